@@ -221,23 +221,19 @@ $(PEERS)/bin/quic-go: $(wildcard interop/peers/quic-go/*.go) interop/peers/quic-
 	@mkdir -p $(@D)
 	cd interop/peers/quic-go && go build -buildvcs=false -o ../../../$@ .
 
-$(PEERS)/bin/quiclab: $(RUST_SOURCES) $(wildcard interop/quiclab/src/* interop/quiclab/Cargo.toml)
-	cargo build --quiet --package peer-quiclab --profile $(PROFILE) $(LOCKED)
-	@mkdir -p $(@D) && cp $${CARGO_TARGET_DIR:-target}/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/peer-quiclab $@
-
 # What runs the cases: tshark reads the captures, the package has the relay.
 RUNNER := cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m runner
 
 .PHONY: interop
-interop: interop-peers $(PEERS)/bin/quiclab build deps ## the interoperability matrix, or ARGUMENTS='--peer quinn --case retry'
+interop: interop-peers build deps ## the interoperability matrix, or ARGUMENTS='--peer quinn --case retry'
 	$(RUNNER) $(if $(ARGUMENTS),$(ARGUMENTS),--jobs 3 --write)
 
 .PHONY: interop-quick
-interop-quick: $(PEERS)/bin/quinn $(PEERS)/venv/.installed $(PEERS)/bin/quiclab build deps $(VENV)/.checks ## a part of the matrix in minutes
+interop-quick: $(PEERS)/bin/quinn $(PEERS)/venv/.installed build deps $(VENV)/.checks ## a part of the matrix in minutes
 	$(BIN)/python -m pytest interop
 
 .PHONY: interop-throughput
-interop-throughput: interop-peers $(PEERS)/bin/quiclab build ## 1 GB with each peer, in both directions
+interop-throughput: interop-peers build ## 1 GB with each peer, in both directions
 	$(RUNNER) --throughput
 
 .PHONY: validation

@@ -40,7 +40,6 @@ COPIED = (
     "benches",
     "examples/own-controller",
     "examples/traces",
-    "interop/quiclab",
     "interop/peers/command-line",
     "python/quiclab/commands/bench.toml",
     "tests/scripts",

@@ -206,7 +206,8 @@ def test_the_commands_tell_it(command: Command) -> None:
 )
 def test_the_columns_are_known_before_the_runs(path: Path) -> None:
     """And no example needs a note."""
-    # A flow of the dumbbell begins after five seconds, the last event of the migration comes after three, and the last visit after twenty.
+    # A flow of the dumbbell begins after five seconds, the last event of the migration comes after three, and the last
+    # visit after twenty.
     duration = {"dumbbell": "6 s", "migration": "4 s", "return-visit": "21 s"}.get(path.stem, "1 s")
     changes = [f'sweep.duration=["{duration}"]', "sweep.repetitions=1"]
     made = quiclab.sweep(path, changes)

@@ -123,24 +123,26 @@ class Cell:
         started: list[Program] = []
         try:
             server = Program(
-                [
-                    *self.server.command,
-                    "serve",
-                    "--listen",
-                    f"{host}:{port}",
-                    "--root",
-                    str(folder / "root"),
-                    "--cert",
-                    str(certificates / f"{case.certificate}.pem"),
-                    "--key",
-                    str(certificates / case.key),
-                    *self.options(self.server, case.server, self.client),
-                ],
+                self.server.words(
+                    [
+                        "serve",
+                        "--listen",
+                        f"{host}:{port}",
+                        "--root",
+                        str(folder / "root"),
+                        "--cert",
+                        str(certificates / f"{case.certificate}.pem"),
+                        "--key",
+                        str(certificates / case.key),
+                        *self.options(self.server, case.server, self.client),
+                    ],
+                    folder / "server.qlog",
+                ),
                 folder,
                 "server",
             )
             started.append(server)
-            server.wait_for("listening on ")
+            server.wait_for(self.server.ready)
             relay = Program(
                 [
                     sys.executable,
@@ -165,9 +167,12 @@ class Cell:
             started.append(relay)
             door = int(relay.wait_for("relaying ").split()[1].rpartition(":")[2])
             client = Program(
-                [*self.client.command, "fetch", "--out", str(folder / "out"), "--ca", str(certificates / "ca.pem")]
-                + ["--timeout", str(int(case.timeout)), *self.options(self.client, case.client, None)]
-                + [f"https://{host}:{door}/{name}" for name in names],
+                self.client.words(
+                    ["fetch", "--out", str(folder / "out"), "--ca", str(certificates / "ca.pem")]
+                    + ["--timeout", str(int(case.timeout)), *self.options(self.client, case.client, None)]
+                    + [f"https://{host}:{door}/{name}" for name in names],
+                    folder / "client.qlog",
+                ),
                 folder,
                 "client",
             )

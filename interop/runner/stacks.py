@@ -2,8 +2,11 @@
 
 import json
 import subprocess
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -24,6 +27,12 @@ class Stack:
 
     name: str
     command: tuple[str, ...]
+    ready: str = "listening on "
+    """How the line begins by which a server says that it is ready."""
+
+    def words(self, words: Sequence[str], qlog: Path | None = None) -> list[str]:
+        """The command that runs `serve` or `fetch` with these options. Peers find the folder of qlog in QLOGDIR."""
+        return [*self.command, *words]
 
     @cached_property
     def about(self) -> dict[str, object]:
@@ -44,12 +53,67 @@ class Stack:
         return option.removeprefix("--") not in self.cannot
 
 
+class Quiclab(Stack):
+    """`quiclab serve` and `quiclab fetch`: their options for those of the peers."""
+
+    @cached_property
+    def about(self) -> dict[str, object]:
+        """What it is; there is nothing that it cannot do."""
+        return {"name": f"quiclab {metadata.version('quiclab')}", "cannot": {}}
+
+    def words(self, words: Sequence[str], qlog: Path | None = None) -> list[str]:
+        """The command that runs `serve` or `fetch` with these options."""
+        command, *rest = words
+        options = {"--alpn": "hq-interop"}
+        urls = []
+        left = iter(rest)
+        for word in left:
+            if not word.startswith("--"):
+                urls.append(word)
+            else:
+                options[word] = "" if word in FLAGS else next(left)
+        sets = ["transport.max_idle_timeout=30 s"]
+        found = [*self.command, command, "--alpn", options.pop("--alpn")]
+        for option, value in options.items():
+            match option:
+                case "--root":
+                    urls.append(value)
+                case "--timeout":
+                    found += ["--max-time", value, "--timeout", value]
+                case "--migrate":
+                    found += ["--migrate-after", "0.3"]
+                case "--early-data":
+                    found += ["--resume", "--early-data"]
+                case "--chacha20":
+                    sets.append("tls.cipher=chacha20poly1305")
+                    found.append("--only-cipher")
+                case _ if option in SETS:
+                    sets.append(SETS[option])
+                case _:
+                    found += [option, value] if value else [option]
+        # Clients bring early data only if they are asked to; a connection takes as many requests as the peer lets it.
+        found += ["--qlog", str(qlog)] if qlog else []
+        found += ["--early-data"] if command == "serve" else ["--parallel", "2000"]
+        return [*found, *(word for option in sets for word in ("--set", option)), *urls]
+
+
+FLAGS = ("--v2", "--chacha20", "--key-update", "--ecn", "--retry", "--resume", "--early-data", "--each", "--migrate")
+"""Options of the peers without a value."""
+
+SETS = {
+    "--v2": "transport.versions=2 1",
+    "--key-update": "transport.key_update_after=100",
+    "--ecn": "transport.ecn=true",
+    "--retry": "transport.retry=always",
+}
+"""Options of the peers that are options of connections."""
+
 OURS = "quiclab"
 
 STACKS = {
     stack.name: stack
     for stack in (
-        Stack(OURS, (str(BUILT / "bin" / "quiclab"),)),
+        Quiclab(OURS, (sys.executable, "-m", "quiclab"), "serving "),
         Stack("quinn", (str(BUILT / "bin" / "quinn"),)),
         Stack("quic-go", (str(BUILT / "bin" / "quic-go"),)),
         Stack("aioquic", (str(BUILT / "venv" / "bin" / "python"), str(PEERS / "aioquic" / "peer.py"))),

@@ -54,37 +54,39 @@ def transfer(client: Stack, server: Stack, size: int, folder: Path, certificates
     programs: list[Program] = []
     try:
         serving = Program(
-            [
-                *server.command,
-                "serve",
-                "--listen",
-                address,
-                "--root",
-                str(folder / "root"),
-                "--cert",
-                str(certificates / "cert.pem"),
-                "--key",
-                str(certificates / "key.pem"),
-            ],
+            server.words(
+                [
+                    "serve",
+                    "--listen",
+                    address,
+                    "--root",
+                    str(folder / "root"),
+                    "--cert",
+                    str(certificates / "cert.pem"),
+                    "--key",
+                    str(certificates / "key.pem"),
+                ]
+            ),
             folder,
             "server",
             qlog=False,
         )
         programs.append(serving)
-        serving.wait_for("listening on ")
+        serving.wait_for(server.ready)
         start_time = time.monotonic()
         fetching = Program(
-            [
-                *client.command,
-                "fetch",
-                "--out",
-                str(folder / "out"),
-                "--ca",
-                str(certificates / "ca.pem"),
-                "--timeout",
-                str(LONGEST),
-                f"https://{address}/large",
-            ],
+            client.words(
+                [
+                    "fetch",
+                    "--out",
+                    str(folder / "out"),
+                    "--ca",
+                    str(certificates / "ca.pem"),
+                    "--timeout",
+                    str(LONGEST),
+                    f"https://{address}/large",
+                ]
+            ),
             folder,
             "client",
             qlog=False,

@@ -119,6 +119,7 @@ impl Network<'_> {
             arguments: &component.arguments,
             node: NodeId(index as u32),
             carriers: &carriers_of(index, &self.scenario.links, &self.scenario.media),
+            links: carriers_of(index, &self.scenario.links, &[]).len(),
             name: &name,
             stream,
             interest: self.interest,

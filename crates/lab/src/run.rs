@@ -218,15 +218,18 @@ fn execute(
     crossing.sort_unstable();
     let crossing = crossing.into_iter().map(|(_, sent)| sent).collect();
     let numbers = crate::flows::cross_number(scenario, scenario.cross_traffic.len());
-    let lost = (0..numbers).map(|flow| packets_lost(&world, flow)).collect();
-    Ok(Finished { seed, end: closed, reports, crossing, links, media, nodes, lost })
-}
-
-/// Packets of a flow that carriers and middleboxes have dropped or lost.
-fn packets_lost(world: &World<Host<'_>>, flow: u32) -> u64 {
-    let links = world.links().iter().map(|link| link.drops_of(flow));
-    let boxes = world.middleboxes().map(|(_, middlebox)| middlebox.drops_of(flow));
-    links.chain(boxes).sum::<u64>() + world.media().iter().map(|medium| medium.drops_of(flow)).sum::<u64>()
+    let lost = (0..numbers).map(|flow| world.drops_of(flow)).collect();
+    Ok(Finished {
+        seed,
+        end: closed,
+        reports,
+        crossing,
+        links,
+        media,
+        nodes,
+        lost,
+        dropped_at_interfaces: world.dropped_at_ports(),
+    })
 }
 
 /// A run that goes on.

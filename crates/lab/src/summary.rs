@@ -23,6 +23,8 @@ pub(crate) struct Finished {
     pub nodes: Vec<(usize, Vec<(&'static str, u64)>)>,
     /// Packets really lost, by the numbers of the ends and the senders of cross traffic that sent them.
     pub lost: Vec<u64>,
+    /// Packets that met an interface that was down.
+    pub dropped_at_interfaces: u64,
 }
 
 /// What a direction of a link, or an attachment of a medium, has counted.
@@ -91,6 +93,9 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     if !finished.nodes.is_empty() {
         let nodes = finished.nodes.iter().map(|(node, counters)| middlebox(&scenario.nodes[*node], counters));
         root.insert("nodes".into(), Value::Array(nodes.collect()));
+    }
+    if !scenario.events.is_empty() {
+        root.insert("dropped_at_interfaces".into(), finished.dropped_at_interfaces.into());
     }
     let mut text = serde_json::to_string_pretty(&Value::Object(root)).unwrap_or_default();
     text.push('\n');

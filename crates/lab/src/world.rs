@@ -4,6 +4,7 @@ use crate::contexts::Contexts;
 use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
 use crate::end::{End, Foreign, ForeignEnd, Ports, QuicEnd, QuicPort, Stack, StackPort, TcpEnd};
 use crate::error::RunError;
+use crate::event::ports_of;
 use crate::flows::cross_number;
 use crate::graph::Network;
 use crate::host::Host;
@@ -12,7 +13,7 @@ use crate::scenario::{
     server_port,
 };
 use crate::shared::Shared;
-use network::{NodeId, Packet, Topology, World, node_address};
+use network::{NodeId, Packet, Port, Topology, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions, Opening};
 use random::Stream;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,9 +57,11 @@ pub(crate) fn build<'a>(
     for (index, flow) in scenario.flows.iter().enumerate() {
         *on_ports.entry((flow.server, server_port(index, flow))).or_default() += 1;
     }
+    let cast = (!scenario.events.is_empty()).then(|| scenario.cast());
     for (index, flow) in scenario.flows.iter().enumerate() {
         let on_port = on_ports.get(&(flow.server, server_port(index, flow))).copied().unwrap_or(1);
-        let mtu = path_mtu(&topology, scenario, flow);
+        let ports = cast.as_ref().map_or(Vec::new(), |cast| ports_of(&scenario.events, cast, index));
+        let mtu = path_mtu(&topology, scenario, flow, &ports);
         let tls = tls.get(flow);
         let count = flow.connections().min(MAX_FLOWS) as u16;
         let ports = Ports { first: client_port(index), more, count };
@@ -102,11 +105,15 @@ fn too_many() -> RunError {
     RunError::Component { place: "flow".to_owned(), problem }
 }
 
-/// The smallest MTU between the ends of a flow, both ways.
-fn path_mtu(topology: &Topology, scenario: &Scenario, flow: &Flow) -> u64 {
-    let ends = [flow.client, flow.server].map(|node| NodeId(node as u32));
-    let ways = [(ends[0], ends[1]), (ends[1], ends[0])];
-    let hops = ways.into_iter().filter_map(|(from, to)| topology.route(from, to)).flatten();
+/// The smallest MTU between the ends of a flow, both ways, also by the ports that its client is moved to.
+fn path_mtu(topology: &Topology, scenario: &Scenario, flow: &Flow, ports: &[Port]) -> u64 {
+    let [client, server] = [flow.client, flow.server].map(|node| NodeId(node as u32));
+    let mut ways = vec![topology.route(client, server), topology.route(server, client)];
+    for port in ports {
+        ways.push(topology.route_from_port(client, *port, server));
+        ways.push(topology.route_to_port(server, client, *port));
+    }
+    let hops = ways.into_iter().flatten().flatten();
     hops.map(|hop| scenario.hop(topology.hop(hop)).mtu()).min().unwrap_or(u64::MAX)
 }
 

@@ -184,10 +184,24 @@ impl Author {
             let server = (client + by) % nodes;
             writeln!(out, "[[flow]]\nname = \"f{flow}\"\nclient = \"n{client}\"\nserver = \"n{server}\"")
                 .unwrap();
-            self.span(&mut out);
+            let stops = self.span(&mut out);
             let parameters = self.options("sections", "flow");
-            let mut known = vec!["name", "client", "server", "start", "stop", "protocol"];
+            let mut known =
+                vec!["name", "client", "server", "start", "stop", "protocol", "port", "after", "visits"];
             let tcp = self.below(3) == 0;
+            if !tcp && self.below(2) == 0 {
+                writeln!(out, "port = {}", 440 + self.below(3)).unwrap();
+            }
+            match self.below(3) {
+                0 if !stops && flow > 0 => writeln!(out, "after = \"f{}\"", flow - 1).unwrap(),
+                // Behind the start, and before the end of the run.
+                1 => {
+                    let visits =
+                        (0..self.below(4)).map(|visit| format!("{{ at = \"{} us\" }}", 9_999_500 + visit));
+                    writeln!(out, "visits = [{}]", visits.collect::<Vec<_>>().join(", ")).unwrap();
+                }
+                _ => {}
+            }
             if tcp {
                 // Not every application goes over TCP.
                 known.push("application");
@@ -213,13 +227,15 @@ impl Author {
         out
     }
 
-    /// When traffic begins, and when it ends.
-    fn span(&mut self, out: &mut String) {
+    /// When traffic begins, and when it ends; returns whether it does.
+    fn span(&mut self, out: &mut String) -> bool {
         let start = self.below(10_000);
         writeln!(out, "start = \"{start} ms\"").unwrap();
-        if self.below(2) == 0 {
+        let stops = self.below(2) == 0;
+        if stops {
             writeln!(out, "stop = \"{} ms\"", start + 1 + self.below(10_000)).unwrap();
         }
+        stops
     }
 }
 

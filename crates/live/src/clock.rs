@@ -33,15 +33,48 @@ impl Clock {
         SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
     }
 
+    /// What it shows, with the date of the same moment. What it showed at other dates follows from the two, in their order.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading { now: self.now(), date: self.date() }
+    }
+
     /// The date at which it showed zero, as time since 1970 in UTC: for [`tls::Context::with_epoch`].
     pub fn date_of_zero(&self) -> Duration {
         self.date
     }
 }
 
+/// What a clock showed at a date.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading {
+    now: Time,
+    date: Duration,
+}
+
+impl Reading {
+    /// What the clock shows at another date near this one; what it showed at this one, if none is given.
+    pub(crate) fn time_at(&self, date: Option<Duration>) -> Time {
+        let date = date.unwrap_or(self.date);
+        let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        let now = self.now.as_nanos();
+        Time::from_nanos(match date.checked_sub(self.date) {
+            Some(later) => now.saturating_add(nanos(later)),
+            None => now.saturating_sub(nanos(self.date - date)),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_keep_the_order_and_the_distance_of_dates() {
+        let reading = Reading { now: Time::from_nanos(5000), date: Duration::from_secs(100) };
+        let at = |nanos| reading.time_at(Some(Duration::from_nanos(nanos))).as_nanos();
+        assert_eq!([99_999_999_000, 100_000_000_000, 100_000_000_007].map(at), [4000, 5000, 5007]);
+        assert_eq!((at(1), reading.time_at(None).as_nanos()), (0, 5000));
+    }
 
     #[test]
     fn it_never_goes_back() {

@@ -78,6 +78,10 @@ impl Driver {
     pub(crate) fn endpoint(&mut self) -> &mut Endpoint {
         &mut self.endpoint
     }
+    /// Another socket for the endpoint's datagrams.
+    pub(crate) fn add_socket(&mut self, socket: Socket) {
+        self.sockets.push(socket);
+    }
     pub(crate) fn sockets(&self) -> &[Socket] {
         &self.sockets
     }

@@ -18,7 +18,7 @@ mod socket;
 pub use clock::Clock;
 pub use entropy::system_random;
 pub use error::LiveError;
-pub use fetch::{FetchOptions, FetchProgress, FetchReport, FetchedOver, FetchedUrl, Url, fetch};
+pub use fetch::{Connections, FetchOptions, FetchProgress, FetchReport, FetchedOver, FetchedUrl, Url, fetch};
 pub use records::Recording;
 pub use serve::{Limits, Responder, ServeOptions, ServeStats, Server};
 pub use settings::Settings;

@@ -1,13 +1,14 @@
-//! A UDP socket with what QUIC wants of one: segmentation offload, ECN, the address that a datagram came to.
+//! UDP sockets: segmentation offload, ECN, and the address and the time of each datagram that arrives.
 
 use nix::sys::socket::setsockopt;
-use nix::sys::socket::sockopt::ReceiveTimestampns;
+use nix::sys::socket::sockopt::{ReceiveTimestampns, UdpGroSegment};
 use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, TransportErrorPayload, UdpSocketState};
 use rustix::net::sockopt;
 use socket2::{Domain, Protocol, Type};
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
 use wire::Ecn;
 
 /// What the kernel keeps for us while we are busy, if it lets us: a path of 1 Gbit/s and 50 ms.
@@ -37,12 +38,37 @@ pub(crate) struct Train<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
+impl<'a> Train<'a> {
+    /// A single datagram.
+    pub(crate) fn single(local: SocketAddr, remote: SocketAddr, ecn: Ecn, bytes: &'a [u8]) -> Train<'a> {
+        Train { local, remote, ecn, segment: bytes.len(), bytes }
+    }
+}
+
 impl Socket {
     /// A socket at this address. One for `::` takes IPv6 alone, so that an address of IPv4 has one form everywhere.
     ///
     /// # Errors
     /// What the system says: the address is in use, or not of this machine.
     pub(crate) fn bind(local: SocketAddr) -> io::Result<Socket> {
+        let socket = Socket::open(local)?;
+        // quinn-udp 0.6 asks for the time at which the kernel got a datagram, and keeps too little room for that beside
+        // all else: of a joined train the ECN mark would be cut off.
+        setsockopt(&socket.io, ReceiveTimestampns, &false)?;
+        Ok(socket)
+    }
+
+    /// The same, with the time of each datagram that arrives, none of them joined.
+    ///
+    /// # Errors
+    /// Those of [`Socket::bind`].
+    pub(crate) fn bind_with_times(local: SocketAddr) -> io::Result<Socket> {
+        let socket = Socket::open(local)?;
+        setsockopt(&socket.io, UdpGroSegment, &false)?;
+        Ok(socket)
+    }
+
+    fn open(local: SocketAddr) -> io::Result<Socket> {
         let socket = socket2::Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
         if local.is_ipv6() {
             socket.set_only_v6(true)?;
@@ -55,9 +81,6 @@ impl Socket {
         let io = UdpSocket::from(socket);
         // This also sets that it does not block, DF, GRO, and that ECN and the local address come with each datagram.
         let state = UdpSocketState::new((&io).into())?;
-        // quinn-udp 0.6 asks for the time at which the kernel got a datagram, and keeps too little room for that beside
-        // all else: of a joined train the ECN mark would be cut off.
-        setsockopt(&io, ReceiveTimestampns, &false)?;
         let local = io.local_addr()?;
         Ok(Socket { io, state, local })
     }
@@ -127,6 +150,8 @@ pub(crate) struct Arrived<'a> {
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
     pub(crate) ecn: Ecn,
+    /// When the system took them, as time since 1970, at a socket that asks for it.
+    pub(crate) date: Option<Duration>,
     pub(crate) datagrams: std::slice::ChunksMut<'a, u8>,
 }
 
@@ -155,6 +180,7 @@ impl Inbox {
                 local: SocketAddr::new(meta.dst_ip.map_or(local.ip(), IpAddr::from), local.port()),
                 remote: meta.addr,
                 ecn: meta.ecn.map_or(Ecn::NotEct, |ecn| Ecn::from_bits(ecn as u8)),
+                date: meta.timestamp,
                 // An empty datagram has an empty stride.
                 datagrams: slot[..length].chunks_mut(meta.stride.max(1)),
             }
@@ -197,6 +223,26 @@ mod tests {
                 assert_eq!(all[i], (remote, back, Ecn::Ect0, chunk.to_vec()));
             }
         }
+    }
+
+    #[test]
+    fn each_datagram_of_a_train_has_its_time_and_its_ecn_mark() {
+        let server = Socket::bind_with_times("127.0.0.1:0".parse().unwrap()).unwrap();
+        let client = Socket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let bytes = [7; 2500];
+        let (local, remote) = (client.local(), server.local());
+        client.send(&Train { local, remote, ecn: Ecn::Ce, segment: 1000, bytes: &bytes }).unwrap();
+        let timeout = Timespec { tv_sec: 5, tv_nsec: 0 };
+        let mut inbox = Inbox::new();
+        let mut lengths = Vec::new();
+        while lengths.len() < 3 {
+            poll(&mut [PollFd::new(&server, PollFlags::IN)], Some(&timeout)).unwrap();
+            for arrived in inbox.receive(&server).unwrap() {
+                assert_eq!((arrived.ecn, arrived.date.is_some()), (Ecn::Ce, true));
+                lengths.extend(arrived.datagrams.map(|bytes| bytes.len()));
+            }
+        }
+        assert_eq!(lengths, [1000, 1000, 500]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A server that takes requests, acknowledges them, and never answers.
 #![cfg(target_os = "linux")]
 
-use live::{Clock, FetchOptions, Recording, Settings, Url, fetch};
+use live::{Clock, Connections, FetchOptions, Recording, Settings, Url, fetch};
 use quic::{Config, Connection, Datagram, Endpoint, EndpointOptions};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -72,7 +72,9 @@ fn a_fetch_of_what_never_comes_is_given_up() {
         concurrency: 100,
         urgencies: Vec::new(),
         incremental: false,
-        resume: false,
+        connections: Connections::One,
+        migrate_after: None,
+        timeout: None,
         early_data: false,
         connect_timeout: Duration::from_secs(20),
         stall_timeout: Duration::from_secs(1),

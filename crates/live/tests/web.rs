@@ -2,8 +2,8 @@
 #![cfg(target_os = "linux")]
 
 use live::{
-    FetchOptions, FetchReport, Limits, LiveError, Recording, ServeOptions, ServeStats, Server, Settings, Url,
-    fetch,
+    Connections, FetchOptions, FetchReport, Limits, LiveError, Recording, ServeOptions, ServeStats, Server,
+    Settings, Url, fetch,
 };
 use std::fs;
 use std::net::SocketAddr;
@@ -63,6 +63,7 @@ fn serving(root: &Path, identity: Identity, sets: &[&str]) -> ServeOptions {
     ServeOptions {
         root: root.to_owned(),
         listen: vec!["127.0.0.1:0".parse().unwrap(), "[::1]:0".parse().unwrap()],
+        preferred: None,
         identity,
         settings: settings(sets),
         protocols: vec!["hq-interop".to_owned()],
@@ -120,7 +121,9 @@ fn fetching(urls: Vec<Url>, out: PathBuf, trust: Trust) -> FetchOptions {
         concurrency: 100,
         urgencies: Vec::new(),
         incremental: false,
-        resume: false,
+        connections: Connections::One,
+        migrate_after: None,
+        timeout: None,
         early_data: false,
         connect_timeout: Duration::from_secs(10),
         stall_timeout: Duration::from_secs(30),
@@ -309,6 +312,65 @@ fn an_address_in_use_and_a_folder_that_is_none_are_told() {
 }
 
 #[test]
+fn each_file_can_have_a_connection_of_its_own() {
+    let folder = Folder::new("each");
+    let names = ["one", "two", "three"];
+    names.iter().for_each(|name| drop(folder.put(name, 10_000)));
+    let server = Running::new(serving(&folder.site(), identity(), &["tls.tickets=2"]));
+    let urls = names.iter().map(|name| server.url(0, name)).collect();
+    let options = fetching(urls, folder.out(), Trust::Pin(server.fingerprint));
+    let report = done(&FetchOptions { connections: Connections::Each, ..options });
+    let resumed: Vec<bool> = report.connections.iter().map(|connection| connection.resumed).collect();
+    assert_eq!(resumed, [false; 3]);
+    assert_eq!(server.end().connections, 3);
+}
+
+/// Half a second for a file of this.
+const SLOW: &str = r#"transport.controller={ type = "fixed", window = "100 kB", rate = "16 Mbit/s" }"#;
+
+/// What the client has written of a fetch that takes half a second.
+fn slow_fetch(name: &str, moves: impl FnOnce(&mut ServeOptions, &mut FetchOptions)) -> String {
+    let folder = Folder::new(name);
+    drop(folder.put("file", 1_000_000));
+    let qlog = folder.0.join("qlog");
+    let mut serving = serving(&folder.site(), identity(), &[SLOW]);
+    let mut fetching = fetching(Vec::new(), folder.out(), Trust::Anyone);
+    moves(&mut serving, &mut fetching);
+    fetching.recording.qlog = Some(qlog.clone());
+    let server = Running::new(serving);
+    assert_eq!(server.addresses.len(), 2);
+    fetching.urls = vec![server.url(0, "file")];
+    done(&fetching);
+    server.end();
+    fs::read_to_string(qlog.join("client-1.sqlog")).unwrap()
+}
+
+#[test]
+fn a_client_moves_to_another_port_or_where_the_server_wants_it() {
+    let stays = slow_fetch("stays", |_, _| {});
+    let moves = slow_fetch("moves", |_, fetching| fetching.migrate_after = Some(Duration::from_millis(50)));
+    let follows = slow_fetch("follows", |serving, _| {
+        serving.preferred = Some("127.0.0.1:0".parse().unwrap());
+    });
+    let has_moved = |log: &str| log.contains("migration_complete");
+    assert_eq!([&stays, &moves, &follows].map(|log| has_moved(log)), [false, true, true]);
+}
+
+#[test]
+fn a_fetch_ends_when_its_time_is_over() {
+    let folder = Folder::new("over");
+    drop(folder.put("file", 10_000_000));
+    let server = Running::new(serving(&folder.site(), identity(), &[SLOW]));
+    let mut options = fetching(vec![server.url(0, "file")], folder.out(), Trust::Pin(server.fingerprint));
+    options.timeout = Some(Duration::from_millis(200));
+    let report = fetch(&options, &mut |_| true).unwrap();
+    assert!(!report.is_complete() && !report.interrupted, "{report:?}");
+    let problem = report.urls[0].problem.clone().unwrap_or_default();
+    assert!(problem.contains("not done within 200 ms"), "{problem}");
+    server.end();
+}
+
+#[test]
 fn a_second_connection_takes_the_session_up_again_with_early_data() {
     let folder = Folder::new("again");
     let names = ["one", "two", "three"];
@@ -317,7 +379,7 @@ fn a_second_connection_takes_the_session_up_again_with_early_data() {
     let server = Running::new(serving(&folder.site(), identity(), &sets));
     let urls = names.iter().map(|name| server.url(0, name)).collect();
     let options = fetching(urls, folder.out(), Trust::Pin(server.fingerprint));
-    let report = done(&FetchOptions { resume: true, early_data: true, ..options });
+    let report = done(&FetchOptions { connections: Connections::Resumed, early_data: true, ..options });
     let resumed: Vec<bool> = report.connections.iter().map(|connection| connection.resumed).collect();
     assert_eq!(resumed, [false, true]);
     assert!(report.urls[1].fetched.early, "asked before the handshake was complete");

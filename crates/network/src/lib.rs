@@ -13,6 +13,7 @@ mod bucket;
 mod buffer;
 mod count;
 mod course;
+mod drops;
 mod error;
 mod exits;
 pub mod fuzz;

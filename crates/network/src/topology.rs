@@ -285,7 +285,23 @@ impl Topology {
     }
     /// The hops that a packet takes, by their numbers.
     pub fn route(&self, from: NodeId, to: NodeId) -> Option<Vec<usize>> {
-        let routes = self.routes_to(to, None);
+        self.route_to(from, to, None)
+    }
+    /// The same to the address of a port.
+    pub fn route_to_port(&self, from: NodeId, to: NodeId, port: Port) -> Option<Vec<usize>> {
+        self.route_to(from, to, Some(port))
+    }
+    /// The same where the packet leaves by a port.
+    pub fn route_from_port(&self, from: NodeId, port: Port, to: NodeId) -> Option<Vec<usize>> {
+        let ways = self.hops_by(from, port).into_iter().filter_map(|hop| {
+            let rest = self.route(self.end_of(hop as usize), to)?;
+            Some([vec![hop as usize], rest].concat())
+        });
+        ways.min_by_key(Vec::len)
+    }
+
+    fn route_to(&self, from: NodeId, to: NodeId, port: Option<Port>) -> Option<Vec<usize>> {
+        let routes = self.routes_to(to, port);
         let (mut at, mut path) = (from, Vec::new());
         while at != to {
             let hop = routes[at.0 as usize];

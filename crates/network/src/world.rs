@@ -13,6 +13,7 @@ mod forward;
 
 use crate::address::{NodeId, Port};
 use crate::buffer::Overflow;
+use crate::drops::Drops;
 use crate::exits::Exits;
 use crate::link::Link;
 use crate::medium::Medium;
@@ -150,6 +151,8 @@ pub struct World<H> {
     exits: Exits,
     unroutable: u64,
     dropped_at_ports: u64,
+    /// What is dropped between carriers and nodes.
+    drops: Drops,
 }
 
 impl<H> fmt::Debug for World<H> {
@@ -183,7 +186,7 @@ impl<H: Node> World<H> {
             .enumerate()
             .map(|(medium, ports)| topology.attachments(medium).iter().copied().zip(ports).collect());
         let node = |place: &Place<H>, of: fn(&dyn Node) -> usize| place.node().map_or(0, of);
-        World {
+        let mut world = World {
             now: Time::ZERO,
             events: 0,
             earlier_events: 0,
@@ -202,7 +205,13 @@ impl<H: Node> World<H> {
             exits: Exits::default(),
             unroutable: 0,
             dropped_at_ports: 0,
+            drops: Drops::default(),
+        };
+        for (node, routes) in world.routes.iter().enumerate() {
+            let address = (NodeId(node as u32), None);
+            forward::teach_routes(&mut world.nodes, &world.topology, address, routes);
         }
+        world
     }
 
     /// Now.
@@ -279,6 +288,14 @@ impl<H: Node> World<H> {
     /// Packets that were dropped because they would have left, or had arrived, by a port that was down.
     pub fn dropped_at_ports(&self) -> u64 {
         self.dropped_at_ports
+    }
+
+    /// Packets of a flow that were dropped or lost anywhere in the network. Flows from 65,536 on are not counted one by one.
+    pub fn drops_of(&self, flow: u32) -> u64 {
+        let links = self.links.iter().map(|link| link.drops_of(flow));
+        let media = self.media.iter().map(|medium| medium.drops_of(flow));
+        let boxes = self.middleboxes().map(|(_, middlebox)| middlebox.drops_of(flow));
+        self.drops.of(flow) + links.chain(media).chain(boxes).sum::<u64>()
     }
 
     /// Acts on a host from outside, now: what it sends then is on its way, and its timer is asked. `None`: there is no

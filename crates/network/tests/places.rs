@@ -12,7 +12,7 @@ use random::Stream;
 use std::net::SocketAddr;
 use support::{arguments, link, ms};
 use trace::Interest;
-use units::parameter::{Default, Kind, Parameter};
+use units::parameter::{Default, Kind, Parameter, Value};
 use units::{Duration, Time};
 
 /// A host that sends packets of changing sizes to others in turn, and keeps what it gets.
@@ -261,6 +261,7 @@ fn through_middlebox(name: &str, seed: u64) -> World<Talker> {
         arguments: &arguments,
         node: NodeId(1),
         carriers: &carriers,
+        links: carriers.len(),
         name: "node box",
         stream: &|name| Stream::new(seed, name),
         interest: Interest::ALL,
@@ -295,6 +296,43 @@ fn every_middlebox_passes_or_drops_what_comes_keeps_its_order_and_is_the_same_fo
         }
         assert_eq!(seen(&world), seen(&run(1)), "{}: equal seeds", row.name);
     }
+}
+
+#[test]
+fn two_nodes_inside_of_one_nat_reach_each_other_by_their_own_addresses() {
+    let row = middlebox::MIDDLEBOXES.iter().find(|row| row.name == "nat").unwrap();
+    let mut arguments = arguments(row.parameters, &[]);
+    let inside = ["left", "right"].map(|name| Value::Text(name.to_owned()));
+    arguments.0.retain(|(name, _)| *name != "inside");
+    arguments.0.push(("inside", Value::List(inside.to_vec())));
+    let mut topology = nodes(&["a", "b", "box", "server"]);
+    topology.add_link("left", "a", "box").unwrap();
+    topology.add_link("right", "b", "box").unwrap();
+    topology.add_link("access", "box", "server").unwrap();
+    let carriers = ["left", "right", "access"].map(str::to_owned);
+    let options = MiddleboxOptions {
+        arguments: &arguments,
+        node: NodeId(2),
+        carriers: &carriers,
+        links: carriers.len(),
+        name: "node box",
+        stream: &|name| Stream::new(1, name),
+        interest: Interest::ALL,
+    };
+    let nat = middlebox::build("nat", &options).unwrap();
+    let directions = (0..6).map(|n| link(&n.to_string(), &[("delay", "5 ms")])).collect();
+    let mut answering = Talker::new(1, &[], 0);
+    answering.answers = true;
+    let places = vec![
+        Place::Host(Talker::new(0, &[1], 3)),
+        Place::Host(answering),
+        Place::Middlebox(nat),
+        Place::Host(Talker::new(3, &[], 0)),
+    ];
+    let mut world = World::new(&topology, Carriers { links: directions, ..Carriers::default() }, places);
+    world.run(ms(100), u64::MAX).unwrap();
+    let got = |node: u32| world.host(NodeId(node)).unwrap().got.iter().map(|(.., packet)| packet.source);
+    assert_eq!((got(0).collect(), got(1).collect()), (vec![own(1); 3], vec![own(0); 3]));
 }
 
 /// Two nodes with two links between them, of 5 ms and of 20 ms.

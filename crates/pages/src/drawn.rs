@@ -1,19 +1,19 @@
-//! What a model draws: quantities with their laws, each with a random stream of its own.
+//! The random quantities of a model, each with its own law and random stream.
 
 use super::Fault;
 use random::{Bounded, LawError, Stream};
 use units::Duration;
 
-/// A quantity that a model draws.
+/// A random quantity of a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantity {
-    /// Its name: `main-size`.
+    /// The name, such as `main-size`.
     pub name: &'static str,
-    /// Its law, in bytes, objects or seconds.
+    /// The law, in bytes, objects or seconds.
     pub law: Bounded,
 }
 
-/// What a model draws.
+/// The random quantities of a model.
 pub type Laws = Vec<Quantity>;
 
 /// A quantity with its random stream.
@@ -24,8 +24,8 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// The quantities, in their order. Each has a stream of its own, by its name: to change the law of one moves the draws
-    /// of no other.
+    /// The quantities in order. Each has its own stream, seeded by its name: changing the law of one does not affect
+    /// the others.
     pub(super) fn of(laws: &[Quantity], stream: &mut Stream) -> Vec<Draws> {
         let seed = stream.bits();
         laws.iter()
@@ -33,24 +33,24 @@ impl Draws {
             .collect()
     }
 
-    /// The next number.
+    /// Draws the next number.
     pub(super) fn draw(&mut self) -> f64 {
         self.law.draw(&mut self.stream)
     }
 
-    /// A number of objects or bytes: the draw to the nearest whole number, at least `least`.
+    /// Draws a number of objects or bytes, rounded to the nearest integer of at least `least`.
     pub(super) fn whole(&mut self, least: u64) -> u64 {
-        // Bounded far below 2^53 by the largest values of the options.
+        // The maxima of the options are far below 2^53.
         (self.draw().round() as u64).max(least)
     }
 
-    /// A number of seconds.
+    /// Draws a number of seconds.
     pub(super) fn seconds(&mut self) -> Duration {
         Duration::from_nanos((self.draw() * 1e9).round() as u64)
     }
 }
 
-/// A quantity of this law; `option` is the one to blame if there is no such law.
+/// A quantity with this law. `option` is the option at fault if there is no such law.
 pub(super) fn quantity(
     name: &'static str,
     option: &'static str,

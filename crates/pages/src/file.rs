@@ -1,4 +1,4 @@
-//! Pages out of files: the same ones again and again, and how a mistake in a file is told.
+//! Pages from files, which repeat, and the errors of such files.
 
 use super::{Page, Pages};
 use std::fmt;
@@ -11,13 +11,13 @@ pub(super) const READING: Parameter = Parameter {
     about: "time from a complete page to the request for the next one",
 };
 
-/// The most bytes of a file of pages.
-pub const MOST_FILE_BYTES: usize = 64 << 20;
+/// The maximum size of a file of pages in bytes.
+pub const MAX_FILE_BYTES: usize = 64 << 20;
 
-/// What is wrong with a file.
+/// An error in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextError {
-    /// Where: `line 3`, `entry 5`; empty if it is about all of it.
+    /// The location: `line 3`, `entry 5`; empty if it concerns the whole file.
     place: String,
     problem: String,
 }
@@ -29,7 +29,7 @@ impl TextError {
     pub(super) fn line(number: usize, problem: impl Into<String>) -> TextError {
         TextError { place: format!("line {number}"), problem: problem.into() }
     }
-    /// An entry of a list, from 1.
+    /// An error in an entry of a list, counted from 1.
     pub(super) fn entry(number: usize, problem: impl Into<String>) -> TextError {
         TextError { place: format!("entry {number}"), problem: problem.into() }
     }
@@ -44,13 +44,13 @@ impl fmt::Display for TextError {
     }
 }
 
-/// A piece of a file in quotes, as far as it fits a line.
-pub(super) fn shown(text: &str) -> String {
+/// A piece of a file in quotes, shortened to fit a line.
+pub(super) fn quoted(text: &str) -> String {
     let short: String = text.chars().take(40).collect();
     if short.len() < text.len() { format!("{short:?}...") } else { format!("{short:?}") }
 }
 
-/// These pages, one after the other, and again from the first.
+/// A list of pages, repeated endlessly.
 #[derive(Debug)]
 pub struct Replay {
     pages: Vec<Page>,
@@ -58,7 +58,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// At least one.
+    /// Creates the list from at least one page.
     pub fn new(pages: Vec<Page>) -> Replay {
         Replay { pages, next: 0 }
     }

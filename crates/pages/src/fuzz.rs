@@ -1,17 +1,17 @@
-//! An entry point for fuzzing: any text is a file of pages or is refused in one line. The property tests of this crate and
-//! the fuzz target call the same function.
+//! The entry point for fuzzing: any text is either a valid file of pages or is rejected with a one-line error. The
+//! property tests of this crate and the fuzz target call the same function.
 
 use random::Stream;
 use units::Duration;
 use units::parameter::{Arguments, File, Value};
 
-/// Pages that are looked at of each file.
+/// The number of pages checked per file.
 const PAGES: usize = 8;
 
-/// Reads a text as a file of this kind, `har` or `list`; gives whether it is one.
+/// Reads a text as a file of this kind, `har` or `list`. Returns whether it is valid.
 ///
 /// # Panics
-/// If there is no such kind, an error has more than one line, or a page breaks a rule of pages.
+/// If the kind is unknown, an error has more than one line, or a page is invalid.
 pub fn pages(kind: &str, text: &str) -> bool {
     let arguments = Arguments(vec![
         ("file", Value::File(File { path: "the-file".to_owned(), text: text.into() })),

@@ -1,8 +1,7 @@
-//! Web pages: what one is, and the models and files that pages come from.
+//! Web pages: their representation, and the models and files that they come from.
 //!
 //! A page is a plain value ([`Page`]). To add a model: write its file, add its line to [`MODELS`].
 
-mod asked;
 mod drawn;
 mod file;
 pub mod fuzz;
@@ -10,51 +9,52 @@ mod har;
 mod list;
 mod ns3;
 mod object;
+mod request_options;
 #[cfg(test)]
 mod testing;
 mod three_gpp;
 
 pub use drawn::{Laws, Quantity};
-pub use file::{MOST_FILE_BYTES, Replay};
-pub use object::{After, Kind, MOST_BYTES, MOST_OBJECTS, Object, Page, PageError};
+pub use file::{MAX_FILE_BYTES, Replay};
+pub use object::{After, Kind, MAX_BYTES, MAX_OBJECTS, Object, Page, PageError};
 
 use random::Stream;
 use units::Duration;
 use units::parameter::{Arguments, Component, Room, Row};
 
-/// Gives pages, one after the other, without end.
+/// An endless source of pages.
 pub trait Pages {
-    /// The next one. It holds what [`Page::check`] asks for.
+    /// The next page, which satisfies [`Page::check`].
     fn next(&mut self) -> Page;
 }
 
-/// The option that is wrong, and a sentence about it.
+/// The option at fault, and a description.
 pub type Fault = (&'static str, String);
 
-/// Pages, or why there are none.
+/// Pages, or the reason why there are none.
 pub type Built = Result<Box<dyn Pages>, Fault>;
 
-/// How the pages of a model are made.
+/// The constructors of a model.
 #[derive(Debug, Clone, Copy)]
 pub struct Model {
-    /// What it draws, with its laws; nothing for pages of a file.
+    /// The random quantities and their laws; empty for pages from a file.
     pub laws: fn(&Arguments) -> Result<Laws, Fault>,
-    /// The pages; what they draw comes from streams below this one.
+    /// Builds the pages. Random numbers come from streams derived from the given one.
     pub pages: fn(&Arguments, &mut Stream) -> Built,
 }
 
 /// The models of pages, and the kinds of files.
 pub static MODELS: &[Row<Model>] = &[ns3::ROW, three_gpp::ROW, har::ROW, list::ROW];
 
-/// The room of the pages as scenarios and `quiclab list` see it.
+/// The table of page models for scenarios and `quiclab list`.
 pub fn room() -> Room {
     Room::of("pages", "web pages: the objects of a page and what each waits for", MODELS, None)
 }
 
-/// Makes the pages of the model of this name; `None` if the table has no such row.
+/// Builds the pages of the model with this name; `None` if there is no such row.
 ///
 /// # Errors
-/// The option that is wrong, and what is wrong with it.
+/// The option at fault, and a description.
 pub fn build(
     name: &str,
     arguments: &Arguments,
@@ -63,25 +63,26 @@ pub fn build(
     model(name).map(|model| (model.pages)(arguments, stream))
 }
 
-/// What the model of this name draws, with its laws; `None` if the table has no such row.
+/// The random quantities of the model with this name, and their laws; `None` if there is no such row.
 ///
 /// # Errors
-/// As [`build`].
+/// See [`build`].
 pub fn laws(name: &str, arguments: &Arguments) -> Option<Result<Laws, Fault>> {
     model(name).map(|model| (model.laws)(arguments))
 }
 
-/// The first `count` numbers of each quantity that pages of these laws draw from this stream, in the order of the laws.
+/// The first `count` numbers of each quantity that pages with these laws draw from this stream, in the order of the
+/// laws.
 pub fn draws(laws: &Laws, stream: &mut Stream, count: usize) -> Vec<Vec<f64>> {
     let draw = |mut draws: drawn::Draws| (0..count).map(|_| draws.draw()).collect();
     drawn::Draws::of(laws, stream).into_iter().map(draw).collect()
 }
 
-/// The pages of a component of this room whose options were checked.
+/// The pages of a component of this table whose options were checked.
 pub fn of(component: &Component, stream: &mut Stream) -> Box<dyn Pages> {
     match build(component.name, &component.arguments, stream) {
         Some(Ok(pages)) => pages,
-        // Nothing that `check` lets pass.
+        // An unreachable fallback: `check` rejects such options.
         _ => Box::new(file::Replay::new(vec![Page {
             objects: vec![Object::new(Kind::Main, 0)],
             reading: Duration::ZERO,
@@ -89,12 +90,12 @@ pub fn of(component: &Component, stream: &mut Stream) -> Box<dyn Pages> {
     }
 }
 
-/// Whether these options give pages.
+/// Checks whether these options give pages.
 ///
 /// # Errors
-/// As [`build`].
+/// See [`build`].
 pub fn check(name: &str, arguments: &Arguments) -> Result<(), Fault> {
-    // Only whether there are some counts, not what is drawn.
+    // Only the existence of the pages matters, not the random numbers.
     build(name, arguments, &mut Stream::new(0, "pages")).map_or(Ok(()), |pages| pages.map(|_| ()))
 }
 

@@ -1,4 +1,4 @@
-//! A page from a list of objects in a file: CSV with a header line, a line for each object.
+//! A page from a list of objects in a file: CSV with a header line and a line per object.
 
 use super::file::{self, Replay, TextError};
 use super::{After, Built, Fault, Kind, Laws, Model, Object, Page};
@@ -20,7 +20,7 @@ pub(super) const ROW: Row<Model> = Row {
     build: Model { laws: |_| Ok(Laws::new()), pages },
 };
 
-/// What can stand in the header line.
+/// The possible columns.
 const COLUMNS: [&str; 9] =
     ["size", "kind", "request", "headers", "think", "urgency", "incremental", "after", "parsing"];
 
@@ -34,9 +34,9 @@ fn pages(arguments: &Arguments, _: &mut random::Stream) -> Built {
 /// Reads a list.
 ///
 /// # Errors
-/// The first line that is wrong, and what is wrong with it.
+/// The first invalid line, with a description.
 fn parse(text: &str, reading: Duration) -> Result<Page, TextError> {
-    // Some programs begin their files with a byte order mark.
+    // Some programs write a byte order mark.
     let mut lines = text
         .strip_prefix('\u{feff}')
         .unwrap_or(text)
@@ -50,8 +50,8 @@ fn parse(text: &str, reading: Duration) -> Result<Page, TextError> {
     let columns = columns(header).map_err(|problem| TextError::line(number, problem))?;
     let mut objects = Vec::new();
     for (number, line) in lines {
-        if objects.len() == super::MOST_OBJECTS {
-            return Err(TextError::line(number, format!("more than {} objects", super::MOST_OBJECTS)));
+        if objects.len() == super::MAX_OBJECTS {
+            return Err(TextError::line(number, format!("more than {} objects", super::MAX_OBJECTS)));
         }
         let object =
             object(&columns, line, objects.len()).map_err(|problem| TextError::line(number, problem))?;
@@ -66,7 +66,7 @@ fn columns(header: &str) -> Result<Vec<&'static str>, String> {
     let mut columns = Vec::new();
     for word in header.split(',').map(str::trim) {
         let Some(known) = COLUMNS.iter().find(|known| **known == word) else {
-            return Err(format!("column {}; expected some of {}", file::shown(word), COLUMNS.join(", ")));
+            return Err(format!("column {}; expected some of {}", file::quoted(word), COLUMNS.join(", ")));
         };
         if columns.contains(known) {
             return Err(format!("column {known:?} twice"));
@@ -76,7 +76,7 @@ fn columns(header: &str) -> Result<Vec<&'static str>, String> {
     if columns.contains(&"size") { Ok(columns) } else { Err("no column \"size\"".to_owned()) }
 }
 
-/// The object of a line; `place` is its place in the page.
+/// The object in a line; `place` is its index in the page.
 fn object(columns: &[&'static str], line: &str, place: usize) -> Result<Object, String> {
     let values: Vec<&str> = line.split(',').map(str::trim).collect();
     if values.len() != columns.len() {
@@ -85,12 +85,12 @@ fn object(columns: &[&'static str], line: &str, place: usize) -> Result<Object, 
     let mut object = Object::new(if place == 0 { Kind::Main } else { Kind::Embedded }, 0);
     for (column, value) in columns.iter().zip(values) {
         let set = set(&mut object, column, value, place);
-        set.map_err(|expected| format!("{column} is {}; expected {expected}", file::shown(value)))?;
+        set.map_err(|expected| format!("{column} is {}; expected {expected}", file::quoted(value)))?;
     }
     Ok(object)
 }
 
-/// Sets what a column says of an object. A value that is empty says nothing.
+/// Sets the property of a column. An empty value keeps the default.
 fn set(object: &mut Object, column: &str, value: &str, place: usize) -> Result<(), String> {
     if value.is_empty() && column != "size" {
         return Ok(());
@@ -98,7 +98,7 @@ fn set(object: &mut Object, column: &str, value: &str, place: usize) -> Result<(
     let bytes = || {
         let size = value.parse::<Size>().map(Size::as_bytes).or_else(|_| value.parse());
         size.ok()
-            .filter(|bytes| *bytes <= super::MOST_BYTES)
+            .filter(|bytes| *bytes <= super::MAX_BYTES)
             .ok_or("a size up to 1 TB, as 12 kB or 12000".to_owned())
     };
     let time = || value.parse::<Duration>().map_err(|_| "a duration, as 20 ms".to_owned());
@@ -127,14 +127,14 @@ fn set(object: &mut Object, column: &str, value: &str, place: usize) -> Result<(
     Ok(())
 }
 
-/// `1 3*`: objects 1 (whole) and 3 (its first byte), counted from 1.
+/// Parses dependencies: `1 3*` means object 1 (complete) and object 3 (its first byte), counted from 1.
 fn after(value: &str, place: usize) -> Result<Vec<After>, String> {
     let expected = || {
         "numbers of objects before this one, rising, with spaces between; a * behind one if its first byte suffices".to_owned()
     };
     let mut found: Vec<After> = Vec::new();
     for word in value.split_whitespace() {
-        let (number, begun) = word.strip_suffix('*').map_or((word, false), |number| (number, true));
+        let (number, on_first_byte) = word.strip_suffix('*').map_or((word, false), |number| (number, true));
         let number: usize = number.parse().map_err(|_| expected())?;
         if number == 0
             || number > place
@@ -142,7 +142,7 @@ fn after(value: &str, place: usize) -> Result<Vec<After>, String> {
         {
             return Err(expected());
         }
-        found.push(After { object: (number - 1) as u32, begun });
+        found.push(After { object: (number - 1) as u32, on_first_byte });
     }
     Ok(found)
 }
@@ -169,14 +169,14 @@ mod tests {
         assert_eq!((first.think, first.priority.urgency), (Duration::from_millis(5), 0));
         assert_eq!((second.kind, second.bytes), (Kind::Embedded, 5_000));
         assert_eq!((second.priority.urgency, second.priority.incremental), (2, true));
-        assert_eq!(second.after, [After { object: 0, begun: true }]);
+        assert_eq!(second.after, [After { object: 0, on_first_byte: true }]);
         assert_eq!((third.priority.urgency, third.bytes), (3, 1_000_000));
         assert_eq!(third.after, [After::complete(0), After::complete(1)]);
         assert_eq!(third.parsing, Duration::from_millis(10));
     }
 
     #[test]
-    fn the_first_mistake_is_told_with_its_line() {
+    fn the_first_error_is_reported_with_its_line() {
         for (text, told) in [
             ("", "no line"),
             ("# only this\n", "no line"),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_and_ends_of_lines_of_other_systems_do_not_count() {
+    fn byte_order_marks_and_crlf_are_accepted() {
         let page = read("\u{feff}size,after\r\n12 kB,\r\n5,1\r\n").unwrap();
         assert_eq!(page.objects.iter().map(|object| object.bytes).collect::<Vec<_>>(), [12_000, 5]);
     }
@@ -211,18 +211,15 @@ mod tests {
     #[test]
     fn a_list_has_a_limit() {
         let text = |count| format!("size\n{}", "1 B\n".repeat(count));
+        assert_eq!(read(&text(super::super::MAX_OBJECTS)).unwrap().objects.len(), super::super::MAX_OBJECTS);
         assert_eq!(
-            read(&text(super::super::MOST_OBJECTS)).unwrap().objects.len(),
-            super::super::MOST_OBJECTS
-        );
-        assert_eq!(
-            read(&text(super::super::MOST_OBJECTS + 1)).unwrap_err(),
+            read(&text(super::super::MAX_OBJECTS + 1)).unwrap_err(),
             "line 10002: more than 10000 objects"
         );
     }
 
     #[test]
-    fn the_page_comes_again_and_again() {
+    fn the_page_repeats() {
         let pages = pages_of(&ROW, &[("file", "size\n7 B\n"), ("reading", "\"3 s\"")], 1, 2);
         assert_eq!((pages[0].bytes(), pages[0].reading), (7, Duration::from_secs(3)));
         assert_eq!(pages[0], pages[1]);

@@ -1,8 +1,8 @@
-//! Pages of the model of the million most visited sites (Pries, Magyari, Tran-Gia, NGI 2012), as the extended QUIC module of
-//! ns-3 has it (Paro et al., MSWiM 2020, Table 1): the fitted laws, truncated at the maxima that were measured.
+//! Pages according to the model of the million most visited sites (Pries, Magyari, Tran-Gia, NGI 2012), as in the
+//! extended QUIC module of ns-3 (Paro et al., MSWiM 2020, Table 1): the fitted laws, truncated at the measured maxima.
 
-use super::asked::{Asked, EMBEDDED_URGENCY, MAIN_URGENCY, REQUEST, THINK};
 use super::drawn::{Draws, quantity};
+use super::request_options::{EMBEDDED_URGENCY, MAIN_URGENCY, REQUEST, RequestOptions, THINK};
 use super::{Built, Fault, Kind, Laws, Model, Page, Pages};
 use random::{Beyond, Law, Stream};
 use units::Duration;
@@ -77,7 +77,7 @@ fn laws(arguments: &Arguments) -> Result<Laws, Fault> {
         Law::LogNormal { mu: number("embedded_size_mu"), sigma: number("embedded_size_sigma") };
     let embedded_count = Law::Exponential { rate: number("embedded_count_rate") };
     let reading = Law::LogNormal { mu: number("reading_mu"), sigma: number("reading_sigma") };
-    // In the order of the places above.
+    // In the order of the constants above.
     Ok(vec![
         quantity("main-size", "main_size_max", up_to(main_size, bytes("main_size_max")))?,
         quantity(
@@ -97,14 +97,14 @@ fn laws(arguments: &Arguments) -> Result<Laws, Fault> {
 
 fn pages(arguments: &Arguments, stream: &mut Stream) -> Built {
     let draws = Draws::of(&laws(arguments)?, stream);
-    Ok(Box::new(Generator { draws, parents: stream.fork("parents"), asked: Asked::of(arguments) }))
+    Ok(Box::new(Generator { draws, parents: stream.fork("parents"), request: RequestOptions::of(arguments) }))
 }
 
 struct Generator {
     draws: Vec<Draws>,
-    /// Which main object names an embedded one.
+    /// Selects the main object that names an embedded one.
     parents: Stream,
-    asked: Asked,
+    request: RequestOptions,
 }
 
 impl Pages for Generator {
@@ -114,14 +114,14 @@ impl Pages for Generator {
         let mut objects = Vec::new();
         for place in 0..mains {
             let bytes = self.draws[MAIN_SIZE].whole(1);
-            // The first is the document of the page; it names the others (scripts and frames of other sites).
+            // The first is the document of the page, which names the others (scripts and frames of other sites).
             let after: &[u32] = if place == 0 { &[] } else { &[0] };
-            objects.push(self.asked.object(Kind::Main, bytes, after, Duration::ZERO));
+            objects.push(self.request.object(Kind::Main, bytes, after, Duration::ZERO));
         }
         for _ in 0..embedded {
             let bytes = self.draws[EMBEDDED_SIZE].whole(1);
             let parent = self.parents.below(mains) as u32;
-            objects.push(self.asked.object(Kind::Embedded, bytes, &[parent], Duration::ZERO));
+            objects.push(self.request.object(Kind::Embedded, bytes, &[parent], Duration::ZERO));
         }
         Page { objects, reading: self.draws[READING].seconds() }
     }
@@ -158,7 +158,7 @@ mod tests {
         let mean =
             |of: &dyn Fn(&Page) -> usize| pages.iter().map(of).sum::<usize>() as f64 / pages.len() as f64;
         let mains = |page: &Page| page.objects.iter().filter(|object| object.kind == Kind::Main).count();
-        // exp(mu + sigma^2 / 2) = 2.036, and 0.03 more by draws below 0.5 that become 1. Standard error 0.011.
+        // exp(mu + sigma^2 / 2) = 2.036, plus 0.03 since draws below 0.5 become 1. Standard error 0.011.
         let found = mean(&mains);
         assert!((found - 2.06).abs() < 0.05, "{found}");
         // 1 / 0.03132 = 31.93. Standard error 0.23.
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_law_of_one_quantity_moves_the_draws_of_no_other() {
+    fn changing_one_law_does_not_change_other_draws() {
         let usual = pages_of(&ROW, &[], 3, 50);
         let larger = pages_of(&ROW, &[("main_size_scale", "90000.0")], 3, 50);
         assert_ne!(usual, larger);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_requests_is_in_every_object() {
+    fn request_options_apply_to_every_object() {
         let options = [
             ("request", "\"1 kB\""),
             ("think", "\"5 ms\""),

@@ -1,10 +1,10 @@
-//! What the tests of all models need: options as a scenario gives them, and many pages.
+//! Helpers for tests of the models: options and pages.
 
 use super::{Model, Page};
 use random::Stream;
 use units::parameter::{Arguments, Default, File, Kind, Row, Value};
 
-/// The options of a row, with these set, the others as they are by default.
+/// The options of a row: those in `set`, and the defaults of the others.
 pub(super) fn arguments(row: &Row<Model>, set: &[(&str, &str)]) -> Arguments {
     let mut values = Vec::new();
     for parameter in row.parameters {
@@ -26,13 +26,13 @@ fn value(kind: Kind, text: &str) -> Value {
         Kind::Integer(..) => Value::Integer(bare.parse().unwrap()),
         Kind::Number(..) => Value::Number(bare.parse().unwrap()),
         Kind::Flag => Value::Flag(bare.parse().unwrap()),
-        // Of a file the text is given.
+        // A file option contains the text.
         Kind::File(_) => Value::File(File { path: "the-file".to_owned(), text: text.into() }),
         other => panic!("no test has an option of kind {other:?}"),
     }
 }
 
-/// So many pages of a model.
+/// The first `count` pages of a model.
 pub(super) fn pages_of(row: &Row<Model>, set: &[(&str, &str)], seed: u64, count: usize) -> Vec<Page> {
     let mut pages = (row.build.pages)(&arguments(row, set), &mut Stream::new(seed, "pages")).unwrap();
     (0..count).map(|_| pages.next()).collect()

@@ -1,8 +1,8 @@
-//! Pages of the 3GPP model of web browsing (3GPP2 C.R1002, 3GPP TR 25.892; IEEE 802.16m-08/004 section 10.1;
+//! Pages according to the 3GPP model of web browsing (3GPP2 C.R1002, 3GPP TR 25.892; IEEE 802.16m-08/004 section 10.1;
 //! ns-3's `ThreeGppHttpVariables`): one main object, a few embedded ones, parsing and reading times.
 
-use super::asked::{Asked, EMBEDDED_URGENCY, MAIN_URGENCY, REQUEST, THINK};
 use super::drawn::{Draws, quantity};
+use super::request_options::{EMBEDDED_URGENCY, MAIN_URGENCY, REQUEST, RequestOptions, THINK};
 use super::{Built, Fault, Kind, Laws, Model, Page, Pages};
 use random::{Beyond, Law, Stream};
 use units::Duration;
@@ -93,19 +93,19 @@ const EMBEDDED_COUNT: usize = 2;
 const PARSING: usize = 3;
 const READING: usize = 4;
 
-/// The longest parsing and reading times: nothing that the model says, but a run has an end.
+/// The maximum of parsing and reading times as a multiple of the mean. It is not part of the model, but a run must end.
 const LONGEST_MEANS: f64 = 1e6;
 
 fn laws(arguments: &Arguments) -> Result<Laws, Fault> {
     let bytes = |name| arguments.size(name).as_bytes() as f64;
-    // Sizes beyond the bounds are drawn again.
+    // Sizes out of bounds are drawn again.
     let size = |mean, deviation, least, most| {
         log_normal(bytes(mean), bytes(deviation)).within(bytes(least), bytes(most), Beyond::Redraw)
     };
     let main = size("main_size_mean", "main_size_deviation", "main_size_min", "main_size_max");
     let embedded =
         size("embedded_size_mean", "embedded_size_deviation", "embedded_size_min", "embedded_size_max");
-    // The density of the model has the mass of what lies beyond at the bound itself: that gives its mean of 5.64.
+    // The model moves the probability mass beyond the bound to the bound itself, which gives its mean of 5.64.
     let scale = arguments.integer("embedded_count_scale") as f64;
     let count = Law::Pareto { scale, shape: arguments.number("embedded_count_shape") };
     let count = count.within(scale, arguments.integer("embedded_count_max") as f64, Beyond::Clamp);
@@ -134,13 +134,13 @@ fn log_normal(mean: f64, deviation: f64) -> Law {
 fn pages(arguments: &Arguments, stream: &mut Stream) -> Built {
     let draws = Draws::of(&laws(arguments)?, stream);
     let scale = arguments.integer("embedded_count_scale");
-    Ok(Box::new(Generator { draws, scale, asked: Asked::of(arguments) }))
+    Ok(Box::new(Generator { draws, scale, request: RequestOptions::of(arguments) }))
 }
 
 struct Generator {
     draws: Vec<Draws>,
     scale: u64,
-    asked: Asked,
+    request: RequestOptions,
 }
 
 impl Pages for Generator {
@@ -148,10 +148,10 @@ impl Pages for Generator {
         let main = self.draws[MAIN_SIZE].whole(1);
         let embedded = self.draws[EMBEDDED_COUNT].whole(self.scale) - self.scale;
         let parsing = self.draws[PARSING].seconds();
-        let mut objects = vec![self.asked.object(Kind::Main, main, &[], Duration::ZERO)];
+        let mut objects = vec![self.request.object(Kind::Main, main, &[], Duration::ZERO)];
         for _ in 0..embedded {
             let bytes = self.draws[EMBEDDED_SIZE].whole(1);
-            objects.push(self.asked.object(Kind::Embedded, bytes, &[0], parsing));
+            objects.push(self.request.object(Kind::Embedded, bytes, &[0], parsing));
         }
         Page { objects, reading: self.draws[READING].seconds() }
     }
@@ -195,9 +195,9 @@ mod tests {
         }
     }
 
-    /// 5.64 embedded objects, as the tables of the model have it: only so if what lies beyond 55 counts as 55.
+    /// 5.64 embedded objects as in the tables of the model, which requires that numbers above 55 count as 55.
     #[test]
-    fn numbers_and_times_have_their_means() {
+    fn counts_and_times_have_the_expected_means() {
         let pages = pages_of(&ROW, &[], 2, 40_000);
         let mean = |of: &dyn Fn(&Page) -> f64| pages.iter().map(of).sum::<f64>() / pages.len() as f64;
         // Standard error 0.05.
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn times_can_be_none() {
+    fn times_can_be_zero() {
         let none = [("parsing_mean", "\"0 s\""), ("reading_mean", "\"0 s\"")];
         for page in pages_of(&ROW, &none, 3, 20) {
             assert!(page.reading.is_zero() && page.objects.iter().all(|object| object.parsing.is_zero()));

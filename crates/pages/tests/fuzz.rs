@@ -1,4 +1,4 @@
-//! Files of pages that were altered: what libFuzzer does with the entry point, on a stable toolchain and for a bounded time.
+//! Altered files of pages: the fuzzing entry point on a stable toolchain, for a bounded time.
 
 use pages::fuzz::pages;
 use proptest::prelude::*;

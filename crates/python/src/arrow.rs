@@ -1,10 +1,11 @@
-//! Columns handed to any reader of Arrow without copying: the Arrow C data and C stream interfaces in PyCapsules.
+//! Exports columns to any Arrow reader without copying, through the Arrow C data and C stream interfaces in PyCapsules.
 //!
 //! The structures are those of the Arrow specification ("The Arrow C data interface", "The Arrow C stream interface",
-//! "The Arrow PyCapsule Interface"). This is the only file of the module with `unsafe` in it. Two rules keep it sound:
+//! "The Arrow PyCapsule Interface"). This is the only file of the module with `unsafe` code. It is sound because of two
+//! rules:
 //!
-//! * every exported array owns one count of the [`Source`] whose buffers it points into, and those never change;
-//! * every structure is freed by its own `release` alone, which marks it released, so that it runs once.
+//! * Every exported array holds a reference to the [`Source`] whose buffers it points into, and those never change.
+//! * Every structure is freed only by its own `release`, which marks it as released and therefore runs once.
 #![allow(unsafe_code, reason = "the C data interface is made of raw pointers; nothing else of the module is")]
 
 use pyo3::prelude::*;
@@ -13,25 +14,25 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
-/// What can be handed out: it owns the memory that its fields show, and it never changes.
+/// An exportable table: it owns the memory of its fields, and never changes.
 pub(crate) trait Source: Send + Sync {
-    /// The columns, all of [`Source::rows`] length.
+    /// The columns, each with [`Source::rows`] values.
     fn fields(&self) -> Vec<Field<'_>>;
     /// The number of rows.
     fn rows(&self) -> usize;
 }
 
-/// One column.
+/// A column.
 pub(crate) struct Field<'a> {
-    /// Its name.
+    /// The name.
     pub(crate) name: &'a str,
-    /// Its values, one per row.
+    /// The values, one per row.
     pub(crate) values: Values<'a>,
-    /// One bit per row, the lowest of a byte first, 1 for a value and 0 for null; `None` if all rows have values.
+    /// A bitmap, lowest bit first, with 1 for a value and 0 for null; `None` if there are no nulls.
     pub(crate) validity: Option<&'a [u8]>,
 }
 
-/// The values of a column where they are in memory.
+/// The values of a column in memory.
 pub(crate) enum Values<'a> {
     /// Doubles.
     F64(&'a [f64]),
@@ -41,18 +42,18 @@ pub(crate) enum Values<'a> {
     U32(&'a [u32]),
     /// Signed integers.
     I64(&'a [i64]),
-    /// Truth values as bits, the lowest of a byte first, and how many they are.
+    /// Booleans as a bitmap, lowest bit first, and their number.
     Bool(&'a [u8], usize),
-    /// For each row the number of a word, below 2^31.
+    /// The code of each row's word, below 2^31, and the dictionary.
     Text(&'a [u32], Words<'a>),
 }
 
-/// The words of a text column in Arrow's layout.
+/// The dictionary of a text column in Arrow's layout.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'a> {
-    /// Where each word begins in `bytes`, and where the last one ends.
+    /// The start of each word in `bytes`, and the end of the last one.
     pub(crate) offsets: &'a [i32],
-    /// All words in UTF-8, with nothing between them.
+    /// The concatenated words in UTF-8.
     pub(crate) bytes: &'a [u8],
 }
 
@@ -68,7 +69,7 @@ impl Values<'_> {
         }
     }
 
-    /// Where they are in memory.
+    /// The address of the values.
     pub(crate) fn address(&self) -> *const c_void {
         match self {
             Values::F64(values) => values.as_ptr().cast(),
@@ -80,7 +81,7 @@ impl Values<'_> {
         }
     }
 
-    /// The format string of the specification.
+    /// The format string of the Arrow specification.
     fn format(&self) -> &'static CStr {
         match self {
             Values::F64(_) => c"g",
@@ -88,19 +89,19 @@ impl Values<'_> {
             Values::U32(_) => c"I",
             Values::I64(_) => c"l",
             Values::Bool(..) => c"b",
-            // Signed, because pandas takes no unsigned codes.
+            // Signed, because pandas does not support unsigned codes.
             Values::Text(..) => c"i",
         }
     }
 }
 
-/// An array of the specification with raw pointers into its [`Source`].
+/// An array of the Arrow specification with raw pointers into its [`Source`].
 struct Node {
     name: CString,
     format: &'static CStr,
     nullable: bool,
     length: usize,
-    /// In the order of the specification, the validity bitmap first (null: all rows are valid).
+    /// In the order of the specification: first the validity bitmap (null if all rows are valid).
     buffers: Vec<*const c_void>,
     children: Vec<Node>,
     dictionary: Option<Box<Node>>,
@@ -115,7 +116,7 @@ impl Node {
     }
 
     fn column(field: &Field<'_>, rows: usize) -> Node {
-        // A reader goes as far as the length says, so it has to be true.
+        // Readers rely on the length, so it must be correct.
         assert_eq!(
             field.values.len(),
             rows,
@@ -203,33 +204,33 @@ pub(crate) struct ArrowArrayStream {
 /// ARROW_FLAG_NULLABLE.
 const NULLABLE: i64 = 2;
 
-/// What an exported schema points into; freed by its `release`.
+/// The data that an exported schema points to; freed by its `release`.
 struct SchemaParts {
     name: CString,
     children: Vec<*mut ArrowSchema>,
 }
 
-/// What an exported array points into; freed by its `release`.
+/// The data that an exported array points to; freed by its `release`.
 struct ArrayParts {
     buffers: Vec<*const c_void>,
     children: Vec<*mut ArrowArray>,
-    /// Keeps the memory alive that the buffers point into; never read.
+    /// Keeps the buffers alive; never read.
     _source: Arc<dyn Source>,
 }
 
-/// Where a stream stands; freed by its `release`.
+/// The state of a stream; freed by its `release`.
 struct StreamParts {
     source: Arc<dyn Source>,
-    /// Whether the one batch was given.
+    /// Whether the single batch was returned.
     done: bool,
 }
 
-/// The capsule named `arrow_schema`.
+/// A capsule named `arrow_schema`.
 pub(crate) fn schema_capsule<'py>(py: Python<'py>, source: &dyn Source) -> PyResult<Bound<'py, PyCapsule>> {
     PyCapsule::new_with_value(py, schema(Node::table(source)), c"arrow_schema")
 }
 
-/// The capsule named `arrow_array`.
+/// A capsule named `arrow_array`.
 pub(crate) fn array_capsule<'py>(
     py: Python<'py>,
     source: &Arc<dyn Source>,
@@ -237,7 +238,7 @@ pub(crate) fn array_capsule<'py>(
     PyCapsule::new_with_value(py, array(Node::table(&**source), source), c"arrow_array")
 }
 
-/// The capsule named `arrow_array_stream`: one batch with all rows.
+/// A capsule named `arrow_array_stream`: one batch with all rows.
 pub(crate) fn stream_capsule<'py>(
     py: Python<'py>,
     source: &Arc<dyn Source>,
@@ -275,7 +276,7 @@ fn array(node: Node, source: &Arc<dyn Source>) -> ArrowArray {
     let mut parts = Box::new(ArrayParts { buffers: node.buffers, children, _source: Arc::clone(source) });
     ArrowArray {
         length: node.length as i64,
-        // -1: not counted, the reader counts if it wants to know.
+        // -1: not counted; the reader counts if necessary.
         null_count: if node.nullable { -1 } else { 0 },
         offset: 0,
         n_buffers: parts.buffers.len() as i64,
@@ -291,9 +292,9 @@ fn array(node: Node, source: &Arc<dyn Source>) -> ArrowArray {
 }
 
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
-    // SAFETY: the consumer passes the structure that it was given, or a bitwise copy of it (both are allowed by the
-    // specification), not yet released. `private_data` and `dictionary` are then still what `schema()` put there.
-    // Children that the consumer has moved out are marked released, so that dropping their boxes frees no more.
+    // SAFETY: the consumer passes the structure that it received, or a bitwise copy of it (the specification permits
+    // both), before it is released. `private_data` and `dictionary` therefore have the values set by `schema()`.
+    // Children that the consumer has moved out are marked as released, so dropping their boxes frees nothing else.
     unsafe {
         let schema = &mut *schema;
         let parts = Box::from_raw(schema.private_data.cast::<SchemaParts>());
@@ -306,7 +307,7 @@ unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
 }
 
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
-    // SAFETY: as in `release_schema`, with what `array()` put there.
+    // SAFETY: as in `release_schema`, with the values set by `array()`.
     unsafe {
         let array = &mut *array;
         let parts = Box::from_raw(array.private_data.cast::<ArrayParts>());
@@ -319,8 +320,8 @@ unsafe extern "C" fn release_array(array: *mut ArrowArray) {
 }
 
 unsafe extern "C" fn stream_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
-    // SAFETY: the stream is not released, so its parts are alive; `out` is memory of the consumer for one
-    // structure, perhaps not initialised, therefore written without dropping what was there.
+    // SAFETY: the stream is not released, so its parts are alive. `out` is the consumer's memory for one structure,
+    // possibly uninitialised, and is therefore written without dropping the previous value.
     unsafe {
         let parts = &*(*stream).private_data.cast::<StreamParts>();
         out.write(schema(Node::table(&*parts.source)));
@@ -329,7 +330,7 @@ unsafe extern "C" fn stream_schema(stream: *mut ArrowArrayStream, out: *mut Arro
 }
 
 unsafe extern "C" fn stream_next(stream: *mut ArrowArrayStream, out: *mut ArrowArray) -> c_int {
-    // SAFETY: as in `stream_schema`; the consumer calls the stream from one thread at a time, so `parts` is unique.
+    // SAFETY: as in `stream_schema`; the consumer uses the stream from one thread at a time, so `parts` is unique.
     unsafe {
         let parts = &mut *(*stream).private_data.cast::<StreamParts>();
         out.write(if parts.done { ended() } else { array(Node::table(&*parts.source), &parts.source) });
@@ -338,7 +339,7 @@ unsafe extern "C" fn stream_next(stream: *mut ArrowArrayStream, out: *mut ArrowA
     0
 }
 
-/// A released array: the end of a stream.
+/// A released array, which marks the end of a stream.
 fn ended() -> ArrowArray {
     ArrowArray {
         length: 0,
@@ -355,12 +356,12 @@ fn ended() -> ArrowArray {
 }
 
 unsafe extern "C" fn stream_error(_: *mut ArrowArrayStream) -> *const c_char {
-    // No call of the stream fails.
+    // No function of the stream fails.
     null()
 }
 
 unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
-    // SAFETY: not yet released, so `private_data` is what `stream_capsule` put there.
+    // SAFETY: not yet released, so `private_data` has the value set by `stream_capsule`.
     unsafe {
         drop(Box::from_raw((*stream).private_data.cast::<StreamParts>()));
         (*stream).release = None;
@@ -370,7 +371,7 @@ unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
 impl Drop for ArrowSchema {
     fn drop(&mut self) {
         if let Some(release) = self.release {
-            // SAFETY: not released yet, and nobody else has it: the owner is dropping it.
+            // SAFETY: not yet released, and exclusively owned, since the owner is dropping it.
             unsafe { release(self) }
         }
     }
@@ -394,8 +395,8 @@ impl Drop for ArrowArrayStream {
     }
 }
 
-// SAFETY: all pointers are into memory that the structure owns or counts a reference of (a `Source` is Send and Sync), and
-// nothing in it belongs to a thread; Python may drop a capsule in any thread.
+// SAFETY: all pointers point to memory that the structure owns or holds a reference to (a `Source` is Send and Sync),
+// and nothing in it belongs to a thread. Python may drop a capsule in any thread.
 unsafe impl Send for ArrowSchema {}
 // SAFETY: as for the schema.
 unsafe impl Send for ArrowArray {}

@@ -1,7 +1,7 @@
-//! Congestion controllers written in Python: the class `Ack` and others that they are told with, and the controller of
-//! `congestion` that asks them.
+//! Congestion controllers written in Python: the class `Ack` and others passed to them, and the controller of
+//! `congestion` that calls them.
 //!
-//! Python is asked once for each ACK frame, and for what its class has a method of its own for.
+//! Python is called once per ACK frame, and for the optional methods of its class.
 
 use crate::outside::{self, fail};
 use congestion::{AckSample, Allowance, Controller, Limit, Sent, Setup, Signal};
@@ -14,47 +14,47 @@ use std::sync::{Mutex, PoisonError};
 use units::parameter::Arguments;
 use units::{Rate, Time};
 
-/// The most words for states that a process keeps.
+/// The maximum number of distinct state names per process.
 const MAX_STATES: usize = 1000;
-/// The largest window: no sum of sizes comes near it.
+/// The maximum window: sums of sizes cannot overflow.
 const UNLIMITED: u64 = 1 << 62;
 
-/// What one ACK frame told: see quiclab.Controller.on_ack.
+/// The contents of one ACK frame: see quiclab.Controller.on_ack.
 #[pyclass(frozen, get_all, module = "quiclab._quiclab")]
 pub(crate) struct Ack {
-    /// When it came, in seconds of virtual time.
+    /// The time of arrival, in seconds of virtual time.
     now_s: f64,
-    /// Bytes that it newly acknowledged.
+    /// The newly acknowledged bytes.
     acked_bytes: u64,
-    /// Packets that it newly acknowledged.
+    /// The newly acknowledged packets.
     acked_packets: u64,
-    /// Bytes that were declared lost on account of it.
+    /// The bytes declared lost because of it.
     lost_bytes: u64,
-    /// More packets with the CE mark than the one before told of.
+    /// The increase of the number of packets with the CE mark.
     marked_packets: u64,
-    /// Bytes delivered so far.
+    /// The total of delivered bytes.
     delivered_bytes: u64,
     /// Bytes in flight after it.
     bytes_in_flight: u64,
     /// Bytes in flight before it.
     prior_in_flight: u64,
-    /// When the newest of the packets that it acknowledged was sent, in seconds.
+    /// The send time of the newest acknowledged packet, in seconds.
     newest_sent_s: f64,
     /// The latest RTT sample, in seconds.
     rtt_s: f64,
     /// The smoothed RTT, in seconds.
     smoothed_rtt_s: f64,
-    /// The least RTT, in seconds.
+    /// The minimum RTT, in seconds.
     min_rtt_s: f64,
-    /// The delivery rate over the newest packet's flight, in bit/s; None if it cannot be told.
+    /// The delivery rate over the newest packet's flight, in bit/s; None if unknown.
     delivery_rate_bps: Option<f64>,
-    /// Whether the application held that rate down.
+    /// Whether the application limited that rate.
     rate_app_limited: bool,
-    /// Bytes that had been delivered when that packet was sent: tells round trips apart.
+    /// The total of delivered bytes when that packet was sent, which distinguishes round trips.
     prior_delivered_bytes: u64,
-    /// Bytes lost during that packet's flight.
+    /// The bytes lost during that packet's flight.
     flight_lost_bytes: u64,
-    /// What the sender stopped at last: "application", "window" or "pacer".
+    /// What last limited the sender: "application", "window" or "pacer".
     limit: &'static str,
 }
 
@@ -87,16 +87,16 @@ impl Ack {
     }
 }
 
-/// What was lost, marked, or lost by mistake: see the methods of quiclab.Controller.
+/// Packets that were lost, marked, or spuriously declared lost: see the methods of quiclab.Controller.
 #[pyclass(frozen, get_all, module = "quiclab._quiclab")]
 pub(crate) struct Trouble {
-    /// When it was found, in seconds of virtual time.
+    /// The time of detection, in seconds of virtual time.
     now_s: f64,
-    /// How many packets.
+    /// The number of packets.
     packets: u64,
     /// Their bytes; 0 for marks.
     bytes: u64,
-    /// When the newest of them was sent, in seconds.
+    /// The send time of the newest of them, in seconds.
     newest_sent_s: f64,
 }
 
@@ -104,9 +104,9 @@ fn seconds(at: Time) -> f64 {
     at.as_secs_f64()
 }
 
-/// The methods that a class need not have.
+/// The optional methods that a class defines.
 #[derive(Debug, Default)]
-struct Wants {
+struct OptionalMethods {
     sent: bool,
     loss: bool,
     mark: bool,
@@ -114,37 +114,47 @@ struct Wants {
     persistent_congestion: bool,
 }
 
-/// A controller that asks an object of Python.
-pub(crate) struct Plugged {
-    /// `None` once something went wrong: the run is over.
+/// A controller that calls a Python object.
+pub(crate) struct PythonController {
+    /// `None` after an error, which ends the run.
     object: Option<Py<PyAny>>,
-    wants: Wants,
+    methods: OptionalMethods,
     setup: Setup,
     allowance: Allowance,
     state: &'static str,
 }
 
-impl Plugged {
-    pub(crate) fn new(py: Python<'_>, wanted: &Wanted, arguments: &Arguments, setup: Setup) -> Plugged {
+impl PythonController {
+    pub(crate) fn new(
+        py: Python<'_>,
+        wanted: &Wanted,
+        arguments: &Arguments,
+        setup: Setup,
+    ) -> PythonController {
         let allowance = Allowance::new(setup.initial_window, None);
-        let mut plugged =
-            Plugged { object: None, wants: Wants::default(), setup, allowance, state: "unknown" };
+        let mut controller = PythonController {
+            object: None,
+            methods: OptionalMethods::default(),
+            setup,
+            allowance,
+            state: "unknown",
+        };
         match make(py, wanted, arguments) {
-            Ok((object, wants)) => {
-                plugged.object = Some(object.unbind());
-                plugged.wants = wants;
-                plugged.begin();
+            Ok((object, methods)) => {
+                controller.object = Some(object.unbind());
+                controller.methods = methods;
+                controller.start();
             }
             Err(error) => fail(error),
         }
-        plugged
+        controller
     }
 
-    /// The connection begins, or begins anew on another path.
-    fn begin(&mut self) {
+    /// Starts the connection, or restarts it on another path.
+    fn start(&mut self) {
         let setup = self.setup;
         let given = (setup.max_datagram_size, setup.initial_window, setup.initial_rtt.as_secs_f64());
-        self.ask(|py, object| {
+        self.call(|py, object| {
             object.setattr(intern!(py, "datagram_bytes"), given.0)?;
             object.setattr(intern!(py, "window_bytes"), given.1)?;
             object.setattr(intern!(py, "pacing_bps"), py.None())?;
@@ -152,8 +162,8 @@ impl Plugged {
         });
     }
 
-    /// Calls the object, and reads what it allows then.
-    fn ask(&mut self, call: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<()>) {
+    /// Calls the object, and then reads its allowance.
+    fn call(&mut self, call: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<()>) {
         let Some(object) = &self.object else { return };
         let answer = Python::attach(|py| {
             let object = object.bind(py);
@@ -171,7 +181,7 @@ impl Plugged {
     }
 
     fn trouble(&mut self, method: &'static str, trouble: Trouble) {
-        self.ask(|_, object| object.call_method1(method, (trouble,)).map(drop));
+        self.call(|_, object| object.call_method1(method, (trouble,)).map(drop));
     }
 }
 
@@ -179,20 +189,20 @@ fn make<'py>(
     py: Python<'py>,
     wanted: &Wanted,
     arguments: &Arguments,
-) -> PyResult<(Bound<'py, PyAny>, Wants)> {
+) -> PyResult<(Bound<'py, PyAny>, OptionalMethods)> {
     let (object, own) = outside::make(py, Part::Controller, wanted, arguments)?;
     let has = |name: &str| own.contains(name);
-    let wants = Wants {
+    let methods = OptionalMethods {
         sent: has("on_sent"),
         loss: has("on_loss"),
         mark: has("on_mark"),
         spurious: has("on_spurious"),
         persistent_congestion: has("on_persistent_congestion"),
     };
-    Ok((object, wants))
+    Ok((object, methods))
 }
 
-/// `window_bytes` and `pacing_bps`, checked.
+/// Reads and checks `window_bytes` and `pacing_bps`.
 fn read_allowance(py: Python<'_>, object: &Bound<'_, PyAny>, least: u64) -> PyResult<Allowance> {
     let wrong = |name: &str, found: &Bound<'_, PyAny>, expected: String| {
         let found = found.repr().map_or_else(|_| "what has no text".to_owned(), |text| text.to_string());
@@ -215,7 +225,7 @@ fn read_allowance(py: Python<'_>, object: &Bound<'_, PyAny>, least: u64) -> PyRe
     Ok(Allowance::new(window, pacing))
 }
 
-/// `state`, as a word that lasts.
+/// Reads `state` as a static string.
 fn read_state(py: Python<'_>, object: &Bound<'_, PyAny>, before: &'static str) -> PyResult<&'static str> {
     static STATES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let given = object.getattr(intern!(py, "state"))?;
@@ -236,42 +246,42 @@ fn read_state(py: Python<'_>, object: &Bound<'_, PyAny>, before: &'static str) -
     Ok(lasting)
 }
 
-impl Controller for Plugged {
+impl Controller for PythonController {
     fn on_sent(&mut self, sent: &Sent) {
-        if self.wants.sent {
-            let told = (seconds(sent.now), sent.bytes, sent.bytes_in_flight);
-            self.ask(|py, object| object.call_method1(intern!(py, "on_sent"), told).map(drop));
+        if self.methods.sent {
+            let given = (seconds(sent.now), sent.bytes, sent.bytes_in_flight);
+            self.call(|py, object| object.call_method1(intern!(py, "on_sent"), given).map(drop));
         }
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        let told = Ack::new(ack);
-        self.ask(|py, object| object.call_method1(intern!(py, "on_ack"), (told,)).map(drop));
+        let given = Ack::new(ack);
+        self.call(|py, object| object.call_method1(intern!(py, "on_ack"), (given,)).map(drop));
     }
 
     fn on_signal(&mut self, signal: &Signal<'_>) {
         match *signal {
-            Signal::Lost { now, bytes, newest_sent_at, packets, .. } if self.wants.loss => {
+            Signal::Lost { now, bytes, newest_sent_at, packets, .. } if self.methods.loss => {
                 let packets = packets.len() as u64;
                 let (now_s, newest_sent_s) = (seconds(now), seconds(newest_sent_at));
                 self.trouble("on_loss", Trouble { now_s, packets, bytes, newest_sent_s });
             }
-            Signal::Marked { now, packets, newest_sent_at } if self.wants.mark => {
+            Signal::Marked { now, packets, newest_sent_at } if self.methods.mark => {
                 let (now_s, newest_sent_s) = (seconds(now), seconds(newest_sent_at));
                 self.trouble("on_mark", Trouble { now_s, packets, bytes: 0, newest_sent_s });
             }
-            Signal::Spurious { now, packets, bytes, newest_sent_at } if self.wants.spurious => {
+            Signal::Spurious { now, packets, bytes, newest_sent_at } if self.methods.spurious => {
                 let (now_s, newest_sent_s) = (seconds(now), seconds(newest_sent_at));
                 self.trouble("on_spurious", Trouble { now_s, packets, bytes, newest_sent_s });
             }
-            Signal::PersistentCongestion if self.wants.persistent_congestion => {
-                self.ask(|_, object| object.call_method0("on_persistent_congestion").map(drop));
+            Signal::PersistentCongestion if self.methods.persistent_congestion => {
+                self.call(|_, object| object.call_method0("on_persistent_congestion").map(drop));
             }
             Signal::DatagramSize { bytes } => {
                 self.setup.resize(bytes);
-                self.ask(|py, object| {
+                self.call(|py, object| {
                     object.setattr(intern!(py, "datagram_bytes"), bytes)?;
-                    // A window of one packet is one of the new size.
+                    // A window of one packet follows the new size.
                     let window: f64 = object.getattr(intern!(py, "window_bytes"))?.extract()?;
                     if window < bytes as f64 {
                         object.setattr(intern!(py, "window_bytes"), bytes)
@@ -280,8 +290,8 @@ impl Controller for Plugged {
                     }
                 });
             }
-            // RFC 9000 section 9.4: as at the start.
-            Signal::PathChanged => self.begin(),
+            // RFC 9000 section 9.4: restarts on a new path.
+            Signal::PathChanged => self.start(),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The exceptions of the package: one tree, and which error of `lab` becomes which of them.
+//! The exception hierarchy of the package, and the mapping of errors of `lab` to it.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -19,12 +19,12 @@ create_exception!(
 create_exception!(quiclab, RunError, Error, "The run could not go on.");
 create_exception!(quiclab, OutputError, Error, "Results could not be written or read back.");
 
-/// The exception for a scenario that is refused.
+/// The exception for an invalid scenario.
 pub(crate) fn scenario(error: lab::ScenarioError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 
-/// The exception for a run that failed.
+/// The exception for a failed run.
 pub(crate) fn run(error: lab::RunError) -> PyErr {
     let message = error.to_string();
     match error {

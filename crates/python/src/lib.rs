@@ -1,7 +1,7 @@
-//! The module `quiclab._quiclab`: the crate `lab` for Python, nothing but the border.
+//! The module `quiclab._quiclab`: Python bindings for the crate `lab`, without further functionality.
 //!
-//! A scenario, a run, its tables, the exceptions. What is convenient is in the Python package `quiclab`; what is
-//! simulated is in `lab`.
+//! It contains scenarios, runs, their tables and the exceptions. Conveniences are in the Python package `quiclab`; the
+//! simulator is in `lab`.
 
 mod arrow;
 mod controller;
@@ -23,7 +23,7 @@ mod web;
 
 use pyo3::prelude::*;
 
-/// The border between the package quiclab and its simulator. Use the package.
+/// The bindings between the package quiclab and its simulator. Use the package instead.
 #[pymodule]
 mod _quiclab {
     #[pymodule_export]
@@ -56,18 +56,18 @@ mod _quiclab {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// The version and a hash of the simulator's sources: where it is the same, equal scenarios give equal runs.
+    /// The version and a hash of the simulator's sources: with the same value, equal scenarios give equal runs.
     #[pymodule_export]
     const PROGRAM: &str = lab::sweep::PROGRAM;
 
     #[pymodule_init]
     #[allow(clippy::unnecessary_wraps, reason = "as PyO3 wants it")]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::loader::announce();
+        crate::loader::register();
         Ok(())
     }
 
-    /// What can stand in a scenario, as JSON: rooms with their components, their options, units and defaults.
+    /// The options of a scenario as JSON: tables with their components, and their options, units and defaults.
     #[pyfunction]
     fn rooms_json() -> String {
         lab::rooms_json()

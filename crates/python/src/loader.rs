@@ -1,4 +1,4 @@
-//! Who reads code in Python for the lab.
+//! The loader of Python code for the lab.
 
 use crate::{controller, outside, scheduler};
 use congestion::{Controller, Setup};
@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use schedule::Scheduler;
 use units::parameter::Arguments;
 
-/// Reads code in Python.
+/// Loads Python code.
 struct Reader;
 
-/// Says to the lab who reads code in Python.
-pub(crate) fn announce() {
+/// Registers the loader with the lab.
+pub(crate) fn register() {
     lab::outside::set_loader(&Reader);
 }
 
@@ -23,14 +23,14 @@ impl Loader for Reader {
             let value = |(name, value): (String, Py<PyAny>)| Ok((name, outside::read_value(value.bind(py))?));
             Ok(Described { about, options: options.into_iter().map(value).collect::<PyResult<_>>()? })
         })
-        .map_err(|error: PyErr| outside::told(&error))
+        .map_err(|error: PyErr| outside::one_line(&error))
     }
 
     fn controller(&self, wanted: &Wanted, arguments: &Arguments, setup: Setup) -> Box<dyn Controller> {
-        Python::attach(|py| Box::new(controller::Plugged::new(py, wanted, arguments, setup)))
+        Python::attach(|py| Box::new(controller::PythonController::new(py, wanted, arguments, setup)))
     }
 
     fn scheduler(&self, wanted: &Wanted, arguments: &Arguments) -> Box<dyn Scheduler> {
-        Python::attach(|py| Box::new(scheduler::Plugged::new(py, wanted, arguments)))
+        Python::attach(|py| Box::new(scheduler::PythonScheduler::new(py, wanted, arguments)))
     }
 }

@@ -1,4 +1,4 @@
-//! Components written in Python: how they are found, described and made, and what becomes of their exceptions.
+//! Components written in Python: how to find, describe and build them, and the handling of their exceptions.
 
 use crate::error;
 use lab::outside::{Part, SOURCE, Wanted};
@@ -10,12 +10,13 @@ use std::collections::BTreeSet;
 use units::fault;
 use units::parameter::{Arguments, Value};
 
-/// The module of the package that reads code.
+/// The module of the package that loads code.
 const MODULE: &str = "quiclab.plugged";
-/// Options that are the lab's and not the class's.
-const OF_THE_LAB: [&str; 2] = [SOURCE, RETRANSMISSIONS.name];
+/// Options of the lab, not of the class.
+const LAB_OPTIONS: [&str; 2] = [SOURCE, RETRANSMISSIONS.name];
 
-/// What the package's functions are called with: the part, where it is, the text of the file if it is in one, its name.
+/// The arguments of the package's functions: the part, the location, the text of the file if there is one, and the
+/// name.
 type Place = (&'static str, Option<String>, Option<String>, String);
 
 fn place(part: Part, wanted: &Wanted) -> Place {
@@ -29,7 +30,7 @@ pub(crate) fn describe<'py>(py: Python<'py>, part: Part, wanted: &Wanted) -> PyR
     py.import(MODULE)?.call_method1("describe_", place(part, wanted))
 }
 
-/// Makes an object with its options. Gives it, and which of the methods it has that a class need not have.
+/// Builds an object with its options. Returns it, and which optional methods it defines.
 pub(crate) fn make<'py>(
     py: Python<'py>,
     part: Part,
@@ -37,7 +38,7 @@ pub(crate) fn make<'py>(
     arguments: &Arguments,
 ) -> PyResult<(Bound<'py, PyAny>, BTreeSet<String>)> {
     let options = PyDict::new(py);
-    for (name, value) in arguments.0.iter().filter(|(name, _)| !OF_THE_LAB.contains(name)) {
+    for (name, value) in arguments.0.iter().filter(|(name, _)| !LAB_OPTIONS.contains(name)) {
         match value {
             Value::Flag(value) => options.set_item(name, value)?,
             Value::Integer(value) => options.set_item(name, value)?,
@@ -55,7 +56,7 @@ pub(crate) fn read_value(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return value.extract().map(Value::Flag);
     }
     if value.is_instance_of::<PyInt>() {
-        // What is negative is no option, and is refused there.
+        // Negative numbers are not valid options, and are rejected later.
         return Ok(value.extract().map_or(Value::Integer(u64::MAX), Value::Integer));
     }
     if value.is_instance_of::<PyFloat>() {
@@ -65,15 +66,15 @@ pub(crate) fn read_value(value: &Bound<'_, PyAny>) -> PyResult<Value> {
 }
 
 /// An exception in one line.
-pub(crate) fn told(error: &PyErr) -> String {
+pub(crate) fn one_line(error: &PyErr) -> String {
     Python::attach(|py| {
         let given = (error.value(py), error.traceback(py));
-        let told = py.import(MODULE).and_then(|module| module.call_method1("told_", given));
-        told.and_then(|told| told.extract()).unwrap_or_else(|_| error.to_string())
+        let one_line = py.import(MODULE).and_then(|module| module.call_method1("told_", given));
+        one_line.and_then(|one_line| one_line.extract()).unwrap_or_else(|_| error.to_string())
     })
 }
 
-/// Where an object's method begins, as a line begins that tells of it: `mine.py:7: `; empty if nobody knows.
+/// The location of an object's method as a message prefix: `mine.py:7: `; empty if unknown.
 pub(crate) fn place_of_method(object: &Bound<'_, PyAny>, name: &str) -> String {
     let place = || -> PyResult<String> {
         let code = object.getattr(name)?.getattr("__code__")?;
@@ -84,11 +85,11 @@ pub(crate) fn place_of_method(object: &Bound<'_, PyAny>, name: &str) -> String {
 }
 
 thread_local! {
-    /// The exception behind the fault that ended a run on this thread.
+    /// The Python exception behind the fault that ended a run on this thread.
     static CAUSE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// The exception for a run that failed on this thread, with the one behind it if it came from Python.
+/// The exception for a run that failed on this thread, with its Python cause if there is one.
 pub(crate) fn with_cause(py: Python<'_>, error: lab::RunError) -> PyErr {
     let error = error::run(error);
     if let Some(cause) = CAUSE.take() {
@@ -97,9 +98,9 @@ pub(crate) fn with_cause(py: Python<'_>, error: lab::RunError) -> PyErr {
     error
 }
 
-/// The run is over for this.
+/// Ends the run with this exception.
 pub(crate) fn fail(error: PyErr) {
-    fault::raise(told(&error));
+    fault::raise(one_line(&error));
     CAUSE.with_borrow_mut(|cause| {
         cause.get_or_insert(error);
     });

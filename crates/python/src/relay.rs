@@ -1,4 +1,4 @@
-//! The function `relay`: a relay of the crate `live`, until Ctrl-C.
+//! The function `relay`, which runs a relay of the crate `live` until Ctrl-C.
 
 use crate::error::{self, RunError};
 use crate::scenario::Scenario;
@@ -10,15 +10,15 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use units::Duration;
 
-/// How soon Ctrl-C ends it.
+/// The maximum delay before Ctrl-C takes effect.
 const TURN: Duration = Duration::from_millis(20);
 
-/// Relays UDP datagrams between clients and a server through the network of a scenario, until it is interrupted; then
-/// what it did.
+/// Relays UDP datagrams between clients and servers through the network of a scenario, until it is interrupted. Returns
+/// its statistics.
 ///
-/// `pairs` are addresses to listen on, each with the server that it stands for. `blackouts` are (from, until),
-/// `rebinds` are (when, "port" or "address"), counted from the first packet of a client. `capture` is a folder.
-/// `ready` is called once with the pairs as they are, when the sockets are open.
+/// `pairs` are addresses to listen on, each with the server that it represents. `blackouts` are (from, until),
+/// `rebinds` are (when, "port" or "address"), counted from the first packet of a client. `capture` is a folder. `ready`
+/// is called once with the actual pairs, when the sockets are open.
 #[pyfunction]
 #[pyo3(signature = (scenario, pairs, *, seed, ready, blackouts, rebinds, capture))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
@@ -41,10 +41,10 @@ pub(crate) fn relay<'py>(
         capture,
     };
     let stats = py.detach(|| run(&options, &ready))?;
-    told(py, &stats)
+    report(py, &stats)
 }
 
-/// Without the GIL but for short.
+/// Runs without the GIL, except for short calls.
 fn run(options: &RelayOptions, ready: &Py<PyAny>) -> PyResult<RelayStats> {
     let mut relay = Relay::new(options).map_err(failed)?;
     let pairs: Vec<(String, String)> =
@@ -87,8 +87,8 @@ fn failed(error: RelayError) -> PyErr {
     }
 }
 
-fn told<'py>(py: Python<'py>, stats: &RelayStats) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+fn report<'py>(py: Python<'py>, stats: &RelayStats) -> PyResult<Bound<'py, PyDict>> {
+    let report = PyDict::new(py);
     for (name, count) in [
         ("from_clients", stats.from_clients),
         ("from_servers", stats.from_servers),
@@ -100,14 +100,14 @@ fn told<'py>(py: Python<'py>, stats: &RelayStats) -> PyResult<Bound<'py, PyDict>
         ("clients", stats.clients),
         ("rebinds", stats.rebinds),
     ] {
-        told.set_item(name, count)?;
+        report.set_item(name, count)?;
     }
-    told.set_item("lateness", distribution(py, &stats.lateness)?)?;
-    told.set_item("waiting", distribution(py, &stats.waiting)?)?;
+    report.set_item("lateness", distribution(py, &stats.lateness)?)?;
+    report.set_item("waiting", distribution(py, &stats.waiting)?)?;
     let links = PyList::empty(py);
     for (name, link) in &stats.links {
-        let told = PyDict::new(py);
-        told.set_item("link", name)?;
+        let report = PyDict::new(py);
+        report.set_item("link", name)?;
         for (name, count) in [
             ("accepted", link.accepted.packets),
             ("delivered", link.delivered.packets),
@@ -118,19 +118,19 @@ fn told<'py>(py: Python<'py>, stats: &RelayStats) -> PyResult<Bound<'py, PyDict>
             ("corrupted", link.corrupted),
             ("marked", link.marked),
         ] {
-            told.set_item(name, count)?;
+            report.set_item(name, count)?;
         }
-        links.append(told)?;
+        links.append(report)?;
     }
-    told.set_item("links", links)?;
-    Ok(told)
+    report.set_item("links", links)?;
+    Ok(report)
 }
 
 fn distribution<'py>(py: Python<'py>, lateness: &Lateness) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+    let report = PyDict::new(py);
     let us = |duration: Duration| duration.as_nanos() as f64 / 1000.0;
-    told.set_item("median_us", us(lateness.quantile(0.5)))?;
-    told.set_item("p99_us", us(lateness.quantile(0.99)))?;
-    told.set_item("max_us", us(lateness.max()))?;
-    Ok(told)
+    report.set_item("median_us", us(lateness.quantile(0.5)))?;
+    report.set_item("p99_us", us(lateness.quantile(0.99)))?;
+    report.set_item("max_us", us(lateness.max()))?;
+    Ok(report)
 }

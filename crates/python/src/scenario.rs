@@ -1,4 +1,4 @@
-//! The class `Scenario`: reads, prints and runs.
+//! The class `Scenario`, which reads, prints and runs scenarios.
 
 use crate::error;
 use crate::outside;
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 
-/// A scenario that was read and found right.
+/// A valid scenario.
 #[pyclass(frozen, module = "quiclab._quiclab")]
 pub(crate) struct Scenario {
     inner: lab::Scenario,
@@ -22,54 +22,55 @@ impl Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads a TOML document. `origin` is the file that it came from, for messages and for the paths in it;
-    /// `sets` are changes to it, "key.path=value" each.
+    /// Reads a TOML document. `origin` is its file, for messages and for relative paths; `sets` are changes,
+    /// "key.path=value" each.
     #[staticmethod]
     fn parse(text: &str, origin: PathBuf, sets: Vec<String>) -> PyResult<Scenario> {
         let inner = lab::Scenario::parse(text, &origin, &sets).map_err(error::scenario)?;
         Ok(Scenario { inner })
     }
 
-    /// Its name.
+    /// The name.
     #[getter]
     fn name(&self) -> &str {
         &self.inner.name
     }
 
-    /// The seed of its random streams.
+    /// The seed of the random streams.
     #[getter]
     fn seed(&self) -> u64 {
         self.inner.seed
     }
 
-    /// The document with every default filled in.
+    /// The document with all defaults filled in.
     fn to_toml(&self) -> String {
         self.inner.to_toml()
     }
 
-    /// What the scenario is, for people: pairs of what and how. All that a run needs is built first, so that what a
-    /// run would refuse is refused here.
+    /// A description of the scenario for humans, as pairs of name and value. It first builds everything that a run
+    /// needs, and so detects all errors that a run would.
     fn describe(&self) -> PyResult<Vec<(String, String)>> {
         lab::check(&self.inner).map_err(error::run)?;
         Ok(lab::describe(&self.inner))
     }
 
-    /// The first numbers of each quantity that the web pages of a flow are drawn from, by its name: doubles as bytes, in the
-    /// order of this machine.
+    /// The first random numbers of each quantity of a flow's web pages, by name: doubles as bytes, in native byte
+    /// order.
     fn page_draws<'py>(&self, py: Python<'py>, flow: &str, count: usize) -> PyResult<Bound<'py, PyDict>> {
         let drawn = py.detach(|| lab::page_draws(&self.inner, flow, count)).map_err(error::run)?;
-        let told = PyDict::new(py);
+        let draws = PyDict::new(py);
         for (name, numbers) in drawn {
             let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
-            told.set_item(name, PyBytes::new(py, &bytes))?;
+            draws.set_item(name, PyBytes::new(py, &bytes))?;
         }
-        Ok(told)
+        Ok(draws)
     }
 
-    /// Runs it with its own seed, without holding the GIL: the summary as JSON, and the tables if asked for.
+    /// Runs the scenario with its own seed, without holding the GIL. Returns the summary as JSON, and the tables if
+    /// requested.
     ///
-    /// `qlog` is a folder for one .sqlog per end of a connection, `pcap` the capture file. `progress` is called every
-    /// few milliseconds with (now_s, end_s, done_bytes, total_bytes or None); what it raises ends the run.
+    /// `qlog` is a folder for one .sqlog file per connection end, `pcap` the capture file. `progress` is called every
+    /// few milliseconds with (now_s, end_s, done_bytes, total_bytes or None); an exception from it ends the run.
     #[pyo3(signature = (*, tables=true, qlog=None, pcap=None, progress=None))]
     fn run(
         &self,

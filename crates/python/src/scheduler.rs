@@ -1,8 +1,8 @@
-//! Stream schedulers written in Python: the classes `Priority` and `View` that they are told with, and the scheduler of `quic`
-//! that asks them.
+//! Stream schedulers written in Python: the classes `Priority` and `View` passed to them, and the scheduler of `quic`
+//! that calls them.
 //!
-//! Python is asked once for each turn while more than one stream is ready, and told what its class has a method of its own
-//! for. The dictionary `ready` is kept from here.
+//! Python is called once per turn while more than one stream is ready, and for the optional methods of its class. The
+//! dictionary `ready` is maintained here.
 
 use crate::error::Error;
 use crate::outside::{self, fail};
@@ -15,18 +15,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::parameter::Arguments;
 use units::{Duration, Time};
 
-/// What the application says of a stream: see quiclab.Scheduler.ready.
+/// The priority of a stream as set by the application: see quiclab.Scheduler.ready.
 #[pyclass(frozen, get_all, module = "quiclab._quiclab")]
 pub(crate) struct Priority {
-    /// From 0, the most urgent; 3 where nobody says.
+    /// The urgency from 0, the most urgent; 3 by default.
     urgency: u8,
     /// Whether the reader can use parts of the stream (RFC 9218 section 4.2).
     incremental: bool,
-    /// Share in relation to the other streams: 1 where nobody says.
+    /// The share relative to other streams; 1 by default.
     weight: u16,
-    /// When all of the stream should have been sent, in seconds of virtual time.
+    /// The time by which the whole stream should be sent, in seconds of virtual time.
     deadline_s: Option<f64>,
-    /// How long after it was written data should have been sent, in seconds.
+    /// The time within which data should be sent after it was written, in seconds.
     latency_s: Option<f64>,
 }
 
@@ -43,10 +43,10 @@ impl From<quic::Priority> for Priority {
     }
 }
 
-/// What a scheduler may know of the path: see quiclab.Scheduler.next.
+/// The state of the path for a scheduler: see quiclab.Scheduler.next.
 #[pyclass(frozen, get_all, module = "quiclab._quiclab")]
 pub(crate) struct View {
-    /// Now, in seconds of virtual time.
+    /// The current time, in seconds of virtual time.
     now_s: f64,
     /// The congestion window.
     window_bytes: u64,
@@ -54,9 +54,9 @@ pub(crate) struct View {
     smoothed_rtt_s: f64,
 }
 
-/// The methods that a class need not have.
+/// The optional methods that a class defines.
 #[derive(Debug, Default)]
-struct Wants {
+struct OptionalMethods {
     ready: bool,
     idle: bool,
     sent: bool,
@@ -68,7 +68,7 @@ struct Wants {
     closed: bool,
 }
 
-/// What is kept for Python: the object, its dictionary of ready streams, the priorities that are not the default.
+/// The Python objects: the scheduler, its dictionary of ready streams, and the priorities other than the default.
 struct Objects {
     object: Py<PyAny>,
     ready: Py<PyDict>,
@@ -76,25 +76,29 @@ struct Objects {
     priorities: BTreeMap<u64, Py<Priority>>,
 }
 
-/// A scheduler that asks an object of Python.
-pub(crate) struct Plugged {
-    /// `None` once something went wrong: the run is over.
+/// A scheduler that calls a Python object.
+pub(crate) struct PythonScheduler {
+    /// `None` after an error, which ends the run.
     objects: Option<Objects>,
-    wants: Wants,
+    methods: OptionalMethods,
     /// The ready streams by id.
     ready: BTreeMap<u64, StreamKey>,
-    /// What was answered since something changed.
+    /// The choice since the last change.
     answer: Option<StreamKey>,
 }
 
-impl Plugged {
-    pub(crate) fn new(py: Python<'_>, wanted: &Wanted, arguments: &Arguments) -> Plugged {
-        let mut plugged =
-            Plugged { objects: None, wants: Wants::default(), ready: BTreeMap::new(), answer: None };
+impl PythonScheduler {
+    pub(crate) fn new(py: Python<'_>, wanted: &Wanted, arguments: &Arguments) -> PythonScheduler {
+        let mut scheduler = PythonScheduler {
+            objects: None,
+            methods: OptionalMethods::default(),
+            ready: BTreeMap::new(),
+            answer: None,
+        };
         match make(py, wanted, arguments) {
             Ok((objects, own)) => {
                 let has = |name: &str| own.contains(name);
-                plugged.wants = Wants {
+                scheduler.methods = OptionalMethods {
                     ready: has("on_ready"),
                     idle: has("on_idle"),
                     sent: has("on_sent"),
@@ -105,14 +109,14 @@ impl Plugged {
                     repaired: has("on_repaired"),
                     closed: has("on_closed"),
                 };
-                plugged.objects = Some(objects);
+                scheduler.objects = Some(objects);
             }
             Err(error) => fail(error),
         }
-        plugged
+        scheduler
     }
 
-    /// Does something with the objects. An exception is the end of them.
+    /// Calls a function with the objects. An exception discards them.
     fn with<T>(&mut self, call: impl FnOnce(Python<'_>, &mut Objects) -> PyResult<T>) -> Option<T> {
         let objects = self.objects.as_mut()?;
         match Python::attach(|py| call(py, objects)) {
@@ -126,22 +130,22 @@ impl Plugged {
     }
 
     /// Calls a method with a stream.
-    fn tell(&mut self, method: &'static str, stream: StreamKey) {
+    fn call(&mut self, method: &'static str, stream: StreamKey) {
         self.answer = None;
         let id = stream.id.value();
         self.with(|py, objects| objects.object.call_method1(py, method, (id,)).map(drop));
     }
 
-    /// The stream that Python chooses.
-    fn ask(&mut self, view: &PathView) -> Option<StreamKey> {
-        let told = View {
+    /// The stream chosen by Python.
+    fn choose(&mut self, view: &PathView) -> Option<StreamKey> {
+        let path = View {
             now_s: view.now.as_secs_f64(),
             window_bytes: view.window,
             smoothed_rtt_s: view.smoothed_rtt.as_secs_f64(),
         };
         let ready = std::mem::take(&mut self.ready);
         let answer = self.with(|py, objects| {
-            let given = objects.object.call_method1(py, intern!(py, "next"), (told,))?.into_bound(py);
+            let given = objects.object.call_method1(py, intern!(py, "next"), (path,))?.into_bound(py);
             let known = given.extract::<u64>().ok().and_then(|id| ready.get(&id).copied());
             known.ok_or_else(|| {
                 let found =
@@ -167,20 +171,20 @@ fn make(py: Python<'_>, wanted: &Wanted, arguments: &Arguments) -> PyResult<(Obj
     Ok((objects, own))
 }
 
-impl Scheduler for Plugged {
+impl Scheduler for PythonScheduler {
     fn wants_heads(&self) -> bool {
-        self.wants.head
+        self.methods.head
     }
 
     fn on_ready(&mut self, stream: StreamKey, now: Time) {
         let id = stream.id.value();
         self.ready.insert(id, stream);
         self.answer = None;
-        let told = self.wants.ready;
+        let defined = self.methods.ready;
         self.with(|py, objects| {
             let priority = objects.priorities.get(&id).unwrap_or(&objects.default);
             objects.ready.bind(py).set_item(id, priority)?;
-            if told {
+            if defined {
                 let given = (id, now.as_secs_f64());
                 objects.object.call_method1(py, intern!(py, "on_ready"), given)?;
             }
@@ -189,7 +193,7 @@ impl Scheduler for Plugged {
     }
 
     fn on_head(&mut self, stream: StreamKey, head: Head) {
-        if self.wants.head {
+        if self.methods.head {
             self.answer = None;
             let given = (stream.id.value(), head.written.as_secs_f64(), head.order);
             self.with(|py, objects| objects.object.call_method1(py, intern!(py, "on_head"), given).map(drop));
@@ -198,14 +202,14 @@ impl Scheduler for Plugged {
 
     fn on_sent(&mut self, stream: StreamKey, bytes: u64) {
         self.answer = None;
-        if self.wants.sent {
+        if self.methods.sent {
             let given = (stream.id.value(), bytes);
             self.with(|py, objects| objects.object.call_method1(py, intern!(py, "on_sent"), given).map(drop));
         }
     }
 
     fn on_sent_out_of_turn(&mut self, stream: StreamKey, bytes: u64) {
-        if self.wants.out_of_turn {
+        if self.methods.out_of_turn {
             self.answer = None;
             let given = (stream.id.value(), bytes);
             self.with(|py, objects| {
@@ -220,10 +224,10 @@ impl Scheduler for Plugged {
             return;
         }
         self.answer = None;
-        let told = self.wants.idle;
+        let defined = self.methods.idle;
         self.with(|py, objects| {
             objects.ready.bind(py).del_item(id)?;
-            if told {
+            if defined {
                 objects.object.call_method1(py, intern!(py, "on_idle"), (id,))?;
             }
             Ok(())
@@ -232,14 +236,14 @@ impl Scheduler for Plugged {
 
     fn on_priority(&mut self, stream: StreamKey, priority: quic::Priority) {
         let id = stream.id.value();
-        let (is_ready, told) = (self.ready.contains_key(&id), self.wants.priority);
+        let (is_ready, defined) = (self.ready.contains_key(&id), self.methods.priority);
         self.answer = None;
         self.with(|py, objects| {
             let priority = Py::new(py, Priority::from(priority))?;
             if is_ready {
                 objects.ready.bind(py).set_item(id, &priority)?;
             }
-            if told {
+            if defined {
                 objects.object.call_method1(py, intern!(py, "on_priority"), (id, &priority))?;
             }
             objects.priorities.insert(id, priority);
@@ -248,21 +252,21 @@ impl Scheduler for Plugged {
     }
 
     fn on_lost(&mut self, stream: StreamKey) {
-        if self.wants.lost {
-            self.tell("on_lost", stream);
+        if self.methods.lost {
+            self.call("on_lost", stream);
         }
     }
 
     fn on_repaired(&mut self, stream: StreamKey) {
-        if self.wants.repaired {
-            self.tell("on_repaired", stream);
+        if self.methods.repaired {
+            self.call("on_repaired", stream);
         }
     }
 
     fn on_closed(&mut self, stream: StreamKey) {
         let id = stream.id.value();
-        if self.wants.closed {
-            self.tell("on_closed", stream);
+        if self.methods.closed {
+            self.call("on_closed", stream);
         }
         if let Some(objects) = &mut self.objects {
             objects.priorities.remove(&id);
@@ -270,12 +274,12 @@ impl Scheduler for Plugged {
     }
 
     fn next(&mut self, view: &PathView) -> Option<StreamKey> {
-        // One stream is no choice; and after a failure any will do, for the run ends.
+        // A single stream needs no choice; after an error any stream will do, since the run ends.
         if self.ready.len() <= 1 || self.objects.is_none() {
             return self.ready.values().next().copied();
         }
         if self.answer.is_none() {
-            self.answer = self.ask(view);
+            self.answer = self.choose(view);
         }
         self.answer.or_else(|| self.ready.values().next().copied())
     }

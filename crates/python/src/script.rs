@@ -1,4 +1,4 @@
-//! The function `run_script`: one packet-level script, run by the crate `script`.
+//! The function `run_script`, which runs a packet-level script with the crate `script`.
 
 use pyo3::create_exception;
 use pyo3::prelude::*;
@@ -14,29 +14,29 @@ create_exception!(
     "The script is not one: file, line, column, what was found, what is allowed."
 );
 
-/// Runs a script and gives its verdict: `passed`, and then `statements` and `packets`, or `line`, `at`, `reason` and the
-/// `report` with both traces side by side.
+/// Runs a script and returns its verdict: `passed`, and then either `statements` and `packets`, or `line`, `at`,
+/// `reason` and `report`, which has both traces side by side.
 ///
 /// # Errors
-/// `ScriptError` for the first mistake in it.
+/// `ScriptError` for the first error in it.
 #[pyfunction]
 #[pyo3(signature = (origin, text))]
 pub(crate) fn run_script<'py>(py: Python<'py>, origin: &str, text: &str) -> PyResult<Bound<'py, PyDict>> {
     let verdict = py.detach(|| Script::parse(origin, text).and_then(|script| script.run()));
-    let told = PyDict::new(py);
+    let report = PyDict::new(py);
     match verdict.map_err(|error| ScriptError::new_err(error.to_string()))? {
         Verdict::Passed { statements, packets } => {
-            told.set_item("passed", true)?;
-            told.set_item("statements", statements)?;
-            told.set_item("packets", packets)?;
+            report.set_item("passed", true)?;
+            report.set_item("statements", statements)?;
+            report.set_item("packets", packets)?;
         }
         Verdict::Failed(failure) => {
-            told.set_item("passed", false)?;
-            told.set_item("line", failure.line)?;
-            told.set_item("at", &failure.at)?;
-            told.set_item("reason", &failure.reason)?;
-            told.set_item("report", failure.to_string())?;
+            report.set_item("passed", false)?;
+            report.set_item("line", failure.line)?;
+            report.set_item("at", &failure.at)?;
+            report.set_item("reason", &failure.reason)?;
+            report.set_item("report", failure.to_string())?;
         }
     }
-    Ok(told)
+    Ok(report)
 }

@@ -1,4 +1,4 @@
-//! The class `Stepper`: a run that is taken step by step.
+//! The class `Stepper`: a run that is executed step by step.
 
 use crate::outside::with_cause;
 use crate::scenario::Scenario;
@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use units::{Duration, Time};
 
-/// A run without records that goes as far as it is told to.
+/// A run without tables or traces that advances on request.
 #[pyclass(unsendable, module = "quiclab._quiclab")]
 pub(crate) struct Stepper {
     inner: lab::Stepper,
@@ -14,7 +14,7 @@ pub(crate) struct Stepper {
 
 #[pymethods]
 impl Stepper {
-    /// A run of a scenario with this seed, at time zero.
+    /// Creates a run of a scenario with this seed, at time zero.
     #[new]
     fn new(py: Python<'_>, scenario: &Scenario, seed: u64) -> PyResult<Stepper> {
         let inner = lab::Stepper::new(scenario.inner(), seed).map_err(|error| with_cause(py, error))?;
@@ -27,7 +27,7 @@ impl Stepper {
         self.inner.now().as_secs_f64()
     }
 
-    /// When the run ends at the latest, in seconds.
+    /// The latest end of the run in seconds.
     #[getter]
     fn end_s(&self) -> f64 {
         self.inner.end().as_secs_f64()
@@ -39,7 +39,7 @@ impl Stepper {
         self.inner.is_over()
     }
 
-    /// Goes on up to a time in seconds, to the end of the run, or until all flows are finished.
+    /// Runs up to a time in seconds, to the end of the run, or until all flows are finished.
     fn run_until(&mut self, py: Python<'_>, until_s: f64) -> PyResult<()> {
         if !until_s.is_finite() || until_s < 0.0 {
             return Err(PyValueError::new_err(format!("{until_s} s is no time; expected 0 or more")));

@@ -1,4 +1,4 @@
-//! The classes `Sweep`, `SweepSession` and `FinishedSweep`: many runs, here or elsewhere, and the tables of them.
+//! The classes `Sweep`, `SweepSession` and `FinishedSweep`: many runs, executed here or elsewhere, and their tables.
 
 use crate::error::{self, OutputError};
 use crate::table::Table;
@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A scenario with what is varied in it, read and found right.
+/// A valid scenario with its varied parameters.
 #[pyclass(frozen, module = "quiclab._quiclab")]
 pub(crate) struct Sweep {
     inner: sweep::Sweep,
@@ -25,62 +25,63 @@ impl Sweep {
         Ok(Sweep { inner })
     }
 
-    /// The name of its scenario.
+    /// The name of the scenario.
     #[getter]
     fn name(&self) -> &str {
         &self.inner.base().name
     }
 
-    /// How many runs there are.
+    /// The number of runs.
     #[getter]
     fn runs(&self) -> u64 {
         self.inner.runs()
     }
 
-    /// How often each combination of values is run.
+    /// The number of repetitions of each combination of values.
     #[getter]
     fn repetitions(&self) -> u32 {
         self.inner.plan().repetitions
     }
 
-    /// Whether the seed makes a difference to any run: whether anything draws at random.
+    /// Whether the seed affects any run, that is, whether anything is random.
     #[getter]
     fn draws(&self, py: Python<'_>) -> bool {
         py.detach(|| self.inner.draws())
     }
 
-    /// The tables of which the time series are kept.
+    /// The tables whose time series are kept.
     #[getter]
     fn series(&self) -> Vec<String> {
         self.inner.plan().keep.series.clone()
     }
 
-    /// The tables that are kept whole.
+    /// The tables that are kept completely.
     #[getter]
     fn keep(&self) -> Vec<String> {
         self.inner.plan().keep.tables.clone()
     }
 
-    /// What is varied: for each path its values as text and the name of its column, in the order of the file.
+    /// The varied parameters in the order of the file: path, values as text, and column name.
     #[getter]
     fn parameters(&self) -> Vec<(String, Vec<String>, String)> {
         let axes = self.inner.plan().axes();
         axes.map(|axis| (axis.name.clone(), axis.labels.clone(), axis.column())).collect()
     }
 
-    /// A line for each value of the document that no run has, because the sweep replaces it by others.
+    /// A note for each value of the document that no run uses because the sweep replaces it.
     #[getter]
     fn notes(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.inner.notes())
     }
 
-    /// The columns that the table of runs will have; None where that takes too long to find out before.
+    /// The columns of the table of runs; None if determining them would take too long.
     fn columns(&self, py: Python<'_>) -> Option<Vec<String>> {
         py.detach(|| self.inner.columns())
     }
 
-    /// Makes the runs that the folder does not have, on `jobs` threads, without holding the GIL. `progress` is called
-    /// every few milliseconds with (done, reused, failed, total); what it raises ends the sweep, as a signal does.
+    /// Executes the runs that are missing in the folder, on `jobs` threads, without holding the GIL. `progress` is
+    /// called every few milliseconds with (done, reused, failed, total); an exception from it ends the sweep, like a
+    /// signal.
     fn run(
         &self,
         py: Python<'_>,
@@ -90,11 +91,11 @@ impl Sweep {
     ) -> PyResult<FinishedSweep> {
         let mut stopped = None;
         let mut watch = |far: Progress| {
-            let told = Python::attach(|py| {
+            let called = Python::attach(|py| {
                 py.check_signals()?;
                 progress.call1(py, (far.done, far.reused, far.failed, far.total)).map(drop)
             });
-            match told {
+            match called {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
                     stopped = Some(error);
@@ -110,31 +111,31 @@ impl Sweep {
         }
     }
 
-    /// Begins it in a folder for runs that are made elsewhere.
+    /// Opens a session in a folder for runs that are executed elsewhere.
     fn session(&self, py: Python<'_>, folder: PathBuf) -> PyResult<SweepSession> {
         let session = py.detach(|| Session::open(&self.inner, &folder)).map_err(|error| failed(&error))?;
         Ok(SweepSession { inner: Mutex::new(Some(session)) })
     }
 }
 
-/// A sweep in a folder whose runs are made elsewhere.
+/// A sweep in a folder whose runs are executed elsewhere.
 #[pyclass(frozen, module = "quiclab._quiclab")]
 pub(crate) struct SweepSession {
     inner: Mutex<Option<Session>>,
 }
 
 impl SweepSession {
-    fn with<T>(&self, what: impl FnOnce(&mut Session) -> T) -> PyResult<T> {
-        // A panic leaves nothing half-changed in it.
+    fn with<T>(&self, call: impl FnOnce(&mut Session) -> T) -> PyResult<T> {
+        // A panic cannot leave it in an inconsistent state.
         let mut session = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        session.as_mut().map(what).ok_or_else(|| OutputError::new_err("the sweep is finished"))
+        session.as_mut().map(call).ok_or_else(|| OutputError::new_err("the sweep is finished"))
     }
 }
 
 #[pymethods]
 impl SweepSession {
-    /// The next run that the folder does not have: its number from 0, its resolved scenario, and the files in it by
-    /// path. None when all were handed out.
+    /// The next run that is missing in the folder: its number from 0, its resolved scenario, and its files by path.
+    /// None if all were returned.
     #[allow(clippy::type_complexity, reason = "a row of a table")]
     fn order(&self, py: Python<'_>) -> PyResult<Option<(u64, String, BTreeMap<PathBuf, String>)>> {
         let order = py.detach(|| self.with(Session::order))?;
@@ -144,7 +145,7 @@ impl SweepSession {
         }))
     }
 
-    /// Keeps what `carry_out` gave for a run, or why nothing came.
+    /// Stores the result of `carry_out` for a run, or why there is none.
     #[pyo3(signature = (number, contents, error))]
     fn put(&self, number: u64, contents: Option<&[u8]>, error: Option<String>) -> PyResult<()> {
         let result = contents.map(<[u8]>::to_vec).ok_or(error.unwrap_or_default());
@@ -158,7 +159,7 @@ impl SweepSession {
         Ok((far.done, far.reused, far.failed, far.total))
     }
 
-    /// The tables, when all came back.
+    /// The tables, once all results are stored.
     fn finish(&self, py: Python<'_>) -> PyResult<FinishedSweep> {
         let session = self.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
         let session = session.ok_or_else(|| OutputError::new_err("the sweep is finished"))?;
@@ -167,9 +168,8 @@ impl SweepSession {
     }
 }
 
-/// Makes the runs of orders, one after the other: for each (what is kept of it, None), or (None, why it failed). An order
-/// is a resolved scenario and the files in it by path; `series` and `keep` are as
-/// in `Sweep`.
+/// Executes the runs of orders one after the other. Returns (kept results, None) or (None, error) for each. An order is
+/// a resolved scenario and its files by path; `series` and `keep` are as in `Sweep`.
 #[pyfunction]
 #[allow(clippy::type_complexity, reason = "rows of a table")]
 pub(crate) fn carry_out<'py>(
@@ -178,7 +178,7 @@ pub(crate) fn carry_out<'py>(
     series: Vec<String>,
     keep: Vec<String>,
 ) -> Vec<(Option<Bound<'py, PyBytes>>, Option<String>)> {
-    let made = py.detach(|| {
+    let results = py.detach(|| {
         let (mut maker, keep) = (Maker::default(), Keep { series, tables: keep });
         let make = |(scenario, files): (String, BTreeMap<PathBuf, String>)| {
             let files = files.into_iter().map(|(path, text)| (path, Arc::from(text))).collect();
@@ -186,11 +186,11 @@ pub(crate) fn carry_out<'py>(
         };
         orders.into_iter().map(make).collect::<Vec<_>>()
     });
-    let told = made.into_iter().map(|result| match result {
+    let pairs = results.into_iter().map(|result| match result {
         Ok(contents) => (Some(PyBytes::new(py, &contents)), None),
         Err(error) => (None, Some(error)),
     });
-    told.collect()
+    pairs.collect()
 }
 
 /// A sweep whose runs are all finished.
@@ -200,9 +200,9 @@ pub(crate) struct FinishedSweep {
 }
 
 impl FinishedSweep {
-    fn with<T>(&self, what: impl FnOnce(&mut Finished) -> T) -> T {
-        // A panic leaves nothing half-changed in it.
-        what(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+    fn with<T>(&self, call: impl FnOnce(&mut Finished) -> T) -> T {
+        // A panic cannot leave it in an inconsistent state.
+        call(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -215,7 +215,7 @@ impl FinishedSweep {
         (far.done, far.reused, far.failed, far.total)
     }
 
-    /// The runs that failed, in order: number from 1, repetition from 1, seed, the paths with their values, and why.
+    /// The failed runs in order: number from 1, repetition from 1, seed, the paths with their values, and the error.
     #[getter]
     #[allow(clippy::type_complexity, reason = "a row of a table")]
     fn failures(&self) -> Vec<(u64, u32, u64, Vec<(String, String)>, String)> {
@@ -231,31 +231,31 @@ impl FinishedSweep {
         })
     }
 
-    /// How many combinations of values have repetitions that all gave the same.
+    /// The number of combinations of values whose repetitions all gave the same result.
     fn identical(&self, py: Python<'_>) -> PyResult<u64> {
         py.detach(|| self.with(Finished::identical)).map_err(|error| failed(&error))
     }
 
-    /// The resolved scenario of a run, with its seed; the number counts from 1.
+    /// The resolved scenario of a run, with its seed. The number counts from 1.
     fn scenario(&self, number: u64) -> PyResult<String> {
         let scenario = self.with(|finished| finished.scenario(number.saturating_sub(1)));
         scenario.map(|scenario| scenario.to_toml()).map_err(error::scenario)
     }
 
-    /// At most `most` rows of the table of runs, from the row `first` on.
+    /// At most `most` rows of the table of runs, from row `first` on.
     fn runs(&self, py: Python<'_>, first: u64, most: usize) -> PyResult<Table> {
         let table = py.detach(|| self.with(|finished| finished.runs(first, most)));
         table.map(|table| Table::of_sweep("runs", table)).map_err(|error| failed(&error))
     }
 
-    /// Rows of the table of time series: of the run `first`, counted from 0, and of as many after it as make `most`
+    /// Rows of the table of time series: those of the run `first`, counted from 0, and of further runs up to `most`
     /// rows; and the number of the next run.
     fn series_rows(&self, py: Python<'_>, first: u64, most: usize) -> PyResult<(Table, u64)> {
         let table = py.detach(|| self.with(|finished| finished.series(first, most)));
         table.map(|(table, next)| (Table::of_sweep("series", table), next)).map_err(|error| failed(&error))
     }
 
-    /// Rows of a table of the runs that the sweep keeps, as `series_rows`.
+    /// Rows of a kept table of the runs, as in `series_rows`.
     fn kept_rows(&self, py: Python<'_>, name: String, first: u64, most: usize) -> PyResult<(Table, u64)> {
         let table = py.detach(|| self.with(|finished| finished.kept(&name, first, most)));
         table.map(|(table, next)| (Table::of_sweep(name, table), next)).map_err(|error| failed(&error))

@@ -1,4 +1,4 @@
-//! The class `Table`: the columns of a run, read in place by anything that speaks Arrow.
+//! The class `Table`: the columns of a run, readable in place by any Arrow consumer.
 
 use crate::arrow::{self, Field, Source, Values, Words};
 use pyo3::prelude::*;
@@ -55,7 +55,7 @@ fn field<'a>(name: &'a str, data: &'a Data, validity: Option<&'a Bitmap>) -> Fie
     Field { name, values, validity: validity.map(Bitmap::as_bytes) }
 }
 
-/// A table of a run. Anything that reads Arrow takes it without copying: `pyarrow.table(table)`.
+/// A table of a run. Any Arrow reader can use it without copying: `pyarrow.table(table)`.
 #[pyclass(frozen, module = "quiclab._quiclab")]
 pub(crate) struct Table {
     name: Cow<'static, str>,
@@ -64,12 +64,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The class around a finished table.
+    /// Wraps a finished table.
     pub(crate) fn new(table: trace::columns::Table) -> Table {
         Table { name: table.name.into(), note: table.note(), source: Arc::new(Finished(table)) }
     }
 
-    /// The class around rows of a table of a sweep.
+    /// Wraps rows of a table of a sweep.
     pub(crate) fn of_sweep(name: impl Into<Cow<'static, str>>, table: lab::sweep::Table) -> Table {
         Table { name: name.into(), note: None, source: Arc::new(Piece(table)) }
     }
@@ -83,7 +83,7 @@ impl Table {
         &self.name
     }
 
-    /// One sentence if rows are missing because there would have been too many; otherwise None.
+    /// A sentence if rows are missing because of the size limit; otherwise None.
     #[getter]
     fn note(&self) -> Option<&str> {
         self.note.as_deref()
@@ -95,13 +95,13 @@ impl Table {
         self.source.rows()
     }
 
-    /// The names of the columns in order.
+    /// The column names in order.
     #[getter]
     fn column_names(&self) -> Vec<&str> {
         self.source.fields().iter().map(|field| field.name).collect()
     }
 
-    /// Where the values of each column are in memory, in the order of the columns: for tests that nothing is copied.
+    /// The memory address of each column's values, in order, for tests that nothing is copied.
     fn addresses(&self) -> Vec<usize> {
         self.source.fields().iter().map(|field| field.values.address().addr()).collect()
     }
@@ -111,14 +111,14 @@ impl Table {
         arrow::schema_capsule(py, &*self.source)
     }
 
-    /// Schema and rows as capsules of the Arrow PyCapsule interface. Another schema than its own is not given.
+    /// Schema and rows as capsules of the Arrow PyCapsule interface. A requested schema is ignored.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // The interface allows the producer to ignore a request; the consumer then casts.
+        // The interface permits the producer to ignore the request; the consumer then casts.
         drop(requested_schema);
         Ok((arrow::schema_capsule(py, &*self.source)?, arrow::array_capsule(py, &self.source)?))
     }

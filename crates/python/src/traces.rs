@@ -1,4 +1,4 @@
-//! Recorded capacity as the simulator reads it, and generated as it generates it.
+//! Capacity traces: recorded ones as read by the simulator, and generated ones.
 
 use network::rate::{OPPORTUNITY, Series, Trace, generated};
 use pyo3::prelude::*;
@@ -6,16 +6,16 @@ use units::{Duration, Rate, Time};
 
 use crate::error::Error;
 
-/// From when on which rate holds: times in nanoseconds, rates in bit/s, and until when the last one holds.
+/// The times in nanoseconds from which the rates in bit/s hold, the rates, and the end of the last one.
 type Steps = (Vec<u64>, Vec<u64>, u64);
 
-/// Reads a Mahimahi trace, or CSV of times and rates if its first line is a header of that.
+/// Reads a Mahimahi trace, or a CSV of times and rates if its first line is such a header.
 ///
-/// A Mahimahi trace becomes one step for each run of milliseconds with equally many opportunities; those at a time come
-/// within the millisecond that ends there, those at 0 with those at the end.
+/// A Mahimahi trace becomes one step for each run of milliseconds with equally many opportunities. Opportunities at a
+/// time belong to the millisecond that ends there, those at 0 to the last one.
 ///
 /// # Errors
-/// `Error`: `ORIGIN:LINE: what is wrong there`.
+/// `Error`: `ORIGIN:LINE: description`.
 #[pyfunction]
 #[pyo3(signature = (origin, text))]
 pub(crate) fn read_trace(py: Python<'_>, origin: &str, text: &str) -> PyResult<Steps> {
@@ -52,10 +52,10 @@ fn numbers(steps: &[(Time, Rate)], lasts: Duration) -> Steps {
     (times, rates, lasts.as_nanos())
 }
 
-/// The trace of a model and a seed, as the rate `generated` plays it.
+/// The trace of a model and a seed, as played by the rate `generated`.
 ///
 /// # Errors
-/// `Error` if there is no such model, or the trace would be too short or too long.
+/// `Error` if there is no such model, or if the trace would be too short or too long.
 #[pyfunction]
 #[pyo3(signature = (model, seed, duration_ns))]
 pub(crate) fn generate_trace(py: Python<'_>, model: &str, seed: u64, duration_ns: u64) -> PyResult<Steps> {
@@ -64,7 +64,7 @@ pub(crate) fn generate_trace(py: Python<'_>, model: &str, seed: u64, duration_ns
     Ok(numbers(&steps, generated::STEP * steps.len() as u64))
 }
 
-/// The models of traces: name, what it is, and the seconds of its shortest trace.
+/// The trace models: name, description, and the seconds of the shortest trace.
 #[pyfunction]
 pub(crate) fn trace_models() -> Vec<(&'static str, &'static str, f64)> {
     generated::MODELS.iter().map(|model| (model.name, model.about, model.shortest.as_secs_f64())).collect()

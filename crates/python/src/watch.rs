@@ -1,15 +1,15 @@
-//! What happens while a run goes on: Python's signals are looked at, and the progress is told.
+//! Checks for Python signals during a run, and reports its progress.
 
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 
-/// Watches one run.
+/// Watches a run.
 ///
-/// The simulator takes a step each time that some milliseconds of work are done, and that is how soon Ctrl-C ends a run.
-/// No clock is needed, or read, for it; who wants to be told less often counts time on the side of Python.
+/// The simulator takes a step after every few milliseconds of work, which bounds the reaction time to Ctrl-C. It needs
+/// no clock; a caller that wants fewer reports measures time in Python.
 pub(crate) struct Watch {
     report: Option<Py<PyAny>>,
-    /// The exception that ended the run: KeyboardInterrupt, or what the progress function raised.
+    /// The exception that ended the run: KeyboardInterrupt, or one raised by the progress function.
     stopped: Option<PyErr>,
 }
 
@@ -19,9 +19,9 @@ impl Watch {
         Watch { report, stopped: None }
     }
 
-    /// One step of the run; called without the GIL.
+    /// A step of the run; called without the GIL.
     pub(crate) fn step(&mut self, progress: &lab::Progress) -> ControlFlow<()> {
-        match Python::attach(|py| self.ask(py, progress)) {
+        match Python::attach(|py| self.check(py, progress)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.stopped = Some(error);
@@ -30,12 +30,12 @@ impl Watch {
         }
     }
 
-    /// The exception that ended the run, if one did.
+    /// The exception that ended the run, if any.
     pub(crate) fn into_stopped(self) -> Option<PyErr> {
         self.stopped
     }
 
-    fn ask(&self, py: Python<'_>, progress: &lab::Progress) -> PyResult<()> {
+    fn check(&self, py: Python<'_>, progress: &lab::Progress) -> PyResult<()> {
         py.check_signals()?;
         if let Some(report) = &self.report {
             let now = progress.now.as_secs_f64();

@@ -1,8 +1,10 @@
-//! The functions `serve` and `fetch`: the web server and the web client of the crate `live`, until they are done or
-//! interrupted.
+//! The functions `serve` and `fetch`, which run the web server and the web client of the crate `live` until they are
+//! done or interrupted.
 
 use crate::error::{Error, OutputError};
-use live::{FetchOptions, FetchReport, Limits, LiveError, Recording, ServeOptions, Server, Settings, Url};
+use live::{
+    Connections, FetchOptions, FetchReport, Limits, LiveError, Recording, ServeOptions, Server, Settings, Url,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -11,12 +13,12 @@ use std::path::PathBuf;
 use tls::{Identity, Trust};
 use units::{Duration, Size, Time};
 
-/// How soon a signal ends it.
+/// The maximum delay before a signal takes effect.
 const TURN: Duration = Duration::from_millis(50);
-/// How long a server that ends waits for what is underway.
+/// The time that a stopping server waits for requests in progress.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The bytes of a size such as `512 MB`. Refuses a size that is too little for this number of clients.
+/// The number of bytes in a size such as `512 MB`. Rejects a size that is too small for this number of clients.
 #[pyfunction]
 pub(crate) fn server_memory(size: &str, max_connections: usize) -> PyResult<u64> {
     let size: Size = size.parse().map_err(|error| PyValueError::new_err(format!("{size:?}: {error}")))?;
@@ -24,14 +26,15 @@ pub(crate) fn server_memory(size: &str, max_connections: usize) -> PyResult<u64>
     limits.map(|limits| limits.memory.as_bytes()).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Serves the files of a folder until a signal handler raises something; then what it did.
+/// Serves the files of a folder until a signal handler raises an exception. Returns its statistics.
 ///
-/// `identity` is PEM of the certificates and of their key; without one a certificate for `names` is made. `ready` is
-/// called once, when the sockets are open, with the addresses, the SHA-256 of the certificate in hexadecimal digits, that
-/// of its public key in base64, and the certificate as PEM. `max_of_source`, `max_memory` (bytes) and `max_files` are limits, by
-/// default those of [`Limits::of`]. `complain` is called with the first record that cannot be written, and only once.
+/// `identity` is the PEM of the certificates and of their key; without one a certificate for `names` is created.
+/// `ready` is called once, when the sockets are open, with the addresses, the SHA-256 of the certificate in hexadecimal
+/// digits, that of its public key in base64, and the certificate as PEM. `max_of_source`, `max_memory` (bytes) and
+/// `max_files` are limits, by default those of [`Limits::of`]. `complain` is called once, with the first record that
+/// cannot be written.
 #[pyfunction]
-#[pyo3(signature = (root, listen, *, identity, names, sets, protocols, hidden, max_connections, max_of_source, max_memory, max_files, key_log, qlog, ready, complain))]
+#[pyo3(signature = (root, listen, *, identity, names, preferred, sets, only_cipher, protocols, hidden, max_connections, max_of_source, max_memory, max_files, key_log, qlog, ready, complain))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn serve<'py>(
     py: Python<'py>,
@@ -39,7 +42,9 @@ pub(crate) fn serve<'py>(
     listen: Vec<String>,
     identity: Option<(Vec<u8>, Vec<u8>)>,
     names: Vec<String>,
+    preferred: Option<String>,
     sets: Vec<String>,
+    only_cipher: bool,
     protocols: Vec<String>,
     hidden: bool,
     max_connections: usize,
@@ -70,15 +75,16 @@ pub(crate) fn serve<'py>(
     let options = ServeOptions {
         root,
         listen: listen.iter().map(|text| address(text)).collect::<PyResult<_>>()?,
+        preferred: preferred.as_deref().map(address).transpose()?,
         identity: identity.map_err(|error| failed(error.into()))?,
-        settings: Settings::of_server(&sets).map_err(failed)?,
+        settings: with_only_cipher(Settings::of_server(&sets), only_cipher)?,
         protocols,
         hidden,
         limits,
         recording: Recording { key_log, qlog },
     };
     let stats = py.detach(|| run(&options, &ready, &complain))?;
-    let told = PyDict::new(py);
+    let dict = PyDict::new(py);
     for (name, count) in [
         ("connections", stats.connections),
         ("refused", stats.endpoint.refused),
@@ -91,12 +97,23 @@ pub(crate) fn serve<'py>(
         ("most_kept_bytes", stats.kept.1),
         ("unrecorded", stats.unrecorded),
     ] {
-        told.set_item(name, count)?;
+        dict.set_item(name, count)?;
     }
-    Ok(told)
+    Ok(dict)
 }
 
-/// Without the GIL but for short.
+/// The settings, with no other cipher suite than the one that they name, if that is wanted.
+fn with_only_cipher(settings: Result<Settings, LiveError>, only_cipher: bool) -> PyResult<Settings> {
+    let mut settings = settings.map_err(failed)?;
+    settings.tls.only_cipher = only_cipher;
+    Ok(settings)
+}
+
+fn seconds(value: f64) -> Duration {
+    Duration::from_nanos((value * 1e9) as u64)
+}
+
+/// Runs without the GIL, except for short calls.
 fn run(options: &ServeOptions, ready: &Py<PyAny>, complain: &Py<PyAny>) -> PyResult<live::ServeStats> {
     let mut server = Server::bind(options).map_err(failed)?;
     let addresses: Vec<String> = server.addresses().iter().map(SocketAddr::to_string).collect();
@@ -115,13 +132,14 @@ fn run(options: &ServeOptions, ready: &Py<PyAny>, complain: &Py<PyAny>) -> PyRes
     }
 }
 
-/// Fetches URLs into files; gives what became of each URL and each connection.
+/// Fetches URLs into files. Returns the results of the URLs and of the connections.
 ///
+/// `connections` is "one", "resumed" or "each", see [`Connections`]; times are in seconds.
 /// `trust` is ("roots", PEM of authorities), ("pin", SHA-256 in hexadecimal digits) or ("anyone", b""). `watch` is
-/// called some times a second with bytes so far, bytes in all as far as known, and whole files; an exception of it or of
-/// a signal handler ends all, and is raised when nothing half-written is left.
+/// called a few times per second with the received bytes, the total if known, and the number of complete files. An
+/// exception from it or from a signal handler ends all transfers, and is raised after partial files are removed.
 #[pyfunction]
-#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, incremental, resume, early_data, connect_timeout, stall_timeout, key_log, qlog, watch))]
+#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, incremental, connections, early_data, migrate_after, only_cipher, connect_timeout, stall_timeout, timeout, key_log, qlog, watch))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn fetch<'py>(
     py: Python<'py>,
@@ -134,10 +152,13 @@ pub(crate) fn fetch<'py>(
     concurrency: usize,
     urgencies: Vec<u8>,
     incremental: bool,
-    resume: bool,
+    connections: &str,
     early_data: bool,
+    migrate_after: Option<f64>,
+    only_cipher: bool,
     connect_timeout: f64,
     stall_timeout: f64,
+    timeout: Option<f64>,
     key_log: Option<PathBuf>,
     qlog: Option<PathBuf>,
     watch: Py<PyAny>,
@@ -146,16 +167,22 @@ pub(crate) fn fetch<'py>(
         urls: urls.iter().map(|url| Url::parse(url)).collect::<Result<_, _>>().map_err(failed)?,
         out,
         trust: trusted(&trust)?,
-        settings: Settings::read(&sets).map_err(failed)?,
+        settings: with_only_cipher(Settings::read(&sets), only_cipher)?,
         protocols,
         ipv6,
         concurrency,
         urgencies,
         incremental,
-        resume,
+        connections: match connections {
+            "each" => Connections::Each,
+            "resumed" => Connections::Resumed,
+            _ => Connections::One,
+        },
         early_data,
-        connect_timeout: Duration::from_nanos((connect_timeout * 1e9) as u64),
-        stall_timeout: Duration::from_nanos((stall_timeout * 1e9) as u64),
+        migrate_after: migrate_after.map(seconds),
+        connect_timeout: seconds(connect_timeout),
+        stall_timeout: seconds(stall_timeout),
+        timeout: timeout.map(seconds),
         recording: Recording { key_log, qlog },
     };
     let (report, stopped) = py.detach(|| {
@@ -164,18 +191,18 @@ pub(crate) fn fetch<'py>(
             if stopped.is_some() {
                 return false;
             }
-            let told = Python::attach(|py| {
+            let called = Python::attach(|py| {
                 py.check_signals()?;
                 watch.call1(py, (progress.bytes, progress.total, progress.files)).map(drop)
             });
-            stopped = told.err();
+            stopped = called.err();
             stopped.is_none()
         });
         (report, stopped)
     });
     match stopped {
         Some(stopped) => Err(stopped),
-        None => told(py, &report.map_err(failed)?),
+        None => to_dict(py, &report.map_err(failed)?),
     }
 }
 
@@ -198,7 +225,7 @@ fn trusted((kind, data): &(String, Vec<u8>)) -> PyResult<Trust> {
     }
 }
 
-fn told<'py>(py: Python<'py>, report: &FetchReport) -> PyResult<Bound<'py, PyDict>> {
+fn to_dict<'py>(py: Python<'py>, report: &FetchReport) -> PyResult<Bound<'py, PyDict>> {
     let seconds = |duration: Duration| duration.as_nanos() as f64 / 1e9;
     let since_begin = |at: Time| seconds(at.since(Time::ZERO));
     let urls = PyList::empty(py);
@@ -234,11 +261,11 @@ fn told<'py>(py: Python<'py>, report: &FetchReport) -> PyResult<Bound<'py, PyDic
         row.set_item("key_updates", over.stats.key_updates)?;
         connections.append(row)?;
     }
-    let told = PyDict::new(py);
-    told.set_item("complete", report.is_complete())?;
-    told.set_item("urls", urls)?;
-    told.set_item("connections", connections)?;
-    Ok(told)
+    let dict = PyDict::new(py);
+    dict.set_item("complete", report.is_complete())?;
+    dict.set_item("urls", urls)?;
+    dict.set_item("connections", connections)?;
+    Ok(dict)
 }
 
 fn address(text: &str) -> PyResult<SocketAddr> {

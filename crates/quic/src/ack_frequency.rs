@@ -1,7 +1,7 @@
-//! When each end acknowledges, and how it asks the other for that: ACK_FREQUENCY and IMMEDIATE_ACK
-//! (draft-ietf-quic-ack-frequency), or a bit of the header. The bit is that of Völker,
-//! Volodina, Tüxen and Rathgeb (IFIP Networking 2020, section V): a sender whose window is full has nothing to do until an
-//! acknowledgement comes, so that it asks for one with the last packet before that.
+//! Requests for acknowledgements in both directions: ACK_FREQUENCY and IMMEDIATE_ACK (draft-ietf-quic-ack-frequency),
+//! or a bit of the header. The bit is from Völker, Volodina, Tüxen and Rathgeb (IFIP Networking 2020, section V): a
+//! sender whose window is full can do nothing until an acknowledgement comes, so it requests one with the last packet
+//! that fits.
 
 use crate::ack_policy::AckPolicy;
 use crate::announced::MAX_ACK_DELAY_MS;
@@ -13,77 +13,77 @@ use wire::{Code, FirstByte, Frame, TransportParameters};
 /// RFC 9000 section 18.2: a max_ack_delay of 2^14 ms or more is invalid.
 const TOO_LONG: Duration = Duration::from_millis(MAX_ACK_DELAY_MS + 1);
 
-/// What one end admits of such requests.
+/// The requests that one end accepts.
 #[derive(Debug, Clone, Copy, Default)]
-struct Admission {
-    /// The frames: the shortest delay that may be asked for, in microseconds.
-    least_us: Option<u64>,
-    /// The bit.
+struct AcceptedRequests {
+    /// The shortest delay that a frame may request, in microseconds; `None`: no frames are accepted.
+    min_delay_us: Option<u64>,
+    /// Whether the header bit is accepted.
     bit: bool,
 }
 
-impl Admission {
-    fn of(parameters: &TransportParameters) -> Admission {
-        Admission { least_us: parameters.min_ack_delay_us, bit: parameters.immediate_ack_bit }
+impl AcceptedRequests {
+    fn of(parameters: &TransportParameters) -> AcceptedRequests {
+        AcceptedRequests { min_delay_us: parameters.min_ack_delay_us, bit: parameters.immediate_ack_bit }
     }
 }
 
-/// The acknowledgements of a connection, and the requests for them in both directions.
+/// The acknowledgement policy of a connection, and the requests in both directions.
 #[derive(Debug)]
 pub(crate) struct AckRequests {
     /// When this side acknowledges.
     pub(crate) policy: AckPolicy,
-    /// The newest ACK_FREQUENCY frame of the peer.
-    heard: Option<u64>,
-    /// What the peer is asked for.
+    /// The sequence number of the peer's newest ACK_FREQUENCY frame.
+    newest_sequence: Option<u64>,
+    /// The request to the peer, if the options set one.
     wanted: Option<AckRequest>,
-    /// How it is asked for one acknowledgement.
+    /// How an immediate acknowledgement is requested from the peer.
     immediate: ImmediateAck,
-    own: Admission,
-    peer: Admission,
+    own: AcceptedRequests,
+    peer: AcceptedRequests,
 }
 
 impl AckRequests {
-    /// With the options of a connection, of which the peer is told these parameters.
+    /// From the options of a connection and the transport parameters that it sends.
     pub(crate) fn new(config: &Config, own: &TransportParameters) -> AckRequests {
         AckRequests {
             policy: AckPolicy::new(&config.ack),
-            heard: None,
+            newest_sequence: None,
             wanted: config.peer_ack,
             immediate: config.immediate_ack,
-            own: Admission::of(own),
-            peer: Admission::default(),
+            own: AcceptedRequests::of(own),
+            peer: AcceptedRequests::default(),
         }
     }
 
-    /// The peer's parameters have come.
+    /// Takes the peer's transport parameters.
     pub(crate) fn on_peer_parameters(&mut self, peer: &TransportParameters) {
-        self.peer = Admission::of(peer);
+        self.peer = AcceptedRequests::of(peer);
     }
 
-    // ---- the peer asks ----
+    // ---- requests from the peer ----
 
-    /// ACK_FREQUENCY or IMMEDIATE_ACK (sections 4 and 5). Gives whether the packet that is being read is to be acknowledged
-    /// at once.
+    /// Handles ACK_FREQUENCY or IMMEDIATE_ACK (sections 4 and 5). Returns whether the packet being read must be
+    /// acknowledged immediately.
     #[cold]
     pub(crate) fn on_request(&mut self, frame: &Frame<'_>) -> Result<bool, TransportError> {
         let error = |code, reason| {
             Err(TransportError { frame_type: Some(frame.frame_type()), ..TransportError::new(code, reason) })
         };
-        let Some(least_us) = self.own.least_us else {
-            // RFC 9000-12.4-4: without the parameter it is a type that is not known.
+        let Some(min_delay_us) = self.own.min_delay_us else {
+            // RFC 9000-12.4-4: without the parameter, the frame type is unknown.
             return error(Code::FRAME_ENCODING_ERROR, "a request for acknowledgements that was not admitted");
         };
         let &Frame::AckFrequency { sequence, threshold, max_ack_delay_us, reordering_threshold } = frame
         else {
             return Ok(true);
         };
-        if max_ack_delay_us < least_us || max_ack_delay_us >= TOO_LONG.as_micros() {
+        if max_ack_delay_us < min_delay_us || max_ack_delay_us >= TOO_LONG.as_micros() {
             return error(Code::PROTOCOL_VIOLATION, "a maximum of the delay that was not admitted");
         }
-        // Section 4: what an older frame asks is void.
-        if self.heard.is_none_or(|heard| sequence > heard) {
-            self.heard = Some(sequence);
+        // Section 4: an older frame is ignored.
+        if self.newest_sequence.is_none_or(|newest_sequence| sequence > newest_sequence) {
+            self.newest_sequence = Some(sequence);
             self.policy.on_request(&AckRequest {
                 ratio: threshold.saturating_add(1),
                 max_delay: Duration::from_micros(max_ack_delay_us),
@@ -93,23 +93,23 @@ impl AckRequests {
         Ok(false)
     }
 
-    /// A packet has reserved bits that are not 0: whether this is the one bit that was announced, which asks for an
-    /// acknowledgement at once.
+    /// Whether the only nonzero reserved bit of this first byte is the announced one, which requests an immediate
+    /// acknowledgement.
     #[cold]
     pub(crate) fn admits_bit(&self, first: FirstByte) -> bool {
         self.own.bit && first.asks_for_ack()
     }
 
-    // ---- this side asks ----
+    // ---- requests to the peer ----
 
-    /// Whether the peer is asked to acknowledge less often, or more: if the options say so and it admits it.
+    /// Whether ACK_FREQUENCY is to be sent: the options contain a request, and the peer accepts requests.
     pub(crate) fn asks(&self) -> bool {
-        self.wanted.is_some() && self.peer.least_us.is_some()
+        self.wanted.is_some() && self.peer.min_delay_us.is_some()
     }
-    /// The one request of a connection; it is the same whenever it is sent.
+    /// The only ACK_FREQUENCY frame of a connection; a retransmission is identical.
     pub(crate) fn request(&self) -> Option<Frame<'static>> {
         let wanted = self.wanted.as_ref()?;
-        let least = Duration::from_micros(self.peer.least_us?);
+        let least = Duration::from_micros(self.peer.min_delay_us?);
         let longest = Duration::from_micros(TOO_LONG.as_micros() - 1);
         Some(Frame::AckFrequency {
             sequence: 0,
@@ -118,12 +118,12 @@ impl AckRequests {
             reordering_threshold: wanted.reordering_threshold,
         })
     }
-    /// Whether IMMEDIATE_ACK goes into packets behind which the window has no room for another full one.
+    /// Whether a packet that leaves no window for another full one carries IMMEDIATE_ACK.
     #[inline]
     pub(crate) fn asks_by_frame(&self) -> bool {
-        self.immediate == ImmediateAck::Frame && self.peer.least_us.is_some()
+        self.immediate == ImmediateAck::Frame && self.peer.min_delay_us.is_some()
     }
-    /// Whether a bit in the first byte of such packets does the same.
+    /// Whether such a packet sets the header bit instead.
     #[inline]
     pub(crate) fn asks_by_bit(&self) -> bool {
         self.immediate == ImmediateAck::Bit && self.peer.bit

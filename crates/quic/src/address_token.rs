@@ -1,10 +1,11 @@
-//! Address tokens: what a server gives a client to come back with, and how it reads it again (RFC 9000 section 8.1).
+//! Address validation tokens: how a server issues and checks them (RFC 9000 section 8.1).
 //!
-//! The first byte tells the two kinds apart; the rest is sealed under the endpoint's secret:
+//! The first byte distinguishes two kinds; the rest is sealed with the endpoint's secret:
 //!
-//! * of a Retry packet: the time and the client's first destination id, bound to the client's address and port, to the
-//!   source id of the Retry and to the version;
-//! * of a NEW_TOKEN frame: the time, bound to the client's IP address and to the version (RFC 9369 section 5).
+//! * a token of a Retry packet holds the time and the client's first destination id; it is bound to the client's
+//!   address and port, the source id of the Retry and the version;
+//! * a token of a NEW_TOKEN frame holds the time; it is bound to the client's IP address and the version (RFC 9369
+//!   section 5).
 
 use random::Stream;
 use std::collections::BTreeSet;
@@ -17,16 +18,16 @@ use wire::{ConnectionId, Version};
 const RETRY: u8 = 0x52;
 /// The first byte of a token of a NEW_TOKEN frame.
 const NEW: u8 = 0x4e;
-/// Bytes of the time in milliseconds.
+/// The length of the time in milliseconds.
 const TIME_LENGTH: usize = 8;
-/// Bytes of a token of a Retry packet: kind, time, length of the id, the id and zeros behind it, seal.
+/// The length of a token of a Retry packet: kind, time, length of the id, the id padded with zeros, seal.
 const RETRY_LENGTH: usize = 1 + TIME_LENGTH + 1 + ConnectionId::MAX_LENGTH + EndpointKey::OVERHEAD;
-/// How many used tokens are remembered.
+/// The maximum number of used tokens that are remembered.
 pub(crate) const MAX_SPENT: usize = 4096;
 
-/// Where and in what a token is presented.
+/// The packet in which a client presents a token.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Visit {
+pub(crate) struct Presentation {
     pub(crate) remote: SocketAddr,
     pub(crate) version: Version,
     /// The destination id of the client's Initial packet.
@@ -35,34 +36,34 @@ pub(crate) struct Visit {
     pub(crate) date_ms: u64,
 }
 
-/// What a token is worth.
+/// The result of checking a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Credential {
-    /// There is no token, or one that proves nothing: the address is not validated.
+    /// No token: the address is not validated.
     None,
-    /// It is not ours, or no longer good: as if there were none (RFC 9000 section 8.1.3).
+    /// Not a token of this server, or not valid any more: treated as if it were absent (RFC 9000 section 8.1.3).
     Ignored,
-    /// It came with a NEW_TOKEN frame to this address.
+    /// A valid token of a NEW_TOKEN frame sent to this address.
     Known,
-    /// It came with a Retry packet to this address, which answered a packet to this destination id.
+    /// A valid token of a Retry packet sent to this address. The Retry answered a packet with this destination id.
     Retried(ConnectionId),
-    /// It claims to be of a Retry packet and is not good for it: the client must start anew (RFC 9000 section 8.1.2).
+    /// An invalid token of a Retry packet: the handshake is refused (RFC 9000 section 8.1.2).
     Invalid,
 }
 
-/// The token of a Retry packet with this source id, which answers a packet to `visit.destination`.
+/// The token of a Retry packet with this source id, which answers a packet to `presentation.destination`.
 pub(crate) fn retry_token(
     key: &EndpointKey,
     random: &mut Stream,
-    visit: &Visit,
+    presentation: &Presentation,
     source: ConnectionId,
 ) -> Vec<u8> {
     let mut text = Vec::with_capacity(RETRY_LENGTH);
-    text.extend_from_slice(&visit.date_ms.to_be_bytes());
-    text.push(visit.destination.len() as u8);
-    text.extend_from_slice(visit.destination.as_bytes());
+    text.extend_from_slice(&presentation.date_ms.to_be_bytes());
+    text.push(presentation.destination.len() as u8);
+    text.extend_from_slice(presentation.destination.as_bytes());
     text.resize(TIME_LENGTH + 1 + ConnectionId::MAX_LENGTH, 0);
-    seal(key, random, RETRY, &retry_context(visit, source), &text)
+    seal(key, random, RETRY, &retry_context(presentation, source), &text)
 }
 
 /// A token for a NEW_TOKEN frame to this address.
@@ -77,20 +78,20 @@ pub(crate) fn new_token(
 }
 
 fn seal(key: &EndpointKey, random: &mut Stream, kind: u8, context: &[u8], text: &[u8]) -> Vec<u8> {
-    // RFC 9000-8.1.4-1, 9000-8.1.3-4: 128 random bits make each token another.
+    // RFC 9000-8.1.4-1, 9000-8.1.3-4: 128 random bits make each token unique.
     let mut salt = [0; 16];
     random.fill(&mut salt);
-    // RFC 9000-8.1.1-1: the two kinds can be told apart.
+    // RFC 9000-8.1.1-1: the first byte distinguishes the two kinds.
     let mut token = vec![kind];
-    // RFC 9000-8.1.4-2, 9000-8.1.3-3: sealed, it can be neither made up nor read.
+    // RFC 9000-8.1.4-2, 9000-8.1.3-3: sealed, so it can be neither forged nor read.
     token.extend(key.seal(salt, context, text));
     token
 }
 
-fn retry_context(visit: &Visit, source: ConnectionId) -> Vec<u8> {
-    let mut context = new_context(visit.remote.ip(), visit.version);
+fn retry_context(presentation: &Presentation, source: ConnectionId) -> Vec<u8> {
+    let mut context = new_context(presentation.remote.ip(), presentation.version);
     context[0] = RETRY;
-    context.extend_from_slice(&visit.remote.port().to_be_bytes());
+    context.extend_from_slice(&presentation.remote.port().to_be_bytes());
     context.extend_from_slice(source.as_bytes());
     context
 }
@@ -106,28 +107,28 @@ fn new_context(ip: IpAddr, version: Version) -> Vec<u8> {
     context
 }
 
-/// How long tokens are good.
+/// How long tokens are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TokenLifetimes {
-    /// Those of Retry packets.
+    /// For tokens of Retry packets.
     pub(crate) retry: Duration,
-    /// Those of NEW_TOKEN frames.
+    /// For tokens of NEW_TOKEN frames.
     pub(crate) new: Duration,
 }
 
-/// Tokens of NEW_TOKEN frames that were used, so that none is good twice (RFC 9000 section 8.1.4).
+/// The used tokens of NEW_TOKEN frames, so that none is accepted twice (RFC 9000 section 8.1.4).
 ///
-/// The memory is bounded: where it forgets the token that was issued first, it refuses from then on all that are as old.
+/// The memory is bounded: once it drops the oldest token, it refuses all tokens that are as old or older.
 #[derive(Debug, Default)]
 pub(crate) struct SpentTokens {
-    /// (the date it was issued, what makes it different).
+    /// (date of issue, hash).
     spent: BTreeSet<(u64, u64)>,
-    /// Tokens issued up to here are not taken.
+    /// Tokens issued at or before this date are refused.
     floor: Option<u64>,
 }
 
 impl SpentTokens {
-    /// How many are remembered.
+    /// The number of remembered tokens.
     pub(crate) fn len(&self) -> usize {
         self.spent.len()
     }
@@ -138,7 +139,7 @@ impl SpentTokens {
         self.floor = self.floor.max(Some(date_ms));
     }
 
-    /// Whether the token was not used before; from now on it is.
+    /// Marks a token as used. Returns whether it was unused.
     fn spend(&mut self, date_ms: u64, hash: u64) -> bool {
         if self.floor.is_some_and(|floor| date_ms <= floor) || !self.spent.insert((date_ms, hash)) {
             return false;
@@ -151,27 +152,27 @@ impl SpentTokens {
         true
     }
 
-    /// What the token of a client's first packet is worth.
-    pub(crate) fn judge(
+    /// Checks the token of a client's first packet.
+    pub(crate) fn check(
         &mut self,
         key: &EndpointKey,
         token: &[u8],
-        visit: &Visit,
+        presentation: &Presentation,
         lifetimes: TokenLifetimes,
     ) -> Credential {
-        // RFC 9000-8.1.3-7.
+        // RFC 9000-8.1.3-7: "it MUST attempt to validate the token".
         match token.split_first() {
             None => Credential::None,
             Some((&RETRY, sealed)) if token.len() == RETRY_LENGTH => {
-                let original = retried(key, sealed, visit, lifetimes.retry);
+                let original = retried(key, sealed, presentation, lifetimes.retry);
                 original.map_or(Credential::Invalid, Credential::Retried)
             }
             Some((&NEW, sealed)) => {
-                // RFC 9000-8.1.4-3, 9000-8.1.4-4: from another address it does not open, and proves nothing.
-                let text = key.open(&new_context(visit.remote.ip(), visit.version), sealed);
+                // RFC 9000-8.1.4-3, 9000-8.1.4-4: a token from another address does not open.
+                let text = key.open(&new_context(presentation.remote.ip(), presentation.version), sealed);
                 let issued = text.and_then(|text| Some(u64::from_be_bytes(text.try_into().ok()?)));
-                let fresh = issued.filter(|issued| is_fresh(*issued, visit.date_ms, lifetimes.new));
-                // RFC 9000-8.1.4-5: and it is good once.
+                let fresh = issued.filter(|issued| is_fresh(*issued, presentation.date_ms, lifetimes.new));
+                // RFC 9000-8.1.4-5: each token is accepted once.
                 match fresh.is_some_and(|issued| self.spend(issued, key.ids().hash(sealed))) {
                     true => Credential::Known,
                     false => Credential::Ignored,
@@ -182,16 +183,21 @@ impl SpentTokens {
     }
 }
 
-/// The client's first destination id, out of a token of a Retry packet that is good.
-fn retried(key: &EndpointKey, sealed: &[u8], visit: &Visit, lifetime: Duration) -> Option<ConnectionId> {
-    let text = key.open(&retry_context(visit, visit.destination), sealed)?;
+/// The client's first destination id from the token of a Retry packet, if that is valid.
+fn retried(
+    key: &EndpointKey,
+    sealed: &[u8],
+    presentation: &Presentation,
+    lifetime: Duration,
+) -> Option<ConnectionId> {
+    let text = key.open(&retry_context(presentation, presentation.destination), sealed)?;
     let (issued, id) = text.split_first_chunk::<TIME_LENGTH>()?;
     let (length, id) = id.split_first()?;
     let original = ConnectionId::new(id.get(..usize::from(*length))?)?;
-    is_fresh(u64::from_be_bytes(*issued), visit.date_ms, lifetime).then_some(original)
+    is_fresh(u64::from_be_bytes(*issued), presentation.date_ms, lifetime).then_some(original)
 }
 
-/// Whether what was issued then is good now. What was issued later than now was issued by another clock.
+/// Whether a token is within its lifetime. A date of issue in the future comes from another clock and is refused.
 fn is_fresh(issued_ms: u64, now_ms: u64, lifetime: Duration) -> bool {
     now_ms.checked_sub(issued_ms).is_some_and(|age| age <= lifetime.as_millis())
 }
@@ -209,90 +215,91 @@ mod tests {
     fn id(byte: u8) -> ConnectionId {
         ConnectionId::new(&[byte; 8]).unwrap()
     }
-    fn visit() -> Visit {
+    fn presentation() -> Presentation {
         let remote = "10.0.0.1:50000".parse().unwrap();
-        Visit { remote, version: Version::V1, destination: id(1), date_ms: 1_000_000 }
+        Presentation { remote, version: Version::V1, destination: id(1), date_ms: 1_000_000 }
     }
-    fn judge(token: &[u8], visit: &Visit) -> Credential {
-        SpentTokens::default().judge(&key(), token, visit, LIFETIMES)
+    fn check(token: &[u8], presentation: &Presentation) -> Credential {
+        SpentTokens::default().check(&key(), token, presentation, LIFETIMES)
     }
 
-    /// RFC 9000-8.1.4-1, 9000-8.1.4-2: and bound to address, port, id, version and time.
+    /// RFC 9000-8.1.4-1, 9000-8.1.4-2: a token is bound to address, port, id, version and time.
     #[test]
-    fn the_token_of_a_retry_is_good_where_it_was_issued() {
-        let token = retry_token(&key(), &mut Stream::new(1, "tokens"), &visit(), id(2));
+    fn the_token_of_a_retry_is_valid_only_where_it_was_issued() {
+        let token = retry_token(&key(), &mut Stream::new(1, "tokens"), &presentation(), id(2));
         assert_eq!(token.len(), RETRY_LENGTH);
-        let back = Visit { destination: id(2), ..visit() };
-        assert_eq!(judge(&token, &back), Credential::Retried(id(1)));
-        assert_eq!(judge(&token, &Visit { date_ms: 1_010_000, ..back }), Credential::Retried(id(1)));
+        let back = Presentation { destination: id(2), ..presentation() };
+        assert_eq!(check(&token, &back), Credential::Retried(id(1)));
+        assert_eq!(check(&token, &Presentation { date_ms: 1_010_000, ..back }), Credential::Retried(id(1)));
         for wrong in [
-            Visit { date_ms: 1_010_001, ..back },
-            Visit { date_ms: 999_999, ..back },
-            Visit { destination: id(3), ..back },
-            Visit { version: Version::V2, ..back },
-            Visit { remote: "10.0.0.1:50001".parse().unwrap(), ..back },
-            Visit { remote: "10.0.0.2:50000".parse().unwrap(), ..back },
+            Presentation { date_ms: 1_010_001, ..back },
+            Presentation { date_ms: 999_999, ..back },
+            Presentation { destination: id(3), ..back },
+            Presentation { version: Version::V2, ..back },
+            Presentation { remote: "10.0.0.1:50001".parse().unwrap(), ..back },
+            Presentation { remote: "10.0.0.2:50000".parse().unwrap(), ..back },
         ] {
-            assert_eq!(judge(&token, &wrong), Credential::Invalid, "{wrong:?}");
+            assert_eq!(check(&token, &wrong), Credential::Invalid, "{wrong:?}");
         }
-        let other = SpentTokens::default().judge(&EndpointKey::new(&[2; 32]), &token, &back, LIFETIMES);
+        let other = SpentTokens::default().check(&EndpointKey::new(&[2; 32]), &token, &back, LIFETIMES);
         assert_eq!(other, Credential::Invalid);
         for at in 1..token.len() {
             let mut changed = token.clone();
             changed[at] ^= 1;
-            assert_eq!(judge(&changed, &back), Credential::Invalid, "{at}");
+            assert_eq!(check(&changed, &back), Credential::Invalid, "{at}");
         }
     }
 
     /// RFC 9000-8.1.1-1, 9000-8.1.3-4, 9000-8.1.4-3.
     #[test]
-    fn a_new_token_is_good_at_its_address_whatever_the_port() {
+    fn a_new_token_is_valid_at_its_address_with_any_port() {
         let mut random = Stream::new(1, "tokens");
-        let ip = visit().remote.ip();
+        let ip = presentation().remote.ip();
         let mut issue = || new_token(&key(), &mut random, ip, Version::V1, 1_000_000);
         let (token, another) = (issue(), issue());
         assert_ne!(token[1..], another[1..]);
-        let later = Visit { remote: "10.0.0.1:9".parse().unwrap(), date_ms: 2_000_000, ..visit() };
-        assert_eq!(judge(&token, &later), Credential::Known);
+        let later =
+            Presentation { remote: "10.0.0.1:9".parse().unwrap(), date_ms: 2_000_000, ..presentation() };
+        assert_eq!(check(&token, &later), Credential::Known);
         for wrong in [
-            Visit { date_ms: 2_000_001, ..later },
-            Visit { date_ms: 999_999, ..later },
-            Visit { version: Version::V2, ..later },
-            Visit { remote: "10.0.0.2:9".parse().unwrap(), ..later },
-            Visit { remote: "[2001:db8::1]:9".parse().unwrap(), ..later },
+            Presentation { date_ms: 2_000_001, ..later },
+            Presentation { date_ms: 999_999, ..later },
+            Presentation { version: Version::V2, ..later },
+            Presentation { remote: "10.0.0.2:9".parse().unwrap(), ..later },
+            Presentation { remote: "[2001:db8::1]:9".parse().unwrap(), ..later },
         ] {
-            assert_eq!(judge(&token, &wrong), Credential::Ignored, "{wrong:?}");
+            assert_eq!(check(&token, &wrong), Credential::Ignored, "{wrong:?}");
         }
-        // RFC 9000-8.1.3-3: nothing of the time or the address can be seen.
+        // RFC 9000-8.1.3-3: neither the time nor the address is visible.
         assert!(!token.windows(4).any(|part| part == [10, 0, 0, 1] || part == [0, 0x0f, 0x42, 0x40]));
     }
 
     #[test]
-    fn what_is_no_token_of_ours_is_ignored() {
+    fn foreign_tokens_are_ignored() {
         for token in [&[0x17; 50][..], b"N", b"R", &[RETRY; RETRY_LENGTH - 1], &[NEW; 41]] {
-            assert_eq!(judge(token, &visit()), Credential::Ignored, "{token:?}");
+            assert_eq!(check(token, &presentation()), Credential::Ignored, "{token:?}");
         }
-        assert_eq!(judge(&[], &visit()), Credential::None);
-        assert_eq!(judge(&[RETRY; RETRY_LENGTH], &visit()), Credential::Invalid);
+        assert_eq!(check(&[], &presentation()), Credential::None);
+        assert_eq!(check(&[RETRY; RETRY_LENGTH], &presentation()), Credential::Invalid);
     }
 
     /// RFC 9000-8.1.4-5.
     #[test]
-    fn no_token_is_good_twice_however_many_there_are() {
+    fn no_token_is_accepted_twice_however_many_there_are() {
         let mut spent = SpentTokens::default();
         let mut random = Stream::new(1, "tokens");
-        let ip = visit().remote.ip();
-        let mut judge = |token: &[u8]| spent.judge(&key(), token, &visit(), LIFETIMES);
+        let ip = presentation().remote.ip();
+        let mut check = |token: &[u8]| spent.check(&key(), token, &presentation(), LIFETIMES);
         let tokens: Vec<_> = (0..MAX_SPENT as u64 + 100)
             .map(|n| new_token(&key(), &mut random, ip, Version::V1, 900_000 + n))
             .collect();
         for token in &tokens {
-            assert_eq!(judge(token), Credential::Known);
+            assert_eq!(check(token), Credential::Known);
         }
-        assert!(tokens.iter().all(|token| judge(token) == Credential::Ignored));
-        // As old as one that was forgotten: it cannot be told whether it was used.
+        assert!(tokens.iter().all(|token| check(token) == Credential::Ignored));
+        // As old as a dropped one: nothing shows whether it was used.
         let old = new_token(&key(), &mut random, ip, Version::V1, 900_050);
-        assert_eq!(judge(&old), Credential::Ignored);
+        assert_eq!(check(&old), Credential::Ignored);
         assert!(spent.spent.len() <= MAX_SPENT);
     }
 }

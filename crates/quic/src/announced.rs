@@ -1,4 +1,4 @@
-//! What a side tells the other of its options: transport parameters (RFC 9000 section 18.2).
+//! The transport parameters that an endpoint sends for its options (RFC 9000 section 18.2).
 
 use crate::config::Config;
 use units::{Duration, Size};
@@ -8,10 +8,10 @@ use wire::TransportParameters;
 pub(crate) const MAX_ACK_DELAY_MS: u64 = (1 << 14) - 1;
 
 impl Config {
-    /// What these options have a side tell the other (RFC 9000 section 18.2): all but what a connection adds, its connection
-    /// ids, tokens and versions.
+    /// The transport parameters for these options (RFC 9000 section 18.2), except those that a connection adds: its
+    /// connection ids, tokens and versions.
     pub fn parameters(&self) -> TransportParameters {
-        // Rounded up: a timeout of less than a millisecond must not become none.
+        // Rounded up: 0 would disable a timeout of less than a millisecond.
         let whole_ms = |span: Duration| span.as_nanos().div_ceil(1_000_000);
         let max_ack_delay_ms = whole_ms(self.ack.max_delay).min(MAX_ACK_DELAY_MS);
         let window = |size: Size| size.as_bytes().min(wire::varint::MAX);
@@ -25,7 +25,7 @@ impl Config {
             initial_max_streams_uni: self.initial_max_streams_uni,
             ack_delay_exponent: u64::from(self.ack_delay_exponent),
             max_ack_delay_ms,
-            // Section 3 of the draft: no more than max_ack_delay.
+            // draft-ietf-quic-ack-frequency section 3: at most max_ack_delay.
             min_ack_delay_us: self.min_ack_delay.map(|least| least.as_micros().min(max_ack_delay_ms * 1000)),
             disable_active_migration: self.disable_active_migration,
             active_connection_id_limit: self.active_connection_id_limit,

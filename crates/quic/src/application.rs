@@ -1,4 +1,4 @@
-//! A QUIC connection as its application sees it.
+//! The application's view of a QUIC connection.
 
 use crate::Connection;
 use transport::{Data, DatagramError, Priority, Read, StreamError, Transport};
@@ -9,7 +9,7 @@ use wire::{Direction, StreamId};
 pub struct QuicTransport<'a> {
     /// The connection.
     pub connection: &'a mut Connection,
-    /// Now.
+    /// The current time.
     pub now: Time,
 }
 
@@ -71,6 +71,6 @@ impl Transport for QuicTransport<'_> {
         self.connection.acked_bytes()
     }
     fn tell(&mut self, event: trace::Event) {
-        self.connection.log().tell(self.now, event);
+        self.connection.log().push_if_covered(self.now, event);
     }
 }

@@ -1,33 +1,33 @@
-//! Fills the payload of one packet: control frames, then what the scheduler gives.
+//! Fills the payload of one packet: control frames first, then data that the scheduler selects.
 
 use crate::sent::{Contents, SentFrame};
 use std::ops::Range;
 use wire::frame::{datagram_header, datagram_header_size, stream_header, stream_header_size};
 use wire::{Frame, Hole, StreamId};
 
-/// What one STREAM frame is to carry.
+/// The stream data for one STREAM frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub offset: u64,
     pub length: u32,
     pub fin: bool,
-    /// Whether all bytes are virtual. Where real ones stand among them, all are written out: a hole has the data of its
-    /// frame from the first byte on.
+    /// Whether all bytes are virtual. If some are real, all are written out, because a hole holds all the data of its
+    /// frame.
     pub hollow: bool,
-    /// How many of the bytes were never sent before: they count for flow control.
+    /// The number of bytes sent for the first time, which count for flow control.
     pub fresh: u64,
 }
 
-/// The payload of one packet while it is filled. Lengths count the bytes of the hole.
+/// The payload of one packet while it is filled. Lengths include the hole.
 pub(crate) struct Payload<'a> {
     buffer: &'a mut Vec<u8>,
     hole: Option<Hole>,
-    /// The length of the datagram, hole included, up to which frames may go.
+    /// The maximum length of the datagram, including the hole.
     limit: usize,
     contents: &'a mut Contents,
-    /// Whether virtual data may stay virtual.
+    /// Whether virtual data may remain virtual.
     hollow: bool,
-    /// Whether STREAM or DATAGRAM frames went in.
+    /// Whether it contains STREAM or DATAGRAM frames.
     pub carries_data: bool,
 }
 
@@ -49,22 +49,22 @@ impl<'a> Payload<'a> {
     pub(crate) fn length(&self) -> usize {
         self.buffer.len() + self.hole.map_or(0, |hole| hole.length as usize)
     }
-    /// What still fits.
+    /// The number of bytes that still fit.
     #[inline]
     pub(crate) fn room(&self) -> usize {
         self.limit.saturating_sub(self.length())
     }
-    /// What was put in.
+    /// The record of the frames that were added.
     pub(crate) fn contents(&mut self) -> &mut Contents {
         self.contents
     }
-    /// The hole, once all is in.
+    /// The hole, once all frames are added.
     pub(crate) fn hole(&self) -> Option<Hole> {
         self.hole
     }
 
-    /// The buffer, to append to: all that is appended comes this way. A hole must be the last in its packet, and so what
-    /// follows makes it real.
+    /// The buffer for appending; every frame passes here. A hole must be the last part of its packet, so its bytes
+    /// are written out before anything follows.
     #[inline]
     fn end(&mut self) -> &mut Vec<u8> {
         if let Some(hole) = self.hole.take() {
@@ -73,20 +73,20 @@ impl<'a> Payload<'a> {
         self.buffer
     }
 
-    /// Appends a frame that is remembered as `sent`. The caller has checked that it fits.
+    /// Appends a frame and records it as `sent`. The caller has checked that it fits.
     pub(crate) fn frame(&mut self, frame: &Frame<'_>, sent: SentFrame) {
         frame.encode(self.end());
         self.contents.push(sent);
     }
 
-    /// Appends a frame that is not remembered.
-    pub(crate) fn passing_frame(&mut self, frame: &Frame<'_>, ack_eliciting: bool) {
+    /// Appends a frame without recording it: it is not retransmitted.
+    pub(crate) fn untracked_frame(&mut self, frame: &Frame<'_>, ack_eliciting: bool) {
         frame.encode(self.end());
         self.contents.ack_eliciting |= ack_eliciting;
         self.contents.in_flight |= ack_eliciting;
     }
 
-    /// Appends by `write`, which gives whether it wrote an ACK frame up to `largest`.
+    /// Appends by `write`, which returns whether it wrote an ACK frame up to `largest`.
     pub(crate) fn ack(&mut self, largest: u64, write: impl FnOnce(&mut Vec<u8>, usize) -> bool) {
         let room = self.room();
         if write(self.end(), room) {
@@ -94,22 +94,22 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// Fills with PADDING up to a datagram of `length` bytes (RFC 9000 section 14.1).
+    /// Appends PADDING up to a datagram of `length` bytes (RFC 9000 section 14.1).
     pub(crate) fn pad_to(&mut self, length: usize) {
         let missing = length.min(self.limit).saturating_sub(self.length());
         if missing > 0 {
-            self.passing_frame(&Frame::Padding { length: missing }, false);
+            self.untracked_frame(&Frame::Padding { length: missing }, false);
             self.contents.in_flight = true;
         }
     }
 
-    /// How many bytes of data a STREAM frame at this offset could carry; 0 if not even an empty one fits with a byte.
+    /// The number of bytes of data that fit into a STREAM frame at this offset; 0 if not even one does.
     #[inline]
     pub(crate) fn stream_room(&self, id: StreamId, offset: u64) -> u32 {
         self.room().saturating_sub(stream_header_size(id, offset, None)).min(u32::MAX as usize) as u32
     }
 
-    /// Appends a STREAM frame. Its length is left out where it ends the packet.
+    /// Appends a STREAM frame, without a Length field if it ends the packet.
     #[inline]
     pub(crate) fn stream(
         &mut self,
@@ -121,8 +121,8 @@ impl<'a> Payload<'a> {
         let (length, room) = (piece.length as usize, self.room());
         let bare = stream_header_size(id, piece.offset, None);
         let written = stream_header_size(id, piece.offset, Some(length));
-        // Where the length would not fit beside the data, the frame goes to the end of the packet, and padding in
-        // front of it takes what is left over.
+        // If the Length field does not fit beside the data, the frame ends the packet, after padding for the
+        // remaining bytes.
         let explicit = written + length <= room && bare + length != room;
         if !explicit {
             let left = room - bare - length;
@@ -144,19 +144,19 @@ impl<'a> Payload<'a> {
         self.carries_data = true;
     }
 
-    /// The longest datagram that a DATAGRAM frame could carry; below 0 if not even an empty one fits.
+    /// The length of the longest datagram that fits; below 0 if not even an empty DATAGRAM frame fits.
     pub(crate) fn datagram_room(&self) -> isize {
         self.room() as isize - datagram_header_size(None) as isize
     }
 
-    /// Appends a DATAGRAM frame of at most `frame` bytes, which fits, as the caller has checked. Its length is left out
-    /// where it ends the packet.
+    /// Appends a DATAGRAM frame of at most `frame` bytes, without a Length field if it ends the packet. The caller
+    /// has checked that it fits.
     pub(crate) fn datagram(&mut self, number: u64, data: wire::Data<'_>, frame: usize) {
         self.end();
         let (length, room) = (data.len(), self.room());
         let bare = datagram_header_size(None) + length;
         let written = datagram_header_size(Some(length)) + length;
-        // As with STREAM frames: at the end of the packet, with padding in front of it, where its length has no room.
+        // As with STREAM frames: if the Length field does not fit, the frame ends the packet, after padding.
         let explicit = written <= room.min(frame) && bare != room;
         if !explicit {
             self.buffer.resize(self.buffer.len() + room - bare, 0);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_room_the_packet_decodes_and_keeps_its_limit() {
+    fn packets_decode_and_respect_the_limit_for_any_room() {
         let id = StreamId::from_value(4);
         for limit in 10..200 {
             for length in 0..limit as u32 {
@@ -245,11 +245,11 @@ mod tests {
     }
 
     #[test]
-    fn whatever_follows_a_hole_makes_it_real() {
+    fn any_frame_after_a_hole_makes_it_real() {
         type Append = fn(&mut Payload<'_>);
         let ways: [Append; 6] = [
             |payload| payload.frame(&Frame::HandshakeDone, SentFrame::HandshakeDone),
-            |payload| payload.passing_frame(&Frame::Ping, true),
+            |payload| payload.untracked_frame(&Frame::Ping, true),
             |payload| payload.pad_to(400),
             |payload| payload.crypto(9, b"ticket"),
             |payload| payload.datagram(0, Data::Bytes(b"datagram"), 100),
@@ -275,9 +275,9 @@ mod tests {
         }
     }
 
-    /// Real bytes in front of virtual ones, or behind them: all are there, and nothing is a hole.
+    /// A frame with real and virtual bytes is written out entirely, without a hole.
     #[test]
-    fn a_frame_of_both_kinds_is_written_out() {
+    fn a_frame_with_real_and_virtual_bytes_is_written_out() {
         let (mut buffer, mut contents) = (Vec::new(), Contents::default());
         let mut payload = Payload::new(&mut buffer, &mut contents, 1000, true);
         let id = StreamId::from_value(0);

@@ -1,4 +1,4 @@
-//! The options of an endpoint's connections, as one table that scenarios, documents and code share.
+//! The options of a connection, as one table that scenarios, documentation and code share.
 
 use units::parameter::{Arguments, Component, Default, Kind, Parameter};
 use units::{Duration, Size};
@@ -7,10 +7,10 @@ use wire::{Version, VersionList};
 /// The smallest UDP payload that every path must carry (RFC 9000 section 14).
 pub const MIN_PAYLOAD: u16 = 1200;
 const WINDOWS: Kind = Kind::Size;
-/// A peer can open as many streams as it may by one frame: RFC 9000 section 2.1.
-const MOST_STREAMS: u64 = 1 << 20;
+/// One frame can open all the streams that the peer permits (RFC 9000 section 2.1), so the option has a limit.
+const MAX_STREAMS: u64 = 1 << 20;
 
-/// The options of a connection: what `[transport]` admits in a scenario. Both ends have a set of their own.
+/// The options of a connection: the keys of `[transport]` in a scenario. Each end has its own set.
 pub static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "controller",
@@ -176,19 +176,19 @@ pub static PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "initial_max_streams_bidi",
-        kind: Kind::Integer(0, MOST_STREAMS),
+        kind: Kind::Integer(0, MAX_STREAMS),
         default: Default::Is("100"),
         about: "bidirectional streams that the peer may have open at a time (RFC 9000 section 4.6)",
     },
     Parameter {
         name: "initial_max_streams_uni",
-        kind: Kind::Integer(0, MOST_STREAMS),
+        kind: Kind::Integer(0, MAX_STREAMS),
         default: Default::Is("100"),
         about: "unidirectional streams that the peer may have open at a time (RFC 9000 section 4.6)",
     },
     Parameter {
         name: "active_connection_id_limit",
-        // RFC 9000-18.2-6.
+        // RFC 9000-18.2-6: "The value of the active_connection_id_limit parameter MUST be at least 2."
         kind: Kind::Integer(2, 16),
         default: Default::Is("2"),
         about: "connection ids of the peer that are kept: transport parameter (RFC 9000 section 18.2)",
@@ -297,7 +297,7 @@ pub static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// How the last packet before the window is full asks for an acknowledgement at once: the option `immediate_ack`.
+/// How the last packet before the window is full requests an immediate acknowledgement: the option `immediate_ack`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImmediateAck {
     /// Not at all.
@@ -308,14 +308,14 @@ pub enum ImmediateAck {
     Bit,
 }
 
-/// What the peer asks for by an ACK_FREQUENCY frame (draft-ietf-quic-ack-frequency section 4).
+/// The request in an ACK_FREQUENCY frame (draft-ietf-quic-ack-frequency section 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckRequest {
-    /// Ack-eliciting packets per acknowledgement: its Ack-Eliciting Threshold and one.
+    /// Ack-eliciting packets per acknowledgement: the Ack-Eliciting Threshold plus one.
     pub ratio: u64,
     /// The longest delay.
     pub max_delay: Duration,
-    /// How far packets may be out of order before they are acknowledged at once; 0: however far.
+    /// How far a packet may be out of order before it is acknowledged immediately; 0: any distance.
     pub reordering_threshold: u64,
 }
 
@@ -326,16 +326,16 @@ pub struct AckOptions {
     pub ratio: u64,
     /// The longest delay.
     pub max_delay: Duration,
-    /// Whether an ACK frame goes along with others although none is owed.
+    /// Whether packets carry an ACK frame even if none is due.
     pub bundling: bool,
 }
 
 /// The version of a client's first packet: the option `first_version`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstVersion {
-    /// The one last agreed on with the server, at first the lowest that is spoken (RFC 9369 section 4).
+    /// The version last negotiated with the server; initially the lowest supported one (RFC 9369 section 4).
     Known,
-    /// The one that is spoken with preference.
+    /// The preferred version.
     Preferred,
 }
 
@@ -344,9 +344,9 @@ pub enum FirstVersion {
 pub enum RetryPolicy {
     /// Never.
     Never,
-    /// Whenever its address is not validated by a token.
+    /// Whenever a token has not validated the client's address.
     Always,
-    /// While [`Config::retry_above`] handshakes or more are underway.
+    /// While at least [`Config::retry_above`] handshakes are in progress.
     Busy,
 }
 
@@ -388,7 +388,7 @@ pub struct Config {
     pub disable_active_migration: bool,
     pub use_preferred_address: bool,
     pub key_update_after: Option<u64>,
-    /// Limits below those of the AEAD: to test what happens there. No option of a scenario.
+    /// Limits below those of the AEAD, for tests; not an option of a scenario.
     pub aead_limits: Option<crate::AeadLimits>,
     pub send_queue: Option<Size>,
     pub send_queue_low: Option<Size>,
@@ -402,12 +402,12 @@ pub struct Config {
 }
 
 impl Config {
-    /// The largest UDP payload on a path of which nothing is known.
+    /// The largest UDP payload on a new path.
     pub(crate) fn first_payload(&self) -> u16 {
         if self.mtu_discovery { MIN_PAYLOAD } else { self.max_udp_payload }
     }
 
-    /// The version of a client's first packet, given the one that was agreed on last with the server.
+    /// The version of a client's first packet, given the one last negotiated with the server.
     pub(crate) fn first_version(&self, known: Option<Version>) -> Version {
         let known = known.filter(|known| self.versions.contains(*known));
         let first = match self.first_version {
@@ -418,7 +418,7 @@ impl Config {
     }
 }
 
-/// The version of this name.
+/// The version with this name.
 fn version(name: &str) -> Option<Version> {
     match name {
         "1" => Some(Version::V1),

@@ -1,29 +1,29 @@
-//! The control frames of a connection that are sent until they are acknowledged (RFC 9000 section 13.3), each with its one
-//! state: to be sent, underway, or done. Frames that are done are removed.
+//! The control frames of a connection, which are sent until they are acknowledged (RFC 9000 section 13.3). Each is
+//! queued, in flight, or done; frames that are done are removed.
 //!
-//! There are few of them: ids of ours (at most 8), ids of the peer that are retired (32, see [`crate::ids`]), tokens (4), one
-//! request for acknowledgements and HANDSHAKE_DONE. The frames of streams are in `stream::notices`.
+//! There are few of them: new ids (at most 8), retired ids (32, see [`crate::ids`]), tokens (4), one ACK_FREQUENCY
+//! and HANDSHAKE_DONE. The frames of streams are in `stream::notices`.
 
 use crate::delivery::Delivery;
 use crate::sent::SentFrame;
 
-/// One frame that the peer is not known to have.
+/// One unacknowledged frame.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     frame: SentFrame,
     delivery: Delivery,
 }
 
-/// The frames that the peer is not known to have.
+/// The unacknowledged control frames.
 #[derive(Debug, Default)]
 pub(crate) struct Control {
-    /// In the order in which they were first asked for.
+    /// In the order of their first request.
     entries: Vec<Entry>,
     waiting: u32,
 }
 
 impl Control {
-    /// Whether none is to be sent.
+    /// Whether no frame is queued.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting == 0
@@ -32,7 +32,7 @@ impl Control {
         self.entries.iter().position(|entry| entry.frame == frame)
     }
 
-    /// A frame is to be sent. Nothing changes if it is on its way already.
+    /// Queues a frame, unless it is queued or in flight already.
     pub(crate) fn ask(&mut self, frame: SentFrame) {
         if self.find(frame).is_none() {
             let mut delivery = Delivery::default();
@@ -40,16 +40,16 @@ impl Control {
             self.entries.push(Entry { frame, delivery });
         }
     }
-    /// The first frame that is to be sent.
+    /// The first queued frame.
     pub(crate) fn next(&self) -> Option<SentFrame> {
         self.entries.iter().find(|entry| entry.delivery.is_queued()).map(|entry| entry.frame)
     }
-    /// Whether the peer is not known to have the frame.
+    /// Whether the frame is unacknowledged and still needed.
     pub(crate) fn is_open(&self, frame: SentFrame) -> bool {
         self.entries.iter().any(|entry| entry.frame == frame)
     }
 
-    /// A copy of the frame was sent.
+    /// Notes that a copy of the frame was sent.
     pub(crate) fn on_sent(&mut self, frame: SentFrame) {
         if let Some(at) = self.find(frame) {
             let delivery = &mut self.entries[at].delivery;
@@ -57,13 +57,13 @@ impl Control {
             self.waiting -= u32::from(delivery.dequeue());
         }
     }
-    /// A copy was acknowledged, or the frame has become needless: no more copies are sent.
+    /// Removes a frame that was acknowledged or is not needed any more.
     pub(crate) fn on_done(&mut self, frame: SentFrame) {
         if let Some(at) = self.find(frame) {
             self.waiting -= u32::from(self.entries.remove(at).delivery.is_queued());
         }
     }
-    /// A copy was lost. The frame is sent again when no other copy is underway.
+    /// Notes that a copy was lost. The frame is queued again if no other copy is in flight.
     pub(crate) fn on_lost(&mut self, frame: SentFrame) {
         if let Some(at) = self.find(frame) {
             let delivery = &mut self.entries[at].delivery;
@@ -85,7 +85,7 @@ mod tests {
         SentFrame::RetireConnectionId { sequence: 3 },
     ];
 
-    /// Sends all that waits in one packet; gives what was in it.
+    /// Sends all queued frames in one packet; returns them.
     fn packet(control: &mut Control) -> Vec<SentFrame> {
         let mut frames = Vec::new();
         while let Some(frame) = control.next() {
@@ -107,7 +107,7 @@ mod tests {
         // A probe repeats it.
         control.on_sent(frame);
         control.on_lost(frame);
-        assert!(control.is_empty(), "the copy of the probe is underway");
+        assert!(control.is_empty(), "the copy of the probe is in flight");
         control.on_lost(frame);
         control.on_lost(frame);
         assert_eq!(packet(&mut control), [frame]);
@@ -121,16 +121,16 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is lost, repeated by probes and acknowledged in whatever order, late acknowledgements of lost packets
-        /// among them: no packet has a frame twice, and behind an acknowledgement no frame is sent again. What is lost
-        /// without any copy left underway is sent.
+        /// For any order of losses, probes and acknowledgements, including late acknowledgements of lost packets: no
+        /// packet contains a frame twice, and no frame is sent after its acknowledgement. A lost frame without
+        /// another copy in flight is sent again.
         #[test]
         fn no_frame_is_sent_twice_at_a_time_or_after_it_arrived(
             steps in prop::collection::vec((0u8..4, 0usize..64), 1..200),
         ) {
             let mut control = Control::default();
             FRAMES.iter().for_each(|frame| control.ask(*frame));
-            // The frames of each packet, and whether it is still underway.
+            // The frames of each packet, and whether it is still in flight.
             let mut packets: Vec<(Vec<SentFrame>, bool)> = Vec::new();
             let mut done: Vec<SentFrame> = Vec::new();
             for (step, which) in steps {
@@ -142,7 +142,7 @@ mod tests {
                         packets.push((frames, true));
                     }
                     1 => {
-                        // A probe: the frames of a packet once more, those that are still open.
+                        // A probe repeats the unacknowledged frames of a packet.
                         let Some((frames, _)) = packets.get(which % packets.len().max(1)).cloned() else { continue };
                         let again: Vec<_> = frames.into_iter().filter(|frame| control.is_open(*frame)).collect();
                         prop_assert!(again.iter().all(|frame| !done.contains(frame)));
@@ -151,16 +151,16 @@ mod tests {
                     }
                     2 => {
                         let count = packets.len().max(1);
-                        let Some((frames, underway)) = packets.get_mut(which % count) else { continue };
-                        if std::mem::take(underway) {
+                        let Some((frames, in_flight)) = packets.get_mut(which % count) else { continue };
+                        if std::mem::take(in_flight) {
                             frames.iter().for_each(|frame| control.on_lost(*frame));
                         }
                     }
                     _ => {
-                        // Lost or not: it arrived.
+                        // The packet arrived, even if it was declared lost.
                         let count = packets.len().max(1);
-                        let Some((frames, underway)) = packets.get_mut(which % count) else { continue };
-                        *underway = false;
+                        let Some((frames, in_flight)) = packets.get_mut(which % count) else { continue };
+                        *in_flight = false;
                         for frame in std::mem::take(frames) {
                             control.on_done(frame);
                             done.push(frame);
@@ -168,9 +168,9 @@ mod tests {
                     }
                 }
                 for frame in FRAMES.into_iter().filter(|frame| !done.contains(frame)) {
-                    let underway = packets.iter().any(|(frames, underway)| *underway && frames.contains(&frame));
+                    let in_flight = packets.iter().any(|(frames, in_flight)| *in_flight && frames.contains(&frame));
                     let waits = control.entries.iter().any(|entry| entry.frame == frame && entry.delivery.is_queued());
-                    prop_assert!(underway != waits, "{:?} is underway or waits", frame);
+                    prop_assert!(in_flight != waits, "{:?} is in flight or waits", frame);
                 }
                 prop_assert!(control.entries.len() <= FRAMES.len());
             }

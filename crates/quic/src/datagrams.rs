@@ -1,4 +1,4 @@
-//! DATAGRAM frames (RFC 9221): what waits to be sent, what waits to be read, what became of them.
+//! DATAGRAM frames (RFC 9221): the queues of datagrams to send and to read, and counters.
 
 use crate::assemble::Payload;
 use crate::error::DatagramError;
@@ -6,27 +6,27 @@ use crate::event::Event;
 use crate::stream::Data;
 use std::collections::VecDeque;
 
-/// Buffers that are kept for the next datagrams.
+/// The maximum number of buffers kept for reuse.
 const MAX_SPARE: usize = 64;
 
-/// What became of datagrams, for the books.
+/// The counters of datagrams.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DatagramStats {
     /// DATAGRAM frames sent.
     pub sent: u64,
     /// Application bytes in them.
     pub sent_bytes: u64,
-    /// Those whose packets were acknowledged.
+    /// Datagrams whose packets were acknowledged.
     pub acked: u64,
-    /// Those whose packets were declared lost; one that was only late counts as acknowledged, too.
+    /// Datagrams whose packets were declared lost. After a spurious loss, a datagram also counts as acknowledged.
     pub lost: u64,
-    /// Those that were not sent because they had become too large for the path.
+    /// Datagrams not sent because the path had become too small for them.
     pub unsent: u64,
     /// DATAGRAM frames received.
     pub received: u64,
     /// Application bytes in them.
     pub received_bytes: u64,
-    /// Those of them that were dropped unread because the queue was full: the oldest goes first.
+    /// Received datagrams dropped unread because the queue was full, the oldest first.
     pub dropped: u64,
 }
 
@@ -34,7 +34,7 @@ pub struct DatagramStats {
 #[derive(Debug)]
 enum Body {
     Bytes(Vec<u8>),
-    /// That many of the [`wire::pattern`] from 0 on.
+    /// This many bytes of the [`wire::pattern`] from 0.
     Virtual(usize),
 }
 
@@ -47,18 +47,18 @@ impl Body {
     }
 }
 
-/// The datagrams of a connection that wait, in both directions.
+/// The queued datagrams of a connection in both directions.
 #[derive(Debug)]
 pub(crate) struct Datagrams {
-    /// How many may wait in each direction.
+    /// The maximum length of each queue.
     capacity: usize,
     outgoing: VecDeque<(u64, Body)>,
     next: u64,
-    /// Whether the application waits to be told that there is room.
+    /// Whether the application waits for [`Event::DatagramWritable`].
     wants_room: bool,
     incoming: VecDeque<Body>,
-    /// Whether the application was told that there is something to read.
-    told: bool,
+    /// Whether [`Event::DatagramReadable`] was reported since the queue was last empty.
+    notified: bool,
     spare: Vec<Vec<u8>>,
     pub(crate) events: VecDeque<Event>,
     pub(crate) stats: DatagramStats,
@@ -72,7 +72,7 @@ impl Datagrams {
             next: 0,
             wants_room: false,
             incoming: VecDeque::new(),
-            told: false,
+            notified: false,
             spare: Vec::new(),
             events: VecDeque::new(),
             stats: DatagramStats::default(),
@@ -93,7 +93,7 @@ impl Datagrams {
         }
     }
 
-    /// Puts a datagram into the queue. The caller has checked its size.
+    /// Queues a datagram. The caller has checked its size.
     pub(crate) fn send(&mut self, data: Data<'_>) -> Result<u64, DatagramError> {
         if self.outgoing.len() >= self.capacity {
             self.wants_room = true;
@@ -115,9 +115,9 @@ impl Datagrams {
         !self.outgoing.is_empty()
     }
 
-    /// Puts as many in as fit, in their order. `maximum` is what fits into a packet of its own, `frame` what the peer
-    /// takes as a frame. One that does not fit waits for the next packet, unless it would not fit into that either: the
-    /// path carries less than when it was written.
+    /// Appends as many datagrams as fit, in order. `maximum` is the length that fits into a packet of its own,
+    /// `frame` the longest frame that the peer accepts. A datagram that does not fit waits for the next packet; one
+    /// longer than `maximum` is dropped, because the path carries less than when it was written.
     pub(crate) fn fill(&mut self, payload: &mut Payload<'_>, maximum: usize, frame: usize) {
         while let Some((number, body)) = self.outgoing.front() {
             let (number, length) = (*number, body.len());
@@ -148,14 +148,14 @@ impl Datagrams {
         self.stats.acked += 1;
         self.events.push_back(Event::DatagramAcked(number));
     }
-    /// RFC 9221 section 5.2: it is not sent again.
+    /// Reports a loss; RFC 9221 section 5.2: the datagram is not retransmitted.
     pub(crate) fn on_lost(&mut self, number: u64) {
         self.stats.lost += 1;
         self.events.push_back(Event::DatagramLost(number));
     }
 
-    /// Takes a DATAGRAM frame in. RFC 9221 section 5.3: what there is no room for may be dropped; the oldest is of the
-    /// least use.
+    /// Queues a received datagram. RFC 9221 section 5.3: a full queue may drop datagrams; the oldest is the least
+    /// useful.
     pub(crate) fn receive(&mut self, data: wire::Data<'_>) {
         self.stats.received += 1;
         self.stats.received_bytes += data.len() as u64;
@@ -170,15 +170,15 @@ impl Datagrams {
             wire::Data::Virtual { length } => Body::Virtual(length),
         };
         self.incoming.push_back(body);
-        if !std::mem::replace(&mut self.told, true) {
+        if !std::mem::replace(&mut self.notified, true) {
             self.events.push_back(Event::DatagramReadable);
         }
     }
 
-    /// Takes the oldest that waits to be read; its bytes go to the end of `into`. Gives its length.
+    /// Takes the oldest received datagram, appends its bytes to `into`, and returns its length.
     pub(crate) fn read(&mut self, into: Option<&mut Vec<u8>>) -> Option<u64> {
         let Some(body) = self.incoming.pop_front() else {
-            self.told = false;
+            self.notified = false;
             return None;
         };
         if let Some(into) = into {
@@ -203,7 +203,7 @@ mod tests {
     use crate::sent::{Contents, SentFrame};
     use wire::{Frame, Frames};
 
-    /// What goes into a packet with so much room.
+    /// The datagrams that go into a packet with this much room.
     fn fill(datagrams: &mut Datagrams, room: usize) -> (Vec<usize>, Vec<SentFrame>) {
         let (mut buffer, mut contents) = (Vec::new(), Contents::default());
         let mut payload = Payload::new(&mut buffer, &mut contents, room, true);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_go_whole_and_in_their_order() {
+    fn datagrams_are_sent_whole_and_in_order() {
         let mut datagrams = Datagrams::new(8);
         for length in [100, 200, 0, 1000] {
             datagrams.send(Data::Virtual(length)).unwrap();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_room_what_goes_in_decodes() {
+    fn datagrams_decode_for_any_room() {
         for room in 0..300 {
             for length in 0..300 {
                 let mut datagrams = Datagrams::new(8);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_any_more_is_lost_and_the_rest_goes_on() {
+    fn datagrams_that_do_not_fit_any_more_are_lost_and_the_rest_is_sent() {
         let mut datagrams = Datagrams::new(8);
         datagrams.send(Data::Virtual(1001)).unwrap();
         datagrams.send(Data::Bytes(b"abc")).unwrap();
@@ -271,12 +271,12 @@ mod tests {
         for byte in 0..5 {
             datagrams.receive(wire::Data::Bytes(&[byte]));
         }
-        assert_eq!(datagrams.events, [Event::DatagramReadable], "told once");
+        assert_eq!(datagrams.events, [Event::DatagramReadable], "reported once");
         let mut out = Vec::new();
         while datagrams.read(Some(&mut out)).is_some() {}
         assert_eq!((out, datagrams.stats.dropped), (vec![3, 4], 3), "the newest stay");
         datagrams.receive(wire::Data::Virtual { length: 2 });
-        assert_eq!(datagrams.events.len(), 2, "told again after all was read");
+        assert_eq!(datagrams.events.len(), 2, "reported again after all was read");
         let mut out = Vec::new();
         assert_eq!(datagrams.read(Some(&mut out)), Some(2));
         assert!(wire::pattern::matches(0, &out));

@@ -1,4 +1,4 @@
-//! Connections with every option as it is by default.
+//! The default options of a connection.
 
 use crate::config::{Config, PARAMETERS};
 use units::parameter::{Arguments, Room, Unfilled, Value};
@@ -10,15 +10,15 @@ impl std::default::Default for Config {
 }
 
 impl Config {
-    /// The rooms out of which the components among the options come.
+    /// The tables that contain the components among the options.
     pub fn rooms() -> [Room; 2] {
         [congestion::room(), crate::schedule::room()]
     }
 
-    /// The options by default, but for those given.
+    /// The default options, except for those given.
     ///
     /// # Errors
-    /// For a name that is no option.
+    /// If a name is not an option.
     pub fn with(given: &[(&str, Value)]) -> Result<Config, Unfilled> {
         Arguments::filled(PARAMETERS, given, &Config::rooms()).map(|all| Config::from(&all))
     }

@@ -1,4 +1,4 @@
-//! What ends a connection, and why a call of its application is refused.
+//! The reasons that end a connection, and the errors of its application's calls.
 
 pub(crate) use transport::{DatagramError, StreamError};
 
@@ -6,14 +6,14 @@ use std::borrow::Cow;
 use std::fmt;
 use wire::Code;
 
-/// A violation by the peer, or a failure here, that closes the connection (RFC 9000 section 11.1).
+/// A violation by the peer, or an internal failure, that closes the connection (RFC 9000 section 11.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransportError {
-    /// The code that the RFC names.
+    /// The error code.
     pub code: Code,
-    /// The type of the frame that caused it, where one did.
+    /// The type of the frame that caused it, if any.
     pub frame_type: Option<u64>,
-    /// What happened, for people.
+    /// A description for humans.
     pub reason: Cow<'static, str>,
 }
 
@@ -31,17 +31,17 @@ impl fmt::Display for TransportError {
 }
 impl std::error::Error for TransportError {}
 
-/// Why a connection is over.
+/// Why a connection ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CloseReason {
-    /// The application here closed it.
+    /// The local application closed it.
     Local {
         /// The application's code.
         code: u64,
         /// The application's reason.
         reason: String,
     },
-    /// The peer broke a rule, or something failed here.
+    /// The peer violated the protocol, or an internal error occurred.
     Transport(TransportError),
     /// The peer's application closed it.
     PeerApplication {
@@ -59,16 +59,16 @@ pub enum CloseReason {
     },
     /// Nothing arrived for the idle timeout (RFC 9000 section 10.1).
     IdleTimeout,
-    /// The peer speaks none of the versions that are spoken here (RFC 9000 section 6.2).
+    /// The peer supports none of this endpoint's versions (RFC 9000 section 6.2).
     VersionMismatch,
     /// The peer has lost all state (RFC 9000 section 10.3).
     StatelessReset,
-    /// The peer does not receive at its new address, and no address is known where it does (RFC 9000 section 9.3.2).
+    /// Path validation failed, and no other validated path is left (RFC 9000 section 9.3.2).
     NoPath,
 }
 
 impl CloseReason {
-    /// Whether this side ended the connection.
+    /// Whether this endpoint ended the connection.
     pub fn is_local(&self) -> bool {
         matches!(
             self,

@@ -1,3 +1,3 @@
-//! What a connection tells its application: the events of crate `transport`.
+//! The events that a connection reports to its application, from crate `transport`.
 
 pub(crate) use transport::Event;

@@ -1,8 +1,8 @@
-//! An entry point for fuzzing: any sequence of address tokens that a server gives out and gets back, and the laws of RFC 9000
-//! section 8.1. The property test of this crate and the fuzz target call the same function.
+//! An entry point for fuzzing: checks RFC 9000 section 8.1 for arbitrary sequences of issued and presented address
+//! tokens. The property test of this crate and the fuzz target call the same function.
 
 use crate::address_token::{
-    Credential, MAX_SPENT, SpentTokens, TokenLifetimes, Visit, new_token, retry_token,
+    Credential, MAX_SPENT, Presentation, SpentTokens, TokenLifetimes, new_token, retry_token,
 };
 use random::Stream;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -12,34 +12,34 @@ use wire::{ConnectionId, Version};
 
 const LIFETIMES: TokenLifetimes =
     TokenLifetimes { retry: Duration::from_secs(10), new: Duration::from_secs(1000) };
-/// Tokens that are kept to come back, at most.
-const MOST_KEPT: usize = 64;
+/// The maximum number of tokens kept for later.
+const MAX_KEPT_TOKENS: usize = 64;
 
-/// A token that was given out.
-struct Given {
+/// An issued token.
+struct IssuedToken {
     token: Vec<u8>,
-    visit: Visit,
+    presentation: Presentation,
     /// The source id of the Retry, if it came with one.
     retry: Option<ConnectionId>,
     spent: bool,
 }
 
-/// Reads events of eight bytes: what is done, with which token or where, and how it is altered.
+/// Reads events of eight bytes each: the action, its token or address, and the alteration.
 ///
 /// # Panics
-/// If a token is accepted that was altered, used, too old, or given to another client; if any other token is refused; or if
-/// more is remembered than the limit.
+/// If a token is accepted although it was altered, used, too old, or issued to another client; if any other token is
+/// refused; or if more tokens are remembered than the limit allows.
 pub fn tokens(data: &[u8]) {
     let key = EndpointKey::new(&[7; 32]);
     let mut random = Stream::new(1, "tokens");
     let mut spent = SpentTokens::default();
-    let mut given: Vec<Given> = Vec::new();
-    // Nothing is issued before the oldest that was forgotten: what is older is refused, and that is right.
+    let mut given: Vec<IssuedToken> = Vec::new();
+    // The date never goes back, so no token is issued before the oldest one that was dropped from memory.
     let mut date_ms = 1_000_000_000u64;
     for event in data.chunks_exact(8) {
         let [what, which, at, bit, port, id, version, time] = event.try_into().expect("eight bytes");
         date_ms += u64::from(time) * u64::from(time);
-        let visit = Visit {
+        let presentation = Presentation {
             remote: address(at, port),
             version: [Version::V1, Version::V2, Version(u32::from(version))][usize::from(version % 3)],
             destination: self::id(id),
@@ -48,41 +48,44 @@ pub fn tokens(data: &[u8]) {
         match what % 4 {
             0 => {
                 let source = self::id(bit);
-                let token = retry_token(&key, &mut random, &visit, source);
-                keep(&mut given, Given { token, visit, retry: Some(source), spent: false });
+                let token = retry_token(&key, &mut random, &presentation, source);
+                keep(&mut given, IssuedToken { token, presentation, retry: Some(source), spent: false });
             }
             1 => {
-                let token = new_token(&key, &mut random, visit.remote.ip(), visit.version, date_ms);
-                keep(&mut given, Given { token, visit, retry: None, spent: false });
+                let token =
+                    new_token(&key, &mut random, presentation.remote.ip(), presentation.version, date_ms);
+                keep(&mut given, IssuedToken { token, presentation, retry: None, spent: false });
             }
-            // Anything at all.
+            // Arbitrary bytes.
             2 => {
-                let verdict = spent.judge(&key, event, &visit, LIFETIMES);
+                let verdict = spent.check(&key, event, &presentation, LIFETIMES);
                 assert!(!matches!(verdict, Credential::Known | Credential::Retried(_)), "{event:?}");
             }
             _ => {
                 let count = given.len();
                 let Some(known) = given.get_mut(usize::from(which) % count.max(1)) else { continue };
-                come_back(&key, &mut spent, known, &visit, (at, bit, port));
+                present(&key, &mut spent, known, &presentation, (at, bit, port));
             }
         }
         assert!(spent.len() <= MAX_SPENT);
     }
 }
 
-/// Brings a token back from where it was given out, or from elsewhere, whole or altered.
-fn come_back(
+/// Presents a token from its own address or another one, intact or altered.
+fn present(
     key: &EndpointKey,
     spent: &mut SpentTokens,
-    known: &mut Given,
-    visit: &Visit,
+    known: &mut IssuedToken,
+    presentation: &Presentation,
     (at, bit, how): (u8, u8, u8),
 ) {
     let home = how % 2 == 0;
-    let visit = match (home, known.retry) {
-        (true, Some(source)) => Visit { destination: source, date_ms: visit.date_ms, ..known.visit },
-        (true, None) => Visit { date_ms: visit.date_ms, ..known.visit },
-        (false, _) => *visit,
+    let presentation = match (home, known.retry) {
+        (true, Some(source)) => {
+            Presentation { destination: source, date_ms: presentation.date_ms, ..known.presentation }
+        }
+        (true, None) => Presentation { date_ms: presentation.date_ms, ..known.presentation },
+        (false, _) => *presentation,
     };
     let mut token = known.token.clone();
     match how / 2 % 4 {
@@ -94,32 +97,32 @@ fn come_back(
         2 => token.push(bit),
         _ => {}
     }
-    let verdict = spent.judge(key, &token, &visit, LIFETIMES);
-    let age_ms = visit.date_ms - known.visit.date_ms;
+    let verdict = spent.check(key, &token, &presentation, LIFETIMES);
+    let age_ms = presentation.date_ms - known.presentation.date_ms;
     let whole = token == known.token;
     match known.retry {
         Some(source) => {
-            let same = canonical(visit.remote) == canonical(known.visit.remote)
-                && visit.remote.port() == known.visit.remote.port()
-                && visit.version == known.visit.version
-                && visit.destination == source;
+            let same = canonical(presentation.remote) == canonical(known.presentation.remote)
+                && presentation.remote.port() == known.presentation.remote.port()
+                && presentation.version == known.presentation.version
+                && presentation.destination == source;
             let good = whole && same && age_ms <= LIFETIMES.retry.as_millis();
-            let expected = Credential::Retried(known.visit.destination);
-            assert_eq!(verdict == expected, good, "{verdict:?} for {visit:?}");
+            let expected = Credential::Retried(known.presentation.destination);
+            assert_eq!(verdict == expected, good, "{verdict:?} for {presentation:?}");
             assert!(good || matches!(verdict, Credential::None | Credential::Ignored | Credential::Invalid));
         }
         None => {
-            let same = canonical(visit.remote) == canonical(known.visit.remote)
-                && visit.version == known.visit.version;
+            let same = canonical(presentation.remote) == canonical(known.presentation.remote)
+                && presentation.version == known.presentation.version;
             let good = whole && same && !known.spent && age_ms <= LIFETIMES.new.as_millis();
-            assert_eq!(verdict == Credential::Known, good, "{verdict:?} for {visit:?}");
+            assert_eq!(verdict == Credential::Known, good, "{verdict:?} for {presentation:?}");
             known.spent |= good;
             assert!(good || matches!(verdict, Credential::None | Credential::Ignored | Credential::Invalid));
         }
     }
 }
 
-/// An address of IPv4 and the same one mapped into IPv6 are one (RFC 4291 section 2.5.5.2).
+/// Makes an IPv4 address and its IPv4-mapped IPv6 address equal (RFC 4291 section 2.5.5.2).
 fn canonical(address: SocketAddr) -> std::net::IpAddr {
     address.ip().to_canonical()
 }
@@ -133,14 +136,14 @@ fn address(at: u8, port: u8) -> SocketAddr {
     }
 }
 
-/// An id of any length from none to the longest.
+/// An id of any valid length.
 fn id(byte: u8) -> ConnectionId {
     let length = usize::from(byte) % (ConnectionId::MAX_LENGTH + 1);
     ConnectionId::new(&[byte; ConnectionId::MAX_LENGTH][..length]).unwrap_or_default()
 }
 
-fn keep(given: &mut Vec<Given>, new: Given) {
-    if given.len() == MOST_KEPT {
+fn keep(given: &mut Vec<IssuedToken>, new: IssuedToken) {
+    if given.len() == MAX_KEPT_TOKENS {
         given.remove(0);
     }
     given.push(new);
@@ -154,9 +157,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// RFC 9000-8.1.4-1, 9000-8.1.4-2, 9000-8.1.4-5: whatever comes back in whatever order.
+        /// RFC 9000-8.1.4-1, 9000-8.1.4-2, 9000-8.1.4-5: for any sequence of tokens.
         #[test]
-        fn tokens_are_good_once_and_where_they_were_issued(data in vec(any::<u8>(), 0..2000)) {
+        fn tokens_are_valid_once_and_where_they_were_issued(data in vec(any::<u8>(), 0..2000)) {
             super::tokens(&data);
         }
     }

@@ -10,14 +10,14 @@ use tls::Session;
 use units::Time;
 use wire::{Code, Data};
 
-/// How much may lie unread in one CRYPTO stream. RFC 9000-7.5-1 asks for 4096 at least; long certificate
-/// chains and post-quantum key shares want more.
+/// The maximum number of unread bytes in one CRYPTO stream. RFC 9000-7.5-1 requires at least 4096; long certificate
+/// chains and post-quantum key shares need more.
 const MAX_BUFFERED: u64 = 131_072;
 
 /// The CRYPTO stream of one level, both directions.
 #[derive(Debug)]
 pub(crate) struct CryptoStream {
-    /// Everything written so far: a handshake is short, and all of it may have to be sent again.
+    /// All bytes written so far: a handshake is short, and all of it may need retransmission.
     written: Vec<u8>,
     next: u64,
     acked: RangeSet,
@@ -47,7 +47,7 @@ impl CryptoStream {
     pub(crate) fn next_offset(&self) -> u64 {
         self.lost.first().map_or(self.next, |lost| lost.start)
     }
-    /// What the next CRYPTO frame carries: offset and bytes, no more than `room`.
+    /// The offset and at most `room` bytes for the next CRYPTO frame.
     pub(crate) fn take(&mut self, room: usize) -> Option<(u64, &[u8])> {
         let range = match self.lost.take_front(room as u64) {
             Some(range) => range,
@@ -60,7 +60,7 @@ impl CryptoStream {
         (range.start < range.end)
             .then(|| (range.start, &self.written[range.start as usize..range.end as usize]))
     }
-    /// Fills a payload with what waits, as far as it fits.
+    /// Fills a payload with as much pending data as fits.
     pub(crate) fn fill(&mut self, payload: &mut Payload<'_>) {
         while self.has_pending() {
             let header = wire::frame::crypto_header_size(self.next_offset(), payload.room());
@@ -69,11 +69,11 @@ impl CryptoStream {
             payload.crypto(offset, data);
         }
     }
-    /// Whether anything of a CRYPTO frame is not known to have arrived.
-    pub(crate) fn matters(&self, offset: u64, length: u32) -> bool {
+    /// Whether part of a CRYPTO frame is unacknowledged.
+    pub(crate) fn is_unacked(&self, offset: u64, length: u32) -> bool {
         self.acked.first_missing(offset..offset + u64::from(length)).is_some()
     }
-    /// Puts the part of a CRYPTO frame that is not acknowledged into a probe, as far as it fits; returns what is left over.
+    /// Puts as much of the unacknowledged part of a CRYPTO frame into a probe as fits; returns the rest.
     pub(crate) fn repeat(&self, offset: u64, length: u32, payload: &mut Payload<'_>) -> Option<SentFrame> {
         let end = offset + u64::from(length);
         let part = self.acked.first_missing(offset..end)?;
@@ -84,7 +84,7 @@ impl CryptoStream {
             payload.crypto(part.start, &self.written[part.start as usize..done as usize]);
         }
         let rest = (end - done) as u32;
-        self.matters(done, rest).then_some(SentFrame::Crypto { offset: done, length: rest })
+        self.is_unacked(done, rest).then_some(SentFrame::Crypto { offset: done, length: rest })
     }
     pub(crate) fn on_acked(&mut self, offset: u64, length: u64) {
         self.lost.remove(offset..offset + length);
@@ -97,20 +97,20 @@ impl CryptoStream {
         }
     }
 
-    /// Whether a CRYPTO frame goes beyond all that has come.
+    /// Whether a CRYPTO frame extends beyond the data received so far.
     pub(crate) fn is_new(&self, offset: u64, length: usize) -> bool {
         offset + length as u64 > self.recv.highest()
     }
-    /// Takes a CRYPTO frame (19.6).
+    /// Receives a CRYPTO frame (RFC 9000 section 19.6).
     pub(crate) fn receive(&mut self, offset: u64, bytes: &[u8]) -> Result<(), TransportError> {
         match self.recv.on_data(offset, Data::Bytes(bytes), false) {
             Ok(_) => Ok(()),
-            // RFC 9000-7.5-2.
+            // RFC 9000-7.5-2: "it MUST close the connection with a CRYPTO_BUFFER_EXCEEDED error code".
             Err(_) => Err(TransportError::new(Code::CRYPTO_BUFFER_EXCEEDED, "too much handshake data")),
         }
     }
 
-    /// Gives TLS what came in order.
+    /// Passes the contiguous data to TLS.
     pub(crate) fn feed(
         &mut self,
         now: Time,
@@ -131,13 +131,13 @@ impl CryptoStream {
         }
     }
 
-    /// Whether data lies here that TLS has not had, because what comes before it is missing.
+    /// Whether there is received data after a gap, which TLS has not read.
     pub(crate) fn has_gap(&self) -> bool {
         self.recv.has_gap()
     }
 }
 
-/// The CRYPTO streams of a connection, and at which level TLS writes.
+/// The CRYPTO streams of a connection, and the level at which TLS writes.
 #[derive(Debug)]
 pub(crate) struct Crypto {
     pub(crate) streams: BySpace<CryptoStream>,
@@ -149,28 +149,28 @@ impl Crypto {
         let streams = BySpace::new(CryptoStream::new(), CryptoStream::new(), CryptoStream::new());
         Crypto { streams, level: SpaceKind::Initial }
     }
-    /// The space whose CRYPTO stream takes what TLS writes next: that of the newest keys.
+    /// The space of the newest keys, whose CRYPTO stream receives what TLS writes next.
     #[inline]
     pub(crate) fn level(&self) -> SpaceKind {
         self.level
     }
-    /// TLS has given the keys of this space: what it writes now goes there.
+    /// Switches to this space, for which TLS has provided keys.
     pub(crate) fn enter(&mut self, level: SpaceKind) {
         self.level = level;
     }
-    /// Takes what TLS has written.
+    /// Queues handshake data from TLS.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         if let Some(stream) = self.streams.get_mut(self.level) {
             stream.write(bytes);
         }
     }
-    /// Whether anything waits to be sent in a space.
+    /// Whether a space has handshake data to send.
     #[inline]
     pub(crate) fn has_pending(&self, kind: SpaceKind) -> bool {
         self.streams.get(kind).is_some_and(CryptoStream::has_pending)
     }
-    /// A client begins its handshake anew: nothing was said yet.
-    pub(crate) fn begin_anew(&mut self) {
+    /// Restarts a client's handshake with an empty Initial stream.
+    pub(crate) fn restart(&mut self) {
         if let Some(stream) = self.streams.get_mut(SpaceKind::Initial) {
             *stream = CryptoStream::new();
         }

@@ -1,41 +1,41 @@
-//! When a connection has been silent for too long, and when it breaks its own silence (RFC 9000 section 10.1).
+//! The idle timeout and keep-alive of a connection (RFC 9000 section 10.1).
 
 use crate::config::Config;
 use units::{Duration, Time};
 
-/// The silence of a connection.
+/// The idle time of a connection.
 #[derive(Debug)]
 pub(crate) struct Idle {
-    /// After so long it is over.
+    /// The connection ends after this idle time.
     timeout: Option<Duration>,
-    /// After so long it says something.
+    /// A PING is sent after this idle time.
     keep_alive: Option<Duration>,
-    /// Since when it lasts.
+    /// The start of the idle time.
     from: Time,
-    /// Whether something ack-eliciting was sent since the last packet arrived: only the first restarts the timer.
+    /// Whether an ack-eliciting packet was sent since the last packet arrived: only the first one restarts the timer.
     eliciting_since_receipt: bool,
 }
 
 impl Idle {
-    /// From now on, with the options of a connection.
+    /// Starts now, with the options of a connection.
     pub(crate) fn new(now: Time, config: &Config) -> Idle {
         let timeout = (!config.max_idle_timeout.is_zero()).then_some(config.max_idle_timeout);
         Idle { timeout, keep_alive: config.keep_alive, from: now, eliciting_since_receipt: false }
     }
-    /// The peer's max_idle_timeout; 0: none. The shorter one counts.
+    /// Takes the peer's max_idle_timeout; 0: none. The shorter of both timeouts applies.
     pub(crate) fn on_peer_parameters(&mut self, max_idle_timeout_ms: u64) {
         if max_idle_timeout_ms > 0 {
             let theirs = Duration::from_millis(max_idle_timeout_ms);
             self.timeout = Some(self.timeout.map_or(theirs, |ours| ours.min(theirs)));
         }
     }
-    /// A packet of the peer opened.
+    /// Restarts the timer: a packet of the peer was decrypted.
     #[inline]
     pub(crate) fn on_received(&mut self, now: Time) {
         self.from = now;
         self.eliciting_since_receipt = false;
     }
-    /// An ack-eliciting packet was sent.
+    /// Notes that an ack-eliciting packet was sent.
     #[inline]
     pub(crate) fn on_eliciting_sent(&mut self, now: Time) {
         if !std::mem::replace(&mut self.eliciting_since_receipt, true) {
@@ -43,13 +43,13 @@ impl Idle {
             self.from = now;
         }
     }
-    /// When the connection is over, given the probe timeout.
+    /// The time at which the connection ends, given the probe timeout.
     #[inline]
     pub(crate) fn deadline(&self, pto: Duration) -> Option<Time> {
-        // RFC 9000-10.1-1: at least three times the PTO.
+        // RFC 9000-10.1-1: "at least three times the current Probe Timeout".
         self.timeout.map(|timeout| self.from + timeout.max(pto * 3))
     }
-    /// When something is said only to break the silence, where the options ask for that.
+    /// The time of the next keep-alive PING, if the options ask for one.
     #[inline]
     pub(crate) fn keep_alive_at(&self) -> Option<Time> {
         self.keep_alive.map(|interval| self.from + interval)
@@ -66,7 +66,7 @@ mod tests {
 
     /// RFC 9000-10.1-1.
     #[test]
-    fn the_shorter_timeout_counts_from_what_was_received_or_first_sent_behind_it() {
+    fn the_shorter_timeout_runs_from_the_last_packet_received_or_first_sent_after_it() {
         let config = Config { max_idle_timeout: Duration::from_millis(900), ..Config::default() };
         let mut idle = Idle::new(at(0), &config);
         let pto = Duration::from_millis(100);

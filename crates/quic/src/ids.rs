@@ -1,4 +1,4 @@
-//! Connection ids: those that the peer may use for us, and those that we may use for the peer (RFC 9000 section 5.1).
+//! Connection ids: those issued by this endpoint, and those issued by the peer (RFC 9000 section 5.1).
 
 use crate::error::TransportError;
 use crate::ranges::RangeSet;
@@ -10,22 +10,22 @@ use wire::{Code, ConnectionId};
 
 /// The length of the ids that this endpoint chooses.
 pub(crate) const LOCAL_ID_LENGTH: usize = 8;
-/// The least length of the destination id of a client's first packet (RFC 9000 section 7.2).
+/// The minimum length of the destination id of a client's first packet (RFC 9000 section 7.2).
 pub(crate) const MIN_INITIAL_ID: usize = 8;
-/// No more than so many ids of ours are active at the peer, whatever it would take.
+/// The maximum number of active ids issued to the peer, whatever its limit.
 const MAX_ISSUED: u64 = 8;
-/// RFC 9000 section 5.1.2: retirements that the peer has not acknowledged are bounded.
+/// RFC 9000 section 5.1.2: the maximum number of unacknowledged retirements.
 const MAX_RETIRING: usize = 32;
 
-/// How many connections can be told apart by their ids: as many as three bytes can name.
+/// The maximum number of connections, whose slot takes three bytes of an id.
 pub(crate) const MAX_SLOTS: usize = 1 << 24;
-/// The bytes of an id that are random.
+/// The number of random bytes in an id.
 const NONCE_LENGTH: usize = 5;
 
-/// Makes ids that tell the endpoint which connection they belong to, and nobody else (RFC 9000 section 5.1): five
-/// random bytes, and the connection's slot under a mask, SipHash of them, that only the endpoint can derive.
+/// Creates ids from which only the endpoint can derive the connection (RFC 9000 section 5.1): five random bytes, and
+/// the connection's slot masked with their SipHash under the endpoint's secret.
 ///
-/// The reset token of an id follows from the id and the endpoint's secret (RFC 9000 section 10.3.2).
+/// The reset token of an id is derived from the id and the endpoint's secret (RFC 9000 section 10.3.2).
 #[derive(Debug, Clone)]
 pub(crate) struct IdMaker {
     pub(crate) key: Arc<EndpointKey>,
@@ -40,13 +40,13 @@ fn masked(key: SipKey, id: u64) -> u64 {
 
 impl IdMaker {
     fn make(&self, random: &mut Stream) -> ConnectionId {
-        // RFC 9000-5.1-1: neither the nonce nor the slot under its mask is the same in two ids of a connection.
+        // RFC 9000-5.1-1: two ids of a connection differ in both the nonce and the masked slot.
         let nonce = random.bits() & !(MAX_SLOTS as u64 - 1);
         let id = masked(self.key.ids(), nonce | u64::from(self.slot));
         ConnectionId::new(&id.to_be_bytes()).unwrap_or(ConnectionId::EMPTY)
     }
 
-    /// The slot that an id names, if it is one of ours.
+    /// The slot in an id, if this endpoint issued the id.
     #[inline]
     pub(crate) fn slot_of(key: SipKey, id: [u8; LOCAL_ID_LENGTH]) -> u32 {
         (masked(key, u64::from_be_bytes(id)) & (MAX_SLOTS as u64 - 1)) as u32
@@ -62,22 +62,22 @@ pub(crate) struct NumberedId {
 }
 
 impl NumberedId {
-    /// Whether a datagram that ends in this token is a stateless reset of the peer (RFC 9000 section 10.3.1). All zeros
-    /// stand for no token. Compared as integers: the time that takes tells nothing.
+    /// Whether a datagram that ends in this token is a stateless reset of the peer (RFC 9000 section 10.3.1). All
+    /// zeros stand for no token. An integer comparison takes constant time.
     pub(crate) fn has_token(&self, token: [u8; 16]) -> bool {
         let wanted = u128::from_ne_bytes(token);
         wanted != 0 && u128::from_ne_bytes(self.token) == wanted
     }
 }
 
-/// The ids that this side gave out.
+/// The ids issued by this endpoint.
 #[derive(Debug)]
 pub(crate) struct LocalIds {
     maker: IdMaker,
     random: Stream,
     active: Vec<NumberedId>,
     next_sequence: u64,
-    /// How many of the numbers have been sent to the peer.
+    /// The number of ids sent to the peer.
     sent: u64,
 }
 
@@ -89,23 +89,23 @@ impl LocalIds {
     }
 
     fn issue(&mut self) -> NumberedId {
-        // RFC 9000-10.3.2-3, 9000-10.3.2-4: five random bytes for each slot make it improbable that an id comes again.
+        // RFC 9000-10.3.2-3, 9000-10.3.2-4: five random bytes per slot make a repeated id improbable.
         let mut id = self.maker.make(&mut self.random);
-        // RFC 9000-5.1-2: not even by chance.
+        // RFC 9000-5.1-2: no id is issued twice, not even by chance.
         while self.active.iter().any(|known| known.id == id) {
             id = self.maker.make(&mut self.random);
         }
-        // RFC 9000-10.3.2-1, 9000-10.3.2-5: it follows from the id, and only for who has the secret.
-        // RFC 9000-10.3.2-2: all ids have one length.
+        // RFC 9000-10.3.2-1, 9000-10.3.2-5: derived from the id, which requires the secret. RFC 9000-10.3.2-2: all
+        // ids have the same length.
         let token = self.maker.key.reset_token(id.as_bytes());
         let new = NumberedId { sequence: self.next_sequence, id, token };
-        // RFC 9000-5.1.1-1.
+        // RFC 9000-5.1.1-1: "The sequence number on each newly issued connection ID MUST increase by 1."
         self.next_sequence += 1;
         self.active.push(new);
         new
     }
 
-    /// Issues the id that goes with a preferred address: number 1 (RFC 9000 section 5.1.1).
+    /// Issues the id for a preferred address, with sequence number 1 (RFC 9000 section 5.1.1).
     pub(crate) fn issue_preferred(&mut self) -> NumberedId {
         let preferred = self.issue();
         self.sent = self.next_sequence;
@@ -115,45 +115,45 @@ impl LocalIds {
     pub(crate) fn first(&self) -> ConnectionId {
         self.active.first().map_or(ConnectionId::EMPTY, |first| first.id)
     }
-    /// The stateless reset token of the first id, which goes into a server's transport parameters.
+    /// The stateless reset token of the first id, for a server's transport parameters.
     pub(crate) fn first_token(&self) -> [u8; 16] {
         self.active.first().map_or([0; 16], |first| first.token)
     }
-    /// Asks for the list of them.
+    /// Prefetches the list of active ids.
     #[inline]
     pub(crate) fn prefetch(&self) {
         ask_for(&self.active[..]);
     }
-    /// Whether the peer may use this id.
+    /// Whether this id is active.
     #[inline]
     pub(crate) fn owns(&self, id: &[u8]) -> bool {
         let Ok(id) = <&[u8; LOCAL_ID_LENGTH]>::try_from(id) else { return false };
-        // RFC 9000-5.1.1-2: until it is retired.
+        // RFC 9000-5.1.1-2: packets with an issued id are accepted until it is retired.
         self.active.iter().any(|known| known.id.as_bytes().first_chunk() == Some(id))
     }
-    /// Issues ids until the peer has as many as it takes; each goes to `announce` by its number.
+    /// Issues as many ids as the peer accepts; calls `announce` with the sequence number of each.
     pub(crate) fn top_up(&mut self, peer_limit: u64, mut announce: impl FnMut(u64)) {
-        // RFC 9000-5.1.1-3.
+        // RFC 9000-5.1.1-3: "An endpoint MUST NOT provide more connection IDs than the peer's limit."
         while (self.active.len() as u64) < peer_limit.min(MAX_ISSUED) {
             announce(self.issue().sequence);
         }
     }
-    /// The id of this number, while it is active.
+    /// The id with this sequence number, if it is active.
     pub(crate) fn get(&self, sequence: u64) -> Option<NumberedId> {
         self.active.iter().copied().find(|known| known.sequence == sequence)
     }
-    /// NEW_CONNECTION_ID with this number was sent.
+    /// Notes that NEW_CONNECTION_ID with this sequence number was sent.
     pub(crate) fn note_sent(&mut self, sequence: u64) {
         self.sent = self.sent.max(sequence + 1);
     }
-    /// RETIRE_CONNECTION_ID (19.16), in a packet that was sent to `used`. Because only what was sent can be retired, a
-    /// peer cannot make more and more ids wait to be sent. Gives the id, if it was active.
+    /// Handles RETIRE_CONNECTION_ID (RFC 9000 section 19.16) in a packet sent to `used`. Only ids that were sent can
+    /// be retired, so the peer cannot make the queue of new ids grow. Returns the id, if it was active.
     pub(crate) fn on_retire(
         &mut self,
         sequence: u64,
         used: &ConnectionId,
     ) -> Result<Option<ConnectionId>, TransportError> {
-        // RFC 9000-19.16-1.
+        // RFC 9000-19.16-1: a number that was never sent is a PROTOCOL_VIOLATION.
         if sequence >= self.sent {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
@@ -174,29 +174,29 @@ impl LocalIds {
 
 /// An id of the peer.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct RemoteId {
     known: NumberedId,
-    /// Whether a packet was or will be sent to it: then it belongs to one path (RFC 9000 section 9.5).
+    /// Whether it is or was in use on a path, to which it then belongs (RFC 9000 section 9.5).
     used: bool,
 }
 
-/// The ids that the peer gave out.
+/// The ids issued by the peer.
 #[derive(Debug)]
 pub(crate) struct RemoteIds {
-    active: Vec<Held>,
-    /// That of the path in use.
+    active: Vec<RemoteId>,
+    /// The id used on the path in use.
     current: NumberedId,
     retire_prior_to: u64,
     limit: u64,
     retiring: Vec<u64>,
     token_changes: u32,
-    /// Numbers that this side retired unasked: a copy of the frame that brought one may still come.
+    /// Sequence numbers that this endpoint retired on its own: a copy of their NEW_CONNECTION_ID may still arrive.
     given_up: RangeSet,
 }
 
 impl RemoteIds {
     pub(crate) fn new(id: ConnectionId, limit: u64) -> RemoteIds {
-        let first = first_held(id);
+        let first = first_remote_id(id);
         RemoteIds {
             active: vec![first],
             current: first.known,
@@ -207,23 +207,23 @@ impl RemoteIds {
             token_changes: 0,
         }
     }
-    /// The id that packets on the path in use are sent to.
+    /// The destination id of packets on the path in use.
     #[inline]
     pub(crate) fn current(&self) -> ConnectionId {
         self.current.id
     }
-    /// The same with its number.
+    /// The same id with its sequence number.
     pub(crate) fn current_numbered(&self) -> NumberedId {
         self.current
     }
-    /// The peer has chosen its first id (RFC 9000 section 7.2).
+    /// Sets the id that the peer has chosen (RFC 9000 section 7.2).
     pub(crate) fn set_first(&mut self, id: ConnectionId) {
         let changes = self.token_changes;
         *self = RemoteIds::new(id, self.limit);
         self.token_changes = changes + 1;
     }
 
-    /// The stateless reset token of the peer's first id, from its transport parameters.
+    /// Sets the stateless reset token of the peer's first id, from its transport parameters.
     pub(crate) fn set_first_token(&mut self, token: [u8; 16]) {
         if let Some(first) = self.active.iter_mut().find(|held| held.known.sequence == 0) {
             first.known.token = token;
@@ -231,22 +231,22 @@ impl RemoteIds {
             self.token_changes += 1;
         }
     }
-    /// The tokens with which the peer can reset the connection: those of ids that packets are sent to.
+    /// The tokens with which the peer can reset the connection: those of ids in use.
     pub(crate) fn tokens_in_use(&self) -> impl Iterator<Item = [u8; 16]> + '_ {
-        // RFC 9000-10.3.1-2: not those of ids that were never used, or are retired. All zeros stand for no token.
+        // RFC 9000-10.3.1-2: not those of unused or retired ids. All zeros stand for no token.
         let used = self.active.iter().filter(|held| held.used && held.known.token != [0; 16]);
         used.map(|held| held.known.token)
     }
-    /// A number that is another one whenever the tokens in use may be others.
+    /// A counter that increases whenever the tokens in use may have changed.
     #[inline]
     pub(crate) fn token_changes(&self) -> u32 {
         self.token_changes
     }
-    /// The id of the server's preferred address: number 1 (RFC 9000 section 5.1.1).
+    /// Adds the id of the server's preferred address, with sequence number 1 (RFC 9000 section 5.1.1).
     pub(crate) fn add_preferred(&mut self, id: ConnectionId, token: [u8; 16]) {
-        self.active.push(Held { known: NumberedId { sequence: 1, id, token }, used: false });
+        self.active.push(RemoteId { known: NumberedId { sequence: 1, id, token }, used: false });
     }
-    /// An id that was not used yet, for a path of its own (RFC 9000 section 9.5).
+    /// Takes an unused id for a new path (RFC 9000 section 9.5).
     pub(crate) fn take_unused(&mut self) -> Option<NumberedId> {
         let unused = self.active.iter_mut().filter(|held| !held.used);
         let first = unused.min_by_key(|held| held.known.sequence)?;
@@ -254,7 +254,7 @@ impl RemoteIds {
         self.token_changes += 1;
         Some(first.known)
     }
-    /// The path in use has this id from now on.
+    /// Selects the id of the path in use.
     pub(crate) fn select(&mut self, id: NumberedId) {
         self.current = id;
     }
@@ -262,8 +262,9 @@ impl RemoteIds {
     pub(crate) fn holds(&self, sequence: u64) -> bool {
         self.active.iter().any(|held| held.known.sequence == sequence)
     }
-    /// No path uses this id any more; its number goes to `retire`. An empty id is never retired.
-    pub(crate) fn give_up(
+    /// Retires an id that no path uses any more; calls `retire` with its sequence number. An empty id is never
+    /// retired.
+    pub(crate) fn retire_id(
         &mut self,
         sequence: u64,
         mut retire: impl FnMut(u64),
@@ -286,14 +287,14 @@ impl RemoteIds {
         self.retire(sequence, &mut retire)
     }
 
-    /// NEW_CONNECTION_ID (19.15). Each number that is to be retired goes to `retire`.
+    /// Handles NEW_CONNECTION_ID (RFC 9000 section 19.15). Calls `retire` with each sequence number to retire.
     pub(crate) fn on_new(
         &mut self,
         new: NumberedId,
         retire_prior_to: u64,
         mut retire: impl FnMut(u64),
     ) -> Result<(), TransportError> {
-        // RFC 9000-19.15-3.
+        // RFC 9000-19.15-3: a peer with an empty id must not issue others.
         if self.current().is_empty() {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
@@ -302,26 +303,26 @@ impl RemoteIds {
         }
         let same_number = self.active.iter().find(|held| held.known.sequence == new.sequence);
         let same_id = self.active.iter().find(|held| held.known.id == new.id);
-        let clash = |held: &Held| held.known.id != new.id || held.known.sequence != new.sequence;
+        let clash = |held: &RemoteId| held.known.id != new.id || held.known.sequence != new.sequence;
         if same_number.is_some_and(clash) || same_id.is_some_and(clash) {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
                 "connection id issued twice with a difference",
             ));
         }
-        // RFC 9000-19.15-4: what is known already is no error.
+        // RFC 9000-19.15-4: a repeated frame is not an error.
         if same_number.is_none() {
-            // RFC 9000-19.15-8.
+            // RFC 9000-19.15-8: an id that is already retired is not added again.
             if self.given_up.contains(new.sequence) {
                 return Ok(());
             }
             if new.sequence < self.retire_prior_to {
                 self.retire(new.sequence, &mut retire)?;
             } else {
-                self.active.push(Held { known: new, used: false });
+                self.active.push(RemoteId { known: new, used: false });
             }
         }
-        // RFC 9000-5.1.2-1, 9000-19.15-7.
+        // RFC 9000-5.1.2-1, 9000-19.15-7: only a higher Retire Prior To retires ids.
         if retire_prior_to > self.retire_prior_to {
             self.retire_prior_to = retire_prior_to;
             self.given_up.remove_below(retire_prior_to);
@@ -329,12 +330,13 @@ impl RemoteIds {
                 self.active.iter().map(|held| held.known.sequence).filter(|s| *s < retire_prior_to).collect();
             self.active.retain(|held| held.known.sequence >= retire_prior_to);
             self.token_changes += 1;
-            // RFC 9000-5.1.2-2: none is forgotten without a word; 9000-19.16-2: and none that is still sent to.
+            // RFC 9000-5.1.2-2: each of them is reported to the peer; 9000-19.16-2: and no packets are sent to them
+            // any more.
             for sequence in gone {
                 self.retire(sequence, &mut retire)?;
             }
         }
-        // RFC 9000-5.1.1-4.
+        // RFC 9000-5.1.1-4: too many ids are a CONNECTION_ID_LIMIT_ERROR.
         if self.active.len() as u64 > self.limit {
             return Err(TransportError::new(
                 Code::CONNECTION_ID_LIMIT_ERROR,
@@ -342,7 +344,7 @@ impl RemoteIds {
             ));
         }
         if !self.holds(self.current.sequence) {
-            // One that belongs to another path will not do (RFC 9000-9.5-2).
+            // RFC 9000-9.5-2: not an id that belongs to another path.
             self.current = self.take_unused().ok_or_else(|| {
                 TransportError::new(Code::PROTOCOL_VIOLATION, "all connection ids were retired")
             })?;
@@ -364,15 +366,15 @@ impl RemoteIds {
         retire(sequence);
         Ok(())
     }
-    /// The peer has our RETIRE_CONNECTION_ID.
+    /// Notes that the peer has acknowledged RETIRE_CONNECTION_ID.
     pub(crate) fn on_retire_acked(&mut self, sequence: u64) {
         self.retiring.retain(|known| *known != sequence);
     }
 }
 
 /// The id of a handshake, before its token is known.
-fn first_held(id: ConnectionId) -> Held {
-    Held { known: NumberedId { sequence: 0, id, token: [0; 16] }, used: true }
+fn first_remote_id(id: ConnectionId) -> RemoteId {
+    RemoteId { known: NumberedId { sequence: 0, id, token: [0; 16] }, used: true }
 }
 
 #[cfg(test)]
@@ -387,21 +389,21 @@ mod tests {
         NumberedId { sequence, id: id(sequence as u8), token: [0; 16] }
     }
 
-    /// RFC 9000-19.15-8: a copy of the frame is no new id.
+    /// RFC 9000-19.15-8: a copy of the frame does not add an id.
     #[test]
-    fn a_copy_of_an_id_that_was_given_up_is_not_taken() {
+    fn a_copy_of_a_retired_id_is_not_accepted() {
         let mut ids = RemoteIds::new(id(0), 4);
         ids.on_new(numbered(1), 0, |_| ()).unwrap();
         assert_eq!(ids.take_unused(), Some(numbered(1)));
         let mut retired = Vec::new();
-        ids.give_up(1, |sequence| retired.push(sequence)).unwrap();
+        ids.retire_id(1, |sequence| retired.push(sequence)).unwrap();
         ids.on_retire_acked(1);
         ids.on_new(numbered(1), 0, |sequence| retired.push(sequence)).unwrap();
         assert_eq!((ids.take_unused(), retired), (None, vec![1]));
     }
 
     #[test]
-    fn ids_tell_their_slot_to_the_endpoint_only() {
+    fn only_the_endpoint_can_derive_the_slot_of_an_id() {
         let key = Arc::new(EndpointKey::new(&[42; 32]));
         let maker = IdMaker { key: key.clone(), slot: 77 };
         let mut local = LocalIds::new(maker, Stream::new(1, "ids"));
@@ -423,10 +425,10 @@ mod tests {
         assert!(!local.owns(second.as_bytes()));
     }
 
-    /// RFC 9000-5.1-1, 9000-10.3.2-1, 9000-10.3.2-2, 9000-10.3.2-3, 9000-10.3.2-4, 9000-10.3.2-5: connections that
-    /// follow one another in the same slot.
+    /// RFC 9000-5.1-1, 9000-10.3.2-1, 9000-10.3.2-2, 9000-10.3.2-3, 9000-10.3.2-4, 9000-10.3.2-5: successive
+    /// connections in the same slot.
     #[test]
-    fn no_two_ids_are_alike_and_neither_are_their_tokens() {
+    fn ids_and_their_tokens_are_unique() {
         let key = Arc::new(EndpointKey::new(&[42; 32]));
         let (mut ids, mut tokens, mut tails) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for connection in 0..500 {
@@ -439,7 +441,7 @@ mod tests {
                 assert_ne!(EndpointKey::new(&[43; 32]).reset_token(known.id.as_bytes()), known.token);
                 ids.insert(*known.id.as_bytes().first_chunk::<LOCAL_ID_LENGTH>().unwrap());
                 tokens.insert(known.token);
-                // Where the slot stands, which is the same for all of them.
+                // The masked slot, which is the same for all ids before masking.
                 tails.insert(known.id.as_bytes()[NONCE_LENGTH..].to_vec());
             }
         }
@@ -449,14 +451,14 @@ mod tests {
 
     /// RFC 9000-19.15-3.
     #[test]
-    fn who_has_an_empty_id_cannot_give_others() {
+    fn a_peer_with_an_empty_id_cannot_issue_others() {
         let mut remote = RemoteIds::new(ConnectionId::EMPTY, 8);
         assert_eq!(remote.on_new(numbered(1), 0, |_| ()).unwrap_err().code, Code::PROTOCOL_VIOLATION);
     }
 
     /// RFC 9000-19.15-7.
     #[test]
-    fn a_request_to_retire_that_is_out_of_date_changes_nothing() {
+    fn an_outdated_request_to_retire_changes_nothing() {
         let mut remote = RemoteIds::new(id(0), 4);
         let mut retired = Vec::new();
         remote.on_new(numbered(3), 2, |s| retired.push(s)).unwrap();
@@ -464,7 +466,7 @@ mod tests {
         for late in [0, 1, 2] {
             remote.on_new(numbered(4 + late), late, |s| retired.push(s)).unwrap();
         }
-        // One below the limit that was set is retired at once (19.15-8), whatever its own frame says.
+        // RFC 9000 section 19.15: an id below the earlier limit is retired at once, whatever its own frame says.
         remote.on_new(numbered(1), 0, |s| retired.push(s)).unwrap();
         assert_eq!((retired.as_slice(), remote.current()), (&[0, 1][..], id(3)));
     }
@@ -485,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn retirements_without_end_are_refused() {
+    fn endless_retirements_are_refused() {
         let mut remote = RemoteIds::new(id(0), 2);
         let refused = (1..100).find(|n| remote.on_new(numbered(*n), *n, |_| ()).is_err());
         assert_eq!(refused, Some(MAX_RETIRING as u64 + 1));

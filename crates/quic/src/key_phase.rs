@@ -1,62 +1,63 @@
-//! Which keys protect 1-RTT packets: key phases and their update (RFC 9001 section 6), and how long a key may be used
-//! (section 6.6).
+//! The key phases of 1-RTT packets and key updates (RFC 9001 section 6), with the limits on the use of keys (section
+//! 6.6).
 
 use tls::{PacketKey, PacketKeys};
 use units::{Duration, Time};
 
-/// Keys of the phase before are kept for so many probe timeouts after the update (RFC 9001 section 6.5).
+/// The number of probe timeouts for which the previous keys are kept after an update (RFC 9001 section 6.5).
 const KEPT_FOR: u64 = 3;
 
-/// How often keys may be used: what RFC 9001 section 6.6 admits, or less.
+/// Limits on the use of keys: those of RFC 9001 section 6.6, or lower ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AeadLimits {
-    /// Packets that are sealed with one key.
+    /// The maximum number of packets sealed with one key.
     pub confidentiality: u64,
-    /// Packets that fail to open, over all keys of the connection.
+    /// The maximum number of packets that fail authentication, over all keys of the connection.
     pub integrity: u64,
 }
 
-/// What is to be done about a limit.
+/// The action required before sealing a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
-    /// Nothing.
+pub(crate) enum KeyUse {
+    /// None.
     Fine,
-    /// The keys are to be updated now.
+    /// Update the keys now.
     Update,
-    /// Nothing may be sealed any more: the connection is over.
+    /// No more packets may be sealed: the connection ends.
     Exhausted,
 }
 
-/// What a packet whose key phase is not the present one may have been sealed with.
+/// The keys that likely sealed a packet whose key-phase bit differs from the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Other {
-    /// The keys of the phase before: the packet was overtaken.
+pub(crate) enum OtherPhase {
+    /// The previous keys: the packet arrived late.
     Previous,
-    /// The keys of the phase to come: the peer updates.
+    /// The next keys: the peer initiates an update.
     Next,
 }
 
-/// The key phases of a connection. One for the two directions: the update of one is answered by that of the other.
+/// The key phases of a connection. Both directions share one phase, because an update of one direction causes one of
+/// the other.
 #[derive(Debug)]
 pub(crate) struct KeyPhases {
-    /// The bit that packets carry (RFC 9000 section 17.3.1).
+    /// The current Key Phase bit (RFC 9000 section 17.3.1).
     pub(crate) bit: bool,
-    /// Updates so far.
+    /// The number of updates.
     pub(crate) updates: u64,
-    /// Whether the packet that is being processed was opened with keys of the phase before.
+    /// Whether the packet being processed was opened with the previous keys.
     pub(crate) opened_previous: bool,
-    /// Made ahead of time, so that the time that it takes tells nobody of an update (section 6.3).
+    /// Derived ahead of time, so that timing does not reveal an update (section 6.3).
     pub(crate) next: Option<Box<PacketKeys>>,
     previous: Option<(Box<PacketKey>, Time)>,
-    /// The first packet of this phase that was sent, and when one was first known to have arrived.
+    /// The number of the first packet sent in this phase, and the time of the first acknowledgement in this phase.
     first_sent: u64,
     acked_at: Option<Time>,
-    /// The lowest number of a packet of this phase that was received.
+    /// The lowest packet number received in this phase.
     first_received: Option<u64>,
-    /// Whether the peer's update, if this phase began with one, was answered by an acknowledgement.
+    /// Whether an acknowledgement has been sent in this phase, or this endpoint initiated it.
     answered: bool,
     sealed: u64,
-    /// From so many sealed packets on an update is due.
+    /// The number of sealed packets at which an update is due.
     due_at: u64,
     failed: u64,
     limits: AeadLimits,
@@ -64,7 +65,8 @@ pub(crate) struct KeyPhases {
 }
 
 impl KeyPhases {
-    /// Before there are keys. `update_after`: packets after which an update is due, if not before by the limit.
+    /// The state before there are keys. `update_after`: the number of packets after which an update is due, if the
+    /// limit does not require it earlier.
     pub(crate) fn new(update_after: Option<u64>) -> KeyPhases {
         let none = AeadLimits { confidentiality: u64::MAX, integrity: u64::MAX };
         KeyPhases {
@@ -85,51 +87,51 @@ impl KeyPhases {
         }
     }
 
-    /// The first keys are there, with these limits.
+    /// Starts the first phase with these limits.
     pub(crate) fn begin(&mut self, limits: AeadLimits) {
         self.limits = limits;
-        // A request may have been made already.
+        // An update may have been requested already.
         self.due_at = self.due_at.min(self.planned());
     }
 
-    /// RFC 9001 section 6.6: before the limit, with time to spare for the acknowledgement that an update waits for.
+    /// RFC 9001 section 6.6: before the limit, leaving time for the acknowledgement that an update must wait for.
     fn planned(&self) -> u64 {
         (self.limits.confidentiality / 8 * 7).min(self.update_after).max(1)
     }
 
-    /// An update is wanted as soon as one may be.
+    /// Requests an update as soon as one is permitted.
     pub(crate) fn request(&mut self) {
         self.due_at = 0;
     }
 
-    /// Whether the next packet needs a thought.
+    /// Whether [`KeyPhases::before_sealing`] must be consulted before the next packet.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.sealed >= self.due_at
     }
 
-    /// A packet was sealed; `acknowledges`: whether it carries an acknowledgement.
+    /// Notes that a packet was sealed; `acknowledges`: whether it carries an acknowledgement.
     #[inline]
     pub(crate) fn on_sealed(&mut self, acknowledges: bool) {
         self.sealed += 1;
         self.answered |= acknowledges;
     }
 
-    /// What is to be done before the next packet is sealed, given whether the handshake is confirmed.
-    pub(crate) fn before_sealing(&self, now: Time, confirmed: bool, pto: Duration) -> Use {
+    /// The action required before the next packet is sealed, given whether the handshake is confirmed.
+    pub(crate) fn before_sealing(&self, now: Time, confirmed: bool, pto: Duration) -> KeyUse {
         if self.sealed >= self.limits.confidentiality {
-            return Use::Exhausted;
+            return KeyUse::Exhausted;
         }
-        // RFC 9001 section 6.1: not before the handshake is confirmed, nor before a packet of this phase was acknowledged;
-        // section 6.5: nor, if there is time, until the keys before these are gone at both ends.
+        // RFC 9001 section 6.1: not before the handshake is confirmed and a packet of this phase acknowledged.
+        // Section 6.5: unless urgent, not before both ends have discarded the previous keys.
         let urgent = self.sealed >= self.limits.confidentiality / 16 * 15;
         let settled = self.updates == 0 || urgent;
         let acked = self.acked_at.is_some_and(|at| settled || at + pto * KEPT_FOR <= now);
-        if self.is_due() && confirmed && acked && self.next.is_some() { Use::Update } else { Use::Fine }
+        if self.is_due() && confirmed && acked && self.next.is_some() { KeyUse::Update } else { KeyUse::Fine }
     }
 
-    /// An acknowledgement of this number came. Gives whether it breaks a rule: it stood in a packet of the phase before
-    /// and acknowledges one of this (RFC 9001 section 6.2).
+    /// Notes an acknowledgement up to `largest`. Returns whether it is a violation: a packet of the previous phase
+    /// that acknowledges one of this phase (RFC 9001 section 6.2).
     #[inline]
     pub(crate) fn on_acked(&mut self, now: Time, largest: u64) -> bool {
         if largest < self.first_sent {
@@ -141,14 +143,14 @@ impl KeyPhases {
         self.opened_previous
     }
 
-    /// What a packet of the other phase bit is most likely of (RFC 9001 sections 6.3 and 6.5): a number below those of this
-    /// phase is of the one before.
-    pub(crate) fn other(&self, number: u64) -> Other {
+    /// The likely phase of a packet with the other Key Phase bit (RFC 9001 sections 6.3 and 6.5): a packet number
+    /// below those of this phase belongs to the previous phase.
+    pub(crate) fn other(&self, number: u64) -> OtherPhase {
         let before = self.first_received.is_none_or(|first| number < first);
-        if before && self.updates > 0 { Other::Previous } else { Other::Next }
+        if before && self.updates > 0 { OtherPhase::Previous } else { OtherPhase::Next }
     }
 
-    /// The keys of the phase before, as long as they are kept.
+    /// The previous keys, while they are kept.
     pub(crate) fn previous(&mut self, now: Time) -> Option<&PacketKey> {
         if self.previous.as_ref().is_some_and(|(_, until)| *until < now) {
             self.previous = None;
@@ -156,7 +158,7 @@ impl KeyPhases {
         self.previous.as_ref().map(|(key, _)| &**key)
     }
 
-    /// A packet of this phase was opened.
+    /// Notes that a packet of this phase was opened.
     #[inline]
     pub(crate) fn on_received(&mut self, number: u64) {
         if self.first_received.is_none_or(|first| number < first) {
@@ -164,14 +166,14 @@ impl KeyPhases {
         }
     }
 
-    /// The peer updates: whether it may. It must have had an acknowledgement of its last update, which it only has if one
-    /// was sent (RFC 9001 section 6.2).
+    /// Whether the peer may initiate an update. It must have received an acknowledgement of its previous update, so
+    /// one must have been sent (RFC 9001 section 6.2).
     pub(crate) fn may_follow(&self) -> bool {
         self.answered
     }
 
-    /// The next phase begins. `old`: the key that opened packets until now; `next_number`: of the next packet that is
-    /// sent; `received`: the packet with which the peer began it, if it did.
+    /// Starts the next phase. `old`: the key that opened packets so far; `next_number`: the number of the next packet
+    /// to send; `received`: the number of the packet with which the peer initiated the update, if it did.
     pub(crate) fn advance(
         &mut self,
         now: Time,
@@ -190,7 +192,7 @@ impl KeyPhases {
         self.due_at = self.planned();
     }
 
-    /// A packet did not open. Gives whether there were too many (RFC 9001 section 6.6).
+    /// Counts a packet that failed authentication. Returns whether the limit is reached (RFC 9001 section 6.6).
     pub(crate) fn on_failure(&mut self) -> bool {
         self.failed += 1;
         self.failed >= self.limits.integrity
@@ -235,19 +237,19 @@ mod tests {
         let mut phases = phases(1 << 23, Some(10));
         (0..10).for_each(|_| phases.on_sealed(false));
         assert!(phases.is_due());
-        assert_eq!(phases.before_sealing(at(0), true, PTO), Use::Fine, "nothing is acknowledged");
+        assert_eq!(phases.before_sealing(at(0), true, PTO), KeyUse::Fine, "nothing is acknowledged");
         assert!(!phases.on_acked(at(0), 0));
-        assert_eq!(phases.before_sealing(at(0), false, PTO), Use::Fine, "not confirmed");
-        assert_eq!(phases.before_sealing(at(0), true, PTO), Use::Update);
+        assert_eq!(phases.before_sealing(at(0), false, PTO), KeyUse::Fine, "not confirmed");
+        assert_eq!(phases.before_sealing(at(0), true, PTO), KeyUse::Update);
         phases.advance(at(0), keys().remote, PTO, (10, None));
         phases.next = Some(Box::new(keys()));
         assert!(phases.bit && !phases.is_due());
         phases.request();
         assert!(!phases.on_acked(at(50), 9), "of the phase before");
-        assert_eq!(phases.before_sealing(at(500), true, PTO), Use::Fine);
+        assert_eq!(phases.before_sealing(at(500), true, PTO), KeyUse::Fine);
         phases.on_acked(at(60), 10);
-        assert_eq!(phases.before_sealing(at(359), true, PTO), Use::Fine, "section 6.5");
-        assert_eq!(phases.before_sealing(at(360), true, PTO), Use::Update);
+        assert_eq!(phases.before_sealing(at(359), true, PTO), KeyUse::Fine, "section 6.5");
+        assert_eq!(phases.before_sealing(at(360), true, PTO), KeyUse::Update);
     }
 
     /// RFC 9001 section 6.6.
@@ -258,24 +260,24 @@ mod tests {
         assert!(!phases.is_due());
         phases.on_sealed(false);
         assert!(phases.is_due());
-        assert_eq!(phases.before_sealing(at(0), true, PTO), Use::Fine);
+        assert_eq!(phases.before_sealing(at(0), true, PTO), KeyUse::Fine);
         (0..125).for_each(|_| phases.on_sealed(false));
-        assert_eq!(phases.before_sealing(at(0), true, PTO), Use::Exhausted);
+        assert_eq!(phases.before_sealing(at(0), true, PTO), KeyUse::Exhausted);
         assert!(!phases.on_failure() && !phases.on_failure() && phases.on_failure());
     }
 
     /// RFC 9001 sections 6.3 and 6.5.
     #[test]
-    fn overtaken_packets_are_of_the_phase_before_and_new_ones_of_the_next() {
+    fn overtaken_packets_belong_to_the_previous_phase_and_new_ones_to_the_next() {
         let mut phases = phases(1 << 23, None);
-        assert_eq!(phases.other(0), Other::Next, "there is none before");
+        assert_eq!(phases.other(0), OtherPhase::Next, "there is none before");
         phases.on_received(5);
-        assert_eq!(phases.other(4), Other::Next);
+        assert_eq!(phases.other(4), OtherPhase::Next);
         phases.advance(at(0), keys().remote, PTO, (7, None));
-        assert_eq!(phases.other(100), Other::Previous, "the peer has not answered yet");
+        assert_eq!(phases.other(100), OtherPhase::Previous, "the peer has not answered yet");
         phases.on_received(20);
         phases.on_received(18);
-        assert_eq!((phases.other(17), phases.other(19)), (Other::Previous, Other::Next));
+        assert_eq!((phases.other(17), phases.other(19)), (OtherPhase::Previous, OtherPhase::Next));
         assert!(phases.previous(at(300)).is_some());
         assert!(phases.previous(at(301)).is_none());
     }
@@ -293,7 +295,7 @@ mod tests {
 
     /// RFC 9001 section 6.2.
     #[test]
-    fn an_acknowledgement_of_this_phase_in_a_packet_of_the_one_before_is_told() {
+    fn an_acknowledgement_of_this_phase_in_a_packet_of_the_previous_phase_is_a_violation() {
         let mut phases = phases(1 << 23, None);
         phases.advance(at(0), keys().remote, PTO, (7, None));
         phases.opened_previous = true;

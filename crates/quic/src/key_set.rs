@@ -1,25 +1,24 @@
-//! The keys of a connection: those of the handshake, and those of 1-RTT packets with their phases (RFC 9001 sections 4.9
-//! and 6).
+//! The keys of a connection: handshake keys, and 1-RTT keys with their phases (RFC 9001 sections 4.9 and 6).
 
 use crate::config::Config;
-use crate::key_phase::{AeadLimits, KeyPhases, Use};
+use crate::key_phase::{AeadLimits, KeyPhases, KeyUse};
 use crate::space::SpaceKind;
 use tls::{Keys, PacketKeys};
 use units::{Duration, Time};
 
-/// The keys that there are.
+/// The available keys.
 pub(crate) struct KeySet {
     early: [Option<Box<Keys>>; 2],
     data: Option<Keys>,
     pub(crate) phases: KeyPhases,
-    /// What the options say of how often a key may be used.
+    /// The limits in the options, if any.
     limits: Option<AeadLimits>,
     /// Whether the handshake is confirmed.
     confirmed: bool,
 }
 
 impl KeySet {
-    /// Before anything has come: there are those of Initial packets.
+    /// A set with only the Initial keys.
     pub(crate) fn new(initial: Keys, config: &Config) -> KeySet {
         KeySet {
             early: [Some(Box::new(initial)), None],
@@ -30,7 +29,7 @@ impl KeySet {
         }
     }
 
-    /// The keys of a space, once they are there and until they are discarded.
+    /// The keys of a space, if they are available and not discarded.
     #[inline]
     pub(crate) fn get(&self, kind: SpaceKind) -> Option<&Keys> {
         match kind {
@@ -38,19 +37,19 @@ impl KeySet {
             early => self.early[early as usize].as_deref(),
         }
     }
-    /// The keys of a space of the handshake are these now; gives those before.
-    pub(crate) fn set_early(&mut self, kind: SpaceKind, keys: Keys) -> Option<Keys> {
+    /// Sets the keys of a handshake space; returns the previous ones.
+    pub(crate) fn set_handshake_keys(&mut self, kind: SpaceKind, keys: Keys) -> Option<Keys> {
         let place = self.early.get_mut(kind as usize)?;
         place.replace(Box::new(keys)).map(|before| *before)
     }
-    /// The keys of a space of the handshake are discarded.
+    /// Discards the keys of a handshake space.
     pub(crate) fn discard(&mut self, kind: SpaceKind) {
         if let Some(place) = self.early.get_mut(kind as usize) {
             *place = None;
         }
     }
 
-    /// The 1-RTT keys are there.
+    /// Installs the 1-RTT keys.
     pub(crate) fn begin_phases(&mut self, keys: Keys) {
         let limits = AeadLimits {
             confidentiality: keys.local.confidentiality_limit(),
@@ -63,19 +62,19 @@ impl KeySet {
         });
         self.data = Some(keys);
     }
-    /// The handshake is confirmed: keys may be updated (RFC 9001 section 6.1).
+    /// Notes that the handshake is confirmed, so that keys may be updated (RFC 9001 section 6.1).
     pub(crate) fn on_confirmed(&mut self) {
         self.confirmed = true;
     }
-    /// The next keys, made ahead of time.
+    /// Stores the next keys ahead of time.
     pub(crate) fn prepare(&mut self, next: Option<PacketKeys>) {
         self.phases.next = next.map(Box::new);
     }
-    /// What is to be done before the next 1-RTT packet is sealed.
-    pub(crate) fn before_sealing(&self, now: Time, pto: Duration) -> Use {
+    /// The action required before the next 1-RTT packet is sealed.
+    pub(crate) fn before_sealing(&self, now: Time, pto: Duration) -> KeyUse {
         self.phases.before_sealing(now, self.confirmed, pto)
     }
-    /// The next phase begins, in both directions, if its keys are there: see [`KeyPhases::advance`].
+    /// Starts the next phase in both directions, if its keys are available: see [`KeyPhases::advance`].
     pub(crate) fn advance(&mut self, now: Time, pto: Duration, numbers: (u64, Option<u64>)) -> bool {
         let (Some(next), Some(keys)) = (self.phases.next.take(), self.data.as_mut()) else { return false };
         keys.local.update(next.local);

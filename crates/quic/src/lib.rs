@@ -1,7 +1,8 @@
 //! A sans-IO QUIC endpoint: RFC 9000, 9001 and 9002.
 //!
-//! Bytes and the time go in, bytes and "wake me at" come out; there is no socket, no thread, no clock. The same
-//! endpoint runs in the simulator, over an emulated network and on a UDP socket.
+//! The inputs are datagrams and the current time, the outputs are datagrams and the time of the next timer; there is
+//! no socket, no thread and no clock. The same endpoint runs in the simulator, over an emulated network and on a UDP
+//! socket.
 
 mod ack_frequency;
 mod ack_policy;

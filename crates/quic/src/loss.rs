@@ -1,23 +1,24 @@
-//! What is lost, and the probe timeout: small pure functions of RFC 9002.
+//! Loss detection and the probe timeout: the pure functions of RFC 9002.
 
 use congestion::{GRANULARITY, RttEstimate};
 use trace::event::LossTrigger;
 use units::{Duration, Time};
 
-/// How far behind an acknowledged packet an outstanding one is lost: kPacketThreshold (RFC 9002 section 6.1.1).
+/// The distance from a later acknowledged packet at which a packet is lost: kPacketThreshold (RFC 9002 section
+/// 6.1.1).
 pub const PACKET_THRESHOLD: u64 = 3;
 /// kPersistentCongestionThreshold (RFC 9002 section 7.6.1).
 const PERSISTENT_CONGESTION_THRESHOLD: u64 = 3;
-/// Where the exponential back-off of the probe timeout stops doubling, so that it stays a number.
+/// The maximum exponent of the probe timeout's backoff, which prevents overflow.
 const MAX_BACKOFF_EXPONENT: u32 = 16;
 
-/// How long an outstanding packet older than an acknowledged one may be underway (RFC 9002 section 6.1.2:
-/// kTimeThreshold 9/8).
+/// The age at which a packet older than an acknowledged one is lost (RFC 9002 section 6.1.2: kTimeThreshold 9/8).
 pub fn time_threshold(rtt: &RttEstimate) -> Duration {
     rtt.latest().max(rtt.smoothed()).scale(9, 8).max(GRANULARITY)
 }
 
-/// Whether a packet older than `largest_acked` is lost at `now`, or when it will be (RFC 9002 section A.10).
+/// Whether a packet older than `largest_acked` is lost at `now`; otherwise the time at which it will be (RFC 9002
+/// section A.10).
 pub fn judge(
     (number, sent_at): (u64, Time),
     largest_acked: u64,
@@ -38,14 +39,13 @@ pub fn probe_timeout(rtt: &RttEstimate, max_ack_delay: Duration, count: u32) -> 
     (rtt.pto() + max_ack_delay) * (1 << count.min(MAX_BACKOFF_EXPONENT))
 }
 
-/// How long all packets must be lost for persistent congestion (RFC 9002 section 7.6.1).
+/// The period over which all packets must be lost for persistent congestion (RFC 9002 section 7.6.1).
 pub fn persistent_congestion_period(rtt: &RttEstimate, max_ack_delay: Duration) -> Duration {
     (rtt.pto() + max_ack_delay) * PERSISTENT_CONGESTION_THRESHOLD
 }
 
-/// Follows a run of lost ack-eliciting packets to see whether it lasts long enough for persistent congestion
-/// (RFC 9002 section 7.6.2). Fed in the order of packet numbers; a number that is missing breaks the run, as it was
-/// acknowledged.
+/// Measures a run of lost ack-eliciting packets, to detect persistent congestion (RFC 9002 section 7.6.2). Losses are
+/// passed in order of packet numbers; a missing number was acknowledged and ends the run.
 #[derive(Debug, Default)]
 pub struct LossRun {
     start: Option<Time>,
@@ -54,7 +54,7 @@ pub struct LossRun {
 }
 
 impl LossRun {
-    /// The packet `number` was lost; only packets sent after the first RTT sample count.
+    /// Adds a lost packet. Only packets sent after the first RTT sample may be added.
     pub fn lost(&mut self, number: u64, sent_at: Time, ack_eliciting: bool) {
         if number != self.next {
             self.start = None;
@@ -65,7 +65,7 @@ impl LossRun {
             self.longest = self.longest.max(sent_at.since(start));
         }
     }
-    /// The longest time between two ack-eliciting packets of which none in between was acknowledged.
+    /// The longest time between two lost ack-eliciting packets without an acknowledged one in between.
     pub fn longest(&self) -> Duration {
         self.longest
     }
@@ -97,9 +97,10 @@ mod tests {
         assert_eq!(time_threshold(&tiny), Duration::from_millis(1));
     }
 
-    /// RFC 9002 section 6.1.2: of the two the longer one, so that a path that has just become slower loses nothing.
+    /// RFC 9002 section 6.1.2: the longer of latest and smoothed RTT, so that a path that has just become slower
+    /// causes no spurious losses.
     #[test]
-    fn the_threshold_goes_by_the_newest_sample_where_that_is_longer() {
+    fn the_threshold_uses_the_latest_sample_if_it_is_longer() {
         let mut rising = rtt(80);
         rising.update(Duration::from_millis(160), Duration::ZERO);
         assert_eq!(rising.smoothed(), Duration::from_millis(90));

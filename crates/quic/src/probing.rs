@@ -1,57 +1,57 @@
-//! What probes repeat (RFC 9002 section 6.2.4): packet after packet of what is underway, so that each probe carries other
-//! data as long as there is other data.
+//! The data that probes repeat (RFC 9002 section 6.2.4): one packet in flight after the other, so that each probe
+//! carries different data if possible.
 
 use crate::sent::{SentFrame, SentPackets};
 
-/// How far the probes of one space have come.
+/// The state of the probes of one space.
 #[derive(Debug, Default)]
 pub(crate) struct Probing {
-    /// Probe packets that are still to be sent for a probe timeout.
+    /// The number of probe packets still to send for a probe timeout.
     pub(crate) left: u8,
     /// Packets below this number have been repeated.
     next: u64,
-    /// The number of the probe that was sent last.
+    /// The number of the last probe.
     last: Option<u64>,
-    /// Frames of the packet that was begun last, and parts of them, for which its probe had no room; the first one last.
+    /// Frames of the current packet, or parts of them, that did not fit into its probe, in reverse order.
     rest: Vec<SentFrame>,
 }
 
 impl Probing {
-    /// A probe was sent as the packet with this number.
+    /// Notes that a probe was sent with this packet number.
     pub(crate) fn on_probe(&mut self, number: u64) {
         self.left -= 1;
         self.last = Some(number);
     }
-    /// What was left over of a packet is not to be repeated: it arrived, or waits to be sent again anyway.
+    /// Forgets the rest of the current packet: it arrived, or is retransmitted anyway.
     pub(crate) fn forget_rest(&mut self) {
         self.rest.clear();
     }
-    /// The next frame that is to be repeated.
+    /// The next frame to repeat.
     pub(crate) fn frame(&self) -> Option<SentFrame> {
         self.rest.last().copied()
     }
-    /// It has been repeated, but for this part.
+    /// Notes that the frame was repeated, except for this part.
     pub(crate) fn leave(&mut self, rest: Option<SentFrame>) {
         self.rest.pop();
         self.rest.extend(rest);
     }
 
-    /// Takes the next packet whose frames are to be repeated: behind those that have been, and from the oldest on again when
-    /// all have been. One in which `matters` finds no frame is passed over. So is one that says no more than the last
-    /// probe, the other one of the timeout perhaps, unless there is no other.
-    pub(crate) fn begin_packet(&mut self, sent: &SentPackets, mut matters: impl FnMut(SentFrame) -> bool) {
+    /// Selects the next packet to repeat: the one after the last repeated, and from the oldest again after the
+    /// newest. Skips packets in which `is_unacked` finds no frame, and, if there are others, packets that carry no
+    /// more than the last probe, which may be the other one of the same timeout.
+    pub(crate) fn begin_packet(&mut self, sent: &SentPackets, mut is_unacked: impl FnMut(SentFrame) -> bool) {
         let mut spare = None;
-        let twin = self.last.and_then(|number| sent.outstanding(number));
+        let last_probe = self.last.and_then(|number| sent.outstanding(number));
         let later = sent.outstanding_from(self.next);
         let earlier = sent.outstanding_from(0).take_while(|(number, _)| *number < self.next);
         for (number, packet) in later.chain(earlier).filter(|(_, packet)| packet.ack_eliciting) {
-            if !sent.frames_of(packet).any(&mut matters) {
+            if !sent.frames_of(packet).any(&mut is_unacked) {
                 continue;
             }
-            let is_said = |frame: SentFrame| {
-                twin.is_some_and(|twin| sent.frames_of(twin).any(|said| said.covers(&frame)))
+            let is_repeated = |frame: SentFrame| {
+                last_probe.is_some_and(|last| sent.frames_of(last).any(|repeated| repeated.covers(&frame)))
             };
-            if sent.frames_of(packet).filter(|frame| matters(*frame)).all(is_said) {
+            if sent.frames_of(packet).filter(|frame| is_unacked(*frame)).all(is_repeated) {
                 spare = spare.or(Some((number, packet)));
                 continue;
             }
@@ -85,7 +85,7 @@ mod tests {
             sent.push(Time::ZERO, 100, SentState::default(), &contents);
         }
     }
-    /// What the next probe repeats; it is sent.
+    /// Sends the next probe; returns the frame that it repeats.
     fn probe(probing: &mut Probing, sent: &mut SentPackets, done: &[SentFrame]) -> Option<SentFrame> {
         probing.forget_rest();
         probing.left = 1;
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn probes_go_on_come_round_and_pass_over_what_says_nothing() {
+    fn probes_cycle_through_packets_and_skip_those_with_nothing_to_repeat() {
         let (mut probing, mut sent) = (Probing::default(), SentPackets::default());
         assert_eq!(probe(&mut probing, &mut sent, &[]), None, "a PING");
         let [a, b, c] = [0, 10, 20].map(crypto);
@@ -109,10 +109,10 @@ mod tests {
         assert_eq!(probe(&mut probing, &mut sent, &[a, b, c]), None);
     }
 
-    /// RFC 9002 section 6.2.4: whatever stands between the two of a timeout, a number that is left out or a packet with an
-    /// ACK frame only.
+    /// RFC 9002 section 6.2.4: whatever is sent between the two probes of a timeout: nothing, a skipped number, or a
+    /// packet with only an ACK frame.
     #[test]
-    fn two_probes_differ_wherever_anything_else_is_underway() {
+    fn two_probes_differ_if_other_data_is_in_flight() {
         let nothing = |_: &mut SentPackets| ();
         let gap = |sent: &mut SentPackets| sent.skip(Time::ZERO);
         let ack = |sent: &mut SentPackets| {
@@ -122,7 +122,7 @@ mod tests {
         for between in [nothing, gap, ack] {
             let (mut probing, mut sent) = (Probing::default(), SentPackets::default());
             let [a, b] = [0, 10].map(crypto);
-            // One of them was sent again after it was thought lost.
+            // One frame was retransmitted after a spurious loss.
             send(&mut sent, &[Some(a), Some(a), Some(b)]);
             let mut probe = |done: &[SentFrame]| {
                 between(&mut sent);
@@ -130,15 +130,15 @@ mod tests {
             };
             let probes: Vec<_> = (0..4).map(|_| probe(&[])).collect();
             assert!(probes.windows(2).all(|two| two[0] != two[1]), "{probes:?}");
-            // Alone it goes twice.
+            // A single frame is repeated in both probes.
             let probes: Vec<_> = (0..2).map(|_| probe(&[b])).collect();
             assert_eq!(probes, [a, a].map(Some));
         }
     }
 
-    /// Packets at the front that were acknowledged take the probes round to what is left.
+    /// After acknowledgements of the oldest packets, probes continue with the remaining ones.
     #[test]
-    fn what_is_acknowledged_is_not_repeated() {
+    fn acknowledged_data_is_not_repeated() {
         let (mut probing, mut sent) = (Probing::default(), SentPackets::default());
         let [a, b] = [0, 10].map(crypto);
         send(&mut sent, &[Some(a), Some(b)]);

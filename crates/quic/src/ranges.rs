@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-/// A set of `u64`s. Adding behind the last range, which is what happens almost always, costs nothing to speak of.
+/// A set of `u64`s. Adding after the last range, by far the most frequent operation, is cheap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RangeSet {
-    /// The highest range; `0..0` in the empty set. It stands here, and not with the others, because it is mostly the only
-    /// one and nearly always the one that is asked for: so nobody has to wait for memory elsewhere.
+    /// The highest range; `0..0` in the empty set. It is stored apart from the others, because it is usually the only
+    /// one and nearly always the one needed; this avoids an access to the heap.
     last: Range<u64>,
-    /// Those below it, ascending.
+    /// The ranges below it, ascending.
     lower: Vec<Range<u64>>,
 }
 
@@ -17,7 +17,7 @@ impl RangeSet {
     pub const fn new() -> RangeSet {
         RangeSet { last: 0..0, lower: Vec::new() }
     }
-    /// Whether nothing is in it.
+    /// Whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.last.is_empty()
@@ -37,12 +37,12 @@ impl RangeSet {
     pub fn first(&self) -> Option<Range<u64>> {
         self.lower.first().or((!self.is_empty()).then_some(&self.last)).cloned()
     }
-    /// The largest integer in it.
+    /// The largest integer in the set.
     #[inline]
     pub fn max(&self) -> Option<u64> {
         (!self.is_empty()).then(|| self.last.end - 1)
     }
-    /// Whether `value` is in it.
+    /// Whether `value` is in the set.
     pub fn contains(&self, value: u64) -> bool {
         if value >= self.last.start {
             return value < self.last.end;
@@ -51,7 +51,7 @@ impl RangeSet {
         self.lower.get(at).is_some_and(|range| range.start <= value)
     }
 
-    /// The first part of a range that is not in it.
+    /// The first part of a range that is not in the set.
     pub fn first_missing(&self, range: Range<u64>) -> Option<Range<u64>> {
         let mut start = range.start;
         for known in self.iter().skip_while(|known| known.end <= range.start) {
@@ -63,7 +63,7 @@ impl RangeSet {
         (start < range.end).then_some(start..range.end)
     }
 
-    /// Adds a range; gives the number of integers that were not in the set before.
+    /// Adds a range; returns the number of integers that were not in the set before.
     #[inline]
     pub fn insert(&mut self, new: Range<u64>) -> u64 {
         if new.is_empty() {
@@ -82,7 +82,7 @@ impl RangeSet {
         count
     }
 
-    /// Takes a range out.
+    /// Removes a range.
     pub fn remove(&mut self, gone: Range<u64>) {
         if gone.is_empty() {
             return;
@@ -100,7 +100,7 @@ impl RangeSet {
         });
     }
 
-    /// Takes up to `count` integers off the front.
+    /// Removes and returns up to `count` integers from the front.
     pub fn take_front(&mut self, count: u64) -> Option<Range<u64>> {
         self.change(|ranges| {
             let first = ranges.first_mut()?;
@@ -113,7 +113,7 @@ impl RangeSet {
         })
     }
 
-    /// Takes out everything below `bound`.
+    /// Removes all integers below `bound`.
     pub fn remove_below(&mut self, bound: u64) {
         if self.first().is_none_or(|first| first.start >= bound) {
             return;
@@ -127,19 +127,19 @@ impl RangeSet {
         });
     }
 
-    /// Forgets the lowest ranges until no more than `limit` are left.
+    /// Removes the lowest ranges until at most `limit` are left.
     pub fn keep_highest(&mut self, limit: usize) {
         if self.len() > limit {
             self.change(|ranges| drop(ranges.drain(..ranges.len() - limit)));
         }
     }
 
-    /// Empties the set and gives its memory back.
+    /// Empties the set and frees its memory.
     pub fn clear(&mut self) {
         *self = RangeSet::new();
     }
 
-    /// Changes all ranges, in one list.
+    /// Changes all ranges as one list.
     fn change<R>(&mut self, change: impl FnOnce(&mut Vec<Range<u64>>) -> R) -> R {
         if !self.is_empty() {
             self.lower.push(self.last.clone());
@@ -151,7 +151,7 @@ impl RangeSet {
 }
 
 fn insert_within(ranges: &mut Vec<Range<u64>>, new: Range<u64>) -> u64 {
-    // All ranges that overlap the new one or touch it become one.
+    // All ranges that overlap or touch the new one are merged.
     let from = ranges.partition_point(|range| range.end < new.start);
     let to = from + ranges[from..].partition_point(|range| range.start <= new.end);
     let (mut merged, mut known) = (new, 0);

@@ -1,5 +1,5 @@
-//! What one path has in flight, what it tells of itself, and when more may be sent: the sum of RTT estimate, loss
-//! detection, controller and pacer (RFC 9002).
+//! The recovery state of one path (RFC 9002): packets in flight, RTT estimate, loss detection, congestion controller
+//! and pacer.
 
 use crate::config::Config;
 use crate::loss::{self, LossRun};
@@ -12,10 +12,10 @@ use trace::Log;
 use trace::event::LossTrigger;
 use units::{Duration, Time};
 
-/// Packets acknowledged by one ACK frame, taken together.
+/// The packets newly acknowledged by one ACK frame, combined.
 #[derive(Debug, Default)]
 pub(crate) struct NewlyAcked {
-    /// Any packet at all.
+    /// Whether there is any packet.
     pub any: bool,
     ack_eliciting: bool,
     largest: u64,
@@ -28,7 +28,7 @@ impl NewlyAcked {
     pub(crate) fn is_largest(&self, number: u64) -> bool {
         self.any && self.largest == number
     }
-    /// Takes one packet in.
+    /// Adds one packet.
     #[inline]
     pub(crate) fn add(
         &mut self,
@@ -58,7 +58,7 @@ impl NewlyAcked {
     }
 }
 
-/// A packet that was declared lost.
+/// A packet declared lost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Loss {
     pub number: u64,
@@ -69,16 +69,16 @@ pub(crate) struct Loss {
     pub sent_at: Time,
 }
 
-/// What one path has in flight, and what it tells of itself.
+/// The recovery state of one path.
 pub(crate) struct Recovery {
-    /// Which packets count here: those that were sent in this epoch. Each new path begins one (RFC 9000 section 9.4).
+    /// The epoch of the packets that count for this path. Each new path starts one (RFC 9000 section 9.4).
     pub epoch: u32,
     pub rtt: RttEstimate,
     regulator: Regulator,
     pub bytes_in_flight: u64,
     pub pto_count: u32,
-    /// From when a client counts to its next probe while nothing is in flight: the last time that something ack-eliciting
-    /// was sent or the timer was set anew (RFC 9002 section A.8).
+    /// The start of a client's probe timeout while nothing is in flight: the last time that an ack-eliciting packet
+    /// was sent or the timer was restarted (RFC 9002 section A.8).
     pub probe_base: Time,
     first_sample_at: Option<Time>,
 }
@@ -98,8 +98,8 @@ impl Recovery {
         }
     }
 
-    /// A path that nothing was sent on, with this RTT in the place of the option's where it is known; `None` without a
-    /// controller of the name in the options.
+    /// The state of a new path, with this initial RTT, if known, instead of the option; `None` if the controller in
+    /// the options does not exist.
     pub(crate) fn fresh(config: &Config, rtt: Option<Duration>, seed: u64) -> Option<Recovery> {
         let known = Config { initial_rtt: rtt.unwrap_or(config.initial_rtt), ..config.clone() };
         let chosen = &config.controller;
@@ -107,7 +107,7 @@ impl Recovery {
         Some(Recovery::new(&known, controller))
     }
 
-    /// What a controller is made from; all that it draws follows from `seed`.
+    /// The setup of a controller; `seed` determines its random draws.
     pub(crate) fn setup(config: &Config, seed: u64) -> Setup {
         let packet = u64::from(config.first_payload());
         Setup {
@@ -119,12 +119,12 @@ impl Recovery {
         }
     }
 
-    /// Datagrams have another size from now on (RFC 9002 section 7.2).
+    /// Reports a new datagram size to the controller (RFC 9002 section 7.2).
     pub(crate) fn set_datagram_size(&mut self, now: Time, bytes: u64) {
         self.regulator.signal(now, &Signal::DatagramSize { bytes });
     }
 
-    /// Asks for the controller.
+    /// Prefetches the controller.
     #[inline]
     pub(crate) fn prefetch(&self) {
         self.regulator.prefetch();
@@ -135,12 +135,12 @@ impl Recovery {
     pub(crate) fn window(&self) -> u64 {
         self.regulator.window()
     }
-    /// Whether the window admits a packet of this size.
+    /// Whether the window has room for a packet of this size.
     #[inline]
     pub(crate) fn admits(&self, bytes: u64) -> bool {
         self.bytes_in_flight + bytes <= self.window()
     }
-    /// When the pacer lets the next packet go, if not now.
+    /// The time at which the pacer releases the next packet, if not now.
     #[inline]
     pub(crate) fn paced_until(&mut self, now: Time) -> Option<Time> {
         self.regulator.paced_until(now)
@@ -156,19 +156,19 @@ impl Recovery {
         self.regulator.note_dry(now);
     }
     /// See [`Regulator::trace`].
-    pub(crate) fn trace(&self, now: Time, told: &mut &'static str, log: &mut Log) {
+    pub(crate) fn trace(&self, now: Time, traced_state: &mut &'static str, log: &mut Log) {
         let Recovery { rtt, bytes_in_flight, pto_count, .. } = self;
         let path = PathMetrics { rtt, bytes_in_flight: *bytes_in_flight, pto_count: *pto_count };
-        self.regulator.trace(now, &path, told, log);
+        self.regulator.trace(now, &path, traced_state, log);
     }
 
-    /// A packet leaves.
+    /// Records a sent packet.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, space: &mut Space, size: u32, contents: &Contents) {
         let rate = if contents.in_flight {
             self.regulator.before_sent(now, u64::from(size), self.bytes_in_flight)
         } else {
-            // Section 2.2: packets of ACK frames alone are no part of what is in flight.
+            // RFC 9002 section 2: packets with only ACK frames do not count as in flight.
             SentState::default()
         };
         space.sent.push(now, size, rate, contents);
@@ -183,14 +183,14 @@ impl Recovery {
         }
     }
 
-    /// Before an ACK frame is taken in.
+    /// Starts processing an ACK frame.
     #[inline]
     pub(crate) fn begin_ack(&mut self) {
         self.regulator.begin_ack(self.bytes_in_flight);
     }
 
-    /// The RTT sample of an ACK frame (RFC 9002 section 5.1): only if it newly acknowledged its largest packet and
-    /// something ack-eliciting. Gives the sample.
+    /// The RTT sample of an ACK frame (RFC 9002 section 5.1): returned only if the frame newly acknowledges its
+    /// largest packet and an ack-eliciting one.
     #[inline]
     pub(crate) fn sample_rtt(
         &mut self,
@@ -209,7 +209,8 @@ impl Recovery {
         Some(sample)
     }
 
-    /// Finds what is lost in a space (RFC 9002 section A.10); the frames go to `lost_frame`, the packets into `losses`.
+    /// Detects the lost packets of a space (RFC 9002 section A.10); passes their frames to `lost_frame` and stores
+    /// the packets in `losses`.
     pub(crate) fn detect_losses(
         &mut self,
         now: Time,
@@ -242,11 +243,11 @@ impl Recovery {
         let mut run = LossRun::default();
         for loss in &*losses {
             let Some(packet) = space.sent.lose(loss.number, &mut lost_frame) else { continue };
-            // RFC 9000-9.4-1: what another path lost says nothing of this one.
+            // RFC 9000-9.4-1: losses on another path say nothing about this one.
             if packet.epoch != self.epoch {
                 continue;
             }
-            // RFC 9000 section 14.4: what is larger than what is known to pass may be lost without congestion.
+            // RFC 9000 section 14.4: the loss of an MTU probe is not a congestion signal.
             let probe = packet.kind == SentKind::MtuProbe;
             if probe {
                 self.bytes_in_flight -= u64::from(packet.size);
@@ -259,36 +260,36 @@ impl Recovery {
                 run.lost(loss.number, packet.sent_at, packet.ack_eliciting && !probe);
             }
         }
-        // RFC 9000-13.3-4.
-        let told = self.regulator.end_losses(now, self.bytes_in_flight);
-        if told && run.longest() >= loss::persistent_congestion_period(&self.rtt, max_ack_delay) {
+        // RFC 9000-13.3-4: a loss requires a reaction of the congestion controller.
+        let signalled = self.regulator.end_losses(now, self.bytes_in_flight);
+        if signalled && run.longest() >= loss::persistent_congestion_period(&self.rtt, max_ack_delay) {
             self.regulator.signal(now, &Signal::PersistentCongestion);
         }
     }
 
-    /// The peer has told of more packets that came with CE (RFC 9002 sections 7.1 and B.7).
+    /// Handles newly reported CE marks (RFC 9002 sections 7.1 and B.7).
     pub(crate) fn on_marked(&mut self, now: Time, packets: u64, newly: &mut NewlyAcked) {
         newly.acked.marked = packets;
         let newest_sent_at = newly.largest_sent_at;
         self.regulator.signal(now, &Signal::Marked { now, packets, newest_sent_at });
     }
 
-    /// Tells the controller of an ACK frame whose losses are already told.
+    /// Reports an ACK frame to the controller, after its losses.
     #[inline]
     pub(crate) fn finish_ack(&mut self, now: Time, newly: &NewlyAcked) {
-        // RFC 9002 section A.7: the timer is set anew with every acknowledgement.
+        // RFC 9002 section A.7: every acknowledgement restarts the timer.
         self.probe_base = now;
         self.regulator.end_ack(now, &newly.acked, self.bytes_in_flight, &self.rtt);
     }
 
-    /// The delay of a path validation is the first guess of the RTT (RFC 9002 section 6.2.2), not a sample.
+    /// Sets the initial RTT to the delay of a path validation (RFC 9002 section 6.2.2), which is not a sample.
     pub(crate) fn guess_rtt(&mut self, delay: Duration) {
         if self.first_sample_at.is_none() {
             self.rtt = RttEstimate::new(delay);
         }
     }
 
-    /// A space is given up with all that it has in flight (RFC 9002 section 6.4).
+    /// Discards a space with everything in flight (RFC 9002 section 6.4).
     pub(crate) fn discard(&mut self, now: Time, space: &mut Space) {
         self.probe_base = now;
         self.bytes_in_flight -= space.sent.discard_all();
@@ -301,8 +302,8 @@ mod tests {
     use super::*;
     use SentKind::{MtuProbe, Plain};
 
-    /// Packets that were sent at these times are lost, one behind them is acknowledged: the window then. `sampled`: whether
-    /// there was a sample of the RTT, of 20 ms, before the first.
+    /// The window after packets sent at these times are lost and a later one is acknowledged. `sampled`: whether
+    /// there was an RTT sample, of 20 ms, before the first.
     fn window_after(sampled: bool, lost: &[(u64, SentKind)]) -> u64 {
         let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
         let config = Config::default();
@@ -334,10 +335,10 @@ mod tests {
         recovery.window()
     }
 
-    /// RFC 9002 section 7.6.2: two ack-eliciting packets, both sent behind the first sample. RFC 9000 section 14.4: the loss
-    /// of a probe of the MTU says nothing of congestion.
+    /// RFC 9002 section 7.6.2: two lost ack-eliciting packets, both sent after the first RTT sample. RFC 9000 section
+    /// 14.4: the loss of an MTU probe is not a congestion signal.
     #[test]
-    fn what_persistent_congestion_is_made_of() {
+    fn persistent_congestion_needs_two_plain_packets_after_the_first_sample() {
         let long = window_after(true, &[(100, Plain), (600, Plain), (1100, Plain)]);
         assert!(long < 5_000, "{long}");
         let (first, halved) = (14_720, 7_360);

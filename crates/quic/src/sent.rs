@@ -1,4 +1,4 @@
-//! What is in flight in one packet-number space, and what it carried.
+//! The packets in flight in one packet number space, and their frames.
 
 use congestion::SentState;
 use std::collections::VecDeque;
@@ -6,7 +6,7 @@ use units::Time;
 use units::cache::{ask_behind, ask_for};
 use wire::{Direction, StreamId};
 
-/// What streams send beside their data. The value, where there is one, is the newest when it is sent.
+/// The control frames of streams. A frame with a value carries the newest one at the time of sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the frames of RFC 9000 section 19 by their names")]
 pub(crate) enum Notice {
@@ -20,8 +20,8 @@ pub(crate) enum Notice {
     StopSending(StreamId),
 }
 
-/// A frame as its sender remembers it: what to do when it is acknowledged or lost. Frames that are never sent again
-/// (ACK, PADDING, PING) are not here.
+/// A sent frame, as recorded for its acknowledgement or loss. Frames that are never retransmitted (ACK, PADDING,
+/// PING) are not recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the frames of RFC 9000 section 19 by their names")]
 pub(crate) enum SentFrame {
@@ -37,7 +37,7 @@ pub(crate) enum SentFrame {
 }
 
 impl SentFrame {
-    /// Whether it carries all that `other` does.
+    /// Whether it carries everything that `other` carries.
     pub(crate) fn covers(&self, other: &SentFrame) -> bool {
         let holds = |at: u64, length: u32, from: u64, count: u32| {
             at <= from && from + u64::from(count) <= at + u64::from(length)
@@ -55,22 +55,22 @@ impl SentFrame {
     }
 }
 
-/// What is special about a packet.
+/// The kind of a packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum SentKind {
-    /// Nothing.
+    /// An ordinary packet.
     #[default]
     Plain,
-    /// Its datagram leaves with ECT(0) or ECT(1).
+    /// A packet in a datagram with ECT(0) or ECT(1).
     Ect,
-    /// It probes what size of datagrams the path carries (RFC 9000 section 14.4).
+    /// An MTU probe (RFC 9000 section 14.4).
     MtuProbe,
 }
 
 /// The frames of one packet while it is being filled.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
-    /// The frames to remember.
+    /// The frames to record.
     pub(crate) frames: Vec<SentFrame>,
     /// The largest packet number that an ACK frame in it acknowledged.
     pub(crate) acked: Option<u64>,
@@ -78,12 +78,12 @@ pub(crate) struct Contents {
     pub(crate) ack_eliciting: bool,
     /// Whether it counts towards bytes in flight: ack-eliciting or padded.
     pub(crate) in_flight: bool,
-    /// What is special about it.
+    /// Its kind.
     pub(crate) kind: SentKind,
 }
 
 impl Contents {
-    /// Empties it for the next packet; the memory stays.
+    /// Clears it for the next packet; keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.frames.clear();
         self.acked = None;
@@ -91,7 +91,7 @@ impl Contents {
         self.in_flight = false;
         self.kind = SentKind::Plain;
     }
-    /// A frame that is remembered and elicits an acknowledgement.
+    /// Adds a recorded, ack-eliciting frame.
     #[inline]
     pub(crate) fn push(&mut self, frame: SentFrame) {
         self.frames.push(frame);
@@ -100,24 +100,24 @@ impl Contents {
     }
 }
 
-/// What became of a packet number.
+/// The state of a packet number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    /// In flight, or an ACK-only packet that nobody acknowledged.
+enum PacketState {
+    /// In flight, or an unacknowledged ACK-only packet.
     Outstanding,
-    /// Declared lost a short while ago: an acknowledgement now would show the loss to be spurious.
+    /// Recently declared lost: an acknowledgement now would show that the loss was spurious.
     Lost,
-    /// Done with.
+    /// Acknowledged, skipped or forgotten.
     Gone,
 }
 
-/// Packets that are not in flight may never be acknowledged. Of more than so many packets, those at the front are
-/// forgotten; all that is lost with them is to learn which ACK frames the peer has.
+/// The number of packets from which on the oldest ones that are not in flight are forgotten, because they may never
+/// be acknowledged. This only loses the information which ACK frames the peer has received.
 const MAX_KEPT: usize = 16;
 const NO_EXTRA: u32 = u32::MAX;
 const NO_ACK: u64 = u64::MAX;
 
-/// The epoch of packets that no window and no RTT estimate takes notice of: those that probe a path which is not in use.
+/// The epoch of probes on paths that are not in use, which affect neither window nor RTT estimate.
 pub(crate) const PROBING: u32 = u32::MAX;
 
 /// One sent packet.
@@ -132,14 +132,14 @@ pub(crate) struct SentPacket {
     extra: u32,
     /// Its size in bytes.
     pub(crate) size: u32,
-    /// The epoch of the recovery that it counts for (RFC 9000 section 9.4).
+    /// The epoch of the recovery state for which it counts (RFC 9000 section 9.4).
     pub(crate) epoch: u32,
-    fate: Fate,
+    fate: PacketState,
     /// Whether it elicits an acknowledgement.
     pub(crate) ack_eliciting: bool,
     /// Whether it counts towards bytes in flight.
     pub(crate) in_flight: bool,
-    /// What is special about it.
+    /// Its kind.
     pub(crate) kind: SentKind,
 }
 
@@ -150,39 +150,39 @@ impl SentPacket {
     }
 }
 
-/// The sent packets of one packet-number space, by number.
+/// The sent packets of one packet number space, by number.
 #[derive(Debug, Default)]
 pub(crate) struct SentPackets {
     /// The number of the first entry of `packets`.
     base: u64,
     packets: VecDeque<SentPacket>,
-    /// Of the packets below this number none is outstanding.
+    /// No packet below this number is outstanding.
     settled: u64,
-    /// Numbers below it that were declared lost and are remembered, ascending.
+    /// Remembered numbers below it that were declared lost, ascending.
     lost: VecDeque<u64>,
-    /// The frames beyond the first of packets that have several. Emptied lists wait in `free` for the next packet.
+    /// The frames after the first one, of packets with several frames. `free` has the indices of empty lists.
     extra: Vec<Vec<SentFrame>>,
     free: Vec<u32>,
     ack_eliciting: u64,
-    /// Packets that were ever sent with ECT(0).
+    /// All packets sent with ECT(0) or ECT(1).
     pub(crate) ect: u64,
-    /// The epoch of packets that are sent from now on.
+    /// The epoch of packets sent from now on.
     pub(crate) epoch: u32,
 }
 
 impl SentPackets {
-    /// The number behind the last that was sent (RFC 9000-12.3-1, 9000-12.3-2).
+    /// The number of the next packet (RFC 9000-12.3-1, 9000-12.3-2).
     #[inline]
     pub(crate) fn next_number(&self) -> u64 {
         self.base + self.packets.len() as u64
     }
-    /// Ack-eliciting packets that are outstanding.
+    /// The number of outstanding ack-eliciting packets.
     #[inline]
     pub(crate) fn ack_eliciting(&self) -> u64 {
         self.ack_eliciting
     }
 
-    /// Notes the packet with the next number.
+    /// Records the packet with the next number.
     #[inline]
     pub(crate) fn push(&mut self, sent_at: Time, size: u32, rate: SentState, contents: &Contents) {
         let extra = match contents.frames.get(1..) {
@@ -209,26 +209,26 @@ impl SentPackets {
             extra,
             size,
             epoch: self.epoch,
-            fate: Fate::Outstanding,
+            fate: PacketState::Outstanding,
             ack_eliciting: contents.ack_eliciting,
             in_flight: contents.in_flight,
             kind: contents.kind,
         });
     }
 
-    /// Leaves the next number out.
+    /// Skips the next number.
     pub(crate) fn skip(&mut self, now: Time) {
         self.push(now, 0, SentState::default(), &Contents::default());
         if let Some(skipped) = self.packets.back_mut() {
-            skipped.fate = Fate::Gone;
+            skipped.fate = PacketState::Gone;
         }
     }
 
-    /// Lets go of packets at the front that are not in flight.
+    /// Forgets the oldest packets that are not in flight.
     #[cold]
     fn forget_acks(&mut self) {
         while self.packets.len() >= MAX_KEPT
-            && self.packets.front().is_some_and(|front| !front.in_flight || front.fate == Fate::Gone)
+            && self.packets.front().is_some_and(|front| !front.in_flight || front.fate == PacketState::Gone)
         {
             self.pop();
         }
@@ -236,31 +236,30 @@ impl SentPackets {
 
     /// The bytes in flight of one epoch.
     pub(crate) fn in_flight_of(&self, epoch: u32) -> u64 {
-        let flying = self.packets.iter().filter(|p| p.fate == Fate::Outstanding && p.in_flight);
+        let flying = self.packets.iter().filter(|p| p.fate == PacketState::Outstanding && p.in_flight);
         flying.filter(|p| p.epoch == epoch).map(|p| u64::from(p.size)).sum()
     }
 
-    /// Asks for what is looked at next: the oldest packets, which are the next to be acknowledged, and the place of the
-    /// next one that is sent.
+    /// Prefetches the oldest packets, which are acknowledged next, and the place of the next packet to send.
     #[inline]
     pub(crate) fn prefetch(&self) {
         self.packets.iter().take(2).for_each(ask_for);
         self.packets.back().into_iter().for_each(ask_behind);
     }
 
-    /// How many packets are remembered.
+    /// The number of remembered packets.
     pub(crate) fn kept(&self) -> usize {
         self.packets.len()
     }
 
-    /// The oldest number that is still remembered.
+    /// The oldest remembered number.
     #[inline]
     pub(crate) fn first_number(&self) -> u64 {
         self.base
     }
 
-    /// The first number from this one on of a packet that an acknowledgement may take out. What is done with below the
-    /// first that is outstanding is passed over: beside one lost packet that is a whole window, with every ACK frame.
+    /// The first number, from this one on, of a packet that an acknowledgement may remove. Skips finished packets
+    /// below the first outstanding one: after a loss, these may be a whole window, which every ACK frame covers.
     #[inline]
     pub(crate) fn candidate(&self, from: u64) -> u64 {
         if from >= self.settled {
@@ -270,18 +269,19 @@ impl SentPackets {
         self.lost.get(at).map_or(self.settled, |number| self.settled.min(*number))
     }
 
-    /// A packet is no longer outstanding.
+    /// Notes that a packet is no longer outstanding.
     #[inline]
     fn settle(&mut self, number: u64) {
         if number != self.settled {
             return;
         }
         let from = (number - self.base) as usize;
-        let done = self.packets.range(from..).take_while(|packet| packet.fate != Fate::Outstanding).count();
+        let done =
+            self.packets.range(from..).take_while(|packet| packet.fate != PacketState::Outstanding).count();
         self.settled = number + done as u64;
     }
 
-    /// The front is let go of.
+    /// Forgets the oldest packet.
     #[inline]
     fn pop(&mut self) {
         if self.lost.front() == Some(&self.base) {
@@ -294,8 +294,8 @@ impl SentPackets {
         }
     }
 
-    /// Takes `number` out as acknowledged. Its frames go to `each`. The answer tells also whether it had been
-    /// declared lost.
+    /// Removes `number` as acknowledged and passes its frames to `each`. Also returns whether it had been declared
+    /// lost.
     #[inline]
     pub(crate) fn acknowledge(
         &mut self,
@@ -305,11 +305,11 @@ impl SentPackets {
         let at = number.checked_sub(self.base)? as usize;
         let packet = self.packets.get_mut(at)?;
         let was_lost = match packet.fate {
-            Fate::Gone => return None,
-            Fate::Outstanding => false,
-            Fate::Lost => true,
+            PacketState::Gone => return None,
+            PacketState::Outstanding => false,
+            PacketState::Lost => true,
         };
-        packet.fate = Fate::Gone;
+        packet.fate = PacketState::Gone;
         if !was_lost {
             self.ack_eliciting -= u64::from(packet.ack_eliciting);
         }
@@ -330,12 +330,12 @@ impl SentPackets {
         self.packets.get(at).map(|packet| (packet, was_lost))
     }
 
-    /// Takes `number` out as lost. It is remembered for a while, in case that it is acknowledged after all; its frames
-    /// go to `each` now.
+    /// Removes `number` as lost and passes its frames to `each`. It is remembered for a while, to recognise a
+    /// spurious loss.
     pub(crate) fn lose(&mut self, number: u64, mut each: impl FnMut(SentFrame)) -> Option<SentPacket> {
         let at = number.checked_sub(self.base)? as usize;
-        let packet = self.packets.get_mut(at).filter(|packet| packet.fate == Fate::Outstanding)?;
-        packet.fate = Fate::Lost;
+        let packet = self.packets.get_mut(at).filter(|packet| packet.fate == PacketState::Outstanding)?;
+        packet.fate = PacketState::Lost;
         let copy = *packet;
         self.ack_eliciting -= u64::from(copy.ack_eliciting);
         if let Some(first) = copy.first {
@@ -351,16 +351,16 @@ impl SentPackets {
         Some(copy)
     }
 
-    /// Lets go of what is done with at the front, and of lost packets that were sent before `horizon`.
+    /// Forgets the oldest packets that are finished, and lost ones sent before `horizon`.
     #[inline]
     pub(crate) fn trim(&mut self, horizon: Time) {
         while let Some(front) = self.packets.front() {
             match front.fate {
-                Fate::Outstanding => break,
-                Fate::Lost if front.sent_at >= horizon => break,
+                PacketState::Outstanding => break,
+                PacketState::Lost if front.sent_at >= horizon => break,
                 _ => {}
             }
-            if front.fate == Fate::Lost && front.extra != NO_EXTRA {
+            if front.fate == PacketState::Lost && front.extra != NO_EXTRA {
                 self.extra[front.extra as usize].clear();
                 self.free.push(front.extra);
             }
@@ -374,14 +374,14 @@ impl SentPackets {
         let first = ((self.settled - self.base) as usize).min(count);
         let base = self.base + first as u64;
         let packets = self.packets.range(first..count).enumerate();
-        packets.filter(|(_, p)| p.fate == Fate::Outstanding).map(move |(i, p)| (base + i as u64, p))
+        packets.filter(|(_, p)| p.fate == PacketState::Outstanding).map(move |(i, p)| (base + i as u64, p))
     }
 
     /// The outstanding packets with this number and above, in order.
     pub(crate) fn outstanding_from(&self, number: u64) -> impl Iterator<Item = (u64, &SentPacket)> + '_ {
         let first = number.max(self.settled).max(self.base).min(self.next_number());
         let packets = (first..).zip(self.packets.range((first - self.base) as usize..));
-        packets.filter(|(_, packet)| packet.fate == Fate::Outstanding)
+        packets.filter(|(_, packet)| packet.fate == PacketState::Outstanding)
     }
 
     /// The packet with this number, if it is outstanding.
@@ -389,12 +389,12 @@ impl SentPackets {
         self.outstanding_from(number).next().filter(|(first, _)| *first == number).map(|(_, packet)| packet)
     }
 
-    /// The oldest packet that is remembered.
+    /// The oldest remembered packet.
     pub(crate) fn oldest(&self) -> Option<&SentPacket> {
         self.packets.front()
     }
 
-    /// The frames of a packet, without taking it out.
+    /// The frames of a packet, without removing it.
     pub(crate) fn frames_of(&self, packet: &SentPacket) -> impl Iterator<Item = SentFrame> + '_ {
         let extra: &[SentFrame] = match packet.extra {
             NO_EXTRA => &[],
@@ -403,12 +403,12 @@ impl SentPackets {
         packet.first.into_iter().chain(extra.iter().copied())
     }
 
-    /// Takes everything out, as when keys are discarded; gives the bytes that were in flight.
+    /// Removes all packets, as when keys are discarded; returns the bytes that were in flight.
     pub(crate) fn discard_all(&mut self) -> u64 {
         let in_flight = self
             .packets
             .iter()
-            .filter(|p| p.fate == Fate::Outstanding && p.in_flight)
+            .filter(|p| p.fate == PacketState::Outstanding && p.in_flight)
             .map(|p| u64::from(p.size))
             .sum();
         self.base = self.next_number();
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_are_taken_out_once_and_give_their_frames() {
+    fn packets_are_removed_once_with_their_frames() {
         let mut sent = SentPackets::default();
         for i in 0..4 {
             sent.push(Time::from_nanos(i), 100, SentState::default(), &contents(3));
@@ -456,9 +456,9 @@ mod tests {
         assert_eq!((sent.next_number(), sent.ack_eliciting()), (4, 0));
     }
 
-    /// Beside what is lost, and looked at again, only what is outstanding is.
+    /// Candidates are only outstanding and lost packets.
     #[test]
-    fn what_is_done_with_is_passed_over() {
+    fn finished_packets_are_skipped() {
         let mut sent = SentPackets::default();
         for i in 0..10 {
             sent.push(Time::from_nanos(i), 100, SentState::default(), &contents(1));
@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_frames_are_used_again() {
+    fn lists_of_frames_are_reused() {
         let mut sent = SentPackets::default();
         for i in 0..1000 {
             sent.push(Time::ZERO, 100, SentState::default(), &contents(4));

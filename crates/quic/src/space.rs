@@ -1,5 +1,4 @@
-//! One packet-number space: what arrived, what is to be acknowledged and when, and what is underway
-//! (RFC 9000 section 12.3).
+//! A packet number space: received packets and their acknowledgement, and sent packets (RFC 9000 section 12.3).
 
 use crate::ack_policy::{AckPolicy, Received, When};
 use crate::assemble::Payload;
@@ -10,13 +9,13 @@ use crate::sent::SentPackets;
 use units::{Duration, Time};
 use wire::EcnCounts;
 
-/// How many ranges of received packet numbers are remembered. Numbers below the oldest range count as received
-/// (RFC 9000 section 13.2.3).
+/// The maximum number of remembered ranges of received packet numbers. Numbers below the oldest range count as
+/// received (RFC 9000 section 13.2.3).
 const MAX_RANGES: usize = 256;
-/// With more ranges the peer is asked to acknowledge ACK frames.
+/// The number of ranges above which the peer is asked to acknowledge ACK frames.
 const MANY_RANGES: usize = 10;
 
-/// The three packet-number spaces.
+/// The three packet number spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SpaceKind {
     /// Initial packets.
@@ -47,65 +46,66 @@ impl SpaceKind {
     }
 }
 
-/// One value for each packet-number space. Those of the handshake are given up with it.
+/// One value for each packet number space. The values of the handshake spaces are discarded with them.
 #[derive(Debug)]
 pub(crate) struct BySpace<T> {
-    early: [Option<Box<T>>; 2],
-    /// That of 0-RTT and 1-RTT packets.
+    handshake: [Option<Box<T>>; 2],
+    /// The value for 0-RTT and 1-RTT packets.
     pub(crate) data: T,
 }
 
 impl<T> BySpace<T> {
     /// The values of Initial, Handshake, and 0-RTT and 1-RTT packets.
     pub(crate) fn new(initial: T, handshake: T, data: T) -> BySpace<T> {
-        BySpace { early: [Some(Box::new(initial)), Some(Box::new(handshake))], data }
+        BySpace { handshake: [Some(Box::new(initial)), Some(Box::new(handshake))], data }
     }
     #[inline]
     pub(crate) fn get(&self, kind: SpaceKind) -> Option<&T> {
         match kind {
             SpaceKind::Data => Some(&self.data),
-            early => self.early[early as usize].as_deref(),
+            handshake => self.handshake[handshake as usize].as_deref(),
         }
     }
     #[inline]
     pub(crate) fn get_mut(&mut self, kind: SpaceKind) -> Option<&mut T> {
         match kind {
             SpaceKind::Data => Some(&mut self.data),
-            early => self.early[early as usize].as_deref_mut(),
+            handshake => self.handshake[handshake as usize].as_deref_mut(),
         }
     }
-    /// Those of the handshake that are not given up.
+    /// The values of the handshake spaces that are not discarded.
     #[inline]
-    pub(crate) fn early(&self) -> impl Iterator<Item = &T> {
-        self.early.iter().flatten().map(|early| &**early)
+    pub(crate) fn handshake(&self) -> impl Iterator<Item = &T> {
+        self.handshake.iter().flatten().map(|handshake| &**handshake)
     }
-    /// Gives up that of a space of the handshake.
+    /// Discards the value of a handshake space.
     pub(crate) fn discard(&mut self, kind: SpaceKind) -> Option<Box<T>> {
-        self.early.get_mut(kind as usize).and_then(Option::take)
+        self.handshake.get_mut(kind as usize).and_then(Option::take)
     }
 }
 
-/// The packet numbers that arrived and what is owed for them.
+/// The received packet numbers, and the acknowledgement that is due.
 #[derive(Debug, Default)]
 pub(crate) struct ReceivedPackets {
     pub(crate) ranges: RangeSet,
-    /// Numbers below this were received or given up: nothing below is processed again.
+    /// Packets below this number are treated as duplicates.
     floor: u64,
     pub(crate) largest_at: Time,
-    /// Ack-eliciting packets since the last ACK frame that was sent.
+    /// The number of ack-eliciting packets since the last ACK frame sent.
     waiting: u64,
     ack_at: Option<Time>,
-    /// ack_delay_exponent of this side (RFC 9000 section 18.2).
+    /// The ack_delay_exponent of this endpoint (RFC 9000 section 18.2).
     exponent: u8,
-    /// Whether an ACK frame goes along with others for packets that elicit none.
+    /// Whether packets that are not ack-eliciting are acknowledged together with other frames (option
+    /// `ack_bundling`).
     bundles: bool,
-    /// Whether such a packet came since the last ACK frame.
-    has_news: bool,
-    /// When the peer was last asked to acknowledge an ACK frame.
+    /// Whether such a packet arrived since the last ACK frame.
+    has_unreported: bool,
+    /// The last time that the peer was asked to acknowledge an ACK frame.
     asked_at: Option<Time>,
-    /// Whether the packet that is being read is to be acknowledged at once.
-    hurried: bool,
-    /// The largest number that an ACK frame has told.
+    /// Whether the packet being read requests an immediate acknowledgement.
+    immediate_ack_requested: bool,
+    /// The largest number reported in an ACK frame.
     largest_reported: Option<u64>,
     ce_count: u64,
     ect0_count: u64,
@@ -121,8 +121,8 @@ impl ReceivedPackets {
         }
     }
 
-    /// Notes a packet that was processed. `policy` decides about ack-eliciting ones; without one they are
-    /// acknowledged at once (RFC 9000 section 13.2.1: Initial and Handshake packets).
+    /// Records a processed packet. `policy` decides when to acknowledge an ack-eliciting one; without it that is
+    /// immediately (RFC 9000 section 13.2.1: Initial and Handshake packets).
     #[inline]
     pub(crate) fn note(
         &mut self,
@@ -140,21 +140,21 @@ impl ReceivedPackets {
         if self.ranges.len() > MAX_RANGES {
             self.forget_oldest();
         }
-        // RFC 9000-13.4.1-1: whether this side sends marks or not.
+        // RFC 9000-13.4.1-1: marks are counted whether this endpoint sends marks or not.
         match ecn {
             wire::Ecn::NotEct => {}
             wire::Ecn::Ect0 => self.ect0_count += 1,
             wire::Ecn::Ect1 => self.ect1_count += 1,
             wire::Ecn::Ce => self.ce_count += 1,
         }
-        // RFC 9000-13.2.1-4.
-        let hurried = std::mem::take(&mut self.hurried);
+        // RFC 9000-13.2.1-4: packets that are not ack-eliciting cause no packet of their own.
+        let immediate_ack_requested = std::mem::take(&mut self.immediate_ack_requested);
         if !ack_eliciting {
-            self.has_news |= self.bundles;
+            self.has_unreported |= self.bundles;
             return;
         }
         self.waiting += 1;
-        // RFC 9000-13.2.1-2: without a policy at once; 9000-13.2.1-1: by one within max_ack_delay.
+        // RFC 9000-13.2.1-2: without a policy immediately; 9000-13.2.1-1: with one within max_ack_delay.
         let when = policy.map_or(When::Now, |policy| {
             let out_of_order = match policy.reordering_threshold() {
                 0 => false,
@@ -168,19 +168,19 @@ impl ReceivedPackets {
             })
         });
         let at = match when {
-            _ if hurried => now,
+            _ if immediate_ack_requested => now,
             When::Now => now,
             When::Within(delay) => now + delay,
         };
         self.ack_at = Some(self.ack_at.map_or(at, |known| known.min(at)));
     }
 
-    /// The packet that is being read is to be acknowledged at once (draft-ietf-quic-ack-frequency section 5).
-    pub(crate) fn hurry(&mut self) {
-        self.hurried = true;
+    /// Requests an immediate acknowledgement of the packet being read (draft-ietf-quic-ack-frequency section 5).
+    pub(crate) fn ack_immediately(&mut self) {
+        self.immediate_ack_requested = true;
     }
 
-    /// Whether this packet, which has been noted, shows or fills a hole so far back that the sender takes it for lost
+    /// Whether this recorded packet reveals or fills a gap so far back that the sender considers it lost
     /// (draft-ietf-quic-ack-frequency section 6.2).
     fn is_reordered(&self, number: u64, threshold: u64) -> bool {
         if self.largest_reported.is_some_and(|acked| number.saturating_add(threshold) <= acked) {
@@ -200,36 +200,36 @@ impl ReceivedPackets {
     }
 
     fn forget_oldest(&mut self) {
-        // RFC 9000-13.2.3-1, 9000-13.2.3-2: the highest stay, and below the floor nothing is taken any more.
+        // RFC 9000-13.2.3-1, 9000-13.2.3-2: the highest ranges are kept, and packets below the floor are dropped.
         self.ranges.keep_highest(MAX_RANGES);
         self.floor = self.floor.max(self.ranges.first().map_or(0, |first| first.start));
     }
 
-    /// Whether an ACK frame is to be sent now.
+    /// Whether an ACK frame is due now.
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
         self.ack_at.is_some_and(|at| at <= now)
     }
-    /// Whether an ACK frame may go along with other frames.
+    /// Whether an ACK frame may be sent together with other frames.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
-        self.ack_at.is_some() || self.has_news
+        self.ack_at.is_some() || self.has_unreported
     }
-    /// When an ACK frame must be sent at the latest.
+    /// The latest time at which an ACK frame must be sent.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.ack_at
     }
-    /// How long ago the largest packet arrived: the ACK Delay (RFC 9000-13.2.5-1).
+    /// The time since the largest packet arrived, for the ACK Delay field (RFC 9000-13.2.5-1).
     fn delay(&self, now: Time) -> Duration {
         now.since(self.largest_at)
     }
-    /// The counts of ECN marks, if there were any (RFC 9000 section 13.4.1).
+    /// The counts of ECN marks, if any were received (RFC 9000 section 13.4.1).
     fn ecn_counts(&self) -> Option<EcnCounts> {
         let counts = EcnCounts { ect0: self.ect0_count, ect1: self.ect1_count, ce: self.ce_count };
         (counts != EcnCounts::default()).then_some(counts)
     }
-    /// Puts an ACK frame with everything into a packet, if there is room for it.
+    /// Adds an ACK frame to a packet, with as many ranges as fit.
     #[inline]
     pub(crate) fn fill(&mut self, now: Time, payload: &mut Payload<'_>) {
         let Some(largest) = self.ranges.max() else { return };
@@ -245,27 +245,28 @@ impl ReceivedPackets {
             self.note_ack_sent();
         }
     }
-    /// An ACK frame with everything was sent.
+    /// Notes that an ACK frame was sent.
     #[inline]
     fn note_ack_sent(&mut self) {
-        // RFC 9000-13.2.1-3: nothing is owed any more.
+        // RFC 9000-13.2.1-3: no acknowledgement is due any more.
         self.waiting = 0;
         self.ack_at = None;
-        self.has_news = false;
+        self.has_unreported = false;
         self.largest_reported = self.ranges.max();
     }
-    /// Whether the peer should be asked to acknowledge the ACK frame that leaves now, no more than once in a round trip: as
-    /// long as it does not, all that is missing is told again and again. That is asked once for each such frame.
+    /// Whether to ask the peer to acknowledge the ACK frame being sent, at most once per round trip: until it does,
+    /// every ACK frame repeats all ranges. A return value of `true` counts as having asked.
     #[inline]
-    pub(crate) fn asks_to_be_heard(&mut self, now: Time, rtt: Duration) -> bool {
-        // RFC 9000 section 13.2.4. With few ranges there is little to win.
+    pub(crate) fn requests_ack_of_acks(&mut self, now: Time, rtt: Duration) -> bool {
+        // RFC 9000 section 13.2.4. With few ranges there is little to gain.
         if self.ranges.len() <= MANY_RANGES || self.asked_at.is_some_and(|asked| now < asked + rtt) {
             return false;
         }
         self.asked_at = Some(now);
         true
     }
-    /// The peer has our ACK frame up to `largest`: it need not hear of these again (RFC 9000 section 13.2.4).
+    /// Notes that the peer has received an ACK frame up to `largest`: lower numbers need not be reported again (RFC
+    /// 9000 section 13.2.4).
     #[inline]
     pub(crate) fn on_ack_acked(&mut self, largest: u64) {
         if self.ranges.len() > 1 {
@@ -275,29 +276,29 @@ impl ReceivedPackets {
     }
 }
 
-/// One packet-number space.
+/// A packet number space.
 pub(crate) struct Space {
     pub(crate) received: ReceivedPackets,
     pub(crate) sent: SentPackets,
     pub(crate) largest_acked: Option<u64>,
-    /// The newest ECN counts that the peer has told (RFC 9000 section 13.4.2.1).
+    /// The newest ECN counts reported by the peer (RFC 9000 section 13.4.2.1).
     pub(crate) ecn_counts: EcnCounts,
-    /// When the oldest packet that is older than an acknowledged one will count as lost.
+    /// The time at which the next packet is declared lost by the time threshold.
     pub(crate) loss_time: Option<Time>,
     pub(crate) last_eliciting_at: Time,
-    /// Probes that are still to be sent, and what they repeat.
+    /// Pending probes, and the data that they repeat.
     pub(crate) probing: Probing,
-    /// Whether the next packet carries a PING if nothing else in it elicits an acknowledgement.
+    /// Whether the next packet carries a PING if it is not otherwise ack-eliciting.
     pub(crate) ping: bool,
 }
 
 impl Space {
-    /// A space of the handshake, with the options of a connection.
+    /// A handshake space with the options of a connection.
     pub(crate) fn of_handshake(config: &Config) -> Space {
         let received = ReceivedPackets { exponent: config.ack_delay_exponent, ..ReceivedPackets::default() };
         Space { received, ..Space::new() }
     }
-    /// The space of 0-RTT and 1-RTT packets, with the options of a connection.
+    /// The space of 0-RTT and 1-RTT packets with the options of a connection.
     pub(crate) fn of_data(config: &Config) -> Space {
         let mut space = Space::of_handshake(config);
         space.received.bundles = config.ack.bundling;
@@ -351,22 +352,23 @@ mod tests {
         assert_eq!(received.delay(at(10)), Duration::from_millis(7), "counted from the largest");
     }
 
-    /// RFC 9000 section 13.2.4: not with every packet, or the peers acknowledge acknowledgements without end.
+    /// RFC 9000 section 13.2.4: not with every packet, otherwise the peers acknowledge acknowledgements forever.
     #[test]
-    fn to_be_heard_is_asked_once_a_round_trip() {
+    fn an_acknowledgement_of_acks_is_requested_once_per_round_trip() {
         let mut received = ReceivedPackets::default();
         let rtt = Duration::from_millis(100);
-        assert!(!received.asks_to_be_heard(at(0), rtt), "few ranges");
+        assert!(!received.requests_ack_of_acks(at(0), rtt), "few ranges");
         for number in (0..40).step_by(2) {
             received.note(at(0), number, true, wire::Ecn::NotEct, None);
         }
-        let asks = [0, 1, 99, 100, 101, 250].map(|ms| received.asks_to_be_heard(at(ms), rtt));
+        let asks = [0, 1, 99, 100, 101, 250].map(|ms| received.requests_ack_of_acks(at(ms), rtt));
         assert_eq!(asks, [true, false, false, true, false, true]);
     }
 
-    /// The INET paper, section III-C: such packets are acknowledged along with what is sent anyway, and never on their own.
+    /// The INET paper, section III-C: such packets are acknowledged together with other frames, and never on their
+    /// own.
     #[test]
-    fn packets_that_elicit_none_may_be_acknowledged_along_with_others() {
+    fn packets_that_are_not_ack_eliciting_may_be_acknowledged_with_other_frames() {
         for bundling in [false, true] {
             let ack = AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling };
             let config = Config { ack, ..Config::default() };
@@ -381,7 +383,7 @@ mod tests {
 
     /// RFC 9000-13.2.3-1, 9000-13.2.3-2.
     #[test]
-    fn what_was_received_or_forgotten_is_a_duplicate() {
+    fn received_and_forgotten_numbers_are_duplicates() {
         let mut received = ReceivedPackets::default();
         for number in (0..2000).step_by(2) {
             assert!(!received.is_duplicate(number));

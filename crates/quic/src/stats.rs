@@ -1,4 +1,4 @@
-//! What a connection counts, always on and cheap.
+//! The counters of a connection, which are always on and cheap.
 
 use crate::datagrams::DatagramStats;
 use crate::stream::StreamStats;
@@ -17,44 +17,45 @@ pub struct Stats {
     pub bytes_received: u64,
     /// QUIC packets sent.
     pub packets_sent: u64,
-    /// QUIC packets sent that carried data of streams.
+    /// QUIC packets sent with STREAM or DATAGRAM frames.
     pub data_packets_sent: u64,
-    /// QUIC packets sent that elicit no acknowledgement.
+    /// QUIC packets sent that are not ack-eliciting.
     pub ack_only_packets_sent: u64,
-    /// QUIC packets that arrived, opened and were processed.
+    /// QUIC packets received and processed.
     pub packets_received: u64,
-    /// QUIC packets that arrived and were dropped.
+    /// QUIC packets received and dropped.
     pub packets_dropped: u64,
     /// QUIC packets declared lost.
     pub packets_declared_lost: u64,
-    /// QUIC packets that were acknowledged after having been declared lost.
+    /// QUIC packets acknowledged after they were declared lost.
     pub packets_spuriously_lost: u64,
-    /// Updates of the 1-RTT keys, by either side (RFC 9001 section 6).
+    /// Updates of the 1-RTT keys, by either endpoint (RFC 9001 section 6).
     pub key_updates: u64,
-    /// QUIC packets sent with ECT(0), or with ECT(1) where the controller is one for L4S.
+    /// QUIC packets sent with ECT(0), or with ECT(1) if the controller is for L4S.
     pub ect_packets_sent: u64,
-    /// Packets of those that the peer has told to have come with CE (RFC 9000 section 13.4.1).
+    /// Those of them that the peer has reported as received with CE (RFC 9000 section 13.4.1).
     pub ce_packets_reported: u64,
-    /// Paths on which ECN failed its validation (RFC 9000 section 13.4.2).
+    /// Paths that failed ECN validation (RFC 9000 section 13.4.2).
     pub ecn_failures: u64,
-    /// Probes of the size of datagrams sent (RFC 9000 section 14.4).
+    /// MTU probes sent (RFC 9000 section 14.4).
     pub mtu_probes_sent: u64,
-    /// Those of them declared lost.
+    /// MTU probes declared lost.
     pub mtu_probes_lost: u64,
-    /// Falls back to 1200 bytes because larger datagrams do not pass any more (RFC 8899 section 4.3).
+    /// Black holes: resets to 1200 bytes because the path does not carry larger datagrams any more (RFC 8899 section
+    /// 4.3).
     pub mtu_black_holes: u64,
-    /// Moves of the connection to another path, back to a former one included (RFC 9000 section 9).
+    /// Changes of the path in use, including returns to a previous path (RFC 9000 section 9).
     pub path_changes: u64,
-    /// Validations of paths that failed (RFC 9000 section 8.2.4).
+    /// Failed path validations (RFC 9000 section 8.2.4).
     pub path_validations_failed: u64,
     /// PATH_CHALLENGE frames sent.
     pub path_challenges_sent: u64,
-    /// Probe timeouts that fired.
+    /// Probe timeouts.
     pub probe_timeouts: u64,
     /// The RTT samples.
     pub rtt: Histogram,
     /// The bytes of streams.
     pub streams: StreamStats,
-    /// DATAGRAM frames (RFC 9221), as opposed to UDP datagrams.
+    /// The counters of DATAGRAM frames (RFC 9221), as opposed to UDP datagrams.
     pub datagram_frames: DatagramStats,
 }

@@ -1,5 +1,5 @@
-//! Which version a connection speaks: negotiation between versions that are compatible, and by Version Negotiation
-//! packets (RFC 9368), for the versions 1 and 2 (RFC 9369), whose handshake messages are the same.
+//! Version negotiation: compatible negotiation and Version Negotiation packets (RFC 9368) for versions 1 and 2 (RFC
+//! 9369), whose handshake messages are the same.
 
 use crate::config::Config;
 use crate::error::TransportError;
@@ -9,50 +9,50 @@ use tls::{Change, Choice, Choose, Keys};
 use trace::PacketKind;
 use wire::{Code, Side, TransportParameters, Version, VersionInformation, VersionList};
 
-/// What it takes to begin a handshake anew.
+/// What a client needs to restart its handshake.
 pub(crate) struct Restart {
     pub(crate) tls: tls::Context,
     pub(crate) server_name: Option<String>,
     pub(crate) random: Stream,
 }
 
-/// What a connection keeps that may come to speak another version than it began with.
+/// The state of a connection that may change its version.
 struct Negotiation {
-    /// At a server that has changed the version: the keys of Initial packets in the version that the client began with,
-    /// until it is seen to have changed, too.
+    /// At a server that has changed the version: the Initial keys of the client's first version, until a packet shows
+    /// that the client has changed, too.
     former: Option<Keys>,
-    /// At a client: what it takes to begin anew.
+    /// At a client: what it needs to restart.
     restart: Option<Restart>,
-    /// At a client: whether it has begun anew because of a Version Negotiation packet.
+    /// At a client: whether it has restarted because of a Version Negotiation packet.
     reacted: bool,
 }
 
 /// The versions of a connection.
 pub(crate) struct Versions {
     side: Side,
-    /// That of the client's first packet: of the last of them, if it has begun anew in another.
+    /// The version of the client's first packet; after a restart, of the first packet of the last attempt.
     first: Version,
-    /// The one that is spoken.
-    spoken: Version,
-    /// Those of the options, the best first.
+    /// The version in use.
+    in_use: Version,
+    /// The versions in the options, the preferred one first.
     supported: VersionList,
-    /// Where there is more than one of them.
+    /// Present if there is more than one.
     negotiation: Option<Box<Negotiation>>,
 }
 
-/// What is to be done about a Version Negotiation packet.
+/// The reaction to a Version Negotiation packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reaction {
-    /// It is dropped.
+    /// Drop it.
     Ignore,
-    /// The handshake begins anew in this version.
-    BeginIn(Version),
-    /// The connection is over: no version is spoken at both ends.
+    /// Restart the handshake in this version.
+    RestartIn(Version),
+    /// End the connection: there is no common version.
     NoCommonVersion,
 }
 
 impl Versions {
-    /// Of a connection that begins in `first`.
+    /// The state of a connection that starts with version `first`.
     pub(crate) fn new(
         side: Side,
         first: Version,
@@ -68,44 +68,44 @@ impl Versions {
             });
             Box::new(Negotiation { former: None, restart, reacted: false })
         });
-        Versions { side, first, spoken: first, supported: config.versions, negotiation }
+        Versions { side, first, in_use: first, supported: config.versions, negotiation }
     }
 
     /// The version of the client's first packet.
     pub(crate) fn first(&self) -> Version {
         self.first
     }
-    /// The version that is spoken.
+    /// The version in use.
     #[inline]
-    pub(crate) fn spoken(&self) -> Version {
-        self.spoken
+    pub(crate) fn in_use(&self) -> Version {
+        self.in_use
     }
-    /// The version of the packets of this type that are sent.
+    /// The version of sent packets of this type.
     pub(crate) fn of_packets(&self, kind: PacketKind) -> Version {
-        // RFC 9369 section 4.1: 0-RTT packets have that of the client's first packet.
-        if kind == PacketKind::ZeroRtt { self.first } else { self.spoken }
+        // RFC 9369 section 4.1: 0-RTT packets use the version of the client's first packet.
+        if kind == PacketKind::ZeroRtt { self.first } else { self.in_use }
     }
-    /// What this end says of versions now.
+    /// The version_information parameter of this endpoint.
     pub(crate) fn information(&self) -> Option<VersionInformation> {
-        information(&self.supported, self.spoken, false)
+        information(&self.supported, self.in_use, false)
     }
 
-    /// Whether packets of this type and version may be of this connection. `undecided`: TLS has read nothing of the peer
-    /// that decides on the version.
+    /// Whether packets of this type and version may belong to this connection. `undecided`: TLS has not read a
+    /// message of the peer that decides the version.
     pub(crate) fn admits(&self, kind: PacketKind, version: Version, undecided: bool) -> bool {
         let first = version == self.first;
         match kind {
             PacketKind::VersionNegotiation => true,
-            // Its integrity tag tells.
+            // The integrity tag authenticates a Retry packet.
             PacketKind::Retry | PacketKind::ZeroRtt => first,
-            _ if version == self.spoken => true,
-            // RFC 9369 section 4.1: until the client is seen to have changed, too.
+            _ if version == self.in_use => true,
+            // RFC 9369 section 4.1: until a packet shows that the client has changed, too.
             PacketKind::Initial if first => self.former_keys().is_some(),
-            // At a client: the server may still change to this version. The ServerHello decides.
+            // At a client: the server may still change to this version; the ServerHello decides.
             PacketKind::Initial | PacketKind::Handshake => {
                 self.side == Side::Client
                     && self.negotiation.is_some()
-                    && self.spoken == self.first
+                    && self.in_use == self.first
                     && undecided
                     && self.supported.contains(version)
             }
@@ -113,78 +113,77 @@ impl Versions {
         }
     }
 
-    /// At a server: the keys of Initial packets in the version that the client began with, where it has changed it.
+    /// At a server that has changed the version: the Initial keys of the client's first version.
     pub(crate) fn former_keys(&self) -> Option<&Keys> {
         self.negotiation.as_ref()?.former.as_ref()
     }
-    /// The peer has sent a packet in this version.
+    /// Notes that the peer has sent a packet in this version.
     pub(crate) fn on_seen(&mut self, version: Version) {
         if let Some(negotiation) = &mut self.negotiation
-            && version == self.spoken
+            && version == self.in_use
         {
             negotiation.former = None;
         }
     }
-    /// At a server: it goes on in the version that TLS has chosen. `former`: the keys of Initial packets until now.
+    /// Switches a server to the version that TLS has chosen. `former`: the previous Initial keys.
     pub(crate) fn adopt(&mut self, version: Version, former: Option<Keys>) {
         if let Some(negotiation) = &mut self.negotiation {
             negotiation.former = former;
         }
-        self.spoken = version;
+        self.in_use = version;
     }
-    /// At a client: the server has changed to this version.
+    /// Switches a client to the version that the server has chosen.
     pub(crate) fn follow(&mut self, version: Version) {
-        self.spoken = version;
+        self.in_use = version;
     }
 
-    /// At a client: a Version Negotiation packet with this list, before anything else came from the server (RFC 9368
-    /// sections 2.1 and 4).
+    /// The reaction of a client to a Version Negotiation packet with this list, received before any other packet (RFC
+    /// 9368 sections 2.1 and 4).
     pub(crate) fn on_list(&self, listed: impl Iterator<Item = Version> + Clone) -> Reaction {
         let reacted = self.negotiation.as_ref().is_some_and(|negotiation| negotiation.reacted);
-        // RFC 9000-6.2-3: a server that speaks the version in use has no reason to list it.
+        // RFC 9000-6.2-3: a server that supports the version in use would not send this packet.
         if reacted || listed.clone().any(|version| version == self.first) {
             return Reaction::Ignore;
         }
         let listed: VersionList = listed.collect();
         let common = self.supported.iter().find(|version| listed.contains(*version));
-        // RFC 9000-6.2-1: no other version is spoken here.
-        common.map_or(Reaction::NoCommonVersion, Reaction::BeginIn)
+        // RFC 9000-6.2-1: the connection ends without a common version.
+        common.map_or(Reaction::NoCommonVersion, Reaction::RestartIn)
     }
-    /// At a client: it begins anew in another version; gives what it takes.
-    pub(crate) fn begin_anew(&mut self, version: Version) -> Option<&mut Restart> {
+    /// Restarts a client in another version; returns what it needs.
+    pub(crate) fn restart(&mut self, version: Version) -> Option<&mut Restart> {
         let negotiation = self.negotiation.as_deref_mut()?;
         let restart = negotiation.restart.as_mut()?;
         negotiation.reacted = true;
-        (self.first, self.spoken) = (version, version);
+        (self.first, self.in_use) = (version, version);
         Some(restart)
     }
 
-    /// The peer's transport parameters have come, which tell whether somebody on the way has meddled with the choice of
-    /// the version (RFC 9368 section 4).
+    /// Checks the peer's version_information, which reveals a downgrade attack (RFC 9368 section 4).
     pub(crate) fn check(&self, theirs: Option<VersionInformation>) -> Result<(), TransportError> {
         let error = |reason| Err(TransportError::new(Code::VERSION_NEGOTIATION_ERROR, reason));
         let client = self.side == Side::Client;
         let reacted = self.negotiation.as_ref().is_some_and(|negotiation| negotiation.reacted);
         let Some(theirs) = theirs else {
-            // RFC 9368 section 8: a server that speaks version 1 alone need not say so.
-            let needed = self.spoken != self.first || reacted && self.spoken != Version::V1;
+            // RFC 9368 section 8: a server that supports only version 1 may omit it.
+            let needed = self.in_use != self.first || reacted && self.in_use != Version::V1;
             return if client && needed { error("version_information is missing") } else { Ok(()) };
         };
-        let expected = if client { self.spoken } else { self.first };
+        let expected = if client { self.in_use } else { self.first };
         if theirs.chosen != expected {
             return error("the version that the peer has chosen is not the one in use");
         }
-        // Without the attacker's list it would have chosen this one.
+        // Without a forged list, the client would have chosen this version.
         let best = self.supported.iter().find(|version| theirs.available.contains(*version));
-        if reacted && best != Some(self.spoken) {
+        if reacted && best != Some(self.in_use) {
             return error("a version that both ends like better was kept from them");
         }
         Ok(())
     }
 }
 
-/// What an end that has chosen this version says of versions. An end that speaks version 1 alone says nothing (RFC 9368
-/// section 8). `resumes`: a client stays in the version of its ticket (RFC 9369 section 5).
+/// The version_information parameter of an endpoint that has chosen this version; `None` if it supports only version
+/// 1 (RFC 9368 section 8). `resumes`: a client keeps the version of its ticket (RFC 9369 section 5).
 pub(crate) fn information(
     supported: &VersionList,
     chosen: Version,
@@ -195,8 +194,8 @@ pub(crate) fn information(
     (!silent).then_some(VersionInformation { chosen, available })
 }
 
-/// How a server chooses that has been asked in `first`: of the client's versions the one that it likes best (RFC 9368
-/// section 2.3). A client that sends 0-RTT packets keeps its version, since these have the keys of that.
+/// A server's choice for a client that starts with `first`: its preferred one of the client's versions (RFC 9368
+/// section 2.3). A client that sends 0-RTT packets keeps its version, because their keys depend on it.
 pub(crate) fn choice(supported: VersionList, first: Version, own: &TransportParameters) -> Change {
     let mut own = *own;
     if supported.iter().count() < 2 {
@@ -224,18 +223,18 @@ mod tests {
         let supported: VersionList = supported.iter().copied().collect();
         let negotiation = Negotiation { former: None, restart: None, reacted: false };
         let negotiation = (supported.iter().count() > 1).then(|| Box::new(negotiation));
-        Versions { side, first: Version::V1, spoken: Version::V1, supported, negotiation }
+        Versions { side, first: Version::V1, in_use: Version::V1, supported, negotiation }
     }
 
-    /// RFC 9000-6.2-1, 9000-6.2-3; RFC 9368 section 2.1: one packet is answered.
+    /// RFC 9000-6.2-1, 9000-6.2-3; RFC 9368 section 2.1: a client reacts to only one packet.
     #[test]
-    fn a_list_is_answered_by_the_best_version_that_is_in_it_too() {
+    fn a_client_chooses_its_preferred_version_in_the_list() {
         let mut client = versions(Side::Client, &[Version::V2, Version::V1]);
         let react = |client: &Versions, list: &[Version]| client.on_list(list.iter().copied());
         assert_eq!(react(&client, &[OTHER, Version::V1]), Reaction::Ignore);
-        assert_eq!(react(&client, &[OTHER, Version::V2]), Reaction::BeginIn(Version::V2));
+        assert_eq!(react(&client, &[OTHER, Version::V2]), Reaction::RestartIn(Version::V2));
         assert_eq!(react(&client, &[OTHER]), Reaction::NoCommonVersion);
-        assert!(client.begin_anew(Version::V2).is_none(), "there is nothing to begin anew with");
+        assert!(client.restart(Version::V2).is_none(), "there is nothing to begin anew with");
         client.negotiation.as_mut().unwrap().reacted = true;
         assert_eq!(react(&client, &[OTHER, Version::V2]), Reaction::Ignore);
     }
@@ -254,9 +253,9 @@ mod tests {
         assert!(!versions(Side::Client, &[Version::V1]).admits(PacketKind::Initial, Version::V2, true));
     }
 
-    /// RFC 9368 section 4: what an attacker made of the choice is found out.
+    /// RFC 9368 section 4: a downgrade is detected.
     #[test]
-    fn the_peers_word_is_compared_with_what_happened() {
+    fn the_peers_version_information_is_checked() {
         let mut client = versions(Side::Client, &[Version::V2, Version::V1]);
         let available: VersionList = [Version::V2, Version::V1].into_iter().collect();
         let says = |chosen| Some(VersionInformation { chosen, available });

@@ -1,4 +1,4 @@
-//! 0-RTT packets that overtook the Initial packet of their connection.
+//! 0-RTT packets that arrive before the Initial packet of their connection.
 
 use crate::connection::Datagram;
 use std::collections::VecDeque;
@@ -6,16 +6,16 @@ use std::net::SocketAddr;
 use units::{Duration, Time};
 use wire::{ConnectionId, Damage, Ecn, Hole};
 
-/// How many datagrams wait at a time, of all connections together: the oldest makes room.
+/// The maximum number of waiting datagrams of all connections; a new one replaces the oldest.
 const MAX_WAITING: usize = 32;
-/// The most of one connection, so that one does not take the room of all.
+/// The maximum for one connection, so that one cannot use all the room.
 const MAX_OF_ONE: usize = 10;
-/// How long one waits: an Initial packet that is that late was lost.
+/// The maximum waiting time; a later Initial packet was probably lost.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A datagram as it came.
+/// A waiting datagram, as it arrived.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingDatagram {
     since: Time,
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
@@ -26,15 +26,15 @@ pub(crate) struct Waiting {
     pub(crate) ecn: Ecn,
 }
 
-/// The datagrams of 0-RTT packets whose connection is not there yet. RFC 9000 section 5.2.2: "the server MAY buffer a
-/// limited number of these packets in anticipation of a late-arriving Initial packet".
+/// The datagrams of 0-RTT packets whose connection does not exist yet. RFC 9000 section 5.2.2: "the server MAY buffer
+/// a limited number of these packets in anticipation of a late-arriving Initial packet".
 #[derive(Debug, Default)]
 pub(crate) struct WaitingRoom {
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingDatagram>,
 }
 
 impl WaitingRoom {
-    /// Keeps a datagram that came from `remote` to `local` for the connection with this id; `false` if it is too many.
+    /// Keeps a datagram for the connection with this id; returns `false` if there are too many.
     pub(crate) fn keep(&mut self, now: Time, destination: ConnectionId, datagram: &Datagram<'_>) -> bool {
         self.forget_old(now);
         let own = (datagram.remote, destination);
@@ -45,7 +45,7 @@ impl WaitingRoom {
         if self.waiting.len() >= MAX_WAITING {
             self.waiting.pop_front();
         }
-        self.waiting.push_back(Waiting {
+        self.waiting.push_back(WaitingDatagram {
             since: now,
             local: datagram.local,
             remote: datagram.remote,
@@ -58,13 +58,13 @@ impl WaitingRoom {
         true
     }
 
-    /// Takes out what waits for the connection with this id, whose Initial packet has come.
+    /// Takes the datagrams for the connection with this id, whose Initial packet has arrived.
     pub(crate) fn take(
         &mut self,
         now: Time,
         remote: SocketAddr,
         destination: ConnectionId,
-    ) -> VecDeque<Waiting> {
+    ) -> VecDeque<WaitingDatagram> {
         if self.waiting.is_empty() {
             return VecDeque::new();
         }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_wait_for_their_own_connection_and_not_for_ever() {
+    fn packets_wait_for_their_own_connection_and_not_forever() {
         let (mut room, now) = (WaitingRoom::default(), Time::ZERO);
         assert!(keep(&mut room, now, 1, 1) && keep(&mut room, now, 2, 1) && keep(&mut room, now, 1, 2));
         assert!(keep(&mut room, now, 1, 1));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_fills_no_memory() {
+    fn a_flood_does_not_fill_the_memory() {
         let (mut room, now) = (WaitingRoom::default(), Time::ZERO);
         for n in 0..100 {
             assert_eq!(keep(&mut room, now, 1, 1), n < MAX_OF_ONE);

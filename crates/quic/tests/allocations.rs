@@ -1,4 +1,4 @@
-//! What connections cost in memory: nothing is allocated per packet once warm, and a pair at rest is small.
+//! The memory of connections: nothing is allocated per packet once warm, and an idle pair is small.
 
 #[path = "behaviour/pair/options.rs"]
 #[allow(dead_code, reason = "other tests use all of it")]
@@ -15,16 +15,16 @@ use units::parameter::{Kind, Value};
 use units::{Duration, Time};
 use wire::{Direction, Ecn, Hole};
 
-/// Counts for each thread what it asks of the system's allocator.
+/// Counts the allocations of each thread.
 struct Counting;
 
 thread_local! {
-    /// Calls that gave memory, and bytes that are in use.
+    /// The number of allocations, and the bytes in use.
     static COUNTS: Cell<(u64, i64)> = const { Cell::new((0, 0)) };
 }
 
 fn note(calls: u64, bytes: i64) {
-    // After a thread's end there is nothing to count.
+    // Nothing is counted after the end of a thread.
     let _ = COUNTS.try_with(|counts| counts.set((counts.get().0 + calls, counts.get().1 + bytes)));
 }
 fn allocations() -> u64 {
@@ -61,15 +61,15 @@ const CLIENT: &str = "10.0.0.1:50000";
 const SERVER: &str = "10.0.0.2:443";
 const DELAY: Duration = Duration::from_millis(10);
 
-/// A datagram on the link: when it arrives, its bytes, its hole.
+/// A datagram on the link: arrival time, bytes, hole.
 type Underway = (Time, Vec<u8>, Option<Hole>);
 
-/// Two endpoints and a link that uses its buffers again.
+/// Two endpoints and a link that reuses its buffers.
 struct Wire {
     now: Time,
     /// The client, then the server.
     ends: [Endpoint; 2],
-    underway: [VecDeque<Underway>; 2],
+    in_flight: [VecDeque<Underway>; 2],
     pool: Vec<Vec<u8>>,
     handle: Handle,
     accepted: Option<Handle>,
@@ -88,7 +88,7 @@ impl Wire {
         Wire::with(tls, &windows)
     }
 
-    /// With these options at both ends.
+    /// A link with these options at both ends.
     fn with(tls: tls::Context, options: &[(&str, Value)]) -> Wire {
         let config = Arc::new(config(options));
         let end = |local: &str, accept| {
@@ -102,7 +102,7 @@ impl Wire {
         Wire {
             now: Time::ZERO,
             ends,
-            underway: [VecDeque::with_capacity(1000), VecDeque::with_capacity(1000)],
+            in_flight: [VecDeque::with_capacity(1000), VecDeque::with_capacity(1000)],
             pool: (0..2000).map(|_| Vec::with_capacity(2000)).collect(),
             handle,
             accepted: None,
@@ -110,9 +110,9 @@ impl Wire {
         }
     }
 
-    /// Lets the next thing happen; `false` if nothing is left to.
+    /// Processes the next event; returns `false` if none is left.
     fn step(&mut self, on_event: &mut dyn FnMut(Time, usize, &mut quic::Connection, Event)) -> bool {
-        let arrivals = self.underway.iter().filter_map(|queue| queue.front().map(|(at, ..)| *at));
+        let arrivals = self.in_flight.iter().filter_map(|queue| queue.front().map(|(at, ..)| *at));
         let wakes = self.ends.iter().filter_map(Endpoint::wake_at);
         if self.now > Time::ZERO {
             let Some(next) = arrivals.chain(wakes).min() else { return false };
@@ -122,8 +122,8 @@ impl Wire {
         }
         for side in [0, 1] {
             self.ends[side].wake(self.now);
-            while self.underway[side].front().is_some_and(|(at, ..)| *at <= self.now) {
-                let (_, mut bytes, hole) = self.underway[side].pop_front().unwrap();
+            while self.in_flight[side].front().is_some_and(|(at, ..)| *at <= self.now) {
+                let (_, mut bytes, hole) = self.in_flight[side].pop_front().unwrap();
                 let (local, remote) = if side == 0 { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
                 let (local, remote) = (local.parse().unwrap(), remote.parse().unwrap());
                 let datagram =
@@ -155,20 +155,20 @@ impl Wire {
                 return;
             };
             self.packets += 1;
-            self.underway[1 - side].push_back((self.now + DELAY, bytes, transmit.hole));
+            self.in_flight[1 - side].push_back((self.now + DELAY, bytes, transmit.hole));
         }
     }
 }
 
-/// How the client takes what it downloads.
+/// The way in which the client reads a download.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Taking {
+enum ReadMode {
     Discarding,
     Reading,
 }
 
-/// A download; gives the packets and the allocations after its first quarter.
-fn download(tls: tls::Context, bytes: u64, taking: Taking) -> (u64, u64) {
+/// Runs a download; returns the packets and the allocations after its first quarter.
+fn download(tls: tls::Context, bytes: u64, taking: ReadMode) -> (u64, u64) {
     let mut wire = Wire::new(tls, 300_000);
     let mut buffer = vec![0; 65_536];
     let (mut read, mut finished) = (0, false);
@@ -185,8 +185,8 @@ fn download(tls: tls::Context, bytes: u64, taking: Taking) -> (u64, u64) {
             }
             Event::Readable(stream) if side == 0 => loop {
                 let got = match taking {
-                    Taking::Discarding => connection.discard(stream).unwrap(),
-                    Taking::Reading => connection.read(stream, &mut buffer).unwrap(),
+                    ReadMode::Discarding => connection.discard(stream).unwrap(),
+                    ReadMode::Reading => connection.read(stream, &mut buffer).unwrap(),
                 };
                 read += got.bytes;
                 finished |= got.finished;
@@ -208,22 +208,22 @@ fn download(tls: tls::Context, bytes: u64, taking: Taking) -> (u64, u64) {
 #[test]
 fn nothing_is_allocated_per_packet_once_warm() {
     for context in contexts() {
-        for taking in [Taking::Discarding, Taking::Reading] {
+        for taking in [ReadMode::Discarding, ReadMode::Reading] {
             let (packets, allocations) = download(context.clone(), 20_000_000, taking);
             println!("{:?}, {taking:?}: {packets} packets, {allocations} allocations", context.protection());
             assert!(packets > 10_000);
-            // The end of the stream and of its slots may cost a few.
+            // The end of the stream and its slots may cost a few.
             assert!(allocations < 10, "{:?}, {taking:?}: {allocations} allocations", context.protection());
         }
     }
 }
 
-/// Until the handshake is confirmed, and all is acknowledged: the next thing to happen is far away.
+/// Runs until the handshake is confirmed and everything is acknowledged, so that the next event is far away.
 fn rest(wire: &mut Wire, on_event: &mut dyn FnMut(Time, usize, &mut quic::Connection, Event)) {
     let far = Duration::from_secs(1);
     let is_near = |wire: &Wire| {
         let next = wire.ends.iter().filter_map(Endpoint::wake_at).min();
-        next.is_some_and(|next| next < wire.now + far) || wire.underway.iter().any(|queue| !queue.is_empty())
+        next.is_some_and(|next| next < wire.now + far) || wire.in_flight.iter().any(|queue| !queue.is_empty())
     };
     while wire.accepted.is_none() || is_near(wire) {
         assert!(wire.step(on_event));
@@ -231,16 +231,16 @@ fn rest(wire: &mut Wire, on_event: &mut dyn FnMut(Time, usize, &mut quic::Connec
 }
 
 #[test]
-fn a_pair_at_rest_is_small() {
+fn an_idle_pair_is_small() {
     let mut wire = Wire::new(null(), 1_000_000);
     rest(&mut wire, &mut |_, _, _, _| {});
     let handles = [wire.handle, wire.accepted.unwrap()];
     assert!(
         (0..2).all(|side| wire.ends[side].get(handles[side]).is_some_and(quic::Connection::is_established))
     );
-    // What is left are two endpoints with a connection each.
+    // Two endpoints with one connection each are left.
     wire.pool = Vec::new();
-    wire.underway = [VecDeque::new(), VecDeque::new()];
+    wire.in_flight = [VecDeque::new(), VecDeque::new()];
     let with_both = bytes_in_use();
     drop(wire);
     let pair = with_both - bytes_in_use();
@@ -251,8 +251,8 @@ fn a_pair_at_rest_is_small() {
     assert!(pair < 32 * 1024, "{pair} bytes");
 }
 
-/// Many streams at a time, on which something went to and fro: none of them costs much while nothing happens on it, whatever
-/// the scheduler keeps, and what they cost is given back.
+/// Many open streams with some traffic: an idle stream costs little memory, whatever the scheduler, and closed
+/// streams free it.
 #[test]
 fn a_hundred_thousand_idle_streams() {
     const STREAMS: u64 = 100_000;
@@ -290,7 +290,7 @@ fn a_hundred_thousand_idle_streams() {
         });
         assert_eq!(answered, 10 * STREAMS, "{}", row.name);
         let streams = bytes_in_use() - before - own as i64;
-        // Two ends.
+        // Two endpoints.
         let each = streams / (2 * STREAMS as i64);
         println!("{}: {each} bytes for an idle stream", row.name);
         assert!(each < 512, "{}: {each} bytes", row.name);

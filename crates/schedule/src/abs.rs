@@ -12,11 +12,11 @@ pub(crate) const ROW: Row<super::Build> = Row {
     build: &|_| Box::new(Ranked::<Absolute>::default()),
 };
 
-/// What is known of a stream.
+/// The state of a stream.
 #[derive(Debug)]
 pub struct State {
     urgency: u8,
-    /// When it became ready, among all.
+    /// A counter value of when the stream last became ready.
     since: u64,
 }
 
@@ -26,9 +26,9 @@ impl Default for State {
     }
 }
 
-/// Ready streams by urgency. Of equally urgent ones that one goes first, and until it has no data left, which has been
-/// ready longest: a new stream, or one that was blocked, comes last of its urgency. A stream that has sent its FIN leaves.
-/// A stream starves as long as more urgent ones have data.
+/// Orders ready streams by urgency. Among equally urgent streams, the one that has been ready longest sends all its
+/// data first: a new or unblocked stream comes last of its urgency. A stream that has sent its FIN leaves. A stream
+/// starves as long as more urgent ones have data.
 #[derive(Debug)]
 pub struct Absolute;
 
@@ -56,7 +56,7 @@ mod tests {
     use units::Time;
 
     #[test]
-    fn the_most_urgent_stream_has_all() {
+    fn the_most_urgent_stream_gets_everything() {
         let mut abs = Ranked::<Absolute>::default();
         for slot in 0..3 {
             abs.on_ready(key(slot), Time::ZERO);

@@ -1,5 +1,5 @@
-//! Absolute priority while the path is slow, turns while it is fast: Algorithm 4 of Fernández et al., "Exploiting stream
-//! scheduling in QUIC: Performance assessment over wireless connectivity scenarios", 2024.
+//! Absolute priority while the path is slow, round robin while it is fast: Algorithm 4 of Fernández et al., "Exploiting
+//! stream scheduling in QUIC: Performance assessment over wireless connectivity scenarios", 2024.
 
 use super::{Absolute, PathView, Priority, RETRANSMISSIONS, Ranked, RoundRobin, Scheduler, StreamKey};
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
@@ -20,8 +20,9 @@ pub(crate) const ROW: Row<super::Build> = Row {
     build: &|arguments| Box::new(Adaptive::new(arguments)),
 };
 
-/// [`Absolute`] or [`RoundRobin`], looked at anew for each packet. Both know all ready streams, so that each goes on where its
-/// own definition is: for ties, new streams, blocked streams and FIN see there. Only the one that chooses has turns.
+/// [`Absolute`] or [`RoundRobin`], chosen anew for each packet. Both track all ready streams, so each continues
+/// according to its own definition, which also covers ties, new streams, blocked streams and FIN. Only the chosen one
+/// advances its turns.
 #[derive(Debug)]
 pub struct Adaptive {
     target: Rate,
@@ -38,8 +39,8 @@ impl Adaptive {
         }
     }
 
-    /// Not (5/4) cwnd 8 / sRTT > target (line 2 of the algorithm: at the target itself it is ABS); without an RTT no rate
-    /// is too low.
+    /// Not (5/4) cwnd 8 / sRTT > target (line 2 of the algorithm: at the target itself it is ABS). Without an RTT the
+    /// path is fast.
     fn is_slow(&self, view: &PathView) -> bool {
         let bits = u128::from(view.window) * 8 * 5 * 1_000_000_000;
         bits <= 4 * u128::from(view.smoothed_rtt.as_nanos()) * u128::from(self.target.as_bits_per_sec())

@@ -12,7 +12,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     build: &|_| Box::new(Ranked::<Edf>::default()),
 };
 
-/// What is known of a stream.
+/// The state of a stream.
 #[derive(Debug)]
 pub struct State {
     head: Head,
@@ -26,10 +26,10 @@ impl Default for State {
     }
 }
 
-/// Ready streams by the deadline of the data that each would send next: the stream's own, or when the data was written and
-/// the latency budget, whichever is earlier. Ties, and streams without a deadline, which come last: in the order in which
-/// their data was written. What is late already goes first, for its deadline is the earliest. A stream that was blocked
-/// comes back with the deadline of its data; a FIN has that of the data before it. Lost data keeps its deadline.
+/// Orders ready streams by the deadline of their next data: the deadline of the stream, or the time of writing plus the
+/// latency budget, whichever is earlier. Ties, and streams without a deadline, which come last, are in the order of
+/// writing. Late data goes first, since its deadline is the earliest. An unblocked stream returns with the deadline of
+/// its data; a FIN has that of the data before it. Lost data keeps its deadline.
 #[derive(Debug)]
 pub struct Edf;
 
@@ -40,7 +40,7 @@ impl Discipline for Edf {
 
     #[inline]
     fn rank(_: StreamKey, state: &State) -> u128 {
-        // Sums of times saturate: without a budget there is no end.
+        // Time addition saturates: without a budget the deadline is infinite.
         let deadline = state.deadline.min(state.head.written + state.latency);
         rank(deadline.as_nanos(), state.head.order)
     }
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_deadline_goes_first_whoever_set_it() {
+    fn the_earliest_deadline_goes_first() {
         let mut edf = Ranked::<Edf>::default();
         let latency = |ms| Priority { latency: Some(Duration::from_millis(ms)), ..Priority::default() };
         edf.on_priority(key(1), latency(50));

@@ -1,4 +1,4 @@
-//! First in, first out: data goes in the order in which it was written, over all streams.
+//! First in, first out: sends the data of all streams in the order of writing.
 
 use super::{Discipline, Head, RETRANSMISSIONS, Ranked, StreamKey};
 use units::parameter::Row;
@@ -10,14 +10,14 @@ pub(crate) const ROW: Row<super::Build> = Row {
     build: &|_| Box::new(Ranked::<Fifo>::default()),
 };
 
-/// Ready streams in the order in which the data was written that each would send next. No two writes are equal, so there
-/// are no ties. A stream that was blocked comes back at the place of its data. Lost data was written before all data that
-/// has not been sent yet, so it goes first either way; a FIN goes with the data before it.
+/// Orders ready streams by the time at which their next data was written. No two writes are equal, so there are no
+/// ties. An unblocked stream returns at the position of its data. Lost data was written before all unsent data, so it
+/// always goes first; a FIN goes with the data before it.
 #[derive(Debug)]
 pub struct Fifo;
 
 impl Discipline for Fifo {
-    /// The order of what the stream would send next.
+    /// The order of the stream's next data.
     type State = u64;
     type Rank = u64;
     const BY_DATA: bool = true;
@@ -39,7 +39,7 @@ mod tests {
     use units::Time;
 
     #[test]
-    fn data_goes_as_it_was_written() {
+    fn data_is_sent_in_the_order_of_writing() {
         let mut fifo = Ranked::<Fifo>::default();
         for (slot, order) in [(0, 1), (1, 2)] {
             fifo.on_head(key(slot), head(0, order));

@@ -1,5 +1,5 @@
-//! Any sequence of events before any scheduler, and the laws that hold whatever happens: it gives a ready stream as long as
-//! there is one, the same one until something changes, and the same from the same bytes. For fuzzing and tests.
+//! Feeds arbitrary events to a scheduler and checks the laws that always hold: it returns a ready stream as long as
+//! there is one, the same one until something changes, and the same ones for the same bytes. For fuzzing and tests.
 
 use super::{Head, PathView, Priority, RETRANSMISSIONS, SCHEDULERS, Scheduler, StreamKey};
 use std::collections::VecDeque;
@@ -7,23 +7,23 @@ use units::parameter::{Arguments, Value};
 use units::{Duration, Time};
 use wire::StreamId;
 
-/// Drives a scheduler by these bytes: the first chooses the row and whether lost data goes first, each two of the others
-/// are an event. Gives all answers, folded into one number.
+/// Drives a scheduler with these bytes: the first selects the row and whether lost data goes first; each further pair
+/// is an event. Returns a hash of all results.
 ///
 /// # Panics
-/// If the scheduler breaks a law.
+/// If the scheduler violates a law.
 pub fn schedulers(data: &[u8]) -> u64 {
     let Some((&row, events)) = data.split_first() else { return 0 };
     let count = SCHEDULERS.len();
     let mut sender = Sender::new(usize::from(row) % count, usize::from(row) / count % 2 == 1);
-    let mut heard = 0u64;
+    let mut digest = 0u64;
     for event in events.chunks_exact(2) {
-        heard = heard.wrapping_mul(31).wrapping_add(sender.step(event[0], event[1]));
+        digest = digest.wrapping_mul(31).wrapping_add(sender.step(event[0], event[1]));
     }
-    heard
+    digest
 }
 
-/// A piece of a stream: so many bytes, and when they were written.
+/// A piece of a stream: a number of bytes, and when they were written.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     bytes: u64,
@@ -38,8 +38,8 @@ struct Stream {
     lost: VecDeque<Piece>,
     blocked: bool,
     ready: bool,
-    lost_told: bool,
-    told: Option<Head>,
+    loss_reported: bool,
+    reported: Option<Head>,
 }
 
 impl Stream {
@@ -51,8 +51,8 @@ impl Stream {
             lost: VecDeque::new(),
             blocked: false,
             ready: false,
-            lost_told: false,
-            told: None,
+            loss_reported: false,
+            reported: None,
         }
     }
     fn next(&self) -> Option<&Piece> {
@@ -60,20 +60,20 @@ impl Stream {
     }
 }
 
-/// What one turn sent.
+/// The result of one turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     /// The slot of the stream.
     pub slot: u32,
-    /// So many bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// When they were written, and as which write.
+    /// When they were written, and by which write.
     pub head: Head,
-    /// Whether they had been lost.
+    /// Whether they are retransmissions.
     pub lost: bool,
 }
 
-/// Streams without a network: what a connection tells its scheduler, in the order in which it tells it.
+/// Streams without a network. It makes the same calls to a scheduler as a connection, in the same order.
 pub struct Sender {
     scheduler: Box<dyn Scheduler>,
     first: bool,
@@ -85,37 +85,37 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// With the scheduler of this row and its defaults, but for what goes `first`.
+    /// Creates a sender with the scheduler of this row, with defaults except for `first`.
     pub fn new(row: usize, first: bool) -> Sender {
         let row = &SCHEDULERS[row];
         let word = Value::Text(if first { "first" } else { "rank" }.to_owned());
-        // Every row of the table is found by its name, and has all its defaults.
+        // Every row of the table is found by its name, and all its options have defaults.
         let arguments =
             Arguments::filled(row.parameters, &[(RETRANSMISSIONS.name, word)], &[]).unwrap_or_default();
         Sender::with(super::build(row.name, &arguments).unwrap_or_else(|| (row.build)(&arguments)), first)
     }
 
-    /// With this scheduler, which sends what was lost `first` or not.
+    /// Creates a sender with this scheduler, which sends lost data `first` or not.
     pub fn with(scheduler: Box<dyn Scheduler>, first: bool) -> Sender {
         let view = PathView { now: Time::ZERO, window: 12_000, smoothed_rtt: Duration::from_millis(100) };
         let heads = scheduler.wants_heads();
         Sender { scheduler, first, heads, streams: Vec::new(), opened: 0, writes: 0, view }
     }
 
-    /// So much time passes.
+    /// Advances the time.
     pub fn pass(&mut self, span: Duration) {
         self.view.now += span;
     }
-    /// The path has this window now, at an RTT of 100 ms.
+    /// Sets the window of the path, whose RTT is 100 ms.
     pub fn set_window(&mut self, bytes: u64) {
         self.view.window = bytes;
     }
-    /// Now.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.view.now
     }
 
-    /// A new stream; gives its slot.
+    /// Opens a stream and returns its slot.
     pub fn open(&mut self) -> u32 {
         self.opened += 1;
         self.streams.push(Stream::new(self.opened * 4));
@@ -126,7 +126,7 @@ impl Sender {
         StreamKey { id: self.streams[slot as usize].id, slot }
     }
 
-    /// The application writes.
+    /// Writes to a stream.
     pub fn write(&mut self, slot: u32, bytes: u64) {
         self.writes += 1;
         let head = Head { written: self.view.now, order: self.writes };
@@ -134,38 +134,38 @@ impl Sender {
         self.schedule(slot);
     }
 
-    /// The application says what a stream is.
+    /// Sets the priority of a stream.
     pub fn set_priority(&mut self, slot: u32, priority: Priority) {
         let key = self.key(slot);
         self.scheduler.on_priority(key, priority);
     }
 
-    /// There is credit for new data of a stream, or none.
+    /// Blocks the new data of a stream by flow control, or unblocks it.
     pub fn set_blocked(&mut self, slot: u32, blocked: bool) {
         self.streams[slot as usize].blocked = blocked;
         self.schedule(slot);
     }
 
-    /// What was sent last is lost.
+    /// Declares the last sent piece lost.
     pub fn lose(&mut self, slot: u32) {
         let stream = &mut self.streams[slot as usize];
         let Some(piece) = stream.sent.pop_back() else { return };
         stream.lost.push_front(piece);
         self.schedule(slot);
         let key = self.key(slot);
-        let told = std::mem::replace(&mut self.streams[slot as usize].lost_told, true);
-        self.tell_head(slot);
-        if !told {
+        let reported = std::mem::replace(&mut self.streams[slot as usize].loss_reported, true);
+        self.report_head(slot);
+        if !reported {
             self.scheduler.on_lost(key);
         }
     }
 
-    /// What was lost had arrived after all.
+    /// Reports that all lost data has arrived after all.
     pub fn find(&mut self, slot: u32) {
         self.streams[slot as usize].lost.clear();
     }
 
-    /// The stream is over; another one takes its slot.
+    /// Closes the stream; a new one takes its slot.
     pub fn close(&mut self, slot: u32) {
         let key = self.key(slot);
         if self.streams[slot as usize].ready {
@@ -179,17 +179,17 @@ impl Sender {
     fn schedule(&mut self, slot: u32) {
         let stream = &self.streams[slot as usize];
         if !stream.ready && stream.next().is_some() {
-            self.tell_head(slot);
+            self.report_head(slot);
             self.streams[slot as usize].ready = true;
             let key = self.key(slot);
             self.scheduler.on_ready(key, self.view.now);
         }
     }
 
-    fn tell_head(&mut self, slot: u32) -> bool {
+    fn report_head(&mut self, slot: u32) -> bool {
         let stream = &mut self.streams[slot as usize];
         let Some(head) = stream.next().map(|piece| piece.head).filter(|_| self.heads) else { return false };
-        let new = stream.told.replace(head) != Some(head);
+        let new = stream.reported.replace(head) != Some(head);
         if new {
             let key = self.key(slot);
             self.scheduler.on_head(key, head);
@@ -199,15 +199,15 @@ impl Sender {
 
     fn set_idle(&mut self, slot: u32) {
         let stream = &mut self.streams[slot as usize];
-        (stream.ready, stream.lost_told) = (false, false);
+        (stream.ready, stream.loss_reported) = (false, false);
         let key = self.key(slot);
         self.scheduler.on_idle(key);
     }
 
-    /// Sends as much as fits into `room` of the stream whose turn it is; `None` if none has anything to send.
+    /// Sends as much of the next stream as fits into `room`. Returns `None` if no stream has anything to send.
     ///
     /// # Panics
-    /// If the scheduler breaks a law.
+    /// If the scheduler violates a law.
     pub fn turn(&mut self, room: u64) -> Option<Turn> {
         loop {
             let Some(key) = self.scheduler.next(&self.view) else {
@@ -225,7 +225,7 @@ impl Sender {
 
     fn serve(&mut self, key: StreamKey, room: u64) -> Option<Turn> {
         let slot = key.slot;
-        if self.tell_head(slot) {
+        if self.report_head(slot) {
             return None;
         }
         let stream = &mut self.streams[slot as usize];
@@ -233,8 +233,8 @@ impl Sender {
             self.set_idle(slot);
             return None;
         }
-        if stream.lost_told && stream.lost.is_empty() {
-            stream.lost_told = false;
+        if stream.loss_reported && stream.lost.is_empty() {
+            stream.loss_reported = false;
             self.scheduler.on_repaired(key);
             return None;
         }
@@ -254,8 +254,8 @@ impl Sender {
         let stream = &mut self.streams[slot as usize];
         if stream.next().is_none() {
             self.set_idle(slot);
-        } else if stream.lost_told && stream.lost.is_empty() {
-            stream.lost_told = false;
+        } else if stream.loss_reported && stream.lost.is_empty() {
+            stream.loss_reported = false;
             self.scheduler.on_repaired(key);
         }
         let waits = |stream: &Stream| !stream.lost.is_empty();
@@ -263,7 +263,7 @@ impl Sender {
         Some(Turn { slot, bytes: sent.bytes, head: sent.head, lost })
     }
 
-    /// One event: `what` chooses it, `detail` the stream and more.
+    /// Executes one event: `what` selects it, `detail` the stream and other parameters.
     fn step(&mut self, what: u8, detail: u8) -> u64 {
         if self.streams.is_empty() {
             self.open();

@@ -1,21 +1,21 @@
-//! Ready streams by rank: the least one at hand, each one found by its slot.
+//! A heap of ready streams with access to each stream by its slot.
 
 use super::{StreamKey, entry, make_room};
 
-/// Children of a node: four lie in one or two lines of the cache, and halve the depth of a binary heap.
+/// The children of a node: four fit in one or two cache lines, and halve the depth of a binary heap.
 const CHILDREN: usize = 4;
 
-/// A rank by the first number, and among equals by the second: one number, which is compared at once.
+/// A rank by the first number and then by the second, as a single number for fast comparison.
 #[inline]
 pub(super) fn rank(first: u64, second: u64) -> u128 {
     u128::from(first) << 64 | u128::from(second)
 }
 
-/// A heap of streams in which a rank can change and a stream can leave from wherever it stands, at O(log n) each.
+/// A heap of streams that can change a rank and remove any stream, in O(log n) each.
 #[derive(Debug)]
 pub(super) struct Heap<K> {
     entries: Vec<(K, StreamKey)>,
-    /// By slot: where the stream stands in `entries`, from 1; 0: it is not in.
+    /// By slot: the position of the stream in `entries` plus 1, or 0 if it is not in the heap.
     places: Vec<u32>,
 }
 
@@ -26,13 +26,13 @@ impl<K> Default for Heap<K> {
 }
 
 impl<K: Ord + Copy> Heap<K> {
-    /// The stream of the least rank.
+    /// The stream with the lowest rank.
     #[inline]
     pub(super) fn first(&self) -> Option<StreamKey> {
         self.entries.first().map(|(_, stream)| *stream)
     }
 
-    /// Whether none is in.
+    /// Whether the heap is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -42,13 +42,13 @@ impl<K: Ord + Copy> Heap<K> {
         (*self.places.get(stream.slot as usize)? as usize).checked_sub(1)
     }
 
-    /// The rank of a stream; `None` if it is not in.
+    /// The rank of a stream; `None` if it is not in the heap.
     #[inline]
     pub(super) fn rank(&self, stream: StreamKey) -> Option<K> {
         self.place(stream).map(|at| self.entries[at].0)
     }
 
-    /// Puts a stream in, if it is not in.
+    /// Inserts a stream unless it is in the heap.
     pub(super) fn join(&mut self, stream: StreamKey, rank: K) {
         let place = entry(&mut self.places, stream.slot);
         if *place != 0 {
@@ -61,7 +61,7 @@ impl<K: Ord + Copy> Heap<K> {
         self.rise(self.entries.len() - 1);
     }
 
-    /// Gives a stream another rank, if it is in.
+    /// Changes the rank of a stream if it is in the heap.
     #[inline]
     pub(super) fn change(&mut self, stream: StreamKey, rank: K) {
         let Some(at) = self.place(stream) else { return };
@@ -73,14 +73,14 @@ impl<K: Ord + Copy> Heap<K> {
         }
     }
 
-    /// Takes a stream out, if it is in.
+    /// Removes a stream if it is in the heap.
     pub(super) fn leave(&mut self, stream: StreamKey) {
         let Some(at) = self.place(stream) else { return };
         self.places[stream.slot as usize] = 0;
-        let (gone, _) = self.entries.swap_remove(at);
+        let (removed, _) = self.entries.swap_remove(at);
         let Some((rank, moved)) = self.entries.get(at).copied() else { return };
         self.places[moved.slot as usize] = at as u32 + 1;
-        if rank < gone {
+        if rank < removed {
             self.rise(at);
         } else {
             self.sink(at);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a map that is searched.
+        /// Compares with a map that is searched.
         #[test]
         fn the_least_rank_is_first(steps in proptest::collection::vec((0u8..3, 0u32..20, 0u64..50), 0..300)) {
             let (mut heap, mut model) = (Heap::default(), BTreeMap::new());

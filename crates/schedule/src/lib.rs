@@ -1,8 +1,8 @@
-//! Which stream next: one file per scheduler.
+//! Stream schedulers, one file each.
 //!
-//! What an application says of a stream is a [`Priority`]. What is to be sent again goes under the rank of its own stream
-//! or before all new data: an option of every scheduler, built once in `lost_first`. Schedulers that are a rank of streams
-//! share all but that ([`Ranked`]). To add a scheduler: write its file, add its line to [`SCHEDULERS`].
+//! An application describes a stream by a [`Priority`]. Retransmissions are sent with the rank of their stream or
+//! before all new data: an option of every scheduler, implemented once in `lost_first`. Schedulers that order streams
+//! by a rank share the rest too ([`Ranked`]). To add a scheduler, write its file and add its line to [`SCHEDULERS`].
 
 mod abs;
 mod adaptive;
@@ -39,75 +39,73 @@ use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 use units::plugged::Plugged;
 use wire::StreamId;
 
-/// A stream as schedulers name it.
+/// A stream as identified by schedulers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamKey {
-    /// Its id.
+    /// The stream id.
     pub id: StreamId,
-    /// A small number that no other open stream of the connection has. Another stream has it once this one is over.
+    /// A small number that is unique among the open streams of the connection. It is reused once the stream is closed.
     pub slot: u32,
 }
 
-/// The data that a stream would send next.
+/// The next data of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Head {
     /// When the application wrote it.
     pub written: Time,
-    /// Which write it was, over all streams of the connection: data of a lower order was written earlier.
+    /// The number of the write among all streams of the connection: data with a lower number was written earlier.
     pub order: u64,
 }
 
-/// Chooses the stream whose data goes into a packet next. It knows streams that have something to send, and of what that
-/// is no more than when it was written, and that only if it asks.
+/// Chooses the stream whose data is sent next. It only knows which streams have something to send and, if it asks, when
+/// their next data was written.
 ///
-/// A turn is what one call of [`Scheduler::next`] leads to: one STREAM frame with as much of the stream's data as the packet
-/// has room for. The next turn fills what is left of the packet.
+/// A turn is the result of one call of [`Scheduler::next`]: one STREAM frame with as much of the stream's data as fits
+/// into the packet. The next turn fills the rest of the packet.
 pub trait Scheduler: Send {
-    /// Whether [`Scheduler::on_head`] is to be called. Asked once.
+    /// Whether to call [`Scheduler::on_head`]. Queried once.
     fn wants_heads(&self) -> bool {
         false
     }
-    /// The stream has something to send; called once until [`Scheduler::on_idle`].
+    /// The stream has something to send. Called once until [`Scheduler::on_idle`].
     fn on_ready(&mut self, stream: StreamKey, now: Time);
-    /// This is the data that the stream would send next. Told before the stream becomes ready, and while it is ready at the
-    /// latest when its turn would come.
+    /// The stream's next data is this. Called before the stream becomes ready, and while it is ready at the latest
+    /// before its turn.
     fn on_head(&mut self, stream: StreamKey, head: Head) {
         let _ = (stream, head);
     }
-    /// So many bytes of the stream whose turn it was went into a packet: new ones, or lost ones that are sent again; none
-    /// where it was a FIN alone.
+    /// Bytes of the stream whose turn it was were sent, new or retransmitted; 0 for a FIN alone.
     fn on_sent(&mut self, stream: StreamKey, bytes: u64);
-    /// So many lost bytes of the stream went before all others (`retransmissions = "first"`): it was nobody's turn.
+    /// Lost bytes of the stream were sent before all others (`retransmissions = "first"`), which is not a turn.
     fn on_sent_out_of_turn(&mut self, stream: StreamKey, bytes: u64) {
         let _ = (stream, bytes);
     }
-    /// The stream has nothing to send any more, or may not send for want of credit (RFC 9000 section 4.1).
+    /// The stream has nothing more to send, or is blocked by flow control (RFC 9000 section 4.1).
     fn on_idle(&mut self, stream: StreamKey);
-    /// The application has given the stream another priority, whether or not it has something to send. Without a call
-    /// it has the default one.
+    /// The application has changed the priority of the stream, ready or not. Streams start with the default priority.
     fn on_priority(&mut self, stream: StreamKey, priority: Priority) {
         let _ = (stream, priority);
     }
-    /// The stream, which is ready, has lost data (or a lost FIN) to send again, and sends it before its new data.
+    /// The stream, which is ready, has lost data or a lost FIN, and will send it before its new data.
     fn on_lost(&mut self, stream: StreamKey) {
         let _ = stream;
     }
-    /// It has none any more. Not told before [`Scheduler::on_idle`].
+    /// The stream has no more lost data. Not called before [`Scheduler::on_idle`].
     fn on_repaired(&mut self, stream: StreamKey) {
         let _ = stream;
     }
-    /// The stream is over: nothing more will be heard of it. A new stream may get its slot, with the default priority.
+    /// The stream is closed. A new stream may get its slot, with the default priority.
     fn on_closed(&mut self, stream: StreamKey) {
         let _ = stream;
     }
-    /// The stream to take from next; the same one until something changes. `None` if none is ready.
+    /// The stream to send next; the same one until something changes. `None` if no stream is ready.
     fn next(&mut self, view: &PathView) -> Option<StreamKey>;
 }
 
-/// How a scheduler is made.
+/// The constructor of a scheduler.
 pub type Build = &'static (dyn Fn(&Arguments) -> Box<dyn Scheduler> + Send + Sync);
 
-/// The option that every scheduler has: when what was lost is sent again.
+/// The common option of all schedulers: when lost data is retransmitted.
 pub const RETRANSMISSIONS: Parameter = Parameter {
     name: "retransmissions",
     kind: Kind::Choice(&["rank", "first"]),
@@ -119,11 +117,11 @@ pub const RETRANSMISSIONS: Parameter = Parameter {
 pub static SCHEDULERS: &[Row<Build>] =
     &[rr::ROW, fifo::ROW, pfifo::ROW, edf::ROW, wrr::ROW, wfq::ROW, abs::ROW, adaptive::ROW, rfc9218::ROW];
 
-/// Those that the program added.
+/// The schedulers added by the program.
 static PLUGGED: Plugged<Build> = Plugged::none();
 
-/// Adds a scheduler from outside of this crate: from now on scenarios find it by its name, like any other. One that was
-/// added before under the same name is replaced. Its row should have [`RETRANSMISSIONS`]: [`build`] sees to it.
+/// Adds a scheduler from outside of this crate. Scenarios can then use its name like any other. It replaces an earlier
+/// one of the same name. Its row should have [`RETRANSMISSIONS`], which [`build`] implements.
 ///
 /// # Errors
 /// See [`PlugError`].
@@ -131,19 +129,19 @@ pub fn plug(row: Row<Build>) -> Result<(), PlugError> {
     PLUGGED.add(SCHEDULERS, row)
 }
 
-/// The room of the schedulers as scenarios and `quiclab list` see it.
+/// The table of schedulers for scenarios and `quiclab list`.
 pub fn room() -> Room {
     PLUGGED.extend(Room::of("schedulers", "stream schedulers", SCHEDULERS, None))
 }
 
-/// Makes the scheduler of this name; `None` if there is no such row.
+/// Builds the scheduler with this name; `None` if there is no such row.
 pub fn build(name: &str, arguments: &Arguments) -> Option<Box<dyn Scheduler>> {
     let scheduler = PLUGGED.find(SCHEDULERS, name).map(|row| (row.build)(arguments))?;
     let first = arguments.has(RETRANSMISSIONS.name) && arguments.text(RETRANSMISSIONS.name) == "first";
     Some(if first { Box::new(lost_first::LostFirst::new(scheduler)) } else { scheduler })
 }
 
-/// What is kept for a slot. A slot is one of an open stream, so that these lists are no longer than those of streams.
+/// The value for a slot. Slots are those of open streams, so the list is no longer than the list of streams.
 #[inline]
 pub fn entry<T: std::default::Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
     let at = slot as usize;
@@ -159,7 +157,7 @@ fn grow<T: std::default::Default>(list: &mut Vec<T>, at: usize) {
     list.resize_with(at + 1, T::default);
 }
 
-/// Makes room for this place and a little more: a list of many streams that doubled would hold as much again for nothing.
+/// Reserves memory up to this index and a little more. Doubling a list of many streams would waste as much again.
 #[inline]
 fn make_room<T>(list: &mut Vec<T>, at: usize) {
     if list.capacity() <= at {

@@ -4,9 +4,9 @@ use super::ring::Ring;
 use super::{Head, PathView, Priority, Scheduler, StreamKey};
 use units::Time;
 
-/// Streams with lost data go first, in the order in which they lost it: one sends again all that it has lost, then the
-/// next. Among the others the scheduler inside chooses. It hears all that happens; for one that counts turns what is sent
-/// before all others is no turn, for one that counts bytes they count.
+/// Sends streams with lost data first, in the order in which they lost it: one stream retransmits everything, then the
+/// next. The inner scheduler chooses among the others. It sees all events, but retransmissions sent first do not count
+/// as turns, only as bytes.
 pub(super) struct LostFirst {
     inner: Box<dyn Scheduler>,
     lost: Ring,
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lost_goes_before_all_others_and_takes_no_turn() {
+    fn lost_data_goes_first_and_takes_no_turn() {
         let mut first = LostFirst::new(Box::new(RoundRobin::default()));
         for slot in 0..3 {
             first.on_ready(key(slot), Time::ZERO);

@@ -1,4 +1,4 @@
-//! First in, first out within levels of urgency: PFIFO, as the ns-3 QUIC module has it for levels that are stream ids.
+//! First in, first out within each urgency: PFIFO as in the ns-3 QUIC module, where the levels are stream ids.
 
 use super::heap::rank;
 use super::{Discipline, Head, Priority, RETRANSMISSIONS, Ranked, StreamKey};
@@ -11,11 +11,11 @@ pub(crate) const ROW: Row<super::Build> = Row {
     build: &|_| Box::new(Ranked::<Pfifo>::default()),
 };
 
-/// What is known of a stream.
+/// The state of a stream.
 #[derive(Debug)]
 pub struct State {
     urgency: u8,
-    /// The order of what it would send next.
+    /// The order of the stream's next data.
     order: u64,
 }
 
@@ -25,9 +25,9 @@ impl Default for State {
     }
 }
 
-/// Ready streams by urgency, and within one urgency in the order in which the data was written that each would send next.
-/// No two writes are equal, so there are no ties. A stream that was blocked comes back at the place of its data; a FIN
-/// goes with the data before it. A stream starves as long as more urgent ones have data.
+/// Orders ready streams by urgency, and within an urgency by the time at which their next data was written. No two
+/// writes are equal, so there are no ties. An unblocked stream returns at the position of its data; a FIN goes with the
+/// data before it. A stream starves as long as more urgent ones have data.
 #[derive(Debug)]
 pub struct Pfifo;
 
@@ -56,7 +56,7 @@ mod tests {
     use units::Time;
 
     #[test]
-    fn the_most_urgent_data_that_was_written_first() {
+    fn the_most_urgent_and_then_the_oldest_data_goes_first() {
         let mut pfifo = Ranked::<Pfifo>::default();
         pfifo.on_priority(key(2), urgency(0));
         for (slot, order) in [(0, 1), (1, 2), (2, 3)] {

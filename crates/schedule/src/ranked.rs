@@ -1,37 +1,37 @@
-//! Ready streams by a rank: what all schedulers have in common of which each is a rank.
+//! The common part of all schedulers that order ready streams by a rank.
 
 use super::heap::Heap;
 use super::{Head, PathView, Priority, Scheduler, StreamKey, entry};
 use std::fmt::Debug;
 use units::Time;
 
-/// The rank by which a [`Ranked`] scheduler orders streams, and what it keeps of each.
+/// The rank by which a [`Ranked`] scheduler orders streams, and its state per stream.
 pub trait Discipline: Debug + Send {
-    /// What is kept of a stream that is open; its default for one of which nothing is known.
+    /// The state of an open stream, initially the default.
     type State: Debug + Default + Send;
-    /// The least one goes first. No two ready streams may have the same: then both would be first.
+    /// The lowest rank goes first. No two ready streams may have the same rank.
     type Rank: Debug + Ord + Copy + Send;
 
     /// Whether ranks depend on when data was written (default: no): see [`Scheduler::on_head`].
     const BY_DATA: bool = false;
 
-    /// The rank of a stream of which this is known.
+    /// The rank of a stream with this state.
     fn rank(stream: StreamKey, state: &Self::State) -> Self::Rank;
-    /// The application has said this of the stream.
+    /// The application has set the priority of the stream.
     fn set_priority(state: &mut Self::State, priority: Priority) {
         let _ = (state, priority);
     }
-    /// This is the data that the stream would send next. Not called unless [`Discipline::BY_DATA`].
+    /// The stream's next data has changed. Only called with [`Discipline::BY_DATA`].
     fn set_head(state: &mut Self::State, head: Head) {
         let _ = (state, head);
     }
-    /// The stream has become ready, or [passes](Discipline::passes) its turn: it is behind all others that came to their
-    /// place before, for they have lower numbers.
+    /// The stream has become ready or [passes](Discipline::passes) its turn. Its place is behind all earlier ones,
+    /// which have lower numbers.
     fn set_place(state: &mut Self::State, place: u64) {
         let _ = (state, place);
     }
-    /// Whether a stream gets another [place](Discipline::set_place) for each turn that it has had (default: no, it stays
-    /// first as long as its rank is the least).
+    /// Whether a stream gets a new [place](Discipline::set_place) after each turn (default: no, it stays first as long
+    /// as its rank is the lowest).
     #[inline]
     fn passes(state: &Self::State) -> bool {
         let _ = state;
@@ -39,15 +39,15 @@ pub trait Discipline: Debug + Send {
     }
 }
 
-/// A scheduler by rank: of the ready streams the one of the least rank goes next, found and put right at O(log n). A stream
-/// that becomes ready comes in at its rank, one that has nothing to send or may not leaves; what is known of it stays until it
-/// is over. A new priority counts at once.
+/// A scheduler by rank: the ready stream with the lowest rank goes next, with updates in O(log n). A stream joins with
+/// its rank when it becomes ready, and leaves when it has nothing to send or is blocked; its state remains until it is
+/// closed. A new priority takes effect at once.
 #[derive(Debug)]
 pub struct Ranked<D: Discipline> {
     ready: Heap<D::Rank>,
     /// By slot.
     states: Vec<D::State>,
-    /// How many places were given.
+    /// The number of places given so far.
     places: u64,
 }
 
@@ -106,7 +106,7 @@ mod tests {
     use super::super::testing::{VIEW, key, turns, urgency};
     use super::*;
 
-    /// By urgency, urgent streams for ever and the others in turns; nothing else.
+    /// Orders by urgency: streams of urgency 0 keep the turn, the others take turns.
     #[derive(Debug)]
     struct Mixed;
 
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn who_passes_comes_last_of_its_rank_and_who_does_not_stays() {
+    fn streams_that_pass_come_last_of_their_rank() {
         let mut ranked = Ranked::<Mixed>::default();
         for slot in 0..3 {
             ranked.on_priority(key(slot), urgency(1));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_stream_of_a_slot_knows_nothing_of_the_last() {
+    fn a_reused_slot_starts_with_the_default_state() {
         let mut ranked = Ranked::<Mixed>::default();
         ranked.on_closed(key(9));
         assert_eq!(ranked.states.len(), 0, "a stream that never sent leaves nothing");

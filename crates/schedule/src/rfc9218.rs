@@ -11,12 +11,12 @@ pub(crate) const ROW: Row<super::Build> = Row {
     build: &|_| Box::new(Ranked::<Rfc9218>::default()),
 };
 
-/// What is known of a stream.
+/// The state of a stream.
 #[derive(Debug)]
 pub struct State {
     urgency: u8,
     incremental: bool,
-    /// When it became ready, or had its last turn as an incremental one, among all.
+    /// A counter value of when it became ready, or had its last turn as an incremental stream.
     place: u64,
 }
 
@@ -28,11 +28,11 @@ impl Default for State {
     }
 }
 
-/// Ready streams by urgency (RFC 9218 section 10: "it is RECOMMENDED that, when possible, servers send higher urgency
-/// responses before lower urgency responses"). Within one urgency those that are not incremental go first, each until it
-/// has no data left, by ascending id; then the incremental ones share by taking turns, a packet each. The RFC leaves open
-/// how both share one urgency. There are no ties. A new stream, or one that was blocked, takes the place of its id, or
-/// comes last of the incremental ones; one whose urgency changes comes among these by when it had its last turn. A stream
+/// Orders ready streams by urgency (RFC 9218 section 10: "it is RECOMMENDED that, when possible, servers send higher
+/// urgency responses before lower urgency responses"). Within an urgency the non-incremental streams go first, each
+/// until its data is sent, by ascending id; then the incremental ones take turns of a packet each. The RFC does not
+/// specify how both share an urgency. There are no ties. A new or unblocked stream takes the position of its id, or
+/// comes last of the incremental ones; a stream whose urgency changes is placed among these by its last turn. A stream
 /// starves as long as others go before it.
 #[derive(Debug)]
 pub struct Rfc9218;
@@ -43,7 +43,7 @@ impl Discipline for Rfc9218 {
 
     #[inline]
     fn rank(stream: StreamKey, state: &State) -> u128 {
-        // An urgency has two levels: the incremental streams of one come behind the others.
+        // An urgency has two levels: incremental streams come after the others.
         let level = u64::from(state.urgency) * 2 + u64::from(state.incremental);
         rank(level, if state.incremental { state.place } else { stream.id.value() })
     }
@@ -66,16 +66,16 @@ mod tests {
     use super::*;
     use units::Time;
 
-    fn tell(scheduler: &mut Ranked<Rfc9218>, slot: u32, urgency: u8, incremental: bool) {
+    fn set(scheduler: &mut Ranked<Rfc9218>, slot: u32, urgency: u8, incremental: bool) {
         scheduler.on_priority(key(slot), Priority { urgency, incremental, ..Priority::default() });
     }
 
     #[test]
     fn urgency_then_whole_ones_by_id_then_turns() {
         let mut scheduler = Ranked::<Rfc9218>::default();
-        tell(&mut scheduler, 0, 3, true);
-        tell(&mut scheduler, 1, 3, true);
-        tell(&mut scheduler, 4, 0, false);
+        set(&mut scheduler, 0, 3, true);
+        set(&mut scheduler, 1, 3, true);
+        set(&mut scheduler, 4, 0, false);
         for slot in [4, 3, 2, 1, 0] {
             scheduler.on_ready(key(slot), Time::ZERO);
         }
@@ -86,20 +86,20 @@ mod tests {
         assert_eq!(turns(&mut scheduler, 2), [3, 3]);
         scheduler.on_idle(key(3));
         assert_eq!(turns(&mut scheduler, 4), [1, 0, 1, 0]);
-        tell(&mut scheduler, 0, 2, true);
+        set(&mut scheduler, 0, 2, true);
         assert_eq!(turns(&mut scheduler, 2), [0, 0], "at any time");
-        tell(&mut scheduler, 0, 3, true);
+        set(&mut scheduler, 0, 3, true);
         assert_eq!(turns(&mut scheduler, 3), [1, 0, 1]);
     }
 
-    /// RFC 9218 sections 4.1 and 4.2: of whom nothing was said is of urgency 3, and not incremental. Section 10: responses
-    /// that are not incremental go in the order of their stream ids, whenever they become ready.
+    /// RFC 9218 sections 4.1 and 4.2: the default is urgency 3, not incremental. Section 10: non-incremental responses
+    /// go in the order of their stream ids, whenever they become ready.
     #[test]
-    fn defaults_and_ids_decide_where_nothing_was_said() {
+    fn without_priorities_the_ids_decide() {
         let mut scheduler = Ranked::<Rfc9218>::default();
-        tell(&mut scheduler, 1, 2, true);
-        tell(&mut scheduler, 2, 3, true);
-        tell(&mut scheduler, 3, 4, false);
+        set(&mut scheduler, 1, 2, true);
+        set(&mut scheduler, 2, 3, true);
+        set(&mut scheduler, 3, 4, false);
         for slot in [3, 2, 1] {
             scheduler.on_ready(key(slot), Time::ZERO);
         }
@@ -116,19 +116,19 @@ mod tests {
         assert_eq!(turns(&mut scheduler, 1), [3]);
     }
 
-    /// A response that changes its urgency and comes back takes the turn that it has not had, and no more.
+    /// A response that changes its urgency and back takes only the turn that it has missed.
     #[test]
-    fn a_change_of_urgency_costs_and_gives_no_turns() {
+    fn changing_the_urgency_neither_costs_nor_gains_turns() {
         let mut scheduler = Ranked::<Rfc9218>::default();
         for slot in 0..3 {
-            tell(&mut scheduler, slot, 3, true);
+            set(&mut scheduler, slot, 3, true);
             scheduler.on_ready(key(slot), Time::ZERO);
         }
         assert_eq!(turns(&mut scheduler, 2), [0, 1]);
-        tell(&mut scheduler, 2, 7, true);
+        set(&mut scheduler, 2, 7, true);
         assert_eq!(turns(&mut scheduler, 2), [0, 1]);
-        tell(&mut scheduler, 2, 3, true);
-        tell(&mut scheduler, 2, 3, true);
+        set(&mut scheduler, 2, 3, true);
+        set(&mut scheduler, 2, 3, true);
         assert_eq!(turns(&mut scheduler, 4), [2, 0, 1, 2]);
     }
 }

@@ -1,4 +1,4 @@
-//! A ring of streams: those that are ready take turns.
+//! A ring of ready streams that take turns.
 
 use super::{StreamKey, entry};
 use wire::StreamId;
@@ -8,7 +8,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy)]
 struct Node {
     id: StreamId,
-    /// `NONE` where the stream is not in the ring.
+    /// `NONE` if the stream is not in the ring.
     next: u32,
     previous: u32,
 }
@@ -19,7 +19,7 @@ impl Default for Node {
     }
 }
 
-/// A ring that a stream joins at the end and leaves from wherever it stands, both without a search.
+/// A ring. A stream joins at the end and can leave from any position, both in constant time.
 #[derive(Debug)]
 pub(super) struct Ring {
     /// By slot.
@@ -47,7 +47,7 @@ impl Ring {
         self.front == stream.slot
     }
 
-    /// The turn passes on.
+    /// Ends the turn.
     #[inline]
     pub(super) fn rotate(&mut self) {
         if let Some(node) = self.nodes.get(self.front as usize) {
@@ -55,7 +55,7 @@ impl Ring {
         }
     }
 
-    /// Puts a stream at the end, if it is not in.
+    /// Adds a stream at the end unless it is in the ring.
     pub(super) fn join(&mut self, stream: StreamKey) {
         let slot = stream.slot;
         let node = entry(&mut self.nodes, slot);
@@ -73,7 +73,7 @@ impl Ring {
         self.nodes[first as usize].previous = slot;
     }
 
-    /// Takes a stream out, if it is in.
+    /// Removes a stream if it is in the ring.
     pub(super) fn leave(&mut self, stream: StreamKey) {
         let Some(node) = self.nodes.get_mut(stream.slot as usize).filter(|node| node.next != NONE) else {
             return;

@@ -1,4 +1,4 @@
-//! Round robin: the streams that have something to send take turns, a packet each.
+//! Round robin: streams with data take turns of a packet each.
 
 use super::ring::Ring;
 use super::{PathView, RETRANSMISSIONS, Scheduler, StreamKey};
@@ -12,8 +12,8 @@ pub(crate) const ROW: Row<super::Build> = Row {
     build: &|_| Box::new(RoundRobin::default()),
 };
 
-/// The ring of ready streams. A stream that becomes ready, new or blocked before, comes last; one that has nothing left,
-/// its FIN included, leaves.
+/// The ring of ready streams. A new or unblocked stream comes last; one that has sent everything, including its FIN,
+/// leaves.
 #[derive(Debug, Default)]
 pub struct RoundRobin {
     ring: Ring,
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_take_turns_and_idle_ones_are_left_out() {
+    fn ready_streams_take_turns() {
         let [a, b, c] = [0, 1, 2].map(key);
         let mut ring = RoundRobin::default();
         for stream in [a, b, c] {

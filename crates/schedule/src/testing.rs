@@ -1,10 +1,10 @@
-//! What the tests of schedulers share.
+//! Helpers for tests of schedulers.
 
 use super::{Head, PathView, Priority, Scheduler, StreamKey};
 use units::{Duration, Time};
 use wire::StreamId;
 
-/// A path of which nothing is known.
+/// A path without estimates.
 pub(super) const VIEW: PathView = PathView { now: Time::ZERO, window: 0, smoothed_rtt: Duration::ZERO };
 
 /// The stream in this slot.
@@ -22,17 +22,17 @@ pub(super) fn turns(scheduler: &mut dyn Scheduler, count: usize) -> Vec<u32> {
     (0..count).map(turn).collect()
 }
 
-/// Data that was written after so many milliseconds, as this write.
+/// Data written after so many milliseconds by this write.
 pub(super) fn head(written: u64, order: u64) -> Head {
     Head { written: Time::ZERO + Duration::from_millis(written), order }
 }
 
-/// A priority of this urgency.
+/// A priority with this urgency.
 pub(super) fn urgency(urgency: u8) -> Priority {
     Priority { urgency, ..Priority::default() }
 }
 
-/// A priority of this weight.
+/// A priority with this weight.
 pub(super) fn weight(weight: u16) -> Priority {
     Priority { weight, ..Priority::default() }
 }

@@ -13,14 +13,14 @@ pub(crate) const ROW: Row<super::Build> = Row {
     build: &|_| Box::new(FairQueuing::default()),
 };
 
-/// A byte of a stream of weight 1 in virtual time: the weights divide it.
+/// The virtual time of a byte at weight 1; it is divided by the weight.
 const BYTE: u64 = 1 << 16;
 
-/// What is known of a stream.
+/// The state of a stream.
 #[derive(Debug)]
 struct State {
     weight: u16,
-    /// The virtual time at which what it has sent is paid for.
+    /// The virtual time at which the service of the stream's sent bytes finishes.
     finish: u64,
 }
 
@@ -30,11 +30,12 @@ impl Default for State {
     }
 }
 
-/// Ready streams by start tag. A stream's start tag is where the service of its last bytes finished, or the virtual time when
-/// it became ready, if that is later; bytes finish at the start tag and their number divided by the weight. The virtual time
-/// is the start tag of what is being sent, and when nothing is ready the last finish. So a new stream starts with the
-/// others, one that was blocked or idle is owed nothing for that time, and no stream starves. Ties go to the stream that came
-/// to its tag first. Lost bytes that are sent again count as others do, in or out of turn; a FIN alone costs nothing.
+/// Orders ready streams by start tag. The start tag of a stream is the finish of its last bytes, or the virtual time
+/// when it became ready, whichever is later; the finish is the start tag plus the number of bytes divided by the
+/// weight. The virtual time is the start tag of the data being sent, or the latest finish when nothing is ready.
+/// Therefore a new stream starts with the others, a blocked or idle stream gets no credit for that time, and no stream
+/// starves. Ties go to the stream that reached its tag first. Retransmitted bytes count like others, in or out of turn;
+/// a FIN alone costs nothing.
 #[derive(Debug, Default)]
 pub struct FairQueuing {
     ready: Heap<u128>,
@@ -42,7 +43,7 @@ pub struct FairQueuing {
     now: u64,
     /// The latest finish.
     last: u64,
-    /// How often a stream came to a tag.
+    /// The number of tags given so far.
     count: u64,
 }
 
@@ -52,11 +53,11 @@ impl FairQueuing {
         self.ready.rank(stream).map(|rank| (rank >> 64) as u64)
     }
 
-    fn pay(&mut self, stream: StreamKey, bytes: u64) {
+    fn charge(&mut self, stream: StreamKey, bytes: u64) {
         self.count += 1;
         let start = self.start(stream);
         let state = entry(&mut self.states, stream.slot);
-        // Virtual time would end after 2^48 bytes: then all tags are equal, and the streams take turns.
+        // Virtual time saturates after 2^48 bytes: then all tags are equal, and the streams take turns.
         let cost = bytes.saturating_mul(BYTE) / u64::from(state.weight);
         state.finish = start.unwrap_or(state.finish).saturating_add(cost);
         self.last = self.last.max(state.finish);
@@ -74,10 +75,10 @@ impl Scheduler for FairQueuing {
         if let Some(start) = self.start(stream) {
             self.now = self.now.max(start);
         }
-        self.pay(stream, bytes);
+        self.charge(stream, bytes);
     }
     fn on_sent_out_of_turn(&mut self, stream: StreamKey, bytes: u64) {
-        self.pay(stream, bytes);
+        self.charge(stream, bytes);
     }
     fn on_idle(&mut self, stream: StreamKey) {
         self.ready.leave(stream);
@@ -86,7 +87,7 @@ impl Scheduler for FairQueuing {
         }
     }
     fn on_priority(&mut self, stream: StreamKey, priority: Priority) {
-        // What was sent is paid for; what comes costs by the new weight.
+        // Sent data keeps its cost; new data costs according to the new weight.
         entry(&mut self.states, stream.slot).weight = priority.weight.max(1);
     }
     fn on_closed(&mut self, stream: StreamKey) {
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_away_is_owed_nothing() {
+    fn idle_time_earns_no_credit() {
         let mut wfq = FairQueuing::default();
         wfq.on_ready(key(0), Time::ZERO);
         assert_eq!(turns(&mut wfq, 100), [0; 100]);

@@ -1,5 +1,5 @@
-//! Weighted round robin, by packets: what Fernández et al., "Exploiting stream scheduling in QUIC: Performance assessment over
-//! wireless connectivity scenarios", 2024, call WFQ.
+//! Weighted round robin by packets, called WFQ by Fernández et al., "Exploiting stream scheduling in QUIC: Performance
+//! assessment over wireless connectivity scenarios", 2024.
 
 use super::ring::Ring;
 use super::{PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
@@ -13,11 +13,11 @@ pub(crate) const ROW: Row<super::Build> = Row {
     build: &|_| Box::new(WeightedRoundRobin::default()),
 };
 
-/// What is known of a stream.
+/// The state of a stream.
 #[derive(Debug)]
 struct State {
     weight: u16,
-    /// Turns that are left to it before the next stream.
+    /// Turns left before the next stream.
     left: u16,
 }
 
@@ -27,9 +27,8 @@ impl Default for State {
     }
 }
 
-/// The ring of ready streams; each has as many turns in a row as its weight. That is the order of a queue in which a stream
-/// stands so often. A stream that becomes ready, new or blocked before, comes last and has all its turns; one that has
-/// nothing left, its FIN included, leaves with all of them.
+/// The ring of ready streams. Each has as many consecutive turns as its weight, as if it were queued that often. A new
+/// or unblocked stream comes last with all its turns; one that has sent everything, including its FIN, leaves.
 #[derive(Debug, Default)]
 pub struct WeightedRoundRobin {
     ring: Ring,

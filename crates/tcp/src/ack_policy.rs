@@ -1,16 +1,16 @@
-//! When an acknowledgement is sent (RFC 5681 section 4.2, RFC 9293 section 3.8.6.3).
+//! Delayed acknowledgements (RFC 5681 section 4.2, RFC 9293 section 3.8.6.3).
 
 use units::{Duration, Time};
 
-/// Whether an acknowledgement is owed, and since when.
+/// Decides when to send an acknowledgement.
 #[derive(Debug, Clone)]
 pub(crate) struct AckPolicy {
-    /// Full-sized segments for each acknowledgement.
+    /// Full-sized segments per acknowledgement.
     ratio: u64,
     delay: Duration,
-    /// The largest payload seen: what a full-sized segment is.
+    /// The largest payload received so far, taken as the size of a full-sized segment.
     largest: u64,
-    /// Bytes that were not acknowledged yet.
+    /// Received bytes that have not been acknowledged.
     bytes: u64,
     deadline: Option<Time>,
     now: bool,
@@ -20,38 +20,38 @@ impl AckPolicy {
     pub(crate) fn new(ratio: u64, delay: Duration) -> AckPolicy {
         AckPolicy { ratio, delay, largest: 1, bytes: 0, deadline: None, now: false }
     }
-    /// Data came in order.
+    /// Data arrived in order.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Time, length: u64) {
         self.largest = self.largest.max(length);
         self.bytes += length;
-        // RFC 5681 section 4.2: for at least every second full-sized segment, and within 500 ms.
+        // RFC 5681 section 4.2: "at least every second full-sized segment", and within 500 ms.
         if self.bytes >= self.ratio * self.largest || self.delay.is_zero() {
             self.now = true;
         } else if self.deadline.is_none() {
             self.deadline = Some(now + self.delay);
         }
     }
-    /// An acknowledgement is to be sent at once.
+    /// Requests an immediate acknowledgement.
     #[inline]
     pub(crate) fn at_once(&mut self) {
         self.now = true;
     }
-    /// Whether one is to be sent now.
+    /// Whether an acknowledgement is due.
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
         self.now || self.deadline.is_some_and(|at| at <= now)
     }
-    /// When one is to be sent that is not due yet.
+    /// The deadline of the delayed acknowledgement, if any.
     #[inline]
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.deadline
     }
-    /// Nothing is delayed any more.
+    /// Cancels the delayed acknowledgement.
     pub(crate) fn no_timer(&mut self) {
         self.deadline = None;
     }
-    /// A segment with an acknowledgement leaves.
+    /// A segment with an acknowledgement was sent.
     #[inline]
     pub(crate) fn on_sent(&mut self) {
         self.bytes = 0;

@@ -1,9 +1,9 @@
-//! The options of a connection's end, as one table that scenarios, documents and code share.
+//! The options of a connection end: one table shared by scenarios, documentation and code.
 
 use units::parameter::{Arguments, Component, Default, Kind, Parameter};
 use units::{Duration, Size};
 
-/// The options of a connection: what `[tcp]` admits in a scenario. Both ends have a set of their own.
+/// The options of a connection, as in the section `[tcp]` of a scenario. Each end has its own.
 pub static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "controller",
@@ -184,15 +184,15 @@ pub static PARAMETERS: &[Parameter] = &[
 /// The option `fast_open`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FastOpen {
-    /// No cookie is asked for, given or taken.
+    /// Fast Open is not used.
     Off,
-    /// A client asks for a cookie (RFC 7413 section 4.1.1); a server gives them.
+    /// A client requests a cookie (RFC 7413 section 4.1.1); a server issues them.
     Request,
-    /// A client has a cookie; a server takes it.
+    /// A client has a cookie; a server accepts it.
     Cached,
 }
 
-/// The options of a connection: see [`PARAMETERS`] for the meaning, unit and default of each.
+/// The options of a connection. See [`PARAMETERS`] for the meaning, unit and default of each.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the table above documents each")]
 pub struct Config {

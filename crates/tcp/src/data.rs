@@ -1,13 +1,13 @@
-//! Data on its way from an application or to one: real bytes, or the extent of virtual ones.
+//! Data from and to an application: real bytes, or a range of virtual bytes.
 
 pub(crate) use transport::{Data, Read};
 
-/// A run of kept bytes of one kind.
+/// A buffered run of bytes of one kind.
 #[derive(Debug)]
 pub(crate) enum Chunk {
-    /// Real ones.
+    /// Real bytes.
     Bytes(Vec<u8>),
-    /// So many of the pattern, from this place of it on.
+    /// Virtual bytes: the length, and the offset in the pattern.
     Virtual { length: u64, from: u64 },
 }
 
@@ -21,16 +21,16 @@ impl Chunk {
     }
 }
 
-/// The payload of a segment as it arrives: bytes, a hole, bytes (see [`wire::Hole`]).
+/// The payload of a received segment: bytes, a hole, bytes (see [`wire::Hole`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Payload<'a> {
     pub(crate) before: &'a [u8],
-    /// How many virtual bytes there are, and where in the pattern they begin.
+    /// The number of virtual bytes, and their offset in the pattern.
     pub(crate) hole: (u64, u64),
     pub(crate) after: &'a [u8],
 }
 
-/// One run of a payload.
+/// A run of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Run<'a> {
     Bytes(&'a [u8]),
@@ -48,7 +48,7 @@ impl Run<'_> {
 }
 
 impl<'a> Payload<'a> {
-    /// The payload of a segment without a header of `length` bytes; a hole that would stand in the header is none.
+    /// The payload of a segment behind a header of `length` bytes. A hole within the header is ignored.
     pub(crate) fn new(segment: &'a [u8], length: usize, hole: Option<wire::Hole>) -> Payload<'a> {
         let bytes = segment.get(length..).unwrap_or_default();
         match hole.and_then(|hole| hole.behind(length)) {
@@ -59,12 +59,12 @@ impl<'a> Payload<'a> {
             _ => Payload { before: bytes, ..Payload::default() },
         }
     }
-    /// How many bytes it has.
+    /// The length in bytes.
     #[inline]
     pub(crate) fn len(&self) -> u64 {
         self.before.len() as u64 + self.hole.0 + self.after.len() as u64
     }
-    /// Its bytes from `start` to `end`.
+    /// The bytes from `start` to `end`.
     pub(crate) fn slice(&self, start: u64, end: u64) -> Payload<'a> {
         let part = |bytes: &'a [u8], at: u64| {
             let limit = bytes.len() as u64;
@@ -80,7 +80,7 @@ impl<'a> Payload<'a> {
             after: part(self.after, at + length),
         }
     }
-    /// Its runs, those that are not empty.
+    /// The non-empty runs.
     #[inline]
     pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'a>> {
         let (length, from) = self.hole;
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_slice_of_a_payload_is_that_of_its_bytes() {
+    fn slices_of_a_payload_match_its_bytes() {
         let payload = Payload { before: &[200, 201, 202], hole: (4, 10), after: &[203, 204] };
         let written = |payload: &Payload<'_>| {
             let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! Connections with every option as it is by default.
+//! The default options.
 
 use crate::config::{Config, PARAMETERS};
 use units::parameter::{Arguments, Unfilled, Value};
@@ -10,10 +10,10 @@ impl std::default::Default for Config {
 }
 
 impl Config {
-    /// The options by default, but for those given.
+    /// The default options, replaced by those given.
     ///
     /// # Errors
-    /// For a name that is no option.
+    /// If a name is not an option.
     pub fn with(given: &[(&str, Value)]) -> Result<Config, Unfilled> {
         Arguments::filled(PARAMETERS, given, &[congestion::room()]).map(|all| Config::from(&all))
     }

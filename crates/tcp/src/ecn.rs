@@ -1,24 +1,24 @@
-//! Explicit congestion notification: what is agreed, echoed and answered (RFC 3168 section 6.1).
+//! Explicit congestion notification: negotiation, echo and response (RFC 3168 section 6.1).
 
 use wire::Ecn;
 use wire::tcp::Flags;
 
-/// The state of ECN at one end.
+/// The ECN state of one end.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EcnState {
-    /// Whether both ends know it.
-    pub(crate) agreed: bool,
-    /// A packet came with CE, and the sender has not said that it knows (6.1.3).
+    /// Whether both ends support ECN.
+    pub(crate) negotiated: bool,
+    /// A packet arrived with CE, and the sender has not confirmed the echo yet (6.1.3).
     echo: bool,
-    /// The next new segment says that the window was reduced (6.1.2).
+    /// The next new segment reports the reduced window with CWR (6.1.2).
     reduced: bool,
-    /// Until more than what is before this number is acknowledged, and with it the segment that says so, the window is not
-    /// reduced again for an ECN-Echo (6.1.2).
+    /// No ECN-Echo reduces the window again until an acknowledgement exceeds this number, and so covers the segment
+    /// with CWR (6.1.2).
     answered_to: u64,
 }
 
 impl EcnState {
-    /// 6.1.1: an ECN-setup SYN, and an ECN-setup SYN-ACK.
+    /// 6.1.1: the flags of an ECN-setup SYN.
     pub(crate) const SYN: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
 
     /// 6.1.1: whether a SYN is an ECN-setup SYN.
@@ -30,20 +30,20 @@ impl EcnState {
         flags.has(Flags::ECE) && !flags.has(Flags::CWR)
     }
 
-    /// 6.1.3: a segment with data came. CWR ends the echo of what came before it.
+    /// 6.1.3: a data segment arrived. CWR ends the echo of earlier marks.
     #[inline]
     pub(crate) fn on_segment(&mut self, flags: Flags, field: Ecn) {
-        if self.agreed {
+        if self.negotiated {
             self.echo &= !flags.has(Flags::CWR);
             self.echo |= field == Ecn::Ce;
         }
     }
 
-    /// 6.1.2: an acknowledgement up to `una` with these flags: whether the window is to be reduced, once for all data that
-    /// is outstanding.
+    /// 6.1.2: an acknowledgement up to `una` with these flags arrived. Returns whether to reduce the window, at most
+    /// once per window of data.
     #[inline]
     pub(crate) fn on_ack(&mut self, flags: Flags, una: u64, nxt: u64) -> bool {
-        let marked = self.agreed && flags.has(Flags::ECE) && una > self.answered_to;
+        let marked = self.negotiated && flags.has(Flags::ECE) && una > self.answered_to;
         if marked {
             self.answered_to = nxt;
             self.reduced = true;
@@ -51,16 +51,16 @@ impl EcnState {
         marked
     }
 
-    /// 6.1.2: the window was reduced "for any reason": the peer is told, as after an echo.
+    /// 6.1.2: the window was reduced "for any reason"; the peer is notified with CWR as after an echo.
     pub(crate) fn on_reduced(&mut self) {
-        self.reduced = self.agreed;
+        self.reduced = self.negotiated;
     }
 
-    /// The flags of a segment that leaves, and its field: `fresh` if it carries new data (6.1.5: retransmissions, 6.1.4:
-    /// pure acknowledgements are not ECN-capable).
+    /// The ECN flags and the ECN field of a sent segment; `fresh` if it carries new data. Retransmissions (6.1.5) and
+    /// pure acknowledgements (6.1.4) are not ECN-capable.
     #[inline]
     pub(crate) fn on_sent(&mut self, fresh: bool) -> (Flags, Ecn) {
-        if !self.agreed {
+        if !self.negotiated {
             return (Flags::none(), Ecn::NotEct);
         }
         let flags = Flags::none().with_if(self.echo, Flags::ECE);
@@ -76,10 +76,10 @@ impl EcnState {
 mod tests {
     use super::*;
 
-    /// RFC 3168 sections 6.1.2 and 6.1.3: the echo goes on until CWR, and is answered once for each window.
+    /// RFC 3168 sections 6.1.2 and 6.1.3: the echo continues until CWR and reduces the window once per window of data.
     #[test]
     fn an_echo_is_answered_once() {
-        let mut receiver = EcnState { agreed: true, ..EcnState::default() };
+        let mut receiver = EcnState { negotiated: true, ..EcnState::default() };
         let mut sender = receiver.clone();
         assert_eq!(sender.on_sent(true), (Flags::none(), Ecn::Ect0));
         receiver.on_segment(Flags::ACK, Ecn::Ce);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn without_agreement_there_is_nothing() {
+    fn without_negotiation_ecn_is_off() {
         let mut ecn = EcnState::default();
         ecn.on_segment(Flags::none(), Ecn::Ce);
         assert!(!ecn.on_ack(Flags::ECE, 1, 2));

@@ -1,19 +1,19 @@
-//! What a connection tells its application, and what it refuses.
+//! Events and close reasons of a connection.
 
 use std::fmt;
 
-/// Something that the application may want to act on.
+/// An event for the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The handshake is complete, that of TLS too where there is one: data flows.
+    /// The handshake is complete, including that of TLS if it is used: data can flow.
     Connected,
-    /// There is data, or the end, to read. Told once; the next time after a read.
+    /// Data or the end of the data can be read. Reported once until the next read.
     Readable,
-    /// A write that was refused or cut short can go on.
+    /// A blocked or partial write can continue.
     Writable,
-    /// All that was written, and the end, were acknowledged.
+    /// All written data and the FIN were acknowledged.
     Delivered,
-    /// The connection is over for the application. Nothing comes after this.
+    /// The connection is over for the application. This is the last event.
     Ended,
 }
 
@@ -23,27 +23,27 @@ pub(crate) const NO_CODE: u64 = 0;
 /// Why a connection ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CloseReason {
-    /// The application closed it, with this code and reason, which nobody but this side knows.
+    /// The application closed it with this code and reason, which the peer does not see.
     Application {
-        /// Its code.
+        /// The code.
         code: u64,
-        /// Its words.
+        /// The reason.
         reason: String,
     },
     /// Both sides have ended their data.
     Finished,
     /// The peer reset it (RFC 9293 section 3.5.3).
     PeerReset,
-    /// Nobody listens there.
+    /// Nobody listens at the address.
     Refused,
-    /// The peer did not answer any more (RFC 9293 section 3.8.3).
+    /// The peer stopped answering (RFC 9293 section 3.8.3).
     TimedOut,
-    /// What came was not TLS.
+    /// The received data was not TLS.
     Tls,
 }
 
 impl CloseReason {
-    /// Whether nothing went wrong: the application closed with this code, or all was finished.
+    /// Whether the end is normal: the application closed with this code, or both sides have finished.
     pub fn is_clean(&self, no_error: u64) -> bool {
         match self {
             CloseReason::Application { code, .. } => *code == no_error,
@@ -52,7 +52,7 @@ impl CloseReason {
         }
     }
 
-    /// Whether something went wrong that neither end's application has asked for.
+    /// Whether the end was an error, not a request of an application.
     pub fn is_broken(&self) -> bool {
         matches!(
             self,

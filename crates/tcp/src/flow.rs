@@ -1,4 +1,4 @@
-//! The TCP connections of a flow as its application sees them: each is a stream.
+//! The TCP connections of a flow, presented to its application as streams.
 
 use crate::event::{self, NO_CODE};
 use crate::{CloseReason, Connection};
@@ -6,59 +6,60 @@ use transport::{Data, Event, MAX_CONNECTIONS, PathView, Priority, Read, StreamEr
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
-/// The stream of the first TCP connection of a flow: bidirectional, opened by the client.
+/// The stream of a flow's first TCP connection: bidirectional, opened by the client.
 pub const TCP_STREAM: StreamId = tcp_stream(0);
 
-/// The stream of a flow's TCP connection with this index.
+/// The stream of the flow's TCP connection with this index.
 const fn tcp_stream(index: usize) -> StreamId {
     StreamId::new(Side::Client, Direction::Bidirectional, index as u64)
 }
 
-/// Makes the TCP connection with an index: at the client one that opens, at the server one that listens. `None` if its
-/// options cannot be used.
-pub type MakeTcp = Box<dyn Fn(Time, usize) -> Option<Connection>>;
+/// Creates the TCP connection with an index: an active open at the client, a passive open at the server. Returns `None`
+/// if its options cannot be used.
+pub type ConnectionFactory = Box<dyn Fn(Time, usize) -> Option<Connection>>;
 
 /// One TCP connection of a flow.
 struct Slot {
     connection: Connection,
-    /// Whether it waits in `TcpConnections::touched`.
+    /// Whether it is listed in `TcpConnections::touched`.
     touched: bool,
-    /// When it is to be woken.
+    /// The time of its next timer.
     due: Time,
 }
 
-/// The TCP connections of a flow, at one end.
+/// The TCP connections of a flow at one end.
 ///
-/// An application that opens several streams gets a connection for each: the stream with index k is connection k, with
-/// ports, handshake and controller of its own. The first one is opened by the host, and the first stream that the
-/// application opens is that one; each further stream opens a connection, up to the flow's limit, which counts the closed
-/// ones too. What is written before the handshake is complete waits for it.
+/// Each stream that an application opens is a connection: the stream with index k is connection k, with its own ports,
+/// handshake and controller. The host opens the first connection, which becomes the first stream of the application.
+/// Each further stream opens a connection, up to the limit of the flow, which includes closed connections. Data written
+/// before the handshake is complete waits for it.
 ///
-/// What the connections tell is told in the words of streams: [`Event::Connected`] once, for the first that is
-/// established; at the server [`Event::Opened`] for each that is; at the client [`Event::Writable`] for each behind the
-/// first. One that ends otherwise than by both ends' finishing is told as [`Event::Reset`]. [`Event::Ended`] comes once:
-/// at the client when all that were opened are over, at the server when as many are as the flow may have.
+/// Events of the connections become stream events: [`Event::Connected`] once, when the first connection is established;
+/// at the server [`Event::Opened`] for each connection; at the client [`Event::Writable`] for each but the first. A
+/// connection that ends before both ends have finished is reported as [`Event::Reset`]. [`Event::Ended`] is reported
+/// once: at the client when all opened connections are over, at the server when as many are over as the flow may have.
 pub struct TcpConnections {
     side: Side,
     limit: usize,
     alpn: &'static [u8],
-    make: MakeTcp,
+    make: ConnectionFactory,
     slots: Vec<Option<Slot>>,
-    /// Those that may have something to tell or to send, each once.
+    /// Connections that may have events or segments to send, each listed once.
     touched: Vec<usize>,
-    /// Streams that the client has opened.
+    /// Streams opened by the client.
     opened: usize,
     /// Connections that are over.
     over: usize,
     pending: Option<Event>,
-    told_connected: bool,
-    told_ended: bool,
+    connected_reported: bool,
+    ended_reported: bool,
     closed: bool,
 }
 
 impl TcpConnections {
-    /// None yet, of at most `limit` (1 to [`MAX_CONNECTIONS`]), whose application protocol is agreed on to be `alpn`.
-    pub fn new(side: Side, limit: usize, alpn: &'static [u8], make: MakeTcp) -> TcpConnections {
+    /// Creates an empty set of up to `limit` connections (1 to [`MAX_CONNECTIONS`]), with the negotiated application
+    /// protocol `alpn`.
+    pub fn new(side: Side, limit: usize, alpn: &'static [u8], make: ConnectionFactory) -> TcpConnections {
         TcpConnections {
             side,
             limit: limit.clamp(1, MAX_CONNECTIONS),
@@ -69,14 +70,15 @@ impl TcpConnections {
             opened: 0,
             over: 0,
             pending: None,
-            told_connected: false,
-            told_ended: false,
+            connected_reported: false,
+            ended_reported: false,
             closed: false,
         }
     }
 
-    /// The connection with an index, made now unless it is there; `None` above the limit, or if it cannot be made.
-    pub fn get_or_make(&mut self, now: Time, index: usize) -> Option<&mut Connection> {
+    /// The connection with an index, created now if necessary. `None` if the index exceeds the limit, or if it cannot
+    /// be created.
+    pub fn get_or_create(&mut self, now: Time, index: usize) -> Option<&mut Connection> {
         if index >= self.limit {
             return None;
         }
@@ -90,7 +92,7 @@ impl TcpConnections {
         self.get(index)
     }
 
-    /// The connection with an index, which counts as touched: it may have something to tell or to send.
+    /// The connection with an index. It is marked as touched: it may have events or segments to send.
     #[inline]
     pub fn get(&mut self, index: usize) -> Option<&mut Connection> {
         let slot = self.slots.get_mut(index)?.as_mut()?;
@@ -101,24 +103,23 @@ impl TcpConnections {
         Some(&mut slot.connection)
     }
 
-    /// All that there are, with their indices.
+    /// All connections with their indices.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Connection)> {
         let slots = self.slots.iter().enumerate();
         slots.filter_map(|(index, slot)| Some((index, &slot.as_ref()?.connection)))
     }
 
-    /// The next connection that may have something to tell or to send, if one does. It is attended to until
-    /// [`TcpConnections::put_back`].
+    /// The index of the next touched connection, if any. It stays next until [`TcpConnections::put_back`].
     #[inline]
     pub fn next_touched(&self) -> Option<usize> {
         self.touched.first().copied()
     }
-    /// The connection that is being attended to.
+    /// The touched connection being served.
     #[inline]
     pub fn attended(&mut self, index: usize) -> Option<&mut Connection> {
         self.slots.get_mut(index)?.as_mut().map(|slot| &mut slot.connection)
     }
-    /// The connection that [`TcpConnections::next_touched`] named has told all and sent what it may.
+    /// Ends the service of the connection from [`TcpConnections::next_touched`]: it has no more events or segments now.
     #[inline]
     pub fn put_back(&mut self, index: usize) {
         self.touched.retain(|other| *other != index);
@@ -128,12 +129,12 @@ impl TcpConnections {
         }
     }
 
-    /// When one of them is to be woken; [`Time::NEVER`] if none is.
+    /// The earliest timer of all connections; [`Time::NEVER`] if there is none.
     #[inline]
     pub fn wake_at(&self) -> Time {
         self.slots.iter().flatten().map(|slot| slot.due).min().unwrap_or(Time::NEVER)
     }
-    /// Lets those do what is due whose time it is.
+    /// Wakes the connections whose timers have expired.
     pub fn wake(&mut self, now: Time) {
         for index in 0..self.slots.len() {
             if self.slots[index].as_ref().is_some_and(|slot| slot.due <= now)
@@ -144,7 +145,7 @@ impl TcpConnections {
         }
     }
 
-    /// Closes all of them: see [`Connection::close`]. No more can be opened.
+    /// Closes all connections (see [`Connection::close`]). No more can be opened.
     pub fn close(&mut self, now: Time, code: u64, reason: &str) {
         self.closed = true;
         for index in 0..self.slots.len() {
@@ -154,7 +155,7 @@ impl TcpConnections {
         }
     }
 
-    /// What a connection tells next, in the words of streams.
+    /// The next event of a connection, as a stream event.
     pub fn poll_event(&mut self, index: usize) -> Option<Event> {
         if let Some(event) = self.pending.take() {
             return Some(event);
@@ -176,19 +177,19 @@ impl TcpConnections {
             }
         }
         let all = if self.side == Side::Client { self.slots.len() } else { self.limit };
-        let ended = self.over == all && !self.told_ended;
-        self.told_ended |= ended;
+        let ended = self.over == all && !self.ended_reported;
+        self.ended_reported |= ended;
         ended.then_some(Event::Ended)
     }
 
     fn on_connected(&mut self, index: usize) -> Event {
         let stream = tcp_stream(index);
         let event = match self.side {
-            // The server is not told what was opened: each connection is there for one stream.
+            // The application of the server sees each connection as a new stream.
             Side::Server => Event::Opened(stream),
             Side::Client => Event::Writable(stream),
         };
-        if std::mem::replace(&mut self.told_connected, true) {
+        if std::mem::replace(&mut self.connected_reported, true) {
             return event;
         }
         self.pending = Some(event).filter(|_| self.side == Side::Server);
@@ -196,12 +197,12 @@ impl TcpConnections {
     }
 }
 
-/// The TCP connections of a flow at a point in time. A stream is a connection, of whatever direction it is asked for; there
-/// are no datagrams. Neither codes nor reasons reach the peer.
+/// The TCP connections of a flow at a point in time. Each stream is a bidirectional connection, whatever direction was
+/// requested. There are no datagrams, and the peer sees neither codes nor reasons.
 pub struct TcpTransport<'a> {
     /// The connections.
     pub connections: &'a mut TcpConnections,
-    /// Now.
+    /// The current time.
     pub now: Time,
 }
 
@@ -218,11 +219,11 @@ impl TcpTransport<'_> {
 
 impl Transport for TcpTransport<'_> {
     fn open(&mut self, _: Direction) -> Result<StreamId, StreamError> {
-        let TcpConnections { side, closed, told_ended, opened, .. } = *self.connections;
-        if side == Side::Server || closed || told_ended {
+        let TcpConnections { side, closed, ended_reported, opened, .. } = *self.connections;
+        if side == Side::Server || closed || ended_reported {
             return Err(StreamError::LimitReached);
         }
-        self.connections.get_or_make(self.now, opened).ok_or(StreamError::LimitReached)?;
+        self.connections.get_or_create(self.now, opened).ok_or(StreamError::LimitReached)?;
         self.connections.opened += 1;
         Ok(tcp_stream(opened))
     }
@@ -232,13 +233,13 @@ impl Transport for TcpTransport<'_> {
     fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
         self.connection(stream)?.finish_writing()
     }
-    /// There is no other way to give up than to end the connection.
+    /// TCP can only give up by ending the connection.
     fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         let now = self.now;
         self.connection(stream)?.close(now, code, "the stream was reset");
         Ok(())
     }
-    /// There is no other way to give up than to end the connection.
+    /// TCP can only give up by ending the connection.
     fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         let now = self.now;
         self.connection(stream)?.close(now, code, "the stream was stopped");
@@ -257,7 +258,7 @@ impl Transport for TcpTransport<'_> {
     fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
         self.skip(stream, u64::MAX)
     }
-    /// Streams that do not share a connection have no use for it.
+    /// Priorities have no effect: streams do not share a connection.
     fn set_priority(&mut self, stream: StreamId, _: Priority) -> Result<(), StreamError> {
         self.connection(stream).map(drop)
     }
@@ -273,7 +274,7 @@ impl Transport for TcpTransport<'_> {
         Some(PathView { now, window, smoothed_rtt: connection.smoothed_rtt() })
     }
     fn alpn(&self) -> Option<&[u8]> {
-        self.connections.told_connected.then_some(self.connections.alpn)
+        self.connections.connected_reported.then_some(self.connections.alpn)
     }
     fn close(&mut self, code: u64, reason: &str) {
         self.connections.close(self.now, code, reason);
@@ -281,11 +282,11 @@ impl Transport for TcpTransport<'_> {
     fn acked_bytes(&self) -> u64 {
         self.connections.iter().map(|(_, connection)| connection.acked_bytes()).sum()
     }
-    /// Into the log of the first connection.
+    /// Writes into the log of the first connection.
     fn tell(&mut self, event: trace::Event) {
         let now = self.now;
         if let Some(first) = self.connections.get(0) {
-            first.log().tell(now, event);
+            first.log().push_if_covered(now, event);
         }
     }
 }
@@ -319,7 +320,7 @@ mod tests {
     #[test]
     fn there_is_a_stream_for_each_connection() {
         let mut connections = connections(2);
-        assert!(connections.get_or_make(Time::ZERO, 0).is_some());
+        assert!(connections.get_or_create(Time::ZERO, 0).is_some());
         let mut transport = TcpTransport { connections: &mut connections, now: Time::ZERO };
         let second = StreamId::from_value(4);
         assert_eq!(transport.open(Direction::Unidirectional), Ok(TCP_STREAM));
@@ -341,7 +342,7 @@ mod tests {
     #[test]
     fn a_flow_has_ended_when_all_its_connections_have() {
         let mut connections = connections(3);
-        connections.get_or_make(Time::ZERO, 0).unwrap();
+        connections.get_or_create(Time::ZERO, 0).unwrap();
         let mut transport = TcpTransport { connections: &mut connections, now: Time::ZERO };
         transport.open(Direction::Bidirectional).unwrap();
         let second = transport.open(Direction::Bidirectional).unwrap();

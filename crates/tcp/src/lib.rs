@@ -1,8 +1,9 @@
-//! A sans-IO TCP endpoint of today, to compare QUIC with: RFC 9293 with MSS, window scale and timestamps (RFC 7323), SACK and
-//! DSACK (RFC 2018, RFC 2883), RACK-TLP (RFC 8985), ECN (RFC 3168), Fast Open (RFC 7413), and the framing of TLS 1.3.
+//! A modern sans-IO TCP endpoint to compare QUIC with: RFC 9293 with MSS, window scale and timestamps (RFC 7323), SACK
+//! and DSACK (RFC 2018, RFC 2883), RACK-TLP (RFC 8985), ECN (RFC 3168), Fast Open (RFC 7413), and the framing of TLS
+//! 1.3.
 //!
-//! Bytes and the time go in, bytes and "wake me at" come out; there is no socket, no thread, no clock. Controllers, pacer
-//! and delivery-rate samples are those of crate `congestion`, which QUIC uses too.
+//! Segments and the time go in, segments and the time of the next timer come out; there is no socket, no thread and no
+//! clock. The controllers, the pacer and the delivery-rate samples are those of the crate `congestion`, as for QUIC.
 
 mod ack_policy;
 pub mod config;
@@ -33,7 +34,7 @@ mod window;
 pub use config::{Config, FastOpen, PARAMETERS};
 pub use connection::{Arrival, Connection, Setup, Transmit};
 pub use event::{CloseReason, Event};
-pub use flow::{MakeTcp, TCP_STREAM, TcpConnections, TcpTransport};
+pub use flow::{ConnectionFactory, TCP_STREAM, TcpConnections, TcpTransport};
 pub use records::TlsSizes;
 pub use state::State;
 pub use stats::Stats;

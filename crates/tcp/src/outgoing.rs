@@ -1,37 +1,38 @@
-//! What was written and is kept until it is acknowledged.
+//! The send buffer: data kept until it is acknowledged.
 
 use crate::data::Chunk;
 use std::collections::VecDeque;
 use std::ops::Range;
 use wire::Hole;
 
-/// Small writes are put together up to this size, so that many of them cost no more than few.
+/// Small writes are joined up to this size, so that many of them cost no more than few.
 const JOIN_BELOW: usize = 4096;
 
-/// The bytes of the stream, by their place in it.
+/// The bytes of the stream by their offset.
 #[derive(Debug, Default)]
 pub(crate) struct Outgoing {
-    /// Ascending and without gaps: the place of its first byte, and the chunk.
+    /// Ascending and contiguous: the offset of the first byte, and the chunk.
     chunks: VecDeque<(u64, Chunk)>,
-    /// The place behind the last byte.
+    /// The end of the stream so far.
     end: u64,
     stored: u64,
-    /// Where the byte stands whose chunk was looked for last, and that chunk: what is sent follows on what was sent.
+    /// The index of the chunk found by the last lookup. Sending is sequential, so the next lookup mostly finds it
+    /// again.
     last: usize,
 }
 
 impl Outgoing {
-    /// The place behind the last byte.
+    /// The end of the stream so far.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
-    /// Real bytes that are kept.
+    /// Real bytes in the buffer.
     pub(crate) fn stored(&self) -> u64 {
         self.stored
     }
 
-    /// Adds real bytes.
+    /// Appends real bytes.
     pub(crate) fn push_bytes(&mut self, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -46,7 +47,7 @@ impl Outgoing {
         self.stored += bytes.len() as u64;
     }
 
-    /// Adds virtual bytes: so many of the pattern, from this place of it on.
+    /// Appends virtual bytes: `more` bytes of the pattern from offset `at`.
     pub(crate) fn push_virtual(&mut self, more: u64, at: u64) {
         match self.chunks.back_mut() {
             Some((_, Chunk::Virtual { length, from })) if *from + *length == at => *length += more,
@@ -68,7 +69,7 @@ impl Outgoing {
         self.last
     }
 
-    /// Appends the bytes of a range to a segment. The longest run of virtual ones stays a hole in it, if there is any.
+    /// Appends the bytes of a range to a segment. The longest run of virtual bytes becomes a hole.
     pub(crate) fn copy(&mut self, range: Range<u64>, out: &mut Vec<u8>) -> Option<Hole> {
         let from = self.at(range.start);
         let inside = |start: &u64, chunk: &Chunk| {
@@ -78,8 +79,8 @@ impl Outgoing {
             let chunks = self.chunks.range(from.min(self.chunks.len())..);
             chunks.take_while(|(start, _)| *start < range.end)
         };
-        let hollow = pieces().enumerate().filter(|(_, (_, chunk))| matches!(chunk, Chunk::Virtual { .. }));
-        let hollow = hollow.max_by_key(|(_, (start, chunk))| inside(start, chunk)).map(|(index, _)| index);
+        let longest = pieces().enumerate().filter(|(_, (_, chunk))| matches!(chunk, Chunk::Virtual { .. }));
+        let longest = longest.max_by_key(|(_, (start, chunk))| inside(start, chunk)).map(|(index, _)| index);
         let mut hole = None;
         for (index, (start, chunk)) in pieces().enumerate() {
             let first = range.start.saturating_sub(*start);
@@ -88,7 +89,7 @@ impl Outgoing {
                 Chunk::Bytes(bytes) => {
                     out.extend_from_slice(&bytes[first as usize..(first + length) as usize]);
                 }
-                Chunk::Virtual { from, .. } if hollow == Some(index) => {
+                Chunk::Virtual { from, .. } if longest == Some(index) => {
                     let at = out.len() as u32;
                     hole = Some(Hole { at, length: length as u32, offset: from + first });
                 }
@@ -102,7 +103,7 @@ impl Outgoing {
         hole
     }
 
-    /// Everything before this place is not needed any more.
+    /// Releases everything before this offset.
     #[inline]
     pub(crate) fn release_to(&mut self, place: u64) {
         while let Some((start, chunk)) = self.chunks.front() {
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_come_out_as_they_were_written() {
+    fn ranges_match_the_written_data() {
         let mut outgoing = Outgoing::default();
         outgoing.push_bytes(&[200; 3]);
         outgoing.push_virtual(10, 0);

@@ -1,22 +1,22 @@
-//! RACK: what is lost, by time (RFC 8985 section 6).
+//! RACK: time-based loss detection (RFC 8985 section 6).
 
 use crate::scoreboard::{Scoreboard, Segment};
 use units::{Duration, Time};
 
-/// Selectively acknowledged segments after which reordering is no longer waited for, as long as none was ever seen
-/// (RFC 8985 section 6.2, step 4).
+/// The number of selectively acknowledged segments from which on RACK does not wait for reordering, unless reordering
+/// has been observed (RFC 8985 section 6.2, step 4).
 pub(crate) const DUP_THRESHOLD: u64 = 3;
-/// Recoveries for which a widened reordering window stays wide (RFC 8985 section 6.2, step 4).
+/// The number of recoveries after which a widened reordering window is reset (RFC 8985 section 6.2, step 4).
 const PERSIST: u32 = 16;
 
-/// What RACK knows of a connection, under the names of RFC 8985 section 5.2.
+/// The RACK state of a connection, with the names of RFC 8985 section 5.2.
 #[derive(Debug, Clone)]
 pub(crate) struct Rack {
-    /// RACK.xmit_ts and RACK.end_seq: the segment sent last of all that were delivered; `None` before the first.
+    /// RACK.xmit_ts and RACK.end_seq: the most recently sent segment among those delivered; `None` before the first.
     latest: Option<(Time, u64)>,
     /// RACK.rtt.
     rtt: Duration,
-    /// Of those that the acknowledgement at hand delivers, the segment sent last, whose RTT that is.
+    /// The most recently sent segment among those delivered by the current acknowledgement; `rtt` is its RTT.
     newest: Option<(Time, u64)>,
     /// RACK.fack: the highest number delivered.
     fack: u64,
@@ -26,12 +26,12 @@ pub(crate) struct Rack {
     dsack_round: Option<u64>,
 }
 
-/// What the reordering window depends on beside RACK's own state.
+/// The inputs to the reordering window beside RACK's own state.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Surroundings {
+pub(crate) struct PathState {
     pub(crate) min_rtt: Duration,
     pub(crate) smoothed_rtt: Duration,
-    /// Whether a recovery is underway, by fast retransmit or by timeout.
+    /// Whether a recovery is in progress, after fast retransmit or a timeout.
     pub(crate) in_recovery: bool,
 }
 
@@ -49,14 +49,14 @@ impl Rack {
         }
     }
 
-    /// An acknowledgement is about to be taken in, in the order of sequence numbers.
+    /// Begins an acknowledgement, whose segments follow in the order of sequence numbers.
     #[inline]
     pub(crate) fn begin_ack(&mut self) {
         self.newest = None;
     }
 
-    /// Steps 2 and 3, for a segment that is newly acknowledged. `echo_is_older`: the timestamp that is echoed is from
-    /// before its last transmission.
+    /// Steps 2 and 3 for a newly acknowledged segment. `echo_is_older`: the echoed timestamp is older than its last
+    /// transmission.
     #[inline]
     pub(crate) fn on_delivered(
         &mut self,
@@ -65,19 +65,19 @@ impl Rack {
         echo_is_older: bool,
         min_rtt: Duration,
     ) {
-        // Step 3: a segment that was sent once arrives after one with higher numbers.
+        // Step 3: a segment that was sent once arrives after one with a higher number.
         if segment.end > self.fack {
             self.fack = segment.end;
         } else if segment.end < self.fack && !segment.was_retransmitted() {
             self.reordering_seen = true;
         }
         let rtt = now.since(segment.sent_at);
-        // Step 2: it may be the first transmission that was acknowledged.
+        // Step 2: the acknowledgement may be that of the first transmission.
         if segment.was_retransmitted() && (echo_is_older || rtt < min_rtt) {
             return;
         }
         let this = (segment.sent_at, segment.end);
-        // "In ascending order of Segment.xmit_ts": the last one's RTT stays.
+        // "In ascending order of Segment.xmit_ts": the RTT of the last one remains.
         if self.newest.is_none_or(|newest| this > newest) {
             (self.newest, self.rtt) = (Some(this), rtt);
         }
@@ -86,7 +86,7 @@ impl Rack {
         }
     }
 
-    /// Step 4, for an acknowledgement that tells of a duplicate. Gives whether the window has become wider.
+    /// Step 4 for an acknowledgement with a DSACK. Returns whether the window has grown.
     pub(crate) fn on_dsack(&mut self, snd_nxt: u64) -> bool {
         let widens = self.dsack_round.is_none();
         if widens {
@@ -97,7 +97,7 @@ impl Rack {
         widens
     }
 
-    /// Step 4: a round that began with a duplicate ends.
+    /// Step 4: ends the round that began with a DSACK.
     #[inline]
     pub(crate) fn on_una(&mut self, una: u64) {
         if self.dsack_round.is_some_and(|round| una >= round) {
@@ -105,7 +105,7 @@ impl Rack {
         }
     }
 
-    /// Step 4, at the end of a recovery, unless that very acknowledgement has widened the window.
+    /// Step 4 at the end of a recovery, unless the same acknowledgement has widened the window.
     pub(crate) fn on_recovered(&mut self) {
         self.reo_wnd_persist -= 1;
         if self.reo_wnd_persist == 0 {
@@ -113,25 +113,26 @@ impl Rack {
         }
     }
 
-    /// RACK_update_reo_wnd: how long reordering is waited for.
-    pub(crate) fn reordering_window(&self, around: Surroundings, sacked_segments: u64) -> Duration {
-        if !self.reordering_seen && (around.in_recovery || sacked_segments >= DUP_THRESHOLD) {
+    /// RACK_update_reo_wnd: how long to wait for reordered segments.
+    pub(crate) fn reordering_window(&self, path: PathState, sacked_segments: u64) -> Duration {
+        if !self.reordering_seen && (path.in_recovery || sacked_segments >= DUP_THRESHOLD) {
             return Duration::ZERO;
         }
-        (around.min_rtt * self.reo_wnd_mult / 4).min(around.smoothed_rtt)
+        (path.min_rtt * self.reo_wnd_mult / 4).min(path.smoothed_rtt)
     }
 
-    /// Step 5, RACK_detect_loss: declares lost what was sent so long before the segment delivered last that it should
-    /// have come; their numbers go to `lost`. Gives when the next ones will be, if nothing comes before.
+    /// Step 5, RACK_detect_loss: declares segments lost that were sent too long before the most recently delivered one,
+    /// and appends their numbers to `lost`. Returns the time at which further segments will be lost unless acknowledged
+    /// before.
     pub(crate) fn detect(
         &self,
         now: Time,
         board: &mut Scoreboard,
-        around: Surroundings,
+        path: PathState,
         lost: &mut Vec<u64>,
     ) -> Option<Time> {
         let latest = self.latest?;
-        let wait = self.rtt + self.reordering_window(around, board.sacked_segments());
+        let wait = self.rtt + self.reordering_window(path, board.sacked_segments());
         while let Some((number, segment)) = board.oldest() {
             if (segment.sent_at, segment.end) >= latest || segment.sent_at + wait > now {
                 break;
@@ -143,15 +144,9 @@ impl Rack {
         waiting.last().map(|(_, segment)| segment.sent_at + wait)
     }
 
-    /// RACK_mark_losses_on_RTO (section 6.3): the first segment, and all that RACK would wait for no longer.
-    pub(crate) fn on_timeout(
-        &self,
-        now: Time,
-        board: &mut Scoreboard,
-        around: Surroundings,
-        lost: &mut Vec<u64>,
-    ) {
-        let wait = self.rtt + self.reordering_window(around, board.sacked_segments());
+    /// RACK_mark_losses_on_RTO (section 6.3): the first segment, and all whose reordering window has passed.
+    pub(crate) fn on_timeout(&self, now: Time, board: &mut Scoreboard, path: PathState, lost: &mut Vec<u64>) {
+        let wait = self.rtt + self.reordering_window(path, board.sacked_segments());
         let first = board.front_number();
         if board.lose(first) {
             lost.push(first);
@@ -178,13 +173,13 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    const AROUND: Surroundings =
-        Surroundings { min_rtt: ms_const(100), smoothed_rtt: ms_const(120), in_recovery: false };
+    const PATH: PathState =
+        PathState { min_rtt: ms_const(100), smoothed_rtt: ms_const(120), in_recovery: false };
     const fn ms_const(ms: u64) -> Duration {
         Duration::from_millis(ms)
     }
 
-    /// Five segments of 100 bytes, one each millisecond from 0 on.
+    /// Five segments of 100 bytes, one per millisecond from 0 on.
     fn board() -> Scoreboard {
         let mut board = Scoreboard::default();
         (0..5).for_each(|i| board.push((1 + i * 100, 101 + i * 100), false, at(i), SentState::default()));
@@ -193,97 +188,98 @@ mod tests {
 
     fn sack(rack: &mut Rack, board: &mut Scoreboard, now: Time, blocks: &[(u64, u64)]) {
         rack.begin_ack();
-        board.sack(blocks, |segment| rack.on_delivered(now, segment, false, AROUND.min_rtt));
+        board.sack(blocks, |segment| rack.on_delivered(now, segment, false, PATH.min_rtt));
     }
 
-    /// RFC 8985 section 6.2, steps 4 and 5: a quarter of the least RTT beyond the RTT of the segment delivered last.
+    /// RFC 8985 section 6.2, steps 4 and 5: the limit is the RTT of the most recently sent delivered segment plus a
+    /// quarter of the minimum RTT.
     #[test]
     fn a_gap_is_lost_after_a_quarter_of_the_least_rtt() {
         let (mut rack, mut board, mut lost) = (Rack::new(), board(), Vec::new());
         // Segment 1, sent at 1 ms, is delivered at 101 ms: RTT 100 ms.
         sack(&mut rack, &mut board, at(101), &[(101, 201)]);
-        assert_eq!(rack.detect(at(101), &mut board, AROUND, &mut lost), Some(at(125)));
-        assert_eq!(rack.detect(at(124), &mut board, AROUND, &mut lost), Some(at(125)));
+        assert_eq!(rack.detect(at(101), &mut board, PATH, &mut lost), Some(at(125)));
+        assert_eq!(rack.detect(at(124), &mut board, PATH, &mut lost), Some(at(125)));
         assert!(lost.is_empty());
-        assert_eq!(rack.detect(at(125), &mut board, AROUND, &mut lost), None);
-        assert_eq!(lost, [0], "those sent after segment 1 are not judged by it");
+        assert_eq!(rack.detect(at(125), &mut board, PATH, &mut lost), None);
+        assert_eq!(lost, [0], "those sent after segment 1 are not checked by it");
     }
 
-    /// RFC 8985 section 6.2, step 4: no waiting with three segments above the gap, unless reordering was seen.
+    /// RFC 8985 section 6.2, step 4: no waiting with three segments above the gap, unless reordering was observed.
     #[test]
     fn three_segments_above_end_the_wait() {
         let (mut rack, mut board, mut lost) = (Rack::new(), board(), Vec::new());
         sack(&mut rack, &mut board, at(103), &[(101, 401)]);
-        assert_eq!(rack.detect(at(103), &mut board, AROUND, &mut lost), None);
+        assert_eq!(rack.detect(at(103), &mut board, PATH, &mut lost), None);
         assert_eq!(lost, [0]);
         let (mut rack, mut board, mut lost) = (Rack::new(), super::tests::board(), Vec::new());
         sack(&mut rack, &mut board, at(103), &[(301, 401)]);
         sack(&mut rack, &mut board, at(103), &[(201, 301), (301, 401)]);
         sack(&mut rack, &mut board, at(103), &[(101, 401)]);
         assert!(rack.reordering_seen);
-        // RTT of the segment acknowledged last, which was sent at 1 ms: 102 ms.
-        assert_eq!(rack.detect(at(103), &mut board, AROUND, &mut lost), Some(at(127)));
+        // The RTT of the most recently acknowledged segment, sent at 1 ms: 102 ms.
+        assert_eq!(rack.detect(at(103), &mut board, PATH, &mut lost), Some(at(127)));
         assert!(lost.is_empty());
     }
 
-    /// RFC 8985 section 6.2, step 4: each round with a DSACK widens the window; sixteen recoveries make it narrow again.
+    /// RFC 8985 section 6.2, step 4: each round with a DSACK widens the window; sixteen recoveries reset it.
     #[test]
     fn duplicates_widen_the_window() {
         let mut rack = Rack::new();
         rack.reordering_seen = true;
-        assert_eq!(rack.reordering_window(AROUND, 9), ms(25));
+        assert_eq!(rack.reordering_window(PATH, 9), ms(25));
         rack.on_dsack(1000);
         rack.on_dsack(1200);
-        assert_eq!(rack.reordering_window(AROUND, 9), ms(50), "once a round");
+        assert_eq!(rack.reordering_window(PATH, 9), ms(50), "once a round");
         rack.on_una(1000);
         (0..9).for_each(|i| {
             rack.on_dsack(2000 + i);
             rack.on_una(2000 + i);
         });
-        assert_eq!(rack.reordering_window(AROUND, 9), ms(120), "no wider than the smoothed RTT");
+        assert_eq!(rack.reordering_window(PATH, 9), ms(120), "no wider than the smoothed RTT");
         (0..15).for_each(|_| rack.on_recovered());
-        assert_eq!(rack.reordering_window(AROUND, 9), ms(120));
+        assert_eq!(rack.reordering_window(PATH, 9), ms(120));
         rack.on_recovered();
-        assert_eq!(rack.reordering_window(AROUND, 9), ms(25));
+        assert_eq!(rack.reordering_window(PATH, 9), ms(25));
     }
 
-    /// RFC 8985 section 6.2, step 2: a retransmission that was acknowledged too early says nothing.
+    /// RFC 8985 section 6.2, step 2: a retransmission acknowledged too early is ambiguous.
     #[test]
     fn an_ambiguous_retransmission_is_left_out() {
         let (mut rack, mut board, mut lost) = (Rack::new(), board(), Vec::new());
         sack(&mut rack, &mut board, at(104), &[(101, 501)]);
-        rack.detect(at(104), &mut board, AROUND, &mut lost);
+        rack.detect(at(104), &mut board, PATH, &mut lost);
         board.resent(0, at(105), SentState::default());
         let latest = rack.latest;
-        board.acknowledge(101, |segment| rack.on_delivered(at(110), segment, false, AROUND.min_rtt));
+        board.acknowledge(101, |segment| rack.on_delivered(at(110), segment, false, PATH.min_rtt));
         assert_eq!(rack.latest, latest);
     }
 
-    /// RFC 8985 section 6.2, step 2: of all that one acknowledgement delivers, the segment sent last gives RACK.rtt, wherever it
-    /// lies.
+    /// RFC 8985 section 6.2, step 2: RACK.rtt is the RTT of the most recently sent segment delivered by an
+    /// acknowledgement, wherever it lies.
     #[test]
     fn the_segment_sent_last_gives_the_rtt() {
         let (mut rack, mut board, mut lost) = (Rack::new(), board(), Vec::new());
         sack(&mut rack, &mut board, at(103), &[(201, 501)]);
-        rack.detect(at(103), &mut board, AROUND, &mut lost);
+        rack.detect(at(103), &mut board, PATH, &mut lost);
         assert_eq!((lost.as_slice(), rack.rtt), (&[0, 1][..], ms(99)));
         board.resent(0, at(110), SentState::default());
         board.push((501, 601), false, at(112), SentState::default());
         board.push((601, 701), false, at(105), SentState::default());
         rack.begin_ack();
-        board.sack(&[(501, 701)], |segment| rack.on_delivered(at(220), segment, false, AROUND.min_rtt));
+        board.sack(&[(501, 701)], |segment| rack.on_delivered(at(220), segment, false, PATH.min_rtt));
         assert_eq!(rack.rtt, ms(108));
         rack.begin_ack();
-        board.acknowledge(101, |segment| rack.on_delivered(at(221), segment, false, AROUND.min_rtt));
+        board.acknowledge(101, |segment| rack.on_delivered(at(221), segment, false, PATH.min_rtt));
         assert_eq!(rack.rtt, ms(111), "each acknowledgement gives its own");
     }
 
-    /// RFC 8985 section 6.2, step 5: a lost retransmission is found by what was sent after it.
+    /// RFC 8985 section 6.2, step 5: a lost retransmission is detected by segments sent after it.
     #[test]
     fn a_lost_retransmission_is_found() {
         let (mut rack, mut board, mut lost) = (Rack::new(), board(), Vec::new());
         sack(&mut rack, &mut board, at(103), &[(201, 501)]);
-        rack.detect(at(104), &mut board, AROUND, &mut lost);
+        rack.detect(at(104), &mut board, PATH, &mut lost);
         assert_eq!(lost, [0, 1]);
         board.resent(0, at(105), SentState::default());
         board.resent(1, at(106), SentState::default());
@@ -291,7 +287,7 @@ mod tests {
         sack(&mut rack, &mut board, at(210), &[(501, 601)]);
         lost.clear();
         // Both retransmissions were sent before segment 5, whose RTT is 100 ms; three are selectively acknowledged.
-        rack.detect(at(210), &mut board, AROUND, &mut lost);
+        rack.detect(at(210), &mut board, PATH, &mut lost);
         assert_eq!(lost, [0, 1]);
     }
 }

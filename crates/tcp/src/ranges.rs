@@ -1,30 +1,30 @@
-//! Ranges of sequence numbers that came out of order.
+//! Ranges of sequence numbers received out of order.
 
-/// Ranges, ascending, with gaps between them.
+/// Ascending ranges with gaps between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
-    /// Whether there is none.
+    /// Whether there are no ranges.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-    /// The ranges: start, and the number behind the end.
+    /// The ranges: first number and end.
     pub(crate) fn as_slice(&self) -> &[(u64, u64)] {
         &self.0
     }
-    /// The range that this number is in.
-    pub(crate) fn around(&self, number: u64) -> Option<(u64, u64)> {
+    /// The range that contains this number.
+    pub(crate) fn containing(&self, number: u64) -> Option<(u64, u64)> {
         let at = self.0.partition_point(|(_, end)| *end <= number);
         self.0.get(at).copied().filter(|(start, _)| *start <= number)
     }
-    /// Whether adding a range that begins and ends here would make one more.
+    /// Whether inserting this range would increase the number of ranges.
     pub(crate) fn would_grow(&self, start: u64, end: u64) -> bool {
         let first = self.0.partition_point(|(_, known)| *known < start);
         self.0.get(first).is_none_or(|(known, _)| *known > end)
     }
-    /// Adds a range.
+    /// Inserts a range.
     pub(crate) fn insert(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
@@ -37,10 +37,10 @@ impl Ranges {
         self.0[first] = (self.0[first].0.min(start), self.0[last - 1].1.max(end));
         self.0.drain(first + 1..last);
     }
-    /// Takes off what is before this number.
+    /// Removes everything below this number.
     pub(crate) fn remove_below(&mut self, number: u64) {
-        let gone = self.0.partition_point(|(_, end)| *end <= number);
-        self.0.drain(..gone);
+        let removed = self.0.partition_point(|(_, end)| *end <= number);
+        self.0.drain(..removed);
         if let Some((start, _)) = self.0.first_mut() {
             *start = (*start).max(number);
         }
@@ -71,7 +71,7 @@ mod tests {
                 ranges.remove_below(cut);
                 set[..cut as usize].fill(false);
                 for number in 0..80u64 {
-                    prop_assert_eq!(ranges.around(number).is_some(), set[number as usize]);
+                    prop_assert_eq!(ranges.containing(number).is_some(), set[number as usize]);
                 }
                 prop_assert!(ranges.as_slice().windows(2).all(|pair| pair[0].1 < pair[1].0));
             }

@@ -1,28 +1,28 @@
-//! Data in order that waits for who takes it next.
+//! A queue of in-order data for its reader.
 
 use crate::data::{Chunk, Run};
 use std::collections::VecDeque;
 
-/// Neighbouring runs of real bytes are joined up to this size.
+/// Adjacent runs of real bytes are joined up to this size.
 pub(crate) const JOIN_BELOW: usize = 65_536;
 
-/// Runs of data, first in, first out.
+/// A FIFO queue of runs.
 #[derive(Debug, Default)]
 pub(crate) struct Ready {
     chunks: VecDeque<Chunk>,
     bytes: u64,
-    /// The memory of a chunk that was taken, for the next one.
+    /// The memory of a consumed chunk, for reuse.
     spare: Vec<u8>,
 }
 
 impl Ready {
-    /// Bytes that wait.
+    /// The number of queued bytes.
     #[inline]
     pub(crate) fn len(&self) -> u64 {
         self.bytes
     }
 
-    /// Adds a run.
+    /// Appends a run.
     #[inline]
     pub(crate) fn push(&mut self, run: Run<'_>) {
         self.bytes += run.len();
@@ -42,7 +42,7 @@ impl Ready {
         self.chunks.push_back(chunk);
     }
 
-    /// Adds a chunk.
+    /// Appends a chunk.
     pub(crate) fn push_chunk(&mut self, chunk: Chunk) {
         match chunk {
             Chunk::Virtual { length, from } => self.push(Run::Virtual { length, from }),
@@ -53,7 +53,7 @@ impl Ready {
         }
     }
 
-    /// Takes up to `limit` bytes; each run goes to `each`. Gives how many there were.
+    /// Removes up to `limit` bytes and passes each run to `each`. Returns the number of bytes.
     pub(crate) fn take(&mut self, limit: u64, mut each: impl FnMut(Run<'_>)) -> u64 {
         let mut left = limit.min(self.bytes);
         let taken = left;
@@ -91,7 +91,7 @@ impl Ready {
     }
 }
 
-/// Puts a run to the end of a chunk, if they make one.
+/// Appends a run to a chunk if they are contiguous.
 #[inline]
 pub(crate) fn join(chunk: &mut Chunk, run: Run<'_>) -> bool {
     match (chunk, run) {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_in_comes_out_in_pieces() {
+    fn data_can_be_taken_in_pieces() {
         let mut ready = Ready::default();
         ready.push(Run::Virtual { length: 10, from: 0 });
         ready.push(Run::Virtual { length: 10, from: 10 });

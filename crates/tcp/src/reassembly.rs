@@ -1,43 +1,43 @@
-//! What arrives, put in order (RFC 9293 section 3.10.7.4, seventh), and what an acknowledgement says of it (RFC 2018,
-//! RFC 2883).
+//! The reassembly of received data (RFC 9293 section 3.10.7.4, seventh), and the SACK blocks of acknowledgements (RFC
+//! 2018, RFC 2883).
 
 use crate::data::{Chunk, Payload, Run};
 use crate::ranges::Ranges;
 use crate::ready::{Ready, join};
 use std::collections::VecDeque;
 
-/// Data may lie in so many pieces beside one for each [`SPAN_OF_PIECE`] bytes of the window: a peer that needs more is
-/// playing a game. What would be one too many is not taken, and not acknowledged.
+/// The maximum number of pieces, in addition to one per [`SPAN_OF_PIECE`] bytes of the window. Only an attack needs
+/// more. A segment that would exceed it is neither kept nor acknowledged.
 const MAX_PIECES: usize = 256;
-/// A tenth of a segment: losses leave pieces that are longer.
+/// A tenth of a segment: losses leave longer pieces.
 const SPAN_OF_PIECE: u64 = 128;
-/// Blocks that are remembered to be told again (RFC 2018 section 4).
+/// The number of recent blocks that are reported again (RFC 2018 section 4).
 const REMEMBERED: usize = 4;
 
-/// What became of a segment's data.
+/// The effect of a received segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Taken {
-    /// What can be read has grown.
+pub(crate) struct Insertion {
+    /// More data can be read.
     pub(crate) advanced: bool,
-    /// It lies behind a gap, or has filled one (RFC 5681 section 4.2: to be acknowledged at once).
+    /// The data lies behind a gap or fills one (RFC 5681 section 4.2: acknowledge at once).
     pub(crate) out_of_order: bool,
-    /// Some of it was there already (RFC 2883).
+    /// Some of the data was received before (RFC 2883).
     pub(crate) duplicate: bool,
 }
 
-/// The receiving side of the data, in sequence numbers: the first byte is 1.
+/// The receive buffer, in sequence numbers: the first byte is 1.
 #[derive(Debug)]
 pub(crate) struct Reassembly {
-    /// The next number that is expected: RCV.NXT, without the FIN.
+    /// The next expected number: RCV.NXT without the FIN.
     next: u64,
-    /// What came in order and waits for its reader.
+    /// In-order data that waits for its reader.
     ready: Ready,
-    /// What came out of order, by number, ascending and without overlaps.
+    /// Out-of-order data by number, ascending and without overlaps.
     early: VecDeque<(u64, Chunk)>,
     ranges: Ranges,
-    /// A number in each of the blocks that came last, the newest first.
+    /// A number in each of the most recently received blocks, the newest first.
     recent: [Option<u64>; REMEMBERED],
-    /// The duplicate that the next acknowledgement tells of (RFC 2883 section 4).
+    /// The duplicate to report with the next acknowledgement (RFC 2883 section 4).
     duplicate: Option<(u64, u64)>,
 }
 
@@ -53,35 +53,35 @@ impl Reassembly {
         }
     }
 
-    /// The next number that is expected.
+    /// The next expected number.
     #[inline]
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
-    /// Bytes that wait for their reader.
+    /// Bytes that can be read.
     #[inline]
     pub(crate) fn ready_bytes(&self) -> u64 {
         self.ready.len()
     }
-    /// Whether something lies behind a gap.
+    /// Whether there is data behind a gap.
     #[inline]
     pub(crate) fn has_gaps(&self) -> bool {
         !self.ranges.is_empty()
     }
-    /// The number behind the last that came.
+    /// The end of the highest received data.
     pub(crate) fn highest(&self) -> u64 {
         self.ranges.as_slice().last().map_or(self.next, |(_, end)| *end)
     }
 
-    /// Takes the payload of a segment that begins at `start`, as far as it is before `limit`, the right edge of the window.
-    pub(crate) fn insert(&mut self, start: u64, payload: Payload<'_>, limit: u64) -> Taken {
+    /// Inserts the payload of a segment that begins at `start`, up to `limit`, the right edge of the window.
+    pub(crate) fn insert(&mut self, start: u64, payload: Payload<'_>, limit: u64) -> Insertion {
         let end = (start + payload.len()).min(limit);
-        let mut taken = Taken::default();
+        let mut taken = Insertion::default();
         if end <= start {
             return taken;
         }
         if start < self.next {
-            // RFC 2883 section 4: the first block tells of the duplicate, as far as it is one.
+            // RFC 2883 section 4: the first block reports the duplicate part.
             self.duplicate = Some((start, end.min(self.next)));
             taken.duplicate = true;
             if end <= self.next {
@@ -111,11 +111,11 @@ impl Reassembly {
         taken
     }
 
-    /// Keeps those parts of a payload from `from` to `end` that are not there yet.
-    fn keep(&mut self, start: u64, payload: Payload<'_>, (from, end): (u64, u64), taken: &mut Taken) {
+    /// Keeps the new parts of a payload between `from` and `end`.
+    fn keep(&mut self, start: u64, payload: Payload<'_>, (from, end): (u64, u64), taken: &mut Insertion) {
         let mut at = from;
         while at < end {
-            if let Some((known, known_end)) = self.ranges.around(at) {
+            if let Some((known, known_end)) = self.ranges.containing(at) {
                 if !taken.duplicate {
                     self.duplicate = Some((at.max(known), known_end.min(end)));
                     taken.duplicate = true;
@@ -130,7 +130,7 @@ impl Reassembly {
                 self.push_early(place, run);
                 place += run.len();
             }
-            // Only what is new is taken in: what was there already stays as it is.
+            // Record only the new part; existing data is unchanged.
             self.ranges.insert(at, until);
             at = until;
         }
@@ -155,7 +155,7 @@ impl Reassembly {
         self.early.insert(at, (place, chunk));
     }
 
-    /// What is in order now can be read.
+    /// Moves data that is now in order to the reader.
     fn advance(&mut self) {
         while let Some((start, _)) = self.early.front() {
             if *start != self.next {
@@ -169,7 +169,7 @@ impl Reassembly {
     }
 
     fn remember(&mut self, number: u64) {
-        let block = self.ranges.around(number);
+        let block = self.ranges.containing(number);
         let same = |known: &u64| block.is_some_and(|(start, end)| (start..end).contains(known));
         let at =
             self.recent.iter().position(|known| known.as_ref().is_none_or(same)).unwrap_or(REMEMBERED - 1);
@@ -177,28 +177,28 @@ impl Reassembly {
         self.recent[0] = Some(number);
     }
 
-    /// Takes the duplicate that is to be told of.
+    /// Takes the duplicate to be reported.
     pub(crate) fn take_duplicate(&mut self) -> Option<(u64, u64)> {
         self.duplicate.take()
     }
 
-    /// A duplicate that came in another way: a segment that lies outside of the window.
+    /// Records a duplicate in a segment outside of the window.
     pub(crate) fn note_duplicate(&mut self, start: u64, end: u64) {
         if start < end {
             self.duplicate = Some((start, end));
         }
     }
 
-    /// The blocks for an acknowledgement: the newest first (RFC 2018 section 4), each once.
+    /// The blocks of an acknowledgement, each once and the newest first (RFC 2018 section 4).
     pub(crate) fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let block = |at: usize| self.recent[at].and_then(|number| self.ranges.around(number));
+        let block = |at: usize| self.recent[at].and_then(|number| self.ranges.containing(number));
         (0..REMEMBERED).filter_map(move |at| {
             let found = block(at)?;
             (0..at).all(|earlier| block(earlier) != Some(found)).then_some(found)
         })
     }
 
-    /// Takes up to `limit` bytes off what is ready; each run goes to `each`. Gives how many there were.
+    /// Reads up to `limit` bytes and passes each run to `each`. Returns the number of bytes.
     pub(crate) fn read(&mut self, limit: u64, each: impl FnMut(Run<'_>)) -> u64 {
         self.ready.take(limit, each)
     }
@@ -209,39 +209,39 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn hollow(start: u64, length: u64) -> Payload<'static> {
+    fn virtual_payload(start: u64, length: u64) -> Payload<'static> {
         Payload { hole: (length, start - 1), ..Payload::default() }
     }
 
-    /// RFC 2018 section 4: the first block is that of the newest segment, the others follow by age.
+    /// RFC 2018 section 4: the first block contains the newest segment, the others follow by age.
     #[test]
-    fn blocks_are_told_newest_first() {
+    fn blocks_are_reported_newest_first() {
         let mut got = Reassembly::new();
         for start in [1001, 3001, 5001, 7001, 9001] {
-            got.insert(start, hollow(start, 1000), 100_000);
+            got.insert(start, virtual_payload(start, 1000), 100_000);
         }
         let blocks: Vec<_> = got.blocks().collect();
         assert_eq!(blocks, [(9001, 10_001), (7001, 8001), (5001, 6001), (3001, 4001)]);
-        got.insert(6001, hollow(6001, 1000), 100_000);
+        got.insert(6001, virtual_payload(6001, 1000), 100_000);
         let blocks: Vec<_> = got.blocks().collect();
         assert_eq!(blocks, [(5001, 8001), (9001, 10_001), (3001, 4001)]);
         assert_eq!((got.next(), got.highest(), got.has_gaps()), (1, 10_001, true));
-        let taken = got.insert(1, hollow(1, 1000), 100_000);
+        let taken = got.insert(1, virtual_payload(1, 1000), 100_000);
         assert!(taken.advanced && taken.out_of_order);
         assert_eq!((got.next(), got.ready_bytes()), (2001, 2000));
     }
 
-    /// RFC 2883 section 4: what came twice is told once.
+    /// RFC 2883 section 4: a duplicate is reported once.
     #[test]
-    fn duplicates_are_told_of() {
+    fn duplicates_are_reported() {
         let mut got = Reassembly::new();
-        got.insert(1, hollow(1, 1000), 100_000);
-        assert!(got.insert(501, hollow(501, 1000), 100_000).duplicate);
+        got.insert(1, virtual_payload(1, 1000), 100_000);
+        assert!(got.insert(501, virtual_payload(501, 1000), 100_000).duplicate);
         assert_eq!((got.take_duplicate(), got.take_duplicate()), (Some((501, 1001)), None));
-        got.insert(3001, hollow(3001, 1000), 100_000);
-        assert!(got.insert(3001, hollow(3001, 1000), 100_000).duplicate);
+        got.insert(3001, virtual_payload(3001, 1000), 100_000);
+        assert!(got.insert(3001, virtual_payload(3001, 1000), 100_000).duplicate);
         assert_eq!(got.take_duplicate(), Some((3001, 4001)));
-        assert!(!got.insert(6001, hollow(6001, 1000), 5000).out_of_order, "beyond the window");
+        assert!(!got.insert(6001, virtual_payload(6001, 1000), 5000).out_of_order, "beyond the window");
     }
 
     #[test]

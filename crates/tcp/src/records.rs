@@ -1,8 +1,8 @@
-//! TLS 1.3 on the stream (RFC 8446): its exchange and its records in their sizes, without cryptography.
+//! TLS 1.3 on the stream (RFC 8446): its handshake and its records with their real sizes, without cryptography.
 //!
-//! The ClientHello and the ServerHello are real messages, what follows them is in records that look encrypted: a header, the
-//! content, the type of the content, and 16 bytes in the place of the tag (section 5.2). So a reader of captures sees TLS,
-//! and data waits for the last byte of its record as it would.
+//! The ClientHello and the ServerHello are real messages. All later records look encrypted: a header, the content, the
+//! content type, and 16 bytes in place of the tag (section 5.2). Captures therefore show TLS, and data waits for the
+//! last byte of its record as with real TLS.
 
 use crate::data::{Data, Run};
 use crate::outgoing::Outgoing;
@@ -10,16 +10,16 @@ use crate::ready::Ready;
 use std::collections::VecDeque;
 use wire::Side;
 
-/// The most content of a record (section 5.1).
-const MOST_CONTENT: u64 = 1 << 14;
-/// The most bytes behind a record's header (section 5.2).
-const MOST_BODY: u64 = MOST_CONTENT + 256;
+/// The maximum content of a record (section 5.1).
+const MAX_CONTENT: u64 = 1 << 14;
+/// The maximum body of a record (section 5.2).
+const MAX_BODY: u64 = MAX_CONTENT + 256;
 const HEADER: usize = 5;
-/// Behind the content: its type, and the tag of the AEAD.
+/// The bytes after the content: its type and the AEAD tag.
 const TRAILER: usize = 17;
-/// The most bytes of handshake messages that are taken: a certificate chain has an end.
-const MOST_HANDSHAKE: usize = 1 << 20;
-/// NULL in the place of the tag.
+/// The maximum size of all handshake messages, which limits the certificate chain.
+const MAX_HANDSHAKE: usize = 1 << 20;
+/// Zeros in place of the tag.
 const TAG: [u8; 16] = [0; 16];
 
 /// ContentType (section 5.1).
@@ -40,65 +40,66 @@ mod message {
     pub(super) const FINISHED: u8 = 20;
 }
 
-/// What the sizes of the exchange follow from.
+/// The parameters that determine the sizes of the handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsSizes {
-    /// The name of the server, in the ClientHello (RFC 6066 section 3).
+    /// The server name in the ClientHello (RFC 6066 section 3).
     pub server_name: String,
-    /// DER bytes of the server's two certificates together.
+    /// The DER size of the server's two certificates together.
     pub certificate_chain: u64,
-    /// The application protocol that the client offers and the server takes (ALPN, RFC 7301); empty: there is no such extension.
+    /// The application protocol offered by the client and accepted by the server (ALPN, RFC 7301). If empty, the
+    /// extension is omitted.
     pub alpn: &'static [u8],
-    /// Whether keys are exchanged by X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem), or by X25519.
+    /// Whether the key exchange is X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem) instead of X25519.
     pub hybrid: bool,
 }
 
-/// How far the exchange is.
+/// The progress of the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// The peer's first message is waited for.
+    /// Waits for the peer's first message.
     Hello,
-    /// Its Finished is.
+    /// Waits for the peer's Finished.
     Finished,
-    /// Data flows.
+    /// Data can flow.
     Open,
 }
 
-/// What came is not what must come.
+/// The received data is not valid TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NotTls;
 
-/// The record that is arriving.
+/// The record being received.
 #[derive(Debug, Default)]
-struct Arriving {
+struct IncomingRecord {
     header: [u8; HEADER],
-    /// Bytes of the header that came.
+    /// Received bytes of the header.
     have: usize,
-    /// Bytes of the body that are to come.
+    /// Missing bytes of the body.
     left: u64,
-    /// The type of the content and the tag, at the end.
+    /// The content type and the tag, at the end.
     trailer: [u8; TRAILER],
     content: Ready,
 }
 
-/// TLS at one end.
+/// The TLS layer of one end.
 #[derive(Debug)]
 pub(crate) struct Records {
     side: Side,
     sizes: TlsSizes,
     stage: Stage,
-    /// What the application has written and no record has yet.
+    /// Application data that is in no record yet.
     pending: Ready,
     written: u64,
-    /// For each record that is not acknowledged: the place in the stream behind it, and the application bytes up to there.
+    /// For each unacknowledged record: its end in the stream, and the application bytes up to there.
     unacknowledged: VecDeque<(u64, u64)>,
     framed: u64,
     acknowledged: u64,
     /// Whether close_notify was written (section 6.1).
     closed: bool,
-    arriving: Arriving,
+    incoming: IncomingRecord,
     handshake: Vec<u8>,
-    /// The content of whole records, for the application.
+    /// The content of complete records, for the application.
     pub(crate) ready: Ready,
 }
 
@@ -114,39 +115,39 @@ impl Records {
             framed: 0,
             acknowledged: 0,
             closed: false,
-            arriving: Arriving::default(),
+            incoming: IncomingRecord::default(),
             handshake: Vec::new(),
             ready: Ready::default(),
         }
     }
 
-    /// Whether data flows.
+    /// Whether data can flow.
     pub(crate) fn is_open(&self) -> bool {
         self.stage == Stage::Open
     }
-    /// Whether all that was written is in records, close_notify among them.
+    /// Whether close_notify, which follows all data, was written.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
-    /// Bytes that no record has yet.
+    /// Bytes that are in no record yet.
     pub(crate) fn pending(&self) -> u64 {
         self.pending.len()
     }
-    /// Application bytes that were written.
+    /// Application bytes written so far.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
-    /// The client begins (section 2, figure 1).
+    /// Sends the ClientHello (section 2, figure 1).
     pub(crate) fn start(&mut self, out: &mut Outgoing) {
         if self.side == Side::Client {
             let hello = client_hello(&self.sizes);
-            // Section 5.1: for compatibility the first record says 0x0301.
+            // Section 5.1: for compatibility the first record has version 0x0301.
             record(out, content::HANDSHAKE, [3, 1], &hello);
         }
     }
 
-    /// Takes data of the application.
+    /// Accepts application data.
     pub(crate) fn write(&mut self, data: Data<'_>) {
         self.pending.push(match data {
             Data::Bytes(bytes) => Run::Bytes(bytes),
@@ -155,13 +156,14 @@ impl Records {
         self.written += data.len();
     }
 
-    /// Puts what was written into records until the stream reaches to `wanted`; with `finish`, close_notify behind the last.
+    /// Puts application data into records until the stream is `wanted` bytes long. With `finish`, close_notify follows
+    /// the last record.
     pub(crate) fn frame(&mut self, out: &mut Outgoing, wanted: u64, finish: bool) {
         if self.stage != Stage::Open {
             return;
         }
         while out.end() < wanted && self.pending.len() > 0 {
-            let length = self.pending.len().min(MOST_CONTENT);
+            let length = self.pending.len().min(MAX_CONTENT);
             let body = length + TRAILER as u64;
             out.push_bytes(&header(content::APPLICATION_DATA, [3, 3], body));
             self.pending.take(length, |run| match run {
@@ -174,12 +176,12 @@ impl Records {
         }
         if finish && !self.closed && self.pending.len() == 0 {
             self.closed = true;
-            // Warning, close_notify.
+            // Level warning, close_notify.
             sealed(out, content::ALERT, &[1, 0]);
         }
     }
 
-    /// All of the stream before this place is acknowledged; gives the application bytes in whole records of it.
+    /// The stream is acknowledged up to this offset. Returns the application bytes in fully acknowledged records.
     pub(crate) fn on_acknowledged(&mut self, place: u64) -> u64 {
         while let Some((end, application)) =
             self.unacknowledged.front().copied().filter(|(end, _)| *end <= place)
@@ -191,31 +193,31 @@ impl Records {
         self.acknowledged
     }
 
-    /// Takes what came in order; what is to be answered goes to `out`.
+    /// Processes in-order data; responses are appended to `out`.
     pub(crate) fn take(&mut self, mut run: Run<'_>, out: &mut Outgoing) -> Result<(), NotTls> {
         while run.len() > 0 {
-            if self.arriving.have < HEADER {
-                let (first, rest) = split(run, (HEADER - self.arriving.have) as u64);
-                copy(first, &mut self.arriving.header[self.arriving.have..]);
-                self.arriving.have += first.len() as usize;
+            if self.incoming.have < HEADER {
+                let (first, rest) = split(run, (HEADER - self.incoming.have) as u64);
+                copy(first, &mut self.incoming.header[self.incoming.have..]);
+                self.incoming.have += first.len() as usize;
                 run = rest;
-                if self.arriving.have == HEADER {
+                if self.incoming.have == HEADER {
                     self.begin()?;
                 }
                 continue;
             }
-            let behind = if self.is_sealed() { TRAILER as u64 } else { 0 };
-            let content = self.arriving.left.saturating_sub(behind);
-            let (first, rest) = split(run, if content > 0 { content } else { self.arriving.left });
+            let overhead = if self.is_sealed() { TRAILER as u64 } else { 0 };
+            let content = self.incoming.left.saturating_sub(overhead);
+            let (first, rest) = split(run, if content > 0 { content } else { self.incoming.left });
             if content > 0 {
-                self.arriving.content.push(first);
+                self.incoming.content.push(first);
             } else {
-                copy(first, &mut self.arriving.trailer[TRAILER - self.arriving.left as usize..]);
+                copy(first, &mut self.incoming.trailer[TRAILER - self.incoming.left as usize..]);
             }
-            self.arriving.left -= first.len();
+            self.incoming.left -= first.len();
             run = rest;
-            if self.arriving.left == 0 {
-                self.arriving.have = 0;
+            if self.incoming.left == 0 {
+                self.incoming.have = 0;
                 self.complete(out)?;
             }
         }
@@ -223,54 +225,54 @@ impl Records {
     }
 
     fn is_sealed(&self) -> bool {
-        self.arriving.header[0] == content::APPLICATION_DATA
+        self.incoming.header[0] == content::APPLICATION_DATA
     }
 
-    /// The header of a record is there.
+    /// Handles a complete record header.
     fn begin(&mut self) -> Result<(), NotTls> {
-        let [kind, major, _, high, low] = self.arriving.header;
-        self.arriving.left = u64::from(u16::from_be_bytes([high, low]));
+        let [kind, major, _, high, low] = self.incoming.header;
+        self.incoming.left = u64::from(u16::from_be_bytes([high, low]));
         let known = (content::CHANGE_CIPHER_SPEC..=content::APPLICATION_DATA).contains(&kind) && major == 3;
-        // Section 5.1: no empty handshake records; 5.2: an encrypted one has its type and its tag.
+        // Section 5.1: handshake records are not empty; 5.2: an encrypted record has a type and a tag.
         let least = if self.is_sealed() { TRAILER as u64 } else { 1 };
-        if known && (least..=MOST_BODY).contains(&self.arriving.left) { Ok(()) } else { Err(NotTls) }
+        if known && (least..=MAX_BODY).contains(&self.incoming.left) { Ok(()) } else { Err(NotTls) }
     }
 
-    /// The last byte of a record is there.
+    /// Handles a complete record.
     fn complete(&mut self, out: &mut Outgoing) -> Result<(), NotTls> {
-        let kind = if self.is_sealed() { self.arriving.trailer[0] } else { self.arriving.header[0] };
+        let kind = if self.is_sealed() { self.incoming.trailer[0] } else { self.incoming.header[0] };
         let (sealed, open) = (self.is_sealed(), self.stage == Stage::Open);
-        let Records { arriving, ready, handshake, .. } = self;
+        let Records { incoming, ready, handshake, .. } = self;
         match kind {
             content::APPLICATION_DATA if open && sealed => {
-                arriving.content.take(u64::MAX, |run| ready.push(run));
+                incoming.content.take(u64::MAX, |run| ready.push(run));
             }
             content::HANDSHAKE => {
-                let length = arriving.content.len() as usize;
-                if handshake.len() + length > MOST_HANDSHAKE || open {
+                let length = incoming.content.len() as usize;
+                if handshake.len() + length > MAX_HANDSHAKE || open {
                     return Err(NotTls);
                 }
-                arriving.content.take(u64::MAX, |run| {
+                incoming.content.take(u64::MAX, |run| {
                     let at = handshake.len();
                     handshake.resize(at + run.len() as usize, 0);
                     copy(run, &mut handshake[at..]);
                 });
                 return self.messages(out);
             }
-            // Section 5: it means nothing.
+            // Section 5: ignored.
             content::CHANGE_CIPHER_SPEC | content::ALERT => {
-                arriving.content.take(u64::MAX, |_| ());
+                incoming.content.take(u64::MAX, |_| ());
             }
             _ => return Err(NotTls),
         }
         Ok(())
     }
 
-    /// Handshake messages that are whole.
+    /// Handles the complete handshake messages.
     fn messages(&mut self, out: &mut Outgoing) -> Result<(), NotTls> {
         while let Some(&[kind, high, middle, low]) = self.handshake.first_chunk::<4>() {
             let length = 4 + (usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low));
-            if length > MOST_HANDSHAKE {
+            if length > MAX_HANDSHAKE {
                 return Err(NotTls);
             }
             if self.handshake.len() < length {
@@ -300,15 +302,15 @@ impl Records {
         Ok(())
     }
 
-    /// The server's flight (section 2, figure 1).
+    /// Sends the server's flight (section 2, figure 1).
     fn answer(&mut self, out: &mut Outgoing) {
         record(out, content::HANDSHAKE, [3, 3], &server_hello(&self.sizes));
         record(out, content::CHANGE_CIPHER_SPEC, [3, 3], &[1]);
-        // Section 4.4.2: an empty context, the length of the list, and for each of two certificates its length and that of
-        // its extensions.
+        // Section 4.4.2: an empty context, the length of the list, and for each of two certificates its length and that
+        // of its extensions.
         let certificate =
-            self.sizes.certificate_chain.min(MOST_HANDSHAKE as u64 / 2) as usize + 1 + 3 + 2 * (3 + 2);
-        // RFC 7301 section 3.1: the server names what it takes in the same form.
+            self.sizes.certificate_chain.min(MAX_HANDSHAKE as u64 / 2) as usize + 1 + 3 + 2 * (3 + 2);
+        // RFC 7301 section 3.1: the server's choice has the same format.
         let alpn = if self.sizes.alpn.is_empty() { 0 } else { 4 + 2 + 1 + self.sizes.alpn.len() };
         let flight = [
             filler(message::ENCRYPTED_EXTENSIONS, 2 + alpn),
@@ -321,7 +323,7 @@ impl Records {
     }
 }
 
-/// The first bytes of a run, and the rest.
+/// Splits a run at an offset.
 fn split(run: Run<'_>, at: u64) -> (Run<'_>, Run<'_>) {
     let at = at.min(run.len());
     match run {
@@ -335,7 +337,7 @@ fn split(run: Run<'_>, at: u64) -> (Run<'_>, Run<'_>) {
     }
 }
 
-/// Writes a run out at the beginning of `place`.
+/// Copies a run to the start of `place`.
 fn copy(run: Run<'_>, place: &mut [u8]) {
     match run {
         Run::Bytes(bytes) => place[..bytes.len()].copy_from_slice(bytes),
@@ -355,15 +357,15 @@ fn trailer(kind: u8) -> [u8; TRAILER] {
     trailer
 }
 
-/// A record in the clear.
+/// Writes an unencrypted record.
 fn record(out: &mut Outgoing, kind: u8, version: [u8; 2], body: &[u8]) {
     out.push_bytes(&header(kind, version, body.len() as u64));
     out.push_bytes(body);
 }
 
-/// Records that look encrypted, as many as the content needs.
+/// Writes the content as records that look encrypted.
 fn sealed(out: &mut Outgoing, kind: u8, content: &[u8]) {
-    for piece in content.chunks(MOST_CONTENT as usize) {
+    for piece in content.chunks(MAX_CONTENT as usize) {
         out.push_bytes(&header(content::APPLICATION_DATA, [3, 3], (piece.len() + TRAILER) as u64));
         out.push_bytes(piece);
         out.push_bytes(&trailer(kind));
@@ -378,7 +380,7 @@ fn filler(kind: u8, length: usize) -> Vec<u8> {
     message
 }
 
-/// Bytes behind their length.
+/// Bytes with a length prefix of `N` bytes.
 fn field<const N: usize>(bytes: &[u8]) -> Vec<u8> {
     let length = bytes.len().to_be_bytes();
     [&length[length.len() - N..], bytes].concat()
@@ -388,7 +390,7 @@ fn extension(kind: u16, body: &[u8]) -> Vec<u8> {
     [&kind.to_be_bytes()[..], &field::<2>(body)].concat()
 }
 
-/// Section 4.1.2, as browsers and libraries send it: compatibility mode, three suites, one key share.
+/// Section 4.1.2, as sent by browsers and libraries: compatibility mode, three suites, one key share.
 fn client_hello(sizes: &TlsSizes) -> Vec<u8> {
     let (group, share): ([u8; 2], usize) = if sizes.hybrid { ([0x11, 0xec], 1216) } else { ([0, 0x1d], 32) };
     let name = [&[0][..], &field::<2>(sizes.server_name.as_bytes())].concat();
@@ -443,7 +445,7 @@ mod tests {
         }
     }
 
-    /// Hands over all that one end has for the other, in pieces of so many bytes.
+    /// Transfers all pending data from one end to the other, in pieces of `step` bytes.
     fn hand_over(out: &mut Outgoing, from: &mut u64, to: &mut Records, answer: &mut Outgoing, step: u64) {
         while *from < out.end() {
             let end = (*from + step).min(out.end());
@@ -507,7 +509,7 @@ mod tests {
         assert_eq!((server.ready.len(), client.on_acknowledged(1022)), (1000, 1000));
     }
 
-    /// RFC 8446 section 5: what is no record, or comes too early, ends the connection.
+    /// RFC 8446 section 5: invalid or premature records end the connection.
     #[test]
     fn nonsense_is_refused() {
         for bytes in [
@@ -519,7 +521,7 @@ mod tests {
             // Data, and a Finished, before any hello.
             &[&[23, 3, 3, 0, 18, 1, 23][..], &TAG].concat(),
             &[22, 3, 3, 0, 4, 20, 0, 0, 0],
-            // A message that is too long for anything.
+            // A message that exceeds the limit.
             &[22, 3, 3, 0, 4, 1, 0xff, 0xff, 0xff],
         ] {
             let mut server = Records::new(Side::Server, sizes());

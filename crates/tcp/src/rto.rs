@@ -3,41 +3,41 @@
 use congestion::{GRANULARITY, RttEstimate};
 use units::{Duration, Time};
 
-/// The timeout of one connection and its timer.
+/// The timeout of a connection and its timer.
 #[derive(Debug, Clone)]
 pub(crate) struct Rto {
     initial: Duration,
     least: Duration,
     most: Duration,
-    /// How often it was doubled since the last RTT sample.
+    /// The number of doublings since the last RTT sample.
     backoffs: u32,
-    /// How often it went off since new data was acknowledged.
+    /// The number of timeouts since new data was acknowledged.
     unanswered: u32,
-    /// When it goes off.
+    /// The expiry of the timer, if it runs.
     pub(crate) at: Option<Time>,
 }
 
 impl Rto {
-    /// A timer at rest, with the timeout before the first RTT sample, and the bounds of those after it.
+    /// Creates a stopped timer with the timeout before the first RTT sample and the bounds of later timeouts.
     pub(crate) fn new(initial: Duration, least: Duration, most: Duration) -> Rto {
         Rto { initial, least, most, backoffs: 0, unanswered: 0, at: None }
     }
 
-    /// How often it was doubled since the last RTT sample.
+    /// The number of doublings since the last RTT sample.
     pub(crate) fn backoffs(&self) -> u32 {
         self.backoffs
     }
-    /// How often it went off with nothing new acknowledged in between: for the same segment (RFC 9293 section 3.8.3).
+    /// The number of timeouts since new data was acknowledged, all for the same segment (RFC 9293 section 3.8.3).
     pub(crate) fn unanswered(&self) -> u32 {
         self.unanswered
     }
 
-    /// RTO: SRTT + max (G, 4 RTTVAR) (2.2, 2.3), doubled each time that it went off (5.5). The variance term is never below
-    /// `min_rto`: even on a path without jitter an acknowledgement may be late by that much.
+    /// RTO: SRTT + max (G, 4 RTTVAR) (2.2, 2.3), doubled with each timeout (5.5). The variance term is at least
+    /// `min_rto`, since even on a path without jitter an acknowledgement may be delayed by that much.
     #[inline]
     pub(crate) fn timeout(&self, rtt: &RttEstimate) -> Duration {
         let base = if rtt.is_sampled() {
-            // 2.4: it SHOULD be rounded up to one second; like all stacks of today this one goes lower.
+            // 2.4: the RTO SHOULD be rounded up to one second; like all current stacks, this one goes lower.
             rtt.smoothed() + (rtt.variance() * 4).max(GRANULARITY).max(self.least)
         } else {
             // 2.1.
@@ -46,14 +46,14 @@ impl Rto {
         (base * (1 << self.backoffs.min(16))).min(self.most)
     }
 
-    /// 5.1: something was sent; the timer runs from now on if it did not.
+    /// 5.1: something was sent; starts the timer unless it is running.
     #[inline]
     pub(crate) fn start(&mut self, now: Time, rtt: &RttEstimate) {
         if self.at.is_none() {
             self.restart(now, rtt);
         }
     }
-    /// 5.3: new data was acknowledged; or the first segment leaves once more, whose answer takes a round trip from now on.
+    /// 5.3: new data was acknowledged, or the first segment was retransmitted. Restarts the timer.
     #[inline]
     pub(crate) fn restart(&mut self, now: Time, rtt: &RttEstimate) {
         self.at = Some(now + self.timeout(rtt));
@@ -63,22 +63,22 @@ impl Rto {
     pub(crate) fn stop(&mut self) {
         self.at = None;
     }
-    /// 5.5, 5.6: it went off.
+    /// 5.5, 5.6: the timer has expired.
     pub(crate) fn back_off(&mut self, now: Time, rtt: &RttEstimate) {
         self.backoffs += 1;
         self.unanswered += 1;
         self.restart(now, rtt);
     }
-    /// New data was acknowledged, whether or not that gives an RTT sample.
+    /// New data was acknowledged, with or without an RTT sample.
     #[inline]
     pub(crate) fn answered(&mut self) {
         self.unanswered = 0;
     }
-    /// 5.7: the SYN went again and there is no sample: three seconds at least.
+    /// 5.7: the SYN was retransmitted and there is no RTT sample: the RTO is at least three seconds.
     pub(crate) fn fall_back(&mut self) {
         self.initial = self.initial.max(Duration::from_secs(3));
     }
-    /// Section 5: a new RTT sample was taken, after which the timeout is what it would be.
+    /// Section 5: an RTT sample ends the backoff.
     #[inline]
     pub(crate) fn recovered(&mut self) {
         self.backoffs = 0;
@@ -115,7 +115,8 @@ mod tests {
         assert_eq!(rto.at, Some(Time::ZERO + ms(305)));
     }
 
-    /// The variance term has a floor, and not the sum: a path of 300 ms without any variance leaves an acknowledgement 200 ms.
+    /// The minimum applies to the variance term, not to the sum: on a path of 300 ms without variance an
+    /// acknowledgement may be 200 ms late.
     #[test]
     fn the_variance_has_a_floor() {
         let rto = Rto::new(ms(1000), ms(200), ms(60_000));

@@ -1,33 +1,33 @@
-//! The retransmission queue and the scoreboard of SACK (RFC 2018 section 5, RFC 6675 section 4).
+//! The retransmission queue and the SACK scoreboard (RFC 2018 section 5, RFC 6675 section 4).
 
 use congestion::SentState;
 use std::collections::VecDeque;
 use units::Time;
 use wire::tcp::SackBlocks;
 
-/// What became of a segment.
+/// The state of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Underway, as far as is known.
+    /// In flight, as far as is known.
     Flying,
-    /// Declared lost, and not sent again since.
+    /// Declared lost and not retransmitted since.
     Lost,
     /// Selectively acknowledged.
     Sacked,
 }
 
-/// A segment that is not cumulatively acknowledged. Its boundaries stay: it is sent again as it was.
+/// A segment that is not cumulatively acknowledged. It is retransmitted with the same boundaries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Segment {
     /// Its first sequence number.
     pub(crate) start: u64,
-    /// The number behind its last, its FIN included.
+    /// The number after its last, including the FIN.
     pub(crate) end: u64,
-    /// When it was last sent.
+    /// The time of the last transmission.
     pub(crate) sent_at: Time,
-    /// For the delivery-rate sample, as of when it was last sent.
+    /// The delivery-rate state at the last transmission.
     pub(crate) rate: SentState,
-    /// How often it was sent.
+    /// The number of transmissions.
     pub(crate) transmissions: u16,
     pub(crate) fate: Fate,
     /// Whether it ends with the FIN.
@@ -35,12 +35,12 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// What a segment counts as: its payload bytes; 1 for a FIN alone.
+    /// The size of a segment: its payload in bytes, or 1 for a FIN alone.
     #[inline]
     pub(crate) fn bytes(start: u64, end: u64, fin: bool) -> u64 {
         (end - start - u64::from(fin)).max(1)
     }
-    /// What this one counts as.
+    /// The size of this segment.
     #[inline]
     pub(crate) fn len(&self) -> u64 {
         Segment::bytes(self.start, self.end, self.fin)
@@ -52,20 +52,20 @@ impl Segment {
     }
 }
 
-/// One transmission in the order of time.
+/// An entry of the list of transmissions.
 #[derive(Debug, Clone, Copy)]
 struct Transmission {
     number: u64,
     transmission: u16,
 }
 
-/// The segments between SND.UNA and SND.NXT, in the order of their sequence numbers. Each has a number, counted from 0.
+/// The segments between SND.UNA and SND.NXT by sequence number. Each has an index number, counted from 0.
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     /// The number of the first segment.
     base: u64,
     segments: VecDeque<Segment>,
-    /// All transmissions in the order of time; those that do not count any more are taken off at the front.
+    /// All transmissions by time. Obsolete entries are removed at the front.
     order: VecDeque<Transmission>,
     in_flight: u64,
     sacked: u64,
@@ -73,38 +73,38 @@ pub(crate) struct Scoreboard {
     lost: u64,
     /// No segment with a lower number is lost.
     first_lost: u64,
-    /// Up to here segments were looked at for the duplicate threshold of RFC 6675.
-    judged: u64,
-    /// The blocks of the last acknowledgement: what is in them is known.
-    known: [(u64, u64); SackBlocks::MOST],
+    /// Segments below this number have been checked against the duplicate threshold of RFC 6675.
+    checked: u64,
+    /// The blocks of the last acknowledgement, which are already processed.
+    known: [(u64, u64); SackBlocks::MAX],
 }
 
 impl Scoreboard {
-    /// Bytes underway: sent, and neither acknowledged nor declared lost ("pipe" of RFC 6675).
+    /// Bytes in flight: sent, and neither acknowledged nor declared lost ("pipe" of RFC 6675).
     #[inline]
     pub(crate) fn in_flight(&self) -> u64 {
         self.in_flight
     }
-    /// Bytes that are selectively acknowledged.
+    /// Selectively acknowledged bytes.
     #[inline]
     pub(crate) fn sacked(&self) -> u64 {
         self.sacked
     }
-    /// Segments that are selectively acknowledged.
+    /// Selectively acknowledged segments.
     pub(crate) fn sacked_segments(&self) -> u64 {
         self.sacked_segments
     }
-    /// Whether something waits to be sent again.
+    /// Whether a segment waits for retransmission.
     #[inline]
     pub(crate) fn has_lost(&self) -> bool {
         self.lost > 0
     }
-    /// Whether nothing waits for an acknowledgement.
+    /// Whether everything is acknowledged.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
-    /// How many segments there are.
+    /// The number of segments.
     pub(crate) fn len(&self) -> usize {
         self.segments.len()
     }
@@ -126,7 +126,7 @@ impl Scoreboard {
         self.segments.get(number.checked_sub(self.base)? as usize)
     }
 
-    /// Adds a segment that was just sent for the first time.
+    /// Adds a segment after its first transmission.
     #[inline]
     pub(crate) fn push(&mut self, (start, end): (u64, u64), fin: bool, now: Time, rate: SentState) {
         let number = self.base + self.segments.len() as u64;
@@ -136,7 +136,7 @@ impl Scoreboard {
         self.in_flight += Segment::bytes(start, end, fin);
     }
 
-    /// Notes that a segment was sent again; it is underway from now on.
+    /// Records the retransmission of a segment, which is in flight again.
     pub(crate) fn resent(&mut self, number: u64, now: Time, rate: SentState) {
         let Some(at) = number.checked_sub(self.base) else { return };
         let Some(segment) = self.segments.get_mut(at as usize) else { return };
@@ -151,19 +151,19 @@ impl Scoreboard {
         self.order.push_back(Transmission { number, transmission: segment.transmissions });
     }
 
-    /// The first segment that is lost.
+    /// The first lost segment.
     pub(crate) fn next_lost(&mut self) -> Option<u64> {
         if self.lost == 0 {
             return None;
         }
         let from = self.first_lost.max(self.base);
-        let behind = self.segments.range((from - self.base) as usize..);
-        let offset = behind.take_while(|segment| segment.fate != Fate::Lost).count() as u64;
+        let rest_of_board = self.segments.range((from - self.base) as usize..);
+        let offset = rest_of_board.take_while(|segment| segment.fate != Fate::Lost).count() as u64;
         self.first_lost = from + offset;
         Some(self.first_lost)
     }
 
-    /// Declares a segment lost; `false` if it is not underway.
+    /// Declares a segment lost. Returns `false` if it is not in flight.
     pub(crate) fn lose(&mut self, number: u64) -> bool {
         let Some(at) = number.checked_sub(self.base) else { return false };
         let Some(segment) = self.segments.get_mut(at as usize) else { return false };
@@ -177,7 +177,7 @@ impl Scoreboard {
         true
     }
 
-    fn settle(&mut self, segment: &Segment) {
+    fn uncount(&mut self, segment: &Segment) {
         match segment.fate {
             Fate::Flying => self.in_flight -= segment.len(),
             Fate::Lost => self.lost -= 1,
@@ -188,15 +188,15 @@ impl Scoreboard {
         }
     }
 
-    /// Takes out what is before `una`: whole segments, and the front of one that is acknowledged in part. Each whole one
-    /// goes to `each` as it was.
+    /// Removes everything before `una`: whole segments, and the acknowledged part of one. Each whole segment is passed
+    /// to `each` in its former state.
     #[inline]
     pub(crate) fn acknowledge(&mut self, una: u64, mut each: impl FnMut(&Segment)) {
         while let Some(front) = self.segments.front().copied() {
             if front.end > una {
                 if front.start < una {
-                    // Something between has cut the segment: what is left of it stays.
-                    self.settle(&front);
+                    // A middlebox has split the segment; the rest of it remains.
+                    self.uncount(&front);
                     let rest = Segment { start: una, ..front };
                     self.segments[0] = rest;
                     match rest.fate {
@@ -210,23 +210,23 @@ impl Scoreboard {
                 }
                 break;
             }
-            self.settle(&front);
+            self.uncount(&front);
             self.segments.pop_front();
             self.base += 1;
             each(&front);
         }
     }
 
-    /// Marks what the blocks cover; each segment that is newly covered goes to `each` as it was.
+    /// Marks the segments covered by the blocks. Each newly covered segment is passed to `each` in its former state.
     pub(crate) fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Segment)) {
         let known = self.known;
-        self.known = [(0, 0); SackBlocks::MOST];
+        self.known = [(0, 0); SackBlocks::MAX];
         for (slot, block) in self.known.iter_mut().zip(blocks) {
             *slot = *block;
         }
         for &(block_start, mut end) in blocks {
             let mut start = block_start;
-            // Blocks grow at their ends: what was in one last time is not looked at again.
+            // Blocks grow at their ends: skip the part of a block that the last acknowledgement already contained.
             for &(left, right) in &known {
                 if left <= start && start < right {
                     start = right;
@@ -238,14 +238,14 @@ impl Scoreboard {
             if start >= end {
                 continue;
             }
-            // One that the edge of a block has cut is looked at again.
+            // Segments split by the edge of a block are checked again.
             let mut at = self.segments.partition_point(|segment| segment.end <= start);
             while self.segments.get(at).is_some_and(|segment| segment.start < block_start) {
                 at += 1;
             }
             while let Some(segment) = self.segments.get(at).copied().filter(|segment| segment.end <= end) {
                 if segment.fate != Fate::Sacked {
-                    self.settle(&segment);
+                    self.uncount(&segment);
                     self.segments[at].fate = Fate::Sacked;
                     self.sacked += segment.len();
                     self.sacked_segments += 1;
@@ -256,9 +256,9 @@ impl Scoreboard {
         }
     }
 
-    /// The receiver has taken back what it selectively acknowledged (RFC 2018 section 8): all of it counts as underway.
+    /// The receiver has discarded selectively acknowledged data (RFC 2018 section 8): all of it counts as in flight.
     pub(crate) fn forget_sacks(&mut self) {
-        self.known = [(0, 0); SackBlocks::MOST];
+        self.known = [(0, 0); SackBlocks::MAX];
         for (segment, number) in self.segments.iter_mut().zip(self.base..) {
             if segment.fate == Fate::Sacked {
                 segment.fate = Fate::Flying;
@@ -280,14 +280,14 @@ impl Scoreboard {
         self.order.make_contiguous().sort_by_key(|entry| (sent_at(entry), entry.number));
     }
 
-    /// Whether a transmission is the last one of a segment that is still underway.
+    /// Whether a transmission is the last one of a segment that is still in flight.
     fn counts(&self, entry: Transmission) -> Option<(u64, &Segment)> {
         let segment = self.get(entry.number)?;
         let counts = segment.fate == Fate::Flying && segment.transmissions == entry.transmission;
         counts.then_some((entry.number, segment))
     }
 
-    /// The segment underway that was sent longest ago.
+    /// The segment in flight with the earliest transmission.
     #[inline]
     pub(crate) fn oldest(&mut self) -> Option<(u64, &Segment)> {
         while let Some(entry) = self.order.front() {
@@ -299,13 +299,13 @@ impl Scoreboard {
         self.order.front().and_then(|entry| self.counts(*entry))
     }
 
-    /// The segments underway in the order in which they were sent.
+    /// The segments in flight in the order of transmission.
     pub(crate) fn by_time(&self) -> impl Iterator<Item = (u64, &Segment)> {
         self.order.iter().filter_map(|entry| self.counts(*entry))
     }
 
-    /// RFC 6675 section 4, IsLost: the segments underway with at least `threshold` selectively acknowledged ones above
-    /// them, that were never sent again. Their numbers go to `lost`.
+    /// RFC 6675 section 4, IsLost: the segments in flight that were sent once and have at least `threshold` selectively
+    /// acknowledged segments above them. Their numbers are appended to `lost`.
     pub(crate) fn below_threshold(&mut self, threshold: u64, lost: &mut Vec<u64>) {
         if self.sacked_segments < threshold {
             return;
@@ -316,17 +316,17 @@ impl Scoreboard {
             above == threshold
         });
         let Some(edge) = edge else { return };
-        let from = self.judged.max(self.base);
+        let from = self.checked.max(self.base);
         let until = self.base + edge as u64;
         for number in from..until {
             if self.get(number).is_some_and(|s| s.fate == Fate::Flying && !s.was_retransmitted()) {
                 lost.push(number);
             }
         }
-        self.judged = self.judged.max(until);
+        self.checked = self.checked.max(until);
     }
 
-    /// The numbers of all segments underway, in order.
+    /// The numbers of all segments in flight, in order.
     pub(crate) fn flying(&self) -> impl Iterator<Item = u64> + '_ {
         let all = self.segments.iter().zip(self.base..);
         all.filter(|(segment, _)| segment.fate == Fate::Flying).map(|(_, number)| number)
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_is_in_flight_again() {
+    fn reneged_segments_are_in_flight_again() {
         let mut board = board(5);
         board.sack(&[(101, 301)], |_| ());
         board.forget_sacks();
@@ -402,7 +402,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is acknowledged, lost and sent again: the sums are those of the segments.
+        /// The sums match the segments after any sequence of operations.
         #[test]
         fn sums_are_right(steps in prop::collection::vec((0u8..5, 0u64..30, 1u64..8), 1..200)) {
             let mut board = board(30);

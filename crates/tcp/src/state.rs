@@ -1,16 +1,16 @@
 //! The states of a connection (RFC 9293 section 3.3.2).
 
-/// How far a connection is.
+/// The state of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum State {
-    /// There is none, or none any more.
+    /// No connection.
     #[default]
     Closed,
     /// Waits for a SYN.
     Listen,
     /// Has sent a SYN.
     SynSent,
-    /// Has sent a SYN and got one.
+    /// Has sent and received a SYN.
     SynReceived,
     /// Open: data flows.
     Established,
@@ -20,16 +20,16 @@ pub enum State {
     FinWait2,
     /// The peer has sent its FIN.
     CloseWait,
-    /// Both have, this side's is not acknowledged.
+    /// Both sides have sent their FIN; this side's is not acknowledged.
     Closing,
-    /// The peer was first, this side's FIN is not acknowledged.
+    /// The peer has sent its FIN first; this side's is not acknowledged.
     LastAck,
-    /// Stays to acknowledge the peer's FIN again.
+    /// Waits to acknowledge retransmissions of the peer's FIN.
     TimeWait,
 }
 
 impl State {
-    /// The RFC's name for it.
+    /// The name in the RFC.
     pub const fn name(self) -> &'static str {
         match self {
             State::Closed => "closed",
@@ -45,11 +45,11 @@ impl State {
             State::TimeWait => "time_wait",
         }
     }
-    /// Whether both sides know each other's sequence numbers.
+    /// Whether both sides have each other's sequence numbers.
     pub const fn is_synchronized(self) -> bool {
         !matches!(self, State::Closed | State::Listen | State::SynSent | State::SynReceived)
     }
-    /// The state after this side's FIN has left.
+    /// The state after this side's FIN was sent.
     pub(crate) const fn after_fin_sent(self) -> State {
         match self {
             State::SynReceived | State::Established => State::FinWait1,
@@ -66,7 +66,7 @@ impl State {
             other => other,
         }
     }
-    /// The state after the peer's FIN has come.
+    /// The state after the peer's FIN was received.
     pub(crate) const fn after_fin_received(self) -> State {
         match self {
             State::SynReceived | State::Established => State::CloseWait,
@@ -81,7 +81,7 @@ impl State {
 mod tests {
     use super::*;
 
-    /// RFC 9293 figure 5: every way from an open connection to none.
+    /// RFC 9293 figure 5: all paths from an open connection to a closed one.
     #[test]
     fn closing_in_every_order() {
         let (sent, acked, received) =

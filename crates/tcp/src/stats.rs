@@ -1,4 +1,4 @@
-//! What a connection counts, always on and cheap.
+//! The counters of a connection. They are always on and cheap.
 
 use transport::Counters;
 use units::Histogram;
@@ -12,21 +12,21 @@ pub struct Stats {
     pub bytes_sent: u64,
     /// Segments sent with payload.
     pub data_segments_sent: u64,
-    /// Segments sent with nothing but an acknowledgement.
+    /// Pure acknowledgements sent.
     pub ack_only_segments_sent: u64,
     /// Segments received and processed.
     pub segments_received: u64,
     /// Bytes of segments received, with their TCP headers.
     pub bytes_received: u64,
-    /// Segments that arrived and were dropped: altered underway, malformed, outside of the window.
+    /// Received segments that were dropped: altered in transit, malformed, or outside of the window.
     pub segments_dropped: u64,
     /// Payload bytes sent for the first time.
     pub sent_bytes: u64,
-    /// Payload bytes sent again.
+    /// Payload bytes retransmitted.
     pub retransmitted_bytes: u64,
     /// Segments declared lost.
     pub segments_declared_lost: u64,
-    /// Segments that came after all, as far as it shows.
+    /// Segments declared lost that arrived, as far as the sender can observe.
     pub segments_spuriously_lost: u64,
     /// Retransmission timeouts (RFC 6298).
     pub timeouts: u64,
@@ -34,24 +34,24 @@ pub struct Stats {
     pub loss_probes: u64,
     /// Probes of a zero window (RFC 9293 section 3.8.6.1).
     pub window_probes: u64,
-    /// SYN and SYN-ACK segments sent again.
+    /// SYN and SYN-ACK retransmissions.
     pub syn_retransmissions: u64,
-    /// Bytes that went with the SYN and were taken (RFC 7413).
+    /// Bytes of the SYN that were accepted (RFC 7413).
     pub fast_open_bytes: u64,
-    /// Duplicates that the peer told of (RFC 2883).
+    /// Duplicates reported by the peer (RFC 2883).
     pub dsacks_received: u64,
     /// Challenge ACKs sent (RFC 5961).
     pub challenge_acks_sent: u64,
-    /// How often a passive open went back to LISTEN: a reset, or another SYN, came before the handshake was over (RFC 9293
-    /// section 3.10.7.4).
+    /// Returns of a passive open to LISTEN after a reset or another SYN during the handshake (RFC 9293 section
+    /// 3.10.7.4).
     pub listened_again: u64,
     /// Segments sent with ECT(0).
     pub ect_segments_sent: u64,
     /// Segments received with CE.
     pub ce_segments_received: u64,
-    /// Windows reduced for an ECN-Echo (RFC 3168 section 6.1.2).
+    /// Window reductions due to an ECN-Echo (RFC 3168 section 6.1.2).
     pub ecn_reductions: u64,
-    /// Application bytes that the peer has acknowledged.
+    /// Application bytes acknowledged by the peer.
     pub acked_bytes: u64,
     /// The largest receive window, in bytes.
     pub receive_window: u64,

@@ -1,17 +1,17 @@
-//! Timestamps: the clock, what is echoed, and what is too old (RFC 7323 sections 3 to 5).
+//! Timestamps: the clock, the echo, and the protection against old duplicates (RFC 7323 sections 3 to 5).
 
 use units::{Duration, Time};
 use wire::tcp::Timestamps;
 
-/// RFC 7323 section 5.4: from 1 ms to 1 s; this clock ticks each millisecond.
+/// RFC 7323 section 5.4: between 1 ms and 1 s; this clock ticks every millisecond.
 const TICK: u64 = 1_000_000;
-/// RFC 7323 section 5.5: after 24 days of silence what was remembered is void.
+/// RFC 7323 section 5.5: after 24 idle days TS.Recent is invalid.
 const OUTDATED: Duration = Duration::from_secs(24 * 86_400);
 
-/// The clock that TSval is read from.
+/// The clock for TSval.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Clock {
-    /// RFC 7323 section 7.1: it begins anywhere.
+    /// RFC 7323 section 7.1: a random offset.
     offset: u32,
 }
 
@@ -24,26 +24,26 @@ impl Clock {
     pub(crate) fn value(self, at: Time) -> u32 {
         self.offset.wrapping_add((at.as_nanos() / TICK) as u32)
     }
-    /// Whether an echo is of a time before this one.
+    /// Whether an echoed value is older than this time.
     #[inline]
     pub(crate) fn is_older(self, echo: u32, at: Time) -> bool {
         (echo.wrapping_sub(self.value(at)) as i32) < 0
     }
-    /// The time since a value that is echoed, never less than it really is; `None` for one that lies ahead.
+    /// The time since an echoed value, rounded up; `None` if it lies in the future.
     pub(crate) fn since(self, now: Time, echo: u32) -> Option<Duration> {
         let ticks = self.value(now).wrapping_sub(echo);
         (ticks as i32 >= 0).then(|| Duration::from_nanos((u64::from(ticks) + 1) * TICK))
     }
 }
 
-/// What was got from the peer: TS.Recent and Last.ACK.sent.
+/// TS.Recent and the time of its last update.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Recent {
     value: Option<(u32, Time)>,
 }
 
 impl Recent {
-    /// What is echoed in TSecr.
+    /// The value for TSecr.
     #[inline]
     pub(crate) fn echo(&self) -> u32 {
         self.value.map_or(0, |(value, _)| value)
@@ -55,10 +55,10 @@ impl Recent {
             (timestamps.value.wrapping_sub(recent) as i32) < 0 && now.since(at) < OUTDATED
         })
     }
-    /// Section 4.3, (2): a segment that begins no later than what was acknowledged last.
+    /// Section 4.3, (2): updates TS.Recent from a segment that begins at or before Last.ACK.sent.
     #[inline]
     pub(crate) fn update(&mut self, now: Time, timestamps: Timestamps, start: u64, last_ack_sent: u64) {
-        // Section 5.5: after so long a silence any value is a new one.
+        // Section 5.5: after so long an idle period any value is new.
         let newer = self.value.is_none_or(|(recent, at)| {
             timestamps.value.wrapping_sub(recent) as i32 >= 0 || now.since(at) >= OUTDATED
         });
@@ -87,7 +87,7 @@ mod tests {
 
     /// RFC 7323 sections 4.3 and 5.3.
     #[test]
-    fn old_duplicates_are_known() {
+    fn old_duplicates_are_detected() {
         let stamps = |value| Timestamps { value, echo: 0 };
         let mut recent = Recent::default();
         assert!(!recent.is_outdated(at(0), stamps(7)));

@@ -1,48 +1,48 @@
-//! The tail loss probe: what is sent when acknowledgements fail to come, long before the retransmission timeout
-//! (RFC 8985 section 7).
+//! The tail loss probe, sent when acknowledgements are missing, long before the retransmission timeout (RFC 8985
+//! section 7).
 
 use units::{Duration, Time};
 
-/// The timeout of a probe before the first RTT sample (RFC 8985 section 7.2).
+/// The probe timeout before the first RTT sample (RFC 8985 section 7.2).
 const WITHOUT_RTT: Duration = Duration::from_secs(1);
 
-/// What an acknowledgement says of a probe.
+/// The effect of an acknowledgement on a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// There is no probe, or it is not over.
+    /// There is no probe, or its result is still open.
     Open,
-    /// It is over and no loss was repaired.
+    /// The probe is over and has not repaired a loss.
     Harmless,
-    /// It repaired a loss, which nobody has noticed (RFC 8985 section 7.4).
+    /// The probe has repaired an otherwise undetected loss (RFC 8985 section 7.4).
     Repaired,
 }
 
-/// What is said of a probe by the acknowledgement that ends it.
+/// The parts of an acknowledgement that matter for a probe.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Answer {
-    /// The number that it acknowledges up to.
+pub(crate) struct ProbeAck {
+    /// The acknowledgement number.
     pub(crate) una: u64,
-    /// The end of the duplicate that it tells of.
+    /// The end of the reported duplicate.
     pub(crate) dsack_end: Option<u64>,
-    /// Whether it is a duplicate without any block.
+    /// Whether it is a duplicate acknowledgement without any block.
     pub(crate) bare_duplicate: bool,
 }
 
-/// The state of the probe, under the names of RFC 8985 section 7.1.
+/// The state of the probe, with the names of RFC 8985 section 7.1.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tlp {
     /// TLP.end_seq and TLP.is_retrans.
     probe: Option<(u64, bool)>,
-    /// No RTT was measured since the last probe was sent.
+    /// There was no RTT sample since the last probe.
     without_rtt: bool,
 }
 
 impl Tlp {
-    /// Whether a probe waits for its answer: there is one at a time.
-    pub(crate) fn is_underway(&self) -> bool {
+    /// Whether a probe is outstanding. There is at most one.
+    pub(crate) fn is_outstanding(&self) -> bool {
         self.probe.is_some()
     }
-    /// A probe was sent when all up to this number had been sent.
+    /// A probe was sent, at this SND.NXT.
     pub(crate) fn on_sent(&mut self, snd_nxt: u64, retransmission: bool) {
         self.probe = Some((snd_nxt, retransmission));
         self.without_rtt = true;
@@ -52,18 +52,18 @@ impl Tlp {
     pub(crate) fn on_rtt(&mut self) {
         self.without_rtt = false;
     }
-    /// Section 7.3: whether one may be sent, for a connection that has an RTT sample: none is in flight, and there was a sample
-    /// since the last, so that probes do not keep samples from being taken.
+    /// Section 7.3: whether a probe may be sent on a connection with an RTT estimate. No probe must be outstanding, and
+    /// there must have been a sample since the last one; otherwise probes could prevent samples forever.
     pub(crate) fn may_be_sent(&self) -> bool {
         self.probe.is_none() && !self.without_rtt
     }
-    /// There is nothing to be learned from it any more: a timeout, or a recovery.
+    /// Discards the probe after a timeout or at the start of a recovery.
     pub(crate) fn forget(&mut self) {
         self.probe = None;
     }
 
-    /// TLP_calc_PTO (section 7.2): when to probe, given the smoothed RTT if there was a sample, whether one segment alone
-    /// is in flight, how long the peer may keep an acknowledgement back, and when the retransmission timer goes off.
+    /// TLP_calc_PTO (section 7.2): the time of the probe, from the smoothed RTT if there was a sample, whether a single
+    /// segment is in flight, the peer's maximum acknowledgement delay, and the expiry of the retransmission timer.
     pub(crate) fn timeout(
         now: Time,
         smoothed: Option<Duration>,
@@ -81,19 +81,19 @@ impl Tlp {
 
     /// TLP_process_ack (section 7.4.2).
     #[inline]
-    pub(crate) fn on_ack(&mut self, answer: Answer) -> Verdict {
+    pub(crate) fn on_ack(&mut self, ack: ProbeAck) -> Verdict {
         let Some((end, retransmission)) = self.probe else { return Verdict::Open };
-        if answer.una < end {
+        if ack.una < end {
             return Verdict::Open;
         }
-        let verdict = if !retransmission || answer.dsack_end == Some(end) {
+        let verdict = if !retransmission || ack.dsack_end == Some(end) {
             Verdict::Harmless
-        } else if answer.una > end {
+        } else if ack.una > end {
             Verdict::Repaired
-        } else if answer.bare_duplicate {
+        } else if ack.bare_duplicate {
             Verdict::Harmless
         } else {
-            // The probe or the segment it repeats: the next acknowledgement tells.
+            // The acknowledgement may be of the probe or of the original; the next one decides.
             return Verdict::Open;
         };
         self.probe = None;
@@ -122,24 +122,24 @@ mod tests {
 
     /// RFC 8985 section 7.4.2.
     #[test]
-    fn what_an_answer_means() {
-        let answer = |una| Answer { una, dsack_end: None, bare_duplicate: false };
+    fn answers_to_probes() {
+        let ack = |una| ProbeAck { una, dsack_end: None, bare_duplicate: false };
         let probed = |retransmission| {
             let mut tlp = Tlp::default();
             tlp.on_sent(1000, retransmission);
             tlp
         };
-        assert_eq!(probed(false).on_ack(answer(1000)), Verdict::Harmless);
-        assert_eq!(probed(false).on_ack(answer(900)), Verdict::Open);
+        assert_eq!(probed(false).on_ack(ack(1000)), Verdict::Harmless);
+        assert_eq!(probed(false).on_ack(ack(900)), Verdict::Open);
         let mut tlp = probed(true);
-        assert_eq!(tlp.on_ack(answer(1000)), Verdict::Open);
-        assert!(tlp.is_underway());
-        assert_eq!(tlp.on_ack(Answer { dsack_end: Some(1000), ..answer(1000) }), Verdict::Harmless);
-        assert!(!tlp.is_underway());
-        assert_eq!(probed(true).on_ack(Answer { bare_duplicate: true, ..answer(1000) }), Verdict::Harmless);
+        assert_eq!(tlp.on_ack(ack(1000)), Verdict::Open);
+        assert!(tlp.is_outstanding());
+        assert_eq!(tlp.on_ack(ProbeAck { dsack_end: Some(1000), ..ack(1000) }), Verdict::Harmless);
+        assert!(!tlp.is_outstanding());
+        assert_eq!(probed(true).on_ack(ProbeAck { bare_duplicate: true, ..ack(1000) }), Verdict::Harmless);
         let mut tlp = probed(true);
-        assert_eq!(tlp.on_ack(answer(1000)), Verdict::Open);
-        assert_eq!(tlp.on_ack(answer(1100)), Verdict::Repaired);
-        assert_eq!(tlp.on_ack(answer(1200)), Verdict::Open);
+        assert_eq!(tlp.on_ack(ack(1000)), Verdict::Open);
+        assert_eq!(tlp.on_ack(ack(1100)), Verdict::Repaired);
+        assert_eq!(tlp.on_ack(ack(1200)), Verdict::Open);
     }
 }

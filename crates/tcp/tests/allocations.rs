@@ -1,4 +1,4 @@
-//! What connections cost in memory: nothing is allocated per segment once warm, and a pair at rest is small.
+//! The memory cost of connections: no allocation per segment once warm, and a small footprint at rest.
 
 use random::Stream;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -11,16 +11,16 @@ use trace::Interest;
 use units::{Duration, Time};
 use wire::{Ecn, Hole};
 
-/// Counts for each thread what it asks of the system's allocator.
+/// Counts the allocations of each thread.
 struct Counting;
 
 thread_local! {
-    /// Calls that gave memory, and bytes that are in use.
+    /// Allocations, and bytes in use.
     static COUNTS: Cell<(u64, i64)> = const { Cell::new((0, 0)) };
 }
 
 fn note(calls: u64, bytes: i64) {
-    // After a thread's end there is nothing to count.
+    // Nothing is counted after the end of the thread.
     let _ = COUNTS.try_with(|counts| counts.set((counts.get().0 + calls, counts.get().1 + bytes)));
 }
 fn allocations() -> u64 {
@@ -30,7 +30,7 @@ fn bytes_in_use() -> i64 {
     COUNTS.with(|counts| counts.get().1)
 }
 
-// SAFETY: every call goes to the system's allocator unchanged.
+// SAFETY: every call is passed to the system's allocator unchanged.
 #[allow(unsafe_code, reason = "an allocator can only be written so")]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -58,14 +58,14 @@ const DELAY: Duration = Duration::from_millis(10);
 /// A segment on the link: when it arrives, its bytes, its hole.
 type Underway = (Time, Vec<u8>, Option<Hole>);
 
-/// Two ends and a link that uses its buffers again. The client downloads without end, and discards what comes.
+/// Two ends and a link that reuses its buffers. The client downloads endlessly and discards the data.
 struct Wire {
     now: Time,
     ends: [Connection; 2],
     underway: [VecDeque<Underway>; 2],
     pool: Vec<Vec<u8>>,
     segments: u64,
-    /// Each so many data segments one is lost; 0: none.
+    /// One in so many data segments is lost; 0: none.
     lose_each: u64,
 }
 
@@ -165,7 +165,7 @@ fn nothing_is_allocated_per_segment_once_warm() {
         let before = allocations();
         wire.run(50_000);
         let made = allocations() - before;
-        // Where segments are lost a list may still grow to what it never was before.
+        // With losses a list may still grow to a new maximum.
         assert!(made <= if lose_each == 0 { 0 } else { 50 }, "{made} allocations, one of {lose_each} lost");
     }
 }

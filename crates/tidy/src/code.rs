@@ -1,9 +1,8 @@
-//! Rust sources without what is not code: comments and literals blanked, positions kept.
+//! Rust sources with comments and literals blanked out, at unchanged positions.
 
 use std::ops::Range;
 
-/// The source with comments, strings and character literals replaced by spaces. Every byte keeps its position and
-/// every line its number.
+/// Replaces comments, strings and character literals with spaces. All positions and line numbers stay the same.
 pub fn blank(source: &str) -> String {
     let bytes = source.as_bytes();
     let mut out = bytes.to_vec();
@@ -39,11 +38,11 @@ pub fn blank(source: &str) -> String {
         }
         at = end;
     }
-    // Only whole literals and comments were replaced, each byte by a space, so this is UTF-8 as before.
+    // Only whole literals and comments were replaced, each byte by a space, so this is still UTF-8.
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// [`blank`], and items marked `#[cfg(test)]` blanked too.
+/// [`blank`], with items marked `#[cfg(test)]` blanked out too.
 pub fn without_tests(source: &str) -> String {
     let mut out = blank(source).into_bytes();
     for item in test_items(source) {
@@ -56,7 +55,7 @@ pub fn without_tests(source: &str) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// The items marked `#[cfg(test)]`, by their bytes.
+/// The byte ranges of items marked `#[cfg(test)]`.
 pub fn test_items(source: &str) -> Vec<Range<usize>> {
     const MARK: &str = "#[cfg(test)]";
     let code = blank(source);
@@ -70,17 +69,17 @@ pub fn test_items(source: &str) -> Vec<Range<usize>> {
     items
 }
 
-/// The number of the line, counted from 1, in which this byte stands.
+/// The line number of this byte, counted from 1.
 pub fn line_of(text: &str, offset: usize) -> usize {
     text.as_bytes()[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// A word or a mark of blanked code, and where it starts.
+/// A token of blanked code, and its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'a> {
     /// A word (identifier, keyword, number), `::`, or one character.
     pub text: &'a str,
-    /// Its first byte.
+    /// The offset of its first byte.
     pub at: usize,
 }
 
@@ -112,7 +111,7 @@ pub fn tokens(code: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// The byte after the brace that closes the one at `open`; the end of the code if none does.
+/// The offset after the brace that closes the one at `open`, or the end of the code if there is none.
 pub fn end_of_block(code: &[u8], open: usize) -> usize {
     let mut depth = 0usize;
     for (offset, byte) in code[open..].iter().enumerate() {
@@ -130,7 +129,7 @@ pub fn end_of_block(code: &[u8], open: usize) -> usize {
     code.len()
 }
 
-/// Letters, digits, `_`, and every byte of a character beyond ASCII.
+/// Letters, digits, `_`, and every byte of a non-ASCII character.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
@@ -160,7 +159,7 @@ fn end_of_block_comment(bytes: &[u8], from: usize) -> usize {
     bytes.len()
 }
 
-/// `from` is the opening quote.
+/// `from` is the position of the opening quote.
 fn end_of_string(bytes: &[u8], from: usize) -> usize {
     let mut at = from + 1;
     while at < bytes.len() {
@@ -173,7 +172,7 @@ fn end_of_string(bytes: &[u8], from: usize) -> usize {
     bytes.len()
 }
 
-/// `b"..."`, `c"..."`, `r"..."`, `r#"..."#`, `br#"..."#`; `None` if it is only a word.
+/// `b"..."`, `c"..."`, `r"..."`, `r#"..."#`, `br#"..."#`; `None` if it is just a word.
 fn end_of_prefixed(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     if matches!(bytes[at], b'b' | b'c') {
@@ -203,13 +202,13 @@ fn end_of_prefixed(bytes: &[u8], from: usize) -> Option<usize> {
     Some(bytes.len())
 }
 
-/// `None` if the quote begins a lifetime.
+/// `None` if the quote starts a lifetime.
 fn end_of_char(source: &str, from: usize) -> Option<usize> {
     let rest = &source[from + 1..];
     let mut characters = rest.char_indices();
     let (_, first) = characters.next()?;
     if first == '\\' {
-        // The escaped character may be a quote: the closing one is looked for after it.
+        // The escaped character may be a quote, so search for the closing one after it.
         let (_, escaped) = characters.next()?;
         let after = 1 + escaped.len_utf8();
         return rest[after..].find('\'').map(|length| from + 1 + after + length + 1);
@@ -220,7 +219,7 @@ fn end_of_char(source: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// The end of the item that begins after its attributes at `from`: its block's, or its semicolon.
+/// The end of the item whose attributes end at `from`: that of its block, or its semicolon.
 fn end_of_item(code: &[u8], from: usize) -> usize {
     let mut brackets = 0usize;
     for (offset, byte) in code[from..].iter().enumerate() {
@@ -240,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_literals_go_and_positions_stay() {
+    fn blanking_keeps_positions() {
         for (source, code) in [
             ("a // b\nc", "a     \nc"),
             ("a /* b /* c */ d */ e", "a                   e"),

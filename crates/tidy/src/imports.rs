@@ -1,31 +1,32 @@
-//! What a Rust file defines, imports and refers to, read from its tokens.
+//! The names that a Rust file defines, imports and refers to, read from its tokens.
 //!
-//! This is not a parser: it knows `use` trees, paths and the words that begin an item, which is what the rules need.
+//! This is not a parser: it recognises `use` trees, paths and the keywords that begin an item, which suffices for the
+//! rules.
 
 use crate::code::{self, Token};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A module's path inside of its crate: `["stream", "receive"]`; the root's is empty.
+/// The path of a module within its crate: `["stream", "receive"]`; that of the root is empty.
 pub type Path = Vec<String>;
 
-/// One file's module, as far as names go.
+/// The names in the module of a file.
 #[derive(Debug, Default)]
 pub struct Module {
-    /// Its file.
+    /// The file.
     pub file: String,
-    /// Names that it defines.
+    /// The defined names.
     pub defines: BTreeSet<String>,
-    /// Names that it imports or re-exports, and the path as written.
+    /// The imported or re-exported names, with their paths as written.
     pub names: BTreeMap<String, Path>,
-    /// The paths of its `use ...::*`.
+    /// The paths of `use ...::*`.
     pub globs: Vec<Path>,
-    /// What it refers to: path as written, line.
+    /// The references: path as written, and line.
     pub refers: Vec<(Path, usize)>,
-    /// Its re-exports (`pub use`).
+    /// The re-exports (`pub use`).
     pub re_exports: Vec<(Path, usize)>,
 }
 
-/// What a file's module defines, imports and refers to.
+/// Reads the names in the module of a file.
 pub fn read(file: &str, source: &str) -> Module {
     let code = code::without_tests(source);
     let tokens = code::tokens(&code);
@@ -53,7 +54,7 @@ pub fn read(file: &str, source: &str) -> Module {
     module
 }
 
-/// Whether what comes next is a part of something longer: `a.b`, `a::b`.
+/// Whether the next token continues a longer expression: `a.b`, `a::b`.
 fn is_joint(before: &str) -> bool {
     matches!(before, "." | "::")
 }
@@ -72,7 +73,7 @@ fn is_public(before: &[Token<'_>]) -> bool {
     }
 }
 
-/// A path in an expression or a type. Returns how many tokens it took.
+/// Reads a path in an expression or a type. Returns the number of tokens.
 fn read_path(tokens: &[Token<'_>], joint: bool, line: usize, module: &mut Module) -> usize {
     let mut path: Path = Vec::new();
     let mut at = 0;
@@ -93,7 +94,7 @@ fn read_path(tokens: &[Token<'_>], joint: bool, line: usize, module: &mut Module
     at.max(1)
 }
 
-/// A `use` item. Returns how many tokens it took.
+/// Reads a `use` item. Returns the number of tokens.
 fn read_use(tokens: &[Token<'_>], public: bool, line: usize, module: &mut Module) -> usize {
     let end = tokens.iter().position(|token| token.text == ";").unwrap_or(tokens.len());
     let mut leaves = Vec::new();
@@ -115,7 +116,7 @@ fn read_use(tokens: &[Token<'_>], public: bool, line: usize, module: &mut Module
     end
 }
 
-/// The leaves of a use tree: path, name under which it is known here.
+/// Reads the leaves of a use tree: the path, and the local name.
 fn read_tree(tokens: &[Token<'_>], at: &mut usize, prefix: &Path, leaves: &mut Vec<(Path, String)>) {
     let mut path = prefix.clone();
     while let Some(token) = tokens.get(*at) {

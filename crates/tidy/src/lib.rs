@@ -1,9 +1,8 @@
 //! The house rules, as tests over the sources.
 //!
-//! A rule is one file in `rules/` and one line in [`rules::RULES`]. It looks at the whole [`Tree`] and says what is
-//! wrong, with file and line. `cargo test -p tidy` fails if any rule finds anything; `cargo run -p tidy` prints the
-//! same and lists, without judging them, the longest files and functions, and the
-//! fields of connections that most files share.
+//! A rule consists of one file in `rules/` and one line in [`rules::RULES`]. It checks the whole [`Tree`] and reports
+//! violations with file and line. `cargo test -p tidy` fails if any rule reports one. `cargo run -p tidy` prints them,
+//! and also lists the longest files and functions and the most shared fields of connections, which are not violations.
 
 pub mod code;
 pub mod imports;
@@ -15,19 +14,19 @@ pub mod tree;
 
 pub use tree::{File, Tree};
 
-/// One thing that breaks a rule.
+/// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     /// The file, relative to the root of the checkout.
     pub path: String,
-    /// The line, counted from 1; 0 if the whole file is meant.
+    /// The line, counted from 1; 0 for the whole file.
     pub line: usize,
-    /// What is wrong, and what to do about it.
+    /// The violation, and how to fix it.
     pub says: String,
 }
 
 impl Finding {
-    /// A finding in one line of a file.
+    /// Creates a finding in a line of a file.
     pub fn new(path: &str, line: usize, says: impl Into<String>) -> Finding {
         Finding { path: path.to_owned(), line, says: says.into() }
     }
@@ -42,15 +41,15 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// One house rule: a row of [`rules::RULES`].
+/// A house rule: a row of [`rules::RULES`].
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// Its name, which is the name of its file.
+    /// The name, which is that of its file.
     pub name: &'static str,
     /// The rule in one sentence.
     pub about: &'static str,
-    /// What breaks it in a tree.
+    /// Returns the violations in a tree.
     pub check: fn(&Tree) -> Vec<Finding>,
-    /// A small tree that breaks it, by which a test shows that the rule can fail.
+    /// A small tree that violates the rule, used by a test that the rule can fail.
     pub broken: fn() -> Tree,
 }

@@ -1,6 +1,5 @@
-//! `cargo run -p tidy`: what breaks the house rules, and the longest files and functions, and the fields of
-//! connections that most files share. `cargo run -p tidy rfc`: which
-//! requirements of RFCs are cited by code and by tests.
+//! `cargo run -p tidy` prints violations of the house rules, the longest files and functions, and the most shared
+//! fields of connections. `cargo run -p tidy rfc` prints which requirements of RFCs are cited by code and by tests.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,32 +1,32 @@
-//! The requirements of RFCs, and who cites them: rows of `crates/quic/rfc/`, comments of the sources.
+//! The requirements of RFCs, in the rows of `crates/quic/rfc/`, and their citations in comments of the sources.
 //!
-//! A citation is the id of a row, such as `9000-8.1-2`, in a comment: in one of a test (a `tests` folder, or an item under
-//! `#[cfg(test)]`) it says that the test proves the requirement, in any other that the line enforces it.
+//! A citation is the id of a row, such as `9000-8.1-2`, in a comment. In a test (a `tests` folder, or an item under
+//! `#[cfg(test)]`) it means that the test proves the requirement, elsewhere that the line enforces it.
 
 use crate::tree::{File, Tree};
 use crate::{Finding, code};
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
-/// Where the rows stand: one file for each RFC, named by its number.
+/// The folder of the rows: one file per RFC, named by its number.
 pub const FOLDER: &str = "crates/quic/rfc/";
-/// This crate's own sources speak of ids without citing them.
-const NOT_READ: &str = "crates/tidy/";
+/// The sources of this crate mention ids without citing them.
+const EXCLUDED: &str = "crates/tidy/";
 
-/// One requirement.
+/// A requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
     /// RFC, section, number within the section.
     pub id: String,
-    /// Where the row stands.
+    /// The file of the row.
     pub path: String,
     /// The line of the row, counted from 1.
     pub line: usize,
-    /// Whom it binds.
+    /// Who must meet it.
     pub who: String,
-    /// What it demands.
+    /// The requirement in words.
     pub says: String,
-    /// Why nothing can cite it.
+    /// Why it cannot be cited.
     pub because: Option<String>,
     /// Whether it is known that no code cites it.
     pub open_code: bool,
@@ -35,7 +35,7 @@ pub struct Requirement {
 }
 
 impl Requirement {
-    /// RFC and section: `9000-8.1`.
+    /// The RFC and the section: `9000-8.1`.
     pub fn section(&self) -> &str {
         self.id.rsplit_once('-').map_or(&self.id, |(section, _)| section)
     }
@@ -50,22 +50,22 @@ pub struct Citation {
     pub path: String,
     /// The line, counted from 1.
     pub line: usize,
-    /// Whether it is a test that cites.
+    /// Whether the citation is in a test.
     pub test: bool,
 }
 
-/// A requirement and how often it is cited.
+/// A requirement and the number of its citations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covered {
     /// The row.
     pub requirement: Requirement,
-    /// By code.
+    /// The number of citations by code.
     pub code: usize,
-    /// By tests.
+    /// The number of citations by tests.
     pub test: usize,
 }
 
-/// The rows of all RFCs in the order in which they stand, and what is wrong with them.
+/// The rows of all RFCs in the order of the files, and their errors.
 pub fn rows(tree: &Tree) -> (Vec<Requirement>, Vec<Finding>) {
     let (mut rows, mut findings) = (Vec::new(), Vec::new());
     for file in tree.ending(".toml").filter(|file| file.path.starts_with(FOLDER)) {
@@ -128,7 +128,7 @@ pub fn citations(tree: &Tree) -> Vec<Citation> {
         tree.ending(".toml").filter(|file| file.path.starts_with(FOLDER)).map(File::stem).collect();
     let mut found = Vec::new();
     for file in tree.ending(".rs") {
-        if !file.path.starts_with("crates/") || file.path.starts_with(NOT_READ) {
+        if !file.path.starts_with("crates/") || file.path.starts_with(EXCLUDED) {
             continue;
         }
         let all = ids(&file.text).filter(|(_, id)| known.contains(&id.split('-').next().unwrap_or(id)));
@@ -147,13 +147,13 @@ pub fn citations(tree: &Tree) -> Vec<Citation> {
     found
 }
 
-/// Whether `//` stands before it in its line.
+/// Whether `//` precedes it in its line.
 fn in_comment(text: &str, at: usize) -> bool {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     text[start..at].contains("//")
 }
 
-/// What has the form of an id: four digits, a section, a number; with the byte where it starts.
+/// All text with the form of an id (four digits, a section, a number), with its position.
 fn ids(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let bytes = text.as_bytes();
     let digits = |from: usize, more: &[u8]| {
@@ -170,7 +170,7 @@ fn ids(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The rows with the number of their citations.
+/// All rows with the number of their citations.
 pub fn coverage(tree: &Tree) -> Vec<Covered> {
     let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     for citation in citations(tree) {
@@ -184,7 +184,7 @@ pub fn coverage(tree: &Tree) -> Vec<Covered> {
     covered.collect()
 }
 
-/// What `make rfc` prints: counts for each section, then the rows without a line, then those without a test.
+/// The output of `make rfc`: counts per section, the rows not cited by code, and those not cited by a test.
 pub fn report(tree: &Tree) -> String {
     let all = coverage(tree);
     let mut sections: Vec<(&str, [usize; 4])> = Vec::new();
@@ -236,7 +236,7 @@ mod tests {
 "#;
 
     #[test]
-    fn ids_are_found_alone_and_whole() {
+    fn only_complete_ids_are_found() {
         let found: Vec<&str> = ids("RFC 9000-4.1-12, 9000-8-1: 2026-11-21x 19000-1-1 9000-4.1 9000-4.1-")
             .map(|(_, id)| id)
             .collect();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn citations_are_told_apart_by_where_they_stand() {
+    fn citations_are_classified_by_their_position() {
         let code = "// RFC 9000-4.1-1: x\nfn a() { \"9000-4.1-2\"; }\n#[cfg(test)]\nmod tests {\n /// 9000-4.1-2.\n fn t() {}\n}\n// 2026-11-21\n";
         let tree = Tree::of(&[
             ("crates/quic/rfc/9000.toml", ROWS),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_not_well_formed_are_told() {
+    fn malformed_rows_are_reported() {
         for (text, says) in [
             ("\"9000-4.1\" = { who = \"x\", says = \"y\" }", "no id"),
             ("\"9001-4.1-1\" = { who = \"x\", says = \"y\" }", "no id"),

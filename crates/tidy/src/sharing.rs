@@ -1,11 +1,11 @@
-//! How many fields a large struct has, and how many files share each of them. A file has a module of its own for a reason;
-//! a struct whose fields everybody touches is one module with many files.
+//! Counts the fields of a large struct, and the files that share each of them. A struct whose fields are accessed
+//! everywhere is a single module spread over many files.
 
 use crate::code::{self, Token};
 use crate::tree::{File, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A struct that is counted.
+/// A struct whose fields are counted.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject {
     /// The sources of its crate.
@@ -16,26 +16,26 @@ pub struct Subject {
     pub name: &'static str,
 }
 
-/// The connection of QUIC.
+/// The QUIC connection.
 pub const QUIC: Subject =
     Subject { sources: "crates/quic/src/", file: "crates/quic/src/connection/mod.rs", name: "Connection" };
-/// The connection of TCP.
+/// The TCP connection.
 pub const TCP: Subject =
     Subject { sources: "crates/tcp/src/", file: "crates/tcp/src/connection/mod.rs", name: "Connection" };
 
-/// A field, and who touches it.
+/// A field and its users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// The files that touch it, tests not counted.
+    /// The files that access it, except for tests.
     pub files: BTreeSet<String>,
 }
 
-/// The fields of a struct in the order of its definition, each with the files in which it is touched: as `self.field` in
-/// an `impl` of the struct, as `connection.field` (the name of the struct in small letters) anywhere in the crate, or by a
-/// method of the struct that lends it. A method lends the fields that it touches if it returns a reference: it is the field
-/// by another name.
+/// The fields of a struct in the order of its definition, with the files that access them: as `self.field` in an `impl`
+/// of the struct, as `connection.field` (the name of the struct in lower case) anywhere in the crate, or through a
+/// lending method. A method lends the fields that it accesses if it returns a reference, since that is the field by
+/// another name.
 pub fn fields(tree: &Tree, subject: &Subject) -> Vec<Field> {
     let sources: Vec<(&File, String)> = tree
         .ending(".rs")
@@ -89,18 +89,18 @@ fn defined(code: &str, name: &str) -> Vec<String> {
     names
 }
 
-/// A method that returns a reference, with what it touches.
-struct Lending<'a> {
+/// A method that returns a reference, and the fields that it accesses.
+struct LendingMethod<'a> {
     name: &'a str,
     fields: BTreeSet<&'a str>,
 }
 
-/// What one file does with a struct.
+/// The uses of a struct in a file.
 #[derive(Default)]
 struct Uses<'a> {
     touched: BTreeSet<&'a str>,
     called: BTreeSet<&'a str>,
-    lending: Vec<Lending<'a>>,
+    lending: Vec<LendingMethod<'a>>,
 }
 
 impl<'a> Uses<'a> {
@@ -109,7 +109,7 @@ impl<'a> Uses<'a> {
         let blocks = implementations(code, &tokens, name);
         let variable = name.to_lowercase();
         let mut uses = Uses::default();
-        let mut lender: Option<(usize, Lending<'a>)> = None;
+        let mut lender: Option<(usize, LendingMethod<'a>)> = None;
         for (index, token) in tokens.iter().enumerate() {
             let inside = blocks.iter().any(|block| block.contains(&token.at));
             if inside
@@ -140,14 +140,14 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// The blocks of `impl` for a type of this name.
+/// The `impl` blocks for a type with this name.
 fn implementations(code: &str, tokens: &[Token<'_>], name: &str) -> Vec<std::ops::Range<usize>> {
     let starts = tokens.iter().enumerate().filter(|(_, token)| token.text == "impl");
     starts
         .filter_map(|(index, _)| {
             let open = tokens[index..].iter().position(|token| token.text == "{")? + index;
             let mut depth = 0usize;
-            // The type stands last, outside of angle brackets.
+            // The type comes last, outside of angle brackets.
             let mut of = "";
             for token in &tokens[index + 1..open] {
                 match token.text {
@@ -164,14 +164,14 @@ fn implementations(code: &str, tokens: &[Token<'_>], name: &str) -> Vec<std::ops
         .collect()
 }
 
-/// The method that begins with these tokens, if it returns a reference, and where it ends.
-fn lending<'a>(code: &str, tokens: &[Token<'a>]) -> Option<(usize, Lending<'a>)> {
+/// The method at the start of these tokens, if it returns a reference, and its end.
+fn lending<'a>(code: &str, tokens: &[Token<'a>]) -> Option<(usize, LendingMethod<'a>)> {
     let open = tokens.iter().position(|token| matches!(token.text, "{" | ";"))?;
     let head = &tokens[..open];
     let answer = head.windows(2).position(|pair| pair[0].text == "-" && pair[1].text == ">")?;
     let lends = tokens[open].text == "{" && head[answer..].iter().any(|token| token.text == "&");
     let end = code::end_of_block(code.as_bytes(), tokens[open].at);
-    lends.then(|| (end, Lending { name: tokens[1].text, fields: BTreeSet::new() }))
+    lends.then(|| (end, LendingMethod { name: tokens[1].text, fields: BTreeSet::new() }))
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! The longest files and functions: a list for people to judge, never a failure.
+//! The longest files and functions: information for the reader, never a failure.
 
 use crate::code;
 use crate::tree::{File, Tree};
 
-/// Something with a length in lines, tests not counted.
+/// The length of a file or a function in lines, without tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Length {
-    /// Lines.
+    /// The number of lines.
     pub lines: usize,
-    /// Where it is: a path, for a function with line and name.
+    /// The location: a path; for a function also line and name.
     pub place: String,
 }
 
@@ -40,7 +40,7 @@ fn longest(mut all: Vec<Length>, count: usize) -> Vec<Length> {
     all
 }
 
-/// Functions with a body, from `fn` to the closing brace.
+/// The functions with a body, from `fn` to the closing brace.
 fn rust_functions(file: &File) -> Vec<Length> {
     let code = code::without_tests(&file.text);
     let tokens = code::tokens(&code);
@@ -68,7 +68,7 @@ fn rust_functions(file: &File) -> Vec<Length> {
     found
 }
 
-/// Functions, from `def` to the last line that is indented further.
+/// The functions, from `def` to the last line with deeper indentation.
 fn python_functions(file: &File) -> Vec<Length> {
     let lines: Vec<&str> = file.text.lines().collect();
     let indent = |line: &str| line.len() - line.trim_start().len();
@@ -83,7 +83,7 @@ fn python_functions(file: &File) -> Vec<Length> {
             if next.trim().is_empty() {
                 continue;
             }
-            // The line that closes a long list of parameters stands where `def` does.
+            // The closing line of a long parameter list has the indentation of `def`.
             if indent(next) <= indent(line) && !next.trim_start().starts_with(')') {
                 break;
             }

@@ -1,33 +1,33 @@
-//! The files of the checkout, as the rules see them.
+//! The files of the checkout, as input to the rules.
 
 use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// The path under which [`Tree`] keeps the output of `cargo metadata`: not a file, so that no file can stand there.
+/// The pseudo-path of the output of `cargo metadata` in a [`Tree`], which cannot be the path of a file.
 pub const METADATA: &str = "<cargo metadata>";
 
-/// Directories that are not sources, for a checkout without git.
+/// Directories without sources, for a checkout without git.
 const NOT_SOURCES: [&str; 5] = ["target", "runs", "node_modules", "__pycache__", "corpus"];
 
-/// One file.
+/// A file.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// Its path relative to the root, with `/` between the parts.
+    /// The path relative to the root, with `/` as separator.
     pub path: String,
-    /// Its text; empty if it is not UTF-8.
+    /// The text; empty if it is not UTF-8.
     pub text: String,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub length: u64,
 }
 
 impl File {
-    /// A file that exists only here.
+    /// Creates a file that only exists in memory.
     pub fn new(path: &str, text: &str) -> File {
         File { path: path.to_owned(), text: text.to_owned(), length: text.len() as u64 }
     }
 
-    /// Whether the name ends like this: `file.is(".rs")`.
+    /// Whether the path has this ending: `file.is(".rs")`.
     pub fn is(&self, ending: &str) -> bool {
         self.path.ends_with(ending)
     }
@@ -38,12 +38,12 @@ impl File {
         name.split('.').next().unwrap_or(name)
     }
 
-    /// Whether all of it is for tests: a module `tests`, or a file of a folder `tests`.
+    /// Whether the whole file is for tests: a module `tests`, or a file in a folder `tests`.
     pub fn is_test(&self) -> bool {
         self.path.split('/').any(|part| part == "tests" || part == "tests.rs")
     }
 
-    /// The lines, counted from 1.
+    /// The lines with their numbers, counted from 1.
     pub fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
     }
@@ -57,15 +57,15 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A tree out of (path, contents).
+    /// Creates a tree of (path, contents).
     pub fn of(files: &[(&str, &str)]) -> Tree {
         Tree { files: files.iter().map(|(path, text)| File::new(path, text)).collect() }
     }
 
-    /// The checkout at `root`: what git tracks or would track, and the answer of `cargo metadata`.
+    /// Reads the checkout at `root`: the files that git tracks or would track, and the output of `cargo metadata`.
     ///
     /// # Errors
-    /// A directory or a file that cannot be read, or a `cargo metadata` that fails.
+    /// If a directory or a file cannot be read, or if `cargo metadata` fails.
     pub fn read(root: &Path) -> io::Result<Tree> {
         let paths = match tracked(root) {
             Some(paths) => paths,
@@ -86,21 +86,21 @@ impl Tree {
         Ok(Tree { files })
     }
 
-    /// The file at this path.
+    /// The file with this path.
     pub fn file(&self, path: &str) -> Option<&File> {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// The files whose names end like this.
+    /// The files with this ending.
     pub fn ending<'a>(&'a self, ending: &'a str) -> impl Iterator<Item = &'a File> {
         self.files.iter().filter(move |file| file.is(ending))
     }
 }
 
-/// What git tracks, and what is new and not ignored; `None` where there is no git or no repository.
+/// The files that git tracks, and new ones that are not ignored; `None` without git or without a repository.
 fn tracked(root: &Path) -> Option<Vec<String>> {
     let output = Command::new("git")
-        // A checkout that belongs to somebody else (a container's volume) is read all the same.
+        // Also read a checkout that belongs to another user, such as a volume of a container.
         .args(["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
         .output()
@@ -115,7 +115,7 @@ fn tracked(root: &Path) -> Option<Vec<String>> {
     Some(paths)
 }
 
-/// Every file below `root` that is not in a hidden or generated directory.
+/// Every file below `root`, except for hidden and generated directories.
 fn walk(root: &Path) -> io::Result<Vec<String>> {
     let mut paths = Vec::new();
     let mut open = vec![String::new()];
@@ -137,7 +137,7 @@ fn walk(root: &Path) -> io::Result<Vec<String>> {
     Ok(paths)
 }
 
-/// What cargo knows of all packages that the lock file names.
+/// Cargo's metadata of all packages in the lock file.
 fn metadata(root: &Path) -> io::Result<String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = Command::new(cargo)

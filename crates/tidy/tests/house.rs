@@ -1,4 +1,4 @@
-//! The house keeps its rules, and every rule can fail.
+//! The project follows its house rules, and every rule can fail.
 
 use std::path::Path;
 use tidy::Tree;
@@ -9,7 +9,7 @@ fn house() -> Tree {
 }
 
 #[test]
-fn the_house_keeps_its_rules() {
+fn the_project_follows_the_house_rules() {
     let tree = house();
     let mut broken = String::new();
     for rule in RULES {

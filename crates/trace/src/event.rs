@@ -1,59 +1,59 @@
-//! The events, in the vocabulary of qlog (draft-ietf-quic-qlog-main-schema-14, draft-ietf-quic-qlog-quic-events-13).
+//! The events, with the vocabulary of qlog (draft-ietf-quic-qlog-main-schema-14, draft-ietf-quic-qlog-quic-events-13).
 
 use std::net::SocketAddr;
 use units::{Duration, Rate, Time};
 use wire::PacketKind;
 
-/// One packet, sent or received.
+/// A sent or received packet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Packet {
-    /// Its type.
+    /// The type.
     pub kind: PacketKind,
-    /// Its packet number; `None` for types without one.
+    /// The packet number; `None` for types without one.
     pub number: Option<u64>,
-    /// Its length in bytes, from the first byte of the header to the last of the tag.
+    /// The length in bytes, from the start of the header to the end of the tag.
     pub length: u32,
-    /// The destination connection id; empty if not known.
+    /// The destination connection id; empty if unknown.
     pub destination: Vec<u8>,
     /// The source connection id of a long header.
     pub source: Vec<u8>,
-    /// What it carried.
+    /// The contents.
     pub contents: Contents,
-    /// The number of the UDP datagram that carried it, counted per connection and direction from 0.
+    /// The number of the UDP datagram with this packet, counted from 0 per connection and direction.
     pub datagram: u64,
 }
 
-/// What a packet carried, as it was on the wire: who wants to see its frames decodes them.
+/// The contents of a packet as encoded on the wire. A sink that needs the frames decodes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contents {
-    /// Frames of QUIC.
+    /// QUIC frames.
     Frames {
         /// The packet without header and tag.
         payload: Vec<u8>,
-        /// The virtual bytes behind it (see [`wire::Hole`]).
+        /// The number of virtual bytes after it (see [`wire::Hole`]).
         virtual_tail: u32,
-        /// ack_delay_exponent of the side that sent it (RFC 9000 section 18.2).
+        /// The ack_delay_exponent of the sender (RFC 9000 section 18.2).
         ack_delay_exponent: u8,
     },
-    /// A segment of TCP.
+    /// A TCP segment.
     Segment {
-        /// The bytes of the stream that it carries, if it carries any, or its end.
+        /// The stream data in the segment, or the end of the stream, if any.
         data: Option<SegmentData>,
-        /// Whether it acknowledges.
+        /// Whether it contains an acknowledgement.
         acknowledges: bool,
     },
 }
 
-/// Bytes of the stream of a TCP connection in a segment.
+/// The stream data of a TCP segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentData {
     /// The number of the stream in tables.
     pub stream: u64,
-    /// The offset of the first one.
+    /// The offset of the first byte.
     pub offset: u64,
-    /// How many there are.
+    /// The number of bytes.
     pub length: u64,
-    /// Whether the stream ends behind them.
+    /// Whether the stream ends after them.
     pub fin: bool,
 }
 
@@ -62,7 +62,7 @@ impl Contents {
     pub const NONE: Contents =
         Contents::Frames { payload: Vec::new(), virtual_tail: 0, ack_delay_exponent: 0 };
 
-    /// The frames of a packet of QUIC, in order, as far as they can be read; a segment of TCP has none.
+    /// The frames of a QUIC packet, in order, up to the first invalid one. A TCP segment has none.
     pub fn frames(&self) -> impl Iterator<Item = wire::Frame<'_>> {
         let (payload, virtual_tail) = match self {
             Contents::Frames { payload, virtual_tail, .. } => (&payload[..], *virtual_tail as usize),
@@ -72,27 +72,27 @@ impl Contents {
     }
 }
 
-/// A message that one application writes and the other reads whole.
+/// A message that one application writes and the other reads as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
-    /// Which of the applications that share the connection it belongs to, counted from 0.
+    /// The index of its application among those that share the connection.
     pub part: u32,
-    /// Its number, counted from 0 at its writer.
+    /// The number, counted from 0 by its writer.
     pub number: u64,
-    /// The stream that carries it; `None`: a datagram.
+    /// The stream that carries it; `None` for a datagram.
     pub stream: Option<u64>,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: u64,
-    /// When its writer had it, by the writer's clock.
+    /// The time at which it was written, by the writer's clock.
     pub written: Time,
-    /// How long after that it is of use; `None`: always.
+    /// The time after which it is useless; `None` if there is no deadline.
     pub deadline: Option<Duration>,
 }
 
-/// The gauges of recovery, all of them each time one changes (RFC 9002).
+/// The recovery metrics (RFC 9002), all of which are reported when any changes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Metrics {
-    /// The window in bytes.
+    /// The congestion window in bytes.
     pub cwnd: u64,
     /// Bytes sent and neither acknowledged nor declared lost.
     pub bytes_in_flight: u64,
@@ -102,15 +102,15 @@ pub struct Metrics {
     pub latest_rtt: Option<Duration>,
     /// The smoothed RTT.
     pub smoothed_rtt: Duration,
-    /// The least RTT seen; `None` before the first sample.
+    /// The minimum RTT; `None` before the first sample.
     pub min_rtt: Option<Duration>,
     /// The mean deviation of the RTT.
     pub rtt_variance: Duration,
-    /// The rate at which packets are released, if paced.
+    /// The pacing rate, if paced.
     pub pacing_rate: Option<Rate>,
     /// The newest delivery-rate sample.
     pub delivery_rate: Option<Rate>,
-    /// How often the probe timeout has fired in a row.
+    /// The number of consecutive probe timeouts.
     pub pto_count: u32,
 }
 
@@ -121,15 +121,15 @@ pub enum LossTrigger {
     PacketThreshold,
     /// A later packet was acknowledged long enough ago (6.1.2).
     TimeThreshold,
-    /// Sent again for a probe timeout (6.2.4).
+    /// Retransmitted after a probe timeout (6.2.4).
     Probe,
 }
 
 impl LossTrigger {
-    /// All of them in the order of their discriminants.
+    /// All triggers in the order of their discriminants.
     pub const ALL: [LossTrigger; 3] =
         [LossTrigger::PacketThreshold, LossTrigger::TimeThreshold, LossTrigger::Probe];
-    /// The word for it in qlog's `packet_lost` trigger.
+    /// The name in qlog's `packet_lost` trigger.
     pub const fn name(self) -> &'static str {
         match self {
             LossTrigger::PacketThreshold => "reordering_threshold",
@@ -139,27 +139,27 @@ impl LossTrigger {
     }
 }
 
-/// Why a packet that arrived was not processed.
+/// Why a received packet was not processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
-    /// Its keys are not there yet or no longer.
+    /// Its keys are not available yet or any more.
     KeyUnavailable,
-    /// It did not open: altered, or not for us.
+    /// Decryption failed: the packet was altered, or is not for this endpoint.
     DecryptionFailure,
-    /// The header is not one.
+    /// The header is invalid.
     HeaderParse,
     /// It was received before.
     Duplicate,
     /// No connection with this id.
     UnknownConnection,
-    /// A version that is not spoken here.
+    /// An unsupported version.
     UnsupportedVersion,
-    /// It arrived where it must not, or not as the RFC demands (a client Initial in a small datagram, say).
+    /// The packet is not allowed here, or violates the RFC (for example a client Initial in a small datagram).
     Invalid,
 }
 
 impl DropReason {
-    /// The word for it in qlog's `packet_dropped` trigger.
+    /// The name in qlog's `packet_dropped` trigger.
     pub const fn name(self) -> &'static str {
         match self {
             DropReason::KeyUnavailable => "key_unavailable",
@@ -173,25 +173,25 @@ impl DropReason {
     }
 }
 
-/// How far a path is with being tried or moved to (RFC 9000 sections 8.2 and 9).
+/// The progress of path validation and migration (RFC 9000 sections 8.2 and 9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MigrationState {
-    /// This side tries a path that is not in use.
+    /// This side probes an unused path.
     ProbingStarted,
-    /// It does not work, or is not wanted any more.
+    /// The probe failed or was abandoned.
     ProbingAbandoned,
-    /// It works.
+    /// The path was validated.
     ProbingSuccessful,
-    /// Packets go over this path from now on.
+    /// Packets are sent over this path from now on.
     MigrationStarted,
-    /// The path that packets went over does not work.
+    /// The path in use does not work.
     MigrationAbandoned,
-    /// The path that packets go over has been validated.
+    /// The path in use has been validated.
     MigrationComplete,
 }
 
 impl MigrationState {
-    /// All of them in the order of their discriminants.
+    /// All states in the order of their discriminants.
     pub const ALL: [MigrationState; 6] = [
         MigrationState::ProbingStarted,
         MigrationState::ProbingAbandoned,
@@ -200,7 +200,7 @@ impl MigrationState {
         MigrationState::MigrationAbandoned,
         MigrationState::MigrationComplete,
     ];
-    /// The word for it in qlog.
+    /// The name in qlog.
     pub const fn name(self) -> &'static str {
         match self {
             MigrationState::ProbingStarted => "probing_started",
@@ -213,24 +213,24 @@ impl MigrationState {
     }
 }
 
-/// What is known of ECN on the path in use (RFC 9000 appendix A.4).
+/// The state of ECN validation on the path in use (RFC 9000 appendix A.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EcnState {
-    /// The first packets are marked, to see what becomes of them.
+    /// The first packets are marked as a test.
     Testing,
-    /// Enough were; nothing is known yet.
+    /// Enough packets were marked; the result is still unknown.
     Unknown,
-    /// Marks do not arrive as they were sent, or not at all.
+    /// Marks are altered or lost on the path.
     Failed,
-    /// Marks arrive.
+    /// Marks arrive unaltered.
     Capable,
 }
 
 impl EcnState {
-    /// All of them in the order of their discriminants.
+    /// All states in the order of their discriminants.
     pub const ALL: [EcnState; 4] =
         [EcnState::Testing, EcnState::Unknown, EcnState::Failed, EcnState::Capable];
-    /// The word for it in qlog.
+    /// The name in qlog.
     pub const fn name(self) -> &'static str {
         match self {
             EcnState::Testing => "testing",
@@ -241,217 +241,218 @@ impl EcnState {
     }
 }
 
-/// What became of an object of a web page, or of a list of objects, as its client saw it.
+/// The download of an object of a web page or of a list of objects, as seen by the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ObjectLoaded {
-    /// The page, from 0 on.
+    /// The index of the page.
     pub page: u32,
-    /// Its place in the page, from 0 on.
+    /// The index of the object in the page.
     pub object: u32,
-    /// The stream that it was asked for on: of HTTP/3 or HTTP/2; of HTTP/1.1 that of the connection.
+    /// The stream of the request: of HTTP/3 or HTTP/2; of HTTP/1.1 that of the connection.
     pub stream: Option<u64>,
-    /// Bytes of its content that came.
+    /// The received bytes of its content.
     pub bytes: u64,
     /// Its urgency (RFC 9218 section 4.1).
     pub urgency: u8,
-    /// When it could have been asked for, but for limits.
+    /// The time from which it could have been requested, but for limits.
     pub wanted_at: Option<Time>,
-    /// When it was asked for.
+    /// The time of the request.
     pub asked_at: Option<Time>,
-    /// When the response began to come.
+    /// The time of the first byte of the response.
     pub first_at: Option<Time>,
-    /// When all of it had come.
+    /// The time at which it was complete.
     pub complete_at: Option<Time>,
 }
 
-/// Something that happened.
+/// An event of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A connection began here.
+    /// A connection started at this end.
     ConnectionStarted {
-        /// This side's address.
+        /// The local address.
         local: SocketAddr,
-        /// The other side's address.
+        /// The remote address.
         remote: SocketAddr,
-        /// The connection id that this side chose first.
+        /// The first connection id chosen by this side.
         source: Vec<u8>,
         /// The destination connection id of the client's first packet.
         original_destination: Vec<u8>,
     },
-    /// The handshake moved on: `"handshake_complete"`, `"handshake_confirmed"`, `"closing"`, `"draining"`, `"closed"`.
+    /// The handshake advanced: `"handshake_complete"`, `"handshake_confirmed"`, `"closing"`, `"draining"`, `"closed"`.
     ConnectionState {
-        /// The new state, in qlog's words.
+        /// The new state, with the name in qlog.
         state: &'static str,
     },
     /// The connection ended.
     ConnectionClosed {
         /// Whether this side ended it.
         local: bool,
-        /// Whether the code is the application's (RFC 9000 section 20.2) and not QUIC's (20.1).
+        /// Whether the code is the application's (RFC 9000 section 20.2) instead of QUIC's (20.1).
         application: bool,
         /// The error code; 0 for none.
         code: u64,
-        /// A reason for people. `"idle timeout"`, `"no common version"` and `"stateless reset"` are told apart by qlog.
+        /// A reason for humans. qlog has distinct triggers for `"idle timeout"`, `"no common version"` and `"stateless
+        /// reset"`.
         reason: String,
     },
-    /// Which versions there are to choose from, as far as they are known, and which is spoken (RFC 9368). Connections that
-    /// speak version 1 alone do not tell.
+    /// The known versions of both sides, and the chosen one (RFC 9368). Not reported by connections that only support
+    /// version 1.
     VersionInformation {
-        /// The server's versions; empty: unknown.
+        /// The server's versions; empty if unknown.
         server: Vec<u32>,
         /// The client's.
         client: Vec<u32>,
-        /// The one that is spoken, once it is agreed on.
+        /// The chosen version, once negotiated.
         chosen: Option<u32>,
     },
-    /// Transport parameters came into force, in the names of RFC 9000 section 18.2.
+    /// Transport parameters took effect, with the names of RFC 9000 section 18.2.
     ParametersSet {
-        /// Whether they are this side's own.
+        /// Whether they are this side's.
         local: bool,
-        /// Name and value of those that are integers, in the order of their code points.
+        /// Names and values of the integer parameters, in the order of their code points.
         values: Vec<(&'static str, u64)>,
     },
-    /// Transport parameters of an earlier connection came into force, for 0-RTT (RFC 9000 section 7.4.1).
+    /// Transport parameters of an earlier connection took effect for 0-RTT (RFC 9000 section 7.4.1).
     ParametersRestored {
         /// As in [`Event::ParametersSet`].
         values: Vec<(&'static str, u64)>,
     },
-    /// A path is tried, or moved to.
+    /// A path is probed, or the connection migrates.
     MigrationState {
-        /// How far it is.
+        /// The new state.
         state: MigrationState,
-        /// This side's address on it.
+        /// The local address of the path.
         local: SocketAddr,
-        /// The other side's address on it.
+        /// The remote address of the path.
         remote: SocketAddr,
     },
-    /// ECN on the path in use entered a state.
+    /// The ECN validation of the path in use entered a state.
     EcnState {
-        /// The state it enters.
+        /// The new state.
         state: EcnState,
     },
-    /// Datagrams have another size from now on (RFC 9000 section 14.3).
+    /// The maximum datagram size changed (RFC 9000 section 14.3).
     MtuUpdated {
-        /// The largest UDP payload until now, in bytes.
+        /// The previous maximum UDP payload in bytes.
         old: u32,
-        /// The largest from now on.
+        /// The new maximum UDP payload in bytes.
         new: u32,
-        /// Whether no larger one is tried for a while.
+        /// Whether the search for a larger size pauses.
         done: bool,
     },
-    /// Keys came into use: `"client_initial_secret"`, `"server_1rtt_secret"` ...
+    /// Keys took effect: `"client_initial_secret"`, `"server_1rtt_secret"` ...
     KeyUpdated {
         /// The qlog name of the secret.
         key: &'static str,
         /// The key phase, for 1-RTT.
         phase: Option<u64>,
     },
-    /// Keys were dropped.
+    /// Keys were discarded.
     KeyDiscarded {
         /// The qlog name of the secret.
         key: &'static str,
     },
-    /// A UDP datagram left.
+    /// A UDP datagram was sent.
     DatagramSent {
-        /// Its number, counted per connection from 0.
+        /// The number, counted from 0 per connection.
         number: u64,
-        /// Its UDP payload in bytes.
+        /// The UDP payload in bytes.
         length: u32,
     },
-    /// A UDP datagram arrived.
+    /// A UDP datagram was received.
     DatagramReceived {
-        /// Its number, counted per connection from 0.
+        /// The number, counted from 0 per connection.
         number: u64,
-        /// Its UDP payload in bytes.
+        /// The UDP payload in bytes.
         length: u32,
     },
-    /// A packet left.
+    /// A packet was sent.
     PacketSent(Box<Packet>),
-    /// A packet arrived and opened.
+    /// A packet was received and decrypted.
     PacketReceived(Box<Packet>),
-    /// A packet arrived and was not processed.
+    /// A received packet was not processed.
     PacketDropped {
-        /// Its type, as far as it could be told.
+        /// The type, if it could be determined.
         kind: PacketKind,
-        /// Its length in bytes.
+        /// The length in bytes.
         length: u32,
-        /// Why.
+        /// The reason.
         reason: DropReason,
     },
     /// A packet was declared lost.
     PacketLost {
-        /// Its type.
+        /// The type.
         kind: PacketKind,
-        /// Its number.
+        /// The packet number.
         number: u64,
-        /// Why.
+        /// The trigger.
         trigger: LossTrigger,
     },
-    /// The gauges of recovery changed.
+    /// The recovery metrics changed.
     Metrics(Metrics),
     /// The controller entered a state: `"slow_start"`, `"recovery"`, `"congestion_avoidance"`, ...
     CongestionState {
-        /// The state it enters.
+        /// The new state.
         state: &'static str,
     },
-    /// A gauge of the controller's own.
+    /// A gauge specific to the controller.
     Gauge {
-        /// Its name, with the unit last.
+        /// The name, which ends with the unit.
         name: &'static str,
-        /// Its value.
+        /// The value.
         value: f64,
     },
-    /// What became of an object that an application has loaded, or has not: told at the end of a run.
+    /// The download of an object by an application, complete or not; reported at the end of a run.
     ObjectLoaded(Box<ObjectLoaded>),
-    /// A stream was opened, and by which side.
+    /// A stream was opened.
     StreamOpened {
         /// The stream.
         stream: u64,
-        /// Whether by this side.
+        /// Whether this side opened it.
         local: bool,
     },
-    /// A stream is over: all of it was delivered, or it was reset.
+    /// A stream was closed: all of it was delivered, or it was reset.
     StreamClosed {
         /// The stream.
         stream: u64,
-        /// Bytes that this side sent on it, without retransmissions.
+        /// Bytes sent by this side, without retransmissions.
         sent: u64,
-        /// Bytes that this side received on it.
+        /// Bytes received by this side.
         received: u64,
     },
-    /// The application wrote to a stream, and the endpoint took it: from now on it waits to be sent.
+    /// The application wrote to a stream: from now on the data waits to be sent.
     StreamWritten {
         /// The stream.
         stream: u64,
-        /// Where in the stream the data begins.
+        /// The stream offset of the data.
         offset: u64,
-        /// Bytes that were taken.
+        /// The number of accepted bytes.
         length: u64,
     },
     /// An application began to write a message.
     MessageWritten(Message),
-    /// All of a message came to its reader.
+    /// A message was completely delivered.
     MessageDelivered(Message),
     /// A queue changed.
     Queue {
-        /// Packets that wait.
+        /// The number of queued packets.
         packets: u32,
-        /// Bytes on the wire that wait.
+        /// The queued bytes on the wire.
         bytes: u64,
     },
     /// A link or a queue dropped a packet.
     NetworkDrop {
         /// Bytes on the wire.
         length: u32,
-        /// Why: `"queue"`, `"loss"`, `"mtu"`.
+        /// The reason: `"queue"`, `"loss"`, `"mtu"`.
         reason: &'static str,
     },
-    /// What a link could carry from now on, over one bin of the rates.
+    /// The capacity of a link from now on, over one bin of the rates.
     Capacity {
-        /// In bits per second.
+        /// The rate in bits per second.
         rate: Rate,
     },
-    /// A link took a packet to its far end.
+    /// A link delivered a packet.
     Delivered {
         /// Bytes on the wire.
         length: u32,

@@ -1,11 +1,12 @@
-//! What happened in a run: typed events and gauges, and the sinks that take them.
+//! Typed events and gauges of a run, and the sinks that consume them.
 //!
-//! An endpoint or an element writes [`Event`]s into its [`Log`]; the host drains the log into the sinks. Nothing here
-//! knows a protocol: an event is plain numbers and words, and a packet is kept as it was on the wire; the sinks that show its
-//! frames decode it. A log that nobody listens to costs one test of a flag.
+//! An endpoint or an element writes [`Event`]s into its [`Log`]; the host drains the log into the sinks. Events are
+//! independent of protocols: they consist of numbers and words, and packets as encoded on the wire, whose frames are
+//! decoded by the sinks. A log without sinks costs one test of a flag.
 //!
-//! A [`Sink`] takes every [`Record`] with the [`Subject`] it belongs to, a connection end or a link direction.
-//! [`columns`] keeps tables in memory, [`qlog`] writes one file per connection end, and [`Fan`] feeds several at once.
+//! A [`Sink`] takes every [`Record`] together with its [`Subject`], such as a connection end or a link direction.
+//! [`columns`] keeps tables in memory, [`qlog`] writes one file per connection end, and [`Fan`] feeds several sinks at
+//! once.
 
 pub mod columns;
 pub mod event;

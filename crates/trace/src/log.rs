@@ -1,31 +1,31 @@
-//! The list of events that an endpoint or an element keeps until its host drains it.
+//! The log of an endpoint or an element, which its host drains.
 
 use crate::Event;
 use units::Time;
 
-/// What somebody listens to. Events outside of the interest are not even built.
+/// The events that the sinks need. Other events are not even built.
 ///
-/// [`Interest::covers`] is the table of which event belongs where. Two kinds of event are wanted by packets and by
-/// metrics alike; who writes them asks [`Interest::datagrams`] and [`Interest::losses`].
+/// [`Interest::covers`] is the table of the events in each category. Two kinds of events belong to both packets and
+/// metrics: check [`Interest::datagrams`] and [`Interest::losses`] before building them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Interest {
-    /// Single packets with their frames: sent, received, dropped, lost (qlog, the packets table); and when the data in them
-    /// was written.
+    /// Single packets with their frames: sent, received, dropped, lost (for qlog and the table `packet`); and the times
+    /// at which their data was written.
     pub packets: bool,
-    /// Gauges of recovery and queues at every change (the series tables, the figure).
+    /// The metrics of recovery and queues, at every change (for the series tables and the figure).
     pub metrics: bool,
-    /// What happens a few times per connection: start, keys, states, parameters, streams, close (qlog, the events table);
-    /// and messages of applications.
+    /// Events that occur a few times per connection: start, keys, states, parameters, streams, close (for qlog and the
+    /// table `event`); and application messages.
     pub lifecycle: bool,
 }
 
 impl Interest {
-    /// Nobody listens.
+    /// No events.
     pub const NONE: Interest = Interest { packets: false, metrics: false, lifecycle: false };
-    /// Everything.
+    /// All events.
     pub const ALL: Interest = Interest { packets: true, metrics: true, lifecycle: true };
 
-    /// What either of the two wants.
+    /// The union of both.
     pub const fn or(self, other: Interest) -> Interest {
         Interest {
             packets: self.packets || other.packets,
@@ -33,16 +33,17 @@ impl Interest {
             lifecycle: self.lifecycle || other.lifecycle,
         }
     }
-    /// Whether [`Event::DatagramSent`], [`Event::DatagramReceived`] and [`Event::Delivered`] are wanted: they are cheap,
-    /// and the rates come from them.
+    /// Whether [`Event::DatagramSent`], [`Event::DatagramReceived`] and [`Event::Delivered`] are needed: they are
+    /// cheap, and the rates are computed from them.
     pub const fn datagrams(self) -> bool {
         self.packets || self.metrics
     }
-    /// Whether [`Event::PacketLost`] and [`Event::NetworkDrop`] are wanted: the loss and drop tables come from them.
+    /// Whether [`Event::PacketLost`] and [`Event::NetworkDrop`] are needed: the tables of losses and drops consist of
+    /// them.
     pub const fn losses(self) -> bool {
         self.packets || self.metrics
     }
-    /// Whether an event is wanted.
+    /// Whether an event is needed.
     pub const fn covers(self, event: &Event) -> bool {
         match event {
             Event::PacketSent(_)
@@ -55,7 +56,7 @@ impl Interest {
             | Event::Delivered { .. }
             | Event::Capacity { .. } => self.datagrams(),
             Event::Metrics(_) | Event::Gauge { .. } | Event::Queue { .. } => self.metrics,
-            // A change of state explains a series and is rare enough for everybody.
+            // Changes of state explain a series and are rare, so they belong to both.
             Event::CongestionState { .. } => self.metrics || self.lifecycle,
             Event::ConnectionStarted { .. }
             | Event::ConnectionState { .. }
@@ -77,12 +78,12 @@ impl Interest {
     }
 }
 
-/// One event and when it happened.
+/// An event and its time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// When.
+    /// The time.
     pub time: Time,
-    /// What.
+    /// The event.
     pub event: Event,
 }
 
@@ -94,31 +95,31 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log that keeps what `interest` names.
+    /// Creates a log that keeps the events of `interest`.
     pub fn new(interest: Interest) -> Log {
         Log { interest, records: Vec::new() }
     }
-    /// What is listened to: ask before building an event.
+    /// The events to keep: check it before building an event.
     #[inline]
     pub fn interest(&self) -> Interest {
         self.interest
     }
-    /// Adds an event. The caller has asked [`Log::interest`].
+    /// Adds an event. The caller must have checked [`Log::interest`].
     pub fn push(&mut self, time: Time, event: Event) {
         self.records.push(Record { time, event });
     }
-    /// Adds an event if anybody listens to its kind.
-    pub fn tell(&mut self, time: Time, event: Event) {
+    /// Adds an event if it is of interest.
+    pub fn push_if_covered(&mut self, time: Time, event: Event) {
         if self.interest.covers(&event) {
             self.push(time, event);
         }
     }
-    /// Whether nothing waits.
+    /// Whether the log is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
-    /// Takes all that waits, in order. The log keeps its memory.
+    /// Removes and returns all records in order. The log keeps its memory.
     pub fn drain(&mut self) -> std::vec::Drain<'_, Record> {
         self.records.drain(..)
     }

@@ -1,24 +1,24 @@
-//! What takes the records of a run, and how several do at once.
+//! The consumers of a run's records.
 
 use crate::{Interest, Record, Subject};
 use std::io;
 
-/// Something that takes the records of a run as they happen.
+/// A consumer of the records of a run.
 ///
-/// The host asks [`Sink::interest`] once, before the run, gives every record in the order of time, and calls
-/// [`Sink::finish`] at the end. After an error the sink is given nothing more.
+/// The host calls [`Sink::interest`] once before the run, passes every record in the order of time, and calls
+/// [`Sink::finish`] at the end. After an error the sink gets no further records.
 pub trait Sink {
-    /// What is wanted. Records outside of it may still come and are to be passed over.
+    /// The events that the sink needs. It must ignore others, which may still be passed.
     fn interest(&self) -> Interest;
-    /// Takes a record.
+    /// Consumes a record.
     ///
     /// # Errors
-    /// What the medium behind the sink answered, such as a full disk.
+    /// The error of the sink's output, such as a full disk.
     fn record(&mut self, subject: &Subject, record: &Record) -> io::Result<()>;
-    /// The run is over: what is buffered goes out.
+    /// Ends the run: flushes buffers.
     ///
     /// # Errors
-    /// What the medium behind the sink answered.
+    /// The error of the sink's output.
     fn finish(&mut self) -> io::Result<()>;
 }
 
@@ -34,14 +34,14 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     }
 }
 
-/// Several sinks as one: its interest is what any of them wants, and each is given only what it wants itself.
+/// Several sinks as one. Its interest is the union of theirs, and each gets only the events of its own interest.
 #[derive(Default)]
 pub struct Fan<'a> {
     sinks: Vec<(Interest, Box<dyn Sink + 'a>)>,
 }
 
 impl<'a> Fan<'a> {
-    /// No sink yet.
+    /// Creates an empty fan.
     pub fn new() -> Fan<'a> {
         Fan::default()
     }
@@ -49,7 +49,7 @@ impl<'a> Fan<'a> {
     pub fn add(&mut self, sink: impl Sink + 'a) {
         self.sinks.push((sink.interest(), Box::new(sink)));
     }
-    /// Whether there is none.
+    /// Whether there are no sinks.
     pub fn is_empty(&self) -> bool {
         self.sinks.is_empty()
     }
@@ -67,7 +67,7 @@ impl Sink for Fan<'_> {
         }
         Ok(())
     }
-    /// Finishes every sink, also behind one that fails, and gives the first error.
+    /// Finishes every sink, even if one fails, and returns the first error.
     fn finish(&mut self) -> io::Result<()> {
         let mut first = Ok(());
         for (_, sink) in &mut self.sinks {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fan_wants_the_union_and_gives_each_its_own() {
+    fn a_fan_has_the_union_of_interests_and_filters_for_each_sink() {
         let mut gauges = Counter::new(Interest { metrics: true, ..Interest::NONE });
         let mut lifecycle = Counter::new(Interest { lifecycle: true, ..Interest::NONE });
         gauges.fails = true;

@@ -1,4 +1,4 @@
-//! Which connection end, carrier or node a record belongs to.
+//! The subjects of records: connection ends, carriers and nodes.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Direction {
     }
 }
 
-/// What kind of thing a subject is.
+/// The kind of a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// One end of a connection.
@@ -51,11 +51,11 @@ pub enum Role {
     Attachment,
     /// A medium as a whole.
     Medium,
-    /// A node that is not a host: a middlebox.
+    /// A node other than a host: a middlebox.
     Node,
 }
 
-/// One connection end, one direction of a link, one attachment of a medium, one medium or one node, as the sinks know it.
+/// A connection end, a direction of a link, an attachment of a medium, a medium or a node, as known to the sinks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
     id: u32,
@@ -65,21 +65,21 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Its number, counted from 0 in the order of registration: an index for what a sink keeps of each.
+    /// The number, counted from 0 in the order of registration: an index for per-subject data.
     pub fn id(&self) -> u32 {
         self.id
     }
-    /// What it is.
+    /// The kind.
     pub fn role(&self) -> Role {
         self.role
     }
-    /// The name of the connection, of the link or of the medium, which both ends, both directions and all attachments share;
-    /// or that of the node.
+    /// The name of the connection, the link or the medium, which is shared by both ends, both directions or all
+    /// attachments; or that of the node.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The name with the end, the direction or the attached node: `"download client"`, `"cell forward"`, `"air phone"`. Media
-    /// and nodes have their name alone. Unique if names are.
+    /// The name with the end, the direction or the attached node: `"download client"`, `"cell forward"`, `"air phone"`.
+    /// For media and nodes just the name. Unique if names are.
     pub fn label(&self) -> &str {
         &self.label
     }
@@ -92,11 +92,11 @@ pub struct Subjects {
 }
 
 impl Subjects {
-    /// None yet.
+    /// Creates an empty list.
     pub fn new() -> Subjects {
         Subjects::default()
     }
-    /// Adds a subject and gives its number.
+    /// Adds a subject and returns its number.
     ///
     /// # Panics
     /// After 2^32 subjects.
@@ -108,7 +108,7 @@ impl Subjects {
         };
         self.add(name, role, label)
     }
-    /// Adds an attachment of a medium, by the name of its node.
+    /// Adds the attachment of a node to a medium.
     ///
     /// # Panics
     /// After 2^32 subjects.
@@ -120,14 +120,14 @@ impl Subjects {
         self.all.push(Subject { id, role, name: name.into(), label: label.into() });
         id
     }
-    /// The subject with a number that [`Subjects::register`] gave.
+    /// The subject with a number returned by [`Subjects::register`].
     ///
     /// # Panics
-    /// If the number was not given.
+    /// If there is no such number.
     pub fn get(&self, id: u32) -> &Subject {
         &self.all[id as usize]
     }
-    /// All of them in the order of their numbers.
+    /// All subjects in the order of their numbers.
     pub fn iter(&self) -> std::slice::Iter<'_, Subject> {
         self.all.iter()
     }

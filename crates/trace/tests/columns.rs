@@ -1,4 +1,4 @@
-//! The tables that a run's records make.
+//! The tables of a run's records.
 
 mod samples;
 
@@ -7,7 +7,7 @@ use trace::event::LossTrigger;
 use trace::{Direction, Event, Interest, Metrics, PacketKind, Record, Role, Side, Sink, Subjects};
 use units::{Duration, Time};
 
-/// The tables of two connection ends that saw every event, and of one link.
+/// The tables of two connection ends with every event, and of one link.
 fn tables(options: Options) -> Vec<Table> {
     let mut subjects = Subjects::new();
     let client = subjects.register("download", Role::Connection(Side::Client));
@@ -30,7 +30,7 @@ fn find<'a>(tables: &'a [Table], name: &str) -> &'a Table {
     tables.iter().find(|table| table.name == name).unwrap()
 }
 
-/// A row as people would read it.
+/// A row in readable form.
 fn row(table: &Table, row: usize) -> String {
     let cell = |column: &trace::columns::Column| match (column.text(row), column.number(row)) {
         (Some(text), _) => format!("{}={text}", column.name),
@@ -136,12 +136,12 @@ fn packets_only_if_asked_for() {
     let wanted = Columns::new(options).interest();
     assert_eq!(wanted, Interest { packets: false, metrics: true, lifecycle: true });
     assert_eq!(Columns::new(PACKETS).interest(), Interest::ALL);
-    // Losses and rates come without single packets.
+    // Losses and rates do not depend on single packets.
     assert!(wanted.losses() && wanted.datagrams());
 }
 
 #[test]
-fn full_tables_say_so() {
+fn full_tables_have_a_note() {
     let mut subjects = Subjects::new();
     let end = subjects.register("download", Role::Connection(Side::Server));
     let mut sink = Columns::new(Options { rows: 10, ..Options::default() });

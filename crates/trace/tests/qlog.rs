@@ -64,7 +64,7 @@ fn every_event_and_every_frame_is_valid() {
 }
 
 #[test]
-fn the_checker_refuses_what_is_wrong() {
+fn the_checker_rejects_invalid_values() {
     let schema = Cddl::parse(CURRENT);
     let good = r#"{"time":1.5,"name":"quic:packet_lost","data":{"header":{"packet_type":"1RTT","packet_number":3}}}"#;
     assert_eq!(schema.check("Event", &serde_json::from_str(good).unwrap()), Ok(()));
@@ -96,7 +96,7 @@ fn header(mode: Schema) -> Value {
 }
 
 #[test]
-fn the_header_says_what_the_file_is() {
+fn the_header_describes_the_file() {
     let current = header(Schema::Current);
     assert_eq!(current["title"], "a \"title\"");
     assert_eq!(current["trace"]["common_fields"]["group_id"], "8394c8f03e515708");
@@ -113,7 +113,7 @@ fn the_header_says_what_the_file_is() {
     }
 }
 
-/// The data of the events with a name, in order.
+/// The data of all events with a name, in order.
 fn data(mode: Schema, side: Side, name: &str) -> Vec<Value> {
     let texts = file(mode, side, &samples::connection());
     texts.into_iter().filter(|text| text["name"] == name).map(|mut text| text["data"].take()).collect()
@@ -150,7 +150,7 @@ fn own_fields_only_if_asked_for() {
 }
 
 #[test]
-fn frames_are_told_as_their_schema_says() {
+fn frames_follow_the_schema() {
     let current = data(Schema::Current, Side::Client, "quic:packet_sent").swap_remove(0);
     assert_eq!(
         current["header"],
@@ -200,7 +200,7 @@ fn a_stream_has_a_state_for_each_of_its_sides() {
 }
 
 #[test]
-fn what_an_application_wrote_moved_to_the_transport() {
+fn written_data_is_traced_as_moved_to_the_transport() {
     let current = data(Schema::Current, Side::Client, "quic:stream_data_moved").swap_remove(1);
     let expected = serde_json::json!({
         "stream_id": 1, "offset": 1_u64 << 40, "from": "application", "to": "transport", "raw": {"length": 1200}
@@ -220,7 +220,7 @@ fn why_a_connection_closed() {
     assert_eq!(closed[0]["error_code"], 7);
 }
 
-/// A medium that is full after so many bytes.
+/// An output that is full after so many bytes.
 struct Full(usize);
 
 impl Write for Full {
@@ -273,7 +273,7 @@ fn the_sink_writes_a_file_per_connection_end() {
     assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
 }
 
-/// The bytes of a frame with fields of any value.
+/// The bytes of a frame with arbitrary field values.
 fn frame() -> impl Strategy<Value = Vec<u8>> {
     let number = || 0..=wire::varint::MAX;
     let encoded = |frame: Frame<'_>| {

@@ -1,17 +1,17 @@
-//! Web pages loaded: the application `page`, over HTTP/1.1, HTTP/2 or HTTP/3.
+//! The application `page`: loads web pages over HTTP/1.1, HTTP/2 or HTTP/3.
 
 use crate::objects::{self, CONNECTIONS};
-use crate::{Ends, Misfit, Profile, http2_options};
+use crate::{Ends, OptionError, Profile, http2_options};
 use http::http1;
 use http::qpack::Field;
 use pages::{Object, Page};
 use random::Stream;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
-use web::{Discard, Gate, MOST_FILL, Order, Part, Request, WebClient, alpn as protocols};
+use web::{Discard, Gate, MAX_FILL, Order, Part, Request, WebClient, alpn as protocols};
 
-/// The name of the server, as requests have it.
+/// The server name in requests.
 const AUTHORITY: &str = "server";
-/// Requests over HTTP/2 and HTTP/3 that are underway at a time.
+/// The maximum number of concurrent requests over HTTP/2 and HTTP/3.
 const CONCURRENCY: usize = 100;
 
 pub(crate) const ROW: Row<Profile> = Row {
@@ -50,7 +50,7 @@ pub(crate) const ROW: Row<Profile> = Row {
     },
 };
 
-/// The version of HTTP that pages are loaded over.
+/// The version of HTTP for page loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {
     Http1,
@@ -68,7 +68,7 @@ impl Version {
     }
 }
 
-/// The protocol that the handshake agrees on.
+/// The negotiated protocol.
 fn alpn(arguments: &Arguments) -> &'static [u8] {
     match Version::of(arguments) {
         Version::Http1 => protocols::HTTP1,
@@ -77,8 +77,8 @@ fn alpn(arguments: &Arguments) -> &'static [u8] {
     }
 }
 
-/// How many connections of TCP there may be.
-fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
+/// The maximum number of TCP connections.
+fn tcp_connections(arguments: &Arguments) -> Result<usize, OptionError> {
     match Version::of(arguments) {
         Version::Http1 => Ok(arguments.integer("connections") as usize),
         Version::Http2 => Ok(1),
@@ -89,16 +89,16 @@ fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
     }
 }
 
-/// Whether it goes over QUIC.
-fn goes_over_quic(arguments: &Arguments) -> Result<(), Misfit> {
+/// Checks that the version runs over QUIC.
+fn goes_over_quic(arguments: &Arguments) -> Result<(), OptionError> {
     match Version::of(arguments) {
         Version::Http3 => Ok(()),
         _ => Err(("over", "goes over TCP; expected \"http3\", or protocol = \"tcp\"".to_owned())),
     }
 }
 
-/// Whether options fit together.
-fn check(arguments: &Arguments) -> Result<(), Misfit> {
+/// Checks that the options are consistent.
+fn check(arguments: &Arguments) -> Result<(), OptionError> {
     if Version::of(arguments) == Version::Http2 {
         return http2_options::check(arguments);
     }
@@ -116,7 +116,7 @@ fn check(arguments: &Arguments) -> Result<(), Misfit> {
 
 fn build(arguments: &Arguments, mut stream: Stream) -> Ends {
     let component = arguments.component("page");
-    // That the options give pages was seen when the scenario was read.
+    // The options of the model were checked when the scenario was read.
     let model = pages::build(component.name, &component.arguments, &mut stream).and_then(Result::ok);
     let count = arguments.integer("pages") as usize;
     let pages: Vec<Page> =
@@ -132,7 +132,7 @@ fn build(arguments: &Arguments, mut stream: Stream) -> Ends {
     Ends { client: Box::new(client), server: Box::new(objects::server(arguments)) }
 }
 
-/// The requests for pages, and in which order they may be sent.
+/// The requests for pages, and the order in which they may be sent.
 fn plan(pages: &[Page]) -> (Vec<Request>, Order) {
     let (mut requests, mut gates, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     let mut pause = units::Duration::ZERO;
@@ -140,7 +140,7 @@ fn plan(pages: &[Page]) -> (Vec<Request>, Order) {
         let start = requests.len();
         for object in &page.objects {
             requests.push(request(object));
-            let after = object.after.iter().map(|after| (start + after.object as usize, after.begun));
+            let after = object.after.iter().map(|after| (start + after.object as usize, after.on_first_byte));
             gates.push(Gate { after: after.collect(), delay: object.parsing });
         }
         parts.push(Part { requests: start..requests.len(), pause });
@@ -150,7 +150,7 @@ fn plan(pages: &[Page]) -> (Vec<Request>, Order) {
     (requests, Order::of_pages(gates, parts, urgencies))
 }
 
-/// The request for an object of the [`VirtualSite`].
+/// The request for an object of the virtual site.
 fn request(object: &Object) -> Request {
     let mut query = Vec::new();
     if !object.think.is_zero() {
@@ -170,11 +170,11 @@ fn request(object: &Object) -> Request {
     request
 }
 
-/// How long the value of a field must be that makes a head of `size` bytes as large as it is to be; `None`: none is needed.
+/// The length of a field value that pads a head of `size` bytes to the wanted size; `None` if no padding is needed.
 fn missing(wanted: u64, size: usize, name: &str) -> Option<u64> {
-    // A field of HTTP/1.1 has ": " and the end of its line beside name and value.
+    // In HTTP/1.1 a field has ": " and a line end beside its name and value.
     let value = wanted.checked_sub((size + name.len() + 4) as u64)?;
-    (value > 0).then_some(value.min(MOST_FILL))
+    (value > 0).then_some(value.min(MAX_FILL))
 }
 
 #[cfg(test)]
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_as_large_as_they_are_to_be() {
+    fn heads_are_padded_to_their_size() {
         for (request_bytes, header_bytes) in [(0, 0), (500, 300), (90, 60), (5000, 9000)] {
             let object = Object { request_bytes, header_bytes, ..object(1000, &[]) };
             let request = request(&object);
@@ -220,7 +220,7 @@ mod tests {
             requests.iter().map(|r| r.path.as_str()).collect::<Vec<_>>(),
             ["/10", "/20", "/10", "/20"]
         );
-        order.begin(Time::ZERO);
+        order.start(Time::ZERO);
         for index in [0, 1] {
             assert_eq!((order.next(), order.take(index)), (Some(index), true));
             order.on_over(Time::ZERO, index);

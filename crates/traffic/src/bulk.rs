@@ -1,11 +1,11 @@
-//! Bulk: so many bytes, or as many as the time allows, on one or several streams, in either direction.
+//! Bulk transfer: a number of bytes, or as many as the time allows, on one or several streams, in either direction.
 //!
-//! A download is asked for on each stream by one line, `GET /<bytes>` or `GET /*` for a stream without end, and is
-//! answered with virtual bytes. An upload goes over unidirectional streams without a word.
+//! For a download, the client sends one line per stream, `GET /<bytes>` or `GET /*` for an endless stream, and the
+//! server responds with virtual bytes. An upload is sent on unidirectional streams without a request.
 
 use crate::changes::CHANGES;
 use crate::priorities::{self, Priorities};
-use crate::{Ends, Misfit, Profile};
+use crate::{Ends, OptionError, Profile};
 use std::collections::{BTreeMap, BTreeSet};
 use transport::{Application, Data, Event, MAX_CONNECTIONS, Progress, Report, StreamError, Tally, Transport};
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
@@ -44,15 +44,15 @@ pub(crate) const ROW: Row<Profile> = Row {
     build: Profile { over_tcp: Some(tcp_connections), shares: true, ..Profile::of(build) },
 };
 
-/// What a stream without end is given: more than any run sends, and inside QUIC's limit of 2^62 - 1.
+/// The length of an endless stream: more than any run sends, and within QUIC's limit of 2^62 - 1.
 const ENDLESS: u64 = 1 << 60;
-/// The longest request.
+/// The maximum length of a request.
 const MAX_REQUEST: usize = 32;
-/// The code with which a request that is none is answered.
+/// The error code for malformed requests.
 const BAD_REQUEST: u64 = 1;
 
 /// Each stream is a connection.
-fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
+fn tcp_connections(arguments: &Arguments) -> Result<usize, OptionError> {
     match arguments.integer("streams") as usize {
         streams @ ..=MAX_CONNECTIONS => Ok(streams),
         streams => Err((
@@ -67,7 +67,7 @@ fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
 fn build(arguments: &Arguments, _: random::Stream) -> Ends {
     let size = arguments.has("size").then(|| arguments.size("size").as_bytes());
     let upload = arguments.text("direction") == "upload";
-    // Who sends says what its streams are.
+    // The sender sets the priorities of its streams.
     let priorities = Priorities::of(arguments);
     let streams = arguments.integer("streams");
     let deadlines: Vec<_> = (0..streams).map(|number| priorities.deadline(number)).collect();
@@ -85,14 +85,14 @@ fn build(arguments: &Arguments, _: random::Stream) -> Ends {
     Ends { client: Box::new(client), server: Box::new(server) }
 }
 
-/// What is still to be written on streams whose transport has taken no more for now. There may be many.
+/// The unwritten rest of streams whose transport is blocked. There may be many.
 #[derive(Debug, Default)]
-struct Pouring(BTreeMap<StreamId, u64>);
+struct PendingWrites(BTreeMap<StreamId, u64>);
 
-impl Pouring {
-    /// Writes so many bytes on a stream, which ends behind them unless there is no end to them; what is not taken now is
-    /// written when the transport says that there is room.
-    fn pour(
+impl PendingWrites {
+    /// Writes `length` bytes on a stream, and finishes it unless it is endless. If the transport is blocked, the rest
+    /// is written when there is room.
+    fn write_all(
         &mut self,
         stream: StreamId,
         length: u64,
@@ -101,7 +101,7 @@ impl Pouring {
         let mut left = length;
         while left > 0 {
             match transport.write(stream, Data::Virtual(left)) {
-                // The end of all streams.
+                // The maximum length of a stream was reached.
                 Ok(0) => break,
                 Ok(taken) => left -= taken,
                 Err(StreamError::Blocked) => {
@@ -111,46 +111,46 @@ impl Pouring {
                 Err(error) => return Err(error),
             }
         }
-        // One without end was given more than any run sends.
+        // An endless stream was written as more than any run sends.
         if length > ENDLESS / 2 { Ok(()) } else { transport.finish(stream) }
     }
 
-    /// The transport has room on a stream.
-    fn go_on(&mut self, stream: StreamId, transport: &mut dyn Transport) {
+    /// Continues when the transport has room on a stream.
+    fn resume(&mut self, stream: StreamId, transport: &mut dyn Transport) {
         if let Some(left) = self.0.remove(&stream) {
-            // What the peer has given up meanwhile is not missed.
-            let _ = self.pour(stream, left, transport);
+            // An error means that the peer has cancelled the stream, which is fine.
+            let _ = self.write_all(stream, left, transport);
         }
     }
 }
 
-/// The client's end.
+/// The client.
 #[derive(Debug)]
 pub struct BulkClient {
     size: Option<u64>,
     streams: u64,
     upload: bool,
     opened: u64,
-    /// Streams that came to their end, and those that were broken off, with the code of the last of them.
+    /// The number of completed streams, of aborted streams, and the error code of the last one of these.
     finished: u64,
-    broken: u64,
+    aborted: u64,
     code: u64,
-    /// Which streams either has happened to.
+    /// The streams that are completed or aborted.
     over: Vec<bool>,
-    /// Of the streams that it sends on.
+    /// The priorities of the streams on which it sends.
     priorities: Priorities,
-    /// How long after its opening each stream should be whole.
+    /// The deadline of each stream, relative to its opening.
     deadlines: Vec<Option<Duration>>,
-    /// When each was opened.
+    /// The opening time of each stream.
     opened_at: Vec<Time>,
-    /// How long each takes from its opening to its last byte, where more than one is asked for.
+    /// The completion times of the streams, if there are several or if they have deadlines.
     tally: Option<Tally>,
-    pouring: Pouring,
+    pending: PendingWrites,
     progress: Progress,
 }
 
 impl BulkClient {
-    /// A transfer of `size` bytes over so many streams.
+    /// Creates the client of a transfer of `size` bytes over `streams` streams.
     pub fn new(size: Option<u64>, streams: u64, upload: bool) -> BulkClient {
         let progress = Progress { total: size, ..Progress::default() };
         BulkClient {
@@ -159,37 +159,37 @@ impl BulkClient {
             upload,
             opened: 0,
             finished: 0,
-            broken: 0,
+            aborted: 0,
             code: 0,
             over: Vec::new(),
             priorities: Priorities::default(),
             deadlines: Vec::new(),
             opened_at: Vec::new(),
             tally: None,
-            pouring: Pouring::default(),
+            pending: PendingWrites::default(),
             progress,
         }
     }
 
-    /// The part of a stream: the first ones take what does not divide evenly.
+    /// The share of a stream in bytes. The first streams take the remainder of the division.
     fn share(&self, index: u64) -> Option<u64> {
         self.size.map(|size| size / self.streams + u64::from(index < size % self.streams))
     }
 
-    /// Opens as many of its streams as the peer admits.
+    /// Opens as many of its streams as the peer permits.
     fn open(&mut self, now: Time, transport: &mut dyn Transport) {
         let direction = if self.upload { Direction::Unidirectional } else { Direction::Bidirectional };
         while self.opened < self.streams {
             let Ok(stream) = transport.open(direction) else { return };
             let share = self.share(self.opened);
             self.opened += 1;
-            self.priorities.tell(now, stream, transport);
+            self.priorities.on_opened(now, stream, transport);
             if let Some(tally) = &mut self.tally {
                 self.opened_at.push(now);
                 tally.begun += 1;
             }
             let result = if self.upload {
-                self.pouring.pour(stream, share.unwrap_or(ENDLESS), transport)
+                self.pending.write_all(stream, share.unwrap_or(ENDLESS), transport)
             } else {
                 let request = share.map_or("GET /*\r\n".to_owned(), |bytes| format!("GET /{bytes}\r\n"));
                 transport
@@ -210,7 +210,7 @@ impl BulkClient {
         }
     }
 
-    /// Whether a stream is over only now.
+    /// Marks a stream as over. Returns whether it was not over before.
     fn ends(&mut self, stream: StreamId) -> bool {
         let number = stream.index() as usize;
         if self.over.len() <= number {
@@ -232,10 +232,10 @@ impl BulkClient {
         self.end_if_all_are_over(now, transport);
     }
 
-    /// A stream is broken off: the others go on. One that had come to its end before is not missed.
-    fn break_off(&mut self, now: Time, stream: StreamId, code: u64, transport: &mut dyn Transport) {
+    /// Handles an aborted stream; the others continue. A stream that was already complete is not affected.
+    fn abort(&mut self, now: Time, stream: StreamId, code: u64, transport: &mut dyn Transport) {
         if self.ends(stream) {
-            self.broken += 1;
+            self.aborted += 1;
             self.code = code;
             self.priorities.forget(stream);
             self.end_if_all_are_over(now, transport);
@@ -246,7 +246,7 @@ impl BulkClient {
         if self.finished == self.streams {
             self.progress.finished_at = Some(now);
             transport.close(0, "done");
-        } else if self.finished + self.broken == self.streams {
+        } else if self.finished + self.aborted == self.streams {
             transport.close(self.code, "the server refused");
         }
     }
@@ -262,7 +262,7 @@ impl Application for BulkClient {
                         self.finish_one(now, stream, transport);
                     }
                 }
-                Err(StreamError::Reset(code)) => self.break_off(now, stream, code, transport),
+                Err(StreamError::Reset(code)) => self.abort(now, stream, code, transport),
                 Err(_) => {}
             },
             Event::Connected => {
@@ -271,8 +271,8 @@ impl Application for BulkClient {
             }
             Event::StreamsAvailable(_) => self.open(now, transport),
             Event::Ended => self.priorities = Priorities::default(),
-            Event::Reset { stream, code } => self.break_off(now, stream, code, transport),
-            Event::Writable(stream) if self.upload => self.pouring.go_on(stream, transport),
+            Event::Reset { stream, code } => self.abort(now, stream, code, transport),
+            Event::Writable(stream) if self.upload => self.pending.resume(stream, transport),
             Event::Delivered(stream) if self.upload => {
                 self.note(now, transport.acked_bytes() - self.progress.bytes);
                 self.finish_one(now, stream, transport);
@@ -298,22 +298,23 @@ impl Application for BulkClient {
     }
 }
 
-/// The server's end: answers requests, and takes what is uploaded.
+/// The server: answers requests and receives uploads.
 #[derive(Debug, Default)]
 pub struct BulkServer {
-    /// Whether all that comes is an upload, on whatever stream.
+    /// Whether all streams are uploads, in any direction.
     upload: bool,
     requests: BTreeMap<StreamId, Vec<u8>>,
-    /// Streams that were answered before their end came.
+    /// Streams answered before their end arrived.
     early: BTreeSet<StreamId>,
-    /// Of the streams that it answers on.
+    /// The priorities of the streams on which it answers.
     priorities: Priorities,
-    pouring: Pouring,
+    pending: PendingWrites,
     progress: Progress,
 }
 
 impl BulkServer {
-    /// One that takes uploads on bidirectional streams too, where a transport has no others, or answers requests there.
+    /// Creates a server whose bidirectional streams are either uploads, for transports without unidirectional streams,
+    /// or requests.
     pub fn new(upload: bool) -> BulkServer {
         BulkServer { upload, ..BulkServer::default() }
     }
@@ -322,7 +323,7 @@ impl BulkServer {
         let mut bytes = [0; MAX_REQUEST + 1];
         let Ok(read) = transport.read(stream, &mut bytes) else { return };
         if self.early.contains(&stream) {
-            // Nothing comes behind a request but its end.
+            // Only the end may follow a request.
             if read.bytes > 0 {
                 let _ = transport.reset(stream, BAD_REQUEST);
             }
@@ -338,7 +339,7 @@ impl BulkServer {
             return;
         }
         if !read.finished {
-            // Over TCP the end of a request may come later than its line.
+            // Over TCP the end of a request may arrive later than its line.
             if parse(&line).is_none() {
                 self.requests.insert(stream, line);
                 return;
@@ -347,17 +348,17 @@ impl BulkServer {
         }
         let answered = match parse(&line) {
             Some(length) => {
-                self.priorities.tell(now, stream, transport);
-                self.pouring.pour(stream, length, transport)
+                self.priorities.on_opened(now, stream, transport);
+                self.pending.write_all(stream, length, transport)
             }
             None => transport.reset(stream, BAD_REQUEST),
         };
-        // A stream that the client has given up meanwhile needs no answer.
+        // An error means that the client has cancelled the stream, which needs no answer.
         let _ = answered;
     }
 }
 
-/// The length that a request asks for.
+/// The requested length.
 fn parse(line: &[u8]) -> Option<u64> {
     let path = std::str::from_utf8(line).ok()?.strip_prefix("GET /")?.strip_suffix("\r\n")?;
     match path {
@@ -379,7 +380,7 @@ impl Application for BulkServer {
                 return;
             }
             Event::Delivered(stream) => return self.priorities.forget(stream),
-            Event::Writable(stream) => return self.pouring.go_on(stream, transport),
+            Event::Writable(stream) => return self.pending.resume(stream, transport),
             _ => return,
         };
         if stream.direction() == Direction::Bidirectional && !self.upload {
@@ -390,7 +391,7 @@ impl Application for BulkServer {
             self.progress.first_at.get_or_insert(now);
             self.progress.last_at = Some(now);
             if read.finished && stream.direction() == Direction::Bidirectional {
-                // Nothing goes back.
+                // There is no response.
                 let _ = transport.finish(stream);
             }
         }
@@ -431,28 +432,29 @@ mod tests {
         }
     }
 
-    /// Over TCP a stream is a connection: the end of one is not that of the others, and a reset behind its own end is nothing.
+    /// Over TCP a stream is a connection: the end of one does not affect the others, and a reset after its own end is
+    /// ignored.
     #[test]
-    fn a_stream_that_is_broken_off_leaves_the_others() {
+    fn an_aborted_stream_does_not_affect_the_others() {
         let stream = |index| stream(index, Direction::Bidirectional);
         let now = Time::from_nanos(1);
         for last_is_broken in [false, true] {
             let (mut client, mut fake) = (BulkClient::new(Some(30), 3, false), Fake::default());
-            let tell = |client: &mut BulkClient, event, fake: &mut Fake| client.on_event(now, &event, fake);
+            let send = |client: &mut BulkClient, event, fake: &mut Fake| client.on_event(now, &event, fake);
             fake.put(stream(0), b"0123456789", true);
-            tell(&mut client, Event::Readable(stream(0)), &mut fake);
-            tell(&mut client, Event::Reset { stream: stream(0), code: 0 }, &mut fake);
-            assert_eq!((client.finished, client.broken, &fake.closed), (1, 0, &None));
+            send(&mut client, Event::Readable(stream(0)), &mut fake);
+            send(&mut client, Event::Reset { stream: stream(0), code: 0 }, &mut fake);
+            assert_eq!((client.finished, client.aborted, &fake.closed), (1, 0, &None));
             if last_is_broken {
-                tell(&mut client, Event::Reset { stream: stream(1), code: 7 }, &mut fake);
-                tell(&mut client, Event::Reset { stream: stream(1), code: 7 }, &mut fake);
+                send(&mut client, Event::Reset { stream: stream(1), code: 7 }, &mut fake);
+                send(&mut client, Event::Reset { stream: stream(1), code: 7 }, &mut fake);
             } else {
                 fake.put(stream(1), b"0123456789", true);
-                tell(&mut client, Event::Readable(stream(1)), &mut fake);
+                send(&mut client, Event::Readable(stream(1)), &mut fake);
             }
             assert_eq!(fake.closed, None, "the third goes on");
             fake.put(stream(2), b"0123456789", true);
-            tell(&mut client, Event::Readable(stream(2)), &mut fake);
+            send(&mut client, Event::Readable(stream(2)), &mut fake);
             let expected = if last_is_broken { (7, "the server refused") } else { (0, "done") };
             assert_eq!(fake.closed.as_ref().map(|(code, reason)| (*code, reason.as_str())), Some(expected));
             assert_eq!(client.progress().finished_at.is_some(), !last_is_broken);

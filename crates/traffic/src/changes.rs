@@ -1,11 +1,11 @@
-//! What is said of streams anew while they send, each at its time: a list in a scenario.
+//! Changes of stream priorities at given times during a run, as a list in a scenario.
 
 use std::ops::Range;
 use transport::Priority;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row, Value};
 use units::{Duration, Time};
 
-/// What is said of streams anew.
+/// The list of changes.
 pub(crate) const CHANGES: Parameter = Parameter {
     name: "changes",
     kind: Kind::List(&Kind::Component(ROOM)),
@@ -15,7 +15,7 @@ pub(crate) const CHANGES: Parameter = Parameter {
 
 const ROOM: &str = "changes";
 
-/// What may be said.
+/// The kinds of changes.
 static CHANGE: &[Row<()>] = &[Row {
     name: "priority",
     about: "from a time on, something else is said of streams to the sender's scheduler",
@@ -66,12 +66,12 @@ static CHANGE: &[Row<()>] = &[Row {
     build: (),
 }];
 
-/// The room of what may be said anew, as scenarios and `quiclab list` see it.
+/// The table of changes for scenarios and `quiclab list`.
 pub fn room() -> Room {
     Room::of(ROOM, "what is said of streams while they send", CHANGE, None)
 }
 
-/// One of them. What is absent stays as it was.
+/// A change. Absent values keep their previous value.
 #[derive(Debug, Clone)]
 struct Change {
     at: Duration,
@@ -98,12 +98,12 @@ impl Change {
         }
     }
 
-    fn concerns(&self, number: u64) -> bool {
+    fn affects(&self, number: u64) -> bool {
         self.stream.is_none_or(|stream| stream == number)
     }
 
-    /// What holds of a stream from this change on; `begun`: when times begin.
-    fn after(&self, before: Priority, begun: Time) -> Priority {
+    /// The priority of a stream after this change; `started` is the start of the clock.
+    fn after(&self, before: Priority, started: Time) -> Priority {
         let some = |span: Duration| (!span.is_zero()).then_some(span);
         Priority {
             urgency: self.urgency.unwrap_or(before.urgency),
@@ -111,24 +111,24 @@ impl Change {
             weight: self.weight.unwrap_or(before.weight),
             deadline: self
                 .deadline
-                .map_or(before.deadline, |span| some(span).map(|span| begun + self.at + span)),
+                .map_or(before.deadline, |span| some(span).map(|span| started + self.at + span)),
             latency: self.latency.map_or(before.latency, some),
         }
     }
 }
 
-/// All of them, and how far they are.
+/// The list of changes, and how many of them have taken effect.
 #[derive(Debug, Clone, std::default::Default)]
 pub(crate) struct Changes {
-    /// By time; those of one time as they are listed.
+    /// Sorted by time; changes at the same time keep their order in the list.
     list: Vec<Change>,
-    begun: Option<Time>,
-    /// So many of the list hold.
+    started: Option<Time>,
+    /// The number of changes in effect.
     done: usize,
 }
 
 impl Changes {
-    /// Out of the option [`CHANGES`].
+    /// The changes in the option [`CHANGES`].
     pub(crate) fn of(arguments: &Arguments) -> Changes {
         let given = if arguments.has(CHANGES.name) { arguments.list(CHANGES.name) } else { Vec::new() };
         let changes = given.iter().filter_map(|value| match value {
@@ -144,22 +144,22 @@ impl Changes {
         self.list.is_empty()
     }
 
-    /// Whether nothing more will be said.
+    /// Whether all changes are in effect.
     pub(crate) fn is_over(&self) -> bool {
         self.done == self.list.len()
     }
 
-    /// The handshake is over.
-    pub(crate) fn begin(&mut self, now: Time) {
-        self.begun.get_or_insert(now);
+    /// The handshake is complete: starts the clock.
+    pub(crate) fn start(&mut self, now: Time) {
+        self.started.get_or_insert(now);
     }
 
-    /// When the next one is due.
+    /// The time of the next change.
     pub(crate) fn wake_at(&self) -> Option<Time> {
-        Some(self.begun? + self.list.get(self.done)?.at)
+        Some(self.started? + self.list.get(self.done)?.at)
     }
 
-    /// Lets those hold that are due, and gives their places in the list.
+    /// Applies the changes that are due, and returns their positions in the list.
     pub(crate) fn advance(&mut self, now: Time) -> Range<usize> {
         let before = self.done;
         while self.wake_at().is_some_and(|at| at <= now) {
@@ -168,17 +168,17 @@ impl Changes {
         before..self.done
     }
 
-    /// Whether any of those at these places is about the stream of this number.
-    pub(crate) fn concern(&self, places: Range<usize>, number: u64) -> bool {
-        self.list[places].iter().any(|change| change.concerns(number))
+    /// Whether any of the changes at these positions affects the stream with this number.
+    pub(crate) fn affect(&self, places: Range<usize>, number: u64) -> bool {
+        self.list[places].iter().any(|change| change.affects(number))
     }
 
-    /// What holds of the stream of this number now, of which this was said at first.
-    pub(crate) fn said(&self, number: u64, first: Priority) -> Priority {
-        let begun = self.begun.unwrap_or(Time::ZERO);
+    /// The current priority of the stream with this number, which started with `first`.
+    pub(crate) fn current(&self, number: u64, first: Priority) -> Priority {
+        let started = self.started.unwrap_or(Time::ZERO);
         let held = self.list[..self.done].iter();
-        let held = held.filter(|change| change.concerns(number));
-        held.fold(first, |priority, change| change.after(priority, begun))
+        let held = held.filter(|change| change.affects(number));
+        held.fold(first, |priority, change| change.after(priority, started))
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn each_holds_from_its_time_on_and_leaves_the_rest_as_it_was() {
+    fn each_change_takes_effect_at_its_time_and_keeps_other_values() {
         let at = |n| Time::ZERO + Duration::from_millis(n);
         let mut changes = changes(&[
             &[
@@ -218,19 +218,19 @@ mod tests {
         ]);
         let first = Priority { latency: Some(Duration::from_millis(7)), ..Priority::default() };
         assert_eq!(changes.wake_at(), None, "before the handshake is over");
-        changes.begin(at(100));
-        changes.begin(at(500));
+        changes.start(at(100));
+        changes.start(at(500));
         assert_eq!(changes.wake_at(), Some(at(110)));
         assert!(changes.advance(at(109)).is_empty());
-        assert_eq!(changes.said(1, first), first);
+        assert_eq!(changes.current(1, first), first);
         assert_eq!(changes.advance(at(110)), 0..1);
         let heavy = Priority { weight: 9, deadline: Some(at(115)), ..first };
-        assert_eq!([0, 1].map(|number| changes.said(number, first)), [heavy; 2]);
+        assert_eq!([0, 1].map(|number| changes.current(number, first)), [heavy; 2]);
         assert_eq!(changes.advance(at(1000)), 1..3);
-        assert!(changes.concern(1..2, 1) && !changes.concern(1..2, 0) && changes.concern(1..3, 0));
+        assert!(changes.affect(1..2, 1) && !changes.affect(1..2, 0) && changes.affect(1..3, 0));
         let shared = Priority { weight: 9, incremental: true, ..first };
-        assert_eq!(changes.said(0, first), shared);
-        assert_eq!(changes.said(1, first), Priority { urgency: 0, latency: None, ..shared });
+        assert_eq!(changes.current(0, first), shared);
+        assert_eq!(changes.current(1, first), Priority { urgency: 0, latency: None, ..shared });
         assert!(changes.wake_at().is_none() && changes.advance(at(2000)).is_empty());
     }
 }

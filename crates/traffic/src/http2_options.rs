@@ -1,6 +1,6 @@
-//! What a scenario says of HTTP/2.
+//! The HTTP/2 options of scenarios.
 
-use crate::Misfit;
+use crate::OptionError;
 use http::http2::{DEFAULT_WINDOW, MAX_WINDOW};
 use units::parameter::{Arguments, Component, Default, Kind, Parameter};
 use web::Windows;
@@ -24,7 +24,7 @@ pub(crate) const CONNECTION_WINDOW: Parameter = Parameter {
     about: "bytes that the server may send unread on all streams of HTTP/2 together, at least 65535 (Chromium: 15 MiB)",
 };
 
-/// The windows that a client grants. What is not said is as in Chromium.
+/// The windows granted by a client. The defaults are those of Chromium.
 pub(crate) fn client_windows(arguments: &Arguments) -> Windows {
     let usual = Windows::default();
     let size = |name, usual| {
@@ -40,17 +40,17 @@ pub(crate) fn client_windows(arguments: &Arguments) -> Windows {
     }
 }
 
-/// The scheduler of the server, if one is named.
+/// The scheduler of the server, if given.
 pub(crate) fn scheduler(arguments: &Arguments) -> Option<Component> {
     arguments.has(SCHEDULER.name).then(|| arguments.component(SCHEDULER.name).clone())
 }
 
-/// Whether the windows are such.
+/// Checks the window sizes.
 ///
 /// # Errors
-/// The option that is not, and what is wrong with it.
-pub(crate) fn check(arguments: &Arguments) -> Result<(), Misfit> {
-    // RFC 9113 sections 6.5.2 and 6.9.2: that of the connection begins with 65,535 and only grows.
+/// The invalid option, and a description.
+pub(crate) fn check(arguments: &Arguments) -> Result<(), OptionError> {
+    // RFC 9113 sections 6.5.2 and 6.9.2: the connection window starts with 65,535 and only grows.
     for (name, least) in [(STREAM_WINDOW.name, 1), (CONNECTION_WINDOW.name, DEFAULT_WINDOW)] {
         if arguments.has(name) {
             let bytes = arguments.size(name).as_bytes();

@@ -1,8 +1,8 @@
-//! Applications over streams: what makes the traffic of a run.
+//! Applications over streams, which generate the traffic of a run.
 //!
-//! An application is a pair of state machines, one at each end of a connection. They see a [`transport::Transport`] and its
-//! events and nothing else. To add one: write its file, add its line to [`APPLICATIONS`]. Beside them stand [`sources`] of
-//! datagrams that have no connection.
+//! An application is a pair of state machines, one at each end of a connection. They only see a
+//! [`transport::Transport`] and its events. To add one, write its file and add its line to [`APPLICATIONS`]. In
+//! addition there are [`sources`] of datagrams without a connection.
 
 mod browse;
 mod bulk;
@@ -22,7 +22,8 @@ mod testing;
 pub use bulk::{BulkClient, BulkServer};
 pub use changes::room as changes;
 pub use profile::{
-    Fit, Misfit, Profile, UNREGISTERED, alpn, build, check, goes_over_quic, needs_datagrams, tcp_connections,
+    OptionCheck, OptionError, Profile, UNREGISTERED, alpn, build, check, goes_over_quic, needs_datagrams,
+    tcp_connections,
 };
 
 use transport::Application;
@@ -50,7 +51,7 @@ pub static APPLICATIONS: &[Row<Profile>] = &[
     page_streams::ROW,
 ];
 
-/// The room of the applications as scenarios and `quiclab list` see it.
+/// The table of applications for scenarios and `quiclab list`.
 pub fn room() -> Room {
     Room::of("applications", "what makes the traffic", APPLICATIONS, None)
 }

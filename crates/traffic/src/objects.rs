@@ -1,4 +1,4 @@
-//! Web traffic in the simulator: a client that fetches so many objects of these sizes, from a site of virtual ones.
+//! Web traffic: a client that fetches objects of given sizes from a virtual site.
 
 use crate::{Ends, Profile, http2_options};
 use http::Priority;
@@ -131,7 +131,7 @@ fn ends(arguments: &Arguments, concurrency: u64, priority: impl Fn(usize) -> Pri
     Ends { client: Box::new(client), server: Box::new(server(arguments)) }
 }
 
-/// A server of virtual objects, with the scheduler of HTTP/2 that the options name.
+/// A server of virtual objects, with the HTTP/2 scheduler in the options, if any.
 pub(crate) fn server(arguments: &Arguments) -> WebServer {
     let server = WebServer::new(Box::new(VirtualSite));
     match http2_options::scheduler(arguments) {

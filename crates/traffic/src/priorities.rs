@@ -1,4 +1,4 @@
-//! What an application says of its streams, as lists in a scenario.
+//! The priorities of an application's streams, as lists in a scenario.
 
 use crate::changes::Changes;
 use std::collections::BTreeMap;
@@ -65,39 +65,39 @@ pub(crate) const WEIGHT: Parameter = Parameter {
     about: "share of its streams beside those of other weights, where the scheduler goes by weights",
 };
 
-/// What is said of a stream at first.
+/// The initial settings of a stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Told {
+struct Settings {
     priority: Priority,
-    /// From its opening on.
+    /// Relative to its opening.
     deadline: Option<Duration>,
 }
 
-/// What is said of each stream by its number, at its opening and later.
+/// The priorities of streams by their number, with later changes.
 #[derive(Debug, Clone, std::default::Default)]
 pub(crate) struct Priorities {
-    told: Vec<Told>,
+    initial: Vec<Settings>,
     changes: Changes,
-    /// If something is said later: the streams of which something may be said, and when they were opened.
+    /// If there are changes: the streams that they may affect, and their opening times.
     open: BTreeMap<StreamId, Time>,
 }
 
 impl Priorities {
-    /// Out of the options [`URGENCIES`], [`INCREMENTALS`], [`WEIGHTS`], [`LATENCIES`], [`DEADLINES`] and
+    /// The priorities in the options [`URGENCIES`], [`INCREMENTALS`], [`WEIGHTS`], [`LATENCIES`], [`DEADLINES`] and
     /// [`crate::changes::CHANGES`].
     pub(crate) fn of(arguments: &Arguments) -> Priorities {
         let given = |name| if arguments.has(name) { arguments.list(name) } else { Vec::new() };
         let lists = [URGENCIES, INCREMENTALS, WEIGHTS, LATENCIES, DEADLINES].map(|row| given(row.name));
-        // One after the other, until all lists are at their ends at the same time.
+        // The lists repeat; the period of the combination is their common multiple.
         let period = lists.iter().map(Vec::len).filter(|length| *length > 0).fold(0, common_multiple);
         Priorities {
-            told: (0..period.min(MOST)).map(|index| told(&lists, index)).collect(),
+            initial: (0..period.min(MAX_SETTINGS)).map(|index| settings(&lists, index)).collect(),
             changes: Changes::of(arguments),
             open: BTreeMap::new(),
         }
     }
 
-    /// What is said of all streams alike, out of the options [`URGENCY`], [`INCREMENTAL`], [`WEIGHT`] and
+    /// The same priority for all streams, from the options [`URGENCY`], [`INCREMENTAL`], [`WEIGHT`] and
     /// [`crate::changes::CHANGES`], with this latency budget.
     pub(crate) fn of_all(arguments: &Arguments, latency: Option<Duration>) -> Priorities {
         let priority = Priority {
@@ -107,68 +107,68 @@ impl Priorities {
             latency,
             ..Priority::default()
         };
-        let told = vec![Told { priority, deadline: None }];
-        Priorities { told, changes: Changes::of(arguments), open: BTreeMap::new() }
+        let initial = vec![Settings { priority, deadline: None }];
+        Priorities { initial, changes: Changes::of(arguments), open: BTreeMap::new() }
     }
 
-    /// How long after its opening the stream of this number should be sent whole, as was said at first.
+    /// The initial deadline of the stream with this number, relative to its opening.
     pub(crate) fn deadline(&self, number: u64) -> Option<Duration> {
         self.first(number)?.deadline
     }
 
-    /// The urgency that the stream of this number starts with.
+    /// The initial urgency of the stream with this number.
     pub(crate) fn urgency(&self, number: u64) -> u8 {
-        self.first(number).map_or(Priority::default(), |told| told.priority).urgency
+        self.first(number).map_or(Priority::default(), |initial| initial.priority).urgency
     }
 
-    fn first(&self, number: u64) -> Option<Told> {
-        self.told.get(number as usize % self.told.len().max(1)).copied()
+    fn first(&self, number: u64) -> Option<Settings> {
+        self.initial.get(number as usize % self.initial.len().max(1)).copied()
     }
 
-    /// The handshake is over: times of changes begin.
+    /// The handshake is complete: starts the clock of the changes.
     pub(crate) fn begin(&mut self, now: Time) {
-        self.changes.begin(now);
+        self.changes.start(now);
     }
 
-    /// Tells the transport of a stream that was opened now, if there is anything to tell.
-    pub(crate) fn tell(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
-        if self.told.is_empty() && self.changes.is_empty() {
+    /// Sets the priority of a stream that was just opened, if it differs from the default.
+    pub(crate) fn on_opened(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
+        if self.initial.is_empty() && self.changes.is_empty() {
             return;
         }
         self.changes.advance(now);
-        self.say(stream, now, transport);
-        // Streams may be opened before the handshake is over.
+        self.apply(stream, now, transport);
+        // Streams may be opened before the handshake is complete.
         if !self.changes.is_over() {
             self.open.insert(stream, now);
         }
     }
 
-    fn say(&self, stream: StreamId, opened: Time, transport: &mut dyn Transport) {
+    fn apply(&self, stream: StreamId, opened: Time, transport: &mut dyn Transport) {
         let first = self.first(stream.index());
         let first = first.map_or(Priority::default(), |first| Priority {
             deadline: first.deadline.map(|span| opened + span),
             ..first.priority
         });
-        // A stream that is over needs none.
-        let _ = transport.set_priority(stream, self.changes.said(stream.index(), first));
+        // The stream may already be closed, which is fine.
+        let _ = transport.set_priority(stream, self.changes.current(stream.index(), first));
     }
 
-    /// Nothing more is said of a stream.
+    /// Forgets a closed stream.
     pub(crate) fn forget(&mut self, stream: StreamId) {
         self.open.remove(&stream);
     }
 
-    /// When something is said anew.
+    /// The time of the next change.
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.changes.wake_at()
     }
 
-    /// Says what is to be said by now.
+    /// Applies the changes that are due.
     pub(crate) fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
         let due = self.changes.advance(now);
         for (stream, opened) in &self.open {
-            if self.changes.concern(due.clone(), stream.index()) {
-                self.say(*stream, *opened, transport);
+            if self.changes.affect(due.clone(), stream.index()) {
+                self.apply(*stream, *opened, transport);
             }
         }
         if self.changes.is_over() {
@@ -177,8 +177,8 @@ impl Priorities {
     }
 }
 
-/// So many streams are told apart at most.
-const MOST: usize = 10_000;
+/// The maximum number of distinct stream settings.
+const MAX_SETTINGS: usize = 10_000;
 
 fn common_multiple(a: usize, b: usize) -> usize {
     let (mut x, mut y) = (a, b);
@@ -188,7 +188,10 @@ fn common_multiple(a: usize, b: usize) -> usize {
     if a == 0 { b } else { (a / x).saturating_mul(b) }
 }
 
-fn told([urgencies, incrementals, weights, latencies, deadlines]: &[Vec<Value>; 5], index: usize) -> Told {
+fn settings(
+    [urgencies, incrementals, weights, latencies, deadlines]: &[Vec<Value>; 5],
+    index: usize,
+) -> Settings {
     let at = |list: &[Value]| list.get(index % list.len().max(1)).cloned();
     let span = |list: &[Value]| match at(list) {
         Some(Value::Duration(span)) => (!span.is_zero()).then_some(span),
@@ -204,7 +207,7 @@ fn told([urgencies, incrementals, weights, latencies, deadlines]: &[Vec<Value>; 
     if let Some(Value::Integer(weight)) = at(weights) {
         priority.weight = weight as u16;
     }
-    Told { priority, deadline: span(deadlines) }
+    Settings { priority, deadline: span(deadlines) }
 }
 
 #[cfg(test)]
@@ -212,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_begin_anew_each_by_itself() {
+    fn lists_repeat_independently() {
         let integers = |list: &[u64]| Value::List(list.iter().copied().map(Value::Integer).collect());
         let arguments = Arguments(vec![
             ("urgencies", integers(&[1, 2])),
@@ -222,13 +225,13 @@ mod tests {
             ("deadlines", Value::List([8, 0].map(|ms| Value::Duration(Duration::from_millis(ms))).to_vec())),
         ]);
         let priorities = Priorities::of(&arguments);
-        let told: Vec<Priority> = priorities.told.iter().map(|told| told.priority).collect();
-        let numbers: Vec<_> = told.iter().map(|told| (told.urgency, told.weight)).collect();
+        let initial: Vec<Priority> = priorities.initial.iter().map(|initial| initial.priority).collect();
+        let numbers: Vec<_> = initial.iter().map(|initial| (initial.urgency, initial.weight)).collect();
         assert_eq!(numbers, [(1, 5), (2, 6), (1, 7), (2, 5), (1, 6), (2, 7)]);
-        assert_eq!((told[0].latency, told[1].latency), (None, Some(Duration::from_millis(9))));
-        assert!(told.iter().all(|told| told.incremental));
+        assert_eq!((initial[0].latency, initial[1].latency), (None, Some(Duration::from_millis(9))));
+        assert!(initial.iter().all(|initial| initial.incremental));
         let deadlines = [0, 1, 7].map(|number| priorities.deadline(number));
         assert_eq!(deadlines, [Some(Duration::from_millis(8)), None, None]);
-        assert!(Priorities::of(&Arguments::default()).told.is_empty());
+        assert!(Priorities::of(&Arguments::default()).initial.is_empty());
     }
 }

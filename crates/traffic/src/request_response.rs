@@ -1,7 +1,8 @@
-//! Requests and responses: the client asks, the server answers after its service time, the client asks again.
+//! Requests and responses: the client sends a request, the server responds after its service time, and the client sends
+//! the next request.
 //!
-//! A request begins with its length and the length of the response that it wants, 32 bits each in network byte order; the
-//! eight bytes count into its length. The rest means nothing.
+//! A request begins with its length and the length of the requested response, in 32 bits each in network byte order;
+//! these eight bytes count towards its length. The rest is arbitrary.
 
 use crate::changes::CHANGES;
 use crate::priorities::{INCREMENTAL, Priorities, URGENCY, WEIGHT};
@@ -38,7 +39,7 @@ pub(crate) const ROW: Row<Profile> = Row {
         },
         Parameter {
             name: "pipelining",
-            kind: Kind::Integer(1, MOST_UNDERWAY),
+            kind: Kind::Integer(1, MAX_OUTSTANDING),
             default: Default::Is("1"),
             about: "requests underway at a time; 1: none is sent before the response to the last one is there",
         },
@@ -74,11 +75,11 @@ pub(crate) const ROW: Row<Profile> = Row {
     build: Profile { over_tcp: Some(one_stream), shares: true, ..Profile::of(build) },
 };
 
-/// The bytes that a request begins with.
+/// The size of the request header.
 const HEADER: usize = 8;
-/// The most requests that a client has underway at a time, and that a server owes answers to.
-const MOST_UNDERWAY: u64 = 1000;
-/// The code with which a connection is closed whose requests are none.
+/// The maximum number of outstanding requests of a client, which limits the pending responses of a server.
+const MAX_OUTSTANDING: u64 = 1000;
+/// The error code for malformed requests.
 const MALFORMED: u64 = 1;
 
 fn build(arguments: &Arguments, _: Stream) -> Ends {
@@ -99,25 +100,25 @@ fn build(arguments: &Arguments, _: Stream) -> Ends {
     Ends { client: Box::new(client), server: Box::new(server) }
 }
 
-/// What is written on a stream: some real bytes, then virtual ones, then perhaps the end.
+/// Data to be written on a stream: real bytes, then virtual ones, then optionally the end.
 #[derive(Debug)]
-struct Out {
+struct PendingWrite {
     stream: StreamId,
     real: Vec<u8>,
     length: u64,
     last: bool,
 }
 
-/// What the transport has not taken yet, in order.
+/// The data that the transport has not accepted yet, in order.
 #[derive(Debug, Default)]
-struct Outgoing(VecDeque<Out>);
+struct Outgoing(VecDeque<PendingWrite>);
 
 impl Outgoing {
-    fn go_on(&mut self, transport: &mut dyn Transport) {
+    fn resume(&mut self, transport: &mut dyn Transport) {
         while let Some(out) = self.0.front_mut() {
             let data = if out.real.is_empty() { Data::Virtual(out.length) } else { Data::Bytes(&out.real) };
             let written = if out.real.is_empty() && out.length == 0 {
-                // What the peer has given up meanwhile needs no end.
+                // An error means that the peer has cancelled the stream, which is fine.
                 let _ = if out.last { transport.finish(out.stream) } else { Ok(()) };
                 self.0.pop_front();
                 continue;
@@ -140,37 +141,37 @@ impl Outgoing {
 
 /// A request that waits for its response.
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct Outstanding {
     at: Time,
-    /// Bytes of the response still to come.
+    /// The missing bytes of the response.
     rest: u64,
 }
 
-/// The end that asks.
+/// The client.
 #[derive(Debug, Default)]
 struct Client {
     sizes: (u32, u32),
     think: Duration,
-    /// Whether all go over one stream.
+    /// Whether all requests use one stream.
     one: bool,
-    /// Requests that may be underway at a time.
+    /// The maximum number of outstanding requests.
     slots: u64,
-    /// Requests still to be sent; `None`: without end.
+    /// The number of requests left; `None` if unlimited.
     left: Option<u64>,
     deadline: Option<Duration>,
     priorities: Priorities,
-    /// When each slot that is free may ask, rising.
+    /// The times at which the free slots may send the next request, ascending.
     free: VecDeque<Time>,
     blocked: bool,
     stream: Option<StreamId>,
-    asked: BTreeMap<StreamId, VecDeque<Asked>>,
+    outstanding: BTreeMap<StreamId, VecDeque<Outstanding>>,
     outgoing: Outgoing,
     tally: Tally,
     progress: Progress,
 }
 
 impl Client {
-    fn go_on(&mut self, now: Time, transport: &mut dyn Transport) {
+    fn resume(&mut self, now: Time, transport: &mut dyn Transport) {
         self.blocked = false;
         while self.left != Some(0) && self.free.front().is_some_and(|at| *at <= now) {
             let Some(stream) = self.stream(now, transport) else {
@@ -184,11 +185,14 @@ impl Client {
             real.extend_from_slice(&response.to_be_bytes());
             let last = !self.one || self.left == Some(0);
             let length = u64::from(request) - HEADER as u64;
-            self.outgoing.0.push_back(Out { stream, real, length, last });
-            self.asked.entry(stream).or_default().push_back(Asked { at: now, rest: response.into() });
+            self.outgoing.0.push_back(PendingWrite { stream, real, length, last });
+            self.outstanding
+                .entry(stream)
+                .or_default()
+                .push_back(Outstanding { at: now, rest: response.into() });
             self.tally.begun += 1;
         }
-        self.outgoing.go_on(transport);
+        self.outgoing.resume(transport);
     }
 
     fn stream(&mut self, now: Time, transport: &mut dyn Transport) -> Option<StreamId> {
@@ -196,34 +200,34 @@ impl Client {
             return Some(stream);
         }
         let stream = transport.open(Direction::Bidirectional).ok()?;
-        self.priorities.tell(now, stream, transport);
+        self.priorities.on_opened(now, stream, transport);
         self.stream = self.one.then_some(stream);
         Some(stream)
     }
 
     fn read(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
-        while let Some(queue) = self.asked.get_mut(&stream)
-            && let Some(asked) = queue.front_mut()
+        while let Some(queue) = self.outstanding.get_mut(&stream)
+            && let Some(outstanding) = queue.front_mut()
         {
-            let Ok(read) = transport.skip(stream, asked.rest) else { return };
+            let Ok(read) = transport.skip(stream, outstanding.rest) else { return };
             if read.bytes > 0 {
                 self.progress.bytes += read.bytes;
                 self.progress.first_at.get_or_insert(now);
                 self.progress.last_at = Some(now);
             }
-            asked.rest -= read.bytes;
-            if asked.rest == 0 {
-                self.tally.add(now.since(asked.at), self.deadline);
+            outstanding.rest -= read.bytes;
+            if outstanding.rest == 0 {
+                self.tally.add(now.since(outstanding.at), self.deadline);
                 self.free.push_back(now + self.think);
                 queue.pop_front();
             } else if read.bytes == 0 {
                 return;
             }
         }
-        // The end of the stream comes with its last response, or behind it.
+        // The end of the stream arrives with its last response, or after it.
         let ended = transport.skip(stream, 1).is_ok_and(|read| read.finished);
         if ended || !self.one {
-            self.asked.remove(&stream);
+            self.outstanding.remove(&stream);
         }
     }
 
@@ -247,7 +251,7 @@ impl Application for Client {
             Event::Readable(stream) => self.read(now, stream, transport),
             Event::Writable(_) | Event::StreamsAvailable(_) => {}
             Event::Delivered(stream) if !self.one => return self.priorities.forget(stream),
-            // What waits for an answer that does not come would wait for ever.
+            // An outstanding request would otherwise wait forever.
             Event::Reset { code, .. } => return transport.close(code, "the server refused"),
             Event::Ended => {
                 self.left = Some(0);
@@ -256,13 +260,13 @@ impl Application for Client {
             }
             _ => return,
         }
-        self.go_on(now, transport);
+        self.resume(now, transport);
         self.end(now, transport);
     }
 
     fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
         self.priorities.on_wake(now, transport);
-        self.go_on(now, transport);
+        self.resume(now, transport);
     }
 
     fn wake_at(&self) -> Option<Time> {
@@ -281,63 +285,63 @@ impl Application for Client {
 
 /// A stream of requests at the server.
 #[derive(Debug, Clone, Copy, Default)]
-struct Lane {
+struct RequestStream {
     header: [u8; HEADER],
     have: usize,
-    /// Bytes still to come behind the header, and the length of the response.
+    /// The missing bytes of the request, and the length of the response.
     wanted: Option<(u64, u32)>,
-    /// Responses that are not on their way yet.
+    /// The number of responses that are not sent yet.
     owed: u64,
-    /// Whether no more requests come.
+    /// Whether the client has finished the stream.
     ended: bool,
 }
 
-/// The end that answers.
+/// The server.
 #[derive(Debug, Default)]
 struct Server {
     service: Duration,
     priorities: Priorities,
-    lanes: BTreeMap<StreamId, Lane>,
-    /// Responses by when they are ready.
+    streams: BTreeMap<StreamId, RequestStream>,
+    /// Responses by the time at which they are ready.
     due: VecDeque<(Time, StreamId, u32)>,
     outgoing: Outgoing,
 }
 
 impl Server {
     fn read(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
-        if !self.lanes.contains_key(&stream) {
-            self.priorities.tell(now, stream, transport);
+        if !self.streams.contains_key(&stream) {
+            self.priorities.on_opened(now, stream, transport);
         }
-        let lane = self.lanes.entry(stream).or_default();
+        let requests = self.streams.entry(stream).or_default();
         loop {
-            let read = match lane.wanted {
-                None => transport.read(stream, &mut lane.header[lane.have..]),
+            let read = match requests.wanted {
+                None => transport.read(stream, &mut requests.header[requests.have..]),
                 Some((rest, _)) => transport.skip(stream, rest),
             };
             let Ok(read) = read else { return };
-            match &mut lane.wanted {
+            match &mut requests.wanted {
                 None => {
-                    lane.have += read.bytes as usize;
-                    if lane.have == HEADER {
-                        let [a, b, c, d, response @ ..] = lane.header;
+                    requests.have += read.bytes as usize;
+                    if requests.have == HEADER {
+                        let [a, b, c, d, response @ ..] = requests.header;
                         let Some(rest) = u32::from_be_bytes([a, b, c, d]).checked_sub(HEADER as u32) else {
                             return transport.close(MALFORMED, "not a request");
                         };
-                        lane.wanted = Some((rest.into(), u32::from_be_bytes(response)));
+                        requests.wanted = Some((rest.into(), u32::from_be_bytes(response)));
                     }
                 }
                 Some((rest, _)) => *rest -= read.bytes,
             }
-            if let Some((0, response)) = lane.wanted {
-                if self.due.len() + self.outgoing.0.len() >= 2 * MOST_UNDERWAY as usize {
+            if let Some((0, response)) = requests.wanted {
+                if self.due.len() + self.outgoing.0.len() >= 2 * MAX_OUTSTANDING as usize {
                     return transport.close(MALFORMED, "too many requests");
                 }
                 self.due.push_back((now + self.service, stream, response));
-                *lane = Lane { owed: lane.owed + 1, ..Lane::default() };
+                *requests = RequestStream { owed: requests.owed + 1, ..RequestStream::default() };
             }
             if read.finished {
-                lane.ended = true;
-                if lane.owed == 0 {
+                requests.ended = true;
+                if requests.owed == 0 {
                     self.answer(stream, 0);
                 }
                 return;
@@ -348,25 +352,25 @@ impl Server {
         }
     }
 
-    /// Sends so much on a stream, and its end if nothing follows.
+    /// Sends `length` bytes on a stream, and its end if nothing follows.
     fn answer(&mut self, stream: StreamId, length: u64) {
-        let Some(lane) = self.lanes.get_mut(&stream) else { return };
-        lane.owed = lane.owed.saturating_sub(1);
-        let last = lane.ended && lane.owed == 0;
+        let Some(requests) = self.streams.get_mut(&stream) else { return };
+        requests.owed = requests.owed.saturating_sub(1);
+        let last = requests.ended && requests.owed == 0;
         if last {
-            self.lanes.remove(&stream);
+            self.streams.remove(&stream);
         }
-        self.outgoing.0.push_back(Out { stream, real: Vec::new(), length, last });
+        self.outgoing.0.push_back(PendingWrite { stream, real: Vec::new(), length, last });
     }
 
-    fn go_on(&mut self, now: Time, transport: &mut dyn Transport) {
+    fn resume(&mut self, now: Time, transport: &mut dyn Transport) {
         while let Some(&(at, stream, response)) = self.due.front()
             && at <= now
         {
             self.due.pop_front();
             self.answer(stream, response.into());
         }
-        self.outgoing.go_on(transport);
+        self.outgoing.resume(transport);
     }
 }
 
@@ -379,7 +383,7 @@ impl Application for Server {
             Event::Delivered(stream) => return self.priorities.forget(stream),
             Event::Reset { stream, .. } => {
                 let _ = transport.stop(stream, 0);
-                self.lanes.remove(&stream);
+                self.streams.remove(&stream);
             }
             Event::Ended => {
                 self.due.clear();
@@ -388,12 +392,12 @@ impl Application for Server {
             }
             _ => return,
         }
-        self.go_on(now, transport);
+        self.resume(now, transport);
     }
 
     fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
         self.priorities.on_wake(now, transport);
-        self.go_on(now, transport);
+        self.resume(now, transport);
     }
 
     fn wake_at(&self) -> Option<Time> {
@@ -429,12 +433,12 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_owed_than_a_client_may_ask_for() {
+    fn pending_responses_have_a_limit() {
         let shortest = [0, 0, 0, 8, 0, 0, 0, 1];
-        let (kept, fake) = server(&shortest.repeat(MOST_UNDERWAY as usize));
-        assert_eq!((kept.due.len() as u64, fake.closed), (MOST_UNDERWAY, None));
-        let (kept, fake) = server(&shortest.repeat(5 * MOST_UNDERWAY as usize));
+        let (kept, fake) = server(&shortest.repeat(MAX_OUTSTANDING as usize));
+        assert_eq!((kept.due.len() as u64, fake.closed), (MAX_OUTSTANDING, None));
+        let (kept, fake) = server(&shortest.repeat(5 * MAX_OUTSTANDING as usize));
         assert_eq!(fake.closed, Some((MALFORMED, "too many requests".to_owned())));
-        assert_eq!(kept.due.len() as u64, 2 * MOST_UNDERWAY);
+        assert_eq!(kept.due.len() as u64, 2 * MAX_OUTSTANDING);
     }
 }

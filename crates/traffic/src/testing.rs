@@ -1,4 +1,4 @@
-//! A connection that holds what a test put into it, and remembers what an application does with it.
+//! A fake connection that returns data provided by a test and records the calls of an application.
 
 use std::collections::{BTreeMap, VecDeque};
 use transport::{Data, DatagramError, Priority, Read, StreamError, Transport};
@@ -7,10 +7,10 @@ use wire::{Direction, Side, StreamId};
 /// A connection without a network.
 #[derive(Default)]
 pub(crate) struct Fake {
-    /// What is there to read of each stream, and whether its end is behind it.
+    /// The unread data of each stream, and whether its end follows.
     pub(crate) incoming: BTreeMap<StreamId, (VecDeque<u8>, bool)>,
     pub(crate) datagrams: VecDeque<Vec<u8>>,
-    /// The code and the reason with which it was closed.
+    /// The code and the reason of the close.
     pub(crate) closed: Option<(u64, String)>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn stream(index: u64, direction: Direction) -> StreamId {
 }
 
 impl Fake {
-    /// Puts bytes into a stream, and perhaps its end.
+    /// Adds bytes to a stream, and optionally its end.
     pub(crate) fn put(&mut self, stream: StreamId, bytes: &[u8], end: bool) {
         let (there, ended) = self.incoming.entry(stream).or_default();
         there.extend(bytes);

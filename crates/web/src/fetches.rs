@@ -1,4 +1,4 @@
-//! The requests of a web client: which are to be sent, which are underway, what came back.
+//! The requests of a web client and their results.
 
 use super::order::Order;
 use super::{Failure, Fetched, Head, Request, Sink, Take};
@@ -6,9 +6,9 @@ use transport::{Progress, Read, StreamError, Transport};
 use units::Time;
 use wire::StreamId;
 
-/// The room into which bodies are read.
+/// The size of the buffer for bodies.
 const BUFFER: usize = 65_536;
-/// How often a request that the server did not process is sent again on the same connection.
+/// The maximum number of retries of a request, on the same connection, that the server did not process.
 const MAX_RETRIES: u8 = 3;
 
 /// The requests of a connection.
@@ -16,17 +16,17 @@ pub(crate) struct Fetches {
     requests: Vec<Request>,
     results: Vec<Fetched>,
     retries: Vec<u8>,
-    /// Which may be sent.
+    /// The order of the requests.
     order: Order,
-    underway: usize,
-    /// How many may be underway at a time.
+    in_flight: usize,
+    /// The maximum number of concurrent requests.
     concurrency: usize,
     finished: usize,
     sink: Box<dyn Sink>,
-    /// For bodies; made when the first byte is wanted.
+    /// The buffer for bodies, allocated when the first byte is read.
     buffer: Vec<u8>,
     progress: Progress,
-    /// For each page the sum over the bytes of its bodies of the times in nanoseconds at which they came.
+    /// For each page: the sum of body bytes times their arrival time in nanoseconds.
     byte_times: Vec<u128>,
     /// Whether the handshake is not complete yet.
     early: bool,
@@ -34,18 +34,21 @@ pub(crate) struct Fetches {
 
 impl std::fmt::Debug for Fetches {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Fetches").field("finished", &self.finished).field("underway", &self.underway).finish()
+        f.debug_struct("Fetches")
+            .field("finished", &self.finished)
+            .field("in_flight", &self.in_flight)
+            .finish()
     }
 }
 
 impl Fetches {
-    /// Requests that may be sent at once, in the order of the list.
+    /// Creates requests that may be sent at once, in the order of the list.
     pub(crate) fn new(requests: Vec<Request>, concurrency: usize, sink: Box<dyn Sink>) -> Fetches {
         let order = Order::of_list(requests.len());
         Fetches::ordered(requests, order, concurrency, sink)
     }
 
-    /// Requests that may be sent in an order of their own.
+    /// Creates requests with an explicit order.
     pub(crate) fn ordered(
         requests: Vec<Request>,
         order: Order,
@@ -58,7 +61,7 @@ impl Fetches {
             byte_times: vec![0; order.parts().len()],
             order,
             requests,
-            underway: 0,
+            in_flight: 0,
             concurrency: concurrency.max(1),
             finished: 0,
             sink,
@@ -68,36 +71,36 @@ impl Fetches {
         }
     }
 
-    /// How many bytes all bodies together have.
+    /// Sets the total size of all bodies.
     pub(crate) fn expect_total(&mut self, bytes: u64) {
         self.progress.total = Some(bytes);
     }
-    /// Whether what is asked from now on is asked before the handshake is complete.
+    /// Sets whether further requests are sent before the handshake is complete.
     pub(crate) fn set_early(&mut self, early: bool) {
         self.early = early;
     }
 
-    /// The connection has begun to be of use.
-    pub(crate) fn begin_order(&mut self, now: Time) {
-        self.order.begin(now);
+    /// The connection can be used.
+    pub(crate) fn start(&mut self, now: Time) {
+        self.order.start(now);
     }
-    /// When a request becomes wanted by time alone.
+    /// The next time at which a request becomes ready.
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.order.wake_at()
     }
-    /// The time has come.
+    /// Makes requests ready whose time has come.
     pub(crate) fn wake(&mut self, now: Time) {
         self.order.wake(now);
     }
-    /// Which requests are wanted when, and of which page they are.
+    /// The order of the requests, with the times at which they became ready and their pages.
     pub(crate) fn order(&self) -> &Order {
         &self.order
     }
-    /// For each page the sum over the bytes of its bodies of the times in nanoseconds at which they came.
+    /// For each page: the sum of body bytes times their arrival time in nanoseconds.
     pub(crate) fn byte_times(&self) -> &[u128] {
         &self.byte_times
     }
-    /// How many requests wait to be sent.
+    /// The number of requests that are ready to be sent.
     pub(crate) fn waiting(&self) -> usize {
         self.order.waiting()
     }
@@ -111,25 +114,25 @@ impl Fetches {
     pub(crate) fn progress(&self) -> Progress {
         self.progress
     }
-    /// Whether every request has come to its end.
+    /// Whether every request is over.
     pub(crate) fn are_over(&self) -> bool {
         self.finished == self.requests.len()
     }
 
     /// The request to send next, if one may be sent.
     pub(crate) fn next(&self) -> Option<usize> {
-        self.order.next().filter(|_| self.underway < self.concurrency)
+        self.order.next().filter(|_| self.in_flight < self.concurrency)
     }
-    /// The request that [`Fetches::next`] gave was written to this stream of the protocol.
-    pub(crate) fn note_asked(&mut self, now: Time, stream: Option<u64>) {
+    /// The request returned by [`Fetches::next`] was written to this stream of the protocol.
+    pub(crate) fn note_sent(&mut self, now: Time, stream: Option<u64>) {
         if let Some(index) = self.order.next() {
             self.order.take(index);
-            self.underway += 1;
+            self.in_flight += 1;
             self.results[index] =
                 Fetched { asked_at: Some(now), stream, early: self.early, ..Fetched::default() };
         }
     }
-    /// Takes a request that waits out of the row; `false` if it does not wait.
+    /// Cancels a request that has not been sent. Returns `false` if it is not waiting.
     pub(crate) fn withdraw(&mut self, now: Time, index: usize) -> bool {
         let waits = self.order.take(index);
         if waits {
@@ -138,21 +141,21 @@ impl Fetches {
         waits
     }
 
-    /// The requests that are underway were lost with their streams: they go out again. `streams` are theirs.
+    /// Requests in flight were lost with their streams and are sent again.
     pub(crate) fn restart(&mut self, indices: impl DoubleEndedIterator<Item = usize>) {
         for index in indices.rev() {
-            self.underway -= 1;
+            self.in_flight -= 1;
             self.results[index] = Fetched::default();
             self.order.put_back(index, true);
         }
     }
 
-    /// A response has begun. What the sink wants of it; an error ends the request.
+    /// A response has started. Returns what the sink wants of the body; an error ends the request.
     pub(crate) fn begin(&mut self, now: Time, index: usize, head: &Head) -> Result<Take, Failure> {
         let result = &mut self.results[index];
         result.status = head.status;
         result.first_at = Some(now);
-        self.order.on_begun(now, index);
+        self.order.on_response_started(now, index);
         match self.sink.begin(index, head) {
             Ok(Take::Nothing) => Err(Failure::Cancelled),
             Ok(take) => Ok(take),
@@ -160,7 +163,8 @@ impl Fetches {
         }
     }
 
-    /// Takes up to `limit` bytes of a body off its stream. If the sink refuses them, that tells why, and what was read.
+    /// Reads up to `limit` bytes of a body from its stream. If the sink refuses them, the error contains the reason and
+    /// the number of bytes.
     pub(crate) fn read_body(
         &mut self,
         (now, stream, index): (Time, StreamId, usize),
@@ -190,7 +194,7 @@ impl Fetches {
         Ok(read)
     }
 
-    /// Takes bytes of a body that were read together with what stood before it.
+    /// Passes on bytes of a body that were read together with the data before it.
     pub(crate) fn take_body(
         &mut self,
         (now, index): (Time, usize),
@@ -218,25 +222,25 @@ impl Fetches {
         }
     }
 
-    /// A request that was underway is over.
+    /// A request in flight is over.
     pub(crate) fn finish(&mut self, now: Time, index: usize, failure: Option<Failure>) {
-        self.underway -= 1;
+        self.in_flight -= 1;
         self.conclude(now, index, failure);
     }
-    /// The server did not look at a request that was underway: it is sent again, a few times.
+    /// The server did not process a request in flight. It is retried a few times.
     pub(crate) fn refuse(&mut self, now: Time, index: usize) {
         if self.retries[index] < MAX_RETRIES {
             self.retries[index] += 1;
-            self.underway -= 1;
+            self.in_flight -= 1;
             self.order.put_back(index, false);
         } else {
             self.finish(now, index, Some(Failure::NotProcessed));
         }
     }
-    /// No request can be sent any more: those that wait are given up.
-    pub(crate) fn give_up_waiting(&mut self, now: Time) {
-        // What the connection never came to be used for is given up as well.
-        self.order.begin(now);
+    /// No more requests can be sent: the waiting ones fail.
+    pub(crate) fn fail_waiting(&mut self, now: Time) {
+        // This includes requests of pages that were never started.
+        self.order.start(now);
         while let Some(index) = self.order.give_up(now) {
             self.conclude(now, index, Some(Failure::NotProcessed));
         }

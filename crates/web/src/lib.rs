@@ -1,7 +1,8 @@
-//! HTTP clients and servers over a [`transport::Transport`], what servers offer, and what clients fetch.
+//! HTTP clients and servers over a [`transport::Transport`], with the sites that servers offer and the sinks of
+//! clients.
 //!
-//! A [`WebClient`] and a [`WebServer`] speak HTTP/3, HTTP/2, HTTP/1.1 or hq-interop, whichever the handshake agreed on. A server
-//! answers from a [`Site`]; what a client fetches goes into a [`Sink`].
+//! A [`WebClient`] and a [`WebServer`] speak HTTP/3, HTTP/2, HTTP/1.1 or hq-interop, as negotiated in the handshake. A
+//! server serves a [`Site`]; a client passes responses to a [`Sink`].
 
 mod delayed;
 mod fetches;
@@ -24,14 +25,14 @@ pub use order::{Gate, Order, Part};
 pub use request::{Failure, Fetched, Method, Request};
 pub use sink::{Discard, Head, Sink, Take};
 pub use site::{Answer, Body, Query, Site, Source};
-pub use virtual_site::{MOST_FILL, VirtualSite};
+pub use virtual_site::{MAX_FILL, VirtualSite};
 
 pub(crate) use delayed::Delayed;
 pub(crate) use fetches::Fetches;
 pub(crate) use load::load;
-pub(crate) use reply::{Pumped, Reply};
+pub(crate) use reply::{Reply, Written};
 
-/// The names of the protocols in the handshake (ALPN, RFC 7301).
+/// The protocol names in the handshake (ALPN, RFC 7301).
 pub mod alpn {
     pub use crate::hq::ALPN as HQ;
     pub use crate::http1::ALPN as HTTP1;

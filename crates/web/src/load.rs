@@ -1,10 +1,10 @@
-//! What became of the objects of a client, and of its pages.
+//! The download results of a client's objects and pages.
 
 use super::{Fetched, Fetches};
 use transport::{Load, ObjectLoad, PageLoad};
 use units::Time;
 
-/// What became of the objects of these requests, and of their pages, so far.
+/// The results so far for the objects of these requests, and for their pages.
 pub(crate) fn load(fetches: &Fetches) -> Load {
     let order = fetches.order();
     let object = |(index, result): (usize, &Fetched)| {
@@ -31,7 +31,7 @@ pub(crate) fn load(fetches: &Fetches) -> Load {
         let mean = sum.checked_div(bytes.into()).map(|mean| Time::from_nanos(mean as u64));
         PageLoad {
             objects: (objects.len(), complete.len()),
-            begun_at: order.begun_at(number),
+            begun_at: order.started_at(number),
             complete_at: complete.into_iter().max().filter(|_| all),
             mean_byte_at: mean.filter(|_| all),
         }

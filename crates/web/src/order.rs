@@ -1,92 +1,94 @@
-//! When requests may be sent: at once and in the order of the list, or as the objects of pages become known.
+//! The order of requests: all at once in the order of a list, or as the objects of pages become known.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 use units::{Duration, Time};
 
-/// Of one request: what it waits for. The requests of a page are in a row, and wait for earlier ones of it alone.
+/// The dependencies of a request. The requests of a page are consecutive, and only depend on earlier ones of the same
+/// page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Gate {
-    /// Requests of the same page that must be over, by their place in the list, or with `true` only begun to be answered.
+    /// Requests of the same page, by their index in the list, that must be over; with `true` the start of the response
+    /// suffices.
     pub after: Vec<(usize, bool)>,
-    /// From then on, or from the beginning of the page where there are none, until it is wanted.
+    /// The delay from then on, or from the start of the page if there are no dependencies.
     pub delay: Duration,
 }
 
-/// A page: its requests, and how long after the end of the page before it begins.
+/// A page: its requests, and the pause before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Its requests, by their places in the list.
+    /// Its requests, by their indices in the list.
     pub requests: Range<usize>,
-    /// How long after the end of the page before it begins.
+    /// The pause after the end of the previous page.
     pub pause: Duration,
 }
 
-/// Requests in the order in which they may be sent.
+/// Requests, and the order in which they may be sent.
 #[derive(Debug, Default)]
 pub struct Order {
     gates: Vec<Gate>,
-    /// For each request how many it still waits for.
+    /// The number of unmet dependencies of each request.
     missing: Vec<usize>,
-    /// For each request those that wait for its end, and those that wait for its beginning.
+    /// For each request, those that wait for its end and those that wait for its start.
     followers: Vec<[Vec<usize>; 2]>,
     parts: Vec<Part>,
-    /// The page that is loaded, and how many of its requests are not over.
+    /// The current page, and the number of its requests that are not over.
     part: usize,
     left: usize,
-    /// Urgencies of the requests: of those that wait the most urgent is next. Without them the first is.
+    /// The urgencies of the requests: the most urgent of the waiting requests is sent next. If empty, the first is.
     urgencies: Vec<u8>,
     waiting: VecDeque<usize>,
     timers: BTreeSet<(Time, usize)>,
-    /// When each request could have been sent, but for limits.
+    /// The time at which each request became ready to be sent.
     wanted: Vec<Option<Time>>,
-    /// When each page began.
-    begun: Vec<Option<Time>>,
+    /// The start time of each page.
+    started: Vec<Option<Time>>,
 }
 
 impl Order {
-    /// All at once, in the order of the list.
+    /// All requests at once, in the order of the list.
     pub fn of_list(count: usize) -> Order {
         let parts = vec![Part { requests: 0..count, pause: Duration::ZERO }];
         Order::of_pages(vec![Gate::default(); count], parts, Vec::new())
     }
 
-    /// Page by page. A gate that names a request of another page, or one that is not before it, names nothing.
+    /// Page by page. Dependencies on requests of other pages, or on later requests, are ignored.
     pub fn of_pages(mut gates: Vec<Gate>, parts: Vec<Part>, urgencies: Vec<u8>) -> Order {
         let mut followers = vec![[Vec::new(), Vec::new()]; gates.len()];
         for part in &parts {
             for index in part.requests.clone() {
                 gates[index].after.retain(|(other, _)| (part.requests.start..index).contains(other));
                 let after = gates[index].after.iter();
-                after.for_each(|(other, begun)| followers[*other][usize::from(*begun)].push(index));
+                after.for_each(|(other, started)| followers[*other][usize::from(*started)].push(index));
             }
         }
         let missing = gates.iter().map(|gate| gate.after.len()).collect();
         let wanted = vec![None; gates.len()];
-        let begun = vec![None; parts.len()];
-        Order { gates, missing, followers, parts, urgencies, wanted, begun, ..Order::default() }
+        let started = vec![None; parts.len()];
+        Order { gates, missing, followers, parts, urgencies, wanted, started, ..Order::default() }
     }
 
-    /// The first page begins, unless it has.
-    pub fn begin(&mut self, now: Time) {
-        if self.begun.first() == Some(&None) {
-            self.begin_part(now);
+    /// Starts the first page, unless it has started.
+    pub fn start(&mut self, now: Time) {
+        if self.started.first() == Some(&None) {
+            self.start_part(now);
         }
     }
 
-    /// The page that is next begins: what waits for nothing is wanted.
-    fn begin_part(&mut self, now: Time) {
+    /// Starts the next page: requests without dependencies become ready.
+    fn start_part(&mut self, now: Time) {
         let Some(part) = self.parts.get(self.part) else { return };
         self.left = part.requests.len();
-        self.begun[self.part] = Some(now);
+        self.started[self.part] = Some(now);
         for index in part.requests.clone() {
             if self.missing[index] == 0 {
-                self.want(now, index);
+                self.schedule(now, index);
             }
         }
     }
 
-    fn want(&mut self, now: Time, index: usize) {
+    fn schedule(&mut self, now: Time, index: usize) {
         let at = now + self.gates[index].delay;
         if at > now {
             self.timers.insert((at, index));
@@ -96,16 +98,16 @@ impl Order {
         }
     }
 
-    /// When something else becomes wanted.
+    /// The time at which the next request or page becomes ready.
     pub fn wake_at(&self) -> Option<Time> {
         self.timers.first().map(|(at, _)| *at)
     }
-    /// Lets those wait to be sent whose time has come.
+    /// Makes requests ready whose time has come.
     pub fn wake(&mut self, now: Time) {
         while let Some((at, index)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
             self.timers.pop_first();
             if index == PAUSE {
-                self.begin_part(now);
+                self.start_part(now);
             } else {
                 self.wanted[index] = Some(at);
                 self.waiting.push_back(index);
@@ -120,19 +122,19 @@ impl Order {
         }
         self.waiting.iter().copied().min_by_key(|index| (self.urgencies[*index], *index))
     }
-    /// How many wait to be sent.
+    /// The number of requests ready to be sent.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
-    /// When a request could have been sent, but for limits.
+    /// The time at which a request became ready to be sent.
     pub fn wanted_at(&self, index: usize) -> Option<Time> {
         self.wanted[index]
     }
-    /// When a page began.
-    pub fn begun_at(&self, page: usize) -> Option<Time> {
-        self.begun[page]
+    /// The start time of a page.
+    pub fn started_at(&self, page: usize) -> Option<Time> {
+        self.started[page]
     }
-    /// The page that a request is of.
+    /// The page of a request.
     pub fn part_of(&self, index: usize) -> usize {
         self.parts.partition_point(|part| part.requests.end <= index)
     }
@@ -141,12 +143,12 @@ impl Order {
         &self.parts
     }
 
-    /// Takes a request out of those that wait; `false` if it does not.
+    /// Removes a request from the waiting ones; returns `false` if it is not waiting.
     pub fn take(&mut self, index: usize) -> bool {
         let at = self.waiting.iter().position(|waiting| *waiting == index);
         at.is_some_and(|at| self.waiting.remove(at).is_some())
     }
-    /// It waits again, before the others or behind them.
+    /// Makes a request wait again, before or after the others.
     pub fn put_back(&mut self, index: usize, first: bool) {
         if first {
             self.waiting.push_front(index);
@@ -159,48 +161,48 @@ impl Order {
         for follower in followers {
             self.missing[follower] -= 1;
             if self.missing[follower] == 0 {
-                self.want(now, follower);
+                self.schedule(now, follower);
             }
         }
     }
 
-    /// The response to a request has begun to come: what waited for that does no more.
-    pub fn on_begun(&mut self, now: Time, index: usize) {
+    /// The response to a request has started, which releases its dependents.
+    pub fn on_response_started(&mut self, now: Time, index: usize) {
         let followers = std::mem::take(&mut self.followers[index][1]);
         self.release(now, followers);
     }
 
-    /// A request is over, well or not: what waited for it does no more.
+    /// A request is over, successful or not, which releases its dependents.
     pub fn on_over(&mut self, now: Time, index: usize) {
-        self.on_begun(now, index);
+        self.on_response_started(now, index);
         let followers = std::mem::take(&mut self.followers[index][0]);
         self.release(now, followers);
         self.left -= 1;
         if self.left == 0 {
             self.part += 1;
             match self.parts.get(self.part) {
-                Some(part) if part.pause.is_zero() => self.begin_part(now),
+                Some(part) if part.pause.is_zero() => self.start_part(now),
                 Some(part) => drop(self.timers.insert((now + part.pause, PAUSE))),
                 None => {}
             }
         }
     }
 
-    /// No more can be sent: gives one that is not over and was not sent, whether its time has come or not.
+    /// After the end of sending: removes and returns a request that was not sent, ready or not.
     pub fn give_up(&mut self, now: Time) -> Option<usize> {
         loop {
             if let Some(index) = self.waiting.pop_front() {
                 return Some(index);
             }
             match self.timers.pop_last()? {
-                (_, PAUSE) => self.begin_part(now),
+                (_, PAUSE) => self.start_part(now),
                 (_, index) => return Some(index),
             }
         }
     }
 }
 
-/// In the place of a request: the pause before a page.
+/// A timer for the pause before a page, in place of a request.
 const PAUSE: usize = usize::MAX;
 
 #[cfg(test)]
@@ -213,7 +215,7 @@ mod tests {
     fn gate(after: &[usize], ms: u64) -> Gate {
         Gate { after: after.iter().map(|other| (*other, false)).collect(), delay: Duration::from_millis(ms) }
     }
-    /// Sends all that may be sent.
+    /// Sends all requests that may be sent.
     fn send(order: &mut Order) -> Vec<usize> {
         let mut sent = Vec::new();
         while let Some(index) = order.next() {
@@ -224,10 +226,10 @@ mod tests {
     }
 
     #[test]
-    fn a_list_goes_in_its_order() {
+    fn a_list_is_sent_in_order() {
         let mut order = Order::of_list(3);
         assert_eq!(order.next(), None);
-        order.begin(at(0));
+        order.start(at(0));
         assert_eq!(order.waiting(), 3);
         assert_eq!(send(&mut order), [0, 1, 2]);
         order.put_back(1, true);
@@ -235,11 +237,11 @@ mod tests {
     }
 
     #[test]
-    fn objects_wait_for_others_and_then_a_while() {
+    fn objects_wait_for_dependencies_and_a_delay() {
         let gates = vec![gate(&[], 0), gate(&[0], 5), gate(&[0], 0), gate(&[1, 2], 0)];
         let parts = vec![Part { requests: 0..4, pause: Duration::ZERO }];
         let mut order = Order::of_pages(gates, parts, vec![0, 3, 1, 0]);
-        order.begin(at(1));
+        order.start(at(1));
         assert_eq!((send(&mut order), order.wake_at()), (vec![0], None));
         order.on_over(at(10), 0);
         assert_eq!((send(&mut order), order.wake_at()), (vec![2], Some(at(15))));
@@ -257,28 +259,28 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_an_object_may_suffice() {
-        let begun = Gate { after: vec![(0, true)], delay: Duration::ZERO };
+    fn the_start_of_an_object_may_suffice() {
+        let started = Gate { after: vec![(0, true)], delay: Duration::ZERO };
         let parts = vec![Part { requests: 0..4, pause: Duration::ZERO }];
         let mut order =
-            Order::of_pages(vec![gate(&[], 0), begun.clone(), gate(&[0], 0), begun], parts, Vec::new());
-        order.begin(at(0));
+            Order::of_pages(vec![gate(&[], 0), started.clone(), gate(&[0], 0), started], parts, Vec::new());
+        order.start(at(0));
         assert_eq!(send(&mut order), [0]);
-        order.on_begun(at(1), 0);
+        order.on_response_started(at(1), 0);
         assert_eq!(send(&mut order), [1, 3]);
-        order.on_begun(at(2), 0);
+        order.on_response_started(at(2), 0);
         order.on_over(at(3), 0);
         assert_eq!(send(&mut order), [2]);
     }
 
     #[test]
-    fn pages_come_one_after_another_and_the_most_urgent_first() {
+    fn pages_are_sequential_and_urgent_requests_go_first() {
         let gates = vec![gate(&[], 0), gate(&[], 0), gate(&[0], 0), gate(&[2], 0)];
         let pause = Duration::from_millis(100);
         let parts = vec![Part { requests: 0..2, pause }, Part { requests: 2..4, pause }];
-        // A gate to another page names nothing.
+        // A dependency on another page is ignored.
         let mut order = Order::of_pages(gates, parts, vec![5, 1, 0, 0]);
-        order.begin(at(0));
+        order.start(at(0));
         assert_eq!(send(&mut order), [1, 0]);
         assert_eq!([0, 1, 2, 3].map(|index| order.part_of(index)), [0, 0, 1, 1]);
         order.on_over(at(1), 0);
@@ -293,12 +295,12 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_left_is_given_up_one_by_one() {
+    fn unsent_requests_are_removed_one_by_one() {
         let gates = vec![gate(&[], 0), gate(&[0], 5), gate(&[1], 0), gate(&[], 0), gate(&[3], 0)];
         let pause = Duration::from_millis(100);
         let parts = vec![Part { requests: 0..3, pause }, Part { requests: 3..5, pause }];
         let mut order = Order::of_pages(gates, parts, vec![0; 5]);
-        order.begin(at(0));
+        order.start(at(0));
         let mut given_up = Vec::new();
         while let Some(index) = order.give_up(at(0)) {
             given_up.push(index);

@@ -1,73 +1,73 @@
-//! A response on its way out: as much at a time as its stream takes.
+//! A response being written, as far as its stream accepts it.
 
 use super::Body;
 use std::io;
 use transport::{Data, StreamError, Transport};
 use wire::StreamId;
 
-/// Bytes of a source that are read at a time.
+/// The number of bytes read from a source at a time.
 const CHUNK: usize = 16_384;
 
-/// How far a response is after a turn.
+/// The result of writing a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pumped {
-    /// All of it was written, and the stream ended behind it, unless it is to stay.
+pub(crate) enum Written {
+    /// All of it was written, and the stream was finished unless it stays open.
     Done,
-    /// The stream takes no more for now: to be continued when it is writable.
+    /// The stream accepts no more for now; continue when it is writable.
     Blocked,
-    /// The source gives nothing for now: to be continued in [`Delayed::AGAIN`](super::Delayed::AGAIN).
-    Waits,
-    /// The stream is over for this side, by a reset say.
-    Over,
-    /// The source has failed: the stream is to be reset.
-    Broken,
+    /// The source has no data for now; continue after [`Delayed::RETRY_AFTER`](super::Delayed::RETRY_AFTER).
+    Waiting,
+    /// The stream was closed, for example by a reset.
+    Closed,
+    /// The source has failed: the stream must be reset.
+    Failed,
 }
 
 /// A response that is being written.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    /// What is to be written next, from `at` on: first the head, then what was read of a source and not taken by the stream.
+    /// The data to be written next, from `at` on: first the head, then data read from the source.
     chunk: Vec<u8>,
     at: usize,
     body: Option<Body>,
-    /// How much of the body was taken out of it.
+    /// The number of bytes taken from the body.
     taken: u64,
-    /// Whether the stream goes on behind it.
+    /// Whether the stream stays open after the response.
     stays: bool,
 }
 
 impl Reply {
-    /// A response of these bytes, and behind them the body.
+    /// A response with this head and body.
     pub(crate) fn new(head: Vec<u8>, body: Option<Body>) -> Reply {
         Reply { chunk: head, at: 0, body, taken: 0, stays: false }
     }
 
-    /// The same behind another one that has no body, and of which some may have been written.
-    pub(crate) fn behind(self, before: Option<Reply>) -> Reply {
+    /// The same after another response without a body, which may be partially written.
+    pub(crate) fn preceded_by(self, before: Option<Reply>) -> Reply {
         let Some(Reply { mut chunk, at, .. }) = before else { return self };
         chunk.extend_from_slice(&self.chunk);
         Reply { chunk, at, ..self }
     }
 
-    /// The same on a stream that does not end behind it, as a connection of HTTP/1.1.
+    /// The same on a stream that stays open, such as a connection of HTTP/1.1.
     pub(crate) fn staying(self) -> Reply {
         Reply { stays: true, ..self }
     }
 
-    /// Writes what the stream takes.
-    pub(crate) fn pump(&mut self, stream: StreamId, transport: &mut dyn Transport) -> Pumped {
+    /// Writes as much as the stream accepts.
+    pub(crate) fn pump(&mut self, stream: StreamId, transport: &mut dyn Transport) -> Written {
         loop {
             while self.at < self.chunk.len() {
                 match transport.write(stream, Data::Bytes(&self.chunk[self.at..])) {
                     Ok(taken) => self.at += taken as usize,
-                    Err(StreamError::Blocked) => return Pumped::Blocked,
-                    Err(_) => return Pumped::Over,
+                    Err(StreamError::Blocked) => return Written::Blocked,
+                    Err(_) => return Written::Closed,
                 }
             }
             match self.body.take() {
-                None if self.stays => return Pumped::Done,
+                None if self.stays => return Written::Done,
                 None => {
-                    return if transport.finish(stream).is_ok() { Pumped::Done } else { Pumped::Over };
+                    return if transport.finish(stream).is_ok() { Written::Done } else { Written::Closed };
                 }
                 Some(Body::Virtual(length)) => {
                     let taken =
@@ -77,9 +77,9 @@ impl Reply {
                         Ok(taken) => self.body = Some(Body::Virtual(length - taken)),
                         Err(StreamError::Blocked) => {
                             self.body = Some(Body::Virtual(length));
-                            return Pumped::Blocked;
+                            return Written::Blocked;
                         }
-                        Err(_) => return Pumped::Over,
+                        Err(_) => return Written::Closed,
                     }
                 }
                 Some(Body::Bytes(bytes)) => (self.chunk, self.at) = (bytes, 0),
@@ -87,30 +87,30 @@ impl Reply {
                     if self.taken == length {
                         continue;
                     }
-                    // Nothing is read that cannot be sent: what a client does not take stays where it lies.
+                    // Only read what can be sent: the rest stays in the source.
                     let room = match transport.room(stream) {
                         Ok(room) => room.min(length - self.taken).min(CHUNK as u64) as usize,
-                        Err(_) => return Pumped::Over,
+                        Err(_) => return Written::Closed,
                     };
                     if room == 0 {
                         self.body = Some(Body::Source { length, source });
-                        return Pumped::Blocked;
+                        return Written::Blocked;
                     }
                     let mut bytes = [0; CHUNK];
                     let read = match source.read_at(self.taken, &mut bytes[..room]) {
                         Ok(read @ 1..) => read.min(room),
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                             self.body = Some(Body::Source { length, source });
-                            return Pumped::Waits;
+                            return Written::Waiting;
                         }
-                        Ok(0) | Err(_) => return Pumped::Broken,
+                        Ok(0) | Err(_) => return Written::Failed,
                     };
                     self.taken += read as u64;
                     self.body = Some(Body::Source { length, source });
                     let written = match transport.write(stream, Data::Bytes(&bytes[..read])) {
                         Ok(written) => written as usize,
                         Err(StreamError::Blocked) => 0,
-                        Err(_) => return Pumped::Over,
+                        Err(_) => return Written::Closed,
                     };
                     (self.chunk, self.at) = (bytes[written..read].to_vec(), 0);
                 }

@@ -1,12 +1,12 @@
-//! Where the responses of a web client go.
+//! The destination of a web client's responses.
 
 use super::Fetched;
 use std::io;
 
-/// What is known of a response before its body.
+/// The properties of a response before its body.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Head {
-    /// The status code; none under hq-interop.
+    /// The status code; none for hq-interop.
     pub status: Option<u16>,
     /// The value of Content-Length.
     pub content_length: Option<u64>,
@@ -14,40 +14,41 @@ pub struct Head {
     pub content_type: Option<String>,
 }
 
-/// What a sink wants of a body.
+/// What a sink needs of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Take {
     /// Its bytes.
     Bytes,
-    /// Only how many they are: they are counted and not looked at.
+    /// Only its length: the bytes are counted but not read.
     Length,
     /// Nothing: the request is cancelled.
     Nothing,
 }
 
-/// Where responses go. Requests are named by their place in the list that the client was given.
+/// The destination of responses. Requests are identified by their index in the list given to the client.
 ///
-/// For each request that gets a response: [`begin`](Sink::begin) once, [`bytes`](Sink::bytes) in order and without gaps,
-/// [`end`](Sink::end) once. For one that gets none, `end` alone. A request that is repeated after a failure begins anew.
+/// For each request with a response: [`begin`](Sink::begin) once, [`bytes`](Sink::bytes) in order and without gaps,
+/// [`end`](Sink::end) once. For a request without a response only `end`. A request that is retried after a failure
+/// starts over.
 pub trait Sink {
-    /// A response has begun.
+    /// A response has started.
     ///
     /// # Errors
-    /// Any: the request fails with [`Failure::Sink`](super::Failure::Sink).
+    /// Any error: the request fails with [`Failure::Sink`](super::Failure::Sink).
     fn begin(&mut self, request: usize, head: &Head) -> io::Result<Take>;
-    /// Bytes of the body, the first of which is the one at `offset`.
+    /// Bytes of the body, starting at `offset`.
     ///
     /// # Errors
-    /// As [`begin`](Sink::begin).
+    /// See [`begin`](Sink::begin).
     fn bytes(&mut self, request: usize, offset: u64, bytes: &[u8]) -> io::Result<()>;
     /// The request is over.
     ///
     /// # Errors
-    /// As [`begin`](Sink::begin), if it was complete.
+    /// See [`begin`](Sink::begin), if it was complete.
     fn end(&mut self, request: usize, fetched: &Fetched) -> io::Result<()>;
 }
 
-/// Counts the bytes of bodies, and keeps nothing.
+/// Counts the bytes of bodies and discards them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Discard;
 

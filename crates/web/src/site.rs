@@ -1,4 +1,4 @@
-//! What a web server offers.
+//! The sites that web servers offer.
 
 use super::Method;
 use http::message::RequestHead;
@@ -9,37 +9,38 @@ use std::fmt;
 use std::io;
 use units::Duration;
 
-/// A request as it reaches a site.
+/// A request to a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Query<'a> {
-    /// GET or HEAD; the server has answered every other method itself (405). The answer to both is the same: of the one
-    /// to HEAD the server sends no body.
+    /// GET or HEAD; the server itself answers all other methods (405). The answers to both are the same; the server
+    /// omits the body for HEAD.
     pub method: Method,
-    /// The object: segments that are names, none of them `.` or `..` or with a `/` in it.
+    /// The path of the object: segments that are neither `.` nor `..` and contain no `/`.
     pub target: &'a Target,
-    /// Host and port that the client asked for; unknown under hq-interop.
+    /// The host and port in the request; unknown for hq-interop.
     pub authority: Option<&'a str>,
 }
 
-/// A site: from the target of a request to what is answered. One for each connection; what they share lies behind it.
+/// A site, which maps the targets of requests to answers. There is one value per connection; any shared state lies
+/// behind it.
 pub trait Site {
-    /// Answers a request. Called once for each, when it is complete.
+    /// Answers a request. Called once per complete request.
     fn find(&mut self, query: Query<'_>) -> Answer;
 }
 
 /// The answer to a request.
 #[derive(Debug)]
 pub struct Answer {
-    /// The status code (RFC 9110 section 15), from 200 to 599. Under hq-interop, which has none, everything but 200 is a
-    /// reset of the stream.
+    /// The status code (RFC 9110 section 15), from 200 to 599. hq-interop has no status codes and resets the stream for
+    /// everything except 200.
     pub status: u16,
-    /// The value of Content-Type; without one there is no such field.
+    /// The value of Content-Type; `None` omits the field.
     pub content_type: Option<Cow<'static, str>>,
-    /// The content. Its length is told by Content-Length.
+    /// The content, whose length is sent as Content-Length.
     pub body: Body,
-    /// How long the server thinks before it answers.
+    /// The think time of the server before the response.
     pub think: Duration,
-    /// Bytes of a field `x-fill`, which makes the head as large as it is to be; 0: there is none.
+    /// The size of a field `x-fill`, which pads the head; 0 for none.
     pub fill: usize,
 }
 
@@ -48,15 +49,15 @@ impl Answer {
     pub fn found(body: Body) -> Answer {
         Answer { status: 200, content_type: None, body, think: Duration::ZERO, fill: 0 }
     }
-    /// A status with one line of text.
+    /// A status with a line of text.
     pub fn plain(status: u16, text: &str) -> Answer {
         let body = Body::Bytes(format!("{text}\n").into_bytes());
         let content_type = Some("text/plain;charset=utf-8".into());
         Answer { status, content_type, ..Answer::found(body) }
     }
 
-    /// The answer to a complete request: that of the site, or the server's own one to what no site is asked. Whether only its
-    /// head is sent.
+    /// The answer to a complete request, from the site or, for invalid requests, from the server itself; and whether to
+    /// send only its head.
     pub(crate) fn to(head: &RequestHead, site: &mut dyn Site) -> (Answer, bool) {
         let methods = [Method::Get, Method::Head];
         let Some(method) = methods.into_iter().find(|method| method.as_str() == head.method) else {
@@ -64,14 +65,14 @@ impl Answer {
         };
         let answer = match Target::parse(head.path.as_deref().unwrap_or_default().as_bytes()) {
             Ok(target) => site.find(Query { method, target: &target, authority: head.authority.as_deref() }),
-            // RFC 9110 section 15.5.15.
+            // RFC 9110 section 15.5.15: the target is too long.
             Err(bad @ BadTarget::TooLong) => Answer::plain(414, &bad.to_string()),
             Err(bad) => Answer::plain(400, &bad.to_string()),
         };
         (answer, method == Method::Head)
     }
 
-    /// RFC 9110 section 9.1: 405 for a method that is known and not allowed, 501 for one that is not known.
+    /// RFC 9110 section 9.1: 405 for a known method that is not allowed, 501 for an unknown method.
     pub(crate) fn to_other_method(method: &str) -> Answer {
         match method {
             "POST" | "PUT" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE" | "PATCH" => {
@@ -81,10 +82,10 @@ impl Answer {
         }
     }
 
-    /// The fields of the response, whatever the protocol; whether it has content, unless it answers HEAD.
+    /// The protocol-independent fields of the response, and whether it has content, except for HEAD.
     pub fn fields(&self) -> (Vec<Field>, bool) {
         let mut fields = Vec::new();
-        // RFC 9110 section 15.5.6.
+        // RFC 9110 section 15.5.6: 405 requires the field Allow.
         if self.status == 405 {
             fields.push(Field::new("allow", "GET, HEAD"));
         }
@@ -103,15 +104,15 @@ impl Answer {
 
 /// The content of an answer.
 pub enum Body {
-    /// So many virtual bytes; what they are depends on where they come to stand in the stream ([`wire::pattern`]).
+    /// This many virtual bytes; their values depend on their position in the stream ([`wire::pattern`]).
     Virtual(u64),
-    /// Bytes that are there.
+    /// Bytes in memory.
     Bytes(Vec<u8>),
-    /// Bytes that are read piece by piece as the connection takes them.
+    /// Bytes that are read in pieces as the connection accepts them.
     Source {
-        /// How many there are.
+        /// The number of bytes.
         length: u64,
-        /// Where they are read.
+        /// The source of the bytes.
         source: Box<dyn Source>,
     },
 }
@@ -124,7 +125,7 @@ impl Body {
             Body::Bytes(bytes) => bytes.len() as u64,
         }
     }
-    /// Whether there are none.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -140,13 +141,13 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Where the bytes of a body are read: a file, say.
+/// A source of body bytes, for example a file.
 pub trait Source {
-    /// Reads into `out` from `offset` on; gives how many bytes there were, at least one. The offsets ascend without
-    /// gaps. The server never asks for bytes beyond the length that was told.
+    /// Reads into `out` from `offset` on. Returns the number of bytes, at least one. The offsets ascend without gaps.
+    /// The server never reads beyond the announced length.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`]: they cannot be read now, and are asked for again a tenth of a second later. After any other
-    /// error, and after 0 bytes, the response is broken off by a reset, for its length was told already.
+    /// [`io::ErrorKind::WouldBlock`] if no bytes are available now; the server retries a tenth of a second later. After
+    /// any other error, and after 0 bytes, the response is aborted by a reset, since its length was already announced.
     fn read_at(&mut self, offset: u64, out: &mut [u8]) -> io::Result<usize>;
 }

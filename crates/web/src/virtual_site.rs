@@ -1,22 +1,22 @@
-//! A site of virtual objects, for simulated runs.
+//! A site of virtual objects for simulated runs.
 
 use crate::{Answer, Body, Query, Site};
 use http::Target;
 use units::Duration;
 
-/// A site of virtual objects: `/<bytes>` has as many bytes as it says, and nothing else is there. A query says more:
-/// `/<bytes>?think=<nanoseconds>&fill=<bytes>` is answered after a while, with a field that makes the head larger by so much.
+/// A site of virtual objects: `/<bytes>` is an object of that size, and there are no others.
+/// `/<bytes>?think=<nanoseconds>&fill=<bytes>` is answered after a think time, with a field that pads the head.
 #[derive(Debug, Clone, Copy)]
 pub struct VirtualSite;
 
-/// The largest virtual object: more than any run sends, and inside QUIC's limit of 2^62 - 1 with its fields.
+/// The maximum size of a virtual object: more than any run sends, and within QUIC's limit of 2^62 - 1 with its fields.
 const LARGEST: u64 = 1 << 60;
-/// The longest time that the site thinks: as long as a page can say.
+/// The maximum think time in nanoseconds, the maximum in a page.
 const LONGEST: u64 = u64::MAX;
-/// The most that makes a head larger: it is inside of what clients take.
-pub const MOST_FILL: u64 = 16_384;
+/// The maximum padding of a head, which clients accept.
+pub const MAX_FILL: u64 = 16_384;
 
-/// Digits as a number up to a limit.
+/// Parses a decimal number up to a limit.
 fn number(digits: &str, most: u64) -> Option<u64> {
     let is_one = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|number| is_one && *number <= most)
@@ -28,7 +28,7 @@ fn find(target: &Target) -> Option<Answer> {
     for part in target.query.iter().flat_map(|query| query.split('&')) {
         match part.split_once('=')? {
             ("think", digits) => answer.think = Duration::from_nanos(number(digits, LONGEST)?),
-            ("fill", digits) => answer.fill = number(digits, MOST_FILL)? as usize,
+            ("fill", digits) => answer.fill = number(digits, MAX_FILL)? as usize,
             _ => return None,
         }
     }

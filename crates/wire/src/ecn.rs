@@ -1,13 +1,13 @@
 //! The ECN field of the IP header (RFC 3168 section 5).
 
-/// The codepoint that a datagram carries.
+/// The ECN codepoint of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
 pub enum Ecn {
     /// Not ECN-capable.
     #[default]
     NotEct = 0b00,
-    /// ECN-capable; in L4S (RFC 9331): wants scalable treatment.
+    /// ECN-capable; in L4S (RFC 9331) a request for scalable treatment.
     Ect1 = 0b01,
     /// ECN-capable.
     Ect0 = 0b10,
@@ -25,7 +25,7 @@ impl Ecn {
             _ => Ecn::Ce,
         }
     }
-    /// Whether a network that knows L4S takes it for L4S traffic: ECT(1) or CE (RFC 9331 section 5.1).
+    /// Whether an L4S network treats the datagram as L4S traffic: ECT(1) or CE (RFC 9331 section 5.1).
     pub const fn is_l4s(self) -> bool {
         matches!(self, Ecn::Ect1 | Ecn::Ce)
     }

@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-/// The code of a CONNECTION_CLOSE frame of type 0x1c: why QUIC closed a connection. Codes of applications
-/// (RFC 9000 section 20.2) are plain integers and not of this type.
+/// The code of a CONNECTION_CLOSE frame of type 0x1c: why QUIC closed a connection. Application error codes (RFC 9000
+/// section 20.2) are plain integers instead.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub u64);
 
 impl Code {
     /// Closed without an error.
     pub const NO_ERROR: Code = Code(0x00);
-    /// The endpoint cannot go on.
+    /// The endpoint cannot continue because of an internal error.
     pub const INTERNAL_ERROR: Code = Code(0x01);
     /// The server refuses new connections.
     pub const CONNECTION_REFUSED: Code = Code(0x02);
@@ -22,13 +22,13 @@ impl Code {
     pub const STREAM_STATE_ERROR: Code = Code(0x05);
     /// Data beyond the final size, or another final size than before.
     pub const FINAL_SIZE_ERROR: Code = Code(0x06);
-    /// A frame that is badly formatted.
+    /// A malformed frame.
     pub const FRAME_ENCODING_ERROR: Code = Code(0x07);
-    /// Transport parameters that are badly formatted, have an invalid value, or lack or forbid one.
+    /// Transport parameters that are malformed, invalid, missing or forbidden.
     pub const TRANSPORT_PARAMETER_ERROR: Code = Code(0x08);
     /// More connection ids than the limit.
     pub const CONNECTION_ID_LIMIT_ERROR: Code = Code(0x09);
-    /// An error of the protocol that no other code tells better.
+    /// A protocol error that no other code describes better.
     pub const PROTOCOL_VIOLATION: Code = Code(0x0a);
     /// A server received an Initial with an invalid token.
     pub const INVALID_TOKEN: Code = Code(0x0b);
@@ -36,13 +36,13 @@ impl Code {
     pub const APPLICATION_ERROR: Code = Code(0x0c);
     /// More CRYPTO data than can be buffered.
     pub const CRYPTO_BUFFER_EXCEEDED: Code = Code(0x0d);
-    /// A key update that is an error (RFC 9001 section 6).
+    /// An error in a key update (RFC 9001 section 6).
     pub const KEY_UPDATE_ERROR: Code = Code(0x0e);
     /// The confidentiality or integrity limit of the AEAD was reached (RFC 9001 section 6.6).
     pub const AEAD_LIMIT_REACHED: Code = Code(0x0f);
     /// No network path can carry QUIC.
     pub const NO_VIABLE_PATH: Code = Code(0x10);
-    /// The version information of the peer does not fit what happened (RFC 9368 section 10.2).
+    /// The peer's version information contradicts the negotiation (RFC 9368 section 10.2).
     pub const VERSION_NEGOTIATION_ERROR: Code = Code(0x11);
 
     /// The handshake failed with this TLS alert (RFC 9001 section 4.8).
@@ -50,13 +50,13 @@ impl Code {
     pub const fn crypto(alert: u8) -> Code {
         Code(0x100 + alert as u64)
     }
-    /// The TLS alert, if the code is of the range CRYPTO_ERROR: 0x0100 to 0x01ff.
+    /// The TLS alert, if the code is a CRYPTO_ERROR (0x0100 to 0x01ff).
     #[inline]
     pub const fn alert(self) -> Option<u8> {
         if self.0 & !0xff == 0x100 { Some(self.0 as u8) } else { None }
     }
 
-    /// The name in RFC 9000; `None` for a code that it does not name.
+    /// The name in RFC 9000; `None` for codes without a name.
     pub const fn name(self) -> Option<&'static str> {
         Some(match self {
             Code::NO_ERROR => "NO_ERROR",
@@ -83,7 +83,7 @@ impl Code {
     }
 }
 
-/// The name, with the TLS alert behind that of CRYPTO_ERROR, or the number of a code without a name.
+/// The name, followed by the TLS alert for CRYPTO_ERROR, or the number of a code without a name.
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.name(), self.alert()) {

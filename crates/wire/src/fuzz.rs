@@ -1,6 +1,5 @@
-//! Entry points for fuzzing: each takes arbitrary bytes, decodes them, and panics if what it decoded does not come back
-//! as an equal value when it is encoded and decoded again. The property tests of this crate and the fuzz targets call
-//! the same functions.
+//! Entry points for fuzzing. Each decodes arbitrary bytes and panics if a decoded value changes when it is encoded and
+//! decoded again. The property tests of this crate and the fuzz targets call the same functions.
 
 use crate::frame::{Ack, Data, Frame, Frames};
 use crate::header::{self, Header, HeaderError, Invariants, LongHeader, ShortHeader, WrittenLong};
@@ -9,7 +8,7 @@ use crate::{Hole, PacketKind, Side, TransportParameters, ip as internet, pattern
 /// A datagram: one byte for the length of local connection ids, four for a hole, then its packets.
 ///
 /// # Panics
-/// If a header does not come back, or a hole does not mean what its bytes written out mean.
+/// If a header does not round-trip, or if a hole and its written bytes give different results.
 pub fn header(data: &[u8]) {
     let Some(([id_length, hole @ ..], mut rest)) = data.split_first_chunk::<5>() else { return };
     let id_length = usize::from(id_length % 21);
@@ -27,16 +26,16 @@ pub fn header(data: &[u8]) {
             Err(_) => return,
         };
         assert!(header.number_offset <= header.end && 0 < header.end && header.end <= rest.len());
-        comes_back(&header, rest, id_length);
+        check_round_trip(&header, rest, id_length);
         if let Some(hole) = hole {
-            same_when_written_out(&header, rest, id_length, hole);
+            check_written_out(&header, rest, id_length, hole);
         }
         rest = &rest[header.end..];
         hole = hole.and_then(|hole| hole.behind(header.end));
     }
 }
 
-fn comes_back(header: &Header, datagram: &[u8], id_length: usize) {
+fn check_round_trip(header: &Header, datagram: &[u8], id_length: usize) {
     let mut out = Vec::new();
     match header.kind {
         PacketKind::VersionNegotiation => {
@@ -87,7 +86,7 @@ fn comes_back(header: &Header, datagram: &[u8], id_length: usize) {
     assert_eq!(again.end, out.len());
 }
 
-fn same_when_written_out(header: &Header, datagram: &[u8], id_length: usize, hole: Hole) {
+fn check_written_out(header: &Header, datagram: &[u8], id_length: usize, hole: Hole) {
     let at = hole.at as usize;
     if !header.has_number() || at < header.number_offset {
         return;
@@ -95,17 +94,17 @@ fn same_when_written_out(header: &Header, datagram: &[u8], id_length: usize, hol
     let mut whole = datagram.to_vec();
     hole.write_out(&mut whole);
     let mut expected = *header;
-    // A packet that ends where the hole starts does not own it, unless it goes to the end of the datagram.
+    // A packet that ends where the hole starts does not own it, unless it extends to the end of the datagram.
     let end = Header::parse(&whole, id_length).unwrap().end;
     assert!(end == header.end && end <= at || end == header.end + hole.length as usize && at <= header.end);
     expected.end = end;
     assert_eq!(Header::parse(&whole, id_length), Ok(expected));
 }
 
-/// The payload of a packet: two bytes for the number of virtual bytes behind it, then the frames.
+/// The payload of a packet: two bytes for the number of virtual bytes after it, then the frames.
 ///
 /// # Panics
-/// If a frame does not come back, or virtual data does not mean what its bytes written out mean.
+/// If a frame does not round-trip, or if virtual data and its written bytes give different results.
 pub fn frames(data: &[u8]) {
     let Some((tail, payload)) = data.split_first_chunk() else { return };
     let tail = usize::from(u16::from_be_bytes(*tail));
@@ -122,7 +121,7 @@ pub fn frames(data: &[u8]) {
             let _ = ack.scaled_delay((tail % 21) as u8);
         }
         if let Frame::Ack(ack) = frame {
-            keeps_to_its_limit(ack, tail);
+            check_limit(ack, tail);
         }
     }
     let again = Frames::new(&out, tail).collect::<Result<Vec<_>, _>>();
@@ -142,7 +141,7 @@ pub fn frames(data: &[u8]) {
     assert_eq!(Frames::new(&whole, 0).collect::<Result<Vec<_>, _>>(), Ok(written_out));
 }
 
-fn keeps_to_its_limit(ack: &Ack<'_>, limit: usize) {
+fn check_limit(ack: &Ack<'_>, limit: usize) {
     let mut out = Vec::new();
     let count = crate::frame::ack(&mut out, ack.ranges(), ack.delay(), ack.ecn(), limit);
     assert!(out.len() <= limit);
@@ -159,7 +158,7 @@ fn keeps_to_its_limit(ack: &Ack<'_>, limit: usize) {
 /// Transport parameters: one byte whose lowest bit is the side, then the parameters.
 ///
 /// # Panics
-/// If they do not come back.
+/// If they do not round-trip.
 pub fn parameters(data: &[u8]) {
     let Some((side, bytes)) = data.split_first() else { return };
     let side = if side & 1 == 0 { Side::Client } else { Side::Server };
@@ -173,7 +172,7 @@ pub fn parameters(data: &[u8]) {
 /// An IP packet.
 ///
 /// # Panics
-/// If it does not come back.
+/// If it does not round-trip.
 pub fn ip(data: &[u8]) {
     let Ok(packet) = internet::Packet::decode(data) else { return };
     let mut out = Vec::new();
@@ -184,12 +183,12 @@ pub fn ip(data: &[u8]) {
 /// A TCP segment.
 ///
 /// # Panics
-/// If its header does not come back.
+/// If its header does not round-trip.
 pub fn tcp(data: &[u8]) {
     let Ok((header, length)) = crate::tcp::Header::decode(data) else { return };
     assert!(length <= data.len());
     let mut out = Vec::new();
-    // Those who send never put more into a header than it has room for; others may have left the padding out.
+    // The encoder never writes more options than fit; other senders may have omitted the padding.
     if header.options.size() > crate::tcp::MAX_OPTIONS {
         return;
     }

@@ -1,24 +1,23 @@
-//! The part of a datagram that is known by its rule and not written out.
+//! Holes: the virtual bytes of a datagram, which are not stored.
 
 use crate::pattern;
 
-/// A run of virtual application bytes inside a datagram. The bytes that stand before and behind it are in the
-/// datagram's buffer, those of the hole are not: `buffer[..at]`, then `length` bytes of the [`pattern`] from stream
-/// offset `offset` on, then `buffer[at..]`.
+/// A run of virtual application bytes in a datagram. The buffer contains only the bytes before and after it. The
+/// datagram is `buffer[..at]`, then `length` bytes of the [`pattern`] from stream offset `offset`, then `buffer[at..]`.
 ///
-/// Only datagrams under null protection have one; whoever looks at the bytes calls [`Hole::write_out`] first.
+/// Only datagrams under null protection have a hole. Call [`Hole::write_out`] before reading the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hole {
-    /// Where in the buffer it stands.
+    /// The offset in the buffer.
     pub at: u32,
-    /// How many bytes it stands for.
+    /// The number of virtual bytes.
     pub length: u32,
     /// The stream offset of its first byte.
     pub offset: u64,
 }
 
 impl Hole {
-    /// Puts the bytes of the hole into the buffer, which is then the whole datagram.
+    /// Writes the virtual bytes into the buffer, which then contains the whole datagram.
     pub fn write_out(self, buffer: &mut Vec<u8>) {
         let (at, length) = (self.at as usize, self.length as usize);
         let end = buffer.len();
@@ -27,7 +26,7 @@ impl Hole {
         pattern::fill(self.offset, &mut buffer[at..at + length]);
     }
 
-    /// The same hole in the buffer without its first `start` bytes; `None` if it stands within these.
+    /// The same hole in the buffer without its first `start` bytes; `None` if it lies within these.
     #[inline]
     pub fn behind(self, start: usize) -> Option<Hole> {
         let at = (self.at as usize).checked_sub(start)?;
@@ -35,8 +34,8 @@ impl Hole {
     }
 }
 
-/// Where a datagram was altered on its way: the first and the last byte that are not as sent. Null protection has no
-/// tag that could tell; a packet that covers an altered byte fails to open there as it does under TLS.
+/// The altered part of a datagram, between the first and the last altered byte. Null protection has no tag to detect
+/// it; instead a packet that contains an altered byte fails to decrypt, as with TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Damage {
     /// The offset of the first altered byte.
@@ -46,11 +45,11 @@ pub struct Damage {
 }
 
 impl Damage {
-    /// Both damages.
+    /// The union of both.
     pub fn and(self, other: Damage) -> Damage {
         Damage { first: self.first.min(other.first), last: self.last.max(other.last) }
     }
-    /// Whether a byte in `start..end` is altered.
+    /// Whether the damage overlaps with `start..end`.
     pub fn touches(self, start: usize, end: usize) -> bool {
         (self.first as usize) < end && self.last as usize >= start
     }

@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-/// A connection id of version 1: 0 to 20 bytes, kept inline. Ordered as byte strings are.
+/// A connection id of version 1: 0 to 20 bytes, stored inline. Ids compare as byte strings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(align(8))]
 pub struct ConnectionId {
-    // The bytes, zeroes up to 20, the length, zeroes: so the derived comparisons are those of byte strings, and a copy
-    // takes three whole words.
+    // The bytes, zeros up to 20, the length, zeros. The derived comparisons are therefore those of byte strings, and a
+    // copy takes three whole words.
     padded: [u8; 24],
 }
 
-/// Where the length stands.
+/// The index of the length.
 const LENGTH_AT: usize = ConnectionId::MAX_LENGTH;
 
-/// For each length the bits that count of 20 bytes, read as three little-endian integers.
+/// For each length, the mask of its bytes within 20 bytes, read as three little-endian integers.
 static MASKS: [[u64; 3]; ConnectionId::MAX_LENGTH + 1] = {
     let mut masks = [[0; 3]; ConnectionId::MAX_LENGTH + 1];
     let mut length = 0;
@@ -30,24 +30,24 @@ static MASKS: [[u64; 3]; ConnectionId::MAX_LENGTH + 1] = {
 };
 
 impl ConnectionId {
-    /// The greatest length in bytes (RFC 9000-17.2-2, 9000-17.2-4).
+    /// The maximum length in bytes (RFC 9000-17.2-2, 9000-17.2-4).
     pub const MAX_LENGTH: usize = 20;
     /// The id of length 0.
     pub const EMPTY: ConnectionId = ConnectionId { padded: [0; 24] };
 
-    /// The id of these bytes, or `None` if they are more than [`ConnectionId::MAX_LENGTH`].
+    /// The id with these bytes, or `None` if there are more than [`ConnectionId::MAX_LENGTH`].
     #[inline]
     pub fn new(bytes: &[u8]) -> Option<ConnectionId> {
         ConnectionId::prefix(bytes, bytes.len())
     }
 
-    /// The id of the first `length` bytes, or `None` if there are not that many or `length` is too great.
+    /// The id with the first `length` bytes, or `None` if there are fewer or `length` is too large.
     #[inline]
     pub(crate) fn prefix(bytes: &[u8], length: usize) -> Option<ConnectionId> {
         let masks = MASKS.get(length)?;
         let mut id = ConnectionId::EMPTY;
         if let Some(window) = bytes.first_chunk::<{ ConnectionId::MAX_LENGTH }>() {
-            // Of a whole packet always. A copy of `length` bytes would be a call; this is three words.
+            // Always the case for a whole packet. Copying `length` bytes would be a function call; this is three words.
             let [a, b, c] = [&window[..8], &window[8..16], &window[16..]].map(|part| {
                 let mut word = [0; 8];
                 word[..part.len()].copy_from_slice(part);
@@ -65,7 +65,7 @@ impl ConnectionId {
         Some(id)
     }
 
-    /// The bytes, and zeroes behind them.
+    /// The bytes, padded with zeros.
     #[inline]
     pub(crate) fn padded(&self) -> &[u8] {
         &self.padded[..ConnectionId::MAX_LENGTH]
@@ -94,7 +94,7 @@ impl Default for ConnectionId {
     }
 }
 
-/// In hexadecimal; `(empty)` for the id of length 0.
+/// Hexadecimal digits, or `(empty)` for the id of length 0.
 impl fmt::Display for ConnectionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {

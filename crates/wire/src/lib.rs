@@ -1,7 +1,8 @@
-//! Bytes to values and back: varints, packets, frames, transport parameters, and the IP, UDP and TCP headers around them.
+//! Conversion between bytes and values: varints, packets, frames, transport parameters, and the IP, UDP and TCP headers
+//! around them.
 //!
-//! Everything is strict: what the RFC calls an error is one here, with the error code that it names. Decoders borrow
-//! from the bytes, allocate nothing, and never panic, whatever the bytes are.
+//! Decoding is strict: every error in the RFC is an error here, with the error code in the RFC. Decoders borrow from
+//! the bytes, allocate nothing, and never panic on any input.
 
 mod ecn;
 pub mod error;

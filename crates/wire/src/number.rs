@@ -1,8 +1,8 @@
-//! Packet numbers: cut to one to four bytes on the wire and made whole again (RFC 9000 section 17.1, appendix A).
+//! Packet numbers: truncation to one to four bytes, and expansion (RFC 9000 section 17.1, appendix A).
 
 use crate::varint::{Reader, UnexpectedEnd};
 
-/// A packet number as it stands in a header: its low bytes and how many of them.
+/// A truncated packet number: its low bytes and their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Truncated {
     value: u32,
@@ -10,21 +10,21 @@ pub struct Truncated {
 }
 
 impl Truncated {
-    /// The greatest length in bytes.
+    /// The maximum length in bytes.
     pub const MAX_LENGTH: usize = 4;
 
-    /// `full` in as few bytes as a receiver needs that has all packets up to `largest_acked`, the largest number that
-    /// was acknowledged in this space, or none (RFC 9000 section A.2).
+    /// Truncates `full` to as few bytes as a receiver needs that has received all packets up to `largest_acked`, the
+    /// largest acknowledged number of this space, if any (RFC 9000 section A.2).
     ///
-    /// Four bytes are the most there is: a sender must not have 2^31 numbers in flight.
+    /// The maximum is four bytes: a sender must not have 2^31 numbers in flight.
     #[inline]
     pub fn new(full: u64, largest_acked: Option<u64>) -> Truncated {
         let unacknowledged = match largest_acked {
             Some(largest) => full.saturating_sub(largest),
             None => full.saturating_add(1),
         };
-        // The receiver tells apart half of the window to either side, so the window is twice what is in doubt.
-        // RFC 9000-17.1-1, 9000-17.1-2.
+        // The receiver can distinguish half of the window to either side, so the window is twice the uncertainty. RFC
+        // 9000-17.1-1, 9000-17.1-2: "more than twice" the distance to the largest acknowledged number.
         let length = match unacknowledged {
             0..=0x80 => 1,
             0x81..=0x8000 => 2,
@@ -34,7 +34,7 @@ impl Truncated {
         Truncated::with_length(full, length)
     }
 
-    /// The low `length` bytes of `full`; a length outside of 1 to 4 becomes the nearest.
+    /// The low `length` bytes of `full`; `length` is clamped to 1 to 4.
     #[inline]
     pub fn with_length(full: u64, length: usize) -> Truncated {
         let length = length.clamp(1, Truncated::MAX_LENGTH);
@@ -46,19 +46,19 @@ impl Truncated {
     pub const fn value(self) -> u32 {
         self.value
     }
-    /// How many bytes it takes: 1 to 4.
+    /// The length in bytes: 1 to 4.
     #[inline]
     pub const fn length(self) -> usize {
         self.length as usize
     }
 
-    /// Its bytes, and zeroes behind them.
+    /// The bytes, padded with zeros.
     #[inline]
     pub(crate) const fn padded(self) -> [u8; Truncated::MAX_LENGTH] {
         (self.value << (32 - 8 * self.length as u32)).to_be_bytes()
     }
 
-    /// Appends its bytes.
+    /// Appends the bytes.
     #[inline]
     pub fn write(self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.padded()[..self.length()]);
@@ -69,7 +69,7 @@ impl Truncated {
     pub fn read(reader: &mut Reader<'_>, length: usize) -> Result<Truncated, UnexpectedEnd> {
         debug_assert!((1..=Truncated::MAX_LENGTH).contains(&length));
         let value = match reader.rest().first_chunk() {
-            // Of a whole packet always, for a tag follows.
+            // Always the case for a whole packet, since a tag follows.
             Some(window) => {
                 reader.bytes(length)?;
                 u32::from_be_bytes(*window) >> (32 - 8 * length)
@@ -79,15 +79,16 @@ impl Truncated {
         Ok(Truncated { value, length: length as u8 })
     }
 
-    /// The whole number: of those that end in these bytes the one nearest to what is expected next, which is one more
-    /// than `largest`, the largest number of a packet of this space that was opened, or 0 (RFC 9000 section A.3).
+    /// The full number: the one with these low bytes that is closest to the next expected number, `largest` + 1, where
+    /// `largest` is the largest number of a decrypted packet of this space (RFC 9000 section A.3). Without one, 0 is
+    /// expected.
     #[inline]
     pub fn expand(self, largest: Option<u64>) -> u64 {
         let expected = largest.map_or(0, |largest| largest + 1);
         let window = 1 << (8 * self.length);
         let half = window / 2;
         let candidate = (expected & !(window - 1)) | u64::from(self.value);
-        // Written without subtraction, as the RFC does, so that nothing goes below zero.
+        // Without subtraction, as in the RFC, to avoid underflow.
         if candidate + half <= expected && candidate < (1 << 62) - window {
             candidate + window
         } else if candidate > expected + half && candidate >= window {
@@ -119,7 +120,7 @@ mod tests {
 
     /// RFC 9000-17.1-1.
     #[test]
-    fn the_first_packets_need_one_byte_until_half_of_it_is_in_doubt() {
+    fn the_first_packets_need_one_byte() {
         assert_eq!(Truncated::new(0, None), Truncated { value: 0, length: 1 });
         assert_eq!(Truncated::new(127, None).length(), 1);
         assert_eq!(Truncated::new(128, None).length(), 2);
@@ -139,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_cut_for_a_receiver_is_made_whole_by_it(
+        fn truncated_numbers_are_expanded_by_the_receiver(
             acked in 0u64..1 << 60, shift in 0u32..31, ahead in 1u64..1 << 31, behind in any::<u64>()
         ) {
             let full = acked + (ahead >> shift).max(1);
@@ -149,7 +150,7 @@ mod tests {
             prop_assert_eq!(out.len(), number.length());
             let read = Truncated::read(&mut Reader::new(&out), out.len()).unwrap();
             prop_assert_eq!(read, number);
-            // The receiver has something between what was acknowledged and what comes just before.
+            // The receiver's largest number lies between the largest acknowledged number and this one.
             let largest = acked + behind % (full - acked);
             prop_assert_eq!(read.expand(Some(largest)), full);
         }

@@ -1,4 +1,4 @@
-//! The types of packets, by the words that qlog and tables have for them.
+//! Packet types and their names in qlog and tables.
 
 /// The packet types of QUIC (RFC 9000 section 17), and a segment of TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,14 +17,14 @@ pub enum PacketKind {
     VersionNegotiation,
     /// A stateless reset.
     StatelessReset,
-    /// Not to be told.
+    /// Unknown.
     Unknown,
-    /// A segment of TCP, which has no types. Its number is that of its first byte, counted from the SYN.
+    /// A TCP segment, which has no type. Its number is that of its first byte, counted from the SYN.
     Segment,
 }
 
 impl PacketKind {
-    /// All of them in the order of their discriminants.
+    /// All types in the order of their discriminants.
     pub const ALL: [PacketKind; 9] = [
         PacketKind::Initial,
         PacketKind::ZeroRtt,
@@ -36,14 +36,14 @@ impl PacketKind {
         PacketKind::Unknown,
         PacketKind::Segment,
     ];
-    /// The word for it in qlog, which knows no segments of TCP.
+    /// The name in qlog, which has no TCP segments.
     pub const fn qlog_name(self) -> &'static str {
         match self {
             PacketKind::Segment => PacketKind::Unknown.name(),
             kind => kind.name(),
         }
     }
-    /// The word for it in tables: that of qlog, but for segments of TCP.
+    /// The name in tables: that in qlog, except for TCP segments.
     pub const fn name(self) -> &'static str {
         match self {
             PacketKind::Initial => "initial",

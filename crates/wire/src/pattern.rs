@@ -1,5 +1,4 @@
-//! Application bytes that are a function of their place in the stream, so that they need not exist until somebody
-//! looks at them.
+//! Virtual application bytes: a function of the stream offset, computed only when needed.
 
 /// The period of the pattern: a prime, so that no packet size divides it.
 const PERIOD: usize = 251;
@@ -21,7 +20,7 @@ pub const fn byte(offset: u64) -> u8 {
     (offset % PERIOD as u64) as u8
 }
 
-/// Calls `each` with the pieces of the pattern from `offset` on, `length` bytes in all.
+/// Calls `each` with the pieces of the pattern from `offset`, `length` bytes in total.
 fn pieces(offset: u64, length: usize, mut each: impl FnMut(std::ops::Range<usize>, &'static [u8])) {
     let mut done = 0;
     while done < length {
@@ -49,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_filled_matches_and_every_byte_is_its_offsets() {
+    fn filled_bytes_match_and_depend_on_their_offset() {
         for (offset, length) in
             [(0, 0), (3, 1452), (4_000_000_007, 9000), (250, 2), (u64::from(u32::MAX), 5000)]
         {

@@ -1,4 +1,4 @@
-//! Stream ids: who opened a stream, and which way it carries data (RFC 9000 section 2.1).
+//! Stream ids, which encode the initiator and the direction (RFC 9000 section 2.1).
 
 use std::fmt;
 
@@ -36,12 +36,12 @@ impl fmt::Display for Side {
     }
 }
 
-/// Which way a stream carries data.
+/// The direction of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// Both ways.
+    /// Both directions.
     Bidirectional,
-    /// From its initiator only.
+    /// Only from the initiator.
     Unidirectional,
 }
 
@@ -54,16 +54,16 @@ impl fmt::Display for Direction {
     }
 }
 
-/// A stream id, 0 to 2^62 - 1: the lowest bit names the initiator, the next one the direction, the rest counts.
+/// A stream id, 0 to 2^62 - 1: the lowest bit is the initiator, the next one the direction, the rest the index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(u64);
 
 impl StreamId {
-    /// The greatest number of streams of one type that can exist, 2^60: more have no id (RFC 9000 section 4.6).
+    /// The maximum number of streams of one type, 2^60 (RFC 9000 section 4.6).
     pub const MAX_COUNT: u64 = 1 << 60;
 
-    /// The stream with this initiator and direction that is the `index`-th of its type, counted from 0.
-    /// `index` is below [`StreamId::MAX_COUNT`].
+    /// The id of the stream with this initiator, direction and index. The index counts from 0 and is below
+    /// [`StreamId::MAX_COUNT`].
     #[inline]
     pub const fn new(initiator: Side, direction: Direction, index: u64) -> StreamId {
         debug_assert!(index < StreamId::MAX_COUNT);
@@ -71,7 +71,7 @@ impl StreamId {
         let direction = matches!(direction, Direction::Unidirectional) as u64;
         StreamId(index << 2 | direction << 1 | initiator)
     }
-    /// The id of this value, at most 2^62 - 1.
+    /// The id with this value, at most 2^62 - 1.
     #[inline]
     pub const fn from_value(value: u64) -> StreamId {
         debug_assert!(value <= crate::varint::MAX);
@@ -82,17 +82,17 @@ impl StreamId {
     pub const fn value(self) -> u64 {
         self.0
     }
-    /// Who opens or opened it.
+    /// The side that opens the stream.
     #[inline]
     pub const fn initiator(self) -> Side {
         if self.0 & 1 == 0 { Side::Client } else { Side::Server }
     }
-    /// Which way it carries data.
+    /// The direction.
     #[inline]
     pub const fn direction(self) -> Direction {
         if self.0 & 2 == 0 { Direction::Bidirectional } else { Direction::Unidirectional }
     }
-    /// Its place among the streams of its type, counted from 0.
+    /// The index among the streams of its type, counted from 0.
     #[inline]
     pub const fn index(self) -> u64 {
         self.0 >> 2

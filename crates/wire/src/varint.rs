@@ -1,12 +1,12 @@
-//! Variable-length integers (RFC 9000 section 16), and the reader that every decoder here is built on.
+//! Variable-length integers (RFC 9000 section 16), and the reader used by every decoder.
 
 use std::fmt;
 
-/// The greatest value that a variable-length integer holds: 2^62 - 1.
+/// The maximum value of a variable-length integer: 2^62 - 1.
 pub const MAX: u64 = (1 << 62) - 1;
 
-/// The bytes that the shortest encoding of `value` takes: 1, 2, 4 or 8. For a value above [`MAX`], which has no
-/// encoding, 8.
+/// The size of the shortest encoding of `value`: 1, 2, 4 or 8 bytes. For a value above [`MAX`], which has no encoding,
+/// 8.
 #[inline]
 pub const fn size(value: u64) -> usize {
     match value {
@@ -20,7 +20,7 @@ pub const fn size(value: u64) -> usize {
 /// Appends `value` in its shortest encoding.
 ///
 /// # Panics
-/// If `value` is above [`MAX`]. No decoder gives such a value and no counter of QUIC may reach it.
+/// If `value` is above [`MAX`]. No decoder returns such a value and no counter of QUIC may reach it.
 #[inline]
 pub fn encode(out: &mut Vec<u8>, value: u64) {
     match value {
@@ -32,15 +32,15 @@ pub fn encode(out: &mut Vec<u8>, value: u64) {
     }
 }
 
-/// A two-byte integer that was reserved before its value was known: the Length of a long header, say.
+/// A two-byte integer reserved before its value is known, for example the Length of a long header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot(usize);
 
 impl Slot {
-    /// The greatest value that fits: 2^14 - 1.
+    /// The maximum value: 2^14 - 1.
     pub const MAX: usize = 0x3fff;
 
-    /// Appends two bytes to be set later; until then they read as 0.
+    /// Appends two bytes to be set later, with the value 0.
     #[inline]
     pub fn reserve(out: &mut Vec<u8>) -> Slot {
         let at = out.len();
@@ -52,10 +52,10 @@ impl Slot {
     pub const fn at(self) -> usize {
         self.0
     }
-    /// Writes the value, always in two bytes (RFC 9000 section 16 allows longer encodings than needed).
+    /// Writes the value in two bytes (RFC 9000 section 16 permits encodings that are not minimal).
     ///
     /// # Panics
-    /// If `value` is above [`Slot::MAX`] or the buffer is not the one in which the slot was reserved.
+    /// If `value` exceeds [`Slot::MAX`], or if the buffer is not the one with the slot.
     #[inline]
     pub fn set(self, out: &mut [u8], value: usize) {
         assert!(value <= Slot::MAX, "a length of {value} does not fit two bytes");
@@ -74,7 +74,7 @@ impl fmt::Display for UnexpectedEnd {
 }
 impl std::error::Error for UnexpectedEnd {}
 
-/// Reads values from the front of a slice and knows how far it has come. A read that fails does not move it.
+/// Reads values from the start of a slice and counts the bytes. A failed read does not advance it.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
     rest: &'a [u8],
@@ -87,68 +87,68 @@ impl<'a> Reader<'a> {
     pub const fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { rest: bytes, length: bytes.len() }
     }
-    /// How many bytes were read.
+    /// The number of bytes read so far.
     #[inline]
     pub const fn position(&self) -> usize {
         self.length - self.rest.len()
     }
-    /// How many bytes are left.
+    /// The number of bytes left.
     #[inline]
     pub const fn remaining(&self) -> usize {
         self.rest.len()
     }
-    /// Whether nothing is left.
+    /// Whether no bytes are left.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
-    /// The bytes that are left, without reading them.
+    /// The bytes left, without reading them.
     #[inline]
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
     }
-    /// All bytes that are left.
+    /// Reads all bytes left.
     #[inline]
     pub fn take_rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
 
-    /// One byte.
+    /// Reads a byte.
     #[inline]
     pub fn u8(&mut self) -> Result<u8, UnexpectedEnd> {
         let (byte, rest) = self.rest.split_first().ok_or(UnexpectedEnd)?;
         self.rest = rest;
         Ok(*byte)
     }
-    /// Two bytes in network order.
+    /// Reads two bytes in network order.
     #[inline]
     pub fn u16(&mut self) -> Result<u16, UnexpectedEnd> {
         self.array().map(u16::from_be_bytes)
     }
-    /// Four bytes in network order.
+    /// Reads four bytes in network order.
     #[inline]
     pub fn u32(&mut self) -> Result<u32, UnexpectedEnd> {
         self.array().map(u32::from_be_bytes)
     }
-    /// The next `N` bytes.
+    /// Reads `N` bytes.
     #[inline]
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], UnexpectedEnd> {
         let (array, rest) = self.rest.split_first_chunk().ok_or(UnexpectedEnd)?;
         self.rest = rest;
         Ok(*array)
     }
-    /// The next `length` bytes.
+    /// Reads `length` bytes.
     #[inline]
     pub fn bytes(&mut self, length: usize) -> Result<&'a [u8], UnexpectedEnd> {
         let (bytes, rest) = self.rest.split_at_checked(length).ok_or(UnexpectedEnd)?;
         self.rest = rest;
         Ok(bytes)
     }
-    /// A variable-length integer, in any of its encodings (RFC 9000 section 16: it need not be the shortest).
+    /// Reads a variable-length integer in any of its encodings (RFC 9000 section 16: not necessarily the shortest).
     #[inline]
     pub fn varint(&mut self) -> Result<u64, UnexpectedEnd> {
         let first = *self.rest.first().ok_or(UnexpectedEnd)?;
-        // The two high bits give the length. Comparisons in this order, for most values are small.
+        // The two high bits give the length. Small values are the most common, so they are tested first.
         if first < 0x40 {
             self.u8().map(u64::from)
         } else if first < 0x80 {
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
             self.array().map(|bytes| u64::from_be_bytes(bytes) & MAX)
         }
     }
-    /// A length as a variable-length integer and as many bytes.
+    /// Reads a length as a variable-length integer, and that many bytes.
     #[inline]
     pub fn prefixed(&mut self) -> Result<&'a [u8], UnexpectedEnd> {
         let start = *self;
@@ -195,7 +195,7 @@ mod tests {
             let mut out = Vec::new();
             encode(&mut out, value);
             assert_eq!(out.len(), size(value));
-            // The last sample is a longer encoding than needed.
+            // The last sample is longer than necessary.
             assert_eq!(out == bytes, bytes != [0x40, 0x25]);
         }
     }
@@ -214,12 +214,12 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "above 2^62 - 1")]
-    fn what_has_no_encoding_is_refused() {
+    fn values_without_an_encoding_are_rejected() {
         encode(&mut Vec::new(), MAX + 1);
     }
 
     #[test]
-    fn a_read_that_fails_does_not_move_the_reader() {
+    fn a_failed_read_does_not_advance_the_reader() {
         for (bytes, _) in SAMPLES {
             for cut in 0..bytes.len() {
                 let mut reader = Reader::new(&bytes[..cut]);
@@ -249,7 +249,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_read_back(values in proptest::collection::vec((0u32..62, any::<u64>()), 0..20)) {
+        fn encoded_values_round_trip(values in proptest::collection::vec((0u32..62, any::<u64>()), 0..20)) {
             let values: Vec<u64> = values.into_iter().map(|(shift, bits)| (bits & MAX) >> shift).collect();
             let mut out = Vec::new();
             for value in &values {

@@ -1,37 +1,37 @@
-//! Version numbers, and what the packet types of each are called on the wire.
+//! QUIC versions and their packet type bits.
 
 use crate::PacketKind;
 use std::fmt;
 
-/// A QUIC version as it stands in a long header.
+/// A QUIC version number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub u32);
 
 impl Version {
-    /// What a Version Negotiation packet has in the place of a version (RFC 8999 section 6).
+    /// The version field of a Version Negotiation packet (RFC 8999 section 6).
     pub const NEGOTIATION: Version = Version(0);
     /// QUIC version 1 (RFC 9000).
     pub const V1: Version = Version(1);
     /// QUIC version 2 (RFC 9369 section 3.1).
     pub const V2: Version = Version(0x6b33_43cf);
 
-    /// The versions whose headers are parsed here. Which of them are spoken is for an endpoint's options to say.
+    /// The versions with supported headers. The options of an endpoint determine which of them it uses.
     pub const SUPPORTED: [Version; 2] = [Version::V1, Version::V2];
 
-    /// Whether headers of this version are parsed here.
+    /// Whether headers of this version are supported.
     #[inline]
     pub fn is_supported(self) -> bool {
         Version::SUPPORTED.contains(&self)
     }
-    /// Whether it is reserved to exercise version negotiation: `0x?a?a?a?a` (RFC 9000 section 15).
+    /// Whether it is reserved for exercising version negotiation: `0x?a?a?a?a` (RFC 9000 section 15).
     pub const fn is_reserved(self) -> bool {
         self.0 & 0x0f0f_0f0f == 0x0a0a_0a0a
     }
 
-    /// The packet type that the two type bits of a long header mean in this version.
+    /// The packet type for the two type bits of a long header in this version.
     #[inline]
     pub(crate) const fn kind(self, bits: u8) -> PacketKind {
-        // Version 2 counts on by one (RFC 9369 section 3.2), version 1 is RFC 9000 table 5.
+        // In version 2 the bits are higher by one (RFC 9369 section 3.2); version 1 is RFC 9000 table 5.
         let shift = if self.0 == Version::V2.0 { 3 } else { 0 };
         match (bits + shift) & 3 {
             0 => PacketKind::Initial,
@@ -40,7 +40,7 @@ impl Version {
             _ => PacketKind::Retry,
         }
     }
-    /// The two type bits of a long header for a packet type; for a type that has none, those of Initial.
+    /// The two type bits of a long header for a packet type, or those of Initial for a type that has none.
     #[inline]
     pub(crate) const fn bits(self, kind: PacketKind) -> u8 {
         let shift = if self.0 == Version::V2.0 { 1 } else { 0 };

@@ -1,5 +1,5 @@
-//! The fuzzing entry points on a stable toolchain, for a bounded time: over arbitrary bytes, and over valid inputs that
-//! were altered, which get further in.
+//! The fuzzing entry points on a stable toolchain, for a bounded time: on arbitrary bytes, and on altered valid inputs,
+//! which reach deeper.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use wire::{
     Version,
 };
 
-/// One change to an input. Places are taken modulo its length.
+/// One change to an input. Positions are taken modulo its length.
 #[derive(Debug, Clone)]
 enum Change {
     Set(usize, u8),
@@ -25,7 +25,7 @@ enum Change {
 
 fn change() -> impl Strategy<Value = Change> {
     let at = 0usize..4096;
-    // Bytes that mean something: the ends of the varint lengths, and zero.
+    // Significant bytes: the limits of the varint lengths, and zero.
     let byte = prop_oneof![
         any::<u8>(),
         proptest::sample::select(vec![0, 1, 0x3f, 0x40, 0x7f, 0x80, 0xbf, 0xc0, 0xff])
@@ -61,7 +61,7 @@ fn altered(mut bytes: Vec<u8>, changes: Vec<Change>) -> Vec<u8> {
     bytes
 }
 
-/// A datagram of one to three packets, with the five bytes in front that the entry point wants.
+/// A datagram of one to three packets, after the five bytes expected by the entry point.
 fn datagram() -> impl Strategy<Value = Vec<u8>> {
     let id = || vec(any::<u8>(), 0..=20).prop_map(|bytes| ConnectionId::new(&bytes).unwrap());
     let number = (any::<u64>(), 1usize..=4).prop_map(|(full, length)| Truncated::with_length(full, length));
@@ -108,7 +108,7 @@ fn datagram() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// The bytes of one valid frame: of every type, with fields of every length.
+/// The bytes of a valid frame of any type, with fields of any length.
 fn frame() -> impl Strategy<Value = Vec<u8>> {
     let integer = || (any::<u64>(), 2u32..64).prop_map(|(bits, shift)| bits >> shift);
     let kind = prop_oneof![32 => 0u8..=0x1f, 2 => 0x30u8..=0x31, 1 => Just(0xaf)];
@@ -283,7 +283,7 @@ fn segment() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A failing input is printed, smallest first; nothing is written beside the sources.
+/// Prints a failing input, smallest first; writes no files beside the sources.
 fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
@@ -302,7 +302,7 @@ proptest! {
 
     #[test]
     fn small_bytes(data in vec(0u8..32, 0..60)) {
-        // Small values are valid types and lengths much more often.
+        // Small values are more often valid types and lengths.
         wire::fuzz::frames(&[&[0, 0], &data[..]].concat());
         wire::fuzz::frames(&data);
         wire::fuzz::parameters(&data);
@@ -338,12 +338,12 @@ proptest! {
         payload in payload(), datagram in datagram(), parameters in parameters(), ip in ip()
     ) {
         let tail = usize::from(u16::from_be_bytes([payload[0], payload[1]]));
-        // A STREAM frame without a length takes what follows, and is then not the last one with a tail.
+        // A STREAM frame without a length contains what follows, and is then not the last one with a tail.
         let frames: Result<Vec<Frame<'_>>, _> = Frames::new(&payload[2..], tail).collect();
         if let Err(error) = frames {
             prop_assert!(tail > 0 || matches!(error.problem, wire::FrameProblem::BeyondLastOffset), "{error}");
         }
-        // Nor does every hole fit; the packets do.
+        // Not every hole fits; the packets do.
         let mut rest = &datagram[5..];
         while !rest.is_empty() {
             rest = &rest[wire::Header::parse(rest, usize::from(datagram[0])).unwrap().end..];

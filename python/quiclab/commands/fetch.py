@@ -57,15 +57,32 @@ def fetch(
         bool,
         typer.Option("--resume", help="Fetch the first URL alone, the others over a second, resumed connection."),
     ] = False,
+    each: Annotated[
+        bool, typer.Option("--each", help="Fetch each URL over a connection of its own, one after the other.")
+    ] = False,
     early_data: Annotated[
         bool, typer.Option("--early-data", help="With --resume: ask in 0-RTT packets, which can be replayed.")
     ] = False,
+    migrate_after: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001,
+            metavar="SECONDS",
+            help="Move to another local port so long after each handshake.",
+            show_default=False,
+        ),
+    ] = None,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that a handshake may take.")] = 10.0,
+    max_time: Annotated[
+        float | None,
+        typer.Option(min=0.001, metavar="SECONDS", help="How long everything may take.", show_default=False),
+    ] = None,
     stall: Annotated[
         float, typer.Option(min=0.001, help="Give up after this many seconds without any requested data.")
     ] = 30.0,
     qlog: wire.Qlog = None,
     set_: wire.Options = None,
+    only_cipher: wire.OnlyCipher = False,
     as_json: Json = False,
 ) -> None:
     """Fetch files over QUIC. Each is whole or not there at the end; exit code 0 only if all are.
@@ -76,6 +93,8 @@ def fetch(
 
     if ipv4 and ipv6:
         raise typer.BadParameter("--ipv4 and --ipv6 exclude each other")
+    if each and resume:
+        raise typer.BadParameter("--each and --resume exclude each other")
     if early_data and not resume:
         raise typer.BadParameter("--early-data needs --resume: a first connection has no session to take up")
     try:
@@ -90,8 +109,11 @@ def fetch(
                 concurrency=parallel,
                 urgencies=urgency or [],
                 incremental=incremental,
-                resume=resume,
+                connections="each" if each else "resumed" if resume else "one",
                 early_data=early_data,
+                migrate_after=migrate_after,
+                only_cipher=only_cipher,
+                timeout=max_time,
                 connect_timeout=timeout,
                 stall_timeout=stall,
                 key_log=wire.key_log(),

@@ -48,6 +48,12 @@ def serve(
         list[str] | None,
         typer.Option(metavar="HOST", help="A name or address that the certificate which is made here is for."),
     ] = None,
+    preferred_address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Where clients are asked to move to after their handshake.", show_default=False
+        ),
+    ] = None,
     alpn: wire.Protocols = None,
     controller: wire.Controller = None,
     scheduler: wire.Scheduler = None,
@@ -63,6 +69,7 @@ def serve(
     ] = False,
     qlog: wire.Qlog = None,
     set_: wire.Options = None,
+    only_cipher: wire.OnlyCipher = False,
     as_json: Json = False,
 ) -> None:
     """Serve the files of a folder over QUIC until Ctrl-C.
@@ -106,6 +113,8 @@ def serve(
             listen or ["127.0.0.1:4433", "[::1]:4433"],
             identity=identity,
             names=name or ["localhost", "127.0.0.1", "::1"],
+            preferred=preferred_address,
+            only_cipher=only_cipher,
             sets=options + wire.sets(controller, scheduler, set_),
             protocols=wire.protocols(alpn),
             hidden=dotfiles,

@@ -35,6 +35,9 @@ Options = Annotated[
         show_default=False,
     ),
 ]
+OnlyCipher = Annotated[
+    bool, typer.Option("--only-cipher", help="Offer and accept no other cipher suite than that of tls.cipher.")
+]
 Qlog = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Write a qlog of each connection into this folder.", show_default=False),

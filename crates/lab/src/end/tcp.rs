@@ -46,7 +46,7 @@ impl TcpEnd {
         name: &str,
         client: IpAddr,
     ) -> Option<TcpEnd> {
-        connections.get_or_make(Time::ZERO, 0)?;
+        connections.get_or_create(Time::ZERO, 0)?;
         Some(TcpEnd::new(connections, ports, name, client))
     }
 
@@ -121,7 +121,7 @@ impl TcpEnd {
         let connection = index.and_then(|index| match side {
             // A client has opened what it has.
             Side::Client => self.connections.get(index),
-            Side::Server => self.connections.get_or_make(now, index),
+            Side::Server => self.connections.get_or_create(now, index),
         });
         if let Some(connection) = connection {
             let arrival = Arrival {
@@ -146,7 +146,7 @@ impl TcpEnd {
     ) {
         if self.opening.is_some_and(|at| at <= now) {
             self.opening = None;
-            if self.connections.get_or_make(now, 0).is_none() {
+            if self.connections.get_or_create(now, 0).is_none() {
                 let problem = "no such controller".to_owned();
                 shared.note(Err(RunError::Component { place: format!("flow {flow}"), problem }));
             }

@@ -12,7 +12,7 @@ pub(crate) const ROW: Row<Kind> = Row {
         default: Default::Required,
         about: "node that forgets",
     }],
-    build: Kind { check, act },
+    build: Kind { check, moves: |_, _| None, act },
 };
 
 fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {
@@ -20,11 +20,19 @@ fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {
     if node.remembers {
         return Ok(());
     }
+    let middleboxes: Vec<&str> = network::middlebox::room()
+        .rows
+        .iter()
+        .map(|row| row.name)
+        .filter(|name| network::middlebox::remembers(name))
+        .collect();
     Err((
         "node",
         format!(
-            "it remembers nothing, found the {} {:?}; expected a nat, or a host with a flow over QUIC",
-            node.kind, node.name
+            "it remembers nothing, found the {} {:?}; expected a {}, or a host with a flow over QUIC",
+            node.kind,
+            node.name,
+            middleboxes.join(" or a ")
         ),
     ))
 }

@@ -18,14 +18,14 @@ pub(crate) const DOWN: Row<Kind> = Row {
     name: "interface-down",
     about: "what would leave a node by an interface, and what arrives there, is dropped from now on",
     parameters: PARAMETERS,
-    build: Kind { check, act: |arguments, stage| set(arguments, stage, false) },
+    build: Kind { check, moves: |_, _| None, act: |arguments, stage| set(arguments, stage, false) },
 };
 
 pub(crate) const UP: Row<Kind> = Row {
     name: "interface-up",
     about: "an interface that was down works again",
     parameters: PARAMETERS,
-    build: Kind { check, act: |arguments, stage| set(arguments, stage, true) },
+    build: Kind { check, moves: |_, _| None, act: |arguments, stage| set(arguments, stage, true) },
 };
 
 fn interface(arguments: &Arguments, cast: &Cast) -> Result<(NodeId, Port), Misfit> {

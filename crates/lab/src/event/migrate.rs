@@ -1,7 +1,7 @@
 //! A client moves to another of its interfaces (RFC 9000 section 9).
 
 use super::{Cast, CastFlow, Kind, Misfit, Stage};
-use network::{MAX_ADDRESSED_PORTS, NodeId};
+use network::{MAX_ADDRESSED_PORTS, NodeId, Port};
 use quic::Migration;
 use units::parameter::{Arguments, Default, Kind as Of, Parameter, Row};
 
@@ -24,7 +24,7 @@ pub(crate) const ROW: Row<Kind> = Row {
                     silent: as if a NAT had changed the address",
         },
     ],
-    build: Kind { check, act },
+    build: Kind { check, moves, act },
 };
 
 fn flow<'c>(arguments: &Arguments, cast: &'c Cast) -> Result<(usize, &'c CastFlow), Misfit> {
@@ -43,6 +43,11 @@ fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {
     }
     let problem = format!("it has no address; expected one of the first {MAX_ADDRESSED_PORTS} of its node");
     Err(("interface", problem))
+}
+
+fn moves(arguments: &Arguments, cast: &Cast) -> Option<(usize, Port)> {
+    let (index, flow) = flow(arguments, cast).ok()?;
+    Some((index, cast.port(NodeId(flow.client as u32), arguments).ok()?))
 }
 
 fn act(arguments: &Arguments, stage: &mut Stage<'_>) -> Result<(), String> {

@@ -33,6 +33,8 @@ pub struct Event {
 pub(crate) struct Kind {
     /// Whether it can happen: its nodes, interfaces and flows are there.
     pub check: fn(&Arguments, &Cast) -> Result<(), Misfit>,
+    /// The flow that it brings to a port of its client's node, if it does that.
+    pub moves: fn(&Arguments, &Cast) -> Option<(usize, Port)>,
     /// Lets it happen.
     pub act: fn(&Arguments, &mut Stage<'_>) -> Result<(), String>,
 }
@@ -71,6 +73,12 @@ fn kind(event: &Event) -> Option<&'static Kind> {
 /// Whether an event can happen with this cast.
 pub(crate) fn check(event: &Event, cast: &Cast) -> Result<(), Misfit> {
     kind(event).map_or(Ok(()), |kind| (kind.check)(&event.kind.arguments, cast))
+}
+
+/// The ports that a flow is moved to by events.
+pub(crate) fn ports_of(events: &[Event], cast: &Cast, flow: usize) -> Vec<Port> {
+    let moved = events.iter().filter_map(|event| (kind(event)?.moves)(&event.kind.arguments, cast));
+    moved.filter(|(moved, _)| *moved == flow).map(|(_, port)| port).collect()
 }
 
 /// The events of a run that have not happened yet.

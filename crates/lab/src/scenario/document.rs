@@ -52,7 +52,12 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     check_routes(reader, (&nodes, &parts), &crossing, &sections, "to")?;
     let hosts = ends.iter().chain(&crossing).flat_map(|(from, to)| [*from, *to]).collect();
     let resolved = nodes.resolved(reader, &hosts)?;
-    nodes.check_middleboxes(reader, &resolved, |node| carriers_of(node, &links, &media))?;
+    nodes.check_middleboxes(
+        reader,
+        &resolved,
+        |node| carriers_of(node, &links, &media),
+        |node| carriers_of(node, &links, &[]).len(),
+    )?;
     super::stacks::check(reader, &resolved, (&flows, &tables(reader, &top, FLOW_TABLE, MAX_FLOWS)?))?;
     let events = read_events(reader, &top, duration)?;
     let scenario = Scenario {

@@ -187,12 +187,14 @@ impl<'i> Nodes<'i> {
         self.declared.iter().enumerate().map(resolve).collect()
     }
 
-    /// That every middlebox can be made where it stands, given the names of the carriers that its ports lead to.
+    /// That every middlebox can be made where it stands, given the names of the carriers that its ports lead to, and how
+    /// many of these are links.
     pub(super) fn check_middleboxes(
         &self,
         reader: &Reader<'_>,
         nodes: &[Node],
         carriers: impl Fn(usize) -> Vec<String>,
+        links: impl Fn(usize) -> usize,
     ) -> Result<(), ScenarioError> {
         for (index, (node, declared)) in nodes.iter().zip(&self.declared).enumerate() {
             let (NodeKind::Middlebox(component), Some((_, _, section))) = (&node.kind, declared) else {
@@ -202,6 +204,7 @@ impl<'i> Nodes<'i> {
                 arguments: &component.arguments,
                 node: network::NodeId(index as u32),
                 carriers: &carriers(index),
+                links: links(index),
                 name: "check",
                 stream: &|name| random::Stream::new(0, name),
                 interest: trace::Interest::NONE,

@@ -119,24 +119,25 @@ fn medium_tables<'a>(scenario: &Scenario, medium: &'a Medium, tables: &mut Vec<T
 
 fn flow_tables<'a>(scenario: &'a Scenario, flow: &'a Flow, tables: &mut Vec<Table<'a>>) {
     let visits: Vec<Value> = flow.visits.iter().map(visit).collect();
-    let mut flow_itself = Table::entry(FLOW_TABLE)
+    let mut itself = Table::entry(FLOW_TABLE)
         .text("name", &flow.name)
         .text("client", &scenario.nodes[flow.client].name)
         .text("server", &scenario.nodes[flow.server].name)
         .text("protocol", flow.protocol.name())
-        .component("application", &flow.application)
+        .component("application", &flow.application);
+    if let Some(port) = flow.port {
+        itself = itself.with("port", Value::Integer(port.into()));
+    }
+    itself = itself.with("early_data", Value::Flag(flow.early_data));
+    if let Some(before) = flow.after {
+        itself = itself.text("after", &scenario.flows[before].name);
+    }
+    itself = itself
+        .with("visits", Value::List(visits))
         .with("start", Value::Duration(flow.start))
         .stop(flow.stop)
-        .with("ip", Value::Integer(flow.ip.number()))
-        .with("early_data", Value::Flag(flow.early_data))
-        .with("visits", Value::List(visits));
-    if let Some(before) = flow.after {
-        flow_itself = flow_itself.text("after", &scenario.flows[before].name);
-    }
-    if let Some(port) = flow.port {
-        flow_itself = flow_itself.with("port", Value::Integer(port.into()));
-    }
-    tables.push(flow_itself);
+        .with("ip", Value::Integer(flow.ip.number()));
+    tables.push(itself);
     let (name, own, shared) = match flow.protocol {
         Protocol::Quic => (TRANSPORT, &flow.transport, &scenario.transport),
         Protocol::Tcp => (TCP, &flow.tcp, &scenario.tcp),

@@ -55,6 +55,33 @@ fn every_way_to_move_keeps_the_connection() {
     }
 }
 
+/// A datagram that is too large for the other path would be dropped there without end.
+#[test]
+fn datagrams_fit_the_path_that_a_client_moves_to() {
+    for direction in ["forward", "backward"] {
+        let small = format!("link.cellular.{direction}.mtu=1300");
+        let run = run(&migration(&[&small]));
+        assert_eq!(run.connection("film")["completed"], true, "{direction}");
+        assert!(delivered(&run, "cellular") > 9_000_000);
+        let dropped = &run.link("cellular", direction)["drops"]["mtu"];
+        assert_eq!(dropped, 0, "{direction}");
+    }
+}
+
+#[test]
+fn what_an_interface_drops_is_counted_as_lost() {
+    let down =
+        "[[event]]\nat = \"100 ms\"\ntype = \"interface-down\"\nnode = \"client\"\ninterface = \"cell\"\n";
+    let run = run(&scenario(&format!("{ONE_LINK}{down}"), &[]));
+    let dropped = run.summary["dropped_at_interfaces"].as_u64().unwrap();
+    let get = run.connection("get");
+    let lost = get["packets_lost"].as_u64().unwrap();
+    // The server's, and what the client sends.
+    assert!(lost > 10 && dropped >= lost, "{lost} {dropped}");
+    let plain = self::run(&scenario(ONE_LINK, &[]));
+    assert!(plain.summary.get("dropped_at_interfaces").is_none());
+}
+
 #[test]
 fn without_migration_the_connection_waits_for_its_interface() {
     let down =

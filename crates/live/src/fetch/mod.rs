@@ -14,7 +14,8 @@ use crate::records::{Log, Recording, Records};
 use crate::settings::Settings;
 use crate::socket::Socket;
 use quic::{
-    CloseReason, Connection, Endpoint, EndpointOptions, Event, Handle, Memory, Opening, QuicTransport, Stats,
+    CloseReason, Connection, Endpoint, EndpointOptions, Event, Handle, Memory, MigrateError, Migration,
+    Opening, QuicTransport, Stats,
 };
 use std::cell::RefCell;
 use std::io;
@@ -56,17 +57,33 @@ pub struct FetchOptions {
     /// Whether parts of a response are of use before the whole is there (RFC 9218 section 4.2), over HTTP/3. A file is not
     /// there before it is whole, so nothing is lost where it is not said.
     pub incremental: bool,
-    /// Whether the first URL of each host is fetched over a connection of its own, and the others over a second one that
-    /// takes up its TLS session.
-    pub resume: bool,
-    /// Whether that second connection asks in 0-RTT packets, which whoever recorded them can repeat.
+    /// The connections that the URLs of one host and port go over.
+    pub connections: Connections,
+    /// Whether a connection that takes up a session asks in 0-RTT packets, which whoever recorded them can repeat.
     pub early_data: bool,
+    /// Each connection moves to another local port so long after its handshake (RFC 9000 section 9.2), if it is still
+    /// there. Default: it stays.
+    pub migrate_after: Option<Duration>,
+    /// How long everything may take. Default: as long as it goes on.
+    pub timeout: Option<Duration>,
     /// How long a handshake may take at one address of the server before the next one is tried.
     pub connect_timeout: Duration,
     /// How long a connection may go without response data before it is given up.
     pub stall_timeout: Duration,
     /// What is written down.
     pub recording: Recording,
+}
+
+/// The connections that the URLs of one host and port go over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Connections {
+    /// One for all.
+    #[default]
+    One,
+    /// One for the first, a second for the others, which takes up the TLS session of the first (RFC 8446 section 2.2).
+    Resumed,
+    /// One for each, one after the other, with a whole handshake each.
+    Each,
 }
 
 /// What became of one URL.
@@ -161,7 +178,7 @@ pub fn fetch(
         })
         .collect();
     for group in groups(options) {
-        if client.report.interrupted {
+        if client.report.interrupted || client.is_out_of_time() {
             break;
         }
         client.fetch_group(&group, &places, watch)?;
@@ -181,12 +198,13 @@ fn groups(options: &FetchOptions) -> Vec<Vec<usize>> {
     }
     let mut connections = Vec::new();
     for (_, mut group) in groups {
-        if options.resume && group.len() > 1 {
-            let rest = group.split_off(1);
-            connections.push(group);
-            connections.push(rest);
-        } else {
-            connections.push(group);
+        match options.connections {
+            Connections::Each => connections.extend(group.into_iter().map(|number| vec![number])),
+            Connections::Resumed if group.len() > 1 => {
+                let rest = group.split_off(1);
+                connections.extend([group, rest]);
+            }
+            _ => connections.push(group),
         }
     }
     connections
@@ -204,6 +222,10 @@ struct Client<'a> {
 }
 
 impl Client<'_> {
+    fn is_out_of_time(&self) -> bool {
+        self.options.timeout.is_some_and(|timeout| self.clock.now() >= Time::ZERO + timeout)
+    }
+
     fn fetch_group(
         &mut self,
         group: &[usize],
@@ -218,7 +240,7 @@ impl Client<'_> {
             let established = visit.established.is_some();
             let ended = visit.ended.clone();
             self.note(remote, group, places, visit);
-            if established || self.report.interrupted {
+            if established || self.report.interrupted || self.is_out_of_time() {
                 return Ok(());
             }
             last = format!("{} at {remote}: {ended}", first.authority());
@@ -261,12 +283,18 @@ impl Client<'_> {
         let web = WebClient::new(url.authority(), requests, self.options.concurrency, Box::new(store));
         let began = self.clock.now();
         let config = Arc::new(self.options.settings.transport.clone());
-        let opening = Opening { early_data: self.options.early_data, ..Opening::new(remote, config) };
+        let opening = Opening {
+            early_data: self.options.early_data,
+            resume: self.options.connections != Connections::Each,
+            ..Opening::new(remote, config)
+        };
         let handle = endpoint.connect(began, opening.to_host(url.host()));
         let handle = handle.map_err(|error| LiveError::Connect(format!("{}: {error}", url.authority())))?;
         let mut visit = Visit::new(web, began, self.records.clone());
         let mut driver = Driver::new(self.clock, endpoint, vec![socket]);
         let give_up = began + self.options.connect_timeout;
+        let end = self.options.timeout.map_or(Time::NEVER, |timeout| Time::ZERO + timeout);
+        let mut migrate_after = self.options.migrate_after;
         let mut tell_at = began;
         // What has arrived, and when it last grew.
         let mut last = ((0, 0), began);
@@ -284,8 +312,16 @@ impl Client<'_> {
             }
             let stalled = now >= last.1 + self.options.stall_timeout;
             let too_long = visit.established.is_none() && now >= give_up;
+            let out_of_time = now >= end;
+            if let (Some(wait), Some(established)) = (migrate_after, visit.established)
+                && now >= established + wait
+                && !visit.is_over
+            {
+                migrate_after = None;
+                migrate(&mut driver, handle, any)?;
+            }
             let failed = visit.records.borrow().failed.is_some();
-            if (!goes_on || too_long || stalled || failed || visit.refused)
+            if (!goes_on || too_long || out_of_time || stalled || failed || visit.refused)
                 && let Some(connection) = driver.endpoint().get_mut(handle)
                 && !connection.is_over()
             {
@@ -296,6 +332,8 @@ impl Client<'_> {
                     visit.ended = "nobody listens there".to_owned();
                 } else if too_long {
                     visit.ended = format!("no handshake within {}", self.options.connect_timeout);
+                } else if out_of_time {
+                    visit.ended = format!("not done within {}", self.options.timeout.unwrap_or_default());
                 } else if stalled {
                     visit.ended = format!("nothing came for {}", self.options.stall_timeout);
                 }
@@ -332,6 +370,18 @@ impl Client<'_> {
             ended: visit.ended,
             stats: visit.stats,
         });
+    }
+}
+
+/// Moves a connection to another local port: the path is validated first.
+fn migrate(driver: &mut Driver, handle: Handle, any: SocketAddr) -> Result<(), LiveError> {
+    let socket = Socket::bind_with_errors(any).map_err(|error| LiveError::Bind(any, error))?;
+    let (now, local) = (driver.now(), socket.local());
+    driver.add_socket(socket);
+    let Some(connection) = driver.endpoint().get_mut(handle) else { return Ok(()) };
+    match connection.migrate(now, local, Migration::Probe) {
+        Ok(()) | Err(MigrateError::Closed) => Ok(()),
+        Err(error) => Err(LiveError::Connect(format!("{}: {error}", connection.remote()))),
     }
 }
 

@@ -15,24 +15,24 @@ mod capture;
 mod path;
 mod script;
 mod sessions;
-mod socket;
 mod stats;
 
 pub use stats::{Lateness, RelayStats};
 
 use crate::Clock;
+use crate::socket::{Inbox, Socket, Train};
 use capture::{Captures, Seen};
 use lab::Scenario;
 use path::{Crossing, Path, Way};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use script::Script;
 use sessions::Sessions;
-use socket::{Buffers, Came, Socket};
 use std::fmt;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use units::{Duration, Time};
+use wire::Ecn;
 
 /// An address of the relay, and the server that it stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +120,7 @@ pub struct Relay {
     path: Path,
     script: Script,
     captures: Option<Captures>,
-    buffers: Buffers,
+    inbox: Inbox,
     /// What has come and has not entered the network; empty between rounds.
     coming: Coming,
     /// What has left the network and has not been sent; empty between rounds.
@@ -156,10 +156,10 @@ enum Origin {
 }
 
 impl Coming {
-    fn add(&mut self, came: &Came<'_>, origin: Origin) {
+    fn add(&mut self, at: Time, origin: Origin, ecn: Ecn, bytes: &[u8]) {
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(came.bytes);
-        self.datagrams.push((came.at, origin, came.ecn, start..self.bytes.len()));
+        self.bytes.extend_from_slice(bytes);
+        self.datagrams.push((at, origin, ecn, start..self.bytes.len()));
     }
 }
 
@@ -173,7 +173,8 @@ impl Relay {
         let mut pairs = options.pairs.clone();
         let mut doors = Vec::new();
         for pair in &mut pairs {
-            let door = Socket::bind(pair.listen).map_err(failed(format!("listening on {}", pair.listen)))?;
+            let door = Socket::bind_with_times(pair.listen)
+                .map_err(failed(format!("listening on {}", pair.listen)))?;
             pair.listen = door.local();
             doors.push(door);
         }
@@ -192,7 +193,7 @@ impl Relay {
             path: Path::new(&options.scenario, options.seed)?,
             script: Script::new(&options.blackouts, &options.rebinds),
             captures,
-            buffers: Buffers::new(),
+            inbox: Inbox::new(),
             coming: Coming::default(),
             leaving: Vec::new(),
             stats: RelayStats::default(),
@@ -263,22 +264,26 @@ impl Relay {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(failed("waiting")(error.into())),
         }
+        // One for all, so that datagrams stay in the order in which the system took them.
+        let reading = self.clock.reading();
         let ready = polled.iter().map(|polled| !polled.revents().is_empty()).collect::<Vec<bool>>();
         for ((socket, which), _) in watched.iter().zip(ready).filter(|(_, ready)| *ready) {
-            let coming = &mut self.coming;
-            let facing = |came: &Came<'_>| {
-                SocketAddr::new(came.to.unwrap_or(socket.local().ip()), socket.local().port())
+            let all = match self.inbox.receive(socket) {
+                Ok(all) => all,
+                Err(error) if is_nothing(&error) => continue,
+                Err(error) => return Err(failed("receiving")(error)),
             };
-            socket
-                .receive(&self.clock, &mut self.buffers, |came| {
-                    let origin = match *which {
-                        Watched::Door(pair) => Origin::Client(pair, came.from, facing(&came)),
-                        Watched::Outside(number) => Origin::Server(number, came.from),
-                        Watched::Left => Origin::Nowhere,
-                    };
-                    coming.add(&came, origin);
-                })
-                .map_err(failed("receiving"))?;
+            for arrived in all {
+                let origin = match *which {
+                    Watched::Door(pair) => Origin::Client(pair, arrived.remote, arrived.local),
+                    Watched::Outside(number) => Origin::Server(number, arrived.remote),
+                    Watched::Left => Origin::Nowhere,
+                };
+                let at = reading.time_at(arrived.date);
+                for bytes in arrived.datagrams {
+                    self.coming.add(at, origin, arrived.ecn, bytes);
+                }
+            }
         }
         Ok(())
     }
@@ -389,7 +394,7 @@ impl Relay {
                     captures.at_server(&seen).map_err(failed("writing a capture"))?;
                 }
                 self.stats.to_servers += 1;
-                session.outside.send(server, None, *ecn, bytes)
+                session.outside.send(&Train::single(session.outside.local(), server, *ecn, bytes))
             }
             Way::ToClient => {
                 if let Some(captures) = &mut self.captures {
@@ -397,7 +402,7 @@ impl Relay {
                     captures.at_client(&seen).map_err(failed("writing a capture"))?;
                 }
                 self.stats.to_clients += 1;
-                self.doors[session.pair].send(session.client, Some(session.facing.ip()), *ecn, bytes)
+                self.doors[session.pair].send(&Train::single(session.facing, session.client, *ecn, bytes))
             }
         };
         // An interface that is full or does not carry so much loses the datagram, as that of any router.
@@ -407,6 +412,11 @@ impl Relay {
         self.stats.lateness.note(self.clock.now().since(*due));
         Ok(())
     }
+}
+
+/// Whether nothing came: what the other end's system says of a port that nobody listens at is nothing to a router either.
+fn is_nothing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused | ErrorKind::Interrupted)
 }
 
 /// Whose socket is polled.

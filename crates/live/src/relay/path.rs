@@ -2,6 +2,7 @@
 
 use super::RelayError;
 use lab::Scenario;
+use lab::scenario::NodeKind;
 use network::{CarrierStats, Exits, Node, NodeId, Packet, Port, World, node_address};
 use std::net::SocketAddr;
 use trace::Interest;
@@ -50,6 +51,26 @@ impl Node for Gate {
     }
 }
 
+/// Whether the relay can do what the scenario asks for: links alone. The addresses of its packets are not those of a NAT, its
+/// counters are those of links, and nobody lets events happen.
+fn check(scenario: &Scenario) -> Result<(), lab::RunError> {
+    let middlebox = scenario.nodes.iter().find_map(|node| match &node.kind {
+        NodeKind::Middlebox(kind) => Some((format!("node {}", node.name), kind.name)),
+        _ => None,
+    });
+    let medium = scenario.media.iter().map(|medium| (format!("medium {}", medium.name), medium.kind.name));
+    let event = scenario.events.iter().map(|event| (format!("event at {}", event.at), event.kind.name));
+    match middlebox.into_iter().chain(medium).chain(event).next() {
+        Some((place, name)) => {
+            let problem = format!(
+                "a relay has no middleboxes, media and events, found {name:?}; expected a network of links"
+            );
+            Err(lab::RunError::Component { place, problem })
+        }
+        None => Ok(()),
+    }
+}
+
 /// The network of a scenario between the client and the server of its first flow.
 #[derive(Debug)]
 pub(super) struct Path {
@@ -60,6 +81,7 @@ pub(super) struct Path {
 
 impl Path {
     pub(super) fn new(scenario: &Scenario, seed: u64) -> Result<Path, RelayError> {
+        check(scenario)?;
         // A scenario that was read has a flow.
         let flow = &scenario.flows[0];
         let gate = |node| {

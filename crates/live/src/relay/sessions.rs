@@ -1,7 +1,7 @@
 //! The clients of a relay, each with an address of its own towards the server: as behind a NAT.
 
-use super::socket::Socket;
 use super::{Pair, Rebind};
+use crate::socket::Socket;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -56,7 +56,7 @@ impl Sessions {
         if self.sessions.len() >= MAX_SESSIONS {
             self.drop_quietest();
         }
-        let outside = Socket::bind(SocketAddr::new(source_to(pair.to)?, 0))?;
+        let outside = Socket::bind_with_times(SocketAddr::new(source_to(pair.to)?, 0))?;
         let number = self.next;
         self.next += 1;
         self.numbers.insert((client, index), number);
@@ -81,7 +81,7 @@ impl Sessions {
                 (Rebind::Port, ip) => ip,
                 (Rebind::Address, ip) => another(ip, session.moves)?,
             };
-            let new = Socket::bind(SocketAddr::new(ip, 0))?;
+            let new = Socket::bind_with_times(SocketAddr::new(ip, 0))?;
             session.left.push(std::mem::replace(&mut session.outside, new));
             if session.left.len() > MAX_LEFT {
                 session.left.remove(0);

@@ -104,6 +104,19 @@ fn datagrams_go_both_ways_with_the_delay_of_the_network_and_are_counted() {
 }
 
 #[test]
+fn datagrams_of_a_burst_stay_in_order() {
+    let mut bench = Bench::new("delay = \"1 ms\"", |_| {});
+    // The system takes all of a train at one time.
+    let client = Socket::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let bytes: Vec<u8> = (0..60).flat_map(|n| [n; 10]).collect();
+    let (local, remote) = (client.local(), bench.relay.pairs()[0].listen);
+    client.send(&Train { local, remote, ecn: Ecn::Ect0, segment: 10, bytes: &bytes }).unwrap();
+    bench.run_until(|stats| stats.to_servers == 60);
+    let came: Vec<u8> = heard(&bench.server).into_iter().map(|(bytes, _)| bytes[0]).collect();
+    assert_eq!(came, (0..60).collect::<Vec<u8>>());
+}
+
+#[test]
 fn the_same_seed_loses_the_same_datagrams() {
     let survivors = |seed: u64| {
         let mut bench = Bench::new("loss = \"40 %\"", |options| options.seed = seed);
@@ -152,27 +165,28 @@ fn a_moved_client_has_another_address_and_its_old_one_is_dead() {
 #[test]
 fn ecn_fields_are_kept_both_ways() {
     let mut bench = Bench::new("delay = \"1 ms\"", |_| {});
-    let [client, server] = [0, 1].map(|_| Socket::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap());
+    let [client, server] = [0, 1].map(|_| Socket::bind_with_times((Ipv4Addr::LOCALHOST, 0).into()).unwrap());
     bench.relay.pairs[0].to = server.local();
-    let clock = Clock::start();
-    let mut buffers = Buffers::new();
+    let mut inbox = Inbox::new();
     let mut receive = |socket: &Socket| {
         let mut came = Vec::new();
-        while socket
-            .receive(&clock, &mut buffers, |datagram| came.push((datagram.ecn, datagram.from)))
-            .unwrap()
-        {}
+        while let Ok(all) = inbox.receive(socket) {
+            came.extend(
+                all.flat_map(|arrived| arrived.datagrams.map(move |_| (arrived.ecn, arrived.remote))),
+            );
+        }
         came
     };
     let marks = [wire::Ecn::NotEct, wire::Ecn::Ect0, wire::Ecn::Ect1, wire::Ecn::Ce];
     for ecn in marks {
-        client.send(bench.relay.pairs()[0].listen, None, ecn, b"to the server").unwrap();
+        let listen = bench.relay.pairs()[0].listen;
+        client.send(&Train::single(client.local(), listen, ecn, b"to the server")).unwrap();
     }
     bench.run_until(|stats| stats.to_servers == 4);
     let came = receive(&server);
     assert_eq!(came.iter().map(|(ecn, _)| *ecn).collect::<Vec<_>>(), marks);
     for ecn in marks {
-        server.send(came[0].1, None, ecn, b"to the client").unwrap();
+        server.send(&Train::single(server.local(), came[0].1, ecn, b"to the client")).unwrap();
     }
     bench.run_until(|stats| stats.to_clients == 4);
     assert_eq!(receive(&client).into_iter().map(|(ecn, _)| ecn).collect::<Vec<_>>(), marks);
@@ -207,4 +221,34 @@ fn what_cannot_be_listened_on_is_an_error_that_names_it() {
     };
     let error = Relay::new(&options).unwrap_err().to_string();
     assert!(error.starts_with(&format!("listening on {}: ", taken.listen)), "{error}");
+}
+
+#[test]
+fn a_network_that_is_more_than_links_is_refused() {
+    let link = "[[link]]\nname = \"path\"\nfrom = \"client\"\nto = \"ap\"\n[[link]]\nname = \"access\"\nfrom = \"ap\"\nto = \"server\"\n";
+    let nodes = "[[node]]\nname = \"client\"\n[[node]]\nname = \"server\"\n[[node]]\nname = \"ap\"\n";
+    let flow = "[[flow]]\nname = \"all\"\nclient = \"client\"\nserver = \"server\"\napplication = \"bulk\"\n";
+    let nat = format!("duration = \"5 s\"\n{nodes}kind = \"nat\"\n{link}{flow}");
+    let medium = format!(
+        "duration = \"5 s\"\n[[medium]]\nname = \"air\"\ntype = \"shared\"\nterminals = [\"client\", \"server\"]\n{flow}"
+    );
+    let event = format!(
+        "duration = \"5 s\"\n{nodes}{link}{flow}[[event]]\nat = \"1 s\"\ntype = \"interface-down\"\nnode = \"ap\"\ninterface = \"path\"\n"
+    );
+    for (text, begin) in [
+        (nat, "node ap: a relay has no middleboxes, media and events, found \"nat\""),
+        (medium, "medium air: a relay has no middleboxes, media and events, found \"shared\""),
+        (event, "event at 1 s: a relay has no middleboxes, media and events, found \"interface-down\""),
+    ] {
+        let options = RelayOptions {
+            pairs: Vec::new(),
+            scenario: Scenario::parse(&text, FilePath::new("relay.toml"), &[]).unwrap(),
+            seed: 1,
+            blackouts: Vec::new(),
+            rebinds: Vec::new(),
+            capture: None,
+        };
+        let error = Relay::new(&options).unwrap_err().to_string();
+        assert!(error.starts_with(begin), "{error}");
+    }
 }

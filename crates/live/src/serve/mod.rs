@@ -41,6 +41,8 @@ pub struct ServeOptions {
     pub root: PathBuf,
     /// Where clients send to; port 0: one that is free.
     pub listen: Vec<SocketAddr>,
+    /// Where clients are asked to move to once their handshake is confirmed (RFC 9000 section 9.6). Default: nowhere.
+    pub preferred: Option<SocketAddr>,
     /// Certificates and their key.
     pub identity: Identity,
     /// How connections behave.
@@ -78,6 +80,8 @@ pub struct ServeStats {
 /// A running server.
 pub struct Server {
     driver: Driver,
+    /// How many of its sockets it listens on.
+    listening: usize,
     sites: Sites,
 }
 
@@ -114,15 +118,24 @@ impl Server {
             interest: options.recording.interest(),
             ..EndpointOptions::new(local, context)
         };
-        let endpoint = Endpoint::new(endpoint, system_random().map_err(LiveError::System)?);
+        let mut endpoint = Endpoint::new(endpoint, system_random().map_err(LiveError::System)?);
+        let listening = sockets.len();
+        if let Some(address) = options.preferred {
+            let socket = Socket::bind(address).map_err(|error| LiveError::Bind(address, error))?;
+            match socket.local() {
+                SocketAddr::V4(address) => endpoint.set_preferred_address(Some(address), None),
+                SocketAddr::V6(address) => endpoint.set_preferred_address(None, Some(address)),
+            }
+            sockets.push(socket);
+        }
         let records = Records::new(Side::Server, &options.recording)?;
         let sites = Sites::new(folder, &options.limits, records);
-        Ok(Server { driver: Driver::new(clock, endpoint, sockets), sites })
+        Ok(Server { driver: Driver::new(clock, endpoint, sockets), listening, sites })
     }
 
     /// Where it listens, with the ports that the system chose.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.driver.sockets().iter().map(Socket::local).collect()
+        self.driver.sockets().iter().take(self.listening).map(Socket::local).collect()
     }
 
     /// Serves for so long. A record that cannot be written is no reason to stop: see [`Server::take_complaint`].

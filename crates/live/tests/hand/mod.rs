@@ -47,6 +47,7 @@ pub fn serving(root: &Path, max_connections: usize) -> ServeOptions {
     ServeOptions {
         root: root.to_owned(),
         listen: vec!["127.0.0.1:0".parse().unwrap()],
+        preferred: None,
         identity: Identity::self_signed(&["127.0.0.1".to_owned()], Clock::start().date_of_zero()).unwrap(),
         settings: Settings::of_server(&[]).unwrap(),
         protocols: vec!["h3".to_owned()],

@@ -8,6 +8,7 @@ mod stats;
 pub use stats::{CarrierStats, DropReason, QueueDelays};
 
 use crate::count::Count;
+use crate::drops::Drops;
 use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::packet::Packet;
@@ -21,8 +22,6 @@ use units::parameter::Arguments;
 
 /// The most packets that may be in flight on a carrier: 120 ms of 100 Gbit/s in packets of 1500 bytes.
 pub(crate) const MAX_IN_FLIGHT: usize = 1 << 20;
-/// The flows whose drops are counted one by one.
-const MAX_COUNTED_FLOWS: usize = 1 << 16;
 
 /// What a buffer is made from, beside its options.
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +64,7 @@ pub(crate) struct Buffer {
     /// Lost packets until the end of their transmission: when, bytes on the wire, and flow.
     losing: VecDeque<(Time, u32, u32)>,
     /// Packets dropped or lost, by flow.
-    drops: Vec<u64>,
+    drops: Drops,
     /// What the queue reports; empty between calls.
     report: Report,
     pub(crate) stats: CarrierStats,
@@ -85,7 +84,7 @@ impl Buffer {
             waiting: Count::default(),
             mtu: options.setup.mtu,
             losing: VecDeque::new(),
-            drops: Vec::new(),
+            drops: Drops::default(),
             report: Report::default(),
             stats: CarrierStats::default(),
             delays: options.delays.then(Box::default),
@@ -113,7 +112,7 @@ impl Buffer {
     }
     /// Packets of a flow that were dropped or lost here. Flows from 65,536 on are not counted one by one.
     pub(crate) fn drops_of(&self, flow: u32) -> u64 {
-        self.drops.get(flow as usize).copied().unwrap_or(0)
+        self.drops.of(flow)
     }
     pub(crate) fn overflow(&self) -> Option<Overflow> {
         self.overflow
@@ -268,11 +267,7 @@ impl Buffer {
             DropReason::Loss => &mut self.stats.lost,
         };
         count.add(size);
-        let flow = flow as usize;
-        if flow < MAX_COUNTED_FLOWS {
-            self.drops.resize(self.drops.len().max(flow + 1), 0);
-            self.drops[flow] += 1;
-        }
+        self.drops.note(flow);
         if self.log.interest().losses() {
             self.log.push(at, Event::NetworkDrop { length: size, reason: reason.name() });
         }

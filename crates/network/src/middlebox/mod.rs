@@ -2,7 +2,7 @@
 
 mod nat;
 
-use crate::address::NodeId;
+use crate::address::{NodeId, Port};
 use crate::error::BuildError;
 use crate::node::Node;
 use random::Stream;
@@ -17,6 +17,9 @@ pub trait Middlebox: Node {
     fn counters(&self) -> Vec<(&'static str, u64)>;
     /// The events that wait for a sink, in the order of time.
     fn log(&mut self) -> &mut Log;
+    /// The route to a node leaves by this port: to its own address, or to the address of one of its ports. Called for each
+    /// host and middlebox when the world is built, and for each address of a port when it comes into use.
+    fn learn_route(&mut self, _to: NodeId, _address_of: Option<Port>, _exit: Port) {}
     /// Loses its memory, if it has one.
     fn forget(&mut self, _now: Time) {}
     /// Packets that it has dropped, by the number of their flow.
@@ -34,6 +37,8 @@ pub struct MiddleboxOptions<'a> {
     pub node: NodeId,
     /// The names of the carriers that its ports lead to, in the order of the ports.
     pub carriers: &'a [String],
+    /// How many of them are links; those of media follow.
+    pub links: usize,
     /// The name that its random streams begin with: `"node ap"`.
     pub name: &'a str,
     /// The random stream of a name.

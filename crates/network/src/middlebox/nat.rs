@@ -3,7 +3,8 @@
 //! Packets from inside get the address of the NAT and a port of its own as their source: one for each inside address, port
 //! and protocol, whoever they go to (endpoint-independent mapping, RFC 4787 REQ-1). Packets to that port, from anywhere
 //! (endpoint-independent filtering), get the inside address as their destination. A packet from inside to a mapped port is
-//! translated both ways (hairpinning, REQ-9). All else that comes from outside is dropped.
+//! translated both ways (hairpinning, REQ-9). A packet from inside to an inside address passes unchanged. All else that comes
+//! from outside is dropped.
 //!
 //! A mapping ends when nothing has left by it for the timeout, or when the NAT forgets, at times that the scenario gives. The
 //! next packet from inside gets another port then: its address changes while a connection uses it.
@@ -11,12 +12,13 @@
 //! Ports are handed out in turn from 1024 on, so that nothing is drawn.
 
 use super::{Making, Middlebox, MiddleboxOptions};
-use crate::address::{Port, node_address};
+use crate::address::{NodeId, Port, node_address, node_of, port_of};
+use crate::drops::Drops;
 use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::node::Node;
 use crate::packet::{Packet, Protocol};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use trace::{Event, Log};
 use units::parameter::{Default, Kind, Parameter, Row, Value};
@@ -30,7 +32,7 @@ pub(crate) const ROW: Row<Making> = Row {
             name: "inside",
             kind: Kind::List(&Kind::Text),
             default: Default::Absent,
-            about: "links and media whose nodes are inside (default: the first one of the node)",
+            about: "links and media whose nodes are inside (default: the first of two links, or of two media; required otherwise)",
         },
         Parameter {
             name: "rebind",
@@ -63,8 +65,6 @@ pub(crate) const ROW: Row<Making> = Row {
 const FIRST_PORT: u16 = 1024;
 /// As many as there are ports from the first one on.
 const MOST_MAPPINGS: u64 = 64_512;
-/// The flows whose drops are counted one by one.
-const MAX_COUNTED_FLOWS: usize = 1 << 16;
 
 /// A port of the NAT that stands for an address and a port inside.
 #[derive(Debug, Clone, Copy)]
@@ -116,6 +116,10 @@ struct Nat {
     own: [IpAddr; 2],
     /// For each port of the node whether it leads inside.
     inside: Vec<bool>,
+    /// For each node whether the route to its own address leads inside.
+    inside_nodes: Vec<bool>,
+    /// The addresses of ports that the routes inside lead to.
+    inside_ports: BTreeSet<(NodeId, Port)>,
     /// Times at which it forgets, the next one last.
     rebind: Vec<Time>,
     /// Of UDP and of TCP.
@@ -126,7 +130,7 @@ struct Nat {
     /// No mapping ends before this by its timeout.
     expiry: Time,
     counters: Counters,
-    drops: Vec<u64>,
+    drops: Drops,
     log: Log,
 }
 
@@ -150,6 +154,10 @@ impl Nat {
                 };
                 inside[port] = true;
             }
+        } else if inside.len() > 2 || (1..inside.len()).contains(&options.links) {
+            let carriers = options.carriers.join(", ");
+            let missing = format!("missing, and it is not clear what is inside; expected some of {carriers}");
+            return Err(problem("inside", missing));
         } else if let Some(first) = inside.first_mut() {
             *first = true;
         }
@@ -179,13 +187,15 @@ impl Nat {
         Ok(Nat {
             own: [false, true].map(|ipv6| node_address(options.node, ipv6)),
             inside,
+            inside_nodes: Vec::new(),
+            inside_ports: BTreeSet::new(),
             rebind,
             timeouts: timeouts.map(|(_, timeout)| timeout),
             most: arguments.integer("mappings") as usize,
             tables: <[[Table; 2]; 2]>::default(),
             expiry: Time::NEVER,
             counters: Counters::default(),
-            drops: Vec::new(),
+            drops: Drops::default(),
             log: Log::new(options.interest),
         })
     }
@@ -265,11 +275,27 @@ impl Nat {
         Ok(port)
     }
 
+    fn leads_inside(&self, port: Port) -> bool {
+        self.inside.get(usize::from(port.0)).is_some_and(|inside| *inside)
+    }
+
+    /// Whether the route to this address leads inside.
+    fn is_inside(&self, address: IpAddr) -> bool {
+        let Some(node) = node_of(address) else { return false };
+        match port_of(address) {
+            None => self.inside_nodes.get(node.0 as usize).is_some_and(|inside| *inside),
+            Some(port) => self.inside_ports.contains(&(node, port)),
+        }
+    }
+
     /// Translates a packet, or says why it does not go on.
     fn translate(&mut self, now: Time, port: Port, packet: &mut Packet) -> Result<(), Refusal> {
         let version = usize::from(packet.destination.is_ipv6());
         let protocol = usize::from(packet.protocol() == Protocol::Tcp);
-        let from_inside = self.inside.get(usize::from(port.0)).is_some_and(|inside| *inside);
+        let from_inside = self.leads_inside(port);
+        if from_inside && self.is_inside(packet.destination.ip()) {
+            return Ok(());
+        }
         let to_itself = packet.destination.ip() == self.own[version];
         let target = self.tables[protocol][version].by_port.get(&packet.destination.port());
         let target = target.filter(|_| to_itself).map(|mapping| mapping.inside);
@@ -293,11 +319,7 @@ impl Nat {
             Refusal::Unsolicited => self.counters.unsolicited += 1,
             Refusal::Full => self.counters.full += 1,
         }
-        let flow = packet.flow as usize;
-        if flow < MAX_COUNTED_FLOWS {
-            self.drops.resize(self.drops.len().max(flow + 1), 0);
-            self.drops[flow] += 1;
-        }
+        self.drops.note(packet.flow);
         if self.log.interest().losses() {
             self.log.push(now, Event::NetworkDrop { length: packet.size, reason: refusal.name() });
         }
@@ -342,6 +364,21 @@ impl Middlebox for Nat {
     fn log(&mut self) -> &mut Log {
         &mut self.log
     }
+    fn learn_route(&mut self, to: NodeId, address_of: Option<Port>, exit: Port) {
+        if !self.leads_inside(exit) {
+            return;
+        }
+        match address_of {
+            Some(port) => {
+                self.inside_ports.insert((to, port));
+            }
+            None => {
+                let index = to.0 as usize;
+                self.inside_nodes.resize(self.inside_nodes.len().max(index + 1), false);
+                self.inside_nodes[index] = true;
+            }
+        }
+    }
     fn forget(&mut self, now: Time) {
         let before = self.mappings();
         for table in self.tables.iter_mut().flatten() {
@@ -352,7 +389,7 @@ impl Middlebox for Nat {
         self.note_forgotten(now, before);
     }
     fn drops_of(&self, flow: u32) -> u64 {
-        self.drops.get(flow as usize).copied().unwrap_or(0)
+        self.drops.of(flow)
     }
 }
 

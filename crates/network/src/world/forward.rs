@@ -4,7 +4,7 @@ use super::{Place, World};
 use crate::address::{NodeId, Port, node_of, owner_of, port_of};
 use crate::node::Node;
 use crate::packet::Packet;
-use crate::topology::{Hop, NO_ROUTE};
+use crate::topology::{Hop, NO_ROUTE, Topology};
 
 /// A packet would have left by a port that is down.
 struct PortDown;
@@ -16,6 +16,21 @@ pub(super) struct PortRoutes {
     hops: Vec<u32>,
 }
 
+/// Tells the middleboxes by which of their ports the routes to an address leave.
+pub(super) fn teach_routes<H>(
+    places: &mut [Place<H>],
+    topology: &Topology,
+    (to, address_of): (NodeId, Option<Port>),
+    hops: &[u32],
+) {
+    for (node, (place, hop)) in places.iter_mut().zip(hops).enumerate() {
+        let (Place::Middlebox(middlebox), true) = (place, *hop != NO_ROUTE) else { continue };
+        if let Some(exit) = topology.port_by(NodeId(node as u32), *hop as usize) {
+            middlebox.learn_route(to, address_of, exit);
+        }
+    }
+}
+
 impl<H: Node> World<H> {
     /// Makes the address of a port known, so that there are routes to it.
     ///
@@ -24,6 +39,7 @@ impl<H: Node> World<H> {
     pub fn use_port_address(&mut self, node: NodeId, port: Port) {
         if self.port_route(node, port).is_none() {
             let hops = self.topology.routes_to(node, Some(port));
+            teach_routes(&mut self.nodes, &self.topology, (node, Some(port)), &hops);
             self.port_routes.push(PortRoutes { node, port, hops });
         }
     }
@@ -149,10 +165,12 @@ impl<H: Node> World<H> {
 
     fn drop_unroutable(&mut self, packet: Box<Packet>) {
         self.unroutable += 1;
+        self.drops.note(packet.flow);
         self.exits.discard(packet);
     }
     fn drop_at_port(&mut self, packet: Box<Packet>) {
         self.dropped_at_ports += 1;
+        self.drops.note(packet.flow);
         self.exits.discard(packet);
     }
 }

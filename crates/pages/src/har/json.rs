@@ -1,8 +1,8 @@
-//! Pieces of a JSON document that know where they stand, for one clear sentence about what is wrong.
+//! JSON values with their paths, for clear error messages.
 
 use serde_json::Value as Json;
 
-/// A value and where it stands: `response.content.size`.
+/// A value and its path, such as `response.content.size`.
 #[derive(Debug, Clone)]
 pub(super) struct Node<'a> {
     value: &'a Json,
@@ -14,24 +14,24 @@ impl<'a> Node<'a> {
         Node { value, path: String::new() }
     }
 
-    /// The member of this name; `None` if there is none, or it is null.
+    /// The member with this name; `None` if it is absent or null.
     pub(super) fn get(&self, name: &str) -> Option<Node<'a>> {
         let value = self.value.get(name).filter(|value| !value.is_null())?;
         let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
         Some(Node { value, path })
     }
-    /// The member of this name.
+    /// The member with this name, which must exist.
     pub(super) fn need(&self, name: &str) -> Result<Node<'a>, String> {
         let at = if self.path.is_empty() { String::new() } else { format!("{}.", self.path) };
         self.get(name).ok_or_else(|| format!("no {at}{name}"))
     }
 
-    /// The members of a list: `headers[0]`.
+    /// The items of a list, such as `headers[0]`.
     pub(super) fn items(&self) -> Result<Vec<Node<'a>>, String> {
         let place = |(at, value)| Node { value, path: format!("{}[{at}]", self.path) };
         Ok(self.list()?.iter().enumerate().map(place).collect())
     }
-    /// The members of a list, each as the root of what is said of it.
+    /// The items of a list, each with an empty path.
     pub(super) fn roots(&self) -> Result<impl Iterator<Item = Node<'a>> + use<'a>, String> {
         Ok(self.list()?.iter().map(Node::root))
     }
@@ -41,7 +41,7 @@ impl<'a> Node<'a> {
     pub(super) fn text(&self) -> Result<&'a str, String> {
         self.value.as_str().ok_or_else(|| self.wrong("text"))
     }
-    /// A whole number, also where it is written with a fraction of zero.
+    /// An integer, which may be written with a fraction of zero.
     pub(super) fn whole(&self) -> Result<i64, String> {
         let number = self.number()?;
         // 2^53: beyond it a double is no longer exact.
@@ -62,7 +62,7 @@ impl<'a> Node<'a> {
             Json::Null => "null".to_owned(),
             Json::Bool(value) => value.to_string(),
             Json::Number(value) => value.to_string(),
-            Json::String(text) => crate::file::shown(text),
+            Json::String(text) => crate::file::quoted(text),
             Json::Array(_) => "a list".to_owned(),
             Json::Object(_) => "an object".to_owned(),
         };

@@ -1,4 +1,4 @@
-//! Archives: the example, the rules one by one, and what is refused.
+//! Tests of archives: the example, each rule, and every error.
 
 use super::super::testing::{arguments, pages_of};
 use super::super::{After, Kind as ObjectKind, Object};
@@ -6,9 +6,9 @@ use super::*;
 use http::Priority;
 
 const EXAMPLE: &str = include_str!("../../../../examples/pages/shop.har");
-const MANNER: Manner = Manner { gaps: true, think: Duration::ZERO, reading: Duration::ZERO };
+const OPTIONS: HarOptions = HarOptions { gaps: true, think: Duration::ZERO, reading: Duration::ZERO };
 
-/// An entry with so much of an archive as must be there, and more of request, response and entry.
+/// An entry with the required members, and additional members of the request, the response and the entry.
 fn entry(start_ms: u32, took_ms: u32, url: &str, request: &str, response: &str, more: &str) -> String {
     format!(
         r#"{{"startedDateTime": "2026-03-01T09:05:00.{start_ms:03}Z", "time": {took_ms},
@@ -22,10 +22,10 @@ fn archive(entries: &[String]) -> String {
 }
 
 fn read(text: &str) -> Result<Vec<Page>, String> {
-    parse(text, MANNER).map_err(|error| error.to_string())
+    parse(text, OPTIONS).map_err(|error| error.to_string())
 }
 
-/// The objects of the only page of these entries.
+/// The objects of the only page with these entries.
 fn objects(entries: &[String]) -> Vec<Object> {
     let mut pages = read(&archive(entries)).unwrap();
     assert_eq!(pages.len(), 1);
@@ -35,16 +35,17 @@ fn objects(entries: &[String]) -> Vec<Object> {
 const TEN: &str = r#", "bodySize": 10"#;
 
 #[test]
-fn the_example_gives_its_page() {
+fn the_example_is_read() {
     let pages = read(EXAMPLE).unwrap();
     assert_eq!(pages.len(), 1);
     let objects = &pages[0].objects;
     let sizes: Vec<u64> = objects.iter().map(|object| object.bytes).collect();
-    // The redirect, the document, style, script, picture, tile, basket, beacon: three of eleven did not go over the network.
+    // The redirect, the document, style, script, picture, tile, basket, beacon: three of eleven did not use the
+    // network.
     assert_eq!(sizes, [0, 15_300, 6_200, 52_000, 240_000, 9_150, 700, 0]);
     let waits: Vec<Vec<(u32, bool)>> = objects
         .iter()
-        .map(|object| object.after.iter().map(|after| (after.object, after.begun)).collect())
+        .map(|object| object.after.iter().map(|after| (after.object, after.on_first_byte)).collect())
         .collect();
     let one = |object, begun| vec![(object, begun)];
     assert_eq!(
@@ -52,7 +53,7 @@ fn the_example_gives_its_page() {
         [
             vec![],
             one(0, false),
-            // Found in the document while that came.
+            // Named by the document while it arrived.
             one(1, true),
             one(1, true),
             one(1, false),
@@ -68,18 +69,18 @@ fn the_example_gives_its_page() {
     assert!(objects[4].priority.incremental);
     let mains = objects.iter().filter(|object| object.kind == ObjectKind::Main).count();
     assert_eq!(mains, 2);
-    // 112 ms is 1 ms after the document began to come, 152 ms 1 ms after it was complete.
+    // 112 ms is 1 ms after the document began to arrive, 152 ms is 1 ms after it was complete.
     assert_eq!(objects[2].parsing, Duration::from_millis(1));
     assert_eq!(objects[4].parsing, Duration::from_millis(1));
     // 680 and 552 ms.
     assert_eq!(objects[7].parsing, Duration::from_millis(68));
     assert_eq!((objects[0].request_bytes, objects[0].header_bytes), (380, 210));
-    // "accept: text/html" and "user-agent: quiclab", with the ends of their lines.
+    // "accept: text/html" and "user-agent: quiclab", with line ends.
     assert_eq!(objects[1].request_bytes, 19 + 21);
 }
 
 #[test]
-fn sizes_are_taken_from_what_is_known() {
+fn sizes_come_from_the_known_members() {
     for (response, bytes, header_bytes) in [
         (r#", "bodySize": 10, "headersSize": 20, "_transferSize": 99, "content": {"size": 500}"#, 10, 20),
         (r#", "bodySize": 10, "headersSize": -1, "headers": [{"name": "a", "value": "bcd"}]"#, 10, 8),
@@ -99,7 +100,7 @@ fn sizes_are_taken_from_what_is_known() {
 }
 
 #[test]
-fn priorities_come_from_the_field_or_from_the_tool() {
+fn priorities_come_from_the_field_or_from_chromium() {
     let field = |value: &str| format!(r#", "headers": [{{"name": "Priority", "value": "{value}"}}]"#);
     for (request, more, urgency, incremental) in [
         (String::new(), "", 3, false),
@@ -110,7 +111,7 @@ fn priorities_come_from_the_field_or_from_the_tool() {
         (String::new(), r#", "_priority": "VeryLow""#, 4, false),
         (String::new(), r#", "_priority": 7"#, 3, false),
         (field("u=6, i"), r#", "_priority": "VeryHigh""#, 6, true),
-        // No dictionary: as if it were not there (RFC 9218 section 4, RFC 8941 section 4.2).
+        // Not a dictionary: ignored (RFC 9218 section 4, RFC 8941 section 4.2).
         (field("=="), r#", "_priority": "VeryHigh""#, 3, false),
     ] {
         let found = objects(&[entry(0, 5, "http://a/", &request, TEN, more)]);
@@ -119,7 +120,7 @@ fn priorities_come_from_the_field_or_from_the_tool() {
 }
 
 #[test]
-fn what_waits_for_what() {
+fn dependencies_are_derived_from_the_entries() {
     let by = |url: &str| format!(r#", "_initiator": {{"type": "parser", "url": "{url}"}}"#);
     let timings = r#", "timings": {"receive": 30}"#;
     let document = entry(0, 50, "http://a/#top", "", TEN, timings);
@@ -127,10 +128,10 @@ fn what_waits_for_what() {
     // Nothing has ended before: from the start of the page.
     let early = objects(&[document.clone(), entry(10, 5, "http://a/x", "", TEN, "")]);
     assert_eq!((early[1].after.as_slice(), early[1].parsing), (&[][..], Duration::from_millis(10)));
-    // Named by the document, before it began to come: so it was not.
+    // Named by the document before that began to arrive, so it was not the initiator.
     assert_eq!(after(&[document.clone(), entry(10, 5, "http://a/x", "", TEN, &by("http://a/"))]), []);
-    // While it came, and after.
-    let begun = After { object: 0, begun: true };
+    // While it arrived, and after.
+    let begun = After { object: 0, on_first_byte: true };
     assert_eq!(
         after(&[document.clone(), entry(25, 5, "http://a/x", "", TEN, &by("http://a/#here"))]),
         [begun]
@@ -139,15 +140,15 @@ fn what_waits_for_what() {
         after(&[document.clone(), entry(60, 5, "http://a/x", "", TEN, &by("http://a/"))]),
         [After::complete(0)]
     );
-    // A millisecond is as good as none.
+    // A millisecond is within the tolerance.
     assert_eq!(after(&[document.clone(), entry(49, 5, "http://a/x", "", TEN, "")]), [After::complete(0)]);
-    // The innermost script that is known.
+    // The innermost known script.
     let stack = r#", "_initiator": {"type": "script", "stack": {"callFrames": [{"url": "http://b/gone.js"}],
         "parent": {"callFrames": [{"url": ""}, {"url": "http://a/"}]}}}"#;
     let script = entry(55, 5, "http://a/s.js", "", TEN, "");
-    let asked = entry(90, 5, "http://a/x", "", TEN, stack);
-    assert_eq!(after(&[document.clone(), script.clone(), asked]), [After::complete(0)]);
-    // By time the last that ended; the order in the file does not count.
+    let scripted = entry(90, 5, "http://a/x", "", TEN, stack);
+    assert_eq!(after(&[document.clone(), script.clone(), scripted]), [After::complete(0)]);
+    // By time the last that ended; the order in the file does not matter.
     let plain = entry(90, 5, "http://a/x", "", TEN, "");
     assert_eq!(after(&[plain, script, document]), [After::complete(1)]);
 }
@@ -164,12 +165,12 @@ fn redirects_are_followed() {
 }
 
 #[test]
-fn what_did_not_go_over_the_network_is_left_out() {
+fn entries_without_network_use_are_omitted() {
     let document = entry(0, 50, "https://a/", "", TEN, "");
     let cached = entry(60, 1, "https://a/x", "", "", r#", "_fromCache": "memory""#);
     let blocked = entry(60, 1, "https://a/x", "", "", "").replace("200", "0");
     let data = entry(60, 1, "data:,x", "", "", "");
-    // Of a cache as HAR 1.2 tells it, of a worker, of the browser.
+    // From a cache as in HAR 1.2, from a worker, from the browser.
     let empty = entry(60, 1, "https://a/x", "", r#", "bodySize": 0, "content": {"size": 500}"#, "");
     let worker = r#", "bodySize": -300, "_transferSize": 0, "content": {"size": 500}"#;
     let worker = entry(60, 1, "https://a/x", "", worker, r#", "_fetchedViaServiceWorker": true"#);
@@ -180,7 +181,7 @@ fn what_did_not_go_over_the_network_is_left_out() {
         assert_eq!(objects(&[document.clone(), entry.clone()]).len(), 1, "{entry}");
     }
     assert_eq!(objects(&[&[document.clone()][..], &local].concat()).len(), 1);
-    // These did: an answer that the cache may be used, one without content, and one whose size is not told there.
+    // These did: a response that permits the use of the cache, one without content, and one of unknown size.
     let fresh = empty.replace("200", "304");
     let nothing = entry(60, 1, "https://a/x", "", r#", "bodySize": 0, "content": {"size": 0}"#, "");
     let measured = empty.replace(r#""bodySize": 0"#, r#""bodySize": 0, "_transferSize": 90"#);
@@ -192,7 +193,7 @@ fn what_did_not_go_over_the_network_is_left_out() {
 }
 
 #[test]
-fn pages_are_told_apart() {
+fn entries_are_assigned_to_pages() {
     let paged = |pages: &str, of: &[&str]| {
         let entries: Vec<String> = of
             .iter()
@@ -217,14 +218,14 @@ fn pages_are_told_apart() {
 }
 
 #[test]
-fn the_first_mistake_is_told_with_its_entry() {
+fn the_first_error_is_reported_with_its_entry() {
     let good = entry(0, 5, "http://a/", "", TEN, "");
-    let told = |bad: &str| read(&archive(&[good.clone(), bad.to_owned()])).unwrap_err();
+    let error = |bad: &str| read(&archive(&[good.clone(), bad.to_owned()])).unwrap_err();
     let changed = |from: &str, to: &str| {
         assert!(good.contains(from));
-        told(&good.replacen(from, to, 1))
+        error(&good.replacen(from, to, 1))
     };
-    assert_eq!(told("3"), "entry 2: no request");
+    assert_eq!(error("3"), "entry 2: no request");
     assert_eq!(changed(r#""url": "http://a/""#, r#""uri": """#), "entry 2: no request.url");
     assert_eq!(changed(r#""http://a/""#, "7"), "entry 2: request.url is 7; expected text");
     assert_eq!(changed("200", "\"200\""), "entry 2: response.status is \"200\"; expected a number");
@@ -254,7 +255,7 @@ fn the_first_mistake_is_told_with_its_entry() {
 }
 
 #[test]
-fn an_archive_has_its_form_and_limits() {
+fn archives_have_a_format_and_limits() {
     assert!(read("").unwrap_err().starts_with("not JSON: "));
     assert!(read(&"[".repeat(100_000)).unwrap_err().starts_with("not JSON: "));
     assert_eq!(read("[]").unwrap_err(), "no log");
@@ -266,10 +267,10 @@ fn an_archive_has_its_form_and_limits() {
     assert_eq!(read(r#"{"log": {"version": "1.2"}}"#).unwrap_err(), "no log.entries");
     let object = r#"{"log": {"version": "1.2", "entries": {}}}"#;
     assert_eq!(read(object).unwrap_err(), "log.entries is an object; expected a list");
-    let many = vec![entry(0, 5, "http://a/", "", TEN, ""); MOST_OBJECTS + 1];
+    let many = vec![entry(0, 5, "http://a/", "", TEN, ""); MAX_OBJECTS + 1];
     assert_eq!(read(&archive(&many)).unwrap_err(), "entry 10001: more than 10000 objects of a page");
-    assert_eq!(read(&archive(&many[1..])).unwrap()[0].objects.len(), MOST_OBJECTS);
-    assert_eq!(read(&" ".repeat(MOST_FILE_BYTES + 1)).unwrap_err(), "more than 64 MiB");
+    assert_eq!(read(&archive(&many[1..])).unwrap()[0].objects.len(), MAX_OBJECTS);
+    assert_eq!(read(&" ".repeat(MAX_FILE_BYTES + 1)).unwrap_err(), "more than 64 MiB");
     assert!(read(&format!("\u{feff}{EXAMPLE}")).is_ok());
 }
 

@@ -1,6 +1,6 @@
-//! Times of an archive: ISO 8601 as its specification has it, `2026-03-01T09:05:00.123+01:00`.
+//! Times in archives, in ISO 8601 as required by HAR: `2026-03-01T09:05:00.123+01:00`.
 
-/// Nanoseconds since 1970, or `None` if the text is no such time from 1970 to 2199.
+/// Nanoseconds since 1970, or `None` if the text is not a time from 1970 to 2199.
 pub(super) fn nanos(text: &str) -> Option<u64> {
     let (date, time) = text.split_once(['T', 't'])?;
     let mut date = date.splitn(3, '-');
@@ -25,7 +25,7 @@ pub(super) fn nanos(text: &str) -> Option<u64> {
     Some(seconds * 1_000_000_000 + fraction_nanos(fraction)?)
 }
 
-/// The time without its zone, and how many seconds the zone is ahead.
+/// The time without its zone, and the offset of the zone in seconds.
 fn zone(time: &str) -> Option<(&str, i64)> {
     if let Some(time) = time.strip_suffix(['Z', 'z']) {
         return Some((time, 0));
@@ -41,7 +41,7 @@ fn zone(time: &str) -> Option<(&str, i64)> {
     (hours <= 23 && minutes <= 59).then_some((time, sign * (hours * 3_600 + minutes * 60) as i64))
 }
 
-/// A number of so many digits.
+/// A number with exactly so many digits.
 fn fixed(text: &str, digits: usize) -> Option<u64> {
     (text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit()))
         .then(|| text.parse().ok())
@@ -52,7 +52,7 @@ fn fraction_nanos(text: &str) -> Option<u64> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    // What is below a nanosecond is cut off.
+    // Digits below a nanosecond are ignored.
     let mut digits = text.bytes().map(|byte| u64::from(byte - b'0'));
     Some((0..9).fold(0, |sum, _| sum * 10 + digits.next().unwrap_or(0)))
 }
@@ -69,7 +69,7 @@ fn days_in(year: u64, month: u64) -> u64 {
     }
 }
 
-/// Days from the begin of 1970 to this one.
+/// Days from the start of 1970 to this day.
 fn days_before(year: u64, month: u64, day: u64) -> u64 {
     let years: u64 = (1970..year).map(|year| 365 + u64::from(is_leap(year))).sum();
     let months: u64 = (1..month).map(|month| days_in(year, month)).sum();
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_with_their_zones() {
+    fn times_have_zones() {
         // `date -u -d ... +%s`.
         for (text, expected) in [
             ("1970-01-01T00:00:00Z", 0),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn invalid_times_are_rejected() {
         for text in [
             "",
             "2026-03-01",

@@ -1,4 +1,4 @@
-//! What an ACK frame brings, and what is lost (RFC 9002 sections 5 to 7, appendix A).
+//! Acknowledged and lost packets (RFC 9002 sections 5 to 7, appendix A).
 
 use super::Connection;
 use crate::assemble::Payload;
@@ -15,23 +15,24 @@ use crate::stream::Streams;
 use units::{Duration, Time};
 use wire::{Ack, Code};
 
-/// How often the flight of a handshake is sent again because the client's first message came again.
+/// The maximum number of times that a server repeats its handshake flight because the client repeats its first
+/// message.
 const MAX_FLIGHTS_REPEATED: u8 = 2;
-/// A copy that arrives within this part of a round trip after the flight was sent is answered by that flight: a sender may send
-/// two probes at a timeout (RFC 9002 section 6.2.4), which leave together.
-const TWINS_WITHIN: u64 = 8;
+/// A repeated message that arrives within this fraction of the RTT after the flight was sent is ignored: a sender may
+/// send two probes at once at a timeout (RFC 9002 section 6.2.4), and the flight answers both.
+const SECOND_PROBE_RTT_FRACTION: u64 = 8;
 
 /// The parts of a connection that sent frames belong to.
-struct Owners<'a> {
+struct FrameOwners<'a> {
     streams: &'a mut Streams,
     datagrams: Option<&'a mut Datagrams>,
     control: &'a mut Control,
     remote_ids: &'a mut RemoteIds,
-    /// That of the space.
+    /// The CRYPTO stream of the space.
     crypto: &'a mut CryptoStream,
 }
 
-impl Owners<'_> {
+impl FrameOwners<'_> {
     #[inline]
     fn acked(&mut self, frame: SentFrame) {
         match frame {
@@ -59,28 +60,28 @@ impl Owners<'_> {
                     datagrams.on_lost(number);
                 }
             }
-            // RFC 9000-13.3-2.
+            // RFC 9000-13.3-2: "The HANDSHAKE_DONE frame MUST be retransmitted until it is acknowledged."
             control => self.control.on_lost(control),
         }
     }
-    /// Whether a frame that is underway says anything that the peer is not known to have.
-    fn matters(&mut self, frame: SentFrame) -> bool {
+    /// Whether a frame in flight carries anything that the peer has not acknowledged.
+    fn is_unacked(&mut self, frame: SentFrame) -> bool {
         match frame {
-            SentFrame::Crypto { offset, length } => self.crypto.matters(offset, length),
-            SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.matters(frame),
+            SentFrame::Crypto { offset, length } => self.crypto.is_unacked(offset, length),
+            SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.is_unacked(frame),
             SentFrame::Datagram { .. } => false,
             control => self.control.is_open(control),
         }
     }
 }
 
-/// Splits a connection into one of its spaces, the path in use, and the owners of frames.
+/// Borrows one space, the path in use, and the owners of frames from a connection separately.
 macro_rules! split {
     ($connection:expr, $kind:expr) => {{
         let Paths { current, ids, .. } = &mut $connection.paths;
         match ($connection.spaces.get_mut($kind), $connection.crypto.streams.get_mut($kind)) {
             (Some(space), Some(crypto)) => {
-                let owners = Owners {
+                let owners = FrameOwners {
                     streams: &mut $connection.streams,
                     datagrams: $connection.datagrams.as_deref_mut(),
                     control: &mut $connection.control,
@@ -95,16 +96,17 @@ macro_rules! split {
 }
 
 impl Connection {
-    /// ACK (19.3).
+    /// Handles ACK (RFC 9000 section 19.3).
     pub(super) fn on_ack(&mut self, now: Time, kind: SpaceKind, ack: &Ack<'_>) -> Result<(), TransportError> {
-        if kind == SpaceKind::Data && self.variety.as_ref().is_some_and(|variety| variety.is_cheated_by(ack))
+        if kind == SpaceKind::Data
+            && self.variety.as_ref().is_some_and(|variety| variety.is_optimistic_ack(ack))
         {
-            // 13.1 and 21.4.
+            // RFC 9000 sections 13.1 and 21.4.
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "ACK for a number that was left out"));
         }
         let Some(space) = self.spaces.get(kind) else { return Ok(()) };
         if ack.largest() >= space.sent.next_number() {
-            // 13.1.
+            // RFC 9000 section 13.1.
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "ACK for a packet that was not sent"));
         }
         if kind == SpaceKind::Data {
@@ -112,7 +114,7 @@ impl Connection {
         }
         let mut batch = self.paths.begin_ack();
         let congested = self.take_acked(now, kind, ack, &mut batch);
-        self.settle_paths(now);
+        self.apply_path_outputs(now);
         if !batch.newly.any {
             if batch.foreign {
                 self.detect_losses(now, kind);
@@ -130,8 +132,9 @@ impl Connection {
         self.detect_losses(now, kind);
         let recovery = &mut self.paths.current.recovery;
         recovery.finish_ack(now, &batch.newly);
-        // 6.2.1: a client goes on doubling while the server may not know that the client can be heard.
-        if recovery.pto_count > 0 && self.peer_completed_validation(self.has_heard_of_handshake()) {
+        // RFC 9002 section 6.2.1: a client does not reset the backoff while the server may not have validated its
+        // address.
+        if recovery.pto_count > 0 && self.peer_completed_validation(self.is_handshake_acked()) {
             self.paths.current.recovery.pto_count = 0;
             if let Some(space) = self.spaces.get_mut(kind) {
                 space.probing.forget_rest();
@@ -146,7 +149,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes the packets out that an ACK frame newly acknowledges. Gives how many more have come with CE.
+    /// Removes the packets that an ACK frame newly acknowledges. Returns the number of packets newly reported with
+    /// CE.
     #[inline]
     fn take_acked(&mut self, now: Time, kind: SpaceKind, ack: &Ack<'_>, batch: &mut AckBatch) -> u64 {
         let Some((space, path, mut owners)) = split!(self, kind) else { return 0 };
@@ -179,7 +183,7 @@ impl Connection {
         self.paths.end_ack(now, space, (ack, raised), batch)
     }
 
-    /// Declares lost what is lost in a space.
+    /// Detects the lost packets of a space.
     #[inline]
     pub(super) fn detect_losses(&mut self, now: Time, kind: SpaceKind) {
         self.losses.clear();
@@ -188,17 +192,17 @@ impl Connection {
         path.recovery.detect_losses(now, space, max_ack_delay, &mut self.losses, |frame| {
             owners.lost(now, frame);
         });
-        // A loss that proves spurious does so within a few round trips, or it does not matter.
+        // A spurious loss is only of interest if its acknowledgement arrives within a few round trips.
         let horizon = now - path.recovery.rtt.pto() * 3;
         space.sent.trim(horizon);
         if !self.losses.is_empty() {
             self.paths.on_losses(now, &self.losses);
-            self.settle_paths(now);
+            self.apply_path_outputs(now);
             self.trace_losses(now, kind);
         }
     }
 
-    /// Gives up a space of the handshake with its keys (RFC 9001 section 4.9).
+    /// Discards a handshake space and its keys (RFC 9001 section 4.9).
     pub(super) fn discard_space(&mut self, now: Time, kind: SpaceKind) {
         if let Some(mut space) = self.spaces.discard(kind) {
             self.crypto.streams.discard(kind);
@@ -206,25 +210,24 @@ impl Connection {
             self.discard_keys(now, kind);
         }
     }
-    /// Whether the peer has acknowledged a Handshake packet, or these are given up.
-    pub(super) fn has_heard_of_handshake(&self) -> bool {
+    /// Whether the peer has acknowledged a Handshake packet, or the Handshake space is discarded.
+    pub(super) fn is_handshake_acked(&self) -> bool {
         self.spaces.get(SpaceKind::Handshake).is_none_or(|space| space.largest_acked.is_some())
     }
 
-    /// All that was sent goes out again, with a fresh state of recovery and with the numbers going on (RFC 9002 section
-    /// 6.3).
-    pub(super) fn begin_again(&mut self, now: Time) {
-        // The time since the first Initial packet is taken for the RTT, in the place of the default.
+    /// Sends everything again, with new recovery state but continuing packet numbers (RFC 9002 section 6.3).
+    pub(super) fn restart(&mut self, now: Time) {
+        // The time since the first Initial packet replaces the default initial RTT.
         let oldest = self.spaces.get(SpaceKind::Initial).and_then(|space| space.sent.oldest());
         let rtt: Option<Duration> = oldest.map(|packet| now.since(packet.sent_at));
         for kind in [SpaceKind::Initial, SpaceKind::Data] {
-            // RFC 9000-17.2.5.3-1, 9000-17.2.5.3-2, 9000-17.2.3-1: the same bytes under new numbers.
+            // RFC 9000-17.2.5.3-1, 9000-17.2.5.3-2, 9000-17.2.3-1: the same bytes with new packet numbers.
             self.lose_all(now, kind);
         }
-        self.paths.begin_again(now, rtt);
+        self.paths.restart(now, rtt);
     }
 
-    /// Everything underway in a space is to be sent again, and not because of congestion.
+    /// Marks everything in flight in a space for retransmission, without signalling congestion.
     #[cold]
     fn lose_all(&mut self, now: Time, kind: SpaceKind) {
         let Some((space, path, mut owners)) = split!(self, kind) else { return };
@@ -238,19 +241,19 @@ impl Connection {
         (space.loss_time, space.probing, space.ping) = (None, Probing::default(), false);
     }
 
-    /// When no new data waits, a probe repeats what is in flight (RFC 9002 section 6.2.4): the rest of a packet, and the next
-    /// one. The first copies of these frames stay underway, since nothing shows that they are lost.
+    /// Fills a probe with data in flight if no new data waits (RFC 9002 section 6.2.4): the rest of one packet, then
+    /// the next packet. The original frames remain in flight, because nothing shows that they are lost.
     #[cold]
-    pub(super) fn repeat_underway(&mut self, kind: SpaceKind, payload: &mut Payload<'_>) {
+    pub(super) fn repeat_in_flight(&mut self, kind: SpaceKind, payload: &mut Payload<'_>) {
         if !self.repeat_rest(kind, payload) {
             return;
         }
         let Some((space, _, mut owners)) = split!(self, kind) else { return };
-        space.probing.begin_packet(&space.sent, |frame| owners.matters(frame));
+        space.probing.begin_packet(&space.sent, |frame| owners.is_unacked(frame));
         self.repeat_rest(kind, payload);
     }
 
-    /// Repeats the rest of a packet that was started, as far as it fits; returns whether nothing is left.
+    /// Repeats as much of the current packet as fits; returns whether nothing of it is left.
     fn repeat_rest(&mut self, kind: SpaceKind, payload: &mut Payload<'_>) -> bool {
         while let Some(frame) = self.spaces.get(kind).and_then(|space| space.probing.frame()) {
             let rest = match frame {
@@ -258,7 +261,7 @@ impl Connection {
                     self.crypto.streams.get(kind).and_then(|crypto| crypto.repeat(offset, length, payload))
                 }
                 SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.repeat(frame, payload),
-                // RFC 9221 section 5.2: a datagram is not sent again.
+                // RFC 9221 section 5.2: datagrams are not retransmitted.
                 SentFrame::Datagram { .. } => None,
                 frame if !self.control.is_open(frame) => None,
                 frame => (!self.put_control(frame, payload)).then_some(frame),
@@ -273,17 +276,17 @@ impl Connection {
         true
     }
 
-    /// A client's first message has come again: it has not got all of what answers it. That is sent again at once, all that
-    /// is underway of it, as far as the address may be sent to.
+    /// Repeats the handshake flight in flight, as far as the anti-amplification limit allows: the client has repeated
+    /// its first message, so it has not received all of the answer.
     ///
-    /// RFC 9002 section 6.2.3: "for a limited number of times per connection"; not for the other probe of the timeout that was
-    /// just answered, and once for all the CRYPTO frames of a packet.
+    /// RFC 9002 section 6.2.3: "for a limited number of times per connection". The second probe of an answered
+    /// timeout and further CRYPTO frames of the same packet do not count.
     #[cold]
     pub(super) fn repeat_flight(&mut self, now: Time) {
-        let pause = self.paths.current.recovery.rtt.smoothed() / TWINS_WITHIN;
+        let pause = self.paths.current.recovery.rtt.smoothed() / SECOND_PROBE_RTT_FRACTION;
         let Some(initial) = self.spaces.get(SpaceKind::Initial) else { return };
-        let is_twin = initial.sent.ack_eliciting() > 0 && now < initial.last_eliciting_at + pause;
-        if is_twin
+        let is_second_probe = initial.sent.ack_eliciting() > 0 && now < initial.last_eliciting_at + pause;
+        if is_second_probe
             || self.crypto.has_pending(SpaceKind::Initial)
             || self.flights_repeated >= MAX_FLIGHTS_REPEATED
         {
@@ -295,9 +298,9 @@ impl Connection {
             else {
                 continue;
             };
-            let underway =
+            let in_flight =
                 space.sent.outstanding_from(0).flat_map(|(_, packet)| space.sent.frames_of(packet));
-            for frame in underway {
+            for frame in in_flight {
                 if let SentFrame::Crypto { offset, length } = frame {
                     crypto.on_lost(offset, u64::from(length));
                 }
@@ -305,13 +308,13 @@ impl Connection {
         }
     }
 
-    /// The 0-RTT packets that are underway will not arrive: what they carried waits to be sent again, in packets with
-    /// other numbers (RFC 9000 section 17.2.5.3; RFC 9002 section 6.4).
+    /// Queues the contents of all 0-RTT packets in flight, which will not be accepted, for packets with new numbers
+    /// (RFC 9000 section 17.2.5.3; RFC 9002 section 6.4).
     pub(super) fn resend_early_data(&mut self, now: Time) {
         let Some((space, path, mut owners)) = split!(self, SpaceKind::Data) else { return };
         let newest = space.sent.next_number();
-        let underway = space.sent.outstanding_to(newest);
-        let frames: Vec<SentFrame> = underway.flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();
+        let in_flight = space.sent.outstanding_to(newest);
+        let frames: Vec<SentFrame> = in_flight.flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();
         for frame in frames {
             owners.lost(now, frame);
         }

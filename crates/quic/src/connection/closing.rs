@@ -11,24 +11,25 @@ use wire::{Code, Frame};
 /// The longest reason that is sent.
 const MAX_REASON: usize = 256;
 
-/// Where a connection stands between open and forgotten.
+/// The state of a connection between open and gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Phase {
     /// In use.
     Open,
-    /// This side closed it: CONNECTION_CLOSE answers what still comes (10.2.1).
+    /// Closed by this endpoint: CONNECTION_CLOSE answers incoming packets (10.2.1).
     Closing {
         until: Time,
         /// Whether CONNECTION_CLOSE is to be sent.
         pending: bool,
-        /// Datagrams that came since.
+        /// The number of datagrams received since then.
         received: u64,
-        /// How many bytes may answer them; `None` until the first CONNECTION_CLOSE was sent, which answers nothing.
+        /// The number of bytes that may be sent in response; `None` before the first CONNECTION_CLOSE, which is not a
+        /// response.
         credit: Option<u64>,
     },
-    /// The other side closed it: nothing is sent any more (10.2.2).
+    /// Closed by the peer: nothing is sent any more (10.2.2).
     Draining { until: Time },
-    /// Nothing is left to do.
+    /// The endpoint can remove the connection.
     Gone,
 }
 
@@ -40,11 +41,11 @@ pub(super) struct Closing {
 }
 
 impl Closing {
-    /// It is not in sight.
+    /// The state of an open connection.
     pub(super) fn new() -> Closing {
         Closing { phase: Phase::Open, reason: None }
     }
-    /// Until when closing or draining lasts: never ends what is open, or gone.
+    /// The end of the closing or draining period; `None` if the connection is open or gone.
     #[inline]
     pub(super) fn until(&self) -> Option<Time> {
         match self.phase {
@@ -52,35 +53,35 @@ impl Closing {
             Phase::Open | Phase::Gone => None,
         }
     }
-    /// Nothing is left to do.
+    /// Ends the closing or draining period.
     pub(super) fn finish(&mut self) {
         self.phase = Phase::Gone;
     }
 }
 
 impl Connection {
-    /// Whether the connection takes no more from the application: closing, draining or gone.
+    /// Whether the connection is closing, draining or gone: it accepts nothing more from the application.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.closing.phase != Phase::Open
     }
-    /// Whether nothing is left to do: the endpoint can forget it (RFC 9000 section 10.2).
+    /// Whether the endpoint can remove the connection (RFC 9000 section 10.2).
     pub fn is_gone(&self) -> bool {
         self.closing.phase == Phase::Gone
     }
-    /// Why it is over.
+    /// Why the connection ended, or is ending.
     pub fn close_reason(&self) -> Option<&CloseReason> {
         self.closing.reason.as_ref()
     }
 
-    /// 10.2: closing and draining last three probe timeouts.
+    /// RFC 9000 section 10.2: the closing and draining states last three probe timeouts.
     fn lingering(&self) -> Duration {
         self.probe_timeout() * 3
     }
 
-    /// The peer broke a rule, or something failed here.
+    /// Closes the connection because of a protocol violation or an internal error.
     pub(super) fn fail(&mut self, now: Time, error: TransportError) {
-        // RFC 9000-11.1-1, 9000-10.3-1, 9000-11-1: by CONNECTION_CLOSE, for there is state to send it.
+        // RFC 9000-11.1-1, 9000-10.3-1, 9000-11-1: with CONNECTION_CLOSE, since the connection state exists.
         self.begin_closing(now, CloseReason::Transport(error));
     }
 
@@ -103,37 +104,37 @@ impl Connection {
         self.trace_state(now, "draining");
     }
 
-    /// The connection is over at once, and the peer is not told.
+    /// Ends the connection immediately, without notifying the peer.
     pub(super) fn end_silently(&mut self, now: Time, reason: CloseReason) {
         self.end(now, reason);
         self.closing.finish();
     }
 
-    /// The application hears of the end, with its reason.
+    /// Reports the end and its reason to the application.
     fn end(&mut self, now: Time, reason: CloseReason) {
         self.trace_closed(now, &reason);
         self.closing.reason = Some(reason);
         self.events.push_back(Event::Ended);
     }
 
-    /// 10.2.1: CONNECTION_CLOSE again, for the 1st, 2nd, 4th, 8th ... datagram that still comes.
+    /// RFC 9000 section 10.2.1: repeats CONNECTION_CLOSE for the 1st, 2nd, 4th, 8th ... datagram received.
     pub(super) fn answer_while_closing(&mut self, length: u64) {
         if let Phase::Closing { pending, received, credit, .. } = &mut self.closing.phase {
             *received += 1;
             *pending |= received.is_power_of_two();
-            // RFC 9000-10.2.1-1: it is not opened, so anybody may have sent it.
+            // RFC 9000-10.2.1-1: the datagram is not decrypted, so anybody may have sent it.
             *credit = credit.map(|credit| credit + AMPLIFICATION * length);
         }
     }
 
-    /// How large a datagram with CONNECTION_CLOSE may be, if one is to be sent.
+    /// The maximum size of the CONNECTION_CLOSE datagram to send, if any.
     pub(super) fn closing_limit(&self) -> Option<u64> {
         match self.closing.phase {
             Phase::Closing { pending: true, credit, .. } => Some(credit.unwrap_or(u64::MAX)),
             _ => None,
         }
     }
-    /// CONNECTION_CLOSE was sent, in so many bytes.
+    /// Notes that a CONNECTION_CLOSE datagram of this length was sent.
     pub(super) fn note_close_sent(&mut self, length: u64) {
         if let Phase::Closing { pending, credit, .. } = &mut self.closing.phase {
             *pending = false;
@@ -141,8 +142,8 @@ impl Connection {
         }
     }
 
-    /// Appends CONNECTION_CLOSE as the packet type demands: in Initial and Handshake packets an application's reason
-    /// stays hidden (10.2.3). There is `room` for the reason.
+    /// Appends the CONNECTION_CLOSE frame for a packet type: Initial and Handshake packets do not reveal an
+    /// application's reason (10.2.3). The reason takes at most `room` bytes.
     pub(super) fn encode_close(&self, kind: SpaceKind, room: usize, out: &mut Vec<u8>) {
         let cut = |reason: &str| {
             let most = reason.len().min(MAX_REASON).min(room);
@@ -158,16 +159,17 @@ impl Connection {
                 Frame::ConnectionClose { code: error.code, frame_type, reason: &cut(&error.reason) }
                     .encode(out);
             }
-            // RFC 9000-10.2.3-2, 9000-10.2.3-3, 9000-12.5-1: neither code nor reason of the application.
+            // RFC 9000-10.2.3-2, 9000-10.2.3-3, 9000-12.5-1: neither the application's code nor its reason.
             _ => Frame::ConnectionClose { code: Code::APPLICATION_ERROR, frame_type: 0, reason: &[] }
                 .encode(out),
         }
     }
 
-    /// The spaces in which CONNECTION_CLOSE is sent: those whose packets the peer may be able to open (10.2.3). Where the
-    /// handshake is confirmed there are no other keys than those of 1-RTT packets.
+    /// The spaces in which CONNECTION_CLOSE is sent: those whose packets the peer may be able to decrypt (10.2.3).
+    /// Once the handshake is confirmed, only 1-RTT keys are left.
     pub(super) fn closing_spaces(&self) -> impl Iterator<Item = SpaceKind> + '_ {
-        // RFC 9000-10.2.3-1.
+        // RFC 9000-10.2.3-1: after confirmation, "an endpoint MUST send any CONNECTION_CLOSE frames in a 1-RTT
+        // packet".
         SpaceKind::ALL.into_iter().filter(|kind| self.has_keys(*kind))
     }
 }

@@ -1,7 +1,7 @@
-//! 0-RTT: data in front of the end of the handshake (RFC 9001 sections 4.6 and 4.9.3, RFC 9000 section 7.4.1).
+//! 0-RTT: data before the handshake completes (RFC 9001 sections 4.6 and 4.9.3, RFC 9000 section 7.4.1).
 
 use super::Connection;
-use super::establish::ReliedOn;
+use super::establish::RememberedTerms;
 use crate::error::TransportError;
 use crate::event::Event;
 use crate::resume::{Session, ZeroRtt, lowered, remembered};
@@ -13,10 +13,10 @@ use wire::{Code, TransportParameters};
 const ILLEGAL_PARAMETER: u8 = 47;
 
 impl Connection {
-    /// A client's session was made with a remembered one: if that admits 0-RTT, the application may begin.
-    pub(super) fn begin_early_data(&mut self, now: Time, (parameters, alpn): ReliedOn) {
+    /// Starts 0-RTT at a client that resumes a session, if that session permits it.
+    pub(super) fn begin_early_data(&mut self, now: Time, (parameters, alpn): RememberedTerms) {
         let Some(sealer) = self.session.early_sealer() else { return };
-        // RFC 9000-7.4.1-4, 9000-7.4.1-8: under the limits of the earlier connection.
+        // RFC 9000-7.4.1-4, 9000-7.4.1-8: with the limits of the earlier connection.
         self.limit_payload(parameters.max_udp_payload_size);
         self.set_stream_limits(now, &parameters);
         self.trace_restored(now, &parameters);
@@ -25,22 +25,22 @@ impl Connection {
         self.events.push_back(Event::EarlyDataReady);
     }
 
-    /// What becomes of 0-RTT, as far as TLS tells.
+    /// The state of 0-RTT according to TLS.
     pub fn early_data(&self) -> EarlyData {
         self.zero_rtt.as_ref().map_or(EarlyData::NotOffered, |early| early.status)
     }
-    /// Whether the handshake takes up an earlier TLS session (RFC 8446 section 2.2).
+    /// Whether the handshake resumes an earlier TLS session (RFC 8446 section 2.2).
     pub fn is_resumed(&self) -> bool {
         self.session.is_resumed()
     }
-    /// The application protocol that was agreed on (RFC 7301); while a client sends 0-RTT data, that of the remembered
-    /// session, which the server must choose again to take the data (RFC 8446 section 4.2.10).
+    /// The negotiated application protocol (RFC 7301). While a client sends 0-RTT data, it is that of the remembered
+    /// session, which the server must select again to accept the data (RFC 8446 section 4.2.10).
     pub fn alpn(&self) -> Option<&[u8]> {
         let early = self.zero_rtt.as_ref().filter(|early| early.status == EarlyData::Offered);
         self.session.alpn().or(early.map(|early| &*early.alpn).filter(|alpn| !alpn.is_empty()))
     }
 
-    /// The number of the first 1-RTT packet; those before it are 0-RTT packets.
+    /// The number of the first 1-RTT packet; all packets before it are 0-RTT packets.
     pub(super) fn first_one_rtt(&self) -> u64 {
         self.zero_rtt.as_ref().map_or(0, |early| early.first_one_rtt)
     }
@@ -49,12 +49,12 @@ impl Connection {
         self.zero_rtt.as_ref().is_some_and(|early| early.sealer.is_some())
     }
 
-    /// The limits of streams by the peer's transport parameters: those that it gives, or has given before.
+    /// Sets the stream limits from the peer's transport parameters, new or remembered.
     pub(super) fn set_stream_limits(&mut self, now: Time, parameters: &TransportParameters) {
         self.streams.set_peer_parameters(now, parameters);
     }
 
-    /// At a server: TLS has read something, and may have keys of 0-RTT now.
+    /// Installs the 0-RTT keys at a server, if TLS has them now.
     pub(super) fn accept_early_data(&mut self, now: Time) {
         if self.zero_rtt.is_none()
             && let Some(opener) = self.session.early_opener()
@@ -64,8 +64,8 @@ impl Connection {
             self.events.push_back(Event::EarlyDataAccepted);
         }
     }
-    /// At a client: TLS has read something, and may have an answer. `parameters` are the peer's, once they are there,
-    /// before anything is done by them.
+    /// Handles the server's decision about 0-RTT at a client, if TLS has it now. `parameters` are the peer's, once
+    /// known and before they are applied.
     pub(super) fn settle_early_data(
         &mut self,
         now: Time,
@@ -75,10 +75,10 @@ impl Connection {
         if self.early_data() != EarlyData::Offered || status == EarlyData::Offered {
             return Ok(());
         }
-        // RFC 9000-7.4.1-8, 9000-17.2.3-2: newer parameters are not for 0-RTT packets, so there are no more of these. (And RFC 9001
-        // section 4.9.3: their keys are discarded.)
+        // RFC 9000-7.4.1-8, 9000-17.2.3-2: the new parameters do not apply to 0-RTT packets, so no more are sent.
+        // (RFC 9001 section 4.9.3: their keys are discarded.)
         self.give_up_early_data(now);
-        // A HelloRetryRequest refuses before the server says anything else.
+        // A HelloRetryRequest rejects 0-RTT before the server sends its parameters.
         let Some(parameters) = parameters else { return Ok(()) };
         match status {
             EarlyData::Accepted => self.on_early_data_accepted(parameters),
@@ -86,7 +86,7 @@ impl Connection {
         }
     }
 
-    /// At a client: no more 0-RTT packets are sent.
+    /// Stops sending 0-RTT packets at a client.
     pub(super) fn give_up_early_data(&mut self, now: Time) {
         let next = self.next_number();
         if let Some(early) = self.zero_rtt.as_deref_mut()
@@ -104,7 +104,7 @@ impl Connection {
             let reason = "0-RTT was accepted for another application protocol";
             return Err(TransportError::new(Code::crypto(ILLEGAL_PARAMETER), reason));
         }
-        // RFC 9000-7.4.1-5, 9000-7.4.1-6: the server must not have done this.
+        // RFC 9000-7.4.1-5, 9000-7.4.1-6: "MUST NOT reduce any limits".
         if let Some(name) = lowered(&early.remembered, parameters) {
             let reason = format!("0-RTT was accepted, but {name} is lower than before");
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, reason));
@@ -113,8 +113,9 @@ impl Connection {
         Ok(())
     }
 
-    /// RFC 9001 section 4.6.2: "the client MUST reset the state of all streams". What was written is still there and goes
-    /// out again, unless the application protocol is another one (RFC 8446 section 4.2.10) or has fewer streams.
+    /// RFC 9001 section 4.6.2: "The client therefore MUST reset the state of all streams". Written data is kept and
+    /// sent again, unless the application protocol differs (RFC 8446 section 4.2.10) or the server permits fewer
+    /// streams.
     fn on_early_data_rejected(
         &mut self,
         now: Time,
@@ -137,8 +138,8 @@ impl Connection {
         Ok(())
     }
 
-    /// RFC 9001 section 4.9.3: with the first 1-RTT packet the end of 0-RTT ones is near. Reordered ones may still come
-    /// for three probe timeouts.
+    /// RFC 9001 section 4.9.3: the first 1-RTT packet ends 0-RTT. Reordered 0-RTT packets are accepted for three more
+    /// probe timeouts.
     #[cold]
     pub(super) fn on_one_rtt_packet(&mut self, now: Time) {
         let wait = self.probe_timeout() * 3;
@@ -147,7 +148,7 @@ impl Connection {
         }
     }
 
-    /// Discards the keys of 0-RTT when their time has come.
+    /// Discards the 0-RTT keys when they have expired.
     #[cold]
     pub(super) fn discard_early_keys(&mut self, now: Time) {
         let Some(early) = self.zero_rtt.as_deref_mut() else { return };
@@ -157,7 +158,7 @@ impl Connection {
         }
     }
 
-    /// TLS has read something behind the handshake: tickets are kept for later.
+    /// Stores the tickets that TLS has received since the handshake.
     pub(super) fn remember_sessions(&mut self) {
         let Some(peer) = self.peer.as_ref().filter(|_| self.tokens.remembers()) else { return };
         for ticket in self.session.take_tickets() {
@@ -165,7 +166,7 @@ impl Connection {
                 ticket,
                 parameters: remembered(peer),
                 alpn: self.session.alpn().unwrap_or_default().to_vec(),
-                version: self.versions.spoken(),
+                version: self.versions.in_use(),
             };
             self.tokens.remember_session(session);
         }

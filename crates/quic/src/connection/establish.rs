@@ -1,4 +1,4 @@
-//! How a connection comes to be: what TLS says, keys, transport parameters (RFC 9000 section 7, RFC 9001 section 4).
+//! The handshake of a connection: TLS messages, keys, transport parameters (RFC 9000 section 7, RFC 9001 section 4).
 
 use super::{Connection, Origin, Progress};
 use crate::config::Config;
@@ -16,7 +16,7 @@ use units::Time;
 use wire::{Code, ConnectionId, Side, TransportParameters, Version};
 
 impl Connection {
-    /// Which end this is.
+    /// Client or server.
     pub fn side(&self) -> Side {
         self.origin.side
     }
@@ -28,21 +28,22 @@ impl Connection {
     pub fn peer_parameters(&self) -> Option<&TransportParameters> {
         self.peer.as_ref()
     }
-    /// TLS secrets that have come up since the last call, for captures.
+    /// Takes the TLS secrets that are new since the last call, for captures.
     pub fn take_secrets(&mut self) -> Vec<tls::Secret> {
         self.session.take_secrets()
     }
-    /// At a server: where the client's first packet came from and went to.
+    /// At a server: the source address and the destination id of the client's first packet.
     pub(crate) fn initial_key(&self) -> (SocketAddr, ConnectionId) {
         (self.origin.remote, self.origin.initial_destination)
     }
 
-    /// Whether the peer is sure not to wait for us to prove our address (RFC 9002 section A.6). `heard`: it has
-    /// acknowledged a Handshake packet, or these are given up.
-    pub(super) fn peer_completed_validation(&self, heard: bool) -> bool {
-        self.origin.side == Side::Server || self.progress == Progress::Confirmed || heard
+    /// Whether the peer has certainly validated this endpoint's address (RFC 9002 section A.6). `handshake_acked`: it
+    /// has acknowledged a Handshake packet, or the Handshake space is discarded.
+    pub(super) fn peer_completed_validation(&self, handshake_acked: bool) -> bool {
+        self.origin.side == Side::Server || self.progress == Progress::Confirmed || handshake_acked
     }
-    /// Whether packets of the data space may be sent. A client waits with 1-RTT packets until its handshake is complete.
+    /// Whether packets of the data space may be sent. A client sends no 1-RTT packets before its handshake is
+    /// complete.
     #[inline]
     pub(super) fn may_send_data(&self) -> bool {
         self.crypto.level() == SpaceKind::Data
@@ -50,7 +51,7 @@ impl Connection {
             || self.sends_early_data()
     }
 
-    /// CRYPTO (19.6).
+    /// Handles CRYPTO (RFC 9000 section 19.6).
     pub(super) fn on_crypto(
         &mut self,
         now: Time,
@@ -74,7 +75,7 @@ impl Connection {
             self.repeat_flight(now);
             return Ok(());
         }
-        // RFC 9001 section 4.1.3: a level that TLS has left brings nothing new.
+        // RFC 9001 section 4.1.3: a level that TLS has left carries no new data.
         if left && stream.is_new(offset, data.len()) {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
@@ -83,7 +84,7 @@ impl Connection {
         }
         stream.receive(offset, data)?;
         stream.feed(now, kind.level(), &mut self.session)?;
-        // RFC 9001 section 4.1.3: TLS has moved to other keys, so nothing may be left at the old ones.
+        // RFC 9001 section 4.1.3: TLS has moved to new keys, so no data may be left at the old level.
         self.drive_handshake(now)?;
         if kind == SpaceKind::Data {
             self.remember_sessions();
@@ -97,9 +98,9 @@ impl Connection {
         Ok(())
     }
 
-    /// HANDSHAKE_DONE (19.20).
+    /// Handles HANDSHAKE_DONE (RFC 9000 section 19.20).
     pub(super) fn on_handshake_done(&mut self, now: Time) -> Result<(), TransportError> {
-        // RFC 9000-19.20-2.
+        // RFC 9000-19.20-2: a server treats HANDSHAKE_DONE as a PROTOCOL_VIOLATION.
         if self.origin.side == Side::Server {
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "HANDSHAKE_DONE from a client"));
         }
@@ -108,19 +109,19 @@ impl Connection {
         }
         Ok(())
     }
-    /// NEW_TOKEN (19.7).
+    /// Handles NEW_TOKEN (RFC 9000 section 19.7).
     pub(super) fn on_new_token(&mut self, token: &[u8]) -> Result<(), TransportError> {
-        // RFC 9000-19.7-4.
+        // RFC 9000-19.7-4: a server treats NEW_TOKEN as a PROTOCOL_VIOLATION.
         if self.origin.side == Side::Server {
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
         }
-        self.tokens.remember_token(self.versions.spoken(), token);
+        self.tokens.remember_token(self.versions.in_use(), token);
         Ok(())
     }
 
-    /// Takes out of TLS what it has to say, and installs the keys that it gives.
+    /// Takes the handshake messages to send from TLS, and installs its new keys.
     pub(super) fn drive_handshake(&mut self, now: Time) -> Result<(), TransportError> {
-        if self.session.version() != self.versions.spoken().0 {
+        if self.session.version() != self.versions.in_use().0 {
             self.adopt_choice();
         }
         loop {
@@ -146,7 +147,7 @@ impl Connection {
             match change {
                 Some(KeyChange::Handshake(keys)) => {
                     self.crypto.enter(SpaceKind::Handshake);
-                    self.keys.set_early(SpaceKind::Handshake, keys);
+                    self.keys.set_handshake_keys(SpaceKind::Handshake, keys);
                     self.trace_keys(now, SpaceKind::Handshake);
                 }
                 Some(KeyChange::OneRtt(keys, ..)) => {
@@ -188,17 +189,17 @@ impl Connection {
         self.trace_state(now, "handshake_complete");
         self.events.push_back(Event::Connected);
         self.top_up_ids();
-        self.tokens.remember_version(self.versions.spoken());
+        self.tokens.remember_version(self.versions.in_use());
         if self.acks.asks() {
             self.control.ask(SentFrame::AckFrequency);
         }
         if self.origin.side == Side::Server {
-            // RFC 9001 section 4.1.2: to a server, complete is confirmed.
-            // RFC 9000-19.20-1: complete.
+            // RFC 9001 section 4.1.2: at a server, a complete handshake is confirmed.
+            // RFC 9000-19.20-1: HANDSHAKE_DONE is only sent now that it is complete.
             self.control.ask(SentFrame::HandshakeDone);
-            // A client's address stays the same until the handshake is confirmed.
+            // A client's address does not change before the handshake is confirmed.
             let ip = self.origin.remote.ip();
-            for index in 0..self.tokens.issue(now, ip, self.versions.spoken()) {
+            for index in 0..self.tokens.issue(now, ip, self.versions.in_use()) {
                 self.control.ask(SentFrame::NewToken { index });
             }
             self.confirm_handshake(now);
@@ -206,11 +207,11 @@ impl Connection {
         Ok(())
     }
 
-    /// A token that was issued.
+    /// An issued token.
     pub(super) fn issued_token(&self, index: u8) -> Option<&[u8]> {
         self.tokens.issued(index)
     }
-    /// The peer gets as many ids of ours as it takes.
+    /// Issues as many connection ids as the peer accepts.
     pub(super) fn top_up_ids(&mut self) {
         let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);
         let control = &mut self.control;
@@ -220,7 +221,7 @@ impl Connection {
     fn confirm_handshake(&mut self, now: Time) {
         if self.progress != Progress::Confirmed {
             self.progress = Progress::Confirmed;
-            // RFC 9001 section 4.9: the keys of Initial packets are gone by now, unless a peer confirms too early.
+            // RFC 9001 section 4.9: the Initial keys are already discarded, unless a peer confirms too early.
             self.discard_space(now, SpaceKind::Initial);
             self.discard_space(now, SpaceKind::Handshake);
             self.keys.on_confirmed();
@@ -252,17 +253,18 @@ impl Connection {
             variety.on_peer_parameters(peer.grease_quic_bit);
         }
         let theirs = peer.version_information.map(|theirs| theirs.available).unwrap_or_default();
-        self.trace_versions(now, theirs, Some(self.versions.spoken()));
+        self.trace_versions(now, theirs, Some(self.versions.in_use()));
         self.trace_parameters(now, &peer);
         self.peer = Some(peer);
         Ok(())
     }
 }
 
-/// What 0-RTT goes by: the server's transport parameters and the application protocol of an earlier connection.
-pub(super) type ReliedOn = (TransportParameters, Vec<u8>);
+/// What a client remembers of an earlier connection for 0-RTT: the server's transport parameters and the application
+/// protocol.
+pub(super) type RememberedTerms = (TransportParameters, Vec<u8>);
 
-/// What a client remembers of an earlier session with the server in this version (RFC 9369 section 5).
+/// The remembered session of a client with the server in this version (RFC 9369 section 5).
 pub(super) fn recall(
     opening: &Opening,
     remembering: Option<&Remembering>,
@@ -272,13 +274,13 @@ pub(super) fn recall(
     known.memory.take_session(&known.server, version)
 }
 
-/// A client's TLS session, and what 0-RTT goes by if an earlier one is taken up.
+/// Starts a client's TLS session. Also returns the terms for 0-RTT if it resumes an earlier session.
 pub(super) fn start_client(
     context: &tls::Context,
     start: tls::Start,
     opening: &Opening,
     remembered: Option<Session>,
-) -> Result<(tls::Session, Option<ReliedOn>), TransportError> {
+) -> Result<(tls::Session, Option<RememberedTerms>), TransportError> {
     let (ticket, relied_on) = match remembered {
         Some(Session { ticket, parameters, alpn, .. }) => (Some(ticket), Some((parameters, alpn))),
         None => (None, None),
@@ -288,14 +290,14 @@ pub(super) fn start_client(
     Ok((context.client(start, request).map_err(no_session)?, relied_on))
 }
 
-/// A server's TLS session. Its tickets keep the transport parameters that it now gives.
+/// Starts a server's TLS session. Its tickets record the transport parameters that it sends now.
 pub(super) fn start_server(
     context: &tls::Context,
     start: tls::Start,
     tickets: Option<tls::TicketStore>,
     parameters: &TransportParameters,
 ) -> Result<tls::Session, TransportError> {
-    // RFC 9000-7.4.1-5, 9000-7.4.1-7: 0-RTT is taken only if no limit is lower than it was.
+    // RFC 9000-7.4.1-5, 9000-7.4.1-7: 0-RTT is accepted only if no limit is lower than before.
     let admission = tickets.map(|store| tls::Admission { store, terms: terms(parameters).into(), admits });
     context.server(start, admission).map_err(no_session)
 }
@@ -304,15 +306,15 @@ pub(super) fn no_session(error: tls::Error) -> TransportError {
     TransportError::new(Code::INTERNAL_ERROR, error.to_string())
 }
 
-/// What this end tells the other (RFC 9000 section 18.2).
+/// The transport parameters of this endpoint (RFC 9000 section 18.2).
 pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds) -> TransportParameters {
     TransportParameters {
-        // RFC 9000-7.3-1.
+        // RFC 9000-7.3-1: the ids of the headers are repeated here, which authenticates them.
         initial_source_connection_id: Some(ids.first()),
-        // RFC 9000-18.2-1, 9000-18.2-8: what only servers send.
+        // RFC 9000-18.2-1, 9000-18.2-8: only servers send these.
         original_destination_connection_id: (origin.side == Side::Server)
             .then_some(origin.original_destination),
-        // RFC 9000 section 7.3: set at a server that has sent a Retry.
+        // RFC 9000 section 7.3: present at a server that has sent a Retry.
         retry_source_connection_id: origin.retry_source,
         stateless_reset_token: (origin.side == Side::Server).then(|| ids.first_token()),
         ..config.parameters()

@@ -1,4 +1,4 @@
-//! What each frame of the peer does (RFC 9000 section 19).
+//! The effect of each received frame (RFC 9000 section 19).
 
 use super::Connection;
 use crate::error::TransportError;
@@ -16,9 +16,9 @@ fn frame_error(error: FrameError) -> TransportError {
     }
 }
 
-/// Whether a packet of this type, which is not 1-RTT, may carry the frame: RFC 9000 table 3, and section 12.5, which leaves
-/// it to a server to refuse RETIRE_CONNECTION_ID in 0-RTT packets. No client has an id to retire by then, and that of the
-/// handshake must stay.
+/// Whether a packet of this type, which is not 1-RTT, may carry the frame: RFC 9000 table 3. Section 12.5 permits a
+/// server to refuse RETIRE_CONNECTION_ID in 0-RTT packets: no client has an id to retire by then except that of the
+/// handshake, which must remain.
 #[cold]
 fn may_carry(kind: PacketKind, frame: &Frame<'_>) -> bool {
     let too_early = kind == PacketKind::ZeroRtt && matches!(frame, Frame::RetireConnectionId { .. });
@@ -26,7 +26,7 @@ fn may_carry(kind: PacketKind, frame: &Frame<'_>) -> bool {
 }
 
 impl Connection {
-    /// Processes the frames of a packet; gives whether it elicits an acknowledgement.
+    /// Processes the frames of a packet; returns whether it is ack-eliciting.
     #[inline]
     pub(super) fn process_frames(
         &mut self,
@@ -39,7 +39,7 @@ impl Connection {
         let mut ack_eliciting = false;
         let mut frames = Frames::new(payload, virtual_tail);
         loop {
-            // By reference: to move what was just written costs more than to read it where it is.
+            // By reference, because moving the frame costs more than reading it in place.
             let next = frames.next();
             let frame = match &next {
                 Some(Ok(frame)) => frame,
@@ -60,7 +60,7 @@ impl Connection {
             } else {
                 self.on_frame(now, kind, &header.destination, *frame)
             };
-            // RFC 9000-5.2-1: the frames before this one had their effect, so the connection cannot go on.
+            // RFC 9000-5.2-1: the frames before this one took effect, so the packet cannot just be dropped.
             if let Err(error) = done {
                 return Err(TransportError {
                     frame_type: error.frame_type.or(Some(frame.frame_type())),
@@ -100,7 +100,7 @@ impl Connection {
                 if let Some(retired) = self.local_ids.on_retire(sequence, destination)? {
                     self.on_own_id_retired(now, &retired);
                 }
-                // Section 13.3: an id that is retired is not announced any more.
+                // RFC 9000 section 13.3: a retired id is not announced again.
                 self.control.on_done(SentFrame::NewConnectionId { sequence });
                 self.top_up_ids();
             }
@@ -111,7 +111,7 @@ impl Connection {
             Frame::Datagram { data, .. } => return self.on_datagram(data, frame.encoded_size()),
             Frame::AckFrequency { .. } | Frame::ImmediateAck => {
                 if self.acks.on_request(&frame)? {
-                    self.hurry();
+                    self.ack_immediately();
                 }
             }
             Frame::ConnectionClose { code, reason, .. } => {

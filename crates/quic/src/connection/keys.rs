@@ -1,27 +1,28 @@
-//! Key updates (RFC 9001 section 6): when this side begins one, and what a packet of another key phase means.
+//! Key updates (RFC 9001 section 6): when this endpoint initiates one, and how it handles packets of another key
+//! phase.
 
 use super::Connection;
 use crate::error::{CloseReason, TransportError};
-use crate::key_phase::{Other, Use};
+use crate::key_phase::{KeyUse, OtherPhase};
 use crate::space::SpaceKind;
 use trace::event::DropReason;
 use units::Time;
 use wire::Code;
 
 impl Connection {
-    /// Asks for an update of the packet protection keys. It is made with the first packet that may begin one: the handshake
-    /// must be confirmed, a packet of the present key phase acknowledged, and the update before settled
+    /// Requests an update of the packet protection keys. It happens with the first packet that may start one: the
+    /// handshake must be confirmed, a packet of the current key phase acknowledged, and the previous update finished
     /// (RFC 9001 sections 6.1 and 6.5).
     pub fn update_keys(&mut self) {
         self.keys.phases.request();
     }
 
-    /// The handshake is complete: the next keys can be made ahead of time.
+    /// Derives the next keys ahead of time, once the handshake is complete.
     pub(super) fn prepare_next_keys(&mut self) {
         self.keys.prepare(self.session.next_keys());
     }
 
-    /// Before a 1-RTT packet is begun: whether it may be.
+    /// Whether a 1-RTT packet may be sealed; updates the keys first if that is due.
     #[inline]
     pub(super) fn may_seal(&mut self, now: Time) -> bool {
         !self.keys.phases.is_due() || self.check_key_use(now)
@@ -29,13 +30,13 @@ impl Connection {
     #[cold]
     fn check_key_use(&mut self, now: Time) -> bool {
         match self.keys.before_sealing(now, self.probe_timeout()) {
-            Use::Fine => true,
-            Use::Update => {
+            KeyUse::Fine => true,
+            KeyUse::Update => {
                 self.advance_keys(now, None);
                 true
             }
-            Use::Exhausted => {
-                // RFC 9001 section 6.6: nothing may be sent any more, not even why.
+            KeyUse::Exhausted => {
+                // RFC 9001 section 6.6: nothing more may be sent, not even the reason.
                 let reason = "the key was used as often as it may be";
                 let error = TransportError::new(Code::AEAD_LIMIT_REACHED, reason);
                 self.begin_draining(now, CloseReason::Transport(error));
@@ -44,7 +45,8 @@ impl Connection {
         }
     }
 
-    /// The next key phase begins, in both directions: here, or with a packet of the peer of this number.
+    /// Starts the next key phase in both directions, on this endpoint's initiative or because of the received packet
+    /// with this number.
     fn advance_keys(&mut self, now: Time, received: Option<u64>) {
         let numbers = (self.next_number(), received);
         if self.keys.advance(now, self.probe_timeout(), numbers) {
@@ -53,7 +55,7 @@ impl Connection {
         }
     }
 
-    /// Opens a 1-RTT packet whose key phase is not the present one: it was overtaken by an update, or begins one.
+    /// Opens a 1-RTT packet whose key phase is not the current one: an update has overtaken it, or it starts one.
     #[cold]
     pub(super) fn open_other_phase(
         &mut self,
@@ -63,13 +65,13 @@ impl Connection {
         start: usize,
     ) -> Result<usize, DropReason> {
         let likely = self.keys.phases.other(number);
-        // An attempt that fails leaves nothing of the packet.
+        // A failed attempt destroys the packet.
         let kept = bytes.to_vec();
-        if likely == Other::Next {
+        if likely == OtherPhase::Next {
             let next = self.keys.phases.next.as_ref().map(|keys| keys.remote.open(number, bytes, start));
             if let Some(Ok(length)) = next {
                 if !self.keys.phases.may_follow() {
-                    // RFC 9001 section 6.2: twice, and no acknowledgement in between.
+                    // RFC 9001 section 6.2: a second update without an acknowledgement in between.
                     self.fail_update(now, "a key update before the last one was acknowledged");
                     return Err(DropReason::Invalid);
                 }
@@ -79,13 +81,13 @@ impl Connection {
             }
             bytes.copy_from_slice(&kept);
         }
-        let tried = likely == Other::Next && self.keys.phases.next.is_some();
+        let tried = likely == OtherPhase::Next && self.keys.phases.next.is_some();
         let Some(previous) = self.keys.phases.previous(now) else {
             return Err(if tried { DropReason::DecryptionFailure } else { DropReason::KeyUnavailable });
         };
         let length = previous.open(number, bytes, start).map_err(|_| DropReason::DecryptionFailure)?;
-        if likely == Other::Next {
-            // RFC 9001 section 6.4: a higher number under older keys.
+        if likely == OtherPhase::Next {
+            // RFC 9001 section 6.4: a higher packet number with older keys.
             self.fail_update(now, "old keys after new ones");
             return Err(DropReason::Invalid);
         }
@@ -93,7 +95,7 @@ impl Connection {
         Ok(length)
     }
 
-    /// An ACK frame for 1-RTT packets up to `largest` came.
+    /// Checks an ACK frame for 1-RTT packets up to `largest`.
     #[inline]
     pub(super) fn check_acked_keys(&mut self, now: Time, largest: u64) -> Result<(), TransportError> {
         if self.keys.phases.on_acked(now, largest) {
@@ -102,12 +104,12 @@ impl Connection {
         }
         Ok(())
     }
-    /// The keys of a space of the handshake are discarded (RFC 9001 section 4.9).
+    /// Discards the keys of a handshake space (RFC 9001 section 4.9).
     pub(super) fn discard_keys(&mut self, now: Time, kind: SpaceKind) {
         self.keys.discard(kind);
         self.trace_keys_discarded(now, kind);
     }
-    /// Whether there are keys of a space.
+    /// Whether a space has keys.
     #[inline]
     pub(super) fn has_keys(&self, kind: SpaceKind) -> bool {
         self.keys.get(kind).is_some()
@@ -117,7 +119,7 @@ impl Connection {
         self.fail(now, TransportError::new(Code::KEY_UPDATE_ERROR, reason));
     }
 
-    /// A packet did not open. RFC 9001 section 6.6: only so many forgeries may be tried.
+    /// Counts a packet that failed authentication. RFC 9001 section 6.6 limits the number of forgery attempts.
     #[cold]
     pub(super) fn note_open_failure(&mut self, now: Time) {
         if self.keys.phases.on_failure() {
@@ -138,7 +140,7 @@ mod tests {
     const CLIENT: &str = "10.0.0.1:1";
     const SERVER: &str = "10.0.0.2:2";
 
-    /// Moves datagrams in both directions until there are none.
+    /// Exchanges datagrams until neither endpoint sends any.
     fn settle(client: &mut Endpoint, server: &mut Endpoint) -> Option<Handle> {
         let (mut quiet, mut accepted) = (false, None);
         while !quiet {
@@ -166,7 +168,7 @@ mod tests {
         accepted
     }
 
-    /// RFC 9001 section 6.4: a client that goes back to the keys of the phase before.
+    /// RFC 9001 section 6.4: a client that returns to the keys of the previous phase.
     #[test]
     fn old_keys_after_new_ones_are_refused() {
         let context = tls::Context::new(&tls::Options::default(), &[b"test"], 1).unwrap();
@@ -189,7 +191,7 @@ mod tests {
         let next = connection.keys.phases.next.take().unwrap();
         let old = connection.keys.data_mut().unwrap().local.update(next.local);
         connection.keys.phases.bit = true;
-        // The answers come under the next keys, too.
+        // The responses use the next keys, too.
         connection.keys.data_mut().unwrap().remote.update(next.remote);
         ping(&mut client, &mut server);
         let connection = server.get(at_server).unwrap();

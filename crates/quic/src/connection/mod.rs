@@ -1,9 +1,9 @@
 //! One connection: the order in which things happen, and nothing else.
 //!
 //! Sans-IO: datagrams and `now` go in by [`Connection::receive`] and [`Connection::wake`], datagrams come out by
-//! [`Connection::transmit`], and [`Connection::wake_at`] tells when to come back. What an application does stands
-//! here; what happens to a datagram stands in `receive` and `acknowledge`, how one is made in `transmit`, how it all
-//! ends in `closing`.
+//! [`Connection::transmit`], and [`Connection::wake_at`] returns the time of the next timer. The application's calls
+//! are in this file; `receive` and `acknowledge` process datagrams, `transmit` builds them, and `closing` ends the
+//! connection.
 
 mod acknowledge;
 mod closing;
@@ -22,7 +22,7 @@ mod tracing;
 mod transmit;
 mod versions;
 
-pub(crate) use receive::opens;
+pub(crate) use receive::can_decrypt;
 pub use transport::{Datagram, Transmit};
 
 use crate::ack_frequency::AckRequests;
@@ -49,7 +49,7 @@ use crate::variety::Variety;
 use crate::version::{self, Versions};
 use closing::Closing;
 use random::Stream;
-use receive::Early;
+use receive::EarlyPackets;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -58,54 +58,54 @@ use trace::{Interest, Log};
 use units::Time;
 use wire::{Code, ConnectionId, Direction, Side, StreamId, TransportParameters, Version};
 
-/// How far the handshake is.
+/// The progress of the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Progress {
     /// Not complete.
     Handshaking,
     /// Complete at this end (RFC 9001 section 4.1.1).
     Complete,
-    /// The other end is known to have completed it too (RFC 9001 section 4.1.2).
+    /// The peer is known to have completed it, too (RFC 9001 section 4.1.2).
     Confirmed,
 }
 
-/// The ends of a connection and the ids of its first packets.
+/// The addresses of a connection and the ids of its first packets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin {
     pub side: Side,
     pub local: SocketAddr,
     pub remote: SocketAddr,
-    /// The version of the client's first packet: of the last of them, if it has begun anew in another.
+    /// The version of the client's first packet; after Version Negotiation, of the first packet of the last attempt.
     pub version: Version,
-    /// The destination id that the keys of Initial packets come from: that of the client's first packet, or, after a
-    /// Retry, of its first one behind that.
+    /// The destination id from which the Initial keys are derived: that of the client's first packet, or of its first
+    /// packet after a Retry.
     pub initial_destination: ConnectionId,
     /// The destination id of the client's first packet.
     pub original_destination: ConnectionId,
     /// The source id of the Retry packet, if there was one.
     pub retry_source: Option<ConnectionId>,
-    /// At a server: whether a token has shown that the client receives what is sent to its address.
+    /// At a server: whether a token has validated the client's address.
     pub validated: bool,
-    /// The id that this side chose: its packets with long headers come from it.
+    /// The id that this endpoint chose, the source id of its long headers.
     pub source: ConnectionId,
-    /// The id that the peer chose, where it is known: at a server from the start.
+    /// The id that the peer chose, if known: at a server always.
     pub peer_id: Option<ConnectionId>,
 }
 
-/// What an endpoint gives to a connection.
+/// What an endpoint passes to a new connection.
 pub(crate) struct Parts<'a> {
     pub maker: IdMaker,
     pub random: &'a mut Stream,
     pub interest: Interest,
-    /// At a server: what the client's tokens for later connections are made by.
+    /// At a server: issues the client's tokens for later connections.
     pub issuer: Option<Box<TokenIssuer>>,
-    /// At a client: what the application asked for.
+    /// At a client: the application's request.
     pub opening: Option<&'a Opening>,
-    /// At a client: where it remembers.
+    /// At a client: the memory of earlier connections.
     pub remembering: Option<Remembering>,
-    /// At a server: its tickets.
+    /// At a server: the ticket store.
     pub tickets: Option<tls::TicketStore>,
-    /// At a server: the addresses that it prefers.
+    /// At a server: its preferred addresses.
     pub preferred: Preferred,
 }
 
@@ -120,42 +120,42 @@ pub struct Connection {
     versions: Versions,
     keys: KeySet,
     crypto: Crypto,
-    /// What was sent and received, by packet-number space.
+    /// Sent and received packets, by packet-number space.
     spaces: BySpace<Space>,
     /// When each end acknowledges.
     acks: AckRequests,
     streams: Streams,
-    /// Once either side uses them.
+    /// Created when either end first uses datagrams.
     datagrams: Option<Box<Datagrams>>,
-    /// Where the options ask for any.
+    /// Present if the options ask for variation.
     variety: Option<Box<Variety>>,
     paths: Paths,
     local_ids: LocalIds,
-    /// Frames that are neither of a stream nor of a level, and wait to be sent.
+    /// Control frames that wait to be sent, except those of streams and CRYPTO.
     control: Control,
     /// The peer's transport parameters, once they are known.
     peer: Option<TransportParameters>,
     local_parameters: TransportParameters,
     idle: Idle,
     events: VecDeque<Event>,
-    early: Early,
-    /// How often the flight of the handshake was sent again at once (RFC 9002 section 6.2.3).
+    early: EarlyPackets,
+    /// How often the handshake flight was repeated early (RFC 9002 section 6.2.3).
     flights_repeated: u8,
     contents: Contents,
     losses: Vec<Loss>,
     tokens: Tokens,
-    /// Where 0-RTT is offered or taken.
+    /// Present if 0-RTT is offered or accepted.
     zero_rtt: Option<Box<ZeroRtt>>,
     log: Log,
-    /// The time of the last call that told it.
+    /// The time of the last call that passed it.
     now: Time,
-    /// The controller's state that was traced last.
+    /// The last traced state of the controller.
     traced_state: &'static str,
     stats: Stats,
 }
 
 impl Connection {
-    /// A connection at its start. A client's first flight waits to be sent afterwards.
+    /// Creates a connection. A client's first flight is then ready to be sent.
     pub(crate) fn new(
         now: Time,
         mut origin: Origin,
@@ -187,7 +187,7 @@ impl Connection {
             Some(opening) => establish::start_client(context, start, opening, remembered)?,
             None => (establish::start_server(context, start, tickets, &parameters)?, None),
         };
-        // After all else that draws, so that these options move no other draws.
+        // Drawn last, so that these options change no other draws.
         let variety = Variety::new(&config, &mut fork);
         let path_seed = fork("paths").bits();
         let versions = Versions::new(origin.side, first, &config, context, (opening, &mut fork));
@@ -211,13 +211,13 @@ impl Connection {
         let mut recovery = Recovery::new(&config, controller);
         recovery.probe_base = now;
         let remote_ids = RemoteIds::new(origin.peer_id.unwrap_or(id), config.active_connection_id_limit);
-        let is_moveable = parameters.preferred_address.is_some();
+        let has_preferred_address = parameters.preferred_address.is_some();
         let paths = Paths::new(
             origin.side,
             Path::new(route, recovery),
             remote_ids,
             config.clone(),
-            (path_seed, is_moveable),
+            (path_seed, has_preferred_address),
         );
         let mut connection = Connection {
             progress: Progress::Handshaking,
@@ -243,7 +243,7 @@ impl Connection {
             local_parameters: parameters,
             idle: Idle::new(now, &config),
             events: VecDeque::new(),
-            early: Early::default(),
+            early: EarlyPackets::default(),
             flights_repeated: 0,
             contents: Contents::default(),
             losses: Vec::new(),
@@ -264,19 +264,19 @@ impl Connection {
         Ok(connection)
     }
 
-    // ---- what an application does ----
+    // ---- calls of the application ----
 
     /// Opens a stream.
     ///
     /// # Errors
-    /// [`StreamError::LimitReached`] while the peer admits no more, [`StreamError::Closed`].
+    /// [`StreamError::LimitReached`] while the peer permits no more, [`StreamError::Closed`].
     pub fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
         self.check_open()?;
         let stream = self.streams.open(direction)?;
         self.trace_stream_opened(stream);
         Ok(stream)
     }
-    /// Writes to a stream; gives how many bytes were taken. Virtual data is taken whole.
+    /// Writes to a stream; returns the number of bytes accepted. Virtual data is accepted whole.
     ///
     /// # Errors
     /// [`StreamError::Blocked`] if the send buffer is full, and the errors of a stream's state.
@@ -286,11 +286,12 @@ impl Connection {
         self.trace_written(now, stream, taken);
         Ok(taken)
     }
-    /// How many real bytes of data that lies elsewhere, in a file say, are worth writing to a stream now: what the peer gives
-    /// credit for, but no more than the stream's send buffer has room for, and than [`Connection::set_send_allowance`] leaves.
-    /// Of the connection's credit only what other streams do not wait with already counts: a stream that has something to
-    /// send gets at most an eighth of it, one that has nothing also 16 kB beyond what is left.
-    /// A write of this many is taken whole. If it is 0, [`crate::Event::Writable`] reports when there is room.
+    /// The number of real bytes worth writing to a stream now, for data that is stored elsewhere, for example in a
+    /// file: the peer's credit, but no more than the free space of the stream's send buffer and than
+    /// [`Connection::set_send_allowance`] leaves. Only the part of the connection's credit that other streams do not
+    /// already wait to use counts: a stream with data to send gets at most an eighth of it, an idle one also 16 kB
+    /// beyond the rest. A write of this many bytes is accepted whole. If it is 0, [`crate::Event::Writable`] reports
+    /// when there is room.
     ///
     /// # Errors
     /// If the state of the stream does not allow it.
@@ -298,13 +299,13 @@ impl Connection {
         self.check_open()?;
         self.streams.room(stream)
     }
-    /// From now on [`Connection::room`] keeps the real bytes of all streams that are not acknowledged within this many.
-    /// Streams that have much to send already get only the first half of it, so that one that is requested late can be
-    /// sent early. Default: no limit but that of each stream, the option `send_buffer`.
+    /// Limits the unacknowledged real bytes of all streams for which [`Connection::room`] leaves space. Streams with
+    /// much data to send share only the first half of the allowance, so that a stream requested late can still be
+    /// sent early. Default: no limit except that of each stream, the option `send_buffer`.
     pub fn set_send_allowance(&mut self, bytes: u64) {
         self.streams.set_allowance(bytes);
     }
-    /// Ends a stream behind what was written.
+    /// Ends a stream after the data written so far.
     ///
     /// # Errors
     /// If the state of the stream does not allow it.
@@ -312,7 +313,7 @@ impl Connection {
         self.check_open()?;
         self.streams.finish(now, stream)
     }
-    /// Gives up sending on a stream: RESET_STREAM with this code, of at most 2^62 - 1.
+    /// Aborts sending on a stream: RESET_STREAM with this code, at most 2^62 - 1.
     ///
     /// # Errors
     /// If the state of the stream does not allow it.
@@ -320,8 +321,8 @@ impl Connection {
         self.check_open()?;
         self.streams.reset(stream, code.min(wire::varint::MAX))
     }
-    /// Gives up receiving on a stream: STOP_SENDING with this code, of at most 2^62 - 1, unless all has come. What has come
-    /// and what still comes is not kept, and gives its credit back; reads give nothing from now on.
+    /// Aborts receiving on a stream: STOP_SENDING with this code, at most 2^62 - 1, unless all data has arrived. Data
+    /// of the stream is dropped and its credit returned; reads return nothing from now on.
     ///
     /// # Errors
     /// If the state of the stream does not allow it.
@@ -329,14 +330,14 @@ impl Connection {
         self.check_open()?;
         self.streams.stop(stream, code.min(wire::varint::MAX))
     }
-    /// Reads what is there into `out`.
+    /// Reads available data into `out`.
     ///
     /// # Errors
-    /// [`StreamError::Reset`] if the peer gave up, and the errors of a stream's state.
+    /// [`StreamError::Reset`] if the peer reset the stream, and the errors of a stream's state.
     pub fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
         self.streams.read(stream, Reading::Into(out))
     }
-    /// Takes what is there without looking at it. From the first call on, the stream's data is not kept at all.
+    /// Discards the available data. After the first call, the stream's data is never stored.
     ///
     /// # Errors
     /// Those of [`Connection::read`].
@@ -344,7 +345,7 @@ impl Connection {
     pub fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
         self.streams.read(stream, Reading::Discard)
     }
-    /// Takes what is there, but no more than `limit` bytes, without looking at it. What comes behind can be read.
+    /// Discards at most `limit` bytes of the available data. The data after them can be read.
     ///
     /// # Errors
     /// Those of [`Connection::read`].
@@ -352,8 +353,8 @@ impl Connection {
     pub fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError> {
         self.streams.read(stream, Reading::Skip(limit))
     }
-    /// Says what the scheduler is to know of a stream that this side sends on: see [`Priority`]. It holds until it is said
-    /// anew, from the next packet on.
+    /// Sets the scheduling priority of a stream that this endpoint sends on: see [`Priority`]. It takes effect with
+    /// the next packet.
     ///
     /// # Errors
     /// If the state of the stream does not allow it.
@@ -361,8 +362,8 @@ impl Connection {
         self.check_open()?;
         self.streams.set_priority(stream, priority)
     }
-    /// Closes the connection with an application's code (RFC 9000 section 10.2). A code above 2^62 - 1, which no frame
-    /// can hold, becomes that.
+    /// Closes the connection with an application's code (RFC 9000 section 10.2). A code above 2^62 - 1, which does
+    /// not fit into the frame, is replaced by 2^62 - 1.
     pub fn close(&mut self, now: Time, code: u64, reason: &str) {
         let code = code.min(wire::varint::MAX);
         self.begin_closing(now, CloseReason::Local { code, reason: reason.to_owned() });
@@ -372,7 +373,7 @@ impl Connection {
         if self.is_over() { Err(StreamError::Closed) } else { Ok(()) }
     }
 
-    /// The next thing that the application may want to act on.
+    /// The next event for the application.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         if let Some(event) = self.streams.poll_event() {
@@ -384,16 +385,16 @@ impl Connection {
         }
         self.events.pop_front()
     }
-    /// Whether [`Connection::poll_event`] would give something.
+    /// Whether [`Connection::poll_event`] would return an event.
     #[inline]
     pub fn has_events(&self) -> bool {
         self.streams.has_events() || !self.events.is_empty() || self.has_datagram_events()
     }
 
-    // ---- what can be asked of its streams and ids ----
+    // ---- streams and ids ----
 
-    /// How many streams of a direction the peer may open so far, those that are over among them: MAX_STREAMS as it was told
-    /// last (RFC 9000 section 4.6).
+    /// The number of streams of a direction that the peer may open, including finished ones: the last MAX_STREAMS
+    /// sent (RFC 9000 section 4.6).
     pub fn peer_stream_limit(&self, direction: Direction) -> u64 {
         self.streams.peer_limit(direction)
     }
@@ -401,21 +402,21 @@ impl Connection {
     pub fn stats(&self) -> Stats {
         Stats { streams: self.streams.stats, ..self.counters() }
     }
-    /// The counters of the streams alone.
+    /// The counters of the streams only.
     #[inline]
     pub fn stream_stats(&self) -> &StreamStats {
         &self.streams.stats
     }
-    /// Bytes of all streams that the peer has acknowledged.
+    /// The acknowledged bytes of all streams.
     pub fn acked_bytes(&self) -> u64 {
         self.streams.stats.acked_bytes
     }
-    /// Real bytes that the streams keep until they are acknowledged; 0 without [`Connection::set_send_allowance`].
+    /// The unacknowledged real bytes that the streams keep; 0 without [`Connection::set_send_allowance`].
     pub fn kept_bytes(&self) -> u64 {
         self.streams.kept()
     }
-    /// Whether a stream has room for nothing because of [`Connection::set_send_allowance`], and its application is to be told when
-    /// it has.
+    /// Whether the allowance of [`Connection::set_send_allowance`] leaves a stream no room, and its application waits
+    /// for [`crate::Event::Writable`].
     pub fn waits_for_allowance(&mut self) -> bool {
         self.streams.wait_for_allowance()
     }
@@ -429,7 +430,7 @@ impl Connection {
         self.local_ids.owns(id)
     }
 
-    /// The application has written so many bytes to the end of a stream.
+    /// Traces the number of bytes that the application has appended to a stream.
     #[inline]
     fn trace_written(&mut self, now: Time, stream: StreamId, length: u64) {
         if self.log.interest().packets && length > 0 {

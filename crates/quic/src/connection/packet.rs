@@ -1,8 +1,8 @@
-//! How a packet is made: its header, its frames in the order in which they matter, its protection.
+//! Builds a packet: its header, its frames in order of priority, its protection.
 
 use super::Connection;
 use crate::assemble::Payload;
-use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
+use crate::path::{MIN_PAYLOAD, MIN_ROOM};
 use crate::schedule::PathView;
 use crate::sent::{Contents, SentFrame, SentKind};
 use crate::space::SpaceKind;
@@ -15,40 +15,40 @@ use wire::{ConnectionId, Ecn, FirstByte, Frame, Hole, Truncated};
 
 /// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
 pub(super) const TAG: usize = 16;
-/// Header protection takes its sample four bytes behind the start of the packet number (RFC 9001 section 5.4.2).
+/// The sample for header protection starts four bytes after the start of the packet number (RFC 9001 section 5.4.2).
 pub(super) const SAMPLE_OFFSET: usize = 4;
 
-/// What a space may put into a packet now.
+/// What a space may send in a packet now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SpaceWants {
     Nothing,
-    /// An ACK frame alone.
+    /// Only an ACK frame.
     Ack,
     /// Frames that count towards bytes in flight.
     Flight,
 }
 
-/// Whether a datagram is to have 1200 bytes at least (RFC 9000 section 14.1), as one of its packets sees it.
+/// How a packet helps to expand its datagram to at least 1200 bytes (RFC 9000 section 14.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expansion {
-    /// It need not.
+    /// The datagram is not expanded.
     None,
-    /// This packet is padded, unless another fits behind it.
+    /// This packet is padded, unless another one fits after it.
     IfLast,
     /// This packet is padded.
     Here,
 }
 
-/// What a datagram has come to hold.
+/// The datagram under construction.
 #[derive(Debug, Default)]
 pub(super) struct DatagramDraft {
     pub(super) hole: Option<Hole>,
     pub(super) carries_data: bool,
-    /// The field that it leaves with.
+    /// The ECN field to send it with.
     pub(super) ecn: Ecn,
 }
 
-/// A header that was written, and its packet's beginnings in the datagram.
+/// A packet whose header is written, and its offsets in the datagram.
 pub(super) struct StartedPacket {
     /// Its packet number.
     pub(super) number: u64,
@@ -59,14 +59,14 @@ pub(super) struct StartedPacket {
 }
 
 impl Connection {
-    /// Whether a space has to send an ACK frame now.
+    /// Whether a space must send an ACK frame now.
     pub(super) fn ack_wanted(&self, now: Time, kind: SpaceKind) -> SpaceWants {
         let due = self.spaces.get(kind).is_some_and(|space| space.received.is_due(now));
         if due { SpaceWants::Ack } else { SpaceWants::Nothing }
     }
-    /// What a space of the handshake may send.
-    pub(super) fn early_wants(&mut self, now: Time, kind: SpaceKind, limit: usize) -> SpaceWants {
-        // Without keys nothing waits.
+    /// What a handshake space may send.
+    pub(super) fn handshake_wants(&mut self, now: Time, kind: SpaceKind, limit: usize) -> SpaceWants {
+        // Nothing waits in a space without keys.
         let Some(space) = self.spaces.get(kind) else { return SpaceWants::Nothing };
         let flight = self.crypto.has_pending(kind) || space.ping;
         if space.probing.left > 0 || flight && self.paths.current.recovery.admits(limit as u64) {
@@ -78,7 +78,7 @@ impl Connection {
         }
     }
 
-    /// What the 1-RTT space may send, with window and pacer asked, and noted where they refuse.
+    /// What the 1-RTT space may send. Checks window and pacer, and records it if they block.
     #[inline]
     pub(super) fn data_wants(&mut self, now: Time, limit: usize) -> SpaceWants {
         if !self.may_send_data() {
@@ -111,7 +111,7 @@ impl Connection {
         SpaceWants::Flight
     }
 
-    /// Nothing may be sent though the window has room: because there is nothing, or because the peer gives no credit for it,
+    /// Records that nothing can be sent although the window has room: there is no data, or no flow-control credit,
     /// which limits the rate as a network would (draft-ietf-ccwg-bbr-06 section 4.1.1.3.1).
     #[inline]
     pub(super) fn note_nothing_to_send(&mut self, now: Time) {
@@ -122,11 +122,12 @@ impl Connection {
         }
     }
 
-    /// Whether an acknowledgement will come that makes room in the window. Packets of ACK and PADDING frames take room (RFC
-    /// 9002 section 2), but nobody acknowledges them, nor notices that they are lost, until something else is sent.
+    /// Whether an acknowledgement that frees space in the window will arrive. Packets with only ACK and PADDING
+    /// frames occupy the window (RFC 9002 section 2), but they are neither acknowledged nor declared lost until
+    /// something else is sent.
     #[inline]
     fn awaits_acknowledgement(&self) -> bool {
-        let mut early = self.spaces.early();
+        let mut early = self.spaces.handshake();
         self.spaces.data.sent.ack_eliciting() > 0 || early.any(|space| space.sent.ack_eliciting() > 0)
     }
 
@@ -135,7 +136,7 @@ impl Connection {
         PathView { now, window: recovery.window(), smoothed_rtt: recovery.rtt.smoothed() }
     }
 
-    /// Makes one packet at the end of the datagram.
+    /// Builds one packet at the end of the datagram.
     #[inline]
     pub(super) fn packet(
         &mut self,
@@ -143,7 +144,7 @@ impl Connection {
         kind: SpaceKind,
         wants: SpaceWants,
         (buffer, limit, expansion): (&mut Vec<u8>, usize, Expansion),
-        made: &mut DatagramDraft,
+        draft: &mut DatagramDraft,
     ) {
         let early = self.is_early(kind);
         if kind == SpaceKind::Data && !early && !self.may_seal(now) {
@@ -153,24 +154,24 @@ impl Connection {
             self.skip_number(now);
         }
         let destination = self.paths.ids.current();
-        let Some(begun) = self.begin_packet(kind, destination, buffer) else { return };
-        let number = begun.number;
+        let Some(started) = self.begin_packet(kind, destination, buffer) else { return };
+        let number = started.number;
         let hollow = kind == SpaceKind::Data && self.sealer(kind).is_some_and(Sealer::is_null);
         let mut contents = std::mem::take(&mut self.contents);
         let mut payload = Payload::new(buffer, &mut contents, limit - TAG, hollow);
         self.fill(now, kind, wants, &mut payload);
-        let behind = limit.saturating_sub(payload.length() + TAG);
-        if expansion == Expansion::Here || expansion == Expansion::IfLast && behind < LEAST_ROOM {
+        let remaining = limit.saturating_sub(payload.length() + TAG);
+        if expansion == Expansion::Here || expansion == Expansion::IfLast && remaining < MIN_ROOM {
             payload.pad_to(usize::from(MIN_PAYLOAD) - TAG);
         }
-        // The sample for header protection must lie in the packet.
-        if payload.length() < begun.number_offset + SAMPLE_OFFSET {
-            payload.pad_to(begun.number_offset + SAMPLE_OFFSET);
+        // The packet must contain the sample for header protection.
+        if payload.length() < started.number_offset + SAMPLE_OFFSET {
+            payload.pad_to(started.number_offset + SAMPLE_OFFSET);
         }
         let (hole, carries_data, length) = (payload.hole(), payload.carries_data, payload.length());
-        if length == begun.payload_offset {
-            // RFC 9000-12.4-1: nothing was to be said after all.
-            buffer.truncate(begun.start);
+        if length == started.payload_offset {
+            // RFC 9000-12.4-1: a packet has at least one frame, and there is none to send.
+            buffer.truncate(started.start);
             self.contents = contents;
             return;
         }
@@ -178,20 +179,20 @@ impl Connection {
             now,
             kind,
             (number, destination),
-            &buffer[begun.payload_offset..],
-            (length + TAG - begun.start, hole),
+            &buffer[started.payload_offset..],
+            (length + TAG - started.start, hole),
         );
         let virtual_length = hole.map_or(0, |hole| hole.length as usize);
-        let size = (length + TAG - begun.start) as u32;
+        let size = (length + TAG - started.start) as u32;
         if carries_data
             && self.acks.asks_by_bit()
             && !early
             && self.paths.current.fills_window(u64::from(size))
         {
-            buffer[begun.start] |= FirstByte::IMMEDIATE_ACK;
+            buffer[started.start] |= FirstByte::IMMEDIATE_ACK;
         }
-        self.seal(kind, number, buffer, begun, virtual_length);
-        if made.ecn != Ecn::NotEct {
+        self.seal(kind, number, buffer, started, virtual_length);
+        if draft.ecn != Ecn::NotEct {
             contents.kind = SentKind::Ect;
             self.paths.on_marked();
         }
@@ -208,11 +209,11 @@ impl Connection {
         self.stats.data_packets_sent += u64::from(carries_data);
         self.note_packet_sent(now, contents.ack_eliciting);
         self.contents = contents;
-        made.hole = made.hole.or(hole);
-        made.carries_data |= carries_data;
+        draft.hole = draft.hole.or(hole);
+        draft.carries_data |= carries_data;
     }
 
-    /// A packet of the data space was sealed.
+    /// Notes that a packet of the data space was sealed.
     #[inline]
     pub(super) fn note_sealed(&mut self, contents: &Contents) {
         self.keys.phases.on_sealed(contents.acked.is_some());
@@ -221,7 +222,7 @@ impl Connection {
     pub(super) fn next_number(&self) -> u64 {
         self.spaces.data.sent.next_number()
     }
-    /// A packet left of which nothing is remembered but that its number is used.
+    /// Records a sent packet of which only the number matters.
     pub(super) fn note_number_used(&mut self, now: Time, kind: SpaceKind, size: u32) {
         if let Some(space) = self.spaces.get_mut(kind) {
             space.sent.push(now, size, SentState::default(), &Contents::default());
@@ -229,7 +230,7 @@ impl Connection {
         self.stats.packets_sent += 1;
     }
 
-    /// Leaves a packet number out, if one is due (RFC 9000 section 21.4).
+    /// Skips a packet number, if that is due (RFC 9000 section 21.4).
     #[cold]
     fn skip_number(&mut self, now: Time) {
         let number = self.next_number();
@@ -258,7 +259,7 @@ impl Connection {
         let start = buffer.len();
         let next = space.sent.next_number();
         let number = Truncated::new(next, space.largest_acked);
-        // RFC 9000-12.2-2: the same for all packets of a datagram.
+        // RFC 9000-12.2-2: the same destination id for all packets of a datagram.
         let (number_offset, long) = match kind {
             SpaceKind::Data if !self.is_early(kind) => {
                 let header =
@@ -276,17 +277,17 @@ impl Connection {
         Some(StartedPacket { number: next, start, number_offset, payload_offset: buffer.len(), long })
     }
 
-    /// Whether packets of the data space are 0-RTT packets: while there are no other keys.
+    /// Whether packets of the data space are 0-RTT packets, that is, while there are no 1-RTT keys.
     #[inline]
     fn is_early(&self, kind: SpaceKind) -> bool {
         kind == SpaceKind::Data && self.keys.get(kind).is_none()
     }
-    /// The type of the packets that are sent in a space now.
+    /// The type of packets currently sent in a space.
     #[inline]
     pub(super) fn packet_kind(&self, kind: SpaceKind) -> PacketKind {
         if self.is_early(kind) { PacketKind::ZeroRtt } else { kind.packet_kind() }
     }
-    /// What protects the packets that are sent in a space now.
+    /// The keys that protect packets currently sent in a space.
     #[inline]
     fn sealer(&self, kind: SpaceKind) -> Option<&Sealer> {
         match self.keys.get(kind) {
@@ -296,28 +297,28 @@ impl Connection {
         }
     }
 
-    /// Fills a payload in the order in which frames matter.
+    /// Fills a payload with frames in order of priority.
     #[inline]
     fn fill(&mut self, now: Time, kind: SpaceKind, wants: SpaceWants, payload: &mut Payload<'_>) {
         let Some(space) = self.spaces.get_mut(kind) else { return };
-        // RFC 9000-13.2.6-1, 9000-13.2.6-2, 9000-13.2.6-3, 9000-17.2.3-3: of this space alone.
+        // RFC 9000-13.2.6-1, 9000-13.2.6-2, 9000-13.2.6-3, 9000-17.2.3-3: only acknowledgements of this space.
         if space.received.is_waiting() {
             space.received.fill(now, payload);
         }
         if wants != SpaceWants::Flight {
-            // RFC 9002 section 7: what elicits an acknowledgement needs room in the window.
+            // RFC 9002 section 7: ack-eliciting packets need room in the window.
             if kind == SpaceKind::Data
                 && self.paths.current.recovery.admits(payload.room() as u64)
-                && space.received.asks_to_be_heard(now, self.paths.current.recovery.rtt.smoothed())
+                && space.received.requests_ack_of_acks(now, self.paths.current.recovery.rtt.smoothed())
             {
-                payload.passing_frame(&Frame::Ping, true);
+                payload.untracked_frame(&Frame::Ping, true);
             }
             return;
         }
         if let Some(crypto) = self.crypto.streams.get_mut(kind) {
             crypto.fill(payload);
         }
-        // RFC 9000-12.5-2: the other spaces carry nothing of this.
+        // RFC 9000-12.5-2: packets of the other spaces may not carry these frames.
         if kind == SpaceKind::Data {
             self.fill_control(payload);
             if self.has_datagrams() {
@@ -331,16 +332,16 @@ impl Connection {
         }
         let probes = self.spaces.get(kind).is_some_and(|space| space.probing.left > 0);
         if probes && !payload.contents().ack_eliciting {
-            self.repeat_underway(kind, payload);
+            self.repeat_in_flight(kind, payload);
         }
-        // RFC 9000-13.2.1-5: for probes alone, never because only ACK frames are sent.
+        // RFC 9000-13.2.1-5: only for probes, never just because only ACK frames are sent.
         let ping = probes || self.spaces.get(kind).is_some_and(|space| space.ping);
         if ping && !payload.contents().ack_eliciting && payload.room() > 0 {
-            payload.passing_frame(&Frame::Ping, true);
+            payload.untracked_frame(&Frame::Ping, true);
         }
     }
 
-    /// Puts IMMEDIATE_ACK into a packet with data behind which the window has no room for another full one.
+    /// Adds IMMEDIATE_ACK to a packet with data that leaves no window for another full one.
     #[cold]
     fn fill_immediate_ack(&mut self, payload: &mut Payload<'_>, view: &PathView) {
         let path = &self.paths.current;
@@ -348,11 +349,11 @@ impl Connection {
             && payload.room() > 1
             && path.fills_window(path.route.payload() as u64)
         {
-            payload.passing_frame(&Frame::ImmediateAck, true);
+            payload.untracked_frame(&Frame::ImmediateAck, true);
         }
     }
 
-    /// The connection's own control frames.
+    /// Adds the connection's control frames.
     fn fill_control(&mut self, payload: &mut Payload<'_>) {
         while let Some(frame) = self.control.next() {
             if !self.put_control(frame, payload) {
@@ -361,7 +362,7 @@ impl Connection {
         }
     }
 
-    /// Writes a control frame, unless it has become needless; `false` if there is no room for it.
+    /// Writes a control frame, unless it is not needed any more; returns `false` if it does not fit.
     pub(super) fn put_control(&mut self, sent: SentFrame, payload: &mut Payload<'_>) -> bool {
         let Some(frame) = self.control_frame(sent) else {
             self.control.on_done(sent);
@@ -388,7 +389,7 @@ impl Connection {
                 let known = self.local_ids.get(sequence)?;
                 Some(Frame::NewConnectionId {
                     sequence,
-                    // RFC 9000-19.15-5: nothing is asked to be retired.
+                    // RFC 9000-19.15-5: this endpoint never requests retirement.
                     retire_prior_to: 0,
                     id: known.id,
                     token: known.token,
@@ -402,28 +403,28 @@ impl Connection {
         }
     }
 
-    /// Puts the tag on and both protections.
+    /// Adds the tag and applies packet and header protection.
     #[inline]
     pub(super) fn seal(
         &self,
         kind: SpaceKind,
         number: u64,
         buffer: &mut Vec<u8>,
-        begun: StartedPacket,
+        started: StartedPacket,
         virtual_length: usize,
     ) {
         buffer.resize(buffer.len() + TAG, 0);
-        if let Some(long) = begun.long {
-            let behind = buffer.len() - begun.payload_offset + virtual_length;
-            long.set_length(buffer, behind);
+        if let Some(long) = started.long {
+            let length = buffer.len() - started.payload_offset + virtual_length;
+            long.set_length(buffer, length);
         }
         if let Some(sealer) = self.sealer(kind) {
-            let packet = &mut buffer[begun.start..];
+            let packet = &mut buffer[started.start..];
             sealer.seal(
                 number,
                 packet,
-                begun.number_offset - begun.start,
-                begun.payload_offset - begun.start,
+                started.number_offset - started.start,
+                started.payload_offset - started.start,
             );
         }
     }

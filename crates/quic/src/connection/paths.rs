@@ -1,4 +1,4 @@
-//! The paths of a connection: what happens to them here, and what becomes of what they answer (see [`crate::path`]).
+//! Connects a connection with its paths (see [`crate::path`]): passes their inputs on and carries out their outputs.
 
 use super::Connection;
 use super::Transmit;
@@ -6,7 +6,9 @@ use super::packet::{DatagramDraft, StartedPacket, TAG};
 use crate::assemble::Payload;
 use crate::error::{CloseReason, TransportError};
 use crate::ids::NumberedId;
-use crate::path::{MIN_PAYLOAD, MigrateError, Migration, Over, PathOutput, PathStats, Paths, Situation};
+use crate::path::{
+    MIN_PAYLOAD, MigrateError, Migration, PathChoice, PathContext, PathOutput, PathStats, Paths,
+};
 use crate::sent::{Contents, PROBING, SentFrame, SentKind};
 use crate::space::SpaceKind;
 use crate::stats::Stats;
@@ -16,43 +18,43 @@ use units::{Duration, Time};
 use wire::{ConnectionId, Ecn, Frame, TransportParameters, Truncated};
 
 impl Connection {
-    // ---- what an application does and asks ----
+    // ---- calls of the application ----
 
-    /// A client moves to another local address (RFC 9000 section 9.2): see [`Migration`] for the ways.
-    /// [`Event::Migrated`](crate::Event::Migrated) tells that packets go over another path,
-    /// [`Event::PathFailed`](crate::Event::PathFailed) that one does not work.
+    /// Moves a client to another local address (RFC 9000 section 9.2); [`Migration`] describes the ways.
+    /// [`Event::Migrated`](crate::Event::Migrated) reports that packets use another path,
+    /// [`Event::PathFailed`](crate::Event::PathFailed) that a path does not work.
     ///
-    /// A candidate that is still being tried gives way to a newer one.
+    /// A newer candidate replaces one that is still being validated.
     ///
     /// # Errors
-    /// [`MigrateError`] says why it cannot; then nothing has changed. [`Migration::Silent`] only fails for a server and
-    /// for a connection that is over.
+    /// [`MigrateError`] gives the reason; the connection is unchanged then. [`Migration::Silent`] only fails for a
+    /// server and for a closed connection.
     pub fn migrate(&mut self, now: Time, local: SocketAddr, how: Migration) -> Result<(), MigrateError> {
         self.now = now;
         self.with_paths(now, |paths, at| paths.migrate(at, local, how))
     }
-    /// The address of the other end, on the path in use.
+    /// The peer's address on the path in use.
     pub fn remote(&self) -> SocketAddr {
         self.paths.current.route.remote
     }
-    /// The address of this end, on the path in use. Its IP is unspecified where the system chooses it.
+    /// The local address on the path in use. Its IP is unspecified if the system chooses it.
     pub fn local(&self) -> SocketAddr {
         self.paths.current.route.local
     }
-    /// Whether the peer is known to receive at its address, and 1200 bytes to pass (RFC 9000 section 8).
+    /// Whether the peer's address is validated and the path is known to carry 1200 bytes (RFC 9000 section 8).
     pub fn is_path_validated(&self) -> bool {
-        self.paths.current.route.is_proven()
+        self.paths.current.route.is_fully_validated()
     }
     /// The RTT estimate.
     pub fn rtt(&self) -> &congestion::RttEstimate {
         &self.paths.current.recovery.rtt
     }
-    /// The congestion window and what is in flight, in bytes.
+    /// The congestion window and the bytes in flight.
     pub fn flight(&self) -> (u64, u64) {
         let recovery = &self.paths.current.recovery;
         (recovery.window(), recovery.bytes_in_flight)
     }
-    /// Where ECN is on the path in use; `None` while the option `ecn` is off.
+    /// The state of ECN on the path in use; `None` while the option `ecn` is off.
     pub fn ecn_state(&self) -> Option<EcnState> {
         self.paths.current.route.ecn.state()
     }
@@ -65,7 +67,7 @@ impl Connection {
     pub(crate) fn reset_tokens(&self) -> impl Iterator<Item = [u8; 16]> + '_ {
         self.paths.ids.tokens_in_use()
     }
-    /// A number that is another one whenever these tokens may be others.
+    /// A counter that increases whenever these tokens may have changed.
     #[inline]
     pub(crate) fn token_changes(&self) -> u32 {
         self.paths.ids.token_changes()
@@ -75,18 +77,18 @@ impl Connection {
         !self.is_over() && self.paths.is_reset_by(remote, token)
     }
 
-    // ---- what the rest of the connection asks ----
+    // ---- queries of the rest of the connection ----
 
     /// The probe timeout of the path in use (RFC 9002 section 6.2.1).
     pub(super) fn probe_timeout(&self) -> Duration {
         self.paths.current.probe_timeout()
     }
-    /// How many bytes of frames have room in the largest 1-RTT packet.
+    /// The number of bytes for frames in the largest 1-RTT packet.
     pub(super) fn room_for_frames(&self) -> usize {
         let header = 1 + self.paths.ids.current().len() + Truncated::MAX_LENGTH;
         self.max_udp_payload().saturating_sub(header + TAG)
     }
-    /// The counters with those of the paths.
+    /// Adds the counters of the paths to `stats`.
     pub(super) fn with_path_stats(&self, stats: Stats) -> Stats {
         let paths: &PathStats = &self.paths.stats;
         Stats {
@@ -113,44 +115,44 @@ impl Connection {
         }
     }
 
-    // ---- what paths hear ----
+    // ---- inputs of the paths ----
 
-    /// A datagram of this length came: whether it may be processed.
+    /// Notes the arrival of a datagram of this length; returns whether it may be processed.
     #[inline]
     pub(super) fn arrive(&mut self, local: SocketAddr, remote: SocketAddr, length: usize) -> bool {
         let open = !self.is_over();
         self.paths.on_datagram(local, remote, length, open)
     }
-    /// The datagram has been processed. Gives whether it came on another path than the one in use.
+    /// Notes that the datagram is processed; returns whether it arrived on another path than the one in use.
     #[inline]
     pub(super) fn end_arrival(&mut self) -> bool {
         self.paths.end_datagram()
     }
-    /// Whether the datagram that is being processed came on another path than the one in use.
+    /// Whether the datagram being processed arrived on another path than the one in use.
     #[inline]
-    pub(super) fn came_elsewhere(&self) -> bool {
-        self.paths.is_elsewhere()
+    pub(super) fn came_on_other_path(&self) -> bool {
+        self.paths.is_on_other_path()
     }
-    /// The peer's transport parameters have come.
+    /// Applies the peer's transport parameters.
     pub(super) fn set_path_limits(&mut self, peer: &TransportParameters) {
         self.paths.on_peer_parameters(peer);
     }
-    /// The peer takes no larger datagrams.
+    /// Limits datagrams to the size that the peer accepts.
     pub(super) fn limit_payload(&mut self, maximum: u64) {
         self.paths.current.route.limit_payload(maximum);
     }
 
-    /// Tells the paths of something, and does what they answer.
-    fn with_paths<T>(&mut self, now: Time, tell: impl FnOnce(&mut Paths, &mut Situation<'_>) -> T) -> T {
+    /// Passes an input to the paths, and carries out their outputs.
+    fn with_paths<T>(&mut self, now: Time, input: impl FnOnce(&mut Paths, &mut PathContext<'_>) -> T) -> T {
         let open = !self.is_over();
-        let mut at = Situation { now, open, space: &mut self.spaces.data, local_ids: &self.local_ids };
-        let answer = tell(&mut self.paths, &mut at);
-        self.settle_paths(now);
-        answer
+        let mut at = PathContext { now, open, space: &mut self.spaces.data, local_ids: &self.local_ids };
+        let result = input(&mut self.paths, &mut at);
+        self.apply_path_outputs(now);
+        result
     }
-    /// Does what paths have left to be done outside.
+    /// Carries out the outputs of the paths.
     #[inline]
-    pub(super) fn settle_paths(&mut self, now: Time) {
+    pub(super) fn apply_path_outputs(&mut self, now: Time) {
         if self.paths.has_outputs() {
             self.carry_out(now);
         }
@@ -175,20 +177,20 @@ impl Connection {
         }
     }
 
-    /// The peer is known to receive at its address: it has answered what was sent there.
-    pub(super) fn on_address_proven(&mut self) {
+    /// Validates the peer's address, because it has responded to packets sent there.
+    pub(super) fn on_address_validated(&mut self) {
         self.paths.current.route.validate();
     }
-    /// The peer goes by this id: that of its first packet, or, before that, the one that a client has made up.
+    /// Sets the peer's id: that of its first packet or, before that, the one that a client has chosen at random.
     pub(super) fn set_peer_id(&mut self, id: ConnectionId) {
         self.paths.ids.set_first(id);
     }
-    /// The handshake is confirmed.
+    /// Notes that the handshake is confirmed.
     pub(super) fn confirm_path(&mut self, now: Time) {
         self.paths.on_confirmed(now);
-        self.settle_paths(now);
+        self.apply_path_outputs(now);
     }
-    /// NEW_CONNECTION_ID (19.15).
+    /// Handles NEW_CONNECTION_ID (RFC 9000 section 19.15).
     pub(super) fn on_new_id(
         &mut self,
         now: Time,
@@ -197,44 +199,50 @@ impl Connection {
     ) -> Result<(), TransportError> {
         self.with_paths(now, |paths, _| paths.on_new_id(new, retire_prior_to))
     }
-    /// PATH_RESPONSE (19.18).
+    /// Handles PATH_RESPONSE (RFC 9000 section 19.18).
     pub(super) fn on_response(&mut self, now: Time, data: [u8; 8]) -> Result<(), TransportError> {
         let answer = self.with_paths(now, |paths, at| paths.on_response(at, data))?;
-        if let Some(took) = answer {
-            self.paths.current.recovery.guess_rtt(took);
+        if let Some(round_trip) = answer {
+            self.paths.current.recovery.guess_rtt(round_trip);
         }
         Ok(())
     }
-    /// PATH_CHALLENGE (19.17).
+    /// Handles PATH_CHALLENGE (RFC 9000 section 19.17).
     pub(super) fn on_challenge(&mut self, data: [u8; 8]) {
         self.paths.on_challenge(data);
     }
-    /// The peer has retired one of our ids.
+    /// Notes that the peer has retired one of this endpoint's ids.
     pub(super) fn on_own_id_retired(&mut self, now: Time, id: &ConnectionId) {
         self.with_paths(now, |paths, _| paths.on_own_id_retired(id));
     }
-    /// A packet of a datagram from elsewhere opened and was processed. `newest`: no higher number has come.
+    /// Handles a processed packet from another path than the one in use. `newest`: it has the highest number so far.
     #[cold]
-    pub(super) fn on_packet_elsewhere(&mut self, now: Time, to: ConnectionId, newest: bool, probing: bool) {
-        self.with_paths(now, |paths, at| paths.on_packet_elsewhere(at, to, newest, probing));
+    pub(super) fn on_packet_of_other_path(
+        &mut self,
+        now: Time,
+        to: ConnectionId,
+        newest: bool,
+        probing: bool,
+    ) {
+        self.with_paths(now, |paths, at| paths.on_packet_of_other_path(at, to, newest, probing));
     }
-    /// Time has passed, and a path may have run out of it.
+    /// Handles the timers of the paths.
     #[cold]
     pub(super) fn on_path_time(&mut self, now: Time) {
         self.with_paths(now, Paths::on_time);
     }
 
-    // ---- what paths send ----
+    // ---- packets of the paths ----
 
     /// The ECN field of the next datagram.
     #[inline]
     pub(super) fn mark(&mut self, now: Time) -> Ecn {
         let ecn = self.paths.mark(now);
-        self.settle_paths(now);
+        self.apply_path_outputs(now);
         ecn
     }
 
-    /// A datagram for the validation of a path, if one is to be sent.
+    /// Builds a datagram for path validation, if one is due.
     #[cold]
     pub(super) fn transmit_validation(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         if !self.has_keys(SpaceKind::Data) {
@@ -244,76 +252,84 @@ impl Connection {
         if !self.may_seal(now) {
             return None;
         }
-        let begun = self.begin_packet(SpaceKind::Data, datagram.id, buffer)?;
+        let started = self.begin_packet(SpaceKind::Data, datagram.id, buffer)?;
         let mut contents = std::mem::take(&mut self.contents);
         let mut payload = Payload::new(buffer, &mut contents, datagram.limit - TAG, false);
-        let (answers, challenge) = self.paths.fill_validation(datagram.over, &mut payload);
-        let current = datagram.over == Over::Current;
+        let (answers, challenge) = self.paths.fill_validation(datagram.path, &mut payload);
+        let current = datagram.path == PathChoice::Current;
         let received = &mut self.spaces.data.received;
         if current && received.is_waiting() {
             received.fill(now, &mut payload);
         }
         if current && answers && payload.contents().acked.is_none() && payload.room() > 0 {
-            // 9.3.3: an answer on the path in use is not a probe, so that the peer comes back if it was led away.
-            payload.passing_frame(&Frame::Ping, true);
+            // RFC 9000 section 9.3.3: a response on the path in use is not a probing packet, so that the peer returns
+            // if an attacker has moved it.
+            payload.untracked_frame(&Frame::Ping, true);
         }
         if datagram.limit == usize::from(MIN_PAYLOAD) {
-            // RFC 9000-8.2.1-2, 9000-8.2.2-5: so that the path is known to carry what QUIC needs. RFC 9000-8.2.2-6: not
-            // where the amplification limit forbids it.
+            // RFC 9000-8.2.1-2, 9000-8.2.2-5: to show that the path carries 1200 bytes. RFC 9000-8.2.2-6: unless the
+            // anti-amplification limit forbids it.
             payload.pad_to(datagram.limit - TAG);
         }
         let length = payload.length() + TAG;
         if !current {
-            // 9.4: the loss of a probe tells nothing of the path in use, and its timer is that of the validation.
+            // RFC 9000 section 9.4: the loss of a probe says nothing about the path in use; validation has its own
+            // timer.
             (contents.ack_eliciting, contents.in_flight) = (false, false);
         }
-        let named = (begun.number, datagram.id);
-        self.trace_packet_sent(now, SpaceKind::Data, named, &buffer[begun.payload_offset..], (length, None));
-        self.seal_and_note(now, buffer, begun, current, &contents);
+        let named = (started.number, datagram.id);
+        self.trace_packet_sent(
+            now,
+            SpaceKind::Data,
+            named,
+            &buffer[started.payload_offset..],
+            (length, None),
+        );
+        self.seal_and_note(now, buffer, started, current, &contents);
         self.contents = contents;
-        self.paths.on_validation_sent(now, datagram.over, length, challenge);
+        self.paths.on_validation_sent(now, datagram.path, length, challenge);
         Some(self.finish_over(now, length, &DatagramDraft::default(), (datagram.local, datagram.remote)))
     }
 
-    /// A probe of the size of datagrams on the path in use, if one is to be sent (RFC 9000 section 14.4).
+    /// Builds a probe for the maximum datagram size of the path in use, if one is due (RFC 9000 section 14.4).
     #[cold]
     pub(super) fn transmit_mtu_probe(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         let size = self.paths.mtu_probe(now, self.spaces.data.probing.left > 0)?;
         let id = self.paths.ids.current();
-        let begun = self.begin_packet(SpaceKind::Data, id, buffer)?;
+        let started = self.begin_packet(SpaceKind::Data, id, buffer)?;
         let mut contents = std::mem::take(&mut self.contents);
         let mut payload = Payload::new(buffer, &mut contents, size - TAG, false);
-        // RFC 9000 section 14.4: nothing that would be missed.
-        payload.passing_frame(&Frame::Ping, true);
+        // RFC 9000 section 14.4: the probe carries nothing that must be retransmitted.
+        payload.untracked_frame(&Frame::Ping, true);
         payload.pad_to(size - TAG);
         contents.kind = SentKind::MtuProbe;
-        let number = begun.number;
+        let number = started.number;
         let named = (number, id);
-        self.trace_packet_sent(now, SpaceKind::Data, named, &buffer[begun.payload_offset..], (size, None));
-        self.seal_and_note(now, buffer, begun, true, &contents);
+        self.trace_packet_sent(now, SpaceKind::Data, named, &buffer[started.payload_offset..], (size, None));
+        self.seal_and_note(now, buffer, started, true, &contents);
         self.contents = contents;
         self.paths.on_mtu_probe_sent(number, size);
         let ends = (self.local(), self.remote());
         Some(self.finish_over(now, size, &DatagramDraft::default(), ends))
     }
 
-    /// Protects a packet that a path asked for and notes that it was sent.
+    /// Protects a packet of a path and records that it was sent.
     fn seal_and_note(
         &mut self,
         now: Time,
         buffer: &mut Vec<u8>,
-        begun: StartedPacket,
+        started: StartedPacket,
         current: bool,
         contents: &Contents,
     ) {
-        let number = begun.number;
-        self.seal(SpaceKind::Data, number, buffer, begun, 0);
+        let number = started.number;
+        self.seal(SpaceKind::Data, number, buffer, started, 0);
         self.note_sealed(contents);
         let size = buffer.len() as u32;
         if current {
             self.paths.current.recovery.on_sent(now, &mut self.spaces.data, size, contents);
         } else {
-            // RFC 9000-9.4-1.
+            // RFC 9000-9.4-1: the packet does not count for the path in use.
             let epoch = std::mem::replace(&mut self.spaces.data.sent.epoch, PROBING);
             self.spaces.data.sent.push(now, size, congestion::SentState::default(), contents);
             self.spaces.data.sent.epoch = epoch;

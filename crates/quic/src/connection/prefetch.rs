@@ -1,13 +1,13 @@
-//! What a connection needs at its turn is asked for before.
+//! Prefetches a connection into the processor's cache before it is used.
 //!
-//! In two steps, as what pointers lead to can be asked for only when the pointers are there: first the connection itself,
-//! then its parts elsewhere. Who knows early enough whose turn comes does the one, then something else, then the other.
+//! Two steps are necessary, because the connection itself must be in the cache before its pointers can be followed. A
+//! caller that knows the next connection in advance does the first step, other work, and then the second.
 
 use super::Connection;
 use units::cache::ask_for;
 
 impl Connection {
-    /// Asks for what every packet needs of the connection itself. What only the handshake or a move needs is left out.
+    /// Prefetches the fields that every packet uses, not those that only the handshake or a migration uses.
     #[inline]
     pub(crate) fn prefetch(&self) {
         ask_for(&self.closing);
@@ -27,7 +27,7 @@ impl Connection {
         ask_for(&self.stats);
     }
 
-    /// Asks for its parts elsewhere, once the connection itself has come.
+    /// Prefetches what the fields point to, after [`Connection::prefetch`].
     #[inline]
     pub(crate) fn prefetch_parts(&self) {
         self.spaces.data.sent.prefetch();

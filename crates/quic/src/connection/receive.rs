@@ -1,4 +1,4 @@
-//! What happens to a datagram that arrived.
+//! Processes received datagrams.
 
 use super::{Connection, Datagram, Progress};
 use crate::error::TransportError;
@@ -10,18 +10,18 @@ use trace::event::DropReason;
 use units::Time;
 use wire::{Code, ConnectionId, Damage, Ecn, FirstByte, Header, Hole, Side};
 
-/// Packets that came before their keys and wait for them. More than a first flight's worth is not kept.
+/// The maximum number of packets kept until their keys are available: about a first flight.
 const MAX_EARLY: usize = 16;
 
-/// Packets that wait for keys.
+/// The packets that wait for keys.
 #[derive(Debug, Default)]
-pub(super) struct Early {
-    waiting: Vec<Waiting>,
+pub(super) struct EarlyPackets {
+    waiting: Vec<WaitingPacket>,
 }
 
-/// A packet as it came, each in a datagram of its own.
+/// A packet as it arrived, kept as a datagram of its own.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingPacket {
     kind: PacketKind,
     bytes: Vec<u8>,
     hole: Option<Hole>,
@@ -29,8 +29,8 @@ struct Waiting {
     ecn: Ecn,
 }
 
-/// One packet inside of a datagram, before it is opened.
-struct Sealed<'a> {
+/// One packet of a datagram before decryption.
+struct SealedPacket<'a> {
     header: &'a Header,
     kind: SpaceKind,
     bytes: &'a mut [u8],
@@ -41,20 +41,20 @@ struct Sealed<'a> {
 }
 
 impl Connection {
-    /// Takes in a datagram that is for this connection.
+    /// Processes a datagram for this connection.
     pub(crate) fn receive(&mut self, now: Time, datagram: &mut Datagram<'_>) {
         let length = datagram.length();
         self.now = now;
         if !self.arrive(datagram.local, datagram.remote, length) {
-            // RFC 9000 section 9: a client must drop packets from addresses that it does not know, and 18.2: so may an
-            // endpoint that has sent disable_active_migration.
+            // RFC 9000 section 9: a client must drop packets from unknown addresses. Section 18.2: an endpoint that
+            // has sent disable_active_migration may do so.
             return self.drop_packet(now, PacketKind::Unknown, length, DropReason::Invalid);
         }
         self.stats.datagrams_received += 1;
         self.stats.bytes_received += length as u64;
         self.trace_datagram_received(now, length);
         if self.is_over() {
-            // RFC 9000-10.2.1-2: what comes from elsewhere is not answered.
+            // RFC 9000-10.2.1-2: datagrams from other addresses are not answered.
             if !self.end_arrival() {
                 self.answer_while_closing(length as u64);
             }
@@ -67,29 +67,29 @@ impl Connection {
         }
     }
 
-    /// The peer has lost all state: nothing is sent any more.
-    // RFC 9000-10.3.1-4.
+    /// Handles a stateless reset: the peer has lost all state, so nothing more is sent.
+    // RFC 9000-10.3.1-4: "MUST enter the draining period and not send any further packets on this connection".
     pub(crate) fn on_stateless_reset(&mut self, now: Time) {
         self.begin_draining(now, crate::CloseReason::StatelessReset);
     }
 
-    /// Takes in the packets that had to wait for keys which are there now.
+    /// Processes the waiting packets whose keys are available now.
     #[cold]
     fn process_early(&mut self, now: Time) {
         while !self.is_over() && !self.early.waiting.is_empty() {
             let ready = self.early.waiting.iter().position(|packet| self.can_open(packet.kind));
             let Some(at) = ready else { break };
-            let Waiting { mut bytes, hole, damage, ecn, .. } = self.early.waiting.remove(at);
+            let WaitingPacket { mut bytes, hole, damage, ecn, .. } = self.early.waiting.remove(at);
             let bytes = &mut bytes[..];
             let (local, remote) = (self.local(), self.remote());
             self.process(now, &mut Datagram { local, remote, ecn, bytes, hole, damage });
         }
         if self.progress == Progress::Confirmed {
-            // No more will come for keys that are not there yet; the memory goes too.
-            self.early = Early::default();
+            // No more packets will wait for keys; this also frees the memory.
+            self.early = EarlyPackets::default();
         } else if self.peer.is_some() {
-            // 0-RTT packets that were not taken in by now are not wanted: RFC 9001 section 4.6.2.
-            let unwanted = |packet: &Waiting| packet.kind == PacketKind::ZeroRtt;
+            // The server has rejected 0-RTT: its packets are dropped (RFC 9001 section 4.6.2).
+            let unwanted = |packet: &WaitingPacket| packet.kind == PacketKind::ZeroRtt;
             let count = self.early.waiting.iter().filter(|packet| unwanted(packet)).count();
             self.stats.packets_dropped += count as u64;
             self.early.waiting.retain(|packet| !unwanted(packet));
@@ -105,14 +105,14 @@ impl Connection {
         self.keys.get(kind).is_some() && (kind != SpaceKind::Data || self.progress >= Progress::Complete)
     }
 
-    /// Processes the packets of a datagram; if none opens, it may be a stateless reset.
+    /// Processes the packets of a datagram. If none can be decrypted, it may be a stateless reset.
     #[inline]
     fn process(&mut self, now: Time, datagram: &mut Datagram<'_>) {
-        // Before a packet is opened, which alters it.
+        // Read first, because decryption alters the datagram.
         let tail = wire::header::reset_token(datagram.bytes);
         let opened = self.stats.packets_received;
         self.process_packets(now, datagram);
-        // RFC 9000-10.3.1-1, 9000-10.3-5: whatever it looks like, and whyever it does not open.
+        // RFC 9000-10.3.1-1, 9000-10.3-5: whatever the datagram looks like, and whatever the reason for failure.
         if self.stats.packets_received == opened
             && tail.is_some_and(|token| self.is_reset_by(datagram.remote, token))
         {
@@ -125,11 +125,11 @@ impl Connection {
         let (ecn, mut hole, damage) = (datagram.ecn, datagram.hole, datagram.damage);
         let (mut rest, mut start) = (&mut *datagram.bytes, 0usize);
         let mut first_destination: Option<ConnectionId> = None;
-        // RFC 9000-12.2-1, 9000-12.2-3: one after the other, each on its own.
+        // RFC 9000-12.2-1, 9000-12.2-3: each packet is processed separately, in order.
         while !rest.is_empty() && !self.is_over() {
-            // By reference: to move what was just written costs more than to read it where it is.
+            // By reference, because moving the header costs more than reading it in place.
             let parsed = if self.config.grease_quic_bit {
-                // RFC 9287-3-2.
+                // RFC 9287-3-2: this endpoint accepts packets in which the bit is 0.
                 Header::parse_with_any_quic_bit(rest, LOCAL_ID_LENGTH, hole)
             } else {
                 Header::parse_with_hole(rest, LOCAL_ID_LENGTH, hole)
@@ -138,24 +138,25 @@ impl Connection {
                 self.drop_packet(now, PacketKind::Unknown, rest.len(), DropReason::HeaderParse);
                 return;
             };
-            // 12.2: all packets of a datagram are for one connection.
+            // RFC 9000 section 12.2: all packets of a datagram are for one connection.
             if first_destination.is_some_and(|first| first != header.destination) {
                 self.drop_packet(now, header.kind, rest.len(), DropReason::UnknownConnection);
                 return;
             }
-            let (packet, behind) = rest.split_at_mut(header.end);
-            if !behind.is_empty() {
+            let (packet, following) = rest.split_at_mut(header.end);
+            if !following.is_empty() {
                 first_destination = Some(header.destination);
             }
             let own_hole = hole.filter(|hole| hole.at as usize <= header.end);
             let length = header.end + own_hole.map_or(0, |hole| hole.length as usize);
             let damaged = damage.is_some_and(|damage| damage.touches(start, start + length));
-            let whole = || start + packet.len() + behind.len() + hole.map_or(0, |hole| hole.length as usize);
-            // RFC 9000-14-4: the packet is dropped, the connection goes on.
+            let whole =
+                || start + packet.len() + following.len() + hole.map_or(0, |hole| hole.length as usize);
+            // RFC 9000-14-4: the packet is dropped, the connection continues.
             if header.kind != PacketKind::OneRtt && !self.is_acceptable(header, packet, whole()) {
                 self.drop_packet(now, header.kind, length, DropReason::Invalid);
             } else if let Some(kind) = space_of(header.kind) {
-                let sealed = Sealed { header, kind, bytes: packet, hole: own_hole, damaged, ecn };
+                let sealed = SealedPacket { header, kind, bytes: packet, hole: own_hole, damaged, ecn };
                 self.open_packet(now, sealed);
             } else if header.kind == PacketKind::Retry {
                 self.on_retry(now, header, packet);
@@ -168,39 +169,40 @@ impl Connection {
             hole = hole
                 .filter(|_| own_hole.is_none())
                 .map(|hole| Hole { at: hole.at - header.end as u32, ..hole });
-            rest = behind;
+            rest = following;
         }
     }
 
-    /// Whether a packet with a long header may be processed as far as that tells.
+    /// Whether the long header of a packet permits processing it.
     #[cold]
     fn is_acceptable(&self, header: &Header, packet: &[u8], datagram_length: usize) -> bool {
-        // RFC 9000-7.2-3, 9000-7.2-6: the peer's id is that of its first packet.
+        // RFC 9000-7.2-3, 9000-7.2-6: the peer keeps the id of its first packet.
         let known =
             self.origin.peer_id.is_none_or(|id| id == header.source) || space_of(header.kind).is_none();
-        // RFC 9000-5.2.1-1.
+        // RFC 9000-5.2.1-1: a client discards packets that use "a different version than it initially selected".
         if !self.admits_version(header) {
             return false;
         }
         let initial = match self.origin.side {
-            // RFC 9000-14.1-3: clients' Initial packets come in datagrams of full size. 9000-8.2.1-4: no others need to.
+            // RFC 9000-14.1-3: a client's Initial packets arrive in datagrams of at least 1200 bytes. 9000-8.2.1-4:
+            // other packets need not.
             Side::Server => datagram_length >= usize::from(MIN_PAYLOAD),
-            // RFC 9000-17.2.2-2: servers' Initial packets have no token.
+            // RFC 9000-17.2.2-2: a server's Initial packets have no token.
             Side::Client => header.token(packet).is_empty(),
         };
-        // RFC 9000 section 17.2.3: 0-RTT packets go from clients to servers alone.
+        // RFC 9000 section 17.2.3: only clients send 0-RTT packets.
         let early = header.kind != PacketKind::ZeroRtt || self.origin.side == Side::Server;
         known && early && (initial || header.kind != PacketKind::Initial)
     }
 
     /// Opens one packet and processes its frames.
     #[inline]
-    fn open_packet(&mut self, now: Time, packet: Sealed<'_>) {
-        let Sealed { header, kind, bytes, hole, damaged, ecn } = packet;
+    fn open_packet(&mut self, now: Time, packet: SealedPacket<'_>) {
+        let SealedPacket { header, kind, bytes, hole, damaged, ecn } = packet;
         let length = bytes.len() + hole.map_or(0, |hole| hole.length as usize);
         let largest = self.spaces.get(kind).map(|space| space.received.ranges.max());
         if kind == SpaceKind::Initial
-            && header.version != self.versions.spoken()
+            && header.version != self.versions.in_use()
             && self.versions.former_keys().is_none()
             && !self.follow(header, bytes, (largest.flatten(), damaged))
         {
@@ -213,7 +215,7 @@ impl Connection {
         let opened = self.unprotect(now, (kind, header), bytes, largest, damaged);
         let (number, payload) = match opened {
             Ok(opened) => opened,
-            // RFC 9000-12.2-4: this packet alone, not those behind it.
+            // RFC 9000-12.2-4: only this packet is dropped, not those after it.
             Err(reason) => {
                 if reason == DropReason::DecryptionFailure {
                     self.note_open_failure(now);
@@ -222,18 +224,19 @@ impl Connection {
                 return;
             }
         };
-        // RFC 9000-12.3-4, 9000-12.3-5: after the packet opened, so that nobody learns what was received.
+        // RFC 9000-12.3-4, 9000-12.3-5: checked after decryption, so that an attacker cannot learn which numbers were
+        // received.
         let received = self.spaces.get(kind).is_some_and(|space| space.received.is_duplicate(number));
         if received {
             return self.drop_packet(now, header.kind, length, DropReason::Duplicate);
         }
-        // RFC 9000-17.2-7, 9000-17.3.1-3.
+        // RFC 9000-17.2-7, 9000-17.3.1-3: nonzero reserved bits are a PROTOCOL_VIOLATION.
         if !FirstByte(bytes[0]).reserved_bits_are_zero() {
             if !self.acks.admits_bit(FirstByte(bytes[0])) {
                 let error = TransportError::new(Code::PROTOCOL_VIOLATION, "reserved bits set");
                 return self.fail(now, error);
             }
-            self.hurry();
+            self.ack_immediately();
         }
         self.stats.packets_received += 1;
         if self.zero_rtt.is_some() && header.kind == PacketKind::OneRtt {
@@ -250,18 +253,18 @@ impl Connection {
         let payload = &bytes[payload.0..payload.1];
         self.trace_packet_received(now, header, number, length, (payload, virtual_tail));
         match self.process_frames(now, kind, header, payload, virtual_tail) {
-            // RFC 9000-13.1-1: only now it is acknowledged.
+            // RFC 9000-13.1-1: the packet is acknowledged only after it has been processed.
             Ok(ack_eliciting) => self.note_received(now, kind, number, ack_eliciting, ecn),
             Err(error) => self.fail(now, error),
         }
-        if self.came_elsewhere() && kind == SpaceKind::Data {
+        if self.came_on_other_path() && kind == SpaceKind::Data {
             let newest = largest.is_none_or(|largest| number > largest);
             let probing = is_probing(payload, virtual_tail);
-            self.on_packet_elsewhere(now, header.destination, newest, probing);
+            self.on_packet_of_other_path(now, header.destination, newest, probing);
         }
     }
 
-    /// Removes both protections. Gives the packet number and where the frames stand.
+    /// Removes header and packet protection. Returns the packet number and the range of the frames.
     #[inline]
     fn unprotect(
         &mut self,
@@ -272,7 +275,7 @@ impl Connection {
         damaged: bool,
     ) -> Result<(u64, (usize, usize)), DropReason> {
         let opener = self.opener(kind, header).ok_or(DropReason::KeyUnavailable)?;
-        // RFC 9000-10.3-3: too short for a sample is too short to be valid.
+        // RFC 9000-10.3-3: a packet too short for a sample is invalid.
         opener.unprotect(bytes, header.number_offset).map_err(|_| DropReason::HeaderParse)?;
         let truncated = header.number(bytes).map_err(|_| DropReason::HeaderParse)?;
         let number = truncated.expand(largest);
@@ -295,19 +298,19 @@ impl Connection {
         Ok((number, (start, start + length)))
     }
 
-    /// What opens a packet.
+    /// The keys that open a packet.
     #[inline]
     fn opener(&self, kind: SpaceKind, header: &Header) -> Option<&tls::Opener> {
         if header.kind == PacketKind::ZeroRtt {
             return self.zero_rtt.as_ref()?.opener.as_ref();
         }
-        if header.kind == PacketKind::Initial && header.version != self.versions.spoken() {
+        if header.kind == PacketKind::Initial && header.version != self.versions.in_use() {
             return self.versions.former_keys().map(|keys| &keys.remote);
         }
         Some(&self.keys.get(kind)?.remote)
     }
 
-    /// A packet opened: its sender is the peer.
+    /// Handles a successfully decrypted packet, which authenticates the peer.
     #[inline]
     fn on_authenticated(&mut self, now: Time, kind: SpaceKind, header: &Header) {
         self.idle.on_received(now);
@@ -315,16 +318,16 @@ impl Connection {
             return;
         }
         self.versions.on_seen(header.version);
-        // RFC 9000-7.2-2, 9000-7.2-4: it stays the same until the first packet, and after that.
+        // RFC 9000-7.2-2, 9000-7.2-4: the id changes with the peer's first packet and never again.
         if self.origin.peer_id.is_none() {
-            // RFC 9000 section 7.2: the server's first packet names the id that it goes by.
+            // RFC 9000 section 7.2: the server chooses its id with its first packet.
             self.origin.peer_id = Some(header.source);
             self.set_peer_id(header.source);
         }
         if kind == SpaceKind::Handshake && self.origin.side == Side::Server {
-            // 8.1: who answers in a Handshake packet has received what was sent to its address;
-            // RFC 9001 section 4.9.1: and Initial packets are over.
-            self.on_address_proven();
+            // RFC 9000 section 8.1: a Handshake packet validates the client's address. RFC 9001 section 4.9.1:
+            // Initial packets are discarded.
+            self.on_address_validated();
             self.discard_space(now, SpaceKind::Initial);
         }
     }
@@ -344,23 +347,23 @@ impl Connection {
         }
     }
 
-    /// The packet that is being read is to be acknowledged at once (draft-ietf-quic-ack-frequency section 5).
+    /// Requests an immediate acknowledgement of the packet being read (draft-ietf-quic-ack-frequency section 5).
     #[cold]
-    pub(super) fn hurry(&mut self) {
-        self.spaces.data.received.hurry();
+    pub(super) fn ack_immediately(&mut self) {
+        self.spaces.data.received.ack_immediately();
     }
 
-    /// Whether keys for packets of this type may still come.
+    /// Whether keys for packets of this type may still become available.
     fn may_come(&self, packet: PacketKind) -> bool {
         if packet == PacketKind::ZeroRtt {
-            // With the whole ClientHello it is decided.
+            // The complete ClientHello decides it.
             return self.origin.side == Side::Server && self.peer.is_none();
         }
         let space = space_of(packet).and_then(|kind| self.spaces.get(kind));
         self.progress < Progress::Complete && space.is_some()
     }
 
-    /// Keeps a packet for which the keys may still come.
+    /// Keeps a packet whose keys may still become available.
     fn put_aside(&mut self, now: Time, kind: PacketKind, packet: (&mut [u8], Option<Hole>, bool, Ecn)) {
         let (bytes, hole, damaged, ecn) = packet;
         if !self.may_come(kind) || self.early.waiting.len() >= MAX_EARLY {
@@ -368,13 +371,13 @@ impl Connection {
             return self.drop_packet(now, kind, length, DropReason::KeyUnavailable);
         }
         let damage = damaged.then_some(Damage { first: 0, last: u32::MAX });
-        self.early.waiting.push(Waiting { kind, bytes: bytes.to_vec(), hole, damage, ecn });
+        self.early.waiting.push(WaitingPacket { kind, bytes: bytes.to_vec(), hole, damage, ecn });
     }
 }
 
-/// Whether a packet opens under these keys, given the largest number so far and whether it was damaged on its way; it is
-/// altered by that.
-pub(crate) fn opens(
+/// Whether a packet can be decrypted with these keys, given the largest number so far and whether it was damaged in
+/// transit. Alters the packet.
+pub(crate) fn can_decrypt(
     keys: &tls::Keys,
     header: &Header,
     packet: &mut [u8],

@@ -1,4 +1,4 @@
-//! When a connection has to act without being asked: loss and probe timers, delayed acknowledgements, idle timeout.
+//! The timers of a connection: loss detection and probes, delayed acknowledgements, pacing, idle timeout.
 
 use super::{Connection, Progress};
 use crate::error::{CloseReason, TransportError};
@@ -8,11 +8,11 @@ use crate::space::SpaceKind;
 use units::{Duration, Time};
 use wire::Code;
 
-/// A peer that makes us send more packets than this without acknowledging one is given up.
+/// The maximum number of unacknowledged packets; the connection fails beyond it.
 const MAX_UNACKNOWLEDGED: usize = 1 << 20;
 
 impl Connection {
-    /// When [`Connection::wake`] must be called at the latest.
+    /// The latest time at which [`Connection::wake`] must be called.
     #[inline]
     pub fn wake_at(&self) -> Option<Time> {
         if self.is_over() {
@@ -29,7 +29,7 @@ impl Connection {
         (at != Time::NEVER).then_some(at)
     }
 
-    /// Time has passed.
+    /// Handles the timers that have expired at `now`.
     pub fn wake(&mut self, now: Time) {
         self.now = now;
         if self.is_over() {
@@ -40,7 +40,7 @@ impl Connection {
             return;
         }
         if self.idle_deadline().is_some_and(|at| at <= now) {
-            // RFC 9000 section 10.1: silently, and without a closing period.
+            // RFC 9000 section 10.1: silently, without a closing period.
             return self.end_silently(now, CloseReason::IdleTimeout);
         }
         if self.paths.deadline().is_some_and(|at| at <= now) {
@@ -70,7 +70,7 @@ impl Connection {
             return None;
         }
         let mut deadline = self.spaces.data.received.deadline();
-        for space in self.spaces.early() {
+        for space in self.spaces.handshake() {
             if let Some(at) = space.received.deadline() {
                 deadline = Some(deadline.map_or(at, |known| known.min(at)));
             }
@@ -105,7 +105,7 @@ impl Connection {
             return Some((at, SpaceKind::Data));
         }
         if self.spaces.data.sent.ack_eliciting() == 0 || self.paths.current.route.is_blocked() {
-            // RFC 9002 section 6.2.2.1: where nothing more may be sent there is no use in a timer.
+            // RFC 9002 section 6.2.2.1: an endpoint that may not send sets no timer.
             return None;
         }
         let path = &self.paths.current;
@@ -120,7 +120,7 @@ impl Connection {
             return Some(first);
         }
         if self.paths.current.route.is_blocked() {
-            // 6.2.2.1: a server that may not send more has no use for a timer.
+            // RFC 9002 section 6.2.2.1: a server that may not send more sets no timer.
             return None;
         }
         let Path { route, recovery, .. } = &self.paths.current;
@@ -134,11 +134,11 @@ impl Connection {
         if let Some(first) = eliciting.min() {
             return Some(first);
         }
-        if self.peer_completed_validation(self.has_heard_of_handshake()) {
+        if self.peer_completed_validation(self.is_handshake_acked()) {
             return None;
         }
-        // RFC 9002 section 6.2.2.1, RFC 9000-8.1-4: a client goes on proving its address, so that the server is never
-        // stuck; 9000-8.1-5: with the newest keys that it has.
+        // RFC 9002 section 6.2.2.1, RFC 9000-8.1-4: a client sends packets until its address is validated, so that
+        // the server can always continue; 9000-8.1-5: with its newest keys.
         let kind = match self.crypto.level() {
             SpaceKind::Initial => SpaceKind::Initial,
             _ => SpaceKind::Handshake,
@@ -156,8 +156,9 @@ impl Connection {
             return self.fail(now, TransportError::new(Code::INTERNAL_ERROR, "too much is not acknowledged"));
         }
         self.paths.on_probe_timeout(now);
-        self.settle_paths(now);
-        // 6.2.4: two probes, and during the handshake, with them, two of every other space that has data underway.
+        self.apply_path_outputs(now);
+        // RFC 9002 section 6.2.4: two probes; during the handshake also two for every other space with data in
+        // flight.
         for probed in SpaceKind::ALL {
             let wanted =
                 probed == kind || self.progress != Progress::Confirmed && self.has_unfinished(probed);
@@ -169,11 +170,11 @@ impl Connection {
         self.trace_metrics(now);
     }
 
-    /// Whether something is underway in a space whose packets the peer may open, or waits there for a window that is
-    /// full of what the peer cannot open yet.
+    /// Whether a space has data in flight that the peer may be able to decrypt, or data that waits because packets
+    /// that the peer cannot decrypt yet fill the window.
     fn has_unfinished(&self, kind: SpaceKind) -> bool {
         let readable = kind != SpaceKind::Data || self.progress >= Progress::Complete;
-        // Without keys nothing is underway, and nothing was written.
+        // A space without keys has nothing in flight, and nothing to send.
         let space = self.spaces.get(kind).filter(|_| readable);
         space.is_some_and(|space| space.sent.ack_eliciting() > 0 || self.crypto.has_pending(kind))
     }

@@ -1,4 +1,4 @@
-//! What a connection tells those who listen. Every function asks first whether somebody does.
+//! The trace events of a connection. Every function first checks whether they are wanted.
 
 use super::Connection;
 use crate::error::CloseReason;
@@ -11,15 +11,15 @@ use units::Time;
 use wire::{ConnectionId, Header, Hole, Side, StreamId, TransportParameters, Version, VersionList};
 
 impl Connection {
-    /// The events that wait for a sink.
+    /// The log of events that wait for a sink.
     pub fn log(&mut self) -> &mut Log {
         &mut self.log
     }
-    /// The counters but those of streams.
+    /// The counters except those of streams.
     pub(super) fn counters(&self) -> Stats {
         self.with_path_stats(self.with_datagram_stats(self.stats.clone()))
     }
-    /// Whether no packet has opened yet.
+    /// Whether no packet has been decrypted yet.
     pub(crate) fn is_blank(&self) -> bool {
         self.stats.packets_received == 0
     }
@@ -39,7 +39,7 @@ impl Connection {
         }
     }
 
-    /// What the peer says of versions, and which is agreed on, if it is.
+    /// Traces the peer's versions, and the negotiated one, if any.
     pub(super) fn trace_versions(&mut self, now: Time, peer: VersionList, chosen: Option<Version>) {
         let silent = self.local_parameters.version_information.is_none();
         if self.log.interest().lifecycle && !silent {
@@ -81,7 +81,7 @@ impl Connection {
         }
     }
 
-    /// The size of datagrams, before and from now on.
+    /// Traces the old and the new maximum datagram size.
     pub(super) fn trace_mtu(&mut self, now: Time, (old, new): (u16, u16), done: bool) {
         if self.log.interest().lifecycle {
             self.log.push(now, Event::MtuUpdated { old: u32::from(old), new: u32::from(new), done });
@@ -131,7 +131,7 @@ impl Connection {
         }
     }
 
-    /// The 1-RTT keys of both sides are those of the next phase.
+    /// Counts and traces an update of the 1-RTT keys of both directions.
     pub(super) fn note_key_update(&mut self, now: Time) {
         self.stats.key_updates += 1;
         if self.log.interest().lifecycle {
@@ -142,7 +142,7 @@ impl Connection {
         }
     }
 
-    /// The parameters that 0-RTT goes by.
+    /// Traces the remembered parameters for 0-RTT.
     pub(super) fn trace_restored(&mut self, now: Time, remembered: &TransportParameters) {
         if self.log.interest().lifecycle {
             let kept = |(name, _): &(&str, u64)| !matches!(*name, "ack_delay_exponent" | "max_ack_delay");
@@ -151,13 +151,13 @@ impl Connection {
         }
     }
 
-    /// Keys of 0-RTT are there, or gone: there are those of clients alone.
-    pub(super) fn trace_early_keys(&mut self, now: Time, there: bool) {
+    /// Traces that the 0-RTT keys were installed or discarded. Only clients send 0-RTT packets.
+    pub(super) fn trace_early_keys(&mut self, now: Time, installed: bool) {
         if self.log.interest().lifecycle {
             let key = "client_0rtt_secret";
             self.log.push(
                 now,
-                if there { Event::KeyUpdated { key, phase: None } } else { Event::KeyDiscarded { key } },
+                if installed { Event::KeyUpdated { key, phase: None } } else { Event::KeyDiscarded { key } },
             );
         }
     }
@@ -185,7 +185,7 @@ impl Connection {
         }
     }
 
-    /// What was written is kept: so a trace shows what really goes over the wire.
+    /// Traces a packet with its encoded frames, so that the trace shows exactly what is sent.
     #[inline]
     pub(super) fn trace_packet_sent(
         &mut self,

@@ -1,8 +1,8 @@
-//! How a datagram is made.
+//! Builds datagrams.
 
 use super::packet::{DatagramDraft, Expansion, SAMPLE_OFFSET, SpaceWants, TAG};
 use super::{Connection, Progress, Transmit};
-use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
+use crate::path::{MIN_PAYLOAD, MIN_ROOM};
 use crate::space::SpaceKind;
 use congestion::Limit;
 use std::net::SocketAddr;
@@ -13,19 +13,19 @@ use wire::Side;
 const MAX_CLOSE_FIELDS: usize = 1 + 8 + 8 + 2;
 
 impl Connection {
-    /// Makes the next datagram, if one is to be sent at `now`, at the end of `buffer`, which is empty.
+    /// Writes the next datagram to send at `now`, if any, into `buffer`, which must be empty.
     pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         debug_assert!(buffer.is_empty());
         if self.is_over() {
             return self.transmit_close(now, buffer);
         }
-        if self.paths.has_duties()
+        if self.paths.has_validation_work()
             && let Some(transmit) = self.transmit_validation(now, buffer)
         {
             return Some(transmit);
         }
         if self.paths.current.route.is_blocked() {
-            // RFC 9002 section 7.8: it is not the window that holds.
+            // RFC 9002 section 7.8: the congestion window is not the limit.
             self.paths.current.recovery.note_stop(now, Limit::Application);
             return None;
         }
@@ -35,79 +35,80 @@ impl Connection {
             return Some(transmit);
         }
         let limit = self.paths.current.route.payload();
-        let mut made = DatagramDraft { ecn: self.mark(now), ..DatagramDraft::default() };
+        let mut draft = DatagramDraft { ecn: self.mark(now), ..DatagramDraft::default() };
         if self.progress == Progress::Confirmed {
             let wants = self.data_wants(now, limit);
             if wants != SpaceWants::Nothing {
-                self.packet(now, SpaceKind::Data, wants, (buffer, limit, Expansion::None), &mut made);
+                self.packet(now, SpaceKind::Data, wants, (buffer, limit, Expansion::None), &mut draft);
             }
         } else {
-            self.transmit_handshake(now, buffer, limit, &mut made);
+            self.transmit_handshake(now, buffer, limit, &mut draft);
         }
-        self.finish_datagram(now, buffer, &made)
+        self.finish_datagram(now, buffer, &draft)
     }
 
     #[inline]
-    fn finish_datagram(&mut self, now: Time, buffer: &mut [u8], made: &DatagramDraft) -> Option<Transmit> {
+    fn finish_datagram(&mut self, now: Time, buffer: &mut [u8], draft: &DatagramDraft) -> Option<Transmit> {
         if buffer.is_empty() {
             return None;
         }
-        let length = buffer.len() + made.hole.map_or(0, |hole| hole.length as usize);
+        let length = buffer.len() + draft.hole.map_or(0, |hole| hole.length as usize);
         let route = &mut self.paths.current.route;
         route.on_sent(length as u64);
         let (local, remote) = (route.local, route.remote);
-        Some(self.finish_over(now, length, made, (local, remote)))
+        Some(self.finish_over(now, length, draft, (local, remote)))
     }
 
-    /// A datagram of this length leaves between these addresses.
+    /// Counts a sent datagram of this length and describes it.
     #[inline]
     pub(super) fn finish_over(
         &mut self,
         now: Time,
         length: usize,
-        made: &DatagramDraft,
+        draft: &DatagramDraft,
         (local, remote): (SocketAddr, SocketAddr),
     ) -> Transmit {
         self.stats.datagrams_sent += 1;
         self.stats.bytes_sent += length as u64;
         self.trace_datagram_sent(now, length);
-        Transmit { local, remote, ecn: made.ecn, hole: made.hole, carries_data: made.carries_data, length }
+        Transmit { local, remote, ecn: draft.ecn, hole: draft.hole, carries_data: draft.carries_data, length }
     }
 
-    /// While the handshake is not confirmed: packets of several spaces in one datagram (RFC 9000 section 12.2), which
-    /// is padded where the RFC asks for it (14.1).
+    /// Builds a datagram before the handshake is confirmed: it may contain packets of several spaces (RFC 9000
+    /// section 12.2), and is padded if section 14.1 requires it.
     fn transmit_handshake(
         &mut self,
         now: Time,
         buffer: &mut Vec<u8>,
         limit: usize,
-        made: &mut DatagramDraft,
+        draft: &mut DatagramDraft,
     ) {
         let mut wants = [SpaceWants::Nothing; 3];
         for kind in SpaceKind::ALL {
             wants[kind as usize] = match kind {
                 SpaceKind::Data => self.data_wants(now, limit),
-                early => self.early_wants(now, early, limit),
+                early => self.handshake_wants(now, early, limit),
             };
         }
         if !wants.contains(&SpaceWants::Flight) && self.paths.current.recovery.admits(limit as u64) {
-            // RFC 9002 section 7.8: messages of the handshake seldom fill the window.
+            // RFC 9002 section 7.8: handshake messages rarely fill the window.
             self.note_nothing_to_send(now);
         }
         let initial = wants[SpaceKind::Initial as usize];
-        // RFC 9000-8.1-3, 9000-14.1-1: every Initial of a client; 9000-14.1-2: those of a server that are acknowledged.
+        // RFC 9000-8.1-3, 9000-14.1-1: every Initial packet of a client; 9000-14.1-2: the ack-eliciting ones of a
+        // server.
         let mut padded = match self.origin.side {
             Side::Client => initial != SpaceWants::Nothing,
             Side::Server => initial == SpaceWants::Flight,
         };
-        // A server that may not send a full datagram does not send an Initial packet that asks for one.
+        // A server that may not send a full datagram sends no Initial packet that requires one.
         if padded && limit < usize::from(MIN_PAYLOAD) {
             wants[SpaceKind::Initial as usize] = self.ack_wanted(now, SpaceKind::Initial);
             padded = false;
         }
         for kind in SpaceKind::ALL {
-            let room = limit.saturating_sub(buffer.len() + made.hole.map_or(0, |hole| hole.length as usize));
-            if wants[kind as usize] == SpaceWants::Nothing || (!buffer.is_empty() && room < LEAST_ROOM) {
+            let room = limit.saturating_sub(buffer.len() + draft.hole.map_or(0, |hole| hole.length as usize));
+            if wants[kind as usize] == SpaceWants::Nothing || (!buffer.is_empty() && room < MIN_ROOM) {
                 continue;
             }
             let last = SpaceKind::ALL
@@ -119,21 +120,22 @@ impl Connection {
                 (true, true) => Expansion::Here,
             };
             let before = buffer.len();
-            self.packet(now, kind, wants[kind as usize], (buffer, limit, expansion), made);
+            self.packet(now, kind, wants[kind as usize], (buffer, limit, expansion), draft);
             if kind == SpaceKind::Handshake && self.origin.side == Side::Client && buffer.len() > before {
-                // RFC 9001 section 4.9.1: a client that sends a Handshake packet is done with Initial ones.
+                // RFC 9001 section 4.9.1: a client discards the Initial keys when it first sends a Handshake packet.
                 self.discard_space(now, SpaceKind::Initial);
             }
         }
     }
 
-    /// CONNECTION_CLOSE in every space whose packets the peer may be able to open (10.2.3).
+    /// Builds CONNECTION_CLOSE in every space whose packets the peer may be able to decrypt (RFC 9000 section
+    /// 10.2.3).
     fn transmit_close(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         if self.paths.current.route.is_blocked() {
             return None;
         }
         let limit = self.paths.current.route.payload() as u64;
-        // RFC 9000-10.2.2-1, 9000-10.2.2-2: while draining there is none.
+        // RFC 9000-10.2.2-1, 9000-10.2.2-2: nothing is sent in the draining state.
         let limit = limit.min(self.closing_limit()?) as usize;
         let spaces: Vec<SpaceKind> = self.closing_spaces().collect();
         let pad = spaces.contains(&SpaceKind::Initial) && self.origin.side == Side::Client;
@@ -142,25 +144,25 @@ impl Connection {
         }
         for (i, kind) in spaces.iter().copied().enumerate() {
             let destination = self.paths.ids.current();
-            let Some(begun) = self.begin_packet(kind, destination, buffer) else { continue };
-            // 8.1: the last words count against the credit of an address that is not proven, too.
+            let Some(started) = self.begin_packet(kind, destination, buffer) else { continue };
+            // RFC 9000 section 8.1: the anti-amplification limit also applies to CONNECTION_CLOSE.
             let Some(room) = limit.checked_sub(buffer.len() + TAG + MAX_CLOSE_FIELDS) else {
-                buffer.truncate(begun.start);
+                buffer.truncate(started.start);
                 break;
             };
-            let number = begun.number;
+            let number = started.number;
             self.encode_close(kind, room, buffer);
             if pad && i + 1 == spaces.len() {
                 let padded = buffer.len().max(usize::from(MIN_PAYLOAD) - TAG);
                 buffer.resize(padded, 0);
             }
-            let sample = begun.number_offset + SAMPLE_OFFSET;
+            let sample = started.number_offset + SAMPLE_OFFSET;
             buffer.resize(buffer.len().max(sample), 0);
-            let size = buffer.len() + TAG - begun.start;
+            let size = buffer.len() + TAG - started.start;
             let named = (number, destination);
-            self.trace_packet_sent(now, kind, named, &buffer[begun.payload_offset..], (size, None));
-            self.seal(kind, number, buffer, begun, 0);
-            // Numbers are never used twice, in closing either.
+            self.trace_packet_sent(now, kind, named, &buffer[started.payload_offset..], (size, None));
+            self.seal(kind, number, buffer, started, 0);
+            // Packet numbers are never reused, not even while closing.
             self.note_number_used(now, kind, size as u32);
         }
         let transmit = self.finish_datagram(now, buffer, &DatagramDraft::default())?;

@@ -1,5 +1,5 @@
-//! The versions of a connection: what packets in other versions do to it (see [`crate::version`]), and what depends on the
-//! version: long headers and the keys of Initial packets.
+//! The versions of a connection: packets of other versions (see [`crate::version`]), and what depends on the version:
+//! long headers and Initial keys.
 
 use super::Connection;
 use crate::error::{CloseReason, TransportError};
@@ -14,28 +14,28 @@ use wire::header::{LongHeader, WrittenLong};
 use wire::{ConnectionId, Header, Side, Truncated, Version};
 
 impl Connection {
-    /// The version of QUIC that is spoken.
+    /// The version of QUIC in use.
     pub fn version(&self) -> Version {
-        self.versions.spoken()
+        self.versions.in_use()
     }
 
-    /// Whether packets of this type and version may be of this connection.
+    /// Whether packets of this type and version may belong to this connection.
     pub(super) fn admits_version(&self, header: &Header) -> bool {
         let undecided = self.crypto.level() == SpaceKind::Initial;
         self.versions.admits(header.kind, header.version, undecided)
     }
 
-    /// TLS has read the ClientHello: a server goes on in the version that it has chosen.
+    /// Switches a server to the version that it has chosen, once TLS has read the ClientHello.
     #[cold]
     pub(super) fn adopt_choice(&mut self) {
         let version = Version(self.session.version());
-        let former = self.keys.set_early(SpaceKind::Initial, self.initial_keys(version));
+        let former = self.keys.set_handshake_keys(SpaceKind::Initial, self.initial_keys(version));
         self.versions.adopt(version, former);
         self.local_parameters.version_information = self.versions.information();
     }
 
-    /// At a client: an Initial packet has come in another version. If it is the server's, it is the version that was
-    /// agreed on (RFC 9369 section 4.1).
+    /// Handles an Initial packet of another version at a client. If it is authentic, its version is the negotiated
+    /// one (RFC 9369 section 4.1). Returns whether it is.
     #[cold]
     pub(super) fn follow(
         &mut self,
@@ -44,20 +44,20 @@ impl Connection {
         (largest, damaged): (Option<u64>, bool),
     ) -> bool {
         let keys = self.initial_keys(header.version);
-        let follows = super::opens(&keys, header, &mut packet.to_vec(), (largest, damaged))
+        let follows = super::can_decrypt(&keys, header, &mut packet.to_vec(), (largest, damaged))
             && self.session.follow(header.version.0);
         if follows {
-            self.keys.set_early(SpaceKind::Initial, keys);
+            self.keys.set_handshake_keys(SpaceKind::Initial, keys);
             self.versions.follow(header.version);
         }
         follows
     }
 
-    /// RFC 9368 sections 2.1 and 4: only before anything else came from the server, and only if it does not list the
-    /// version that was tried.
+    /// RFC 9368 sections 2.1 and 4: valid only before any other packet of the server, and only if it does not list
+    /// the version of the attempt.
     pub(super) fn on_version_negotiation(&mut self, now: Time, header: &Header, packet: &[u8]) {
         let expected = self.origin.side == Side::Client
-            // RFC 9000-6.2-2: a Retry counts too.
+            // RFC 9000-6.2-2: not after any other packet, including Retry.
             && self.is_blank()
             && header.source == self.origin.original_destination
             && header.destination == self.origin.source;
@@ -68,8 +68,8 @@ impl Connection {
         }
         self.trace_versions(now, header.versions(packet).collect(), None);
         match reaction {
-            Reaction::BeginIn(version) => {
-                if let Err(error) = self.begin_in(now, version) {
+            Reaction::RestartIn(version) => {
+                if let Err(error) = self.restart_in(now, version) {
                     self.fail(now, error);
                 }
             }
@@ -77,11 +77,12 @@ impl Connection {
         }
     }
 
-    /// At a client: begins the handshake anew in another version. What the application has written goes out in that.
-    fn begin_in(&mut self, now: Time, version: Version) -> Result<(), TransportError> {
-        let Some(restart) = self.versions.begin_anew(version) else { return Ok(()) };
+    /// Restarts a client's handshake in another version. Data that the application has written is sent in that
+    /// version.
+    fn restart_in(&mut self, now: Time, version: Version) -> Result<(), TransportError> {
+        let Some(restart) = self.versions.restart(version) else { return Ok(()) };
         let Restart { tls, server_name, random } = restart;
-        // RFC 9000-7.2-1: it is another connection attempt.
+        // RFC 9000-7.2-1: a new connection attempt has a new random id.
         let mut id = [0; MIN_INITIAL_ID];
         random.fill(&mut id);
         let id = ConnectionId::new(&id).unwrap_or(ConnectionId::EMPTY);
@@ -97,20 +98,20 @@ impl Connection {
         self.set_peer_id(id);
         self.tokens.recall(version);
         self.give_up_early_data(now);
-        self.begin_again(now);
+        self.restart(now);
         self.renew_initial_keys();
-        self.crypto.begin_anew();
+        self.crypto.restart();
         self.drive_handshake(now)
     }
 
-    /// The keys of Initial packets in a version.
+    /// The Initial keys for a version.
     fn initial_keys(&self, version: Version) -> tls::Keys {
         let id = self.origin.initial_destination;
         tls::initial_keys(self.protection, version.0, id.as_bytes(), self.origin.side)
     }
-    /// The keys of Initial packets follow from another id, or are of another version.
+    /// Derives new Initial keys after a change of the destination id or the version.
     pub(super) fn renew_initial_keys(&mut self) {
-        self.keys.set_early(SpaceKind::Initial, self.initial_keys(self.versions.spoken()));
+        self.keys.set_handshake_keys(SpaceKind::Initial, self.initial_keys(self.versions.in_use()));
     }
 
     /// Writes a long header.
@@ -126,10 +127,10 @@ impl Connection {
             kind,
             version: self.versions.of_packets(kind),
             destination,
-            // RFC 9000-17.2.5.2-5: the same from the first packet to the last with a long header.
+            // RFC 9000-17.2.5.2-5: the same id in all packets with long headers.
             source: self.origin.source,
-            // RFC 9000-8.1.2-1, 9000-8.1.3-1: written for Initial packets only, and for all of them.
-            // RFC 9000-17.2.2-1: a server has none.
+            // RFC 9000-8.1.2-1, 9000-8.1.3-1: written in all Initial packets, and only there. RFC 9000-17.2.2-1: a
+            // server has no token.
             token: self.tokens.initial(),
             number,
         };

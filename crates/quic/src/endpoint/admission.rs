@@ -1,11 +1,10 @@
-//! Who is let in: a client's first packet, and what else is answered without a connection (RFC 9000 sections 5.2.2, 6.1
-//! and 8.1).
+//! Admission of clients: first packets, and responses that need no connection (RFC 9000 sections 5.2.2, 6.1 and 8.1).
 
 use super::Endpoint;
 use super::sources::Share;
-use crate::address_token::{self, Credential, TokenLifetimes, Visit};
+use crate::address_token::{self, Credential, Presentation, TokenLifetimes};
 use crate::config::{Config, RetryPolicy};
-use crate::connection::{Connection, Datagram, Origin, opens};
+use crate::connection::{Connection, Datagram, Origin, can_decrypt};
 use crate::ids::{LOCAL_ID_LENGTH, MIN_INITIAL_ID};
 use crate::path::MIN_PAYLOAD;
 use std::sync::Arc;
@@ -17,44 +16,49 @@ use wire::{Code, ConnectionId, FirstByte, Frame, Header, Side, Truncated, Versio
 /// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
 const TAG: usize = 16;
 
-/// A client's first packet, and how it would be served.
-struct Visitor<'a> {
+/// A client's first packet, its token's presentation, and the configuration for its connection.
+struct FirstPacket<'a> {
     header: &'a Header,
     config: Arc<Config>,
-    visit: Visit,
+    presentation: Presentation,
 }
 
 impl Endpoint {
-    /// From now on clients that come are refused with CONNECTION_REFUSED (RFC 9000 section 5.2.2), or no more; the
-    /// connections that are there live on. For a server that wants to end cleanly.
+    /// Sets whether new clients are refused with CONNECTION_REFUSED (RFC 9000 section 5.2.2); existing connections
+    /// continue. For a graceful shutdown of a server.
     pub fn refuse_new(&mut self, refuse: bool) {
         self.refusing = refuse;
     }
 
-    /// A client's first packet (RFC 9000 sections 7.2 and 14.1).
+    /// Handles a client's first packet (RFC 9000 sections 7.2 and 14.1).
     pub(super) fn admit(&mut self, now: Time, header: &Header, datagram: &mut Datagram<'_>) {
-        // RFC 9000-17.2-1: whether the fixed bit may be 0 is agreed upon later.
+        // RFC 9000-17.2-1: the fixed bit must be 1 before the handshake has negotiated otherwise.
         let acceptable = header.kind == PacketKind::Initial
             && FirstByte(datagram.bytes[0]).fixed_bit()
             && header.destination.len() >= MIN_INITIAL_ID
             && datagram.length() >= usize::from(MIN_PAYLOAD);
         let Some(config) = self.options.accept.clone().filter(|_| acceptable) else {
-            // RFC 9000-5.2.2-2.
+            // RFC 9000-5.2.2-2: "Servers MUST drop incoming packets under all other circumstances."
             self.stats.dropped += 1;
             return;
         };
         let date_ms = self.options.tls.date(now).as_millis() as u64;
         let (remote, version, destination) = (datagram.remote, header.version, header.destination);
-        let visitor = Visitor { header, config, visit: Visit { remote, version, destination, date_ms } };
+        let first_packet = FirstPacket {
+            header,
+            config,
+            presentation: Presentation { remote, version, destination, date_ms },
+        };
         let lifetimes = TokenLifetimes {
-            retry: visitor.config.retry_token_lifetime,
-            new: visitor.config.new_token_lifetime,
+            retry: first_packet.config.retry_token_lifetime,
+            new: first_packet.config.new_token_lifetime,
         };
         let token = header.token(datagram.bytes);
-        let credential = self.spent.judge(&self.key, token, &visitor.visit, lifetimes);
+        let credential = self.spent.check(&self.key, token, &first_packet.presentation, lifetimes);
         match credential {
-            // 8.1.2: it does not take another Retry, so it is told at once.
-            Credential::Invalid => return self.turn_away(Code::INVALID_TOKEN, &visitor, datagram),
+            // RFC 9000 section 8.1.2: the client does not accept another Retry, so the connection is refused
+            // immediately.
+            Credential::Invalid => return self.refuse(Code::INVALID_TOKEN, &first_packet, datagram),
             Credential::Known => self.stats.new_tokens_accepted += 1,
             Credential::Retried(_) => self.stats.retry_tokens_accepted += 1,
             Credential::Ignored => self.stats.tokens_ignored += 1,
@@ -62,18 +66,18 @@ impl Endpoint {
         }
         let validated = matches!(credential, Credential::Known | Credential::Retried(_));
         let share = self.sources.share(remote);
-        let (most, most_half_open) =
+        let (max_connections, max_half_open) =
             (self.options.max_connections_of_source, self.options.max_half_open_of_source);
-        let full = self.len() >= self.options.max_connections || share.connections >= most;
-        let busy = self.half_open >= self.options.max_half_open || share.half_open >= most_half_open;
+        let full = self.len() >= self.options.max_connections || share.connections >= max_connections;
+        let busy = self.half_open >= self.options.max_half_open || share.half_open >= max_half_open;
         if self.refusing || full {
-            self.turn_away(Code::CONNECTION_REFUSED, &visitor, datagram);
-        } else if !validated && self.asks_for_retry(&visitor.config, share) {
-            self.retry(&visitor, datagram);
+            self.refuse(Code::CONNECTION_REFUSED, &first_packet, datagram);
+        } else if !validated && self.asks_for_retry(&first_packet.config, share) {
+            self.retry(&first_packet, datagram);
         } else if busy {
-            self.turn_away(Code::CONNECTION_REFUSED, &visitor, datagram);
+            self.refuse(Code::CONNECTION_REFUSED, &first_packet, datagram);
         } else {
-            self.accept(now, visitor, credential, datagram);
+            self.accept(now, first_packet, credential, datagram);
         }
     }
 
@@ -88,15 +92,15 @@ impl Endpoint {
         }
     }
 
-    /// Makes a connection.
+    /// Creates a connection.
     fn accept(
         &mut self,
         now: Time,
-        visitor: Visitor<'_>,
+        first_packet: FirstPacket<'_>,
         credential: Credential,
         datagram: &mut Datagram<'_>,
     ) {
-        let Visitor { header, config, .. } = visitor;
+        let FirstPacket { header, config, .. } = first_packet;
         let destination = header.destination;
         let retried = match credential {
             Credential::Retried(original) => Some(original),
@@ -112,7 +116,7 @@ impl Endpoint {
             retry_source: retried.map(|_| destination),
             validated: retried.is_some() || credential == Credential::Known,
             source: ConnectionId::EMPTY,
-            // RFC 9000-7.2-5.
+            // RFC 9000-7.2-5: the source id of the client's first Initial packet.
             peer_id: Some(header.source),
         };
         let Ok(slot) = self.insert(now, origin, config, None) else {
@@ -123,7 +127,7 @@ impl Endpoint {
         self.deliver(now, slot, datagram);
         let entry = &mut self.slots[slot as usize];
         if entry.connection.as_deref().is_some_and(Connection::is_blank) {
-            // Nothing opened: it was not a client's first packet, or was altered on its way, its ids perhaps.
+            // No packet could be decrypted: the datagram is not a client's first, or it was altered in transit.
             self.remove(slot);
             self.stats.dropped += 1;
             return;
@@ -135,47 +139,48 @@ impl Endpoint {
         self.deliver_waiting(now, slot, (datagram.remote, destination));
     }
 
-    /// Asks the client to show that it receives what is sent to its address (RFC 9000 section 8.1.2). Nothing is kept.
-    fn retry(&mut self, visitor: &Visitor<'_>, datagram: &Datagram<'_>) {
+    /// Requests address validation by a Retry packet (RFC 9000 section 8.1.2). No state is kept.
+    fn retry(&mut self, first_packet: &FirstPacket<'_>, datagram: &Datagram<'_>) {
         if !self.answers.has_room() {
             self.stats.answers_withheld += 1;
             return;
         }
-        // RFC 9000-17.2.5.1-1: random, it is not the client's.
+        // RFC 9000-17.2.5.1-1: a random id differs from the client's.
         let source = self.stateless_id();
-        let token = address_token::retry_token(&self.key, &mut self.random, &visitor.visit, source);
-        let Visit { version, destination, .. } = visitor.visit;
+        let token =
+            address_token::retry_token(&self.key, &mut self.random, &first_packet.presentation, source);
+        let Presentation { version, destination, .. } = first_packet.presentation;
         let mut packet = Vec::with_capacity(128);
-        // RFC 9369 section 4.1: in the version that the client began with.
-        wire::header::retry(&mut packet, version, visitor.header.source, source, &token);
+        // RFC 9369 section 4.1: in the version of the client's first packet.
+        wire::header::retry(&mut packet, version, first_packet.header.source, source, &token);
         let tag = tls::retry_integrity_tag(version.0, destination.as_bytes(), &packet);
         packet.extend_from_slice(&tag);
-        // RFC 9000-17.2.5.1-4: one for this datagram.
+        // RFC 9000-17.2.5.1-4: at most one Retry per datagram.
         self.answers.push(datagram, packet);
         self.stats.retries_sent += 1;
     }
 
-    /// Answers a client's first packet, if it is a true one, with CONNECTION_CLOSE in an Initial packet, and keeps
-    /// nothing (RFC 9000 sections 5.2.2 and 8.1.2).
-    fn turn_away(&mut self, code: Code, visitor: &Visitor<'_>, datagram: &mut Datagram<'_>) {
+    /// Answers a client's first packet, if it is authentic, with CONNECTION_CLOSE in an Initial packet, without
+    /// keeping state (RFC 9000 sections 5.2.2 and 8.1.2).
+    fn refuse(&mut self, code: Code, first_packet: &FirstPacket<'_>, datagram: &mut Datagram<'_>) {
         if !self.answers.has_room() {
             self.stats.answers_withheld += 1;
             return;
         }
-        let Visit { version, destination, .. } = visitor.visit;
+        let Presentation { version, destination, .. } = first_packet.presentation;
         let protection = self.options.tls.protection();
         let keys = tls::initial_keys(protection, version.0, destination.as_bytes(), Side::Server);
-        let end = visitor.header.end;
+        let end = first_packet.header.end;
         let damaged = datagram.damage.is_some_and(|damage| damage.touches(0, end));
         let packet = datagram.bytes.get_mut(..end).unwrap_or_default();
-        if !opens(&keys, visitor.header, packet, (None, damaged)) {
+        if !can_decrypt(&keys, first_packet.header, packet, (None, damaged)) {
             self.stats.dropped += 1;
             return;
         }
         let header = LongHeader {
             kind: PacketKind::Initial,
             version,
-            destination: visitor.header.source,
+            destination: first_packet.header.source,
             source: self.stateless_id(),
             token: &[],
             number: Truncated::new(0, None),
@@ -185,9 +190,9 @@ impl Endpoint {
         let payload = packet.len();
         Frame::ConnectionClose { code, frame_type: 0, reason: &[] }.encode(&mut packet);
         packet.resize(packet.len().max(written.number_offset + 4) + TAG, 0);
-        let behind = packet.len() - payload;
+        let length = packet.len() - payload;
         let number_offset = written.number_offset;
-        written.set_length(&mut packet, behind);
+        written.set_length(&mut packet, length);
         keys.local.seal(0, &mut packet, number_offset, payload);
         self.answers.push(datagram, packet);
         match code {
@@ -196,15 +201,16 @@ impl Endpoint {
         }
     }
 
-    /// An id of no connection.
+    /// A random id that belongs to no connection.
     fn stateless_id(&mut self) -> ConnectionId {
         let id = self.random.bits().to_be_bytes();
         ConnectionId::new(&id[..LOCAL_ID_LENGTH]).unwrap_or(ConnectionId::EMPTY)
     }
 
-    /// RFC 9000 section 6.1: a server tells which versions it speaks, to datagrams that are large enough.
+    /// RFC 9000 section 6.1: answers a sufficiently large datagram of an unsupported version with the server's
+    /// versions.
     pub(super) fn negotiate(&mut self, version: Version, datagram: &Datagram<'_>) {
-        // RFC 9000-6.1-1, 9000-5.2.2-1.
+        // RFC 9000-6.1-1, 9000-5.2.2-1: not to Version Negotiation, and not to small datagrams.
         let answerable = self.options.accept.is_some()
             && version != Version::NEGOTIATION
             && datagram.length() >= usize::from(MIN_PAYLOAD);
@@ -219,11 +225,11 @@ impl Endpoint {
         }
         let mut packet = Vec::new();
         let unused = self.random.bits() as u8 & 0x7f;
-        // RFC 9000-17.2.1-3, 9000-17.2.1-4.
+        // RFC 9000-17.2.1-3, 9000-17.2.1-4: the client's ids, exchanged.
         let (destination, source) = (invariants.source, invariants.destination);
         let spoken: Vec<_> = self.options.accept.iter().flat_map(|config| config.versions.iter()).collect();
         wire::header::version_negotiation(&mut packet, unused, destination, source, &spoken);
-        // RFC 9000-17.2.1-6.
+        // RFC 9000-17.2.1-6: at most one packet per datagram.
         self.answers.push(datagram, packet);
         self.stats.version_negotiations_sent += 1;
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use wire::Ecn;
 
-/// So many answers wait to be sent; who asks beyond that gets none. Clients ask again.
+/// The maximum number of queued answers. Further ones are dropped; clients repeat their packets.
 const MAX_WAITING: usize = 64;
 
 /// A datagram that belongs to no connection.
@@ -23,19 +23,19 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Whether one more has room.
+    /// Whether the queue has room for another answer.
     pub(crate) fn has_room(&self) -> bool {
         self.waiting.len() < MAX_WAITING
     }
 
-    /// Answers the sender of a datagram, from the address that it came to.
+    /// Queues an answer to a datagram, from the address at which it arrived.
     pub(crate) fn push(&mut self, to: &Datagram<'_>, bytes: Vec<u8>) {
         if self.has_room() {
             self.waiting.push_back(Answer { local: to.local, remote: to.remote, bytes });
         }
     }
 
-    /// Writes the next one into the buffer.
+    /// Writes the next answer into the buffer.
     #[inline]
     pub(crate) fn transmit(&mut self, buffer: &mut Vec<u8>) -> Option<Transmit> {
         let Answer { local, remote, bytes } = self.waiting.pop_front()?;

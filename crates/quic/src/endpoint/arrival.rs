@@ -1,4 +1,4 @@
-//! Which connection a datagram is for (RFC 9000 section 5.2), and what becomes of one that is for none.
+//! Assigns received datagrams to connections (RFC 9000 section 5.2), and handles those that belong to none.
 
 use super::{Endpoint, resets};
 use crate::connection::Datagram;
@@ -9,7 +9,7 @@ use units::Time;
 use wire::{ConnectionId, FirstByte, Header, HeaderError};
 
 impl Endpoint {
-    /// Takes in a datagram.
+    /// Processes a received datagram.
     #[inline]
     pub fn receive(&mut self, now: Time, mut datagram: Datagram<'_>) {
         let Some(&first) = datagram.bytes.first() else { return };
@@ -24,7 +24,8 @@ impl Endpoint {
         self.receive_long(now, &mut datagram);
     }
 
-    /// A datagram with a short header to an id that nobody has: it may be a stateless reset, or is answered with one.
+    /// Handles a datagram with a short header for an unknown id: it may be a stateless reset; otherwise it may be
+    /// answered with one.
     #[cold]
     fn receive_unknown(&mut self, now: Time, datagram: &Datagram<'_>) {
         if self.take_reset(now, datagram) {
@@ -44,11 +45,11 @@ impl Endpoint {
         }
     }
 
-    /// Whether a datagram that no connection knows by its id is a stateless reset of a connection (RFC 9000 section
-    /// 10.3.1), which is then over.
+    /// Checks whether a datagram with an unknown id is a stateless reset (RFC 9000 section 10.3.1), and if so ends
+    /// its connection.
     #[cold]
     fn take_reset(&mut self, now: Time, datagram: &Datagram<'_>) -> bool {
-        // RFC 9000-10.3.1-1.
+        // RFC 9000-10.3.1-1: checked for a first packet without a connection.
         let Some(token) = wire::header::reset_token(datagram.bytes) else { return false };
         let Some(slot) = self.resets.find(token) else { return false };
         let connection = self.slots[slot as usize].connection.as_deref_mut();
@@ -61,7 +62,7 @@ impl Endpoint {
         true
     }
 
-    /// The connection that gave this id out.
+    /// The connection that issued this id.
     #[inline]
     fn slot_of(&mut self, id: &[u8]) -> Option<u32> {
         let id = <[u8; LOCAL_ID_LENGTH]>::try_from(id).ok()?;
@@ -114,7 +115,7 @@ impl Endpoint {
         }
     }
 
-    /// 0-RTT packets that overtook the Initial packet of this connection.
+    /// Delivers the 0-RTT packets that arrived before the Initial packet of this connection.
     pub(super) fn deliver_waiting(&mut self, now: Time, slot: u32, id: (SocketAddr, ConnectionId)) {
         for mut waiting in self.waiting.take(now, id.0, id.1) {
             let mut datagram = Datagram {

@@ -1,4 +1,4 @@
-//! Many connections on one address: how datagrams find theirs stands in `arrival`, who is let in in `admission`.
+//! The connections of one address. `arrival` assigns datagrams to connections, `admission` admits new clients.
 //!
 //! Three verbs: change ([`Endpoint::connect`], [`Endpoint::receive`], [`Endpoint::wake`], calls on a connection),
 //! drain ([`Endpoint::transmit`], [`Endpoint::next_active`] and the events of that connection), wait until
@@ -44,30 +44,30 @@ pub struct Endpoint {
     options: EndpointOptions,
     random: Stream,
     key: Arc<EndpointKey>,
-    /// Out of `key`: for every packet.
+    /// Derived from `key`, for connection ids.
     id_key: SipKey,
-    /// The id that a packet came to last, and its connection.
+    /// The destination id of the last packet, and its slot.
     last_id: ([u8; LOCAL_ID_LENGTH], u32),
     memory: Memory,
     tickets: Option<tls::TicketStore>,
     waiting: WaitingRoom,
     preferred: Preferred,
-    /// The slot of the connection that made the last datagram.
+    /// The slot of the connection that sent the last datagram.
     sender: Option<u32>,
     slots: Slots,
     free: Vec<u32>,
-    /// Clients' first packets go to an id that the client made up.
+    /// Connections by the client's address and the destination id that it chose for its first packets.
     initial_ids: BTreeMap<(SocketAddr, ConnectionId), u32>,
     timers: Timers,
     answers: Answers,
     spent: SpentTokens,
     resets: ResetIndex,
     reset_rate: ResetRate,
-    /// Connections of clients that are not established.
+    /// The number of accepted connections whose handshake is not complete.
     half_open: usize,
-    /// Where the connections of clients come from.
+    /// The accepted connections by source network.
     sources: Sources,
-    /// Whether clients are refused.
+    /// Whether new clients are refused.
     refusing: bool,
     stats: EndpointStats,
 }
@@ -106,11 +106,11 @@ impl Endpoint {
         }
     }
 
-    /// What this endpoint's clients remember between connections.
+    /// What this endpoint's clients remember from earlier connections.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
-    /// From now on connections that are opened here remember there: for endpoints that share what they know.
+    /// Replaces the memory for connections opened from now on, so that endpoints can share one.
     pub fn set_memory(&mut self, memory: Memory) {
         self.memory = memory;
     }
@@ -123,31 +123,32 @@ impl Endpoint {
         }
         self.spent.clear(self.options.tls.date(now).as_millis() as u64);
     }
-    /// Where this endpoint keeps the tickets that its servers give; `None` where the TLS context gives none.
+    /// The store of the tickets issued by this endpoint; `None` if the TLS context issues none.
     pub fn tickets(&self) -> Option<&tls::TicketStore> {
         self.tickets.as_ref()
     }
-    /// From now on tickets are kept and looked for there: for servers that share them, or one that was started anew.
-    /// Without effect where the TLS context gives none.
+    /// Replaces the ticket store, so that servers can share one or keep it across a restart. Without effect if the
+    /// TLS context issues no tickets.
     pub fn set_tickets(&mut self, tickets: tls::TicketStore) {
         self.tickets = self.tickets.take().map(|_| tickets);
     }
 
-    /// A server asks clients to send to these addresses of it once the handshake is over (RFC 9000 section 9.6):
-    /// connections that it accepts from now on. Their packets must come to this endpoint too.
+    /// Sets the preferred addresses of a server, to which clients are asked to migrate after the handshake (RFC 9000
+    /// section 9.6). Applies to connections accepted from now on. This endpoint must also receive packets sent to
+    /// these addresses.
     pub fn set_preferred_address(&mut self, ipv4: Option<SocketAddrV4>, ipv6: Option<SocketAddrV6>) {
         self.preferred = Preferred { ipv4, ipv6 };
     }
 
-    /// The local address has changed under this endpoint, as with a new socket: connections that it opened move there
-    /// ([`Migration::Rebound`]) or, where that is not possible, go on from there as if nothing had happened
-    /// ([`Migration::Silent`]). Connections that are opened from now on have the new address.
+    /// Changes the local address, for example after opening a new socket. Connections that this endpoint opened
+    /// migrate ([`Migration::Rebound`]) or, if that is impossible, continue from the new address without migration
+    /// ([`Migration::Silent`]). Connections opened from now on use the new address.
     pub fn rebind(&mut self, now: Time, local: SocketAddr) {
         self.options.local = local;
         for slot in 0..self.slots.len() as u32 {
             let Some(connection) = self.slots[slot as usize].connection.as_deref_mut() else { continue };
             if connection.migrate(now, local, Migration::Rebound).is_err() {
-                // A server's connections stay where they are: only clients move.
+                // Fails for a server's connections: only clients migrate.
                 let _ = connection.migrate(now, local, Migration::Silent);
             }
             self.touch(slot);
@@ -157,13 +158,13 @@ impl Endpoint {
     /// Opens a connection.
     ///
     /// # Errors
-    /// If TLS cannot be set up (the server's name is none, perhaps), or the endpoint has all the connections that it may
-    /// have.
+    /// If TLS cannot be set up (for example because the server name is invalid), or the endpoint has its maximum
+    /// number of connections.
     pub fn connect(&mut self, now: Time, mut opening: Opening) -> Result<Handle, TransportError> {
         if self.len() >= self.options.max_connections {
             return Err(TransportError::new(wire::Code::INTERNAL_ERROR, "too many connections"));
         }
-        // RFC 9000-7.2-1.
+        // RFC 9000-7.2-1: "This Destination Connection ID MUST be at least 8 bytes in length."
         let mut id = [0; MIN_INITIAL_ID];
         opening.random.as_mut().unwrap_or(&mut self.random).fill(&mut id);
         let original_destination = ConnectionId::new(&id).unwrap_or(ConnectionId::EMPTY);
@@ -194,7 +195,7 @@ impl Endpoint {
         let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
         let remembering = opening.as_deref().map(|opening| self.remembering(opening));
         let mut own = opening.as_deref_mut().and_then(|opening| opening.random.take());
-        // RFC 9000-19.7-3: a client issues none.
+        // RFC 9000-19.7-3: a client issues no tokens.
         let issues = origin.side == Side::Server && config.new_tokens > 0;
         let issuer = issues.then(|| {
             let random = self.random.fork("tokens");
@@ -220,7 +221,7 @@ impl Endpoint {
         Ok(slot)
     }
 
-    /// The memory, and what the server goes by in it.
+    /// The memory, and the server's key in it.
     fn remembering(&self, opening: &Opening) -> Remembering {
         let tls = opening.tls.as_ref().unwrap_or(&self.options.tls);
         let name = opening.server_name.as_deref().unwrap_or(tls.server_name());
@@ -231,7 +232,7 @@ impl Endpoint {
         Remembering { memory: self.memory.clone(), server }
     }
 
-    /// The version that was agreed on last with the server that is asked for.
+    /// The version last negotiated with the requested server.
     fn remembered_version(&self, opening: &Opening) -> Option<Version> {
         if opening.config.versions.iter().count() < 2 {
             return None;
@@ -248,7 +249,7 @@ impl Endpoint {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Datagrams that nothing could be done with.
+    /// The number of dropped datagrams.
     pub fn dropped(&self) -> u64 {
         self.stats.dropped
     }
@@ -257,13 +258,13 @@ impl Endpoint {
         self.stats
     }
 
-    /// A connection, unless it is gone.
+    /// A connection, unless it was removed.
     #[inline]
     pub fn get(&self, handle: Handle) -> Option<&Connection> {
         let slot = self.slots.get(handle.slot()).filter(|slot| slot.generation == handle.generation())?;
         slot.connection.as_deref()
     }
-    /// A connection to act on, unless it is gone. It is looked at again before the next datagrams leave.
+    /// A connection to change, unless it was removed. It is queued for [`Endpoint::transmit`].
     #[inline]
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut Connection> {
         let known = self.slots.get(handle.slot())?.generation == handle.generation();
@@ -278,8 +279,9 @@ impl Endpoint {
         self.slots.enqueue(slot);
     }
 
-    /// Makes the next datagram that is to leave at `now`. `None`: the connection of [`Endpoint::next_active`] has nothing more to
-    /// send. If it then names another one, take its events and call this again.
+    /// Writes the next datagram to send at `now` into `buffer`. `None` means that the connection of
+    /// [`Endpoint::next_active`] has nothing more to send. If `next_active` then returns another one, handle its
+    /// events and call this again.
     #[inline]
     pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         if let Some(transmit) = self.answers.transmit(buffer) {
@@ -295,7 +297,8 @@ impl Endpoint {
             }
             self.slots.dequeue();
             self.settle(slot);
-            // Skipping it would delay its events until its next datagram, and lose those of a connection that is gone.
+            // Skipping this connection would delay its events until its next datagram, and lose those of a removed
+            // one.
             if self.front_has_events() {
                 return None;
             }
@@ -303,8 +306,8 @@ impl Endpoint {
         None
     }
 
-    /// The connection whose datagram [`Endpoint::transmit`] has made last; `None`: it was the endpoint's own answer to a packet
-    /// of no connection.
+    /// The connection that sent the last datagram of [`Endpoint::transmit`]; `None` if it was an answer of the
+    /// endpoint itself.
     #[inline]
     pub fn sender(&self) -> Option<Handle> {
         let slot = self.sender?;
@@ -322,8 +325,8 @@ impl Endpoint {
         front.is_some_and(Connection::has_events)
     }
 
-    /// The connection that is to be looked at next: one that may have events. It stays the same until
-    /// [`Endpoint::transmit`] has nothing more from it; none is left when there are no events and nothing to send.
+    /// The next connection that may have events. It remains the same until it has nothing more to send; `None` if no
+    /// connection has events or datagrams to send.
     #[inline]
     pub fn next_active(&self) -> Option<Handle> {
         let slot = self.slots.front()?;
@@ -339,7 +342,7 @@ impl Endpoint {
         Some((handle, slot.connection.as_deref_mut()?))
     }
 
-    /// Gives a connection's slot to others.
+    /// Removes a connection and frees its slot.
     #[cold]
     fn remove(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
@@ -364,7 +367,7 @@ impl Endpoint {
         self.free.push(slot);
     }
 
-    /// A connection has nothing more to send: its timer is set, or, if it is gone, it is forgotten.
+    /// Sets the timer of a connection that has nothing more to send, or removes the connection if it is gone.
     #[inline]
     fn settle(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
@@ -383,7 +386,7 @@ impl Endpoint {
         self.set_timer(slot);
     }
 
-    /// The peer's ids have changed, and with them the tokens with which it can reset the connection.
+    /// Updates the index of reset tokens after a change of the peer's ids.
     #[cold]
     fn index_tokens(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
@@ -401,8 +404,8 @@ impl Endpoint {
         let entry = &mut self.slots[slot as usize];
         let Some(connection) = entry.connection.as_deref() else { return };
         let at = connection.wake_at();
-        // A timer that moves back is left where it is: it fires once for nothing, which costs less than moving it
-        // with every packet.
+        // A timer that moves to a later time is not changed: it expires once too early, which costs less than moving
+        // it with every packet.
         let stands = matches!((entry.wake_at, at), (Some(set), Some(at)) if set <= at);
         if !stands && entry.wake_at != at {
             self.timers.set(slot as usize, at);
@@ -410,20 +413,20 @@ impl Endpoint {
         }
     }
 
-    /// When [`Endpoint::wake`] is to be called at the latest.
+    /// The latest time at which [`Endpoint::wake`] must be called.
     #[inline]
     pub fn wake_at(&self) -> Option<Time> {
         self.timers.at()
     }
 
-    /// Asks the processor's cache for a connection whose turn comes soon. Nothing else follows from it.
+    /// Prefetches a connection that will be used soon into the processor's cache. Has no other effect.
     #[inline]
     pub fn prefetch(&self, handle: Handle) {
         if let Some(connection) = self.get(handle) {
             connection.prefetch();
         }
     }
-    /// The same for what the connection itself leads to, some time after [`Endpoint::prefetch`].
+    /// Prefetches what the connection points to, some time after [`Endpoint::prefetch`].
     #[inline]
     pub fn prefetch_parts(&self, handle: Handle) {
         if let Some(connection) = self.get(handle) {
@@ -431,7 +434,7 @@ impl Endpoint {
         }
     }
 
-    /// Time has passed.
+    /// Handles the timers that have expired at `now`.
     pub fn wake(&mut self, now: Time) {
         while let Some((at, number)) = self.timers.next() {
             if at > now {

@@ -1,4 +1,4 @@
-//! What an endpoint is made from.
+//! The options of an endpoint.
 
 use crate::config::Config;
 use crate::ids::MAX_SLOTS;
@@ -6,45 +6,44 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use trace::Interest;
 
-/// What an endpoint is made from: [`EndpointOptions::new`] has the defaults, and fields are changed where they shall be
-/// different.
+/// The options of an endpoint. [`EndpointOptions::new`] sets the defaults; change the fields that should differ.
 #[derive(Clone)]
 pub struct EndpointOptions {
-    /// The address that clients' packets leave from, if their [`Opening`](crate::Opening) names no other; where its IP
-    /// address is unspecified (0.0.0.0, ::) the system chooses.
+    /// The local address of client connections whose [`Opening`](crate::Opening) specifies none. If its IP address is
+    /// unspecified (0.0.0.0, ::), the system chooses.
     pub local: SocketAddr,
-    /// How connections that this side accepts are configured; `None`, the default: it accepts none.
+    /// The configuration of accepted connections. Default: `None`, no connections are accepted.
     pub accept: Option<Arc<Config>>,
     /// Certificates, keys and packet protection.
     pub tls: tls::Context,
-    /// How many connections may be open at a time, 2^24 at most and by default. A server refuses the clients beyond
-    /// that with CONNECTION_REFUSED (RFC 9000 section 5.2.2).
+    /// The maximum number of open connections, by default and at most 2^24. A server refuses further clients with
+    /// CONNECTION_REFUSED (RFC 9000 section 5.2.2).
     pub max_connections: usize,
-    /// How many connections that clients opened may be in their handshakes at a time; those beyond are refused like
-    /// those beyond [`max_connections`](EndpointOptions::max_connections). Default: 10 000. A server that asks for Retry
-    /// before that (the options `retry` and `retry_above`) keeps the room for clients that have shown their address.
+    /// The maximum number of accepted connections whose handshake is in progress; further ones are refused as for
+    /// [`max_connections`](EndpointOptions::max_connections). Default: 10 000. A server that sends Retry below this
+    /// limit (options `retry` and `retry_above`) reserves the room for clients with validated addresses.
     pub max_half_open: usize,
-    /// How many connections of one client network may be open at a time, judged by the source of their first packet: the
-    /// first 24 bits of an IPv4 address, the first 56 of an IPv6 address. Those beyond are refused like those beyond
-    /// [`max_connections`](EndpointOptions::max_connections). Default: as many as there are.
+    /// The maximum number of open connections from one client network, given by the source of their first packet: the
+    /// first 24 bits of an IPv4 address, the first 56 of an IPv6 address. Further ones are refused as for
+    /// [`max_connections`](EndpointOptions::max_connections). Default: no limit.
     pub max_connections_of_source: usize,
-    /// How many of these may be in their handshakes. From half of it on, clients of that network must show their address first,
-    /// if the option `retry` is `busy`: so a sender that forges addresses cannot take all of their places. Default: as many
-    /// as there are.
+    /// The maximum number of handshakes in progress from one client network. From half of it on, clients of that
+    /// network must validate their address if the option `retry` is `busy`, so that a sender of forged addresses
+    /// cannot use up the limit. Default: no limit.
     pub max_half_open_of_source: usize,
-    /// How many stateless resets may be sent in a second (RFC 9000 section 10.3.3); after a pause so many may go at
-    /// once. Default: 100; 0: none are sent.
+    /// The maximum rate of stateless resets per second (RFC 9000 section 10.3.3), and the maximum burst. Default:
+    /// 100; 0: none are sent.
     pub max_resets_per_second: u32,
-    /// The secret that address tokens, stateless reset tokens and connection ids are made under. `None`, the default:
-    /// one that is drawn from the endpoint's random stream. An endpoint that is started again with the secret of the one
-    /// before takes its tokens, and can reset the connections that were lost with it (RFC 9000 section 10.3.2).
+    /// The secret for address tokens, stateless reset tokens and connection ids. Default: `None`, a secret drawn from
+    /// the endpoint's random stream. An endpoint restarted with the same secret accepts its earlier tokens, and can
+    /// reset the connections that the restart lost (RFC 9000 section 10.3.2).
     pub key: Option<[u8; 32]>,
-    /// What connections note in their logs. Default: nothing.
+    /// The events that connections log. Default: none.
     pub interest: Interest,
 }
 
 impl EndpointOptions {
-    /// An endpoint at this address that accepts no connections, with everything else as it is by default.
+    /// The default options for an endpoint with this address, which accepts no connections.
     pub fn new(local: SocketAddr, tls: tls::Context) -> EndpointOptions {
         EndpointOptions {
             local,

@@ -1,4 +1,4 @@
-//! Stateless resets (RFC 9000 section 10.3): found among the datagrams of nobody, and sent in answer to them.
+//! Stateless resets (RFC 9000 section 10.3): recognised among datagrams with unknown ids, and sent in answer to them.
 
 use random::Stream;
 use std::collections::BTreeMap;
@@ -6,16 +6,16 @@ use tls::{EndpointKey, SipKey};
 use units::{Duration, Time};
 use wire::header::{RESET_MIN_LENGTH, RESET_TOKEN_LENGTH};
 
-/// To a packet of so many bytes or fewer the answer is one byte shorter; to a longer one it has at least so many: it
-/// looks like a packet that acknowledges something (RFC 9000 section 10.3).
+/// The minimum length of the answer to a longer packet: that of a packet with an acknowledgement (RFC 9000 section
+/// 10.3). The answer to a packet of at most this length is one byte shorter than the packet.
 const SHORT: usize = 43;
-/// By how many bytes at most an answer is longer than that.
+/// The maximum number of bytes by which an answer exceeds that.
 const SPREAD: u64 = 40;
 
-/// The tokens with which peers can end connections, by connection.
+/// The stateless reset tokens of all peers, with their connections.
 ///
-/// A look-up costs the same however many connections there are, so that a flood of datagrams of nobody cannot make
-/// it expensive. What is compared is the tokens' SipHash under the endpoint's secret (RFC 9000 section 10.3.1).
+/// The cost of a look-up hardly grows with the number of connections, so a flood of unknown datagrams stays cheap.
+/// The index compares SipHash values under the endpoint's secret, not tokens (RFC 9000 section 10.3.1).
 #[derive(Debug)]
 pub(crate) struct ResetIndex {
     key: SipKey,
@@ -26,54 +26,54 @@ impl ResetIndex {
     pub(crate) fn new(key: &EndpointKey) -> ResetIndex {
         ResetIndex { key: key.ids(), slots: BTreeMap::new() }
     }
-    /// From now on this token is of this connection; gives what stands for it.
+    /// Assigns a token to a connection; returns its hash.
     pub(crate) fn insert(&mut self, token: [u8; RESET_TOKEN_LENGTH], slot: u32) -> u64 {
         let hash = self.key.hash(&token);
         self.slots.insert(hash, slot);
         hash
     }
-    /// The token that this stands for is not of this connection any more.
+    /// Removes the token with this hash, if it still belongs to this connection.
     pub(crate) fn remove(&mut self, hash: u64, slot: u32) {
         if self.slots.get(&hash) == Some(&slot) {
             self.slots.remove(&hash);
         }
     }
-    /// The connection that this token may be of.
+    /// The connection to which this token may belong.
     pub(crate) fn find(&self, token: [u8; RESET_TOKEN_LENGTH]) -> Option<u32> {
-        // RFC 9000-10.3.1-3: what is compared is not the token.
+        // RFC 9000-10.3.1-3: the comparison does not use the token itself.
         self.slots.get(&self.key.hash(&token)).copied()
     }
 }
 
-/// How many resets may be sent: so many in a second, and after a pause as many at once.
+/// A rate limit for resets: a number per second, and the same number in a burst.
 #[derive(Debug)]
 pub(crate) struct ResetRate {
     interval: Duration,
-    most: u32,
-    /// When the allowance will be whole again.
-    whole_at: Time,
+    burst: u32,
+    /// The time at which the full burst is available again.
+    full_at: Time,
 }
 
 impl ResetRate {
     pub(crate) fn new(per_second: u32) -> ResetRate {
         let interval = Duration::from_secs(1) / u64::from(per_second.max(1));
-        ResetRate { interval, most: per_second, whole_at: Time::ZERO }
+        ResetRate { interval, burst: per_second, full_at: Time::ZERO }
     }
-    /// Takes one out of the allowance, if there is one.
+    /// Uses up one reset; returns whether it is allowed.
     pub(crate) fn take(&mut self, now: Time) -> bool {
-        let whole_at = self.whole_at.max(now) + self.interval;
-        let allowed = whole_at <= now + self.interval * u64::from(self.most);
+        let full_at = self.full_at.max(now) + self.interval;
+        let allowed = full_at <= now + self.interval * u64::from(self.burst);
         if allowed {
-            self.whole_at = whole_at;
+            self.full_at = full_at;
         }
         allowed
     }
 }
 
-/// The reset that answers a packet of `trigger` bytes to this id; `None` if that is too short to be answered.
+/// The stateless reset for a packet of `trigger` bytes with this id; `None` if the packet is too short.
 pub(crate) fn reset(key: &EndpointKey, random: &mut Stream, id: &[u8], trigger: usize) -> Option<Vec<u8>> {
-    // RFC 9000-10.3-2, 9000-10.3.3-1: shorter than what it answers, so that two endpoints that answer each other come to
-    // an end.
+    // RFC 9000-10.3-2, 9000-10.3.3-1: shorter than the packet that it answers, so that two endpoints do not answer
+    // each other forever.
     let longest = trigger.checked_sub(1).filter(|longest| *longest >= RESET_MIN_LENGTH)?;
     let length = match trigger {
         0..=SHORT => longest,
@@ -82,7 +82,7 @@ pub(crate) fn reset(key: &EndpointKey, random: &mut Stream, id: &[u8], trigger: 
     let mut unpredictable = vec![0; length - RESET_TOKEN_LENGTH];
     random.fill(&mut unpredictable);
     let mut packet = Vec::with_capacity(length);
-    // RFC 9000-10.3-4: as a short header begins.
+    // RFC 9000-10.3-4: it starts like a short header.
     wire::header::stateless_reset(&mut packet, &unpredictable, key.reset_token(id));
     Some(packet)
 }
@@ -93,7 +93,7 @@ mod tests {
 
     /// RFC 9000-10.3-2, 9000-10.3-4, 9000-10.3.3-1.
     #[test]
-    fn a_reset_is_shorter_than_what_it_answers_and_looks_like_a_packet() {
+    fn a_reset_is_shorter_than_its_trigger_and_looks_like_a_packet() {
         let key = EndpointKey::new(&[1; 32]);
         let mut random = Stream::new(1, "resets");
         for trigger in 0..1500 {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn two_that_answer_each_other_come_to_an_end() {
+    fn two_endpoints_that_answer_each_other_stop() {
         let keys = [1, 2].map(|byte| EndpointKey::new(&[byte; 32]));
         let mut random = Stream::new(1, "resets");
         let mut length = 1500;
@@ -131,9 +131,10 @@ mod tests {
         assert!(!ResetRate::new(0).take(at(1_000_000)));
     }
 
-    /// RFC 9000-10.3.1-3: the search goes by a hash that nobody can compute, so how long it takes tells of no token.
+    /// RFC 9000-10.3.1-3: the search uses a hash that others cannot compute, so its duration reveals nothing about a
+    /// token.
     #[test]
-    fn what_is_compared_is_not_the_token() {
+    fn tokens_are_compared_by_their_hash() {
         let mut hashes = std::collections::BTreeSet::new();
         for key in 0..100 {
             let mut index = ResetIndex::new(&EndpointKey::new(&[key; 32]));
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_leads_to_the_connection_that_had_it_last() {
+    fn a_token_belongs_to_the_connection_that_added_it_last() {
         let mut index = ResetIndex::new(&EndpointKey::new(&[1; 32]));
         let first = index.insert([1; 16], 5);
         assert_eq!((index.find([1; 16]), index.find([2; 16])), (Some(5), None));

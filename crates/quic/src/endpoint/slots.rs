@@ -1,7 +1,8 @@
-//! The places of an endpoint's connections, and the queue of those that are to be looked at.
+//! The slots of an endpoint's connections, and the queue of those that may have something to do.
 //!
-//! In a simulation an endpoint mostly has one connection, and there are a thousand endpoints. So the first place lies in
-//! the endpoint itself, and the queue leads through the places: who has the endpoint at hand has both.
+//! In a simulation most endpoints have one connection, and there may be a thousand endpoints. The first slot is
+//! therefore part of the endpoint itself, and the queue is a list through the slots: the cache lines of the endpoint
+//! contain both.
 
 use crate::connection::Connection;
 use std::ops::{Index, IndexMut};
@@ -10,20 +11,20 @@ use units::Time;
 /// The end of the queue.
 const NONE: u32 = u32::MAX;
 
-/// The place of a connection.
+/// The slot of a connection.
 pub(super) struct Slot {
     pub(super) connection: Option<Box<Connection>>,
     pub(super) generation: u32,
-    /// The next in the queue.
+    /// The next slot in the queue.
     next: u32,
-    /// Whether it stands in the queue of those that may have something to send or to tell.
+    /// Whether it is in the queue of connections that may have datagrams or events.
     queued: bool,
-    /// Whether it counts as a client's handshake that is not complete.
+    /// Whether it counts as an accepted connection whose handshake is in progress.
     pub(super) half_open: bool,
-    /// Whether a client opened it, and it counts for the source of that client.
+    /// Whether it counts as an accepted connection of its source network.
     pub(super) admitted: bool,
     pub(super) wake_at: Option<Time>,
-    /// What stands in the index for the reset tokens of its peer, as of the change of this number.
+    /// The hashes of its peer's reset tokens in the index, as of `token_changes`.
     pub(super) reset_tokens: Vec<u64>,
     pub(super) token_changes: u32,
 }
@@ -44,32 +45,32 @@ impl Slot {
     }
 }
 
-/// The places by number.
+/// The slots by number.
 pub(super) struct Slots {
     first: Slot,
     others: Vec<Slot>,
     count: usize,
-    /// The first and the last of the queue; the last counts only if there is a first.
+    /// The first and the last slot of the queue; `tail` is only valid if there is a head.
     head: u32,
     tail: u32,
 }
 
 impl Slots {
-    /// None.
+    /// No slots.
     pub(super) fn new() -> Slots {
         Slots { first: Slot::new(None), others: Vec::new(), count: 0, head: NONE, tail: NONE }
     }
-    /// How many there are.
+    /// The number of slots.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.count
     }
-    /// The place of this number, if there is one.
+    /// The slot with this number, if there is one.
     #[inline]
     pub(super) fn get(&self, number: usize) -> Option<&Slot> {
         (number < self.count).then(|| &self[number])
     }
-    /// A new place for this connection.
+    /// Adds a slot with this connection.
     pub(super) fn push(&mut self, connection: Box<Connection>) {
         match self.count {
             0 => self.first = Slot::new(Some(connection)),
@@ -78,7 +79,7 @@ impl Slots {
         self.count += 1;
     }
 
-    /// Puts a place at the end of the queue, unless it stands there already.
+    /// Appends a slot to the queue, unless it is in there already.
     #[inline]
     pub(super) fn enqueue(&mut self, number: u32) {
         if std::mem::replace(&mut self[number as usize].queued, true) {
@@ -94,12 +95,12 @@ impl Slots {
         }
         self.tail = number;
     }
-    /// The first in the queue.
+    /// The first slot in the queue.
     #[inline]
     pub(super) fn front(&self) -> Option<u32> {
         (self.head != NONE).then_some(self.head)
     }
-    /// Takes the first out of the queue.
+    /// Removes the first slot from the queue.
     #[inline]
     pub(super) fn dequeue(&mut self) -> Option<u32> {
         let number = self.front()?;

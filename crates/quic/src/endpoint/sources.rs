@@ -1,10 +1,10 @@
-//! Where clients come from: a share of the places for each source, so that one cannot take them all.
+//! The number of connections per client network, so that one network cannot use up all of them.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-/// A network that clients come from: the first 24 bits of an IPv4 address, the smallest block that is routed, or the first 56 of
-/// an IPv6 address, what a home usually gets (RFC 6177). The owner of one address there may own all of them.
+/// A client network: the first 24 bits of an IPv4 address, the smallest routed block, or the first 56 bits of an IPv6
+/// address, the usual prefix of a home (RFC 6177). The owner of one address in it may own all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     V4([u8; 3]),
@@ -26,15 +26,15 @@ impl Source {
     }
 }
 
-/// The connections of one source.
+/// The number of connections of one source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) connections: usize,
-    /// The connections among them whose handshake is underway.
+    /// Those of them whose handshake is in progress.
     pub(super) half_open: usize,
 }
 
-/// The connections that clients opened, by the source that their first packet came from.
+/// The accepted connections, by the source of their first packet.
 #[derive(Debug, Default)]
 pub(super) struct Sources(BTreeMap<Source, Share>);
 
@@ -42,19 +42,19 @@ impl Sources {
     pub(super) fn share(&self, remote: SocketAddr) -> Share {
         self.0.get(&Source::of(remote)).copied().unwrap_or_default()
     }
-    /// A client's connection begins with its handshake.
+    /// Counts a new connection in its handshake.
     pub(super) fn begin(&mut self, remote: SocketAddr) {
         let share = self.0.entry(Source::of(remote)).or_default();
         share.connections += 1;
         share.half_open += 1;
     }
-    /// Its handshake is over.
+    /// Counts a finished handshake.
     pub(super) fn establish(&mut self, remote: SocketAddr) {
         if let Some(share) = self.0.get_mut(&Source::of(remote)) {
             share.half_open -= 1;
         }
     }
-    /// It is gone.
+    /// Counts a removed connection.
     pub(super) fn end(&mut self, remote: SocketAddr) {
         let source = Source::of(remote);
         if let Some(share) = self.0.get_mut(&source) {

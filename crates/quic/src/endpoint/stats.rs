@@ -1,9 +1,9 @@
-//! What an endpoint counts beside its connections.
+//! The counters of an endpoint.
 
-/// The counters of an endpoint, from its start on.
+/// The counters of an endpoint since its start, beside those of its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EndpointStats {
-    /// Connections of clients that were taken.
+    /// Accepted connections.
     pub accepted: u64,
     /// Retry packets sent (RFC 9000 section 8.1.2).
     pub retries_sent: u64,
@@ -11,20 +11,21 @@ pub struct EndpointStats {
     pub retry_tokens_accepted: u64,
     /// Clients whose address a token of a NEW_TOKEN frame validated (RFC 9000 section 8.1.3).
     pub new_tokens_accepted: u64,
-    /// Tokens of NEW_TOKEN frames, or of nobody known, that were ignored: too old, used before, of another address.
+    /// Ignored tokens: unknown ones, and those of NEW_TOKEN frames that were too old, used before or from another
+    /// address.
     pub tokens_ignored: u64,
-    /// Clients that were sent away with INVALID_TOKEN (RFC 9000 section 8.1.2).
+    /// Clients refused with INVALID_TOKEN (RFC 9000 section 8.1.2).
     pub invalid_tokens: u64,
-    /// Clients that were sent away with CONNECTION_REFUSED (RFC 9000 section 5.2.2).
+    /// Clients refused with CONNECTION_REFUSED (RFC 9000 section 5.2.2).
     pub refused: u64,
     /// Version Negotiation packets sent (RFC 9000 section 6.1).
     pub version_negotiations_sent: u64,
     /// Stateless resets sent (RFC 9000 section 10.3).
     pub resets_sent: u64,
-    /// Stateless resets received that ended a connection and came to an id of nobody, as they do.
+    /// Stateless resets received with an unknown id that ended a connection.
     pub resets_received: u64,
-    /// Answers that were not given, because too many waited to be sent or their rate is limited.
+    /// Answers not sent, because the queue was full or the rate limit reached.
     pub answers_withheld: u64,
-    /// Datagrams that nothing could be done with; those that one of the answers above was given to are not among them.
+    /// Dropped datagrams, except those with an answer counted above.
     pub dropped: u64,
 }

@@ -1,53 +1,56 @@
-//! What the validation of paths asks for: PATH_CHALLENGE and PATH_RESPONSE (RFC 9000 section 8.2).
+//! Frames and datagrams of path validation: PATH_CHALLENGE and PATH_RESPONSE (RFC 9000 section 8.2).
 
-use super::{Answer, MAX_RESPONSES, MIN_PAYLOAD, Paths, Role, Situation, UnusedPath, Validation};
+use super::{
+    ChallengeResponse, MAX_RESPONSES, MIN_PAYLOAD, PathContext, Paths, Role, UnusedPath, Validation,
+};
 use crate::assemble::Payload;
 use crate::error::TransportError;
 use std::net::SocketAddr;
 use units::{Duration, Time};
 use wire::{Code, ConnectionId, Frame};
 
-/// The path that a datagram goes over.
+/// The path of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
-    /// The one in use.
+pub(crate) enum PathChoice {
+    /// The path in use.
     Current,
-    /// One that is not, by its index.
+    /// Another path, by its index.
     Unused(usize),
 }
 
-/// A datagram that is to be sent for the validation of a path.
+/// A datagram to send for path validation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ValidationDatagram {
-    pub(crate) over: Over,
+    pub(crate) path: PathChoice,
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
-    /// The id that it goes to.
+    /// Its destination id.
     pub(crate) id: ConnectionId,
-    /// How long it may be: [`MIN_PAYLOAD`], which it is padded to, or less.
+    /// Its maximum length: [`MIN_PAYLOAD`], to which it is padded, or less.
     pub(crate) limit: usize,
 }
 
 impl Paths {
-    /// Whether a path has anything to ask or to answer.
+    /// Whether any path may have a validation, a response or a timer.
     #[inline]
-    pub(crate) fn has_duties(&self) -> bool {
+    pub(crate) fn has_validation_work(&self) -> bool {
         self.current.route.validation.is_some() || !self.responses.is_empty() || !self.unused.is_empty()
     }
 
-    /// When the timers of paths want to be looked at.
+    /// The time of the next timer of a path.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
-        if !self.has_duties() {
+        if !self.has_validation_work() {
             return None;
         }
         let current = self.current.route.validation.as_deref().map_or(Time::NEVER, Validation::wake_at);
         Some(current.min(self.unused.wake_at())).filter(|at| *at != Time::NEVER)
     }
 
-    /// PATH_CHALLENGE (19.17).
+    /// Handles PATH_CHALLENGE (RFC 9000 section 19.17).
     pub(crate) fn on_challenge(&mut self, data: [u8; 8]) {
-        // RFC 9000-8.2.2-1, 9000-8.2.2-3, 9000-19.17-1: each is answered on the path that it came on. RFC 9000-8.2.2-7: once.
+        // RFC 9000-8.2.2-1, 9000-8.2.2-3, 9000-19.17-1: each challenge is answered on the path on which it arrived.
+        // RFC 9000-8.2.2-7: once.
         if let Some(arrival) = &mut self.unused.arrival {
             if arrival.challenges.len() < MAX_RESPONSES {
                 arrival.challenges.push(data);
@@ -57,25 +60,26 @@ impl Paths {
         }
     }
 
-    /// PATH_RESPONSE (19.18), on whatever path it came. If that brings another path into use, the time that the answer took
-    /// is given: the first guess of its RTT.
+    /// Handles PATH_RESPONSE (RFC 9000 section 19.18), on any path. If this brings another path into use, returns the
+    /// round-trip time of the response as an initial RTT.
     pub(crate) fn on_response(
         &mut self,
-        at: &mut Situation<'_>,
+        at: &mut PathContext<'_>,
         data: [u8; 8],
     ) -> Result<Option<Duration>, TransportError> {
         if self.stats.challenges_sent == 0 {
-            // 19.18: an answer to what was never asked. Later it may be one to what is not remembered any more.
+            // RFC 9000 section 19.18: a response without a challenge. Once a challenge was sent, a response may
+            // belong to one no longer remembered.
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "PATH_RESPONSE without a challenge"));
         }
         let now = at.now;
         let answer = |validation: &Option<Box<Validation>>| validation.as_deref()?.on_response(now, data);
         if let Some(answer) = answer(&self.current.route.validation) {
-            let before = self.current.route.is_proven();
-            self.current.recovery.guess_rtt(answer.took);
-            self.note_answer(now, Over::Current, answer);
-            if !before && self.current.route.is_proven() {
-                self.on_current_proven(now);
+            let before = self.current.route.is_fully_validated();
+            self.current.recovery.guess_rtt(answer.round_trip);
+            self.note_answer(now, PathChoice::Current, answer);
+            if !before && self.current.route.is_fully_validated() {
+                self.on_current_validated(now);
             }
             return Ok(None);
         }
@@ -85,17 +89,17 @@ impl Paths {
             .enumerate()
             .find_map(|(index, known)| Some((index, answer(&known.route.validation)?)));
         let Some((index, answer)) = answered else { return Ok(None) };
-        self.note_answer(now, Over::Unused(index), answer);
-        let proven = self.unused.get_mut(index).is_some_and(|known| known.route.is_proven());
-        Ok(if proven { self.on_unused_proven(at, index, answer.took) } else { None })
+        self.note_answer(now, PathChoice::Unused(index), answer);
+        let proven = self.unused.get_mut(index).is_some_and(|known| known.route.is_fully_validated());
+        Ok(if proven { self.on_unused_validated(at, index, answer.round_trip) } else { None })
     }
 
-    /// What an answer shows of the path.
-    fn note_answer(&mut self, now: Time, over: Over, answer: Answer) {
-        let patience = self.patience();
-        let route = match over {
-            Over::Current => &mut self.current.route,
-            Over::Unused(index) => match self.unused.get_mut(index) {
+    /// Applies what a response shows about the path.
+    fn note_answer(&mut self, now: Time, path: PathChoice, answer: ChallengeResponse) {
+        let validation_timeout = self.validation_timeout();
+        let route = match path {
+            PathChoice::Current => &mut self.current.route,
+            PathChoice::Unused(index) => match self.unused.get_mut(index) {
                 Some(known) => &mut known.route,
                 None => return,
             },
@@ -104,12 +108,13 @@ impl Paths {
         if answer.full {
             route.validate_full();
         }
-        // RFC 9000-8.2.1-3, 9000-8.2.3-1: the address is proven, but that 1200 bytes pass is not: again, now that nothing
-        // limits the size.
-        route.validation = (!route.is_proven()).then(|| Box::new(Validation::new(now, patience)));
+        // RFC 9000-8.2.1-3, 9000-8.2.3-1: the address is validated, but the path is not known to carry 1200 bytes: a
+        // second validation with full datagrams, now that nothing limits them.
+        route.validation =
+            (!route.is_fully_validated()).then(|| Box::new(Validation::new(now, validation_timeout)));
     }
 
-    /// The datagram that is to be sent for the validation of a path, if there is one.
+    /// The next datagram to send for path validation, if any.
     pub(crate) fn validation_datagram(&self) -> Option<ValidationDatagram> {
         if !self.confirmed && self.responses.is_empty() {
             return None;
@@ -117,33 +122,33 @@ impl Paths {
         let due =
             |validation: &Option<Box<Validation>>| validation.as_deref().is_some_and(Validation::is_due);
         let route = &self.current.route;
-        // RFC 9000-8.2.2-2: answers on the path in use wait for the window and nothing else. Challenges have a timer of
-        // their own that is as slow as that of probes, which the window does not hold either (9.4).
+        // RFC 9000-8.2.2-2: responses on the path in use wait only for the window. Challenges have a timer as slow as
+        // that of probes, which the window does not delay either (section 9.4).
         let admitted = self.current.recovery.admits(u64::from(MIN_PAYLOAD));
         let wanted = due(&route.validation) || admitted && !self.responses.is_empty();
         if let Some(limit) = route.validation_payload().filter(|_| wanted) {
-            let (over, id) = (Over::Current, self.ids.current());
-            return Some(ValidationDatagram { over, local: route.local, remote: route.remote, id, limit });
+            let (path, id) = (PathChoice::Current, self.ids.current());
+            return Some(ValidationDatagram { path, local: route.local, remote: route.remote, id, limit });
         }
         let wants = |known: &UnusedPath| due(&known.route.validation) || !known.responses.is_empty();
         self.unused.iter().enumerate().filter(|(_, known)| wants(known)).find_map(|(index, known)| {
             let UnusedPath { route, id, .. } = known;
             let limit = route.validation_payload()?;
-            let (over, id) = (Over::Unused(index), id.id);
-            Some(ValidationDatagram { over, local: route.local, remote: route.remote, id, limit })
+            let (path, id) = (PathChoice::Unused(index), id.id);
+            Some(ValidationDatagram { path, local: route.local, remote: route.remote, id, limit })
         })
     }
 
-    /// Puts the answers and the challenge of a path into a packet. Gives whether there are answers, and the data of the
-    /// challenge.
+    /// Puts the responses and the challenge of a path into a packet. Returns whether there are responses, and the
+    /// data of the challenge.
     pub(crate) fn fill_validation(
         &mut self,
-        over: Over,
+        path: PathChoice,
         payload: &mut Payload<'_>,
     ) -> (bool, Option<[u8; 8]>) {
-        let (responses, validation) = match over {
-            Over::Current => (&mut self.responses, &self.current.route.validation),
-            Over::Unused(index) => match self.unused.get_mut(index) {
+        let (responses, validation) = match path {
+            PathChoice::Current => (&mut self.responses, &self.current.route.validation),
+            PathChoice::Unused(index) => match self.unused.get_mut(index) {
                 Some(known) => (&mut known.responses, &known.route.validation),
                 None => return (false, None),
             },
@@ -154,55 +159,55 @@ impl Paths {
             if frame.encoded_size() > payload.room() {
                 break;
             }
-            payload.passing_frame(&frame, true);
+            payload.untracked_frame(&frame, true);
             responses.pop_front();
         }
         let due = validation.as_deref().is_some_and(Validation::is_due);
         let frame = Frame::PathChallenge { data: [0; 8] };
         let challenge = (due && frame.encoded_size() <= payload.room()).then(|| self.challenge_data());
         if let Some(data) = challenge {
-            payload.passing_frame(&Frame::PathChallenge { data }, true);
+            payload.untracked_frame(&Frame::PathChallenge { data }, true);
         }
         (answers, challenge)
     }
 
-    /// RFC 9000-8.2.1-1: nobody can tell it before it is sent, and it is never the same.
+    /// RFC 9000-8.2.1-1: unpredictable, and different for each challenge.
     fn challenge_data(&self) -> [u8; 8] {
         let mut random = random::Stream::new(self.seed ^ self.stats.challenges_sent, "challenges");
         random.bits().to_be_bytes()
     }
 
-    /// A datagram for the validation of a path left, of this length, maybe with this challenge.
+    /// Notes that a validation datagram was sent, of this length and with this challenge, if any.
     pub(crate) fn on_validation_sent(
         &mut self,
         now: Time,
-        over: Over,
+        path: PathChoice,
         length: usize,
         challenge: Option<[u8; 8]>,
     ) {
         if let Some(data) = challenge {
-            self.note_challenge(now, over, data, length >= usize::from(MIN_PAYLOAD));
+            self.note_challenge(now, path, data, length >= usize::from(MIN_PAYLOAD));
         }
-        match over {
-            Over::Current => self.current.route.on_sent(length as u64),
-            Over::Unused(index) => {
+        match path {
+            PathChoice::Current => self.current.route.on_sent(length as u64),
+            PathChoice::Unused(index) => {
                 let Some(known) = self.unused.get_mut(index) else { return };
                 known.route.on_sent(length as u64);
                 if known.role == Role::Leaving {
-                    // What the server asked is answered.
+                    // The server's challenge is answered.
                     known.until = now;
                 }
             }
         }
     }
 
-    fn note_challenge(&mut self, now: Time, over: Over, data: [u8; 8], full: bool) {
+    fn note_challenge(&mut self, now: Time, path: PathChoice, data: [u8; 8], full: bool) {
         self.stats.challenges_sent += 1;
         let (own, max_ack_delay) = (self.current.probe_timeout(), self.current.max_ack_delay());
         let unknown = congestion::RttEstimate::new(self.config.initial_rtt).pto() + max_ack_delay;
-        let (validation, timeout) = match over {
-            Over::Current => (&mut self.current.route.validation, own),
-            Over::Unused(index) => {
+        let (validation, timeout) = match path {
+            PathChoice::Current => (&mut self.current.route.validation, own),
+            PathChoice::Unused(index) => {
                 let Some(known) = self.unused.get_mut(index) else { return };
                 let timeout = match (&known.recovery, known.role) {
                     (Some(recovery), _) => recovery.rtt.pto() + max_ack_delay,

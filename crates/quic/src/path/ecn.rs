@@ -1,70 +1,72 @@
-//! Whether a path carries ECN marks (RFC 9000 section 13.4.2 and appendix A.4).
+//! ECN validation of a path (RFC 9000 section 13.4.2 and appendix A.4).
 
 use trace::event::EcnState;
 use units::{Duration, Time};
 use wire::{Ecn, EcnCounts};
 
-/// So many packets are marked before anything is known (RFC 9000 section 13.4.2: ten).
+/// The number of packets that are marked for testing (RFC 9000 section 13.4.2: ten).
 const TESTING_PACKETS: u64 = 10;
-/// For so many probe timeouts at most (RFC 9000 section 13.4.2: three).
+/// The maximum number of probe timeouts for testing (RFC 9000 section 13.4.2: three).
 const TESTING_TIMEOUTS: u64 = 3;
 
-/// What a sender marks its packets with (RFC 3168 section 5, RFC 9331 section 4.1).
+/// The codepoint with which a sender marks its packets (RFC 3168 section 5, RFC 9331 section 4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// A mark in CE is answered as a loss is, or nearly so.
+    /// Classic ECN: the sender reacts to CE as to a loss, or nearly so.
     Ect0,
-    /// L4S: it is answered by how many there are.
+    /// L4S: the sender reacts to the fraction of CE marks.
     Ect1,
 }
 
-/// What is known of ECN on one path.
+/// The state of ECN on one path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EcnPath {
-    /// `None`: this side sends no marks.
+    /// `None`: this endpoint sends no marks.
     state: Option<EcnState>,
-    /// Whether its marks are ECT(1) and not ECT(0).
+    /// Whether the marks are ECT(1) instead of ECT(0).
     l4s: bool,
-    /// When the first packet was marked.
+    /// The time at which the first packet was marked.
     testing_since: Option<Time>,
-    /// When enough were.
+    /// The time at which testing ended.
     tested_at: Time,
-    /// Packets that were sent here with a mark, acknowledged, and declared lost.
+    /// Marked packets on this path: sent, acknowledged, and declared lost.
     marked: u64,
     acked: u64,
     lost: u64,
-    /// How much the peer's count of that mark has grown by packets of this path alone.
+    /// The growth of the peer's count of that mark by packets of this path only.
     passed: u64,
 }
 
-/// What one ACK frame says of marked packets.
+/// The ECN feedback of one ACK frame.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Report {
     /// The counts of the frame; `None` if it has none.
     pub(crate) counts: Option<EcnCounts>,
-    /// The highest counts that came before, in the same packet number space.
+    /// The highest counts so far in the same packet number space.
     pub(crate) before: EcnCounts,
-    /// Packets that it newly acknowledges and that were sent on this path with a mark.
+    /// Newly acknowledged packets that were sent on this path with a mark.
     pub(crate) acked: u64,
-    /// Packets that were ever sent in this space with a mark.
+    /// All packets sent in this space with a mark.
     pub(crate) sent: u64,
-    /// Whether it also newly acknowledges packets of another path, whose marks may have gone other ways.
+    /// Whether it also newly acknowledges marked packets of another path.
     pub(crate) mixed: bool,
 }
 
 impl Report {
-    /// Whether the counts agree with what was sent (RFC 9000 section 13.4.2.1). `l4s`: with ECT(1) and not with ECT(0).
+    /// Whether the counts are consistent with the packets sent (RFC 9000 section 13.4.2.1). `l4s`: with ECT(1)
+    /// instead of ECT(0).
     fn is_plausible(&self, l4s: bool) -> bool {
         let Some(now) = self.counts else {
-            // Marked packets arrived, and the peer, or what is before it, did not see the marks.
+            // Without counts, no marked packet may have been acknowledged: otherwise the peer or the path ignores the
+            // marks.
             return self.acked == 0;
         };
         let before = self.before;
-        // A frame that raises the largest acknowledged is newer than all that came: its counts are not below theirs.
+        // A frame that raises the largest acknowledged is newer than all before, so its counts cannot be lower.
         let shrank = now.ect0 < before.ect0 || now.ect1 < before.ect1 || now.ce < before.ce;
         let (mark, old) = (sent_mark(&now, l4s), sent_mark(&before, l4s));
         let grown = mark.saturating_add(now.ce).saturating_sub(old.saturating_add(before.ce));
-        // A path uses one of the two marks; the other is never sent here.
+        // This endpoint uses only one of the two marks.
         let foreign = !self.mixed && (sent_mark(&now, !l4s) > sent_mark(&before, !l4s) || mark > self.sent);
         !shrank && grown >= self.acked && !foreign
     }
@@ -76,26 +78,26 @@ const fn sent_mark(counts: &EcnCounts, l4s: bool) -> u64 {
 }
 
 impl EcnPath {
-    /// A path of which nothing is known, for these marks; `None`: this side sends none at all.
+    /// An untested path with this mark; `None`: this endpoint sends no marks.
     pub(crate) fn new(mark: Option<Mark>) -> EcnPath {
         let state = mark.map(|_| EcnState::Testing);
         EcnPath { state, l4s: mark == Some(Mark::Ect1), ..EcnPath::default() }
     }
-    /// Another path for the same marks, of which nothing is known.
-    pub(crate) fn anew(&self) -> EcnPath {
+    /// The initial state of another path with the same mark.
+    pub(crate) fn for_new_path(&self) -> EcnPath {
         EcnPath { state: self.state.map(|_| EcnState::Testing), l4s: self.l4s, ..EcnPath::default() }
     }
-    /// Where it is; `None` while this side sends no marks.
+    /// The state of validation; `None` if this endpoint sends no marks.
     pub(crate) fn state(&self) -> Option<EcnState> {
         self.state
     }
-    /// Whether this side sends marks, and looks at what comes back.
+    /// Whether this endpoint sends marks and evaluates the feedback.
     #[inline]
     pub(crate) fn is_enabled(&self) -> bool {
         self.state.is_some()
     }
 
-    /// The field of a datagram that leaves now. `timeout` is the probe timeout of the path.
+    /// The ECN field of a datagram sent now. `timeout` is the probe timeout of the path.
     pub(crate) fn mark(&mut self, now: Time, timeout: Duration) -> Ecn {
         if self.state == Some(EcnState::Testing) {
             let since = *self.testing_since.get_or_insert(now);
@@ -106,28 +108,28 @@ impl EcnPath {
             }
         }
         match self.state {
-            // RFC 9331 section 4.1: ECT(1) is for senders that answer to CE as section 4.3 asks, and for no others.
+            // RFC 9331 section 4.1: ECT(1) is only for senders that react to CE as section 4.3 requires.
             Some(EcnState::Testing | EcnState::Capable) if self.l4s => Ecn::Ect1,
             Some(EcnState::Testing | EcnState::Capable) => Ecn::Ect0,
-            // RFC 9000-13.4.2.2-1, 9000-13.4.2.2-2: a path that failed carries no marks any more.
+            // RFC 9000-13.4.2.2-1, 9000-13.4.2.2-2: ECN is disabled on a path that failed validation.
             _ => Ecn::NotEct,
         }
     }
-    /// A packet left with a mark.
+    /// Notes that a packet was sent with a mark.
     #[inline]
     pub(crate) fn on_marked(&mut self) {
         self.marked += 1;
     }
-    /// A packet that left here with a mark was declared lost.
+    /// Notes that a marked packet was declared lost.
     pub(crate) fn on_lost(&mut self) {
         self.lost += 1;
         if self.acked == 0 && self.lost >= self.marked && self.state == Some(EcnState::Unknown) {
-            // RFC 9000 section 13.4.2: it may be that something on the path drops what is marked.
+            // RFC 9000 section 13.4.2: something on the path may drop marked packets.
             self.state = Some(EcnState::Failed);
         }
     }
-    /// An ACK frame raised the largest acknowledged and newly acknowledged something of this path. Gives the packets that
-    /// were newly marked with CE, which are a signal of congestion.
+    /// Evaluates an ACK frame that raises the largest acknowledged. Returns the number of packets newly reported with
+    /// CE, which is a congestion signal.
     pub(crate) fn on_ack(&mut self, now: Time, timeout: Duration, report: &Report) -> u64 {
         if self.state == Some(EcnState::Failed) {
             return 0;
@@ -148,7 +150,7 @@ impl EcnPath {
             } else if self.acked + self.lost >= self.marked
                 || now.since(self.tested_at) > timeout * TESTING_TIMEOUTS
             {
-                // Appendix A.4: every packet came with CE, which no congestion does.
+                // RFC 9000 appendix A.4: every packet was marked with CE, which congestion does not do.
                 self.state = Some(EcnState::Failed);
                 return 0;
             }
@@ -187,7 +189,7 @@ mod tests {
 
     /// RFC 9000 appendix A.4.
     #[test]
-    fn ten_packets_are_marked_and_then_none_until_one_is_known_to_arrive() {
+    fn ten_packets_are_marked_and_no_more_until_one_is_acknowledged() {
         let mut path = tested();
         assert_eq!(path.on_ack(at(20), TIMEOUT, &report(counts(0, 0, 0), counts(3, 0, 1), 4)), 1);
         assert_eq!(path.state(), Some(EcnState::Capable));
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_has_shown_while_it_was_tested_that_it_works_is_capable() {
+    fn a_path_that_works_during_testing_is_capable() {
         let mut path = EcnPath::new(Some(Mark::Ect0));
         for n in 0..10 {
             path.mark(at(n), TIMEOUT);
@@ -219,14 +221,14 @@ mod tests {
 
     /// RFC 9000-13.4.2.2-1, 9000-13.4.2.2-2: at the first report, and later.
     #[test]
-    fn reports_that_cannot_be_fail_it_for_good() {
+    fn impossible_reports_fail_validation_permanently() {
         let zero = counts(0, 0, 0);
         let bad = [
-            // The marks are cleared on the way, or not looked at.
+            // The path clears the marks, or the peer ignores them.
             Report { counts: None, ..report(zero, zero, 1) },
             // Some of them.
             report(zero, counts(3, 0, 0), 4),
-            // They become ECT(1).
+            // ECT(0) becomes ECT(1).
             report(zero, counts(0, 4, 0), 4),
             report(zero, counts(4, 1, 0), 4),
             // More than were sent.
@@ -258,7 +260,7 @@ mod tests {
         assert_eq!(path.state(), Some(EcnState::Unknown), "four may still come without");
         assert_eq!(path.on_ack(at(20), TIMEOUT, &report(counts(0, 0, 6), counts(0, 0, 10), 4)), 0);
         assert_eq!(path.state(), Some(EcnState::Failed));
-        // Or not all of them are ever heard of.
+        // The same if some packets are never acknowledged.
         let mut path = tested();
         path.on_ack(at(30), TIMEOUT, &report(counts(0, 0, 0), counts(0, 0, 6), 6));
         path.on_ack(at(310), TIMEOUT, &report(counts(0, 0, 6), counts(0, 0, 6), 0));
@@ -269,7 +271,7 @@ mod tests {
 
     /// RFC 9000 section 13.4.2.
     #[test]
-    fn a_path_that_loses_all_that_is_marked_fails() {
+    fn a_path_that_loses_all_marked_packets_fails() {
         let mut path = tested();
         (0..9).for_each(|_| path.on_lost());
         assert_eq!(path.state(), Some(EcnState::Unknown));
@@ -277,7 +279,7 @@ mod tests {
         assert_eq!(path.state(), Some(EcnState::Failed));
     }
 
-    /// RFC 9000 section 13.4.2.1: what another path did to its packets does not count against this one.
+    /// RFC 9000 section 13.4.2.1: changes to the packets of another path do not count against this one.
     #[test]
     fn packets_of_another_path_do_not_fail_it() {
         let mut path = tested();
@@ -288,7 +290,7 @@ mod tests {
 
     /// RFC 9000 section 13.4.2.1, for a sender of ECT(1): the same rules with the two marks exchanged.
     #[test]
-    fn the_rules_hold_for_ect1_alike() {
+    fn the_rules_also_apply_to_ect1() {
         let zero = counts(0, 0, 0);
         let tested = || {
             let mut path = EcnPath::new(Some(Mark::Ect1));
@@ -302,10 +304,10 @@ mod tests {
         let mut path = tested();
         assert_eq!(path.on_ack(at(20), TIMEOUT, &report(zero, counts(0, 3, 1), 4)), 1);
         assert_eq!((path.state(), path.mark(at(20), TIMEOUT)), (Some(EcnState::Capable), Ecn::Ect1));
-        assert_eq!(path.anew().mark(at(20), TIMEOUT), Ecn::Ect1);
+        assert_eq!(path.for_new_path().mark(at(20), TIMEOUT), Ecn::Ect1);
         for bad in [
             Report { counts: None, ..report(zero, zero, 1) },
-            // They become ECT(0), all or one.
+            // All or one of the marks become ECT(0).
             report(zero, counts(4, 0, 0), 4),
             report(zero, counts(1, 4, 0), 4),
             // More than were sent, fewer than were acknowledged, and fewer than before.

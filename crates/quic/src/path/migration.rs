@@ -1,30 +1,29 @@
-//! How a client changes the address that it sends from (RFC 9000 section 9.2), why it cannot, and where a server would
-//! rather have it send to (section 9.6).
+//! The ways of migrating a client (RFC 9000 section 9.2), the errors, and a server's preferred address (section 9.6).
 
 use crate::ids::NumberedId;
 use std::fmt;
 use std::net::{SocketAddrV4, SocketAddrV6};
 use wire::PreferredAddress;
 
-/// How a client moves to another address of its own: see [`crate::Connection::migrate`].
+/// The way in which a client migrates to another local address: see [`crate::Connection::migrate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Migration {
-    /// The new path is validated first; then everything moves there (RFC 9000 section 9.1). If the validation fails,
-    /// nothing has changed but an [`Event::PathFailed`](crate::Event::PathFailed).
+    /// Validates the new path first, then migrates (RFC 9000 section 9.1). If validation fails, the connection
+    /// remains on its path and reports [`Event::PathFailed`](crate::Event::PathFailed).
     Probe,
-    /// Everything moves at once, and the new path is validated meanwhile. If the validation fails, everything moves
-    /// back.
+    /// Migrates immediately and validates the new path meanwhile. If validation fails, the connection returns to the
+    /// old path.
     AtOnce,
-    /// The old address is gone. Everything moves at once; there is no way back.
+    /// The old address has disappeared: migrates immediately, without a path to return to.
     Rebound,
-    /// The address changes and the connection takes no notice: the same connection id, no validation, the same window. To
-    /// the peer it looks as if a NAT on the way had changed its binding (RFC 9000 section 9.3). For tests and experiments;
-    /// it lets observers link the paths (section 9.5).
+    /// Changes the address without any reaction of the connection: the same connection id, no validation, the same
+    /// window. To the peer this looks like a NAT rebinding (RFC 9000 section 9.3). For tests and experiments;
+    /// observers can link the paths (section 9.5).
     Silent,
 }
 
 impl Migration {
-    /// All of them by the words that scenarios use.
+    /// All ways, by their names in scenarios.
     pub const ALL: [(&'static str, Migration); 4] = [
         ("probe", Migration::Probe),
         ("at_once", Migration::AtOnce),
@@ -33,19 +32,19 @@ impl Migration {
     ];
 }
 
-/// Why a connection cannot move.
+/// The reason why a connection cannot migrate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MigrateError {
-    /// Only clients move (RFC 9000 section 9).
+    /// Only clients migrate (RFC 9000 section 9).
     NotAClient,
     /// The handshake is not confirmed yet (RFC 9000 section 9).
     NotConfirmed,
-    /// The server does not want it: disable_active_migration (RFC 9000 section 18.2).
+    /// The server has sent disable_active_migration (RFC 9000 section 18.2).
     Disabled,
-    /// The server has given no connection id that was not used before (RFC 9000 section 9.5). After a move it gives
-    /// another, one round trip later; a server with empty ids never does.
+    /// The server has provided no unused connection id (RFC 9000 section 9.5). It replaces a used one within a round
+    /// trip; a server with empty ids never provides any.
     NoConnectionId,
-    /// That is where packets leave from already.
+    /// The address is already in use.
     SameAddress,
     /// The connection is closing or closed.
     Closed,
@@ -65,7 +64,7 @@ impl fmt::Display for MigrateError {
 }
 impl std::error::Error for MigrateError {}
 
-/// Where a server would rather be sent to (RFC 9000 section 9.6).
+/// A server's preferred addresses (RFC 9000 section 9.6).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Preferred {
     pub(crate) ipv4: Option<SocketAddrV4>,
@@ -73,11 +72,11 @@ pub(crate) struct Preferred {
 }
 
 impl Preferred {
-    /// The transport parameter, with the id that `issue` gives; `None` if there is no preference.
+    /// The transport parameter, with the id that `issue` returns; `None` without a preferred address.
     pub(crate) fn parameter(self, issue: impl FnOnce() -> NumberedId) -> Option<PreferredAddress> {
         let Preferred { ipv4, ipv6 } = self;
         (ipv4.is_some() || ipv6.is_some()).then(|| {
-            // RFC 9000-9.6.2-4: an id of one connection.
+            // RFC 9000-9.6.2-4: a new id for each connection.
             let NumberedId { id, token, .. } = issue();
             PreferredAddress { ipv4, ipv6, id, token }
         })

@@ -1,8 +1,7 @@
-//! The paths of a connection: the one in use with all that is known of it, and those that may come into use
-//! (RFC 9000 sections 8, 9 and 14).
+//! The paths of a connection: the one in use with its complete state, and candidates (RFC 9000 sections 8, 9 and 14).
 //!
-//! [`Paths`] hears what arrives, what was asked for and what time it is. What is to be done about it outside, an event for
-//! the application say, it leaves as a [`PathOutput`], for the connection to take.
+//! The inputs of [`Paths`] are arrivals, requests and the time. Actions for the connection, such as an event for the
+//! application, are its outputs: a queue of [`PathOutput`].
 
 mod arrivals;
 mod duties;
@@ -16,16 +15,16 @@ mod unused;
 mod validation;
 
 pub(crate) use arrivals::is_probing;
-pub(crate) use duties::Over;
-pub(crate) use ecn::{EcnPath, Mark, Report as EcnReport};
+pub(crate) use duties::PathChoice;
+pub(crate) use ecn::{EcnPath, Mark, Report as EcnFeedback};
 pub(crate) use migration::Preferred;
 pub use migration::{MigrateError, Migration};
-pub(crate) use moves::Situation;
+pub(crate) use moves::PathContext;
 pub(crate) use mtu::MtuSearch;
-pub(crate) use route::{AMPLIFICATION, LEAST_ROOM, Route, same_local};
+pub(crate) use route::{AMPLIFICATION, MIN_ROOM, Route, same_local};
 pub(crate) use signals::AckBatch;
 pub(crate) use unused::{Arrival, MAX_RESPONSES, Role, UnusedPath, UnusedPaths};
-pub(crate) use validation::{Answer, Validation, Verdict};
+pub(crate) use validation::{ChallengeResponse, Validation, ValidationState};
 
 pub use crate::config::MIN_PAYLOAD;
 
@@ -41,23 +40,23 @@ use trace::event::{EcnState, MigrationState};
 use units::{Duration, Histogram, Time};
 use wire::{Ack, PreferredAddress, Side, TransportParameters};
 
-/// How the peer acknowledges: what its transport parameters say, and what it was asked for later.
+/// How the peer acknowledges, according to its transport parameters and later requests.
 #[derive(Debug, Clone, Copy)]
 struct PeerAcks {
     max_delay: Duration,
     /// ack_delay_exponent (RFC 9000 section 18.2).
     exponent: u64,
-    /// Whether it keeps to the maximum: from the confirmation of the handshake on (RFC 9002 section 5.3).
+    /// Whether it respects the maximum delay: after the handshake is confirmed (RFC 9002 section 5.3).
     bound: bool,
 }
 
-/// The path in use: its route, what is in flight on it, and what the acknowledgements tell of it. Nothing of this is kept
-/// elsewhere, so that a connection could have two of them.
+/// The path in use: its route, the packets in flight, and the estimates from acknowledgements. This is the complete
+/// state of a path, so that a connection could have two of them.
 pub(crate) struct Path {
     pub(crate) route: Route,
     /// RTT, window, pacer, bytes in flight.
     pub(crate) recovery: Recovery,
-    /// When the pacer lets the next packet go.
+    /// The time at which the pacer releases the next packet.
     pub(crate) paced_until: Option<Time>,
     peer_acks: PeerAcks,
 }
@@ -69,7 +68,7 @@ impl Path {
         Path { route, recovery, paced_until: None, peer_acks }
     }
 
-    /// The longest that the peer may take to acknowledge.
+    /// The peer's maximum acknowledgement delay.
     #[inline]
     pub(crate) fn max_ack_delay(&self) -> Duration {
         self.peer_acks.max_delay
@@ -79,13 +78,13 @@ impl Path {
     pub(crate) fn probe_timeout(&self) -> Duration {
         self.recovery.rtt.pto() + self.peer_acks.max_delay
     }
-    /// How long the peer says that it waited with an ACK frame of 1-RTT packets (RFC 9002 section 5.3).
+    /// The delay that the peer reports in an ACK frame for 1-RTT packets (RFC 9002 section 5.3).
     #[inline]
     pub(crate) fn ack_delay(&self, ack: &Ack<'_>) -> Duration {
         let delay = Duration::from_micros(ack.delay().saturating_mul(1 << self.peer_acks.exponent));
         if self.peer_acks.bound { delay.min(self.peer_acks.max_delay) } else { delay }
     }
-    /// Whether the pacer, asked now, lets a packet go. If not, it is noted when it will.
+    /// Whether the pacer releases a packet now. If not, records the time at which it will.
     #[inline]
     pub(crate) fn is_paced(&mut self, now: Time) -> bool {
         let until = self.recovery.paced_until(now);
@@ -94,14 +93,14 @@ impl Path {
         }
         until.is_none()
     }
-    /// Whether behind a packet of this size the window has no room for a full one, so that the sender waits until an
-    /// acknowledgement comes.
+    /// Whether a packet of this size leaves no window for a full one, so that the sender must wait for an
+    /// acknowledgement.
     pub(crate) fn fills_window(&self, size: u64) -> bool {
         !self.recovery.admits(size + self.route.payload() as u64)
     }
 }
 
-/// What paths count over the time of a connection.
+/// The counters of all paths of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct PathStats {
     pub(crate) packets_lost: u64,
@@ -120,24 +119,24 @@ pub(crate) struct PathStats {
     pub(crate) challenges_sent: u64,
 }
 
-/// What is to be done outside because of something that a path heard, in this order.
+/// An action for the connection to carry out, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum PathOutput {
-    /// The application is told.
+    /// Report an event to the application.
     Event(Event),
-    /// How far a move is, between these addresses here and there.
+    /// Trace the state of a migration between these local and remote addresses.
     Migration(MigrationState, SocketAddr, SocketAddr),
-    /// The validation of ECN has come to this.
+    /// Trace the state of ECN validation.
     Ecn(EcnState),
-    /// The size of datagrams, before and from now on, and whether the search for a larger one is over.
+    /// Trace the maximum datagram size, old and new, and whether the search is done.
     Mtu { old: u16, new: u16, done: bool },
-    /// Window and RTT are those of another path.
+    /// Trace window and RTT, which now belong to another path.
     Metrics,
-    /// The peer is told that the id of this number is not used any more.
+    /// Retire the peer's id with this sequence number.
     Retire(u64),
-    /// The connection is closed with this error.
+    /// Close the connection with this error.
     Fail(TransportError),
-    /// There is no path to the peer any more: the connection ends without a word.
+    /// End the connection silently, because no path to the peer is left.
     NoPath,
 }
 
@@ -145,39 +144,39 @@ pub(crate) enum PathOutput {
 pub(crate) struct Paths {
     /// The path in use.
     pub(crate) current: Path,
-    /// The peer's ids, which packets go to.
+    /// The peer's ids.
     pub(crate) ids: RemoteIds,
     unused: UnusedPaths,
-    /// Answers to challenges that came on the path in use.
+    /// Pending responses to challenges received on the path in use.
     responses: VecDeque<[u8; 8]>,
     config: Arc<Config>,
     side: Side,
-    /// The addresses of the handshake: here and there.
+    /// The addresses of the handshake: local and remote.
     first: (SocketAddr, SocketAddr),
-    /// At a server: whether it has given out another address.
-    is_moveable: bool,
+    /// At a server: whether it has sent a preferred address.
+    has_preferred_address: bool,
     /// Whether the handshake is confirmed.
     confirmed: bool,
-    /// Whether the peer does not want this side to move.
-    moves_disabled: bool,
-    /// Where the peer would rather have packets sent to.
+    /// Whether the peer has sent disable_active_migration.
+    migration_disabled: bool,
+    /// The server's preferred address.
     preferred: Option<PreferredAddress>,
-    /// How many recoveries there were before the one of the path in use.
+    /// The number of recoveries created so far, beside the first.
     epochs: u32,
-    /// What the data of challenges and the draws of controllers follow from.
+    /// The seed for the data of challenges and for controllers.
     seed: u64,
     pub(crate) stats: PathStats,
     outputs: Vec<PathOutput>,
 }
 
 impl Paths {
-    /// The path of the handshake and no other. `is_moveable`: a server has told of an address that it prefers.
+    /// Only the path of the handshake. `is_moveable`: the server has sent a preferred address.
     pub(crate) fn new(
         side: Side,
         current: Path,
         ids: RemoteIds,
         config: Arc<Config>,
-        (seed, is_moveable): (u64, bool),
+        (seed, has_preferred_address): (u64, bool),
     ) -> Paths {
         Paths {
             first: (current.route.local, current.route.remote),
@@ -187,9 +186,9 @@ impl Paths {
             responses: VecDeque::new(),
             config,
             side,
-            is_moveable,
+            has_preferred_address,
             confirmed: false,
-            moves_disabled: false,
+            migration_disabled: false,
             preferred: None,
             epochs: 0,
             seed,
@@ -198,12 +197,12 @@ impl Paths {
         }
     }
 
-    /// The peer's transport parameters have come.
+    /// Applies the peer's transport parameters.
     pub(crate) fn on_peer_parameters(&mut self, peer: &TransportParameters) {
         self.current.peer_acks.max_delay = Duration::from_millis(peer.max_ack_delay_ms);
         self.current.peer_acks.exponent = peer.ack_delay_exponent;
         self.current.route.limit_payload(peer.max_udp_payload_size);
-        self.moves_disabled = peer.disable_active_migration;
+        self.migration_disabled = peer.disable_active_migration;
         self.preferred = peer.preferred_address;
         if let Some(preferred) = peer.preferred_address {
             self.ids.add_preferred(preferred.id, preferred.token);
@@ -212,21 +211,20 @@ impl Paths {
             self.ids.set_first_token(token);
         }
     }
-    /// The peer may take so long to acknowledge, because it was asked to. When it begins to is not known, so that a shorter
-    /// delay is not counted on.
+    /// Raises the peer's maximum acknowledgement delay after a request. The delay is never lowered, because the time
+    /// at which the peer applies the request is unknown.
     pub(crate) fn allow_ack_delay(&mut self, delay: Duration) {
         let known = &mut self.current.peer_acks.max_delay;
         *known = delay.max(*known);
     }
-    /// The handshake is confirmed: a client turns to the address that the server prefers.
+    /// Notes that the handshake is confirmed; a client then tries the server's preferred address.
     pub(crate) fn on_confirmed(&mut self, now: Time) {
         self.confirmed = true;
         self.current.peer_acks.bound = true;
         self.try_preferred(now);
     }
-    /// All that was sent is sent again, with a fresh state of recovery, whose RTT is this where it is known (RFC 9002
-    /// section 6.3).
-    pub(crate) fn begin_again(&mut self, now: Time, rtt: Option<Duration>) {
+    /// Resets recovery, with this initial RTT if known (RFC 9002 section 6.3).
+    pub(crate) fn restart(&mut self, now: Time, rtt: Option<Duration>) {
         if let Some(recovery) = Recovery::fresh(&self.config, rtt, self.seed) {
             self.current.recovery = recovery;
         }
@@ -234,16 +232,16 @@ impl Paths {
         self.current.paced_until = None;
     }
 
-    /// Whether something is to be done outside.
+    /// Whether there are outputs.
     #[inline]
     pub(crate) fn has_outputs(&self) -> bool {
         !self.outputs.is_empty()
     }
-    /// What is to be done outside, since the last call.
+    /// Takes the outputs since the last call.
     pub(crate) fn take_outputs(&mut self) -> Vec<PathOutput> {
         std::mem::take(&mut self.outputs)
     }
-    /// Asks for what the next packet needs that lies elsewhere.
+    /// Prefetches what the next packet needs.
     #[inline]
     pub(crate) fn prefetch(&self) {
         self.current.recovery.prefetch();

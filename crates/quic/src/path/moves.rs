@@ -1,7 +1,8 @@
-//! Which path a connection uses: how it moves to another, the way back, and the ids that paths take and leave (RFC 9000
-//! sections 5.1 and 9).
+//! The choice of the path: migration, fallback, and the connection ids of paths (RFC 9000 sections 5.1 and 9).
 
-use super::{MigrateError, Migration, PathOutput, Paths, Role, Route, UnusedPath, Validation, Verdict};
+use super::{
+    MigrateError, Migration, PathOutput, Paths, Role, Route, UnusedPath, Validation, ValidationState,
+};
 use crate::error::TransportError;
 use crate::event::Event;
 use crate::ids::{LocalIds, NumberedId};
@@ -12,27 +13,27 @@ use trace::event::MigrationState;
 use units::{Duration, Time};
 use wire::{Code, ConnectionId, Side};
 
-/// How often the patience with a path doubles at most, when validations fail one after the other.
-const MOST_DOUBLINGS: u32 = 8;
+/// The maximum number of doublings of the validation timeout after successive failures.
+const MAX_DOUBLINGS: u32 = 8;
 
-/// What a connection is doing while something happens to its paths.
-pub(crate) struct Situation<'a> {
+/// The parts of a connection that its paths need for an input.
+pub(crate) struct PathContext<'a> {
     pub(crate) now: Time,
     /// Whether the connection is neither closing nor closed.
     pub(crate) open: bool,
-    /// The space of 1-RTT packets, whose packets count for one path or another.
+    /// The space of 1-RTT packets, each of which counts for one path.
     pub(crate) space: &'a mut Space,
-    /// The ids that the peer's packets go to.
+    /// The ids issued to the peer.
     pub(crate) local_ids: &'a LocalIds,
 }
 
 impl Paths {
-    // ---- what an application does ----
+    // ---- calls of the application ----
 
     /// See [`Connection::migrate`](crate::Connection::migrate).
     pub(crate) fn migrate(
         &mut self,
-        at: &mut Situation<'_>,
+        at: &mut PathContext<'_>,
         local: SocketAddr,
         how: Migration,
     ) -> Result<(), MigrateError> {
@@ -47,19 +48,19 @@ impl Paths {
             self.current.route.local = local;
             return Ok(());
         }
-        // RFC 9000-9-1.
+        // RFC 9000-9-1: "MUST NOT initiate connection migration before the handshake is confirmed".
         if !self.confirmed {
             return Err(MigrateError::NotConfirmed);
         }
-        // RFC 9000-9-2, 9000-18.2-2: it holds for the address of the handshake only (18.2).
-        if self.moves_disabled && self.current.route.remote == self.first.1 {
+        // RFC 9000-9-2, 9000-18.2-2: it only applies to the server's address of the handshake (section 18.2).
+        if self.migration_disabled && self.current.route.remote == self.first.1 {
             return Err(MigrateError::Disabled);
         }
         if self.current.route.local == local {
             return Err(MigrateError::SameAddress);
         }
         self.drop_candidates();
-        // RFC 9000-9.5-1.
+        // RFC 9000-9.5-1: an id is used from only one local address.
         let Some(id) = self.ids.take_unused() else { return Err(MigrateError::NoConnectionId) };
         let remote = self.current.route.remote;
         self.try_path(now, local, remote, id);
@@ -70,22 +71,23 @@ impl Paths {
                 && let Some(old) = self.unused.find_role(Role::Fallback)
             {
                 let gone = self.unused.remove(old);
-                self.let_go(&gone);
+                self.retire_id_of(&gone);
             }
         }
         Ok(())
     }
 
-    /// A client begins to try a path to which it moves when it is proven.
+    /// Starts validating a path to which a client migrates on success.
     fn try_path(&mut self, now: Time, local: SocketAddr, remote: SocketAddr, id: NumberedId) {
-        let mut route = self.current.route.beside(local, remote, true);
+        let mut route = self.current.route.for_addresses(local, remote, true);
         route.addressed_to = self.current.route.addressed_to;
-        route.validation = Some(Box::new(Validation::new(now, self.patience())));
+        route.validation = Some(Box::new(Validation::new(now, self.validation_timeout())));
         self.note_state(MigrationState::ProbingStarted, local, remote);
         self.add_unused(UnusedPath::new(route, id, Role::Candidate { moves: true }, Time::NEVER));
     }
 
-    /// A client turns to the address that the server prefers (RFC 9000 section 9.6). The handshake is confirmed.
+    /// Starts the migration of a client to the server's preferred address (RFC 9000 section 9.6), once the handshake
+    /// is confirmed.
     pub(super) fn try_preferred(&mut self, now: Time) {
         if self.side == Side::Server || !self.config.use_preferred_address {
             return;
@@ -98,24 +100,24 @@ impl Paths {
         if let Some(remote) = remote.filter(|remote| *remote != self.current.route.remote)
             && let Some(id) = self.ids.take_unused()
         {
-            // RFC 9000-9.6.2-1: the original address stays in use until the new one is proven.
+            // RFC 9000-9.6.2-1: the original address remains in use until the new one is validated.
             self.try_path(now, self.current.route.local, remote, id);
         }
     }
 
-    /// The peer has retired one of our ids: it does not use the path any more that it used it on, and need not be asked
-    /// there.
+    /// Notes that the peer has retired one of this endpoint's ids: it has left the path of that id, which needs no
+    /// validation any more.
     pub(crate) fn on_own_id_retired(&mut self, id: &ConnectionId) {
         for other in self.unused.iter_mut().filter(|other| other.route.addressed_to == *id) {
             other.route.validation = None;
         }
-        self.drop_needless();
+        self.drop_unneeded();
     }
 
-    // ---- moving ----
+    // ---- migration ----
 
-    /// The path of this index becomes the one in use.
-    pub(super) fn move_to(&mut self, at: &mut Situation<'_>, index: usize) {
+    /// Makes the path with this index the one in use.
+    pub(super) fn move_to(&mut self, at: &mut PathContext<'_>, index: usize) {
         let (now, space) = (at.now, &mut *at.space);
         let next = self.unused.remove(index);
         let port_only = self.current.route.differs_in_port_only(&next.route);
@@ -124,8 +126,8 @@ impl Paths {
         let left = std::mem::replace(&mut self.current.route, next.route);
         let mut old = UnusedPath::new(left, old_id, Role::Fallback, Time::NEVER);
         old.responses = std::mem::replace(&mut self.responses, next.responses);
-        // RFC 9000-9.4-2: a path that was in use before takes its estimates up again; another begins anew, unless only a
-        // port has changed.
+        // RFC 9000-9.4-2: a path that was in use before restores its estimates; another one starts with new
+        // estimates, unless only a port has changed.
         let taken_up = next.recovery.map(|mut known| {
             known.bytes_in_flight = space.sent.in_flight_of(known.epoch);
             known.pto_count = 0;
@@ -152,27 +154,27 @@ impl Paths {
         current.recovery.probe_base = now;
         space.loss_time = None;
         if self.side == Side::Client {
-            // The server moves when something comes that is not a probe (9.2).
+            // RFC 9000 section 9.2: a non-probing packet migrates the server.
             space.ping = true;
         }
-        if !self.current.route.is_proven() && self.current.route.validation.is_none() {
-            // RFC 9000-9-4, 9000-9.3-1.
-            self.current.route.validation = Some(Box::new(Validation::new(now, self.patience())));
+        if !self.current.route.is_fully_validated() && self.current.route.validation.is_none() {
+            // RFC 9000-9-4, 9000-9.3-1: a new address of the peer is validated.
+            self.current.route.validation = Some(Box::new(Validation::new(now, self.validation_timeout())));
         }
         self.leave(at, old);
         self.stats.changes += 1;
         let (local, remote) = (self.current.route.local, self.current.route.remote);
         self.outputs.push(PathOutput::Event(Event::Migrated { local, remote }));
         self.note_state(MigrationState::MigrationStarted, local, remote);
-        if self.current.route.is_proven() {
+        if self.current.route.is_fully_validated() {
             self.note_state(MigrationState::MigrationComplete, local, remote);
         }
         self.outputs.push(PathOutput::Metrics);
     }
 
-    /// What the path that was left had estimated goes with it, or with the one to fall back to that shared it.
+    /// Keeps the recovery state of the path that was left with that path, or with the fallback that shared it.
     fn keep_recovery(&mut self, old: &mut UnusedPath, recovery: Recovery) {
-        if old.route.is_proven() {
+        if old.route.is_fully_validated() {
             old.recovery = Some(Box::new(recovery));
         } else if let Some(fallback) = self.unused.iter_mut().find(|known| known.role == Role::Fallback)
             && fallback.recovery.is_none()
@@ -181,37 +183,37 @@ impl Paths {
         }
     }
 
-    /// What becomes of the path that was in use until now.
-    fn leave(&mut self, at: &Situation<'_>, mut old: UnusedPath) {
+    /// Keeps or drops the path that was in use until now.
+    fn leave(&mut self, at: &PathContext<'_>, mut old: UnusedPath) {
         let now = at.now;
-        if !old.route.is_proven() {
-            // RFC 9000 section 9.3.2: a validation that a further move overtakes is abandoned.
-            return self.let_go(&old);
+        if !old.route.is_fully_validated() {
+            // RFC 9000 section 9.3.2: another migration abandons an unfinished validation.
+            return self.retire_id_of(&old);
         }
         let older = self.unused.find_role(Role::Fallback).map(|index| self.unused.remove(index));
         old.route.validation = None;
         match self.side {
             Side::Server if at.local_ids.owns(old.route.addressed_to.as_bytes()) => {
-                // RFC 9000-9.3.3-1: who was there may not know of the move. (If the id that was used there is retired,
-                // the peer has told that it does.)
-                old.route.validation = Some(Box::new(Validation::new(now, self.patience())));
+                // RFC 9000-9.3.3-1: the peer may not be aware of the migration, so the old path is validated. (Not if
+                // the peer has retired the id it used there, which shows that it is aware.)
+                old.route.validation = Some(Box::new(Validation::new(now, self.validation_timeout())));
             }
             Side::Server => {}
             Side::Client => {
-                if self.current.route.is_proven() {
+                if self.current.route.is_fully_validated() {
                     (old.role, old.until) = (Role::Leaving, now + self.linger(old.recovery.as_deref()));
                 }
             }
         }
         self.add_unused(old);
         if let Some(older) = older {
-            // Only now: the two may have shared an id.
-            self.let_go(&older);
+            // After adding the other, because the two may share an id.
+            self.retire_id_of(&older);
         }
     }
 
-    /// The path in use does not work: back to the last that did.
-    fn fall_back(&mut self, at: &mut Situation<'_>) {
+    /// Handles a failed validation of the path in use: returns to the last validated path.
+    fn fall_back(&mut self, at: &mut PathContext<'_>) {
         let (local, remote) = (self.current.route.local, self.current.route.remote);
         self.stats.validations_failed += 1;
         self.unused.failures += 1;
@@ -219,14 +221,14 @@ impl Paths {
         self.note_state(MigrationState::MigrationAbandoned, local, remote);
         self.current.route.validation = None;
         if let Some(index) = self.unused.find_role(Role::Fallback) {
-            // RFC 9000-9.3.2-1. RFC 9000-14.2-1: also where the peer answers but 1200 bytes do not pass.
+            // RFC 9000-9.3.2-1. RFC 9000-14.2-1: also if the peer responds but the path does not carry 1200 bytes.
             return self.move_to(at, index);
         }
         match self.side {
-            // 8.2.4: it can wait until something gets through.
+            // RFC 9000 section 8.2.4: a client can wait until packets arrive again.
             Side::Client => {}
             Side::Server if self.current.route.is_validated() => {
-                // RFC 9000-14.2-1, and section 8.2.4: the path is there, but does not carry what QUIC needs.
+                // RFC 9000-14.2-1, and section 8.2.4: the path works, but does not carry 1200 bytes.
                 let reason = "the path does not carry 1200 bytes";
                 let error = TransportError::new(Code::NO_VIABLE_PATH, reason);
                 self.outputs.push(PathOutput::Fail(error));
@@ -244,10 +246,10 @@ impl Paths {
         Some(recovery)
     }
 
-    // ---- the end of validations ----
+    // ---- results of validation ----
 
-    /// The path in use has proven good.
-    pub(super) fn on_current_proven(&mut self, now: Time) {
+    /// Handles the successful validation of the path in use.
+    pub(super) fn on_current_validated(&mut self, now: Time) {
         self.unused.failures = 0;
         let (local, remote) = (self.current.route.local, self.current.route.remote);
         self.note_state(MigrationState::MigrationComplete, local, remote);
@@ -258,15 +260,16 @@ impl Paths {
             (old.role, old.until) = (Role::Leaving, now + self.linger(old.recovery.as_deref()));
             self.add_unused(old);
         }
-        self.drop_needless();
+        self.drop_unneeded();
     }
 
-    /// A path that is not in use has proven good. Gives how long its answer took if it is the path in use now: that is the first guess of its RTT.
-    pub(super) fn on_unused_proven(
+    /// Handles the successful validation of another path. If that path is now in use, returns the round-trip time of
+    /// the response as its initial RTT.
+    pub(super) fn on_unused_validated(
         &mut self,
-        at: &mut Situation<'_>,
+        at: &mut PathContext<'_>,
         index: usize,
-        took: Duration,
+        round_trip: Duration,
     ) -> Option<Duration> {
         let other = self.unused.get_mut(index)?;
         let (role, local, remote) = (other.role, other.route.local, other.route.remote);
@@ -276,30 +279,32 @@ impl Paths {
             self.note_state(MigrationState::ProbingSuccessful, local, remote);
             if moves {
                 self.move_to(at, index);
-                guess = Some(took);
+                guess = Some(round_trip);
             }
         }
-        self.drop_needless();
+        self.drop_unneeded();
         guess
     }
 
-    /// The fallback is not needed once the path in use is proven and whoever was on it before was asked (9.3.3).
-    fn drop_needless(&mut self) {
-        if self.current.route.is_proven()
+    /// Drops the fallback once the path in use is validated and the validation of the fallback itself has ended (RFC
+    /// 9000 section 9.3.3).
+    fn drop_unneeded(&mut self) {
+        if self.current.route.is_fully_validated()
             && let Some(gone) = self
                 .unused
                 .remove_unless(|known| known.role != Role::Fallback || known.route.validation.is_some())
         {
-            self.let_go(&gone);
+            self.retire_id_of(&gone);
         }
     }
 
-    /// Time has passed, and a path may have run out of it.
+    /// Handles the timers of the paths.
     #[cold]
-    pub(crate) fn on_time(&mut self, at: &mut Situation<'_>) {
+    pub(crate) fn on_time(&mut self, at: &mut PathContext<'_>) {
         let now = at.now;
         let ended = |route: &mut Route| {
-            let failed = route.validation.as_deref_mut().is_some_and(|v| v.on_time(now) == Verdict::Failed);
+            let failed =
+                route.validation.as_deref_mut().is_some_and(|v| v.on_time(now) == ValidationState::Failed);
             failed.then(|| route.validation = None).is_some()
         };
         for other in self.unused.iter_mut() {
@@ -308,9 +313,9 @@ impl Paths {
             }
         }
         while let Some(gone) = self.unused.remove_unless(|other| other.until > now) {
-            if matches!(gone.role, Role::Candidate { .. }) && !gone.route.is_proven() {
+            if matches!(gone.role, Role::Candidate { .. }) && !gone.route.is_fully_validated() {
                 let (local, remote) = (gone.route.local, gone.route.remote);
-                // RFC 9000-9.6.1-1: the path in use stays in use.
+                // RFC 9000-9.6.1-1: the path in use remains in use.
                 self.note_state(MigrationState::ProbingAbandoned, local, remote);
                 self.unused.failures += 1;
                 if self.side == Side::Client {
@@ -318,17 +323,18 @@ impl Paths {
                     self.outputs.push(PathOutput::Event(Event::PathFailed { local, remote }));
                 }
             }
-            self.let_go(&gone);
+            self.retire_id_of(&gone);
         }
-        if ended(&mut self.current.route) && !self.current.route.is_proven() {
+        if ended(&mut self.current.route) && !self.current.route.is_fully_validated() {
             self.fall_back(at);
         }
-        self.drop_needless();
+        self.drop_unneeded();
     }
 
     // ---- ids ----
 
-    /// NEW_CONNECTION_ID (19.15). Paths whose ids are retired by it take others, or end.
+    /// Handles NEW_CONNECTION_ID (RFC 9000 section 19.15). Paths whose ids it retires switch to other ids, or are
+    /// dropped.
     #[cold]
     pub(crate) fn on_new_id(&mut self, new: NumberedId, retire_prior_to: u64) -> Result<(), TransportError> {
         let before = self.ids.current_numbered().sequence;
@@ -343,14 +349,14 @@ impl Paths {
             }
         }
         while let Some(gone) = self.unused.remove_unless(|other| self.ids.holds(other.id.sequence)) {
-            self.let_go(&gone);
+            self.retire_id_of(&gone);
         }
         Ok(())
     }
 
     /// Whether a datagram from this address that ends in this token is a stateless reset.
     pub(crate) fn is_reset_by(&self, remote: SocketAddr, token: [u8; 16]) -> bool {
-        // RFC 9000 section 10.3.1: tokens count for the ids that are in use, each with its remote address.
+        // RFC 9000 section 10.3.1: the tokens of ids in use are valid, each for its remote address.
         let current = self.current.route.remote == remote && self.ids.current_numbered().has_token(token);
         current || self.unused.iter().any(|known| known.route.remote == remote && known.id.has_token(token))
     }
@@ -358,7 +364,7 @@ impl Paths {
     pub(super) fn add_unused(&mut self, path: UnusedPath) -> usize {
         let (index, gone) = self.unused.add(path);
         if let Some(gone) = gone {
-            self.let_go(&gone);
+            self.retire_id_of(&gone);
         }
         index
     }
@@ -366,12 +372,12 @@ impl Paths {
     fn drop_candidates(&mut self) {
         let keep = |known: &UnusedPath| !matches!(known.role, Role::Candidate { .. });
         while let Some(gone) = self.unused.remove_unless(keep) {
-            self.let_go(&gone);
+            self.retire_id_of(&gone);
         }
     }
 
-    /// A path is forgotten; its id is retired, unless another path uses it too (RFC 9000 section 5.1.2).
-    pub(super) fn let_go(&mut self, gone: &UnusedPath) {
+    /// Retires the id of a removed path, unless another path shares it (RFC 9000 section 5.1.2).
+    pub(super) fn retire_id_of(&mut self, gone: &UnusedPath) {
         let sequence = gone.id.sequence;
         let shared = self.ids.current_numbered().sequence == sequence
             || self.unused.iter().any(|other| other.id.sequence == sequence);
@@ -379,7 +385,8 @@ impl Paths {
             return;
         }
         let outputs = &mut self.outputs;
-        if let Err(error) = self.ids.give_up(sequence, |sequence| outputs.push(PathOutput::Retire(sequence)))
+        if let Err(error) =
+            self.ids.retire_id(sequence, |sequence| outputs.push(PathOutput::Retire(sequence)))
         {
             outputs.push(PathOutput::Fail(error));
         }
@@ -391,16 +398,16 @@ impl Paths {
 
     // ---- times ----
 
-    /// The larger one of the probe timeouts of the path in use and of a path of which nothing is known
-    /// (RFC 9000 section 8.2.4), and longer after failures.
-    pub(super) fn patience(&self) -> Duration {
+    /// The validation timeout: the larger of the probe timeouts of the path in use and of a new path (RFC 9000
+    /// section 8.2.4), and longer after failures.
+    pub(super) fn validation_timeout(&self) -> Duration {
         let unknown = congestion::RttEstimate::new(self.config.initial_rtt);
         let expected = self.current.probe_timeout().max(unknown.pto() + self.current.max_ack_delay());
-        // Where that was too short, a longer one is: else two ends whose first guess of the RTT is too low would go to and
-        // fro between paths that both work.
-        expected * (1 << self.unused.failures.min(MOST_DOUBLINGS))
+        // Doubled after each failure: otherwise two endpoints with too low an initial RTT would oscillate between two
+        // working paths.
+        expected * (1 << self.unused.failures.min(MAX_DOUBLINGS))
     }
-    /// How long a client keeps the path that it left: what the server asks there comes within a round trip.
+    /// How long a client keeps the path that it left: the server's challenge arrives there within a round trip.
     fn linger(&self, left: Option<&Recovery>) -> Duration {
         left.unwrap_or(&self.current.recovery).rtt.pto() + self.current.max_ack_delay()
     }
@@ -411,7 +418,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::ids::{IdMaker, RemoteIds};
-    use crate::path::{Over, Path};
+    use crate::path::{Path, PathChoice};
     use random::Stream;
     use std::sync::Arc;
 
@@ -441,12 +448,12 @@ mod tests {
         (paths, Space::new(), LocalIds::new(IdMaker { key, slot: 0 }, Stream::new(1, "ids")))
     }
 
-    /// RFC 9000-9-1, 9000-9.3.2-1: without a connection, from the call to the way back.
+    /// RFC 9000-9-1, 9000-9.3.2-1: tests paths without a connection, from the call to the fallback.
     #[test]
-    fn a_client_that_moves_where_nobody_answers_comes_back() {
+    fn a_client_returns_from_a_path_without_response() {
         let (mut paths, mut space, local_ids) = client();
         let mut now = at(10);
-        let mut situation = Situation { now, open: true, space: &mut space, local_ids: &local_ids };
+        let mut situation = PathContext { now, open: true, space: &mut space, local_ids: &local_ids };
         assert_eq!(
             paths.migrate(&mut situation, address(HERE), Migration::AtOnce),
             Err(MigrateError::SameAddress)
@@ -468,13 +475,13 @@ mod tests {
         for _ in 0..100 {
             let Some(due) = paths.deadline() else { break };
             now = now.max(due);
-            let mut situation = Situation { now, open: true, space: &mut space, local_ids: &local_ids };
+            let mut situation = PathContext { now, open: true, space: &mut space, local_ids: &local_ids };
             paths.on_time(&mut situation);
             failed.extend(paths.take_outputs());
             if failed.contains(&moved(HERE)) {
                 break;
             }
-            paths.on_validation_sent(now, Over::Current, 1200, Some([9; 8]));
+            paths.on_validation_sent(now, PathChoice::Current, 1200, Some([9; 8]));
         }
         let first =
             PathOutput::Event(Event::PathFailed { local: address(ELSEWHERE), remote: address(SERVER) });
@@ -484,16 +491,16 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_move_is_told_why() {
+    fn a_migration_that_is_not_permitted_returns_the_reason() {
         let (mut paths, mut space, local_ids) = client();
         let mut tries = |paths: &mut Paths, open| {
-            let mut situation = Situation { now: at(1), open, space: &mut space, local_ids: &local_ids };
+            let mut situation = PathContext { now: at(1), open, space: &mut space, local_ids: &local_ids };
             paths.migrate(&mut situation, address(ELSEWHERE), Migration::Probe)
         };
         assert_eq!(tries(&mut paths, false), Err(MigrateError::Closed));
         assert_eq!(tries(&mut paths, true), Ok(()));
         assert_eq!(tries(&mut paths, true), Err(MigrateError::NoConnectionId));
-        paths.moves_disabled = true;
+        paths.migration_disabled = true;
         assert_eq!(tries(&mut paths, true), Err(MigrateError::Disabled));
         paths.confirmed = false;
         assert_eq!(tries(&mut paths, true), Err(MigrateError::NotConfirmed));

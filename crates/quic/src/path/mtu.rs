@@ -1,29 +1,30 @@
-//! The search for the size of datagrams that a path carries (RFC 8899; RFC 9000 section 14.3): DPLPMTUD, without ICMP.
+//! Path MTU discovery by probes (DPLPMTUD, RFC 8899; RFC 9000 section 14.3), without ICMP.
 //!
-//! A path begins with 1200 bytes. Probes of larger sizes, one at a time, show what passes: first the largest that is
-//! wanted (in steps of a factor where that is far), then, if that is lost, halfway between what passes and what does not. If datagrams that used to pass are lost
-//! again and again, the path is taken for a black hole, and the search begins anew.
+//! A path starts with 1200 bytes. Larger probes, one at a time, test what the path carries: first the maximum
+//! (approached by a constant factor if it is far), and after its loss, sizes halfway between a known good and a known
+//! bad one. If datagrams of a good size are lost repeatedly, the path is considered a black hole, and the search
+//! restarts.
 
 use super::MIN_PAYLOAD;
 use units::{Duration, Time};
 
-/// So many probes of a size are lost until it is given up: MAX_PROBES (RFC 8899 section 5.1.2).
+/// The number of lost probes after which a size is given up: MAX_PROBES (RFC 8899 section 5.1.2).
 const MAX_PROBES: u8 = 3;
-/// So long after its end the search is taken up again: PMTU_RAISE_TIMER (RFC 8899 section 5.1.1).
+/// The time after which a finished search is resumed: PMTU_RAISE_TIMER (RFC 8899 section 5.1.1).
 const RAISE_AFTER: Duration = Duration::from_secs(600);
-/// As long as everything passes a probe is at most so many times larger than what does: a window holds several of those.
-const CLIMB: u16 = 4;
-/// A gain of fewer bytes is not worth a probe.
+/// The maximum ratio of a probe to the current size while no probe is lost, so that the window holds the probe.
+const MAX_GROWTH: u16 = 4;
+/// The minimum gain in bytes that is worth a probe.
 const STEP: u16 = 8;
 
-/// Losses of large datagrams of which none has passed since.
+/// A series of losses of large datagrams without an acknowledged one since.
 #[derive(Debug, Clone, Copy)]
-struct Suspicion {
-    /// When the first of them was sent.
+struct SuspectedBlackHole {
+    /// The time at which the first of them was sent.
     since: Time,
-    /// The smallest of them.
+    /// The size of the smallest.
     least: u16,
-    /// How often such were declared lost that were sent after the losses before.
+    /// The number of bursts; each starts with a packet sent after the previous burst was detected.
     bursts: u8,
     last_at: Time,
 }
@@ -31,25 +32,25 @@ struct Suspicion {
 /// The search on one path.
 #[derive(Debug, Clone)]
 pub(crate) struct MtuSearch {
-    /// The largest UDP payload that is known to pass.
+    /// The largest UDP payload that the path is known to carry.
     current: u16,
-    /// The largest that is wanted.
+    /// The maximum to search for.
     maximum: u16,
-    /// Nothing larger than this can pass, as far as is known.
+    /// The upper bound of the search: larger payloads were lost or are not wanted.
     ceiling: u16,
     /// The size to try now.
     next: Option<u16>,
-    /// The packet number and the size of the probe underway.
-    underway: Option<(u64, u16)>,
-    /// Probes of this size that were lost.
+    /// The packet number and the size of the probe in flight.
+    in_flight: Option<(u64, u16)>,
+    /// The number of lost probes of the current size.
     lost: u8,
-    /// Once the search is over: when it is taken up again.
+    /// The time at which a finished search is resumed.
     raise_at: Time,
-    suspicion: Option<Suspicion>,
+    suspicion: Option<SuspectedBlackHole>,
 }
 
 impl MtuSearch {
-    /// A search that begins at 1200 bytes (RFC 9000 section 14.3: BASE_PLPMTU).
+    /// A search that starts at 1200 bytes (RFC 9000 section 14.3: BASE_PLPMTU).
     pub(crate) fn new(maximum: u16) -> MtuSearch {
         let maximum = maximum.max(MIN_PAYLOAD);
         let mut search = MtuSearch {
@@ -57,7 +58,7 @@ impl MtuSearch {
             maximum,
             ceiling: maximum,
             next: None,
-            underway: None,
+            in_flight: None,
             lost: 0,
             raise_at: Time::NEVER,
             suspicion: None,
@@ -65,29 +66,29 @@ impl MtuSearch {
         search.next = search.candidate();
         search
     }
-    /// The same search on another path.
-    pub(crate) fn anew(&self) -> MtuSearch {
+    /// A new search on another path, with the same maximum.
+    pub(crate) fn for_new_path(&self) -> MtuSearch {
         MtuSearch::new(self.maximum)
     }
-    /// The peer takes no larger payloads than this (RFC 9000 section 18.2: max_udp_payload_size).
+    /// Limits the search to the peer's maximum (RFC 9000 section 18.2: max_udp_payload_size).
     pub(crate) fn limit(&mut self, maximum: u64) {
         let maximum = u64::from(self.maximum).min(maximum) as u16;
         *self = MtuSearch::new(maximum);
     }
-    /// The path comes into use, maybe again: what was underway is not heard of.
+    /// Resumes the search on a path that comes into use; an earlier probe is forgotten.
     pub(crate) fn resume(&mut self) {
-        (self.underway, self.suspicion) = (None, None);
+        (self.in_flight, self.suspicion) = (None, None);
         self.next = self.candidate();
     }
 
-    /// The largest UDP payload that is known to pass, in bytes.
+    /// The largest UDP payload in bytes that the path is known to carry.
     #[inline]
     pub(crate) fn current(&self) -> u16 {
         self.current
     }
-    /// Whether nothing larger is tried for a while.
+    /// Whether the search is finished for now.
     pub(crate) fn is_done(&self) -> bool {
-        self.next.is_none() && self.underway.is_none()
+        self.next.is_none() && self.in_flight.is_none()
     }
     /// The size to probe now.
     #[inline]
@@ -100,7 +101,7 @@ impl MtuSearch {
         if high <= low {
             None
         } else if high == self.maximum {
-            Some(high.min(low.saturating_mul(CLIMB)))
+            Some(high.min(low.saturating_mul(MAX_GROWTH)))
         } else {
             (high - low >= STEP).then(|| low + (high - low).div_ceil(2))
         }
@@ -112,19 +113,20 @@ impl MtuSearch {
         }
     }
 
-    /// The probe that was due left as the packet of this number.
+    /// Notes that the due probe was sent with this packet number.
     pub(crate) fn on_probe_sent(&mut self, number: u64) {
-        self.underway = self.next.take().map(|size| (number, size));
+        self.in_flight = self.next.take().map(|size| (number, size));
     }
-    /// A packet was acknowledged that was sent on this path.
+    /// Notes the acknowledgement of a packet sent on this path.
     #[inline]
     pub(crate) fn on_acked(&mut self, now: Time, number: u64, size: u32, sent_at: Time) {
-        if let Some((_, size)) = self.underway.filter(|(probe, _)| *probe == number) {
-            (self.underway, self.lost, self.suspicion) = (None, 0, None);
+        if let Some((_, size)) = self.in_flight.filter(|(probe, _)| *probe == number) {
+            (self.in_flight, self.lost, self.suspicion) = (None, 0, None);
             self.current = size;
             self.plan(now);
         } else if self.is_done() && self.raise_at <= now {
-            // RFC 8899 section 5.3.3. Only where something is sent anyway: the search keeps no connection alive.
+            // RFC 8899 section 5.3.3. Only when something is acknowledged, so the search does not keep an idle
+            // connection alive.
             self.ceiling = self.maximum;
             self.plan(now);
         }
@@ -132,11 +134,11 @@ impl MtuSearch {
             self.suspicion = None;
         }
     }
-    /// A packet that was sent on this path was declared lost. Gives whether the path has become a black hole for what
-    /// used to pass (RFC 8899 section 4.3).
+    /// Notes the loss of a packet sent on this path. Returns whether the path is now considered a black hole (RFC
+    /// 8899 section 4.3).
     pub(crate) fn on_lost(&mut self, now: Time, number: u64, size: u32, sent_at: Time) -> bool {
-        if let Some((_, size)) = self.underway.filter(|(probe, _)| *probe == number) {
-            self.underway = None;
+        if let Some((_, size)) = self.in_flight.filter(|(probe, _)| *probe == number) {
+            self.in_flight = None;
             self.lost += 1;
             if self.lost >= MAX_PROBES {
                 (self.ceiling, self.lost) = (size - 1, 0);
@@ -148,7 +150,7 @@ impl MtuSearch {
             return false;
         }
         let size = size as u16;
-        let first = Suspicion { since: sent_at, least: size, bursts: 0, last_at: Time::ZERO };
+        let first = SuspectedBlackHole { since: sent_at, least: size, bursts: 0, last_at: Time::ZERO };
         let known = self.suspicion.get_or_insert(first);
         known.least = known.least.min(size);
         if known.bursts == 0 || sent_at > known.last_at {
@@ -157,15 +159,15 @@ impl MtuSearch {
         }
         known.bursts >= MAX_PROBES && self.fall_back()
     }
-    /// Probe timeouts have fired one after the other, and nothing was heard. Gives whether the size falls.
+    /// Notes a number of successive probe timeouts. Returns whether the size was reset.
     pub(crate) fn on_silence(&mut self, timeouts: u32) -> bool {
         timeouts >= u32::from(MAX_PROBES) && self.fall_back()
     }
-    /// Back to 1200 bytes; the search begins anew.
+    /// Restarts the search at 1200 bytes. Returns whether that lowers the size.
     fn fall_back(&mut self) -> bool {
         let falls = self.current > MIN_PAYLOAD;
         if falls {
-            *self = self.anew();
+            *self = self.for_new_path();
         }
         falls
     }
@@ -179,7 +181,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
-    /// Probes until the search is over, on a path that carries so much; gives the sizes in their order.
+    /// Probes until the search is finished, on a path that carries this size; returns the sizes in order.
     fn search(search: &mut MtuSearch, carries: u16, number: &mut u64) -> Vec<u16> {
         let mut tried = Vec::new();
         while let Some(size) = search.due() {
@@ -221,12 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn where_what_is_wanted_is_far_it_is_come_to_in_steps() {
+    fn a_distant_maximum_is_approached_in_steps() {
         assert_eq!(search(&mut MtuSearch::new(65_527), 65_527, &mut 0), [4800, 19_200, 65_527]);
     }
 
     #[test]
-    fn a_probe_that_is_lost_alone_is_repeated() {
+    fn a_single_lost_probe_is_repeated() {
         let mut one = MtuSearch::new(1472);
         for number in 0..2 {
             one.on_probe_sent(number);
@@ -254,7 +256,7 @@ mod tests {
 
     /// RFC 8899 section 4.3.
     #[test]
-    fn large_packets_that_are_lost_time_and_again_while_small_ones_pass_are_a_black_hole() {
+    fn repeated_losses_of_large_packets_only_are_a_black_hole() {
         let mut path = MtuSearch::new(1472);
         search(&mut path, 1472, &mut 0);
         let mut lose = |ms, number, size| path.on_lost(at(ms), number, size, at(ms - 50));
@@ -263,17 +265,17 @@ mod tests {
         assert!(!lose(160, 13, 1200), "small");
         assert!(!lose(200, 14, 1472));
         let mut again = path.clone();
-        // Something as large passes: it is no black hole.
+        // An acknowledged packet of the same size: not a black hole.
         again.on_acked(at(230), 15, 1472, at(180));
         assert!(!again.on_lost(at(300), 16, 1472, at(250)));
-        // Something smaller passes: that tells nothing.
+        // An acknowledged smaller packet shows nothing.
         path.on_acked(at(230), 15, 1300, at(180));
         assert!(path.on_lost(at(300), 16, 1472, at(250)));
         assert_eq!((path.current(), path.due()), (1200, Some(1472)));
     }
 
     #[test]
-    fn silence_after_three_probe_timeouts_is_one_too() {
+    fn silence_after_three_probe_timeouts_is_a_black_hole() {
         let mut path = MtuSearch::new(1472);
         assert!(!path.on_silence(5), "1200 is what there was");
         search(&mut path, 1472, &mut 0);
@@ -283,11 +285,11 @@ mod tests {
 
     /// RFC 9000 section 18.2.
     #[test]
-    fn the_peer_bounds_it() {
+    fn the_peer_limits_the_size() {
         let mut path = MtuSearch::new(9000);
         path.limit(1350);
         assert_eq!(search(&mut path, 9000, &mut 0), [1350]);
         path.limit(65_527);
-        assert_eq!(path.anew().due(), Some(1350));
+        assert_eq!(path.for_new_path().due(), Some(1350));
     }
 }

@@ -1,58 +1,59 @@
-//! What is known of a path before anything is sent on it: its two addresses, whether the peer's is proven, and how much may
-//! be sent there (RFC 9000 sections 8, 9 and 14).
+//! The route of a path: its two addresses, the validation of the peer's, and the amount that may be sent there (RFC
+//! 9000 sections 8, 9 and 14).
 
 use super::{EcnPath, MIN_PAYLOAD, Mark, MtuSearch, Validation};
 use crate::config::Config;
 use std::net::SocketAddr;
 use wire::{ConnectionId, Side};
 
-/// In so much room fits every packet with an ACK frame of one range: 54 bytes of header at most, 26 of frame, 16 of
-/// tag. In less none is begun, so that what is due never waits for room that it cannot use.
-pub(crate) const LEAST_ROOM: usize = 96;
-/// In so much room fits every packet with a PATH_CHALLENGE or PATH_RESPONSE and nothing else: 25 bytes of header at
-/// most, 9 of frame, 16 of tag.
+/// The room for any packet with an ACK frame of one range: at most 54 bytes of header, 26 of frame and 16 of tag. No
+/// packet is started with less room, so that a due frame never blocks on room that it cannot use.
+pub(crate) const MIN_ROOM: usize = 96;
+/// The room for any packet with one PATH_CHALLENGE or PATH_RESPONSE: at most 25 bytes of header, 9 of frame and 16 of
+/// tag.
 const CHALLENGE_ROOM: u64 = 50;
-/// While an address is being validated, so much of what may be sent there is kept for challenges that have to be
-/// repeated: the peer may have no reason to send anything more.
+/// The part of the anti-amplification credit reserved for repeated challenges during validation, because the peer may
+/// send nothing more.
 const CHALLENGE_RESERVE: u64 = 5 * CHALLENGE_ROOM;
-/// So many times what came from an address may be sent there before it is proven (RFC 9000 section 8.1).
+/// The anti-amplification limit: the ratio of bytes sent to bytes received before an address is validated (RFC 9000
+/// section 8.1).
 pub(crate) const AMPLIFICATION: u64 = 3;
 
-/// The two ends of a path and what is known of the way between them. A path in use also has estimates of it: see
-/// [`Path`](super::Path).
+/// The two addresses of a path and what is known about the route between them. The path in use also has estimates:
+/// see [`Path`](super::Path).
 #[derive(Debug)]
 pub(crate) struct Route {
-    /// The address here; its IP is unspecified where the system chooses it.
+    /// The local address; its IP is unspecified if the system chooses it.
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
-    /// The id of ours that the peer's packets came to when this path was first seen.
+    /// The destination id of the peer's packets when this path was first seen.
     pub(crate) addressed_to: ConnectionId,
-    /// Whether the peer is known to receive at its address.
+    /// Whether the peer's address is validated.
     validated: bool,
-    /// Whether the path is known to carry 1200 bytes each way (RFC 9000 section 8.2.1).
+    /// Whether the path is known to carry 1200 bytes in both directions (RFC 9000 section 8.2.1).
     carries_full: bool,
     received: u64,
     sent: u64,
     peer_max_payload: u64,
-    /// The largest UDP payload that the options admit.
+    /// The largest UDP payload that the options permit.
     max_payload: u16,
-    /// The first packet number that is sent on it since it came into use: what is below went another way.
+    /// The first packet number sent since the path came into use; lower ones were sent on another path.
     pub(crate) since: u64,
     pub(crate) ecn: EcnPath,
-    /// Where the options ask for it.
+    /// Present if the options enable it.
     pub(crate) mtu: Option<Box<MtuSearch>>,
-    /// While it is being validated (RFC 9000 section 8.2).
+    /// Present during path validation (RFC 9000 section 8.2).
     pub(crate) validation: Option<Box<Validation>>,
 }
 
-/// Whether two addresses of this side may be the same: an unspecified IP address stands for any.
+/// Whether two local addresses may be the same: an unspecified IP address matches any.
 #[inline]
 pub(crate) fn same_local(one: SocketAddr, other: SocketAddr) -> bool {
     one == other || one.ip().is_unspecified() || other.ip().is_unspecified()
 }
 
 impl Route {
-    /// The path of the handshake. A client trusts the address that it chose; a server must see the client's proven.
+    /// The path of the handshake. A client trusts the server's address; a server must validate the client's.
     pub(crate) fn new(
         side: Side,
         local: SocketAddr,
@@ -64,7 +65,7 @@ impl Route {
             remote,
             addressed_to,
             validated: side == Side::Client,
-            // The datagrams of the handshake have that size (14.1).
+            // RFC 9000 section 14.1: handshake datagrams have this size.
             carries_full: true,
             received: 0,
             sent: 0,
@@ -76,14 +77,15 @@ impl Route {
             validation: None,
         }
     }
-    /// The path with what the options of the connection ask for; `l4s`: the controller answers to CE as an L4S sender.
+    /// Applies the options of the connection; `l4s`: the controller reacts to CE as an L4S sender.
     pub(crate) fn with_options(self, config: &Config, l4s: bool) -> Route {
         let mark = if l4s { Some(Mark::Ect1) } else { config.ecn.then_some(Mark::Ect0) };
         let mtu = config.mtu_discovery.then(|| Box::new(MtuSearch::new(config.max_udp_payload)));
         Route { ecn: EcnPath::new(mark), mtu, max_payload: config.max_udp_payload, ..self }
     }
-    /// A path between other addresses, to the same peer. `trusted`: the peer's address need not be proven.
-    pub(crate) fn beside(&self, local: SocketAddr, remote: SocketAddr, trusted: bool) -> Route {
+    /// The route of a path between other addresses to the same peer. `trusted`: the peer's address needs no
+    /// validation.
+    pub(crate) fn for_addresses(&self, local: SocketAddr, remote: SocketAddr, trusted: bool) -> Route {
         Route {
             local,
             remote,
@@ -95,27 +97,26 @@ impl Route {
             peer_max_payload: self.peer_max_payload,
             max_payload: self.max_payload,
             since: 0,
-            // RFC 9000 section 13.4.2: validated for each path anew.
-            ecn: self.ecn.anew(),
-            // RFC 9000 section 14.3: so is its size.
-            mtu: self.mtu.as_deref().map(|search| Box::new(search.anew())),
+            // RFC 9000 section 13.4.2: ECN is validated for each path.
+            ecn: self.ecn.for_new_path(),
+            // RFC 9000 section 14.3: the MTU is searched for each path.
+            mtu: self.mtu.as_deref().map(|search| Box::new(search.for_new_path())),
             validation: None,
         }
     }
 
-    /// Whether datagrams between these addresses are of this path.
+    /// Whether datagrams between these addresses belong to this path.
     #[inline]
     pub(crate) fn is_between(&self, local: SocketAddr, remote: SocketAddr) -> bool {
         self.remote == remote && same_local(self.local, local)
     }
-    /// Whether a move to the other path changes nothing but a port: most often a NAT has chosen another one
-    /// (RFC 9000 section 9.4).
+    /// Whether the other path differs only in a port, which most often means a NAT rebinding (RFC 9000 section 9.4).
     pub(crate) fn differs_in_port_only(&self, other: &Route) -> bool {
         self.remote.ip() == other.remote.ip()
             && self.local.ip() == other.local.ip()
             && !self.local.ip().is_unspecified()
     }
-    /// RFC 9000-8.1-2: a datagram counts with all its bytes, whether its packets open or not.
+    /// RFC 9000-8.1-2: all bytes of a datagram count, even if its packets cannot be decrypted.
     #[inline]
     pub(crate) fn on_received(&mut self, bytes: u64) {
         self.received += bytes;
@@ -124,12 +125,12 @@ impl Route {
     pub(crate) fn on_sent(&mut self, bytes: u64) {
         self.sent += bytes;
     }
-    /// The peer has shown that it receives what is sent to its address.
+    /// Marks the peer's address as validated.
     #[inline]
     pub(crate) fn validate(&mut self) {
         self.validated = true;
     }
-    /// A datagram of 1200 bytes was answered by one.
+    /// Notes that the path carries 1200 bytes in both directions.
     pub(crate) fn validate_full(&mut self) {
         self.carries_full = true;
     }
@@ -137,11 +138,11 @@ impl Route {
     pub(crate) fn is_validated(&self) -> bool {
         self.validated
     }
-    /// Whether the path is good for everything: the peer's address is proven, and 1200 bytes pass.
-    pub(crate) fn is_proven(&self) -> bool {
+    /// Whether the path is fully validated: the peer's address, and a size of 1200 bytes.
+    pub(crate) fn is_fully_validated(&self) -> bool {
         self.validated && self.carries_full
     }
-    /// The bytes that may be sent now.
+    /// The number of bytes that may be sent now.
     #[inline]
     pub(crate) fn allowance(&self) -> u64 {
         if self.validated {
@@ -150,21 +151,21 @@ impl Route {
         let reserve = if self.validation.is_some() { CHALLENGE_RESERVE } else { 0 };
         self.credit().saturating_sub(reserve)
     }
-    /// RFC 9000-8-1, 9000-8.1-1, 9000-14.1-4, 9000-9.3-2: the bytes that the amplification limit admits.
+    /// RFC 9000-8-1, 9000-8.1-1, 9000-14.1-4, 9000-9.3-2: the number of bytes within the anti-amplification limit.
     fn credit(&self) -> u64 {
         if self.validated { u64::MAX } else { (self.received * AMPLIFICATION).saturating_sub(self.sent) }
     }
-    /// Whether nothing that is worth a header may be sent until more has arrived.
+    /// Whether the anti-amplification limit leaves no room for a packet.
     #[inline]
     pub(crate) fn is_blocked(&self) -> bool {
-        self.allowance() < LEAST_ROOM as u64
+        self.allowance() < MIN_ROOM as u64
     }
-    /// Whether a datagram of the size that some Initial packets demand may be sent (RFC 9000 section 14.1).
+    /// Whether a datagram of the minimum size for Initial packets may be sent (RFC 9000 section 14.1).
     pub(crate) fn admits_full(&self) -> bool {
         self.allowance() >= u64::from(MIN_PAYLOAD)
     }
-    /// The largest datagram for the validation of the path; `None`: none may be sent. It has 1200 bytes or is as small as
-    /// it can be, so that what the limit admits lasts.
+    /// The size of a datagram for path validation; `None` if none may be sent. It is 1200 bytes or the smallest
+    /// possible size, to save anti-amplification credit.
     pub(crate) fn validation_payload(&self) -> Option<usize> {
         match self.credit() {
             0..CHALLENGE_ROOM => None,
@@ -172,25 +173,25 @@ impl Route {
             _ => Some(usize::from(MIN_PAYLOAD)),
         }
     }
-    /// The peer takes no larger payloads: max_udp_payload_size.
+    /// Limits payloads to the peer's max_udp_payload_size.
     pub(crate) fn limit_payload(&mut self, maximum: u64) {
         self.peer_max_payload = maximum;
         if let Some(search) = &mut self.mtu {
             search.limit(maximum);
         }
     }
-    /// The largest payload that the path is known to carry, or, where nobody asks the path, what is configured.
+    /// The largest payload that the path is known to carry, or without discovery the configured one.
     #[inline]
     fn known_to_pass(&self) -> u16 {
         self.mtu.as_deref().map_or(self.max_payload, MtuSearch::current)
     }
-    /// How far the search for a larger size is: the largest payload that is known to pass, and whether it is over for a
-    /// while.
+    /// The state of MTU discovery: the largest payload that the path is known to carry, and whether the search is
+    /// finished for now.
     #[inline]
-    pub(crate) fn searched(&self) -> Option<(u16, bool)> {
+    pub(crate) fn search_state(&self) -> Option<(u16, bool)> {
         self.mtu.as_deref().map(|search| (search.current(), search.is_done()))
     }
-    /// The largest payload that the path carries, whatever may be sent now.
+    /// The largest payload of the path, regardless of the anti-amplification limit.
     pub(crate) fn size(&self) -> usize {
         u64::from(self.known_to_pass()).min(self.peer_max_payload) as usize
     }
@@ -216,7 +217,7 @@ mod tests {
 
     /// RFC 9000-8-1, 9000-8.1-1.
     #[test]
-    fn a_server_sends_no_more_than_three_times_until_the_address_is_proven() {
+    fn a_server_sends_at_most_three_times_until_the_address_is_validated() {
         let (local, remote) = (address("10.0.0.2:443"), address("10.0.0.1:1"));
         let mut path = first(Side::Server, local, remote);
         assert!(path.is_blocked());
@@ -230,13 +231,13 @@ mod tests {
         path.limit_payload(1300);
         assert_eq!(path.payload(), 1300);
         assert!(!first(Side::Client, remote, local).is_blocked());
-        let other = path.beside(local, address("10.0.0.9:1"), false);
-        assert!(other.is_blocked() && !other.is_proven(), "nothing is known of another address");
-        assert_eq!(path.beside(local, remote, true).payload(), 1300, "the peer is the same");
+        let other = path.for_addresses(local, address("10.0.0.9:1"), false);
+        assert!(other.is_blocked() && !other.is_fully_validated(), "nothing is known of another address");
+        assert_eq!(path.for_addresses(local, remote, true).payload(), 1300, "the peer is the same");
     }
 
     #[test]
-    fn an_unspecified_address_is_no_change_of_path() {
+    fn an_unspecified_address_is_not_a_change_of_path() {
         let (local, remote) = (address("10.0.0.2:443"), address("10.0.0.1:1"));
         let path = first(Side::Server, local, remote);
         assert!(path.is_between(local, remote) && path.is_between(address("0.0.0.0:443"), remote));
@@ -244,8 +245,8 @@ mod tests {
         assert!(!path.is_between(local, address("10.0.0.1:2")));
         let any = first(Side::Client, address("[::]:5"), remote);
         assert!(any.is_between(address("[fe80::1]:5"), remote));
-        assert!(path.differs_in_port_only(&path.beside(local, address("10.0.0.1:2"), false)));
-        assert!(!path.differs_in_port_only(&path.beside(local, address("10.0.0.2:1"), false)));
-        assert!(!any.differs_in_port_only(&any.beside(address("[::]:6"), remote, true)), "who knows");
+        assert!(path.differs_in_port_only(&path.for_addresses(local, address("10.0.0.1:2"), false)));
+        assert!(!path.differs_in_port_only(&path.for_addresses(local, address("10.0.0.2:1"), false)));
+        assert!(!any.differs_in_port_only(&any.for_addresses(address("[::]:6"), remote, true)), "who knows");
     }
 }

@@ -1,7 +1,7 @@
-//! What acknowledgements and losses say of the path in use: ECN (RFC 9000 section 13.4) and the size of datagrams
+//! Signals of acknowledgements and losses for the path in use: ECN (RFC 9000 section 13.4) and the datagram size
 //! (section 14).
 
-use super::{EcnReport, Path, PathOutput, Paths};
+use super::{EcnFeedback, Path, PathOutput, Paths};
 use crate::recovery::{Loss, NewlyAcked};
 use crate::sent::{SentKind, SentPacket};
 use crate::space::Space;
@@ -9,24 +9,24 @@ use trace::event::EcnState;
 use units::Time;
 use wire::{Ack, Ecn};
 
-/// What one ACK frame newly acknowledges.
+/// The packets that one ACK frame newly acknowledges.
 #[derive(Debug, Default)]
 pub(crate) struct AckBatch {
     pub(crate) newly: NewlyAcked,
-    /// Packets that were declared lost before.
+    /// The number of packets that were declared lost before.
     pub(crate) spurious: u64,
-    /// Whether any packet went over another path.
+    /// Whether any packet was sent on another path.
     pub(crate) foreign: bool,
-    /// Packets that left with an ECN mark on this path.
+    /// The number of packets sent on this path with an ECN mark.
     marked: u64,
-    /// Whether any left with one on another path.
-    marked_elsewhere: bool,
-    /// How far the search for the size was before.
-    searched: Option<(u16, bool)>,
+    /// Whether any packet was sent on another path with a mark.
+    marked_on_other_path: bool,
+    /// The state of MTU discovery before the frame.
+    search_state: Option<(u16, bool)>,
 }
 
 impl Path {
-    /// A packet is newly acknowledged.
+    /// Processes a newly acknowledged packet.
     #[inline]
     pub(crate) fn on_packet_acked(
         &mut self,
@@ -40,10 +40,10 @@ impl Path {
             if number >= since {
                 batch.marked += 1;
             } else {
-                batch.marked_elsewhere = true;
+                batch.marked_on_other_path = true;
             }
         }
-        // RFC 9000-9.4-1: what went another way says nothing of this one.
+        // RFC 9000-9.4-1: packets sent on another path say nothing about this one.
         if packet.epoch != self.recovery.epoch {
             batch.foreign = true;
             return;
@@ -59,14 +59,14 @@ impl Path {
 }
 
 impl Paths {
-    /// Before an ACK frame is taken in.
+    /// Starts processing an ACK frame.
     #[inline]
     pub(crate) fn begin_ack(&mut self) -> AckBatch {
         self.current.recovery.begin_ack();
-        AckBatch { searched: self.current.route.searched(), ..AckBatch::default() }
+        AckBatch { search_state: self.current.route.search_state(), ..AckBatch::default() }
     }
-    /// All packets of an ACK frame are taken in. `raised`: it raised the largest acknowledged. Gives the packets that have
-    /// come with CE since the frame before.
+    /// Finishes processing an ACK frame. `raised`: it raised the largest acknowledged. Returns the number of packets
+    /// newly reported with CE.
     #[inline]
     pub(crate) fn end_ack(
         &mut self,
@@ -76,15 +76,15 @@ impl Paths {
         batch: &AckBatch,
     ) -> u64 {
         self.stats.packets_spuriously_lost += batch.spurious;
-        self.on_searched(now, batch.searched);
-        // RFC 9000-13.4.2.1-1: counts that came out of order are not looked at.
+        self.on_search_progress(now, batch.search_state);
+        // RFC 9000-13.4.2.1-1: the counts of reordered ACK frames are ignored.
         if raised && self.current.route.ecn.is_enabled() {
             self.on_ecn_counts(now, space, ack, batch)
         } else {
             0
         }
     }
-    /// Packets were declared lost.
+    /// Processes packets declared lost.
     pub(crate) fn on_losses(&mut self, now: Time, losses: &[Loss]) {
         self.stats.packets_lost += losses.len() as u64;
         let (since, state) = (self.current.route.since, self.current.route.ecn.state());
@@ -93,23 +93,23 @@ impl Paths {
             self.current.route.ecn.on_lost();
         }
         self.note_ecn_state(state);
-        let before = self.current.route.searched();
+        let before = self.current.route.search_state();
         let Some(search) = &mut self.current.route.mtu else { return };
         for loss in of_path {
             self.stats.mtu_probes_lost += u64::from(loss.kind == SentKind::MtuProbe);
             self.stats.mtu_black_holes +=
                 u64::from(search.on_lost(now, loss.number, loss.size, loss.sent_at));
         }
-        self.on_searched(now, before);
+        self.on_search_progress(now, before);
     }
-    /// A probe timeout fired.
+    /// Counts a probe timeout.
     pub(crate) fn on_probe_timeout(&mut self, now: Time) {
         self.stats.probe_timeouts += 1;
         self.current.recovery.pto_count += 1;
-        let before = self.current.route.searched();
+        let before = self.current.route.search_state();
         if let Some(search) = &mut self.current.route.mtu {
             self.stats.mtu_black_holes += u64::from(search.on_silence(self.current.recovery.pto_count));
-            self.on_searched(now, before);
+            self.on_search_progress(now, before);
         }
     }
 
@@ -126,20 +126,20 @@ impl Paths {
         self.note_ecn_state(before);
         ecn
     }
-    /// A packet left with a mark.
+    /// Notes that a packet was sent with a mark.
     #[inline]
     pub(crate) fn on_marked(&mut self) {
         self.current.route.ecn.on_marked();
         self.stats.ect_packets_sent += 1;
     }
 
-    /// An ACK frame raised the largest acknowledged.
+    /// Evaluates the ECN counts of an ACK frame that raised the largest acknowledged.
     fn on_ecn_counts(&mut self, now: Time, space: &mut Space, ack: &Ack<'_>, batch: &AckBatch) -> u64 {
         let before = space.ecn_counts;
         let counts = ack.ecn();
         space.ecn_counts = counts.unwrap_or(before);
-        let (acked, sent, mixed) = (batch.marked, space.sent.ect, batch.marked_elsewhere);
-        let report = EcnReport { counts, before, acked, sent, mixed };
+        let (acked, sent, mixed) = (batch.marked, space.sent.ect, batch.marked_on_other_path);
+        let report = EcnFeedback { counts, before, acked, sent, mixed };
         let (state, timeout) = (self.current.route.ecn.state(), self.current.probe_timeout());
         let congested = self.current.route.ecn.on_ack(now, timeout, &report);
         self.stats.ce_packets_reported += congested;
@@ -160,25 +160,25 @@ impl Paths {
 
     // ---- the size of datagrams ----
 
-    /// The size of the probe that waits to be sent, if there is one and the window could ever hold it. `probing`: the
-    /// probes of a timeout are still to be sent.
+    /// The size of the pending probe, if there is one and it fits into an empty window. `probing`: probes of a probe
+    /// timeout are still pending.
     fn mtu_probe_due(&self, probing: bool) -> Option<usize> {
         let Path { route, recovery, .. } = &self.current;
         let size = usize::from(route.mtu.as_ref()?.due()?);
         let calm = self.confirmed
-            && route.is_proven()
+            && route.is_fully_validated()
             && route.validation.is_none()
             && recovery.pto_count == 0
             && !probing;
         (calm && size as u64 <= recovery.window()).then_some(size)
     }
-    /// The size of the probe that is to be sent now: window and pacer admit it.
+    /// The size of the probe to send now, if window and pacer permit it.
     #[cold]
     pub(crate) fn mtu_probe(&mut self, now: Time, probing: bool) -> Option<usize> {
         let size = self.mtu_probe_due(probing)?;
         (self.current.recovery.admits(size as u64) && self.current.is_paced(now)).then_some(size)
     }
-    /// The probe that was due left as the packet of this number.
+    /// Notes that the due probe was sent with this packet number.
     pub(crate) fn on_mtu_probe_sent(&mut self, number: u64, size: usize) {
         if let Some(search) = &mut self.current.route.mtu {
             search.on_probe_sent(number);
@@ -186,14 +186,14 @@ impl Paths {
         self.stats.mtu_probes_sent += 1;
         self.current.route.on_sent(size as u64);
     }
-    /// Whether a probe waits to be sent.
+    /// Whether a probe is pending.
     #[inline]
     pub(crate) fn probes_size(&self) -> bool {
         self.current.route.mtu.as_ref().is_some_and(|search| search.due().is_some())
     }
-    /// The room in the window without which nothing is sent: for a datagram of `limit` bytes, or for the probe that waits.
-    /// That consumes window like anything else (RFC 9000 section 14.4), and a sender with much to send would never leave it
-    /// any.
+    /// The free window required for sending: for a datagram of `limit` bytes, or for a larger pending probe. A probe
+    /// uses the window like other packets (RFC 9000 section 14.4), and a busy sender would otherwise never leave room
+    /// for it.
     #[inline]
     pub(crate) fn room_wanted(&self, limit: usize, probing: bool) -> u64 {
         if self.current.route.mtu.is_none() {
@@ -202,12 +202,12 @@ impl Paths {
         self.mtu_probe_due(probing).unwrap_or(0).max(limit) as u64
     }
 
-    /// The search may have come further than `before`.
+    /// Reports a change of the MTU search since `before`.
     #[inline]
-    fn on_searched(&mut self, now: Time, before: Option<(u16, bool)>) {
-        let searched = self.current.route.searched();
-        if searched != before
-            && let (Some((old, _)), Some((new, done))) = (before, searched)
+    fn on_search_progress(&mut self, now: Time, before: Option<(u16, bool)>) {
+        let search_state = self.current.route.search_state();
+        if search_state != before
+            && let (Some((old, _)), Some((new, done))) = (before, search_state)
         {
             if new != old {
                 self.current.recovery.set_datagram_size(now, u64::from(new));

@@ -1,4 +1,4 @@
-//! The paths of a connection that are not in use: the one to go back to, those being tried, those being left.
+//! The paths of a connection that are not in use: the fallback, candidates, and those being left.
 
 use super::Route;
 use crate::ids::NumberedId;
@@ -7,19 +7,20 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use units::Time;
 
-/// Paths beside the one in use. Beyond, the oldest that nobody needs gives way.
+/// The maximum number of paths beside the one in use. A new path replaces the oldest, except the fallback.
 const MAX_UNUSED: usize = 4;
-/// PATH_RESPONSE frames that wait on one path: a flood of challenges is answered no further.
+/// The maximum number of pending PATH_RESPONSE frames per path; further challenges are ignored.
 pub(crate) const MAX_RESPONSES: usize = 4;
 
-/// What a path that is not in use is kept for.
+/// The reason for which an unused path is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// The last path that was proven: packets go there again if the one in use proves bad (RFC 9000 section 9.3.2).
+    /// The last validated path: the connection returns to it if the one in use fails validation (RFC 9000 section
+    /// 9.3.2).
     Fallback,
-    /// It may become the path in use. `moves`: as soon as it is proven.
+    /// It may become the path in use.
     Candidate {
-        /// Whether the connection goes there by itself.
+        /// Whether the connection migrates to it as soon as it is validated.
         moves: bool,
     },
     /// A client's old path, kept for a while to answer the server's challenges there (RFC 9000 section 9.3.3).
@@ -29,14 +30,14 @@ pub(crate) enum Role {
 /// A path that is not in use.
 pub(crate) struct UnusedPath {
     pub(crate) route: Route,
-    /// The id of the peer that packets on it go to.
+    /// The destination id of packets on it.
     pub(crate) id: NumberedId,
     pub(crate) role: Role,
-    /// RTT, window and pacer that it had when it was in use; `None`: those of the path in use.
+    /// RTT, window and pacer from the time when it was in use; `None`: those of the path in use.
     pub(crate) recovery: Option<Box<Recovery>>,
-    /// Answers to challenges that came on it.
+    /// Pending responses to challenges received on it.
     pub(crate) responses: VecDeque<[u8; 8]>,
-    /// When it is let go, unless something keeps it.
+    /// The time at which it is removed.
     pub(crate) until: Time,
 }
 
@@ -44,13 +45,13 @@ impl UnusedPath {
     pub(crate) fn new(route: Route, id: NumberedId, role: Role, until: Time) -> UnusedPath {
         UnusedPath { route, id, role, recovery: None, responses: VecDeque::new(), until }
     }
-    /// A challenge that came on it is to be answered there.
+    /// Queues a response to a challenge received on it.
     pub(crate) fn answer(&mut self, data: [u8; 8]) {
         if self.responses.len() < MAX_RESPONSES {
             self.responses.push_back(data);
         }
     }
-    /// When there is something to do.
+    /// The time of its next timer.
     fn wake_at(&self) -> Time {
         self.route
             .validation
@@ -60,24 +61,24 @@ impl UnusedPath {
     }
 }
 
-/// A datagram that did not come on the path in use, while it is processed.
+/// A datagram being processed that arrived on another path than the one in use.
 #[derive(Debug)]
 pub(crate) struct Arrival {
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
-    /// Its bytes, until they are counted.
+    /// Its length, until it is counted; then 0.
     pub(crate) length: u64,
-    /// The challenges that were in it.
+    /// The challenges in it.
     pub(crate) challenges: Vec<[u8; 8]>,
 }
 
-/// All that a connection with one path need not have.
+/// The state that a connection with one path does not need.
 #[derive(Default)]
 pub(crate) struct UnusedPaths {
     list: Vec<UnusedPath>,
-    /// The datagram that is being processed, if it came on another path than the one in use.
+    /// The datagram being processed, if it arrived on another path than the one in use.
     pub(crate) arrival: Option<Arrival>,
-    /// Validations that failed since the last that did not.
+    /// The number of failed validations since the last success.
     pub(crate) failures: u32,
 }
 
@@ -103,12 +104,12 @@ impl UnusedPaths {
     pub(crate) fn remove(&mut self, index: usize) -> UnusedPath {
         self.list.remove(index)
     }
-    /// Takes out the first that is not to be kept.
+    /// Removes the first path that `keep` refuses.
     pub(crate) fn remove_unless(&mut self, keep: impl Fn(&UnusedPath) -> bool) -> Option<UnusedPath> {
         let at = self.list.iter().position(|other| !keep(other))?;
         Some(self.list.remove(at))
     }
-    /// Adds a path; gives its index, and the path that had to give way.
+    /// Adds a path; returns its index, and the path that it replaces, if any.
     pub(crate) fn add(&mut self, other: UnusedPath) -> (usize, Option<UnusedPath>) {
         let full = self.list.len() >= MAX_UNUSED;
         let gives_way = self.list.iter().position(|known| full && known.role != Role::Fallback);
@@ -116,7 +117,7 @@ impl UnusedPaths {
         self.list.push(other);
         (self.list.len() - 1, gone)
     }
-    /// When there is something to do for one of them.
+    /// The time of the next timer of any of them.
     pub(crate) fn wake_at(&self) -> Time {
         self.list.iter().map(UnusedPath::wake_at).min().unwrap_or(Time::NEVER)
     }

@@ -1,13 +1,13 @@
-//! The validation of a path: challenges, their answers, their timers (RFC 9000 section 8.2).
+//! Path validation: challenges, responses and timers (RFC 9000 section 8.2).
 
 use units::{Duration, Time};
 
-/// Challenges that an answer is still taken for.
+/// The maximum number of challenges for which a response is still accepted.
 const MAX_CHALLENGES: usize = 8;
-/// A validation is given up after so many probe timeouts (RFC 9000 section 8.2.4).
-const PATIENCE: u64 = 3;
+/// The number of probe timeouts after which validation fails (RFC 9000 section 8.2.4).
+const MAX_TIMEOUTS: u64 = 3;
 
-/// A challenge that was sent.
+/// A sent challenge.
 #[derive(Debug, Clone, Copy)]
 struct Challenge {
     data: [u8; 8],
@@ -16,55 +16,54 @@ struct Challenge {
     full: bool,
 }
 
-/// What an answer shows.
+/// The result of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Answer {
-    /// How long it took.
-    pub(crate) took: Duration,
+pub(crate) struct ChallengeResponse {
+    /// Its round-trip time.
+    pub(crate) round_trip: Duration,
     /// Whether the path carries 1200 bytes.
     pub(crate) full: bool,
 }
 
-/// What the passing of time brings.
+/// The state of a validation after a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// The validation goes on.
-    Underway,
-    /// Nobody answers.
+pub(crate) enum ValidationState {
+    /// Validation continues.
+    InProgress,
+    /// Validation has failed.
     Failed,
 }
 
-/// A validation that is going on.
+/// A validation in progress.
 #[derive(Debug)]
 pub(crate) struct Validation {
     challenges: Vec<Challenge>,
-    /// Datagrams with challenges that are to be sent now.
+    /// The number of datagrams with challenges to send now.
     due: u8,
-    /// How often the timer fired.
+    /// The number of timeouts.
     timeouts: u32,
-    /// When the next are sent if nothing has come by then; never while some are due.
+    /// The time at which challenges are repeated; never while some are due.
     again_at: Time,
     until: Time,
 }
 
 impl Validation {
-    /// A validation that begins now, with the larger one of the probe timeouts of the path in use and of a path of which
-    /// nothing is known.
+    /// Starts a validation. `timeout` is the larger of the probe timeouts of the path in use and of a new path.
     pub(crate) fn new(now: Time, timeout: Duration) -> Validation {
         Validation {
             challenges: Vec::with_capacity(2),
             due: 1,
             timeouts: 0,
             again_at: Time::NEVER,
-            until: now + timeout * PATIENCE,
+            until: now + timeout * MAX_TIMEOUTS,
         }
     }
 
-    /// Whether a datagram with a challenge is to be sent.
+    /// Whether a datagram with a challenge is due.
     pub(crate) fn is_due(&self) -> bool {
         self.due > 0
     }
-    /// A challenge was sent. `timeout` is the probe timeout of the path.
+    /// Notes that a challenge was sent. `timeout` is the probe timeout of the path.
     pub(crate) fn on_sent(&mut self, now: Time, data: [u8; 8], full: bool, timeout: Duration) {
         if self.challenges.len() == MAX_CHALLENGES {
             self.challenges.remove(0);
@@ -72,24 +71,24 @@ impl Validation {
         self.challenges.push(Challenge { data, sent_at: now, full });
         self.due = self.due.saturating_sub(1);
         if self.due == 0 {
-            // RFC 9000-9.4-3: as long as RFC 9002 section 6.2.1 has it, and twice as long each time.
+            // RFC 9000-9.4-3: the interval is that of RFC 9002 section 6.2.1, and doubles each time.
             self.again_at = now + timeout * (1 << self.timeouts.min(16));
         }
     }
-    /// A PATH_RESPONSE with this data came, on whatever path.
-    pub(crate) fn on_response(&self, now: Time, data: [u8; 8]) -> Option<Answer> {
-        // RFC 9000-8.2.2-4: it validates the path that the challenge was sent on.
+    /// Matches a PATH_RESPONSE with this data, received on any path.
+    pub(crate) fn on_response(&self, now: Time, data: [u8; 8]) -> Option<ChallengeResponse> {
+        // RFC 9000-8.2.2-4: it validates the path on which the challenge was sent.
         let challenge = self.challenges.iter().find(|challenge| challenge.data == data)?;
-        Some(Answer { took: now.since(challenge.sent_at), full: challenge.full })
+        Some(ChallengeResponse { round_trip: now.since(challenge.sent_at), full: challenge.full })
     }
-    /// When there is something to do.
+    /// The time of the next timer.
     pub(crate) fn wake_at(&self) -> Time {
         self.again_at.min(self.until)
     }
-    /// Time has passed.
-    pub(crate) fn on_time(&mut self, now: Time) -> Verdict {
+    /// Handles the timers that have expired at `now`.
+    pub(crate) fn on_time(&mut self, now: Time) -> ValidationState {
         if self.until <= now {
-            return Verdict::Failed;
+            return ValidationState::Failed;
         }
         if self.again_at <= now {
             self.timeouts += 1;
@@ -97,7 +96,7 @@ impl Validation {
             self.due = 2;
             self.again_at = Time::NEVER;
         }
-        Verdict::Underway
+        ValidationState::InProgress
     }
 }
 
@@ -118,9 +117,9 @@ mod tests {
         validation.on_sent(at(0), [1; 8], true, TIMEOUT / 4);
         assert!(!validation.is_due());
         let mut sent = Vec::new();
-        while validation.on_time(validation.wake_at()) == Verdict::Underway {
+        while validation.on_time(validation.wake_at()) == ValidationState::InProgress {
             let now = validation.wake_at().min(at(60_000));
-            // What is due leaves at once.
+            // A due challenge is sent at once.
             let now = if now == at(3000) { sent.last().copied().unwrap_or(0) } else { 0 };
             let mut time = now;
             while validation.is_due() {
@@ -134,12 +133,12 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_tells_what_its_challenge_was_in() {
+    fn a_response_shows_the_size_of_its_challenge() {
         let mut validation = Validation::new(at(0), TIMEOUT);
         validation.on_sent(at(0), [1; 8], false, TIMEOUT);
         validation.on_sent(at(5), [2; 8], true, TIMEOUT);
         assert_eq!(validation.on_response(at(9), [3; 8]), None);
-        let answer = |ms, full| Some(Answer { took: Duration::from_millis(ms), full });
+        let answer = |ms, full| Some(ChallengeResponse { round_trip: Duration::from_millis(ms), full });
         assert_eq!(validation.on_response(at(9), [1; 8]), answer(9, false));
         assert_eq!(validation.on_response(at(9), [2; 8]), answer(4, true));
         for n in 10..200 {

@@ -1,30 +1,30 @@
-//! 0-RTT on one connection: its keys, and what it relies on.
+//! The 0-RTT state of a connection: its keys, and the parameters it relies on.
 
 use tls::{EarlyData, Opener, Sealer};
 use units::Time;
 use wire::TransportParameters;
 
-/// What a connection has that offers or takes 0-RTT, and keeps to its end.
+/// The 0-RTT state of a connection that offers or accepts it, kept until the connection ends.
 #[derive(Debug)]
 pub(crate) struct ZeroRtt {
-    /// What becomes of it, as far as it is known.
+    /// The state of the offer.
     pub(crate) status: EarlyData,
-    /// At a client, until the server has decided.
+    /// At a client: the keys, until the server has decided.
     pub(crate) sealer: Option<Sealer>,
-    /// At a server that takes it, until the keys are discarded.
+    /// At a server: the keys, until they are discarded.
     pub(crate) opener: Option<Opener>,
-    /// At a server: when the keys are discarded.
+    /// At a server: the time at which the keys are discarded.
     pub(crate) discard_at: Option<Time>,
-    /// At a client: the limits that it goes by.
+    /// At a client: the remembered limits.
     pub(crate) remembered: TransportParameters,
     /// At a client: the application protocol of the remembered session; empty: none.
     pub(crate) alpn: Vec<u8>,
-    /// At a client: packets from this number on are 1-RTT packets; the greatest while there are none.
+    /// At a client: the number of the first 1-RTT packet; the maximum while there is none.
     pub(crate) first_one_rtt: u64,
 }
 
 impl ZeroRtt {
-    /// At a client that offers it.
+    /// The state at a client that offers 0-RTT.
     pub(crate) fn offered(sealer: Sealer, remembered: TransportParameters, alpn: Vec<u8>) -> ZeroRtt {
         ZeroRtt {
             status: EarlyData::Offered,
@@ -37,7 +37,7 @@ impl ZeroRtt {
         }
     }
 
-    /// At a server that takes it.
+    /// The state at a server that accepts 0-RTT.
     pub(crate) fn accepted(opener: Opener) -> ZeroRtt {
         ZeroRtt {
             status: EarlyData::Accepted,

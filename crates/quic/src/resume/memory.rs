@@ -1,41 +1,41 @@
-//! What a client knows of servers from earlier connections: TLS sessions with the transport parameters that they came
-//! with, address tokens, and the version that was agreed on.
+//! What a client remembers of servers from earlier connections: TLS sessions with transport parameters, address
+//! tokens, and the negotiated version.
 
 use super::session::Session;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wire::Version;
 
-/// How many servers a [`Memory`] keeps unless it is told otherwise.
+/// The default number of servers in a [`Memory`].
 const DEFAULT_SERVERS: usize = 64;
-/// How many tokens are kept for a server, the newest (RFC 9000 section 8.1.3).
+/// The maximum number of tokens per server; the newest are kept (RFC 9000 section 8.1.3).
 const MAX_TOKENS: usize = 4;
-/// How many TLS sessions are kept for a server, the newest.
+/// The maximum number of TLS sessions per server; the newest are kept.
 const MAX_SESSIONS: usize = 4;
-/// The longest token that is kept, in bytes: it goes into every Initial packet, beside the ClientHello.
+/// The maximum length of a kept token in bytes: every Initial packet carries it beside the ClientHello.
 const MAX_TOKEN: usize = 512;
 
-/// What a client remembers between connections, by server. Bounded: the server that was heard of longest ago is
-/// forgotten first.
+/// What a client remembers between connections, by server. The memory is bounded: the least recently updated server
+/// is forgotten first.
 ///
-/// A server goes by its authority, `example.org:443`: host name and port, because tokens and tickets must not go to a
-/// server that they are not of (RFC 9000 section 8.1.3).
+/// The key of a server is its authority, `example.org:443`: host name and port, because tokens and tickets must not
+/// be sent to another server (RFC 9000 section 8.1.3).
 ///
-/// This is a handle: clones share one memory. An endpoint has one of its own
-/// ([`Endpoint::memory`](crate::Endpoint::memory)), which another endpoint can be given
-/// ([`Endpoint::set_memory`](crate::Endpoint::set_memory)). It lives as long as one of its handles and is not written
-/// to disk.
+/// This is a handle: clones share one memory. An endpoint has its own
+/// ([`Endpoint::memory`](crate::Endpoint::memory)), which can be passed to another endpoint
+/// ([`Endpoint::set_memory`](crate::Endpoint::set_memory)). The memory lives as long as any of its handles and is not
+/// written to disk.
 #[derive(Debug, Clone)]
 pub struct Memory(Arc<Mutex<Servers>>);
 
-/// The servers, the one that was heard of last at the end.
+/// The servers; the most recently updated one is last.
 #[derive(Debug)]
 struct Servers {
     known: VecDeque<Server>,
     limit: usize,
 }
 
-/// What is known of one server.
+/// The memory of one server.
 #[derive(Debug)]
 struct Server {
     authority: Box<str>,
@@ -51,7 +51,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// An empty memory for so many servers.
+    /// An empty memory for at most this many servers.
     pub fn with_limit(servers: usize) -> Memory {
         Memory(Arc::new(Mutex::new(Servers { known: VecDeque::new(), limit: servers })))
     }
@@ -61,8 +61,8 @@ impl Memory {
         self.lock().known.clear();
     }
 
-    /// Keeps a token of a NEW_TOKEN frame for a later connection (RFC 9000 section 8.1.3). One that is longer than 512
-    /// bytes is not kept, and of more than four the oldest is dropped.
+    /// Keeps a token of a NEW_TOKEN frame for a later connection (RFC 9000 section 8.1.3). Tokens longer than 512
+    /// bytes are not kept; of more than four, the oldest is dropped.
     pub fn remember_token(&self, server: &str, version: Version, token: &[u8]) {
         if token.is_empty() || token.len() > MAX_TOKEN {
             return;
@@ -77,8 +77,8 @@ impl Memory {
         });
     }
 
-    /// Takes the newest token for this server out that came in a connection of this version (RFC 9369 section 5). RFC
-    /// 9000 section 8.1.3: a token is used in one connection only, so that nobody can link two of them by it.
+    /// Removes and returns the newest token for this server from a connection of this version (RFC 9369 section 5).
+    /// RFC 9000 section 8.1.3: a token is used in only one connection, so that observers cannot link two.
     pub fn take_token(&self, server: &str, version: Version) -> Option<Vec<u8>> {
         let mut servers = self.lock();
         let tokens = &mut servers.find(server)?.tokens;
@@ -96,8 +96,8 @@ impl Memory {
         });
     }
 
-    /// Takes the newest TLS session with this server out that was made in a connection of this version (RFC 9369 section
-    /// 5). RFC 8446 appendix C.4: a ticket is used once, so that nobody can link two connections by it.
+    /// Removes and returns the newest TLS session with this server from a connection of this version (RFC 9369
+    /// section 5). RFC 8446 appendix C.4: a ticket is used once, so that observers cannot link two connections.
     pub(crate) fn take_session(&self, server: &str, version: Version) -> Option<Session> {
         let mut servers = self.lock();
         let sessions = &mut servers.find(server)?.sessions;
@@ -105,41 +105,41 @@ impl Memory {
         sessions.remove(newest)
     }
 
-    /// How many TLS sessions with this server can be taken up.
+    /// The number of TLS sessions with this server that can be resumed.
     pub fn sessions(&self, server: &str) -> usize {
         self.lock().find(server).map_or(0, |known| known.sessions.len())
     }
 
-    /// Notes the version that was agreed on with this server (RFC 9368 section 4).
+    /// Stores the version negotiated with this server (RFC 9368 section 4).
     pub fn remember_version(&self, server: &str, version: Version) {
         self.update(server, |known| known.version = Some(version));
     }
 
-    /// The version that was agreed on last with this server.
+    /// The version last negotiated with this server.
     pub fn version(&self, server: &str) -> Option<Version> {
         self.lock().find(server)?.version
     }
 
-    /// Forgets all of this server.
+    /// Forgets everything about this server.
     pub fn forget(&self, server: &str) {
         self.lock().known.retain(|known| &*known.authority != server);
     }
 
-    /// Of how many servers something is known.
+    /// The number of remembered servers.
     pub fn len(&self) -> usize {
         self.lock().known.len()
     }
-    /// Whether nothing is known.
+    /// Whether no server is remembered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     fn lock(&self) -> MutexGuard<'_, Servers> {
-        // Nothing in here can be left half done: what a thread that panicked has left is good.
+        // No operation leaves an inconsistent state, so the data of a panicked thread is valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes what is known of a server; it becomes the one heard of last.
+    /// Changes the memory of a server, which becomes the most recently updated one.
     fn update(&self, server: &str, change: impl FnOnce(&mut Server)) {
         let mut servers = self.lock();
         let at = servers.known.iter().position(|known| &*known.authority == server);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_heard_of_longest_ago_is_forgotten_first() {
+    fn the_least_recently_updated_server_is_forgotten_first() {
         let memory = Memory::with_limit(2);
         memory.remember_version("a:1", Version::V1);
         memory.remember_version("b:1", Version::V1);

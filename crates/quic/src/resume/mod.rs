@@ -1,4 +1,4 @@
-//! What is remembered between connections, and what becomes of data that relies on it (0-RTT, RFC 9001 section 4.6).
+//! What is remembered between connections, and 0-RTT, which relies on it (RFC 9001 section 4.6).
 
 mod early;
 mod memory;
@@ -10,7 +10,7 @@ pub(crate) use session::{Session, admits, lowered, remembered, terms};
 
 use std::sync::Arc;
 
-/// A client's memory, and the server of the connection that remembers.
+/// A client's memory, and the key of a connection's server in it.
 #[derive(Debug, Clone)]
 pub(crate) struct Remembering {
     pub(crate) memory: Memory,

@@ -3,15 +3,15 @@
 use tls::Ticket;
 use wire::{TransportParameters, Version};
 
-/// What a client needs to take up a session.
+/// What a client needs to resume a session.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) ticket: Ticket,
-    /// Those of the server that 0-RTT goes by.
+    /// The server's transport parameters for 0-RTT.
     pub(crate) parameters: TransportParameters,
-    /// The application protocol that was agreed on; empty: none was.
+    /// The negotiated application protocol; empty: none.
     pub(crate) alpn: Vec<u8>,
-    /// The version of the connection that gave the ticket: RFC 9369 section 5.
+    /// The version of the connection that provided the ticket (RFC 9369 section 5).
     pub(crate) version: Version,
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn remembered(parameters: &TransportParameters) -> TransportParameter
     }
 }
 
-/// The parameters that a server that takes 0-RTT must not lower, with their names.
+/// The names and values of the parameters that a server must not lower when it accepts 0-RTT.
 fn limits(of: &TransportParameters) -> [(&'static str, u64); 8] {
     [
         ("active_connection_id_limit", of.active_connection_id_limit),
@@ -41,28 +41,28 @@ fn limits(of: &TransportParameters) -> [(&'static str, u64); 8] {
         ("initial_max_stream_data_uni", of.initial_max_stream_data_uni),
         ("initial_max_streams_bidi", of.initial_max_streams_bidi),
         ("initial_max_streams_uni", of.initial_max_streams_uni),
-        // RFC 9221-3-5, 9221-3-6.
+        // RFC 9221-3-5, 9221-3-6: max_datagram_frame_size must not be lowered either.
         ("max_datagram_frame_size", of.max_datagram_frame_size),
     ]
 }
 
-/// The first parameter that is lower now than it is remembered.
+/// The name of the first parameter that is lower now than the remembered one.
 pub(crate) fn lowered(remembered: &TransportParameters, now: &TransportParameters) -> Option<&'static str> {
     let mut pairs = limits(remembered).into_iter().zip(limits(now));
     pairs.find(|((_, then), (_, now))| now < then).map(|((name, _), _)| name)
 }
 
-/// What a server promises to later 0-RTT, as its tickets keep it: its limits, and two parameters whose lowering would
-/// make 0-RTT packets fail ("a server MAY store and recover the previously sent values").
+/// The terms for later 0-RTT, as stored in a server's tickets: its limits, and two parameters that would make 0-RTT
+/// packets fail if lowered ("A server MAY store and recover the previously sent values").
 pub(crate) fn terms(parameters: &TransportParameters) -> Vec<u8> {
     let values = limits(parameters).map(|(_, value)| value);
-    // A timeout of 0 is none, and so the longest.
+    // A timeout of 0 means none, which is the longest.
     let timeout = parameters.max_idle_timeout_ms.wrapping_sub(1);
     let values = values.into_iter().chain([parameters.max_udp_payload_size, timeout]);
     values.flat_map(u64::to_be_bytes).collect()
 }
 
-/// Whether the terms of an earlier connection are kept by those of now.
+/// Whether the current terms satisfy those of an earlier connection.
 pub(crate) fn admits(then: &[u8], now: &[u8]) -> bool {
     let keeps = |(then, now): (&[u8], &[u8])| then <= now;
     then.len() == now.len() && then.chunks(8).zip(now.chunks(8)).all(keeps)
@@ -105,7 +105,7 @@ mod tests {
 
     /// RFC 9000-7.4.1-2, 9000-7.4.1-3.
     #[test]
-    fn what_must_not_be_remembered_is_not() {
+    fn some_parameters_are_not_remembered() {
         let kept = remembered(&parameters());
         let expected = TransportParameters {
             max_idle_timeout_ms: 30_000,
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(kept, expected);
     }
 
-    /// RFC 9221-3-5, 9221-3-6: that of datagrams, too.
+    /// RFC 9221-3-5, 9221-3-6: the limit of datagrams, too.
     #[test]
     fn each_limit_may_rise_and_none_may_fall() {
         let then = parameters();

@@ -1,4 +1,4 @@
-//! Written data that is kept until it is acknowledged: real bytes, or the extent of virtual ones.
+//! The send buffer of a stream: written data, real or virtual, kept until it is acknowledged.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,19 +19,19 @@ impl Chunk {
     }
 }
 
-/// Small writes are put together up to this size, so that many of them cost no more than few.
+/// Small writes are joined up to this size, so that many of them cost no more than few.
 const JOIN_BELOW: usize = 4096;
 
 /// The kept data of one stream, by offset.
 #[derive(Debug, Default)]
 pub(crate) struct SendBuffer {
-    /// Ascending and without gaps: (offset of its first byte, chunk).
+    /// The chunks with the offset of their first byte, ascending and without gaps.
     chunks: VecDeque<(u64, Chunk)>,
     stored: u64,
 }
 
 impl SendBuffer {
-    /// Real bytes that are kept.
+    /// The number of real bytes.
     pub(crate) fn stored(&self) -> u64 {
         self.stored
     }
@@ -41,7 +41,7 @@ impl SendBuffer {
             return;
         }
         if self.chunks.capacity() == 0 {
-            // Most streams have one chunk at a time at most.
+            // Most streams have at most one chunk at a time.
             self.chunks.reserve_exact(1);
         }
         match (self.chunks.back_mut(), data) {
@@ -61,17 +61,17 @@ impl SendBuffer {
         self.chunks.partition_point(|(start, _)| *start <= offset).saturating_sub(1)
     }
 
-    /// Whether all bytes of a range are virtual. A range that has real ones too must be written out.
+    /// Whether all bytes of a range are virtual. A range that also has real bytes must be written out.
     #[inline]
     pub(crate) fn is_virtual(&self, range: Range<u64>) -> bool {
-        // Virtual bytes that are written next to each other are one chunk.
+        // Adjacent virtual bytes are one chunk.
         match self.chunks.get(self.at(range.start)) {
             Some((start, Chunk::Virtual(length))) => start + length >= range.end,
             _ => false,
         }
     }
 
-    /// Appends the bytes of a range, virtual ones written out.
+    /// Appends the bytes of a range, writing virtual ones out.
     pub(crate) fn copy(&self, range: Range<u64>, out: &mut Vec<u8>) {
         let mut offset = range.start;
         let from = self.at(offset);
@@ -94,7 +94,7 @@ impl SendBuffer {
         }
     }
 
-    /// Everything below `offset` is not needed any more.
+    /// Drops chunks that end at or below `offset`.
     #[inline]
     pub(crate) fn release_to(&mut self, offset: u64) {
         while let Some((start, chunk)) = self.chunks.front() {
@@ -106,7 +106,7 @@ impl SendBuffer {
             }
         }
         if self.chunks.is_empty() && self.chunks.capacity() > 0 {
-            // A stream at rest keeps no room.
+            // An idle stream keeps no memory.
             self.chunks = VecDeque::new();
         }
     }

@@ -1,4 +1,4 @@
-//! What the peer's frames do to streams (RFC 9000 section 19).
+//! The effect of received frames on streams (RFC 9000 section 19).
 
 use super::lists::List;
 use super::{Notice, Stream, Streams, direction_index};
@@ -8,15 +8,15 @@ use units::Time;
 use wire::{Code, Direction, StreamId};
 
 impl Streams {
-    /// The stream of a frame of the peer: opened now if it is the peer's and new (and with it all below it, RFC 9000
-    /// section 2.1); `None` if it is over.
+    /// The stream of a received frame, opened now if it is a new stream of the peer (with all lower ones, RFC 9000
+    /// section 2.1); `None` if it is closed.
     #[inline]
     fn resolve(&mut self, id: StreamId) -> Result<Option<&mut Stream>, TransportError> {
         let slot = self.resolve_slot(id)?;
         Ok(slot.and_then(|slot| self.slots[slot as usize].as_mut()))
     }
 
-    /// The same, by its slot.
+    /// The slot of that stream.
     #[inline]
     fn resolve_slot(&mut self, id: StreamId) -> Result<Option<u32>, TransportError> {
         match self.index.get(id) {
@@ -31,7 +31,7 @@ impl Streams {
     fn open_for_peer(&mut self, id: StreamId) -> Result<(), TransportError> {
         let counts = &mut self.counts[direction_index(id.direction())];
         if id.initiator() == self.side {
-            // RFC 9000-19.5-1, 9000-19.8-1, 9000-19.10-1: a stream of ours that we did not open.
+            // RFC 9000-19.5-1, 9000-19.8-1, 9000-19.10-1: a stream of this endpoint that it has not opened.
             if id.index() >= counts.opened {
                 return Err(TransportError::new(
                     Code::STREAM_STATE_ERROR,
@@ -40,11 +40,11 @@ impl Streams {
             }
             return Ok(());
         }
-        // RFC 9000-4.6-3, 9000-19.11-4: the limit is on the index.
+        // RFC 9000-4.6-3, 9000-19.11-4: the limit applies to the index.
         if id.index() >= counts.peer_may_open {
             return Err(TransportError::new(Code::STREAM_LIMIT_ERROR, "stream beyond MAX_STREAMS"));
         }
-        // RFC 9000-3.2-1: all streams below it exist with it.
+        // RFC 9000-3.2-1: opening a stream opens all lower ones of its type.
         while self.counts[direction_index(id.direction())].peer_opened <= id.index() {
             let counts = &mut self.counts[direction_index(id.direction())];
             let opened = StreamId::new(self.side.peer(), id.direction(), counts.peer_opened);
@@ -56,7 +56,7 @@ impl Streams {
     }
 
     fn check_receives(&self, id: StreamId) -> Result<(), TransportError> {
-        // RFC 9000-19.4-1, 9000-19.8-1, 9000-19.13-1.
+        // RFC 9000-19.4-1, 9000-19.8-1, 9000-19.13-1: STREAM_STATE_ERROR for a send-only stream.
         match id.receives(self.side) {
             true => Ok(()),
             false => {
@@ -65,7 +65,7 @@ impl Streams {
         }
     }
     fn check_sends(&self, id: StreamId) -> Result<(), TransportError> {
-        // RFC 9000-19.5-2, 9000-19.10-2.
+        // RFC 9000-19.5-2, 9000-19.10-2: STREAM_STATE_ERROR for a receive-only stream.
         match id.sends(self.side) {
             true => Ok(()),
             false => Err(TransportError::new(
@@ -75,7 +75,7 @@ impl Streams {
         }
     }
 
-    /// STREAM (19.8).
+    /// Handles STREAM (RFC 9000 section 19.8).
     #[inline]
     pub(crate) fn on_stream(
         &mut self,
@@ -89,14 +89,14 @@ impl Streams {
         let half = self.slots[slot as usize].as_mut().and_then(|stream| stream.recv.as_mut());
         let Some(half) = half else { return Ok(()) };
         let fresh = half.on_data_with(offset, data, fin, &mut self.spares)?;
-        // What comes behind a reset is not told of: nobody can read it (section 3.2).
+        // Data after a reset is not reported, because it cannot be read (RFC 9000 section 3.2).
         let open = !half.is_stopped() && half.reset_code().is_none();
-        let tell = open && !half.told && half.is_readable();
-        half.told |= tell;
+        let report = open && !half.is_reported && half.is_readable();
+        half.is_reported |= report;
         let stopped = half.is_stopped();
         self.stats.received_bytes += fresh;
         self.grant.receive(fresh)?;
-        if tell {
+        if report {
             self.events.push_back(Event::Readable(id));
         }
         if stopped {
@@ -105,7 +105,7 @@ impl Streams {
         Ok(())
     }
 
-    /// RESET_STREAM (19.4).
+    /// Handles RESET_STREAM (RFC 9000 section 19.4).
     pub(crate) fn on_reset(
         &mut self,
         id: StreamId,
@@ -115,12 +115,12 @@ impl Streams {
         self.check_receives(id)?;
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.recv.as_mut()) else { return Ok(()) };
         let known = half.reset_code().is_some();
-        // RFC 9000-4.4-1: the other half goes on as it was.
+        // RFC 9000-4.4-1: the other half is not affected.
         let fresh = half.on_reset(code, final_size)?;
         let stopped = half.is_stopped();
-        let tell = !known && half.reset_code().is_some() && !stopped;
+        let report = !known && half.reset_code().is_some() && !stopped;
         self.grant.receive(fresh)?;
-        if tell {
+        if report {
             self.events.push_back(Event::Reset { stream: id, code });
         }
         if stopped {
@@ -129,29 +129,29 @@ impl Streams {
         Ok(())
     }
 
-    /// STOP_SENDING (19.5).
+    /// Handles STOP_SENDING (RFC 9000 section 19.5).
     pub(crate) fn on_stop_sending(&mut self, id: StreamId, code: u64) -> Result<(), TransportError> {
         self.check_sends(id)?;
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut()) else { return Ok(()) };
         let was_reset = half.reset_code().is_some();
         let (kept, buffered, waiting) = (half.outstanding(), half.buffered(), half.waiting());
-        // RFC 9000-3.5-1: the answer is RESET_STREAM.
+        // RFC 9000-3.5-1: STOP_SENDING is answered with RESET_STREAM.
         if half.on_stop_sending(code) {
             if !was_reset {
-                self.tell(Notice::ResetStream(id));
+                self.queue_notice(Notice::ResetStream(id));
                 self.release(kept);
-                self.note_let_go(buffered);
-                self.note_given_up(waiting);
+                self.note_dropped(buffered);
+                self.release_waiting(waiting);
             }
             self.events.push_back(Event::Stopped { stream: id, code });
         }
         Ok(())
     }
 
-    /// MAX_DATA (19.9).
+    /// Handles MAX_DATA (RFC 9000 section 19.9).
     pub(crate) fn on_max_data(&mut self, now: Time, maximum: u64) {
         if self.credit.raise(maximum) {
-            // Each once: those for whom the credit does not reach come back to the end of the queue.
+            // Each stream once: those that still lack credit return to the end of the queue.
             for _ in 0..self.starved.len() {
                 let Some(id) = self.starved.pop_front() else { break };
                 if let Some(half) = self.send_half(id) {
@@ -163,7 +163,7 @@ impl Streams {
         }
     }
 
-    /// MAX_STREAM_DATA (19.10).
+    /// Handles MAX_STREAM_DATA (RFC 9000 section 19.10).
     pub(crate) fn on_max_stream_data(
         &mut self,
         now: Time,
@@ -172,7 +172,7 @@ impl Streams {
     ) -> Result<(), TransportError> {
         self.check_sends(id)?;
         if let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut())
-            // RFC 9000-4.1-3.
+            // RFC 9000-4.1-3: a frame that does not raise the limit is ignored.
             && maximum > half.credit
         {
             let before = half.waiting();
@@ -185,30 +185,31 @@ impl Streams {
         Ok(())
     }
 
-    /// MAX_STREAMS (19.11).
+    /// Handles MAX_STREAMS (RFC 9000 section 19.11).
     pub(crate) fn on_max_streams(&mut self, direction: Direction, maximum: u64) {
         let counts = &mut self.counts[direction_index(direction)];
-        // RFC 9000-4.6-4, 9000-19.11-2.
+        // RFC 9000-4.6-4, 9000-19.11-2: a frame that does not raise the limit is ignored.
         if maximum > counts.may_open {
             counts.may_open = maximum;
             self.events.push_back(Event::StreamsAvailable(direction));
         }
     }
 
-    /// STREAM_DATA_BLOCKED (19.13): what was read since the last credit is given back, though it is less than the threshold.
+    /// Handles STREAM_DATA_BLOCKED (RFC 9000 section 19.13): grants credit for data read since the last update, even
+    /// below the threshold.
     pub(crate) fn on_stream_data_blocked(&mut self, id: StreamId) -> Result<(), TransportError> {
         self.check_receives(id)?;
         self.resolve(id)?;
         if self.recv_half(id).is_some_and(|half| half.has_more_to_give()) {
-            self.tell(Notice::MaxStreamData(id));
+            self.queue_notice(Notice::MaxStreamData(id));
         }
         Ok(())
     }
 
-    /// DATA_BLOCKED (19.12): the same for the connection.
+    /// Handles DATA_BLOCKED (RFC 9000 section 19.12) like STREAM_DATA_BLOCKED, for the connection.
     pub(crate) fn on_data_blocked(&mut self) {
         if self.grant.has_more_to_give() {
-            self.tell(Notice::MaxData);
+            self.queue_notice(Notice::MaxData);
         }
     }
 }

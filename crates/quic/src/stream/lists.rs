@@ -1,4 +1,4 @@
-//! Lists of streams that wait for something. A stream stands in each of them at most once.
+//! Lists of streams that wait for something. Each list contains a stream at most once.
 
 use super::Streams;
 use std::collections::VecDeque;
@@ -8,30 +8,30 @@ use wire::StreamId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum List {
-    /// Of those whose new data waited for credit of their own.
+    /// Streams whose new data waits for stream credit.
     Blocked = 1,
-    /// Of those that wait for credit of the connection.
+    /// Streams that wait for connection credit.
     Starved = 2,
-    /// Of those that wait for room because of what all streams keep.
-    Short = 4,
+    /// Streams that wait for the send allowance of the connection.
+    AwaitingAllowance = 4,
 }
 
-/// The lists that a stream stands in.
+/// The lists that contain a stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Lists(u8);
 
 impl Lists {
-    /// Whether this list is among them.
+    /// Whether this list is in the set.
     pub(super) fn has(self, list: List) -> bool {
         self.0 & list as u8 != 0
     }
-    /// Adds a list; `false` if it was among them.
+    /// Adds a list; returns `false` if it was in the set.
     pub(super) fn enter(&mut self, list: List) -> bool {
         let new = !self.has(list);
         self.0 |= list as u8;
         new
     }
-    /// Takes a list away.
+    /// Removes a list.
     pub(super) fn leave(&mut self, list: List) {
         self.0 &= !(list as u8);
     }
@@ -42,12 +42,13 @@ impl Streams {
         match list {
             List::Blocked => &mut self.blocked,
             List::Starved => &mut self.starved,
-            List::Short => &mut self.short,
+            List::AwaitingAllowance => &mut self.awaiting_allowance,
         }
     }
 
-    /// Puts a stream at the end of a list; `false` if it stands in it already. Streams that are over leave a list when they
-    /// come to its front, or when most of it are such streams: however many are opened and given up, it has a bound.
+    /// Appends a stream to a list; returns `false` if it is in there already. Closed streams are removed when they
+    /// reach the front, or when they are most of the list, so that its length is bounded however many streams are
+    /// opened and aborted.
     pub(super) fn enlist(&mut self, id: StreamId, list: List) -> bool {
         let new = self.send_half(id).is_some_and(|half| half.lists.enter(list));
         if new {

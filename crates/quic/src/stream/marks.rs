@@ -1,42 +1,42 @@
-//! When the data of streams was written, for schedulers that order by it.
+//! The times at which stream data was written, for schedulers that order by them.
 
 use crate::schedule::{Head, Scheduler, entry};
 use std::collections::VecDeque;
 use units::Time;
 
-/// So many writes of one stream are told apart until they are acknowledged; what is written beyond goes with the last.
+/// The maximum number of distinct unacknowledged writes of one stream; further writes are merged into the last.
 const MAX_MARKS: usize = 1 << 16;
 
-/// The data up to `end` that no other mark has was written so.
+/// One write: the data from the previous mark to `end`.
 #[derive(Debug, Clone, Copy)]
-struct Mark {
+struct Write {
     end: u64,
     head: Head,
 }
 
 #[derive(Debug, Default)]
 struct Writes {
-    /// Ascending; what was acknowledged from the start on has gone.
-    marks: VecDeque<Mark>,
-    /// The order of what the scheduler was told last; 0 before it was told anything.
-    told: u64,
+    /// Ascending, without fully acknowledged writes at the start.
+    marks: VecDeque<Write>,
+    /// The order last reported to the scheduler; 0: none yet.
+    reported: u64,
 }
 
 /// The writes of all streams of a connection, by slot.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
+pub(super) struct WriteTimes {
     writes: Vec<Writes>,
     /// The order of the newest write.
     newest: u64,
 }
 
-impl Marks {
-    /// Marks, if this scheduler asks for them.
-    pub(super) fn wanted(scheduler: &dyn Scheduler) -> Option<Box<Marks>> {
+impl WriteTimes {
+    /// Empty marks, if this scheduler needs them.
+    pub(super) fn wanted(scheduler: &dyn Scheduler) -> Option<Box<WriteTimes>> {
         scheduler.wants_heads().then(Box::default)
     }
 
-    /// The stream was written up to `end`. A FIN is written up to `u64::MAX`, and goes with what was written last.
+    /// Records a write up to `end`. A FIN is written up to `u64::MAX` and belongs to the last write.
     pub(super) fn note_written(&mut self, slot: u32, end: u64, now: Time) {
         let marks = &mut entry(&mut self.writes, slot).marks;
         let full = marks.len() >= MAX_MARKS;
@@ -46,15 +46,15 @@ impl Marks {
             _ => {
                 self.newest += 1;
                 if marks.capacity() == 0 {
-                    // Most streams have one write at a time at most.
+                    // Most streams have at most one write at a time.
                     marks.reserve_exact(1);
                 }
-                marks.push_back(Mark { end, head: Head { written: now, order: self.newest } });
+                marks.push_back(Write { end, head: Head { written: now, order: self.newest } });
             }
         }
     }
 
-    /// When the data at `offset`, which the stream would send next, was written; `None` if the scheduler knows.
+    /// The write of the data at `offset`, which the stream sends next; `None` if the scheduler knows it.
     pub(super) fn change_of_head(&mut self, slot: u32, offset: u64) -> Option<Head> {
         let writes = self.writes.get_mut(slot as usize)?;
         let at = match writes.marks.front() {
@@ -62,22 +62,22 @@ impl Marks {
             _ => writes.marks.partition_point(|mark| mark.end <= offset),
         };
         let head = writes.marks.get(at)?.head;
-        (std::mem::replace(&mut writes.told, head.order) != head.order).then_some(head)
+        (std::mem::replace(&mut writes.reported, head.order) != head.order).then_some(head)
     }
 
-    /// All below `offset` was acknowledged.
+    /// Removes writes below `offset`, which are acknowledged.
     pub(super) fn release(&mut self, slot: u32, offset: u64) {
         let Some(writes) = self.writes.get_mut(slot as usize) else { return };
         while writes.marks.front().is_some_and(|first| first.end <= offset) {
             writes.marks.pop_front();
         }
         if writes.marks.is_empty() {
-            // A stream at rest keeps no room.
+            // An idle stream keeps no memory.
             writes.marks = VecDeque::new();
         }
     }
 
-    /// The stream is over.
+    /// Forgets a closed stream.
     pub(super) fn forget(&mut self, slot: u32) {
         if let Some(writes) = self.writes.get_mut(slot as usize) {
             *writes = Writes::default();
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn data_is_found_by_its_offset() {
-        let mut marks = Marks::default();
+        let mut marks = WriteTimes::default();
         marks.note_written(1, 100, at(1));
         marks.note_written(1, 200, at(1));
         marks.note_written(0, 50, at(1));
@@ -115,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_stream_is_bounded() {
-        let mut marks = Marks::default();
+    fn the_marks_of_a_stream_are_bounded() {
+        let mut marks = WriteTimes::default();
         for write in 1..MAX_MARKS as u64 + 100 {
             marks.note_written(0, write, at(write));
         }

@@ -1,4 +1,4 @@
-//! The streams of a connection: their halves, their limits, and the credit of the whole (RFC 9000 sections 2 to 4).
+//! The streams of a connection: their halves, their limits, and connection flow control (RFC 9000 sections 2 to 4).
 
 mod buffer;
 mod flow;
@@ -27,65 +27,65 @@ use crate::schedule::{Priority, Scheduler, StreamKey};
 use crate::sent::Notice;
 pub(crate) use flow::Window;
 use flow::{Credit, Grant};
-use marks::Marks;
+use marks::WriteTimes;
 use queue::SendQueue;
 use room::Allowance;
-use send::{Awaited, SendHalf};
-use spares::Spares;
+use send::{SendHalf, WaitingFor};
+use spares::SpareBuffers;
 use std::collections::VecDeque;
 use table::Index;
 use units::Time;
 use units::cache::ask_for;
 use wire::{Direction, Side, StreamId};
 
-/// Both halves of one stream; a half that does not exist on this side is `None`.
+/// Both halves of one stream; a half that does not exist at this endpoint is `None`.
 #[derive(Debug)]
 struct Stream {
     send: Option<SendHalf>,
     recv: Option<RecvHalf>,
 }
 
-/// What becomes of the bytes that are read.
+/// The way in which bytes are read.
 #[derive(Debug)]
 pub(crate) enum Reading<'a> {
-    /// They are copied.
+    /// Copies them.
     Into(&'a mut [u8]),
-    /// At most so many are taken unseen.
+    /// Discards at most this many.
     Skip(u64),
-    /// All are taken unseen, and those to come are not kept.
+    /// Discards all, including future ones.
     Discard,
 }
 
-/// How many streams of one direction.
+/// The numbers of streams of one direction.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Opened by this side.
+    /// Streams opened by this endpoint.
     opened: u64,
-    /// How many this side may open (MAX_STREAMS of the peer).
+    /// The number of streams that this endpoint may open (the peer's MAX_STREAMS).
     may_open: u64,
     /// The limit for which STREAMS_BLOCKED was last sent.
     blocked_at: Option<u64>,
     blocked: Delivery,
-    /// Opened by the peer.
+    /// Streams opened by the peer.
     peer_opened: u64,
-    /// How many the peer may open (MAX_STREAMS told to it).
+    /// The number of streams that the peer may open (MAX_STREAMS sent).
     peer_may_open: u64,
-    /// Streams of the peer that are over.
+    /// Closed streams of the peer.
     peer_closed: u64,
-    /// How many the peer may have open at a time.
+    /// The number of streams that the peer may have open at a time.
     window: u64,
-    /// MAX_STREAMS.
+    /// The state of MAX_STREAMS.
     update: Delivery,
 }
 
-/// What became of streamed bytes, for the books.
+/// The counters of stream data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StreamStats {
     /// Application bytes sent for the first time.
     pub sent_bytes: u64,
-    /// Application bytes sent again.
+    /// Application bytes retransmitted.
     pub retransmitted_bytes: u64,
-    /// Application bytes acknowledged. (Those of a STREAM frame that is acknowledged twice count once.)
+    /// Application bytes acknowledged. (Bytes acknowledged twice count once.)
     pub acked_bytes: u64,
     /// Application bytes received for the first time, as counted for flow control.
     pub received_bytes: u64,
@@ -103,25 +103,26 @@ pub(crate) struct Streams {
     counts: [Counts; 2],
     credit: Credit,
     grant: Grant,
-    /// Credits for new streams' sending halves: bidirectional of ours, bidirectional of the peer, unidirectional.
+    /// Initial credits of sending halves: bidirectional streams of this endpoint, bidirectional streams of the peer,
+    /// unidirectional streams.
     send_credits: [u64; 3],
-    /// Windows of new streams' receiving halves: the same order.
+    /// Windows of receiving halves, in the same order.
     recv_windows: [Window; 3],
-    spares: Spares,
+    spares: SpareBuffers,
     send_buffer: u64,
     queue: Option<Box<SendQueue>>,
-    /// What all streams may keep, where a host sets that.
+    /// The limit on the data that all streams keep, if the host has set one.
     allowance: Option<Box<Allowance>>,
     scheduler: Box<dyn Scheduler>,
-    /// When data was written, for a scheduler that asks.
-    marks: Option<Box<Marks>>,
-    /// Streams whose new data waits for credit of the connection.
+    /// The write times, if the scheduler needs them.
+    marks: Option<Box<WriteTimes>>,
+    /// Streams whose new data waits for connection credit.
     starved: VecDeque<StreamId>,
-    /// Streams whose new data waited for credit of their own, each once; some of them may have got it.
+    /// Streams whose new data was blocked by stream credit, each once; some may have new credit by now.
     blocked: VecDeque<StreamId>,
-    /// Streams that wait for room because of what all streams keep.
-    short: VecDeque<StreamId>,
-    /// The notices that are to be sent, each once.
+    /// Streams that wait for the allowance.
+    awaiting_allowance: VecDeque<StreamId>,
+    /// The queued notices, each once.
     notices: VecDeque<Notice>,
     events: VecDeque<Event>,
     pub(crate) stats: StreamStats,
@@ -135,7 +136,7 @@ fn direction_index(direction: Direction) -> usize {
 }
 
 impl Streams {
-    /// Asks for the scheduler and for the stream that has been there longest.
+    /// Prefetches the scheduler and the first stream.
     #[inline]
     pub(crate) fn prefetch(&self) {
         ask_for(&*self.scheduler);
@@ -159,15 +160,15 @@ impl Streams {
                 window(config.initial_max_stream_data_bidi_remote),
                 window(config.initial_max_stream_data_uni),
             ],
-            spares: Spares::default(),
+            spares: SpareBuffers::default(),
             send_buffer: config.send_buffer.as_bytes(),
             queue: SendQueue::new(config),
             allowance: None,
-            marks: Marks::wanted(&*scheduler),
+            marks: WriteTimes::wanted(&*scheduler),
             scheduler,
             starved: VecDeque::new(),
             blocked: VecDeque::new(),
-            short: VecDeque::new(),
+            awaiting_allowance: VecDeque::new(),
             notices: VecDeque::new(),
             events: VecDeque::new(),
             stats: StreamStats::default(),
@@ -195,7 +196,7 @@ impl Streams {
             }
             None => {
                 if self.slots.len() == self.slots.capacity() {
-                    // A list of many streams that doubles would hold as much again for nothing.
+                    // Doubling a long list would waste as much memory as it uses.
                     self.slots.reserve_exact((self.slots.len() / 8).max(4));
                 }
                 self.slots.push(Some(stream));
@@ -210,13 +211,13 @@ impl Streams {
         let slot = self.index.get(id)?;
         self.slots[slot as usize].as_mut()
     }
-    /// The stream as the scheduler knows it; `None` if it is over.
+    /// The scheduler's key of a stream; `None` if it is closed.
     #[inline]
     fn key(&mut self, id: StreamId) -> Option<StreamKey> {
         let slot = self.index.get(id)?;
         Some(StreamKey { id, slot })
     }
-    /// The sending half of a stream that is known by its slot.
+    /// The sending half of the stream in a slot.
     #[inline]
     fn send_half_at(&mut self, slot: u32) -> Option<&mut SendHalf> {
         self.slots.get_mut(slot as usize)?.as_mut()?.send.as_mut()
@@ -228,17 +229,17 @@ impl Streams {
         self.get(id)?.recv.as_mut()
     }
 
-    /// The number of streams that are not over.
+    /// The number of open streams.
     pub(crate) fn open_count(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// How many streams the peer may open, over the life of the connection.
+    /// The number of streams that the peer may open over the life of the connection.
     pub(crate) fn peer_limit(&self, direction: Direction) -> u64 {
         self.counts[direction_index(direction)].peer_may_open
     }
 
-    // ---- the application's side ----
+    // ---- calls of the application ----
 
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
@@ -249,16 +250,16 @@ impl Streams {
 
     pub(crate) fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
         let counts = &mut self.counts[direction_index(direction)];
-        // RFC 9000-4.6-2, 9000-19.11-3.
+        // RFC 9000-4.6-2, 9000-19.11-3: "Endpoints MUST NOT exceed the limit set by their peer."
         if counts.opened >= counts.may_open {
             if counts.blocked_at != Some(counts.may_open) {
                 counts.blocked_at = Some(counts.may_open);
                 counts.blocked.renew();
-                self.tell(Notice::StreamsBlocked(direction));
+                self.queue_notice(Notice::StreamsBlocked(direction));
             }
             return Err(StreamError::LimitReached);
         }
-        // RFC 9000-2.1-1: each index is given once.
+        // RFC 9000-2.1-1: each index is used once.
         let id = StreamId::new(self.side, direction, counts.opened);
         counts.opened += 1;
         self.insert(id);
@@ -283,17 +284,17 @@ impl Streams {
             return Err(StreamError::Finished);
         }
         let offered = data.len();
-        // Whether there will be more room.
+        // Whether the limits leave room for less than was offered.
         let mut blocked = admitted < offered;
         let taken = match data {
-            // RFC 9000 section 19.8: no offset beyond 2^62 - 1.
+            // RFC 9000 section 19.8: the largest offset is 2^62 - 1.
             Data::Virtual(length) => {
                 Data::Virtual(length.min(admitted).min(wire::varint::MAX - half.written()))
             }
             Data::Bytes(bytes) => {
                 let kept = limit.saturating_sub(half.buffered());
-                if kept < offered && half.awaited == Awaited::Nothing {
-                    half.awaited = Awaited::Buffer;
+                if kept < offered && half.awaited == WaitingFor::Nothing {
+                    half.awaited = WaitingFor::Buffer;
                 }
                 blocked |= kept < offered;
                 Data::Bytes(&bytes[..kept.min(admitted).min(offered) as usize])
@@ -318,7 +319,7 @@ impl Streams {
         if taken.is_empty() && blocked { Err(StreamError::Blocked) } else { Ok(taken.len()) }
     }
 
-    /// How many bytes were written to a stream; 0 if it is over.
+    /// The number of bytes written to a stream; 0 if it is closed.
     pub(crate) fn written(&mut self, id: StreamId) -> u64 {
         self.send_half(id).map_or(0, |half| half.written())
     }
@@ -338,16 +339,16 @@ impl Streams {
 
     pub(crate) fn reset(&mut self, id: StreamId, code: u64) -> Result<(), StreamError> {
         let half = self.sending(id)?;
-        // RFC 9000-11.2-1: here and in answer to STOP_SENDING, and nowhere else.
+        // RFC 9000-11.2-1: only here and in response to STOP_SENDING.
         if half.reset_code().is_none() {
             let (kept, buffered, waiting) = (half.outstanding(), half.buffered(), half.waiting());
             half.reset(code);
-            // Not in "Data Recvd": the peer has it all.
+            // Not in state "Data Recvd", in which the peer has all data.
             if half.reset_code().is_some() {
-                self.tell(Notice::ResetStream(id));
+                self.queue_notice(Notice::ResetStream(id));
                 self.release(kept);
-                self.note_let_go(buffered);
-                self.note_given_up(waiting);
+                self.note_dropped(buffered);
+                self.release_waiting(waiting);
             }
         }
         Ok(())
@@ -357,7 +358,7 @@ impl Streams {
         let stream = self.get(id).ok_or(StreamError::Unknown)?;
         let half = stream.recv.as_mut().ok_or(StreamError::WrongDirection)?;
         if half.stop(code) {
-            self.tell(Notice::StopSending(id));
+            self.queue_notice(Notice::StopSending(id));
         }
         self.close_if_over(id);
         Ok(())
@@ -381,14 +382,14 @@ impl Streams {
             self.close_if_over(id);
             return Err(StreamError::Reset(code));
         }
-        half.told = false;
+        half.is_reported = false;
         let read = match how {
             Reading::Into(out) => half.read_with(out, &mut self.spares),
             Reading::Skip(limit) => half.skip(limit, &mut self.spares),
             Reading::Discard => half.discard(),
         };
         self.stats.read_bytes += read.bytes;
-        // RFC 9000-4.2-1: by what was read, without waiting for the peer to say that it is blocked.
+        // RFC 9000-4.2-1: granted for data read, without waiting for the peer to report that it is blocked.
         if half.wants_update() && half.update.ask() {
             self.notices.push_back(Notice::MaxStreamData(id));
         }

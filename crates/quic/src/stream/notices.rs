@@ -1,5 +1,5 @@
-//! What streams send beside their data: limits, what they are blocked at, resets and stops. Each notice has one state: to be
-//! sent, underway, or acknowledged (RFC 9000 section 13.3).
+//! The control frames of streams, called notices: limits, blocked limits, resets and stops. Each is queued, in
+//! flight, or acknowledged (RFC 9000 section 13.3).
 
 use super::{Streams, direction_index};
 use crate::assemble::Payload;
@@ -7,11 +7,11 @@ use crate::delivery::Delivery;
 use crate::sent::{Notice, SentFrame};
 use wire::{Frame, StreamId};
 
-/// Stands for "nothing was announced yet": no value of a notice.
-pub(super) const NEVER_TOLD: u64 = u64::MAX;
+/// The value of a notice that was never sent.
+pub(super) const NEVER_SENT: u64 = u64::MAX;
 
 impl Streams {
-    /// The state of a notice and the value that was sent last; `None` for a stream that is over.
+    /// The state of a notice and the last value sent; `None` for a closed stream.
     fn delivery(&mut self, notice: Notice) -> Option<(&mut Delivery, u64)> {
         Some(match notice {
             Notice::MaxData => self.grant.delivery(),
@@ -27,28 +27,28 @@ impl Streams {
             Notice::StreamDataBlocked(id) => self.send_half(id)?.blocked_delivery(),
             Notice::StreamsBlocked(direction) => {
                 let counts = &mut self.counts[direction_index(direction)];
-                (&mut counts.blocked, counts.blocked_at.unwrap_or(NEVER_TOLD))
+                (&mut counts.blocked, counts.blocked_at.unwrap_or(NEVER_SENT))
             }
             Notice::ResetStream(id) => (&mut self.send_half(id)?.reset_delivery, 0),
             Notice::StopSending(id) => (&mut self.recv_half(id)?.stop_delivery, 0),
         })
     }
 
-    /// So many bytes were read, or never will be: the peer gets credit for them, if it is worth telling.
+    /// Counts bytes that were read or dropped, and queues MAX_DATA if enough credit is to be granted.
     #[inline]
     pub(super) fn give_credit(&mut self, bytes: u64) {
         if self.grant.consume(bytes) {
             self.notices.push_back(Notice::MaxData);
         }
     }
-    /// A notice is to be sent.
-    pub(super) fn tell(&mut self, notice: Notice) {
+    /// Queues a notice.
+    pub(super) fn queue_notice(&mut self, notice: Notice) {
         if self.delivery(notice).is_some_and(|(delivery, _)| delivery.ask()) {
             self.notices.push_back(notice);
         }
     }
 
-    /// Whether any notice is to be sent. Those in front that have become needless are forgotten.
+    /// Whether a notice is to be sent. Removes notices from the front that are not needed any more.
     pub(super) fn has_notices(&mut self) -> bool {
         while let Some(&notice) = self.notices.front() {
             if self.notice_frame(notice).is_some() {
@@ -67,7 +67,7 @@ impl Streams {
         }
     }
 
-    /// Nothing waits any more.
+    /// Removes all queued notices.
     pub(super) fn drop_notices(&mut self) {
         while !self.notices.is_empty() {
             self.pop_notice();
@@ -88,8 +88,8 @@ impl Streams {
 
     fn put_notice(&mut self, notice: Notice, (frame, value): (&Frame<'_>, u64), payload: &mut Payload<'_>) {
         payload.frame(frame, SentFrame::Notice { notice, value });
-        if let Some((delivery, told)) = self.delivery(notice) {
-            if value != told {
+        if let Some((delivery, last_sent)) = self.delivery(notice) {
+            if value != last_sent {
                 delivery.renew();
             }
             delivery.add();
@@ -108,7 +108,8 @@ impl Streams {
         }
     }
 
-    /// The frame with the value of this moment, and that value; `None` if the peer has it, or it is not needed any more.
+    /// The frame with its current value, and that value; `None` if the peer has acknowledged it, or it is not needed
+    /// any more.
     fn notice_frame(&mut self, notice: Notice) -> Option<(Frame<'static>, u64)> {
         let (frame, value) = match notice {
             Notice::MaxData => {
@@ -117,8 +118,9 @@ impl Streams {
             }
             Notice::MaxStreamData(id) => {
                 let half = self.recv_half(id)?;
-                // RFC 9000 section 13.3: no longer in "Size Known" and "Reset Recvd", and to no purpose after a stop.
-                if half.knows_size() || half.is_stopped() {
+                // RFC 9000 section 13.3: not in states "Size Known" and "Reset Recvd", and without effect after
+                // STOP_SENDING.
+                if half.has_final_size() || half.is_stopped() {
                     return None;
                 }
                 let maximum = half.next_limit();
@@ -131,7 +133,7 @@ impl Streams {
                 (Frame::MaxStreams { direction, maximum }, maximum)
             }
             Notice::ResetStream(id) => {
-                // RFC 9000-3.3-1: nothing once it was acknowledged; then the half is over, or gone.
+                // RFC 9000-3.3-1: nothing after RESET_STREAM is acknowledged; then the half is finished or removed.
                 let (code, final_size) = self.send_half(id)?.pending_reset()?;
                 (Frame::ResetStream { id, code, final_size }, 0)
             }
@@ -156,16 +158,16 @@ impl Streams {
                 (Frame::StreamsBlocked { direction, limit }, limit)
             }
         };
-        // Section 13.3: "sending ceases when a packet containing that information is acknowledged".
-        let (delivery, told) = self.delivery(notice)?;
-        (value != told || !delivery.is_done()).then_some((frame, value))
+        // RFC 9000 section 13.3: "sending ceases when a packet containing that information is acknowledged".
+        let (delivery, last_sent) = self.delivery(notice)?;
+        (value != last_sent || !delivery.is_done()).then_some((frame, value))
     }
 
-    /// A frame with this value was acknowledged.
+    /// Notes that a frame with this value was acknowledged.
     #[cold]
     pub(super) fn on_notice_acked(&mut self, notice: Notice, value: u64) {
-        if let Some((delivery, told)) = self.delivery(notice)
-            && told == value
+        if let Some((delivery, last_sent)) = self.delivery(notice)
+            && last_sent == value
         {
             delivery.finish();
         }
@@ -174,22 +176,24 @@ impl Streams {
         }
     }
 
-    /// A frame with this value was lost. Section 13.3: only the newest is sent again, and while it matters.
+    /// Notes that a frame with this value was lost. RFC 9000 section 13.3: only the newest value is sent again, while
+    /// it is needed.
     #[cold]
     pub(super) fn on_notice_lost(&mut self, notice: Notice, value: u64) {
-        let lost = self.delivery(notice).is_some_and(|(delivery, told)| told == value && delivery.lose());
+        let lost =
+            self.delivery(notice).is_some_and(|(delivery, last_sent)| last_sent == value && delivery.lose());
         if lost && self.notice_frame(notice).is_some() {
-            self.tell(notice);
+            self.queue_notice(notice);
         }
     }
 
-    /// Whether a frame with this value tells the peer anything new that is not queued to be sent anyway.
-    pub(super) fn notice_matters(&mut self, notice: Notice, value: u64) -> bool {
-        self.delivery(notice).is_some_and(|(delivery, told)| told == value && !delivery.is_queued())
+    /// Whether a frame with this value is still unacknowledged and needed, and not queued again anyway.
+    pub(super) fn notice_is_unacked(&mut self, notice: Notice, value: u64) -> bool {
+        self.delivery(notice).is_some_and(|(delivery, last_sent)| last_sent == value && !delivery.is_queued())
             && self.notice_frame(notice).is_some()
     }
 
-    /// Repeats a notice in a probe; `false` if there is no room for it.
+    /// Repeats a notice in a probe; returns `false` if it does not fit.
     pub(super) fn repeat_notice(&mut self, notice: Notice, payload: &mut Payload<'_>) -> bool {
         let Some((frame, value)) = self.notice_frame(notice) else { return true };
         let fits = frame.encoded_size() <= payload.room();
@@ -212,7 +216,7 @@ mod tests {
     use units::Time;
     use wire::{Direction, Side, TransportParameters};
 
-    /// Streams of a client whose server allows so much.
+    /// The streams of a client whose server has granted these limits.
     fn streams(initial_max_data: u64, initial_max_stream_data_uni: u64) -> Streams {
         let config = Config::default();
         let scheduler = crate::schedule::build("rr", &config.scheduler.arguments).unwrap();
@@ -227,7 +231,7 @@ mod tests {
         streams
     }
 
-    /// Streams with something of each kind to tell: blocked everywhere, reset, stopped, and read.
+    /// Streams with a notice of each kind: blocked everywhere, reset, stopped, and read.
     fn talkative() -> Streams {
         let mut streams = streams(30, 20);
         let ids: Vec<_> = (0..3).map(|_| streams.open(Direction::Unidirectional).unwrap()).collect();
@@ -254,7 +258,7 @@ mod tests {
         notices.collect()
     }
 
-    /// A packet with all that waits.
+    /// Sends a packet with all queued notices.
     fn packet(streams: &mut Streams) -> Vec<(Notice, u64)> {
         let view = crate::schedule::PathView {
             now: Time::ZERO,
@@ -265,18 +269,18 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is lost, repeated by probes and acknowledged in whatever order, late acknowledgements of lost packets
-        /// among them: a packet says nothing twice, and what was acknowledged is not said again. The queue has each notice
-        /// once at most. What the peer has not heard, and of which no copy is underway, is said again.
+        /// For any order of losses, probes and acknowledgements, including late acknowledgements of lost packets: no
+        /// packet contains a notice twice, and an acknowledged one is not sent again. The queue contains each notice
+        /// at most once. An unacknowledged notice without a copy in flight is sent again.
         #[test]
-        fn all_is_said_until_it_is_heard_and_nothing_twice_at_a_time(
+        fn every_notice_is_sent_until_it_is_acknowledged_and_not_twice_at_a_time(
             steps in prop::collection::vec((0u8..4, 0usize..64), 1..100),
         ) {
             let mut streams = talkative();
             let mut packets: Vec<Vec<(Notice, u64)>> = vec![packet(&mut streams), packet(&mut streams)];
             let mut lost = BTreeSet::new();
             let mut heard: Vec<(Notice, u64)> = Vec::new();
-            // Nothing happens that changes a value or makes it needless.
+            // No event changes a value or makes a notice unnecessary.
             let said: Vec<(Notice, u64)> = packets.concat();
             prop_assert!(said.len() >= 7, "{:?}", packets);
             for (step, which) in steps {
@@ -293,7 +297,7 @@ mod tests {
                     1 => {
                         let again: Vec<_> = packets[which].clone();
                         let again = with_payload(|payload| for (notice, value) in again {
-                            if streams.notice_matters(notice, value) {
+                            if streams.notice_is_unacked(notice, value) {
                                 assert!(streams.repeat_notice(notice, payload));
                             }
                         });
@@ -319,17 +323,17 @@ mod tests {
                 }
                 for notice in said.iter().filter(|notice| !heard.contains(notice)) {
                     let mut flying = packets.iter().enumerate().filter(|(at, _)| !lost.contains(at));
-                    let underway = flying.any(|(_, packet)| packet.contains(notice));
+                    let in_flight = flying.any(|(_, packet)| packet.contains(notice));
                     let waits = streams.notices.contains(&notice.0);
-                    prop_assert!(underway != waits, "{:?} is underway or waits", notice);
+                    prop_assert!(in_flight != waits, "{:?} is in flight or waits", notice);
                 }
             }
         }
     }
 
-    /// RFC 9000-3.3-1, and section 13.3: a reset is lost and waits again; it is needless once all data is acknowledged.
+    /// RFC 9000-3.3-1, and section 13.3: a lost reset is queued again, but not needed once all data is acknowledged.
     #[test]
-    fn a_lost_reset_is_sent_again_unless_all_data_overtook_it() {
+    fn a_lost_reset_is_sent_again_unless_all_data_is_acknowledged() {
         for overtaken in [false, true] {
             let mut streams = streams(1000, 1000);
             let id = streams.open(Direction::Unidirectional).unwrap();
@@ -349,8 +353,8 @@ mod tests {
         }
     }
 
-    /// RFC 9000 section 13.3: "An updated value is sent ... if the packet containing the most recently sent MAX_DATA frame is
-    /// declared lost".
+    /// RFC 9000 section 13.3: "An updated value is sent ... if the packet containing the most recently sent MAX_DATA
+    /// frame is declared lost".
     #[test]
     fn only_the_newest_limit_is_sent_again() {
         let mut streams = talkative();

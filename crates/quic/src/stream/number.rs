@@ -1,12 +1,12 @@
-//! A number that may be missing, in eight bytes.
+//! An optional number in eight bytes.
 
-/// A number, or none. What numbers of a stream are, codes and offsets, is below 2^62 (RFC 9000 section 16); a larger one that
-/// an application gives is kept up to 2^64 - 2.
+/// A number, or none. Codes and offsets of a stream are below 2^62 (RFC 9000 section 16); a larger number from an
+/// application is stored up to 2^64 - 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OptionalNumber(u64);
 
 impl OptionalNumber {
-    /// None.
+    /// No number.
     pub(super) const NONE: OptionalNumber = OptionalNumber(u64::MAX);
 
     /// The number.
@@ -14,12 +14,12 @@ impl OptionalNumber {
     pub(super) fn get(self) -> Option<u64> {
         (self.0 != u64::MAX).then_some(self.0)
     }
-    /// Whether there is one.
+    /// Whether there is a number.
     #[inline]
     pub(super) fn is_some(self) -> bool {
         self.0 != u64::MAX
     }
-    /// Whether there is none.
+    /// Whether there is no number.
     #[inline]
     pub(super) fn is_none(self) -> bool {
         self.0 == u64::MAX

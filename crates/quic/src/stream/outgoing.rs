@@ -1,9 +1,9 @@
-//! What streams send: what waits, what goes into a packet, what becomes of it.
+//! The sending side of streams: scheduling, filling packets, acknowledgements and losses.
 
 use super::lists::List;
 use super::recv::RecvHalf;
-use super::send::{Awaited, SendHalf};
-use super::spares::Spares;
+use super::send::{SendHalf, WaitingFor};
+use super::spares::SpareBuffers;
 use super::{Notice, Streams, direction_index};
 use crate::assemble::Payload;
 use crate::event::Event;
@@ -12,7 +12,7 @@ use crate::sent::SentFrame;
 use units::Time;
 use wire::StreamId;
 
-/// Room for so many streams is kept when none is open.
+/// The number of slots whose memory is kept when no stream is open.
 const KEPT_SLOTS: usize = 1024;
 
 impl Streams {
@@ -26,7 +26,7 @@ impl Streams {
         if half.is_ready(connection) {
             half.scheduled = true;
             if self.marks.is_some() {
-                self.tell_head(key);
+                self.report_head(key);
             }
             self.scheduler.on_ready(key, now);
         } else if half.is_blocked() {
@@ -36,7 +36,7 @@ impl Streams {
         }
     }
 
-    /// The application has written up to `end`.
+    /// Records that the application has written up to `end`.
     #[cold]
     pub(super) fn note_written(&mut self, now: Time, id: StreamId, end: u64) {
         if let (Some(key), Some(marks)) = (self.key(id), &mut self.marks) {
@@ -44,9 +44,9 @@ impl Streams {
         }
     }
 
-    /// Tells the scheduler which data the stream would send next, if it does not know. Gives whether it was told anything.
+    /// Reports to the scheduler which data the stream sends next, if that has changed. Returns whether it has.
     #[cold]
-    fn tell_head(&mut self, key: StreamKey) -> bool {
+    fn report_head(&mut self, key: StreamKey) -> bool {
         let Some(offset) = self.send_half_at(key.slot).map(|half| half.next_offset()) else { return false };
         let changed = self.marks.as_mut().and_then(|marks| marks.change_of_head(key.slot, offset));
         if let Some(head) = changed {
@@ -55,11 +55,11 @@ impl Streams {
         changed.is_some()
     }
 
-    /// The stream has nothing to send, or may not: it waits for what it lacks.
+    /// Removes a stream from the scheduler that has nothing to send or is blocked, and records what it waits for.
     #[cold]
     fn set_idle(&mut self, now: Time, key: StreamKey) {
         if let Some(half) = self.send_half_at(key.slot) {
-            (half.scheduled, half.lost_told) = (false, false);
+            (half.scheduled, half.lost_reported) = (false, false);
         }
         self.scheduler.on_idle(key);
         self.schedule(now, key.id);
@@ -69,11 +69,11 @@ impl Streams {
         let Some(half) = self.send_half(id) else { return };
         if half.note_blocked() {
             self.enlist(id, List::Blocked);
-            self.tell(Notice::StreamDataBlocked(id));
+            self.queue_notice(Notice::StreamDataBlocked(id));
         }
     }
 
-    /// Whether new data waits for credit, of the connection or of its stream.
+    /// Whether new data waits for connection or stream credit.
     #[inline]
     pub(crate) fn wait_for_credit(&mut self) -> bool {
         !self.starved.is_empty() && self.credit.available() == 0
@@ -94,17 +94,17 @@ impl Streams {
 
     pub(super) fn note_connection_blocked(&mut self) {
         if self.credit.note_blocked() {
-            self.tell(Notice::DataBlocked);
+            self.queue_notice(Notice::DataBlocked);
         }
     }
 
-    /// Whether anything waits to be sent.
+    /// Whether there is anything to send.
     #[inline]
     pub(crate) fn has_pending(&mut self, view: &PathView) -> bool {
         !self.notices.is_empty() && self.has_notices() || self.scheduler.next(view).is_some()
     }
 
-    /// Fills the payload: first control frames, then what the scheduler gives.
+    /// Fills the payload: control frames first, then data that the scheduler selects.
     #[inline]
     pub(crate) fn fill(&mut self, payload: &mut Payload<'_>, view: &PathView) {
         if !self.notices.is_empty() {
@@ -118,11 +118,11 @@ impl Streams {
         }
     }
 
-    /// Puts one STREAM frame in, or puts right what the scheduler thought of the stream; `false` when no more fits.
+    /// Adds one STREAM frame, or corrects the scheduler's state of the stream; returns `false` when no more fits.
     #[inline]
     fn fill_stream(&mut self, key: StreamKey, payload: &mut Payload<'_>, view: &PathView) -> bool {
         let (id, connection) = (key.id, self.credit.available());
-        if self.marks.is_some() && self.tell_head(key) {
+        if self.marks.is_some() && self.report_head(key) {
             return true;
         }
         let half = self.slots.get_mut(key.slot as usize).and_then(|stream| stream.as_mut()?.send.as_mut());
@@ -130,9 +130,9 @@ impl Streams {
             self.set_idle(view.now, key);
             return true;
         };
-        if half.lost_told && !half.has_lost() {
-            // It was acknowledged after all.
-            half.lost_told = false;
+        if half.lost_reported && !half.has_lost() {
+            // The loss was spurious.
+            half.lost_reported = false;
             self.scheduler.on_repaired(key);
             return true;
         }
@@ -144,9 +144,9 @@ impl Streams {
         payload.stream(id, &piece, |range, out| half.copy(range, out));
         let length = u64::from(piece.length);
         let ready = half.is_ready(connection - piece.fresh);
-        let hungry = half.awaited == Awaited::Room && half.unsent() <= super::room::LOW;
-        let repaired = ready && half.lost_told && !half.has_lost();
-        half.lost_told &= !repaired;
+        let wants_room = half.awaited == WaitingFor::Room && half.unsent() <= super::room::LOW;
+        let repaired = ready && half.lost_reported && !half.has_lost();
+        half.lost_reported &= !repaired;
         self.credit.spend(piece.fresh);
         if piece.fresh > 0 && piece.fresh == connection && !self.starved.is_empty() {
             self.note_connection_blocked();
@@ -159,30 +159,30 @@ impl Streams {
         } else if repaired {
             self.scheduler.on_repaired(key);
         }
-        if hungry {
+        if wants_room {
             self.offer(id);
         }
         true
     }
 
-    /// Whether a frame that is underway says anything that the peer is not known to have.
-    pub(crate) fn matters(&mut self, frame: SentFrame) -> bool {
+    /// Whether a frame in flight carries anything that the peer has not acknowledged.
+    pub(crate) fn is_unacked(&mut self, frame: SentFrame) -> bool {
         match frame {
             SentFrame::Stream { id, offset, length, fin } => {
                 let half = self.send_half(id);
                 half.is_some_and(|half| half.missing(offset..offset + u64::from(length), fin).is_some())
             }
-            SentFrame::Notice { notice, value } => self.notice_matters(notice, value),
+            SentFrame::Notice { notice, value } => self.notice_is_unacked(notice, value),
             _ => false,
         }
     }
 
-    /// Puts the part of a frame that is not acknowledged into a probe, as far as it fits; returns what is left over.
+    /// Puts as much of the unacknowledged part of a frame into a probe as fits; returns the rest.
     pub(crate) fn repeat(&mut self, frame: SentFrame, payload: &mut Payload<'_>) -> Option<SentFrame> {
         let (id, offset, length, fin) = match frame {
             SentFrame::Stream { id, offset, length, fin } => (id, offset, length, fin),
             SentFrame::Notice { notice, value } => {
-                let done = !self.notice_matters(notice, value) || self.repeat_notice(notice, payload);
+                let done = !self.notice_is_unacked(notice, value) || self.repeat_notice(notice, payload);
                 return (!done).then_some(frame);
             }
             _ => return None,
@@ -202,7 +202,7 @@ impl Streams {
         let done = piece.offset + u64::from(piece.length);
         let rest =
             SentFrame::Stream { id, offset: done, length: (end - done) as u32, fin: fin && !piece.fin };
-        self.matters(rest).then_some(rest)
+        self.is_unacked(rest).then_some(rest)
     }
 
     #[inline]
@@ -215,15 +215,15 @@ impl Streams {
                 let Some(half) = half else { return };
                 let buffered = half.buffered();
                 let acked = half.on_acked(offset..offset + u64::from(length), fin);
-                let (let_go, hungry) = (buffered - half.buffered(), half.awaited == Awaited::Room);
+                let (dropped, wants_room) = (buffered - half.buffered(), half.awaited == WaitingFor::Room);
                 if let (Some(marks), Some(slot)) = (&mut self.marks, slot) {
                     marks.release(slot, half.acked_to());
                 }
                 self.stats.acked_bytes += acked.fresh;
-                // What was reset was released then.
+                // The data of a reset stream was released at the reset.
                 let released = if half.reset_code().is_none() { acked.fresh } else { 0 };
-                if half.awaited == Awaited::Buffer && half.buffered() < limit && half.is_writable() {
-                    half.awaited = Awaited::Nothing;
+                if half.awaited == WaitingFor::Buffer && half.buffered() < limit && half.is_writable() {
+                    half.awaited = WaitingFor::Nothing;
                     self.events.push_back(Event::Writable(id));
                 }
                 if acked.delivered {
@@ -233,9 +233,9 @@ impl Streams {
                 if self.queue.is_some() {
                     self.release(released);
                 }
-                if let_go > 0 {
-                    self.note_let_go(let_go);
-                    if hungry {
+                if dropped > 0 {
+                    self.note_dropped(dropped);
+                    if wants_room {
                         self.offer(id);
                     }
                 }
@@ -245,12 +245,13 @@ impl Streams {
         }
     }
 
-    /// So much need not be kept any more: applications that were told to stop go on, if it is enough.
+    /// Removes acknowledged or dropped bytes from the send queue, and resumes blocked applications if enough room is
+    /// free.
     #[cold]
     pub(super) fn release(&mut self, length: u64) {
         let Some(queue) = &mut self.queue else { return };
         queue.note_released(length);
-        while let Some(id) = self.queue.as_mut().and_then(|queue| queue.next_to_go_on()) {
+        while let Some(id) = self.queue.as_mut().and_then(|queue| queue.next_to_resume()) {
             if self.send_half(id).is_some_and(|half| half.is_writable()) {
                 self.events.push_back(Event::Writable(id));
             }
@@ -263,7 +264,7 @@ impl Streams {
                 if let Some(half) = self.send_half(id) {
                     half.on_lost(offset..offset + u64::from(length), fin);
                     self.schedule(now, id);
-                    self.tell_lost(id);
+                    self.report_lost(id);
                 }
             }
             SentFrame::Notice { notice, value } => self.on_notice_lost(notice, value),
@@ -271,27 +272,27 @@ impl Streams {
         }
     }
 
-    /// Tells the scheduler that the stream has something to send again, if it has.
-    fn tell_lost(&mut self, id: StreamId) {
+    /// Reports to the scheduler that the stream has lost data, if it has.
+    fn report_lost(&mut self, id: StreamId) {
         let Some(key) = self.key(id) else { return };
         let Some(half) = self.send_half_at(key.slot) else { return };
         if half.has_lost() && half.scheduled {
-            let told = std::mem::replace(&mut half.lost_told, true);
+            let reported = std::mem::replace(&mut half.lost_reported, true);
             if self.marks.is_some() {
-                self.tell_head(key);
+                self.report_head(key);
             }
-            if !told {
+            if !reported {
                 self.scheduler.on_lost(key);
             }
         }
     }
 
-    /// Frees a stream of which both halves are over, and lets the peer open another in its place.
+    /// Removes a stream whose halves are both finished, and permits the peer to open another one in its place.
     pub(super) fn close_if_over(&mut self, id: StreamId) {
         let Some(slot) = self.index.get(id) else { return };
         let Some(stream) = &mut self.slots[slot as usize] else { return };
-        // RFC 9000 section 4.2: bytes that nobody will read give their credit back.
-        let unread = stream.recv.as_mut().map_or(0, RecvHalf::give_up);
+        // RFC 9000 section 4.2: the credit for bytes that will never be read is granted again.
+        let unread = stream.recv.as_mut().map_or(0, RecvHalf::drop_unread);
         if unread > 0 && self.grant.consume(unread) {
             self.notices.push_back(Notice::MaxData);
         }
@@ -314,7 +315,7 @@ impl Streams {
         self.slots[slot as usize] = None;
         self.free.push(slot);
         if self.open_count() == 0 {
-            self.spares = Spares::default();
+            self.spares = SpareBuffers::default();
             if self.slots.len() > KEPT_SLOTS {
                 (self.slots, self.free) = (Vec::new(), Vec::new());
             }
@@ -324,9 +325,9 @@ impl Streams {
             let counts = &mut self.counts[direction_index(id.direction())];
             counts.peer_closed += 1;
             let left = counts.peer_may_open - counts.peer_closed.min(counts.peer_may_open);
-            // RFC 9000-4.6-5: by what is over, and never because the peer says that it is blocked.
+            // RFC 9000-4.6-5: after streams are closed, without waiting for STREAMS_BLOCKED.
             if left <= counts.window / 2 {
-                self.tell(Notice::MaxStreams(id.direction()));
+                self.queue_notice(Notice::MaxStreams(id.direction()));
             }
         }
     }
@@ -345,7 +346,7 @@ mod tests {
 
     const VIEW: PathView = PathView { now: Time::ZERO, window: 12_000, smoothed_rtt: Duration::ZERO };
 
-    /// A client's streams, as many as these, under this scheduler, with credit for so much new data.
+    /// A number of client streams with this scheduler and this connection credit.
     fn streams(name: &str, retransmissions: &str, count: usize, credit: u64) -> (Streams, Vec<StreamId>) {
         let row = SCHEDULERS.iter().find(|row| row.name == name).unwrap();
         let word = Value::Text(retransmissions.to_owned());
@@ -362,7 +363,7 @@ mod tests {
         (streams, ids)
     }
 
-    /// What one packet of 1200 bytes carries: stream, offset, length, FIN.
+    /// The STREAM frames of one packet of 1200 bytes: stream, offset, length, FIN.
     fn packet(streams: &mut Streams) -> Vec<(StreamId, u64, u32, bool)> {
         let (mut buffer, mut contents) = (Vec::new(), Contents::default());
         streams.fill(&mut Payload::new(&mut buffer, &mut contents, 1200, true), &VIEW);
@@ -379,9 +380,9 @@ mod tests {
         }
     }
 
-    /// Lost data, its FIN too, goes when the stream's turn comes, or before what is new on all others.
+    /// Lost data, including a FIN, is sent at the stream's turn, or before the new data of all streams.
     #[test]
-    fn lost_data_goes_by_rank_or_first() {
+    fn lost_data_is_sent_by_rank_or_first() {
         for (option, again_at) in [("rank", 2), ("first", 0)] {
             let (mut streams, ids) = streams("abs", option, 2, 1 << 20);
             let [low, high] = ids[..] else { panic!("two streams") };
@@ -405,9 +406,9 @@ mod tests {
         }
     }
 
-    /// What turns out to have arrived is not sent again, and is no reason to put new data first.
+    /// After a spurious loss nothing is sent again, and new data of the stream is not preferred.
     #[test]
-    fn a_loss_that_was_none_puts_nothing_first() {
+    fn a_spurious_loss_puts_nothing_first() {
         let (mut streams, ids) = streams("abs", "first", 2, 1 << 20);
         let [low, high] = ids[..] else { panic!("two streams") };
         streams.write(Time::ZERO, low, Data::Virtual(3000)).unwrap();
@@ -420,9 +421,9 @@ mod tests {
         assert_eq!(packet(&mut streams)[0].0, high);
     }
 
-    /// New data of a stream goes in order under every scheduler, whatever else is sent between, and all of it goes.
+    /// Every scheduler sends all new data of a stream, in order, whatever it sends in between.
     #[test]
-    fn new_data_of_a_stream_goes_in_order() {
+    fn new_data_of_a_stream_is_sent_in_order() {
         for (row, option) in SCHEDULERS.iter().flat_map(|row| [(row, "rank"), (row, "first")]) {
             let (mut streams, ids) = streams(row.name, option, 5, 1 << 20);
             for (number, id) in ids.iter().enumerate() {
@@ -448,10 +449,10 @@ mod tests {
         }
     }
 
-    /// RFC 9000 section 4.1: without credit of the connection nothing new goes; lost data does, and with credit all goes on by
-    /// rank: under `fifo` as it was written.
+    /// RFC 9000 section 4.1: without connection credit only lost data is sent. New credit resumes all streams by
+    /// rank, with `fifo` in the order of writes.
     #[test]
-    fn streams_that_were_blocked_come_back() {
+    fn blocked_streams_resume() {
         for row in SCHEDULERS {
             let (mut streams, ids) = streams(row.name, "rank", 3, 1000);
             for id in &ids {
@@ -473,7 +474,7 @@ mod tests {
         }
     }
 
-    /// Each write has its place: what was written earlier on another stream goes before the rest of a stream.
+    /// Each write has its own place in the order: an earlier write of another stream is sent first.
     #[test]
     fn fifo_goes_from_write_to_write() {
         let (mut streams, ids) = streams("fifo", "rank", 2, 1 << 20);
@@ -483,7 +484,7 @@ mod tests {
         let packets: Vec<_> = (0..3).flat_map(|_| packet(&mut streams)).collect();
         let mut order: Vec<_> = packets.iter().map(|frame| frame.0.index()).collect();
         order.dedup();
-        // What is left of a packet behind a write is filled with more of the same stream.
+        // The rest of a packet is filled with more data of the same stream.
         assert_eq!(order, [0, 1, 0], "{packets:?}");
     }
 }

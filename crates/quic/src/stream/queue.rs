@@ -1,56 +1,55 @@
-//! The limit on what all streams of a connection keep until it is acknowledged: the send queue of the INET paper, section
-//! III. When it is full the application is told to stop, and when it has fallen to a low-water mark to go on.
+//! The limit on unacknowledged data of all streams: the send queue of the INET paper, section III. When it is full,
+//! the application is blocked until it has fallen to a low-water mark.
 
 use crate::config::Config;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use wire::StreamId;
 
-/// What is queued, and who waits for room.
+/// The fill level of the queue, and the streams that wait for room.
 #[derive(Debug)]
 pub(crate) struct SendQueue {
     limit: u64,
     low: u64,
-    /// Bytes that were written, to streams that were not reset, and not acknowledged.
+    /// Unacknowledged bytes of streams that were not reset.
     queued: u64,
-    /// Streams whose application was told to stop.
+    /// Streams whose application is blocked.
     waiting: BTreeSet<StreamId>,
-    /// Which of them was told first when there was room the last time, and which was told last since.
+    /// The stream that was resumed first when there last was room, and the one resumed most recently since then.
     first: Option<StreamId>,
     last: Option<StreamId>,
 }
 
 impl SendQueue {
-    /// The queue that the options ask for, if they do.
+    /// The queue with the limits in the options, if they set any.
     pub(crate) fn new(config: &Config) -> Option<Box<SendQueue>> {
         let limit = config.send_queue?.as_bytes().max(1);
         let low = config.send_queue_low.map_or(limit, |low| low.as_bytes()).min(limit - 1);
         Some(Box::new(SendQueue { limit, low, queued: 0, waiting: BTreeSet::new(), first: None, last: None }))
     }
 
-    /// How many bytes it takes.
+    /// The number of bytes that it accepts.
     pub(crate) fn room(&self) -> u64 {
         self.limit.saturating_sub(self.queued)
     }
-    /// So much was written; `all` tells whether it was all that there was.
+    /// Adds written bytes; `all`: whether the application had no more to write.
     pub(crate) fn note_written(&mut self, id: StreamId, length: u64, all: bool) {
         self.queued += length;
         if !all {
             self.waiting.insert(id);
         }
     }
-    /// There are no streams any more.
+    /// Forgets all streams.
     pub(crate) fn forget(&mut self) {
         (self.queued, self.first, self.last) = (0, None, None);
         self.waiting.clear();
     }
-    /// So much is kept no more.
+    /// Removes bytes that are not kept any more.
     pub(crate) fn note_released(&mut self, length: u64) {
         self.queued = self.queued.saturating_sub(length);
     }
-    /// The next stream whose application is to go on. Who is told first may take all the room: that is another one each
-    /// time, in the order of their ids, round and round.
-    pub(crate) fn next_to_go_on(&mut self) -> Option<StreamId> {
+    /// The next stream to resume. The first one may use all the room, so the first one rotates, in the order of ids.
+    pub(crate) fn next_to_resume(&mut self) -> Option<StreamId> {
         let room = self.queued <= self.low;
         let behind = |id| self.waiting.range((Bound::Excluded(id), Bound::Unbounded)).next();
         let next =
@@ -75,23 +74,24 @@ mod tests {
     use wire::{Direction, Side, TransportParameters};
 
     #[test]
-    fn who_is_told_first_changes() {
+    fn the_stream_resumed_first_rotates() {
         let id = |index| StreamId::new(Side::Client, Direction::Bidirectional, index);
         let mut queue =
             SendQueue { limit: 10, low: 9, queued: 0, waiting: BTreeSet::new(), first: None, last: None };
         for first in [0, 1, 2, 0, 1] {
             queue.note_written(id(0), 10, false);
             (1..3).for_each(|index| queue.note_written(id(index), 0, false));
-            assert_eq!(queue.next_to_go_on(), None, "it is full");
+            assert_eq!(queue.next_to_resume(), None, "it is full");
             queue.note_released(10);
-            let told: Vec<u64> = std::iter::from_fn(|| queue.next_to_go_on()).map(StreamId::index).collect();
+            let told: Vec<u64> = std::iter::from_fn(|| queue.next_to_resume()).map(StreamId::index).collect();
             assert_eq!(told, [first, (first + 1) % 3, (first + 2) % 3]);
         }
     }
 
-    /// RFC 9001 section 4.6.2: after a rejection "the client MUST reset the state of all streams". What they kept makes room.
+    /// RFC 9001 section 4.6.2: after a rejection "[t]he client therefore MUST reset the state of all streams". The data
+    /// that they kept is removed from the queue.
     #[test]
-    fn streams_that_are_forgotten_leave_room() {
+    fn forgotten_streams_leave_room() {
         let config = Config { send_queue: Some(units::Size::from_bytes(1000)), ..Config::default() };
         let rr = || build("rr", &Arguments::default()).unwrap();
         let mut streams = Streams::new(Side::Client, &config, rr());

@@ -1,22 +1,22 @@
-//! The receiving half of a stream: reassembly and its credit (RFC 9000 sections 2.2, 3.2, 4).
+//! The receiving half of a stream: reassembly and flow control (RFC 9000 sections 2.2, 3.2, 4).
 
 use crate::delivery::Delivery;
 use crate::error::TransportError;
 use crate::ranges::RangeSet;
 use crate::stream::Window;
 use crate::stream::number::OptionalNumber;
-use crate::stream::spares::Spares;
+use crate::stream::spares::SpareBuffers;
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::ops::Range;
 use transport::Read;
 use wire::{Code, Data};
 
-/// Data that came out of order may lie in so many pieces, and in one more for each [`SPAN_OF_PIECE`] bytes of the stream.
-/// Pieces cost memory of their own: so bounded they cost, over all streams of a connection, less than its credit admits
-/// of data. A peer that needs more is playing a game (RFC 9000 section 21.7).
+/// The maximum number of pieces of out-of-order data, plus one for each [`SPAN_OF_PIECE`] bytes of the stream. Pieces
+/// have a memory overhead; with this bound it is, over all streams of a connection, less than the data that the
+/// credit permits. A peer that needs more pieces is attacking (RFC 9000 section 21.7).
 const MAX_PIECES: NonZeroU32 = NonZeroU32::new(256).unwrap();
-/// A tenth of a packet: losses leave pieces that are longer.
+/// A tenth of a packet; losses leave longer pieces.
 const SPAN_OF_PIECE: u64 = 128;
 /// Neighbouring pieces of real bytes are joined up to this size.
 const JOIN_BELOW: usize = 65_536;
@@ -40,25 +40,25 @@ impl Chunk {
 #[derive(Debug)]
 pub(crate) struct RecvHalf {
     received: RangeSet,
-    /// By offset, ascending.
+    /// The chunks with their offsets, ascending.
     chunks: VecDeque<(u64, Chunk)>,
-    /// When there are so many chunks, neighbours are joined; `None`: the application only counts, and data is not kept.
+    /// The number of chunks at which neighbours are joined; `None`: the application discards data, so none is kept.
     join_at: Option<NonZeroU32>,
     read: u64,
     highest: u64,
-    /// MAX_STREAM_DATA: what the peer was told.
+    /// The last MAX_STREAM_DATA sent.
     pub limit: u64,
     window: Window,
     final_size: OptionalNumber,
     reset: OptionalNumber,
-    /// The code with which the application asked the peer to stop.
+    /// The code of STOP_SENDING, if the application has stopped the stream.
     stopped: OptionalNumber,
     end_was_read: bool,
-    /// Whether the application was told that there is something to read.
-    pub told: bool,
-    /// How far the peer has heard of MAX_STREAM_DATA.
+    /// Whether a readable event was reported since the last read.
+    pub is_reported: bool,
+    /// The state of MAX_STREAM_DATA.
     pub update: Delivery,
-    /// How far it has heard of STOP_SENDING.
+    /// The state of STOP_SENDING.
     pub stop_delivery: Delivery,
 }
 
@@ -76,17 +76,17 @@ impl RecvHalf {
             reset: OptionalNumber::NONE,
             stopped: OptionalNumber::NONE,
             end_was_read: false,
-            told: false,
+            is_reported: false,
             update: Delivery::default(),
             stop_delivery: Delivery::default(),
         }
     }
 
-    /// The end of what can be read now.
+    /// The end of the data that can be read now.
     fn contiguous(&self) -> u64 {
         self.received.first().filter(|first| first.start == 0).map_or(0, |first| first.end)
     }
-    /// Whether a read would give something: data, the end, or a reset.
+    /// Whether a read would return data, the end, or a reset.
     #[inline]
     pub(crate) fn is_readable(&self) -> bool {
         !self.end_was_read
@@ -94,7 +94,7 @@ impl RecvHalf {
                 || self.final_size.get() == Some(self.read)
                 || self.reset.is_some())
     }
-    /// The code with which the peer reset it.
+    /// The code with which the peer reset the stream.
     pub(crate) fn reset_code(&self) -> Option<u64> {
         self.reset.get()
     }
@@ -102,7 +102,7 @@ impl RecvHalf {
     pub(crate) fn highest(&self) -> u64 {
         self.highest
     }
-    /// Whether the application asked the peer to stop.
+    /// Whether the application has stopped the stream.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.is_some()
     }
@@ -111,11 +111,11 @@ impl RecvHalf {
         self.stopped.get()
     }
 
-    /// RFC 9000 sections 4.1 and 4.5: inside the credit, and not against the final size. Gives how much the highest
-    /// offset rises: what counts for the connection's credit.
+    /// RFC 9000 sections 4.1 and 4.5: checks the limit and the final size. Returns the increase of the highest
+    /// offset, which counts for connection flow control.
     #[inline]
     fn admit(&mut self, end: u64, fin: bool) -> Result<u64, TransportError> {
-        // RFC 9000-4.1-2, 9000-19.10-4.
+        // RFC 9000-4.1-2, 9000-19.10-4: FLOW_CONTROL_ERROR for data beyond the limit.
         if end > self.limit {
             return Err(TransportError::new(Code::FLOW_CONTROL_ERROR, "stream data beyond MAX_STREAM_DATA"));
         }
@@ -134,19 +134,19 @@ impl RecvHalf {
         Ok(fresh)
     }
 
-    /// Takes a STREAM frame, or what stands in a CRYPTO frame.
+    /// Receives the data of a STREAM or CRYPTO frame.
     pub(crate) fn on_data(&mut self, offset: u64, data: Data<'_>, fin: bool) -> Result<u64, TransportError> {
-        self.on_data_with(offset, data, fin, &mut Spares::default())
+        self.on_data_with(offset, data, fin, &mut SpareBuffers::default())
     }
 
-    /// The same, with memory that was used before.
+    /// Receives data, reusing spare buffers.
     #[inline]
     pub(super) fn on_data_with(
         &mut self,
         offset: u64,
         data: Data<'_>,
         fin: bool,
-        spares: &mut Spares,
+        spares: &mut SpareBuffers,
     ) -> Result<u64, TransportError> {
         let length = data.len() as u64;
         let fresh = self.admit(offset + length, fin)?;
@@ -162,16 +162,17 @@ impl RecvHalf {
             || self.join_at.is_some_and(|count| self.chunks.len() > count.get() as usize)
                 && self.join_chunks() > most
         {
-            // RFC 9000 section 20.1 has no code for what section 21.7 lets an endpoint refuse. This endpoint is
-            // not at fault, so it is not INTERNAL_ERROR; the credit is kept, so it is not FLOW_CONTROL_ERROR. PROTOCOL_VIOLATION
-            // is for what "was not covered by more specific error codes". (In CRYPTO frames it is CRYPTO_BUFFER_EXCEEDED.)
+            // RFC 9000 section 20.1 has no specific code for the attack of section 21.7. The peer is at fault, so it
+            // is not INTERNAL_ERROR; it respects its credit, so it is not FLOW_CONTROL_ERROR. PROTOCOL_VIOLATION is
+            // for errors "not covered by more specific error codes". (For CRYPTO frames the caller uses
+            // CRYPTO_BUFFER_EXCEEDED.)
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "stream data in too many pieces"));
         }
         Ok(fresh)
     }
 
-    /// Keeps those bytes of a frame that are new.
-    fn keep(&mut self, range: Range<u64>, data: Data<'_>, spares: &mut Spares) {
+    /// Stores the new bytes of a frame.
+    fn keep(&mut self, range: Range<u64>, data: Data<'_>, spares: &mut SpareBuffers) {
         let mut start = range.start;
         let overlapping: Vec<Range<u64>> = match self.received.max() {
             Some(max) if max >= start => {
@@ -190,7 +191,7 @@ impl RecvHalf {
         }
     }
 
-    fn keep_piece(&mut self, piece: Range<u64>, frame_start: u64, data: Data<'_>, spares: &mut Spares) {
+    fn keep_piece(&mut self, piece: Range<u64>, frame_start: u64, data: Data<'_>, spares: &mut SpareBuffers) {
         let length = piece.end - piece.start;
         let at = match self.chunks.back() {
             Some((start, _)) if *start > piece.start => {
@@ -222,14 +223,14 @@ impl RecvHalf {
             }
         };
         if self.chunks.capacity() == 0 {
-            // Most streams have one chunk at a time at most.
+            // Most streams have at most one chunk at a time.
             self.chunks.reserve_exact(1);
         }
         self.chunks.insert(at, (piece.start, chunk));
     }
 
-    /// Joins chunks that touch: data that comes from behind leaves them. Gives how many are left; to do it again waits
-    /// until there are twice as many, so that it costs little for each.
+    /// Joins adjacent chunks, which data in reverse order leaves. Returns the number left; the next time is when
+    /// there are twice as many, so that the amortised cost is low.
     #[cold]
     fn join_chunks(&mut self) -> usize {
         let mut joined: VecDeque<(u64, Chunk)> = VecDeque::new();
@@ -249,9 +250,9 @@ impl RecvHalf {
         self.chunks.len()
     }
 
-    /// Takes a RESET_STREAM. Gives how much the highest offset rises.
+    /// Handles RESET_STREAM. Returns the increase of the highest offset.
     pub(crate) fn on_reset(&mut self, code: u64, final_size: u64) -> Result<u64, TransportError> {
-        // 3.2: once all data is there, the end included, a reset changes nothing.
+        // RFC 9000 section 3.2: a reset has no effect once all data, including the end, has arrived.
         let complete = self.has_all();
         // RFC 9000-4.5-1: the final size counts as received.
         let fresh = self.admit(final_size, true)?;
@@ -266,13 +267,13 @@ impl RecvHalf {
         self.chunks = VecDeque::new();
     }
 
-    /// Copies what can be read into `out`.
+    /// Copies readable data into `out`.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Read {
-        self.read_with(out, &mut Spares::default())
+        self.read_with(out, &mut SpareBuffers::default())
     }
 
-    /// The same; memory that is not needed any more is kept.
-    pub(super) fn read_with(&mut self, out: &mut [u8], spares: &mut Spares) -> Read {
+    /// Copies readable data into `out`, keeping empty buffers as spares.
+    pub(super) fn read_with(&mut self, out: &mut [u8], spares: &mut SpareBuffers) -> Read {
         let mut done = 0;
         // RFC 9000-2.2-1: in order, up to the first gap.
         while done < out.len() {
@@ -297,8 +298,8 @@ impl RecvHalf {
         self.note_end(done as u64)
     }
 
-    /// Takes what can be read, but no more than `limit` bytes, without looking at it.
-    pub(super) fn skip(&mut self, limit: u64, spares: &mut Spares) -> Read {
+    /// Discards at most `limit` bytes of readable data.
+    pub(super) fn skip(&mut self, limit: u64, spares: &mut SpareBuffers) -> Read {
         let bytes = self.contiguous().saturating_sub(self.read).min(limit);
         self.read += bytes;
         while self.chunks.front().is_some_and(|(start, chunk)| start + chunk.len() <= self.read) {
@@ -309,7 +310,7 @@ impl RecvHalf {
         self.note_end(bytes)
     }
 
-    /// Takes all that can be read without looking at it; from now on data is not kept.
+    /// Discards all readable data; from now on data is not stored.
     #[inline]
     pub(crate) fn discard(&mut self) -> Read {
         if self.join_at.take().is_some() {
@@ -322,70 +323,70 @@ impl RecvHalf {
 
     #[inline]
     fn note_end(&mut self, bytes: u64) -> Read {
-        // After a stop what counts as read was given up, and no end was seen.
+        // After a stop, dropped data counts as read, but the end was not read.
         let finished = self.final_size.get() == Some(self.read) && self.stopped.is_none();
         self.end_was_read |= finished;
         Read { bytes, finished }
     }
 
-    /// The application has seen the reset.
+    /// Notes that the application has seen the reset.
     pub(crate) fn note_reset_seen(&mut self) {
         self.end_was_read = true;
     }
 
-    /// The application wants no more; gives whether the peer has to be told.
+    /// Stops the stream for the application; returns whether STOP_SENDING must be sent.
     pub(crate) fn stop(&mut self, code: u64) -> bool {
-        let tell = self.stopped.is_none() && self.reset.is_none() && !self.has_all();
+        let notify_peer = self.stopped.is_none() && self.reset.is_none() && !self.has_all();
         if self.stopped.is_none() {
             self.stopped = code.into();
         }
         self.forget_chunks();
-        tell
+        notify_peer
     }
 
-    /// Whether the peer has said where the stream ends.
-    pub(crate) fn knows_size(&self) -> bool {
+    /// Whether the final size is known.
+    pub(crate) fn has_final_size(&self) -> bool {
         self.final_size.is_some()
     }
 
-    /// Whether all data up to the final size is there.
+    /// Whether all data up to the final size has arrived.
     pub(crate) fn has_all(&self) -> bool {
         self.final_size.get().is_some_and(|size| self.contiguous() >= size)
     }
 
-    /// Whether data lies here that cannot be read yet because what comes before it is missing.
+    /// Whether there is data after a gap, which cannot be read yet.
     pub(crate) fn has_gap(&self) -> bool {
         self.highest > self.contiguous()
     }
-    /// Once the application has let go of the stream, by a stop or because it knows of the reset: bytes that were received
-    /// and will never be read. They count as read from now on, so that the connection's credit for them comes back even
-    /// while the other half goes on.
-    pub(crate) fn give_up(&mut self) -> u64 {
+    /// The received bytes that will never be read, if the application has stopped the stream or seen its reset or
+    /// end. They count as read from now on, so that connection credit for them is granted even while the other half
+    /// continues.
+    pub(crate) fn drop_unread(&mut self) -> u64 {
         if self.stopped.is_none() && !self.end_was_read {
             return 0;
         }
         self.highest - std::mem::replace(&mut self.read, self.highest)
     }
 
-    /// Whether little of the window is left, so that it is time for more credit.
+    /// Whether little of the window is left, so that more credit is due.
     #[inline]
     pub(crate) fn wants_update(&self) -> bool {
         self.final_size.is_none() && self.stopped.is_none() && self.limit - self.read <= self.window.threshold
     }
-    /// Whether MAX_STREAM_DATA would tell of any more credit.
+    /// Whether MAX_STREAM_DATA would grant more credit.
     pub(crate) fn has_more_to_give(&self) -> bool {
         self.final_size.is_none() && self.stopped.is_none() && self.next_limit() > self.limit
     }
-    /// What MAX_STREAM_DATA is to tell: a window beyond what was read.
+    /// The value for MAX_STREAM_DATA: a window beyond the data read.
     pub(crate) fn next_limit(&self) -> u64 {
         self.limit.max(self.read + self.window.size).min(wire::varint::MAX)
     }
-    /// MAX_STREAM_DATA was sent.
+    /// Notes that MAX_STREAM_DATA was sent.
     pub(crate) fn raise_limit(&mut self) {
         self.limit = self.next_limit();
     }
 
-    /// Whether nothing more will happen here (RFC 9000 figure 3: "Data Read" or "Reset Read").
+    /// Whether the half is in a terminal state (RFC 9000 figure 3: "Data Read" or "Reset Read").
     pub(crate) fn is_over(&self) -> bool {
         self.end_was_read || self.stopped.is_some() && (self.reset.is_some() || self.has_all())
     }
@@ -405,7 +406,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_in_any_order_give_the_bytes(
+        fn pieces_in_any_order_are_reassembled(
             pieces in prop::collection::vec((0u64..200, 1u64..40), 1..60),
             reads in prop::collection::vec(1usize..50, 60),
         ) {
@@ -445,19 +446,19 @@ mod tests {
     }
 
     #[test]
-    fn skipped_bytes_are_read_as_much_as_others() {
+    fn skipped_bytes_count_as_read() {
         let mut half = RecvHalf::new(window(1000));
         half.on_data(0, Data::Bytes(&text(0, 30)), false).unwrap();
         half.on_data(30, Data::Virtual { length: 100 }, false).unwrap();
         half.on_data(140, Data::Bytes(&text(140, 150)), true).unwrap();
-        assert_eq!(half.skip(10, &mut Spares::default()), Read { bytes: 10, finished: false });
+        assert_eq!(half.skip(10, &mut SpareBuffers::default()), Read { bytes: 10, finished: false });
         let mut out = [0; 5];
         assert_eq!(half.read(&mut out).bytes, 5);
         assert_eq!(out, text(10, 15)[..]);
-        assert_eq!(half.skip(1000, &mut Spares::default()), Read { bytes: 115, finished: false });
-        assert_eq!(half.skip(1000, &mut Spares::default()), Read { bytes: 0, finished: false });
+        assert_eq!(half.skip(1000, &mut SpareBuffers::default()), Read { bytes: 115, finished: false });
+        assert_eq!(half.skip(1000, &mut SpareBuffers::default()), Read { bytes: 0, finished: false });
         half.on_data(130, Data::Bytes(&text(130, 140)), false).unwrap();
-        assert_eq!(half.skip(15, &mut Spares::default()), Read { bytes: 15, finished: false });
+        assert_eq!(half.skip(15, &mut SpareBuffers::default()), Read { bytes: 15, finished: false });
         assert_eq!(half.read(&mut out), Read { bytes: 5, finished: true });
         assert_eq!(out, text(145, 150)[..]);
     }
@@ -479,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_counts_though_all_data_came_but_not_if_the_end_came_too() {
+    fn a_reset_has_no_effect_only_once_the_end_has_arrived() {
         let mut half = RecvHalf::new(window(100));
         half.on_data(0, Data::Bytes(&[0; 50]), false).unwrap();
         assert_eq!(half.on_reset(7, 50).unwrap(), 0);
@@ -487,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn half_the_window_used_asks_for_more() {
+    fn more_credit_is_due_after_half_of_the_window() {
         let mut half = RecvHalf::new(window(100));
         half.on_data(0, Data::Virtual { length: 49 }, false).unwrap();
         half.discard();

@@ -1,8 +1,8 @@
-//! Streams under limits that change: those of an earlier connection before those of this one, and none of what was
-//! sent where the server did not take 0-RTT (RFC 9001 section 4.6.2).
+//! Changes of the peer's stream limits, from remembered to new ones, and the reset of streams after the server has
+//! rejected 0-RTT (RFC 9001 section 4.6.2).
 
 use super::lists::List;
-use super::marks::Marks;
+use super::marks::WriteTimes;
 use super::{Index, Streams, direction_index};
 use crate::event::Event;
 use crate::schedule::Scheduler;
@@ -12,11 +12,11 @@ use wire::{Direction, StreamId, TransportParameters};
 const DIRECTIONS: [Direction; 2] = [Direction::Bidirectional, Direction::Unidirectional];
 
 impl Streams {
-    /// The peer's transport parameters have come: its limits on what this side sends. They may come twice: as they are
-    /// remembered, and as they are (RFC 9000 section 7.4.1), and then are no lower.
+    /// Applies the limits in the peer's transport parameters. This may happen twice: with remembered parameters and
+    /// then with the new ones (RFC 9000 section 7.4.1), which are not lower.
     pub(crate) fn set_peer_parameters(&mut self, now: Time, peer: &TransportParameters) {
         self.credit.raise(peer.initial_max_data);
-        // What the peer calls remote is what this side opens.
+        // Streams that are remote for the peer are opened by this endpoint.
         self.send_credits = [
             peer.initial_max_stream_data_bidi_remote,
             peer.initial_max_stream_data_bidi_local,
@@ -30,7 +30,7 @@ impl Streams {
                 self.events.push_back(Event::StreamsAvailable(direction));
             }
         }
-        // 9000 section 7.4.1: "the client updates the flow control limits on all sending streams".
+        // RFC 9000 section 7.4.1: "the client updates the flow control limits on all sending streams".
         self.clear_starved();
         for id in self.own() {
             let credit = self.send_credits[self.kind(id)];
@@ -53,7 +53,7 @@ impl Streams {
         }
     }
 
-    /// The streams that this side has opened and that are not over.
+    /// The open streams that this endpoint has opened.
     fn own(&self) -> Vec<StreamId> {
         let of = |direction| {
             let opened = 0..self.counts[direction_index(direction)].opened;
@@ -63,14 +63,14 @@ impl Streams {
         DIRECTIONS.into_iter().flat_map(of).filter(known).collect()
     }
 
-    /// Whether all streams that were opened can be under these limits.
+    /// Whether these limits permit all streams opened so far.
     pub(crate) fn fit(&self, peer: &TransportParameters) -> bool {
         let limits = [peer.initial_max_streams_bidi, peer.initial_max_streams_uni];
         self.counts.iter().zip(limits).all(|(counts, limit)| counts.opened <= limit)
     }
 
-    /// Nothing that was sent has arrived, and no limit is known: all of it waits to be sent again from the start, under
-    /// the limits that come.
+    /// Resets all streams to their state before sending: all data will be sent again from the start, with limits that
+    /// are not known yet.
     pub(crate) fn rewind(&mut self) {
         self.credit.rewind();
         self.starved.clear();
@@ -88,11 +88,11 @@ impl Streams {
         }
     }
 
-    /// No stream was ever opened. Those that there were are gone without a word.
+    /// Removes all streams without reporting it, as if none had been opened.
     pub(crate) fn forget(&mut self, scheduler: Box<dyn Scheduler>) {
         self.drop_notices();
         self.rewind();
-        self.marks = Marks::wanted(&*scheduler);
+        self.marks = WriteTimes::wanted(&*scheduler);
         self.scheduler = scheduler;
         self.slots.clear();
         self.free.clear();

@@ -1,44 +1,45 @@
-//! Back pressure to the place where an application keeps its data: how much of it is worth reading now.
+//! Back pressure to the source of an application's data: how much of it is worth reading now.
 //!
-//! A write is kept until it is acknowledged, so what is written for a peer that gives no credit is kept for as long as that peer
-//! likes. An application whose data lies elsewhere, in a file say, asks for [`Streams::room`] first.
+//! Written data is kept until it is acknowledged, so data for a peer that grants no credit is kept for as long as
+//! that peer likes. An application whose data is stored elsewhere, for example in a file, therefore calls
+//! [`Streams::room`] first.
 
 use super::Streams;
 use super::lists::List;
-use super::send::Awaited;
+use super::send::WaitingFor;
 use crate::error::StreamError;
 use crate::event::Event;
 use wire::StreamId;
 
-/// Bytes of one stream that may wait to be sent though others keep much: enough for some packets, so that a stream that is chosen
-/// has data.
+/// The number of bytes that any stream may have ready to send, even if others keep much data: enough for some
+/// packets, so that a scheduled stream has data.
 const AHEAD: u64 = 16_384;
-/// When no more than this is left of them there is room again.
+/// There is room again when no more than this is left unsent.
 pub(super) const LOW: u64 = AHEAD / 2;
-/// What a stream and the connection may keep is given out in no smaller pieces, unless it is less altogether.
+/// The minimum size of room that is reported, unless the limit itself is smaller.
 const PIECE: u64 = 4096;
 
-/// What all streams of a connection may keep.
+/// The limit on the data that all streams of a connection keep.
 #[derive(Debug)]
 pub(super) struct Allowance {
-    /// Real bytes that they keep.
+    /// The number of real bytes that they keep.
     kept: u64,
     limit: u64,
 }
 
-/// What is left of a limit, if that is a piece.
+/// The rest of a limit; 0 if it is less than a piece.
 fn left(limit: u64, kept: u64) -> u64 {
     let left = limit.saturating_sub(kept);
     if left < PIECE.min(limit) { 0 } else { left }
 }
 
 impl Allowance {
-    /// For a stream that has nothing, or next to nothing, to send.
+    /// The allowance for a stream with little or nothing to send.
     fn left(&self) -> u64 {
         left(self.limit, self.kept)
     }
-    /// For one that has some: half of the limit stays for those that have nothing, so that what is urgent does not wait for what
-    /// came before it.
+    /// The allowance for a stream that has data to send. Half of the limit is reserved for streams that have none, so
+    /// that urgent data does not wait for earlier data.
     fn left_for_more(&self) -> u64 {
         left(self.limit / 2, self.kept)
     }
@@ -58,37 +59,37 @@ impl Streams {
                 self.allowance = Some(Box::new(Allowance { kept, limit }));
             }
         }
-        self.offer_what_is_left();
+        self.offer_allowance();
     }
-    /// Real bytes that all streams keep, if there is an allowance.
+    /// The real bytes that all streams keep, if there is an allowance.
     pub(crate) fn kept(&self) -> u64 {
         self.allowance.as_ref().map_or(0, |allowance| allowance.kept)
     }
-    /// Whether a stream waits for room because of what all streams keep.
+    /// Whether a stream waits for the allowance.
     pub(crate) fn wait_for_allowance(&mut self) -> bool {
-        while let Some(&id) = self.short.front() {
+        while let Some(&id) = self.awaiting_allowance.front() {
             match self.send_half(id) {
-                Some(half) if half.awaited == Awaited::Room => return true,
-                Some(half) => half.lists.leave(List::Short),
+                Some(half) if half.awaited == WaitingFor::Room => return true,
+                Some(half) => half.lists.leave(List::AwaitingAllowance),
                 None => {}
             }
-            self.short.pop_front();
+            self.awaiting_allowance.pop_front();
         }
         false
     }
-    /// Streams keep this many bytes less.
+    /// Subtracts bytes that streams do not keep any more.
     #[inline]
-    pub(super) fn note_let_go(&mut self, bytes: u64) {
+    pub(super) fn note_dropped(&mut self, bytes: u64) {
         let Some(allowance) = &mut self.allowance else { return };
         allowance.kept = allowance.kept.saturating_sub(bytes);
-        if !self.short.is_empty() {
-            self.offer_what_is_left();
+        if !self.awaiting_allowance.is_empty() {
+            self.offer_allowance();
         }
     }
 
-    /// There are no streams any more.
+    /// Forgets all streams.
     pub(super) fn forget_kept(&mut self) {
-        self.short.clear();
+        self.awaiting_allowance.clear();
         if let Some(allowance) = &mut self.allowance {
             allowance.kept = 0;
         }
@@ -120,18 +121,18 @@ impl Streams {
         }
         let unsent = half.unsent();
         let credit = if unsent == 0 { credit_for_none } else { credit };
-        // RFC 9000 section 4.1: what goes beyond the credits waits for the peer.
+        // RFC 9000 section 4.1: data beyond the credits would wait for the peer.
         let some = if unsent > LOW { 0 } else { (AHEAD - unsent).min(credit).min(allowed) };
         let own = half.credit.saturating_sub(half.written());
         let kept = left(limit, half.buffered());
         Ok(some.max(more.min(credit_for_more)).min(own).min(kept).min(admitted))
     }
 
-    /// Asks for [`Event::Writable`] when there is room. Each cause of a lack of room calls [`Streams::offer`] when it ends.
+    /// Requests [`Event::Writable`] when there is room. Whatever ends a lack of room calls [`Streams::offer`].
     fn wait_for_room(&mut self, id: StreamId) {
         let (credit, left) = (self.credit.available(), self.credit.left());
         let Some(half) = self.send_half(id) else { return };
-        half.awaited = Awaited::Room;
+        half.awaited = WaitingFor::Room;
         if half.is_blocked() {
             // RFC 9000 section 4.1: "SHOULD send a STREAM_DATA_BLOCKED or DATA_BLOCKED frame".
             self.note_stream_blocked(id);
@@ -143,19 +144,19 @@ impl Streams {
             queue.note_written(id, 0, false);
         }
         if self.allowance.as_ref().is_some_and(|allowance| allowance.left() == 0) {
-            self.enlist(id, List::Short);
+            self.enlist(id, List::AwaitingAllowance);
         }
     }
 
-    /// A stream was given up with this many bytes waiting: there is credit of the connection for others.
-    pub(super) fn note_given_up(&mut self, bytes: u64) {
+    /// Releases the connection credit for the waiting bytes of an aborted stream.
+    pub(super) fn release_waiting(&mut self, bytes: u64) {
         self.credit.note_waiting(bytes, 0);
         if bytes > 0 && self.credit.available() > 0 {
             self.offer_credit();
         }
     }
 
-    /// Offers credit of the connection that others waited with to streams that wait for room.
+    /// Offers released connection credit to streams that wait for room.
     #[cold]
     fn offer_credit(&mut self) {
         for _ in 0..self.starved.len() {
@@ -167,32 +168,32 @@ impl Streams {
         }
     }
 
-    /// Tells the application of room on a stream, if it waits for that and there is some. Gives whether it did.
+    /// Reports room on a stream to the application, if it waits for room and there is some. Returns whether it did.
     #[cold]
     pub(super) fn offer(&mut self, id: StreamId) -> bool {
-        let waits = self.send_half(id).is_some_and(|half| half.awaited == Awaited::Room);
+        let waits = self.send_half(id).is_some_and(|half| half.awaited == WaitingFor::Room);
         let there_is = waits && self.room(id).is_ok_and(|room| room > 0);
         if let Some(half) = self.send_half(id).filter(|_| there_is) {
-            half.awaited = Awaited::Nothing;
+            half.awaited = WaitingFor::Nothing;
             self.events.push_back(Event::Writable(id));
         }
         there_is
     }
 
-    /// Offers room to streams that the allowance stopped, one after the other, until it is used up.
+    /// Offers room to streams that wait for the allowance, one after the other, until it is used up.
     #[cold]
-    fn offer_what_is_left(&mut self) {
+    fn offer_allowance(&mut self) {
         let Some(allowance) = &self.allowance else { return };
         let mut left = allowance.left();
-        for _ in 0..self.short.len() {
+        for _ in 0..self.awaiting_allowance.len() {
             if left == 0 {
                 break;
             }
-            let Some(id) = self.short.pop_front() else { break };
+            let Some(id) = self.awaiting_allowance.pop_front() else { break };
             if let Some(half) = self.send_half(id) {
-                half.lists.leave(List::Short);
+                half.lists.leave(List::AwaitingAllowance);
             }
-            // Streams that are over, or wait for nothing any more, take nothing of it.
+            // Streams that are closed or do not wait any more use nothing of it.
             if self.offer(id) {
                 left = left.saturating_sub(AHEAD);
             }
@@ -214,12 +215,12 @@ mod tests {
 
     const VIEW: PathView = PathView { now: Time::ZERO, window: 12_000, smoothed_rtt: Duration::ZERO };
 
-    /// A client's streams, with these credits of the connection and of each stream.
+    /// A number of client streams with these credits of the connection and of each stream.
     fn streams(count: usize, connection: u64, stream: u64) -> (Streams, Vec<StreamId>) {
         streams_under("rr", count, connection, stream)
     }
 
-    /// The same under this scheduler.
+    /// The same with this scheduler.
     fn streams_under(name: &str, count: usize, connection: u64, stream: u64) -> (Streams, Vec<StreamId>) {
         let row = crate::schedule::SCHEDULERS.iter().find(|row| row.name == name).unwrap();
         let arguments = Arguments::filled(row.parameters, &[], &[]).unwrap();
@@ -236,14 +237,14 @@ mod tests {
         (streams, ids)
     }
 
-    /// What one packet of 1200 bytes carries.
+    /// The frames of one packet of 1200 bytes.
     fn packet(streams: &mut Streams) -> Vec<SentFrame> {
         let (mut buffer, mut contents) = (Vec::new(), Contents::default());
         streams.fill(&mut Payload::new(&mut buffer, &mut contents, 1200, true), &VIEW);
         contents.frames.clone()
     }
 
-    /// Writes as much as there is room for; gives how much that was.
+    /// Writes as much as there is room for; returns the number of bytes.
     fn pump(streams: &mut Streams, id: StreamId) -> u64 {
         let mut written = 0;
         while let Ok(room @ 1..) = streams.room(id) {
@@ -258,10 +259,10 @@ mod tests {
         events.filter_map(|event| if let Event::Writable(id) = event { Some(id) } else { None }).collect()
     }
 
-    /// RFC 9000 section 4.1: data without credit is not taken from the application, the peer is told that it is blocked, and the
-    /// application hears of new credit.
+    /// RFC 9000 section 4.1: without credit, the application is not asked for data and a BLOCKED frame is sent; new
+    /// credit is reported to the application.
     #[test]
-    fn there_is_room_for_what_there_is_credit_for() {
+    fn there_is_room_for_stream_credit() {
         let (mut streams, ids) = streams(1, 1 << 20, 100);
         assert_eq!((pump(&mut streams, ids[0]), streams.room(ids[0])), (100, Ok(0)));
         let frames = [packet(&mut streams), packet(&mut streams)].concat();
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_what_the_connection_has_credit_for() {
+    fn there_is_room_for_connection_credit() {
         let (mut streams, ids) = streams(2, 1000, 1 << 20);
         assert_eq!((pump(&mut streams, ids[0]), pump(&mut streams, ids[1])), (1000, 1000));
         let frames = [packet(&mut streams), packet(&mut streams)].concat();
@@ -287,8 +288,8 @@ mod tests {
         assert_eq!((pump(&mut streams, ids[1]), pump(&mut streams, ids[0])), (3000, 3000));
     }
 
-    /// RFC 9000 section 4.1: whatever streams there are, no more waits for the connection's credit than that admits and one stream
-    /// may have ahead; what is given up leaves it to others.
+    /// RFC 9000 section 4.1: however many streams there are, the waiting data does not exceed the connection's credit
+    /// by more than the advance of one stream; credit of aborted streams is released to others.
     #[test]
     fn streams_share_the_credit_of_the_connection() {
         let (mut streams, ids) = streams(100, 14_000, 1 << 40);
@@ -301,13 +302,13 @@ mod tests {
         streams.on_stop_sending(ids[1], 0).unwrap();
         let asked: Vec<u64> = told(&mut streams).into_iter().map(|id| pump(&mut streams, id)).collect();
         assert!(asked.len() > 90 && asked.iter().sum::<u64>() == 14_000, "{asked:?}");
-        // All of it goes, and then the peer hears that more is wanted.
+        // All of it is sent, followed by DATA_BLOCKED.
         let frames: Vec<SentFrame> = (0..20).flat_map(|_| packet(&mut streams)).collect();
         let blocked = SentFrame::Notice { notice: Notice::DataBlocked, value: 14_000 };
         assert!(streams.stats.sent_bytes == 14_000 && frames.contains(&blocked), "{frames:?}");
     }
 
-    /// What the credit of its stream holds back takes nothing of the connection's.
+    /// Data blocked by stream credit uses no connection credit.
     #[test]
     fn a_blocked_stream_leaves_the_credit_to_others() {
         let (mut streams, ids) = streams(2, 1000, 600);
@@ -320,13 +321,13 @@ mod tests {
         assert_eq!(streams.stats.sent_bytes, 1500);
     }
 
-    /// Where the connection's credit is what is scarce, a stream that is asked for late finds most of it.
+    /// If connection credit is scarce, most of it is left for a stream that starts later.
     #[test]
-    fn credit_stays_for_those_that_have_nothing_to_send() {
+    fn credit_is_reserved_for_streams_without_data() {
         let (mut streams, ids) = streams_under("abs", 2, 800_000, 1 << 40);
         assert_eq!(pump(&mut streams, ids[0]), 100_000);
         assert_eq!(pump(&mut streams, ids[1]), AHEAD);
-        // As it sends, it gets all that is left, and the other one nothing of it.
+        // While it sends, it gets all the remaining credit, and the other stream none.
         let mut sent = AHEAD;
         streams.set_priority(ids[1], Priority { urgency: 0, ..Priority::default() }).unwrap();
         while !packet(&mut streams).is_empty() {
@@ -337,8 +338,8 @@ mod tests {
         assert_eq!(sent, 700_000 + AHEAD);
     }
 
-    /// With all the credit of the world a stream gets half of what there may be, and others room for some packets; when half of
-    /// these have left there is room for more.
+    /// With unlimited credit one stream gets half of the allowance, and others room for some packets; when half of
+    /// these are sent, there is room for more.
     #[test]
     fn there_is_always_room_for_some_packets() {
         let (mut streams, ids) = streams(3, 1 << 40, 1 << 40);
@@ -355,9 +356,10 @@ mod tests {
         assert!((LOW..LOW + 1200).contains(&pump(&mut streams, ids[1])));
     }
 
-    /// What all streams keep stays below the allowance, sent or not, and what is acknowledged makes room for those that wait.
+    /// The data that all streams keep, sent or not, remains below the allowance, and acknowledgements make room for
+    /// waiting streams.
     #[test]
-    fn what_is_kept_is_bounded_for_all_streams_together() {
+    fn kept_data_is_bounded_for_all_streams_together() {
         let (mut streams, ids) = streams(10, 1 << 40, 1 << 40);
         streams.set_allowance(50_000);
         let mut sent = Vec::new();
@@ -387,7 +389,7 @@ mod tests {
         assert!(!told(&mut streams).is_empty() && !streams.wait_for_allowance());
     }
 
-    /// However small the allowance is, a stream that waits gets it in the end.
+    /// However small the allowance is, a waiting stream can use it.
     #[test]
     fn a_small_allowance_is_used() {
         let (mut streams, ids) = streams(1, 1 << 40, 1 << 40);
@@ -400,9 +402,9 @@ mod tests {
         }
     }
 
-    /// Streams that wait and are given up take nothing from those that wait behind them, and the list of them has a bound.
+    /// Aborted streams in the list use nothing of the allowance, so that those after them get it.
     #[test]
-    fn streams_that_are_given_up_leave_room_to_others() {
+    fn aborted_streams_leave_room_to_others() {
         for allowance in [64_000, 256_000, 4_000_000] {
             let (mut streams, ids) = streams(300, 1 << 40, 1 << 40);
             streams.set_allowance(allowance);
@@ -413,7 +415,7 @@ mod tests {
             loop {
                 let some = packet(&mut streams);
                 if some.is_empty() {
-                    // What stays for streams that have nothing to send.
+                    // The part reserved for streams that have nothing to send.
                     if others.iter().map(|id| pump(&mut streams, *id)).sum::<u64>() == 0 {
                         break;
                     }
@@ -437,9 +439,9 @@ mod tests {
         }
     }
 
-    /// Streams that wait and are given up, without end, cost no memory without end (RFC 9000 section 21.7).
+    /// An unlimited number of waiting and then aborted streams uses bounded memory (RFC 9000 section 21.7).
     #[test]
-    fn the_lists_of_those_that_wait_have_a_bound() {
+    fn the_lists_of_waiting_streams_are_bounded() {
         for (connection, stream, allowance) in
             [(1 << 40, 1 << 40, 8_000), (0, 1 << 40, 1 << 30), (1 << 40, 0, 1 << 30)]
         {
@@ -466,15 +468,16 @@ mod tests {
                         streams.on_acked(frame);
                     }
                 }
-                let longest = streams.short.len().max(streams.starved.len()).max(streams.blocked.len());
+                let longest =
+                    streams.awaiting_allowance.len().max(streams.starved.len()).max(streams.blocked.len());
                 assert!(longest < 40 && streams.open_count() < 10, "{longest} {}", streams.open_count());
             }
         }
     }
 
-    /// RFC 9000 section 7.4.1: the limits of the new handshake come in the place of those that were remembered.
+    /// RFC 9000 section 7.4.1: the limits of the new handshake replace the remembered ones.
     #[test]
-    fn limits_of_a_handshake_are_room_for_those_that_wait() {
+    fn new_limits_of_a_handshake_give_room_to_waiting_streams() {
         let (mut streams, ids) = streams(1, 100, 100);
         assert_eq!((pump(&mut streams, ids[0]), streams.room(ids[0])), (100, Ok(0)));
         told(&mut streams);

@@ -5,39 +5,40 @@ use crate::assemble::Piece;
 use crate::delivery::Delivery;
 use crate::ranges::RangeSet;
 use crate::stream::lists::{List, Lists};
-use crate::stream::notices::NEVER_TOLD;
+use crate::stream::notices::NEVER_SENT;
 use crate::stream::number::OptionalNumber;
 use std::ops::Range;
 use transport::Data;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
-    /// Not asked for.
+    /// The stream is not finished.
     Open,
-    /// Must be sent.
+    /// It must be sent.
     Pending,
-    /// Was lost, and must be sent again.
+    /// It was lost and must be sent again.
     Lost,
     Sent,
     Acked,
 }
 
-/// What an application waits for after it could not write all that it has. One byte, since every stream has it.
+/// What an application waits for after it could not write all its data. It takes one byte, because every stream has
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Awaited {
+pub(crate) enum WaitingFor {
     Nothing,
     /// Room in the send buffer.
     Buffer,
-    /// More that is worth writing: see [`super::Streams::room`].
+    /// Room as reported by [`super::Streams::room`].
     Room,
 }
 
-/// What an acknowledgement brought.
+/// The effect of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Acked {
-    /// Bytes that were not acknowledged before.
+    /// The number of newly acknowledged bytes.
     pub fresh: u64,
-    /// Whether the last missing part, the end included, is acknowledged now.
+    /// Whether everything, including the end, is acknowledged now and was not before.
     pub delivered: bool,
 }
 
@@ -45,31 +46,31 @@ pub(crate) struct Acked {
 #[derive(Debug)]
 pub(crate) struct SendHalf {
     buffer: SendBuffer,
-    /// The application has written up to here.
+    /// The end of the data written by the application.
     written: u64,
-    /// Nothing from here on was ever sent.
+    /// The end of the data sent at least once.
     next: u64,
     acked: RangeSet,
     lost: RangeSet,
     fin: Progress,
-    /// The code of RESET_STREAM, once there is one.
+    /// The code of RESET_STREAM, if the stream is reset.
     reset_code: OptionalNumber,
-    /// How far the peer has heard of RESET_STREAM.
+    /// The state of RESET_STREAM.
     pub reset_delivery: Delivery,
     stopped: OptionalNumber,
-    /// MAX_STREAM_DATA: the peer takes up to here.
+    /// The peer's limit (MAX_STREAM_DATA).
     pub credit: u64,
     /// The limit for which STREAM_DATA_BLOCKED was last sent.
     blocked_at: OptionalNumber,
     blocked: Delivery,
     /// Whether the scheduler has this stream.
     pub scheduled: bool,
-    /// Whether the scheduler was told that there is lost data.
-    pub lost_told: bool,
-    /// The lists of the connection that it stands in.
+    /// Whether lost data was reported to the scheduler.
+    pub lost_reported: bool,
+    /// The lists of the connection that contain it.
     pub lists: Lists,
     /// What the application waits for.
-    pub awaited: Awaited,
+    pub awaited: WaitingFor,
 }
 
 impl SendHalf {
@@ -88,66 +89,66 @@ impl SendHalf {
             blocked_at: OptionalNumber::NONE,
             blocked: Delivery::default(),
             scheduled: false,
-            lost_told: false,
+            lost_reported: false,
             lists: Lists::default(),
-            awaited: Awaited::Nothing,
+            awaited: WaitingFor::Nothing,
         }
     }
 
     /// Whether the application may still write: neither finished nor reset nor stopped by the peer.
     pub(crate) fn is_writable(&self) -> bool {
-        // RFC 9000-4.5-2: once the final size stands nothing is added.
+        // RFC 9000-4.5-2: nothing is added once the final size is fixed.
         self.fin == Progress::Open && self.reset_code.is_none() && self.stopped.is_none()
     }
-    /// The code with which the peer asked to stop.
+    /// The code of the peer's STOP_SENDING, if any.
     pub(crate) fn stopped(&self) -> Option<u64> {
         self.stopped.get()
     }
-    /// The code with which it was reset, if it was.
+    /// The code with which it was reset, if any.
     pub(crate) fn reset_code(&self) -> Option<u64> {
         self.reset_code.get()
     }
-    /// Real bytes that are kept because they may have to be sent (again).
+    /// The real bytes kept for sending or retransmission.
     pub(crate) fn buffered(&self) -> u64 {
         self.buffer.stored()
     }
-    /// Bytes that were written and never sent.
+    /// The number of bytes written but never sent.
     #[inline]
     pub(crate) fn unsent(&self) -> u64 {
         self.written - self.next
     }
-    /// Those of them that the stream's own credit admits.
+    /// Those of them that the stream credit permits.
     #[inline]
     pub(crate) fn waiting(&self) -> u64 {
         if self.reset_code.is_some() { 0 } else { self.written.min(self.credit).saturating_sub(self.next) }
     }
-    /// How far the application has written.
+    /// The number of bytes written by the application.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
-    /// Bytes, real or virtual, that were written and not acknowledged.
+    /// The number of bytes, real or virtual, written but not acknowledged.
     pub(crate) fn outstanding(&self) -> u64 {
         self.written - self.acked.iter().map(|range| range.end - range.start).sum::<u64>()
     }
-    /// How far the stream was sent: what RESET_STREAM tells as the final size.
+    /// The number of bytes sent: the final size in RESET_STREAM.
     pub(crate) fn sent_to(&self) -> u64 {
         self.next
     }
 
-    /// Takes data from the application. The caller has checked that it is writable and how much may be kept.
+    /// Accepts data from the application. The caller has checked that the stream is writable and the buffer has room.
     pub(crate) fn write(&mut self, data: Data<'_>) {
         self.buffer.push(self.written, data);
         self.written += data.len();
     }
 
-    /// No more data will be written.
+    /// Finishes the stream: no more data will be written.
     pub(crate) fn finish(&mut self) {
         if self.fin == Progress::Open {
             self.fin = Progress::Pending;
         }
     }
 
-    /// Gives up on the stream: what is not sent stays unsent.
+    /// Resets the stream: unsent data is dropped.
     pub(crate) fn reset(&mut self, code: u64) {
         if self.reset_code.is_none() && !self.is_delivered() {
             self.reset_code = code.into();
@@ -156,9 +157,10 @@ impl SendHalf {
         }
     }
 
-    /// The peer asks to stop; the answer is a reset with its code (RFC 9000 section 3.5).
+    /// Handles STOP_SENDING: resets the stream with the peer's code (RFC 9000 section 3.5). Returns whether it had an
+    /// effect.
     pub(crate) fn on_stop_sending(&mut self, code: u64) -> bool {
-        // In "Reset Sent" and in the states that are terminal there is nothing to stop any more.
+        // It has no effect in state "Reset Sent" and in terminal states.
         if self.reset_code.is_some() || self.is_delivered() {
             return false;
         }
@@ -167,10 +169,10 @@ impl SendHalf {
         true
     }
 
-    /// Whether a STREAM frame could be sent, given what the connection's credit still admits.
+    /// Whether a STREAM frame can be sent, given the available connection credit.
     #[inline]
     pub(crate) fn is_ready(&self, connection_credit: u64) -> bool {
-        // RFC 9000-3.3-2: behind a reset comes no data.
+        // RFC 9000-3.3-2: no data is sent after a reset.
         if self.reset_code.is_some() {
             return false;
         }
@@ -179,20 +181,20 @@ impl SendHalf {
             || self.fin_waits() && self.next == self.written
     }
 
-    /// Whether the FIN is to be sent, for the first time or again.
+    /// Whether the FIN must be sent, for the first time or again.
     #[inline]
     fn fin_waits(&self) -> bool {
         matches!(self.fin, Progress::Pending | Progress::Lost)
     }
 
-    /// Whether there is anything to send again: data, or the FIN.
+    /// Whether data or the FIN must be retransmitted.
     #[inline]
     pub(crate) fn has_lost(&self) -> bool {
         self.reset_code.is_none()
             && (!self.lost.is_empty() || self.fin == Progress::Lost && self.next == self.written)
     }
 
-    /// All below has been acknowledged.
+    /// The offset below which everything is acknowledged.
     pub(crate) fn acked_to(&self) -> u64 {
         self.acked.first().filter(|front| front.start == 0).map_or(0, |front| front.end)
     }
@@ -203,12 +205,12 @@ impl SendHalf {
         self.lost.first().map_or(self.next, |lost| lost.start)
     }
 
-    /// Whether there is new data, here or still with the application, that only the stream's own credit holds back.
+    /// Whether there is new data, here or at the application, that only the stream credit blocks.
     pub(crate) fn is_blocked(&self) -> bool {
-        let more = self.next < self.written || self.awaited == Awaited::Room && self.fin == Progress::Open;
+        let more = self.next < self.written || self.awaited == WaitingFor::Room && self.fin == Progress::Open;
         self.reset_code.is_none() && more && self.next >= self.credit
     }
-    /// STREAM_DATA_BLOCKED is to be sent. Gives whether it was not sent for this limit yet.
+    /// Records that the stream is blocked. Returns whether STREAM_DATA_BLOCKED was not sent for this limit yet.
     pub(crate) fn note_blocked(&mut self) -> bool {
         let new = self.blocked_at.get() != Some(self.credit);
         if new {
@@ -219,24 +221,25 @@ impl SendHalf {
     }
     /// The state of STREAM_DATA_BLOCKED and the limit that it reports.
     pub(super) fn blocked_delivery(&mut self) -> (&mut Delivery, u64) {
-        (&mut self.blocked, self.blocked_at.get().unwrap_or(NEVER_TOLD))
+        (&mut self.blocked, self.blocked_at.get().unwrap_or(NEVER_SENT))
     }
-    /// What STREAM_DATA_BLOCKED tells, if it still holds.
+    /// The limit for STREAM_DATA_BLOCKED, if the stream is still blocked at it.
     pub(crate) fn blocked_limit(&self) -> Option<u64> {
         self.blocked_at.get().filter(|limit| *limit == self.credit && self.is_blocked())
     }
-    /// Whether there is new data to send at all.
+    /// Whether there is new data to send.
     pub(crate) fn has_unsent(&self) -> bool {
         self.reset_code.is_none() && self.next < self.written
     }
 
-    /// What the next STREAM frame may carry: lost data first, then new data up to the credits. `room` is for the data.
+    /// Takes the data for the next STREAM frame, at most `room` bytes: lost data first, then new data within both
+    /// credits.
     #[inline]
     pub(crate) fn take(&mut self, room: u32, connection_credit: u64) -> Option<Piece> {
         if !self.lost.is_empty() {
             return Some(self.take_lost(room));
         }
-        // RFC 9000-2.2-3, 9000-4.1-1, 9000-19.9-1, 9000-19.10-3: both credits bound what is new.
+        // RFC 9000-2.2-3, 9000-4.1-1, 9000-19.9-1, 9000-19.10-3: both credits limit new data.
         let end = self.written.min(self.credit).min(self.next.saturating_add(connection_credit));
         let available = end.saturating_sub(self.next).min(u64::from(room));
         let offset = self.next;
@@ -254,7 +257,7 @@ impl SendHalf {
 
     fn take_lost(&mut self, room: u32) -> Piece {
         let first = self.lost.first().unwrap_or(0..0);
-        // RFC 9000-2.2-2: the buffer keeps what was sent until it is acknowledged, so the same bytes go out again.
+        // RFC 9000-2.2-2: the buffer keeps sent data until it is acknowledged, so the same bytes are sent again.
         let length = (first.end - first.start).min(u64::from(room));
         let end = first.start + length;
         self.lost.remove(first.start..end);
@@ -266,13 +269,13 @@ impl SendHalf {
         Piece { offset: first.start, length: length as u32, fin, hollow, fresh: 0 }
     }
 
-    /// Writes the bytes of a range out, virtual ones too.
+    /// Appends the bytes of a range, writing virtual ones out.
     #[inline]
     pub(crate) fn copy(&self, range: Range<u64>, out: &mut Vec<u8>) {
         self.buffer.copy(range, out);
     }
 
-    /// A STREAM frame was acknowledged.
+    /// Notes that a STREAM frame was acknowledged.
     #[inline]
     pub(crate) fn on_acked(&mut self, range: Range<u64>, fin: bool) -> Acked {
         if !self.lost.is_empty() {
@@ -289,7 +292,7 @@ impl SendHalf {
         Acked { fresh, delivered: !before && self.is_delivered() }
     }
 
-    /// A STREAM frame was lost: what of it is not acknowledged is to be sent again.
+    /// Notes that a STREAM frame was lost: its unacknowledged part must be sent again.
     pub(crate) fn on_lost(&mut self, range: Range<u64>, fin: bool) {
         if self.reset_code.is_some() {
             return;
@@ -305,7 +308,7 @@ impl SendHalf {
         }
     }
 
-    /// What a probe repeats of a STREAM frame with this range: the first part of it that is not acknowledged.
+    /// The first unacknowledged part of a STREAM frame with this range, for a probe.
     pub(crate) fn missing(&self, range: Range<u64>, fin: bool) -> Option<Piece> {
         if self.reset_code.is_some() {
             return None;
@@ -318,7 +321,7 @@ impl SendHalf {
         Some(Piece { offset: part.start, length, fin: fin && part.end == range.end, hollow, fresh: 0 })
     }
 
-    /// Nothing of what was sent has arrived, and the credit is not known any more. Gives how much had been sent.
+    /// Resets the half to nothing sent and no credit. Returns the number of bytes that had been sent.
     pub(crate) fn rewind(&mut self) -> u64 {
         if self.fin != Progress::Open {
             self.fin = Progress::Pending;
@@ -326,14 +329,14 @@ impl SendHalf {
         self.lost.clear();
         self.acked.clear();
         (self.credit, self.blocked_at, self.scheduled) = (0, OptionalNumber::NONE, false);
-        self.lost_told = false;
+        self.lost_reported = false;
         self.lists.leave(List::Starved);
         std::mem::take(&mut self.next)
     }
 
-    /// What RESET_STREAM is to tell, if it is to be sent: (code, final size).
+    /// The code and the final size for RESET_STREAM, if it must be sent.
     pub(crate) fn pending_reset(&self) -> Option<(u64, u64)> {
-        // RFC 9000-13.3-1: neither changes any more. Section 13.3: not once all data is acknowledged.
+        // RFC 9000-13.3-1: neither value changes any more. Section 13.3: not after all data is acknowledged.
         let code =
             self.reset_code.get().filter(|_| !self.reset_delivery.is_done() && !self.is_delivered())?;
         Some((code, self.next))
@@ -344,7 +347,7 @@ impl SendHalf {
             && (self.written == 0 || self.acked.first().is_some_and(|front| front == (0..self.written)))
     }
 
-    /// Whether nothing more will happen here: all acknowledged (RFC 9000 figure 2: "Data Recvd" or "Reset Recvd").
+    /// Whether the half is in a terminal state (RFC 9000 figure 2: "Data Recvd" or "Reset Recvd").
     pub(crate) fn is_over(&self) -> bool {
         self.reset_delivery.is_done() || self.is_delivered()
     }
@@ -362,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_data_goes_first_and_only_what_is_not_acknowledged() {
+    fn only_unacknowledged_lost_data_is_sent_again_first() {
         let mut half = half(3000);
         for offset in [0, 1000, 2000] {
             let piece = half.take(1000, u64::MAX).unwrap();
@@ -419,7 +422,7 @@ mod tests {
         half.copy(0..3026, &mut out);
         assert!(out[..16] == [7; 16] && out[3016..] == [8; 10]);
         assert!(wire::pattern::matches(16, &out[16..3016]));
-        // Behind the border all is as it was; in front of it nothing is kept once it is acknowledged.
+        // Acknowledged real bytes before the border are released, those after it are kept.
         half.on_acked(0..1200, false);
         assert_eq!(half.buffered(), 10);
         assert_eq!(half.on_acked(2400..3026, true), Acked { fresh: 626, delivered: false });
@@ -427,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_frame_across_the_border_goes_again_in_one_frame_or_where_room_cuts_it() {
+    fn a_lost_frame_across_the_border_is_sent_again_whole_or_split_by_the_room() {
         let mut half = mixed();
         while half.take(1200, u64::MAX).is_some() {}
         half.on_lost(0..1200, false);
@@ -448,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn credit_that_ends_at_the_border_or_about_it_cuts_the_frame_there() {
+    fn credit_that_ends_near_the_border_cuts_the_frame_there() {
         for (credit, rest) in
             [(15, (15, 1200, false, false)), (16, (16, 1200, true, false)), (17, (17, 1200, true, false))]
         {
@@ -491,9 +494,9 @@ mod tests {
         assert!(half.is_over());
     }
 
-    /// RFC 9000-3.3-1, and section 13.3: a reset that waits, first or again, is needless once all data is acknowledged.
+    /// RFC 9000-3.3-1, and section 13.3: a queued reset is not needed once all data is acknowledged.
     #[test]
-    fn a_reset_that_all_data_overtook_is_not_sent() {
+    fn a_reset_is_not_sent_once_all_data_is_acknowledged() {
         let mut half = half(1000);
         half.take(1000, u64::MAX).unwrap();
         half.reset(5);

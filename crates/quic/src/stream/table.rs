@@ -1,4 +1,4 @@
-//! From a stream id to its slot without hashing and without growing with what is over.
+//! Maps stream ids to slots, without hashing and without growing with closed streams.
 
 use std::collections::VecDeque;
 use wire::StreamId;
@@ -9,10 +9,10 @@ const NONE: u32 = u32::MAX;
 /// The slots of all open streams.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// What was found last: a packet asks for the same stream several times, and the next one mostly for it again. Where
-    /// a connection is not in the processor's cache, that is two places less to wait for.
+    /// The last result: a packet looks the same stream up several times, and the next packet usually again. This
+    /// saves two cache misses if the connection is not in the processor's cache.
     last: Option<(StreamId, u32)>,
-    /// By the two low bits of the stream id.
+    /// The tables by the two low bits of the stream id.
     tables: [Table; 4],
 }
 
@@ -35,7 +35,7 @@ impl Index {
         self.tables[(id.value() & 3) as usize].get(id.index()).is_some()
     }
 
-    /// Puts a stream in. Those of one type come in the order of their numbers.
+    /// Adds a stream. Streams of one type are added in ascending order.
     pub(super) fn insert(&mut self, id: StreamId, slot: u32) {
         self.tables[(id.value() & 3) as usize].insert(id.index(), slot);
     }
@@ -46,7 +46,7 @@ impl Index {
     }
 }
 
-/// The slots of the open streams of one type, by index. A page of 64 streams that are all over takes a pointer.
+/// The slots of the open streams of one type, by index. A page of 64 closed streams takes only a pointer.
 #[derive(Debug, Default)]
 struct Table {
     /// The index of the first stream of the first page, in pages.
@@ -67,7 +67,7 @@ impl Table {
         (slot != NONE).then_some(slot)
     }
 
-    /// Puts a stream in. Streams are opened in the order of their index, so `index` is at most little past the end.
+    /// Adds a stream. Streams are opened in the order of their index, so `index` is at most slightly beyond the end.
     fn insert(&mut self, index: u64, slot: u32) {
         let number = index / PAGE as u64;
         if self.pages.is_empty() {
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_found_last_is_forgotten_with_its_stream() {
+    fn the_last_result_is_forgotten_with_its_stream() {
         let (mut index, id) = (Index::default(), StreamId::from_value);
         index.insert(id(0), 3);
         index.insert(id(1), 4);

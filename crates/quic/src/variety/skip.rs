@@ -1,32 +1,31 @@
-//! Packet numbers that are left out, so that a peer which acknowledges what it has not received gives itself away (RFC 9000
-//! section 21.4).
+//! Skipped packet numbers, which expose a peer that acknowledges packets it has not received (RFC 9000 section 21.4).
 
 use random::Stream;
 use std::collections::VecDeque;
 use wire::Ack;
 
-/// A number is left out among the first so many packets, then among twice as many, and so on.
+/// One number is skipped among the first packets of this number, then one among twice as many, and so on.
 const FIRST_SPAN: u64 = 32;
 const LONGEST_SPAN: u64 = 1 << 14;
-/// The numbers that are remembered; a peer cheats with what was sent last.
+/// The maximum number of remembered skipped numbers; optimistic ACKs concern recent packets.
 const MAX_REMEMBERED: usize = 16;
 
-/// The numbers that were left out, and the next.
+/// The skipped numbers, and the next one.
 #[derive(Debug)]
-pub(super) struct Skips {
+pub(super) struct SkippedNumbers {
     random: Stream,
     next: u64,
     span: u64,
     skipped: VecDeque<u64>,
 }
 
-impl Skips {
-    pub(super) fn new(mut random: Stream) -> Skips {
+impl SkippedNumbers {
+    pub(super) fn new(mut random: Stream) -> SkippedNumbers {
         let next = 1 + random.below(FIRST_SPAN);
-        Skips { random, next, span: FIRST_SPAN, skipped: VecDeque::with_capacity(MAX_REMEMBERED) }
+        SkippedNumbers { random, next, span: FIRST_SPAN, skipped: VecDeque::with_capacity(MAX_REMEMBERED) }
     }
 
-    /// Whether this number, which comes next, is left out: then it is remembered as such. No two in a row are.
+    /// Whether to skip this next number; if so, remembers it. Never skips two numbers in a row.
     pub(super) fn is_due(&mut self, number: u64) -> bool {
         if number < self.next {
             return false;
@@ -52,9 +51,9 @@ mod tests {
     use wire::{Frame, Frames};
 
     #[test]
-    fn numbers_are_left_out_ever_more_seldom_and_never_acknowledged() {
+    fn numbers_are_skipped_at_growing_intervals() {
         for seed in 0..20 {
-            let mut skips = Skips::new(Stream::new(seed, "skips"));
+            let mut skips = SkippedNumbers::new(Stream::new(seed, "skips"));
             let skipped: Vec<u64> = (0..100_000).filter(|number| skips.is_due(*number)).collect();
             assert!((1..=FIRST_SPAN).contains(&skipped[0]), "{skipped:?}");
             assert!((10..60).contains(&skipped.len()), "{skipped:?}");

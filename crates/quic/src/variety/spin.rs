@@ -1,12 +1,12 @@
-//! The latency spin bit (RFC 9000 section 17.4): it turns over once each round trip, for who watches from outside.
+//! The latency spin bit (RFC 9000 section 17.4): it flips once per round trip, for passive observers.
 
 use random::Stream;
 use wire::{ConnectionId, Side};
 
-/// One connection id in so many does without (RFC 9000-17.4-3).
+/// The bit is disabled for one in this many connection ids (RFC 9000-17.4-3).
 const OFF_ONE_IN: u64 = 16;
 
-/// The spin bit of what is sent.
+/// The spin bit of sent packets.
 #[derive(Debug)]
 pub(super) struct Spin {
     random: Stream,
@@ -20,7 +20,8 @@ impl Spin {
         Spin { random, destination: None, off: false, value: false }
     }
 
-    /// The bit for a packet to this id. With another id it starts at 0, or, where it is off, at any value.
+    /// The bit for a packet with this destination id. With a new id it starts at 0 or, if it is disabled, with a
+    /// random value.
     pub(super) fn value(&mut self, destination: ConnectionId) -> bool {
         if self.destination != Some(destination) {
             self.destination = Some(destination);
@@ -30,9 +31,9 @@ impl Spin {
         self.value
     }
 
-    /// A server returns what came, a client its opposite.
+    /// Sets the bit from a received packet: a server reflects it, a client inverts it.
     pub(super) fn on_received(&mut self, side: Side, bit: bool) {
-        // RFC 9000-17.4-4.
+        // RFC 9000-17.4-4: if the bit is disabled, the received one is ignored.
         if !self.off {
             self.value = bit != side.is_client();
         }
@@ -45,7 +46,7 @@ mod tests {
 
     /// RFC 9000-17.4-3, 9000-17.4-4.
     #[test]
-    fn one_id_in_sixteen_does_without_and_ignores_what_comes() {
+    fn one_id_in_sixteen_disables_the_bit_and_ignores_received_ones() {
         let mut spin = Spin::new(Stream::new(1, "spin"));
         let mut off = 0;
         for n in 0..16_000u64 {
@@ -60,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_reflect_and_clients_turn_over() {
+    fn servers_reflect_and_clients_invert() {
         let mut spin = Spin::new(Stream::new(2, "spin"));
         let id = ConnectionId::new(&[1; 8]).unwrap();
         spin.value(id);

@@ -1,5 +1,5 @@
-//! When a peer is asked to acknowledge: ACK_FREQUENCY and IMMEDIATE_ACK (draft-ietf-quic-ack-frequency), and the bit of the
-//! header that asks for the same.
+//! Requests for acknowledgements: ACK_FREQUENCY and IMMEDIATE_ACK (draft-ietf-quic-ack-frequency), and the
+//! immediate-ack bit of the header.
 
 use crate::pair::{Pair, config, contexts, count, delay, losing, ms, null, span};
 use quic::CloseReason;
@@ -12,8 +12,7 @@ fn word(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// A pair in which the server admits requests, and the client asks for so many packets, so much delay and so much
-/// reordering.
+/// A pair in which the server accepts requests, and the client requests this ratio, delay and reordering threshold.
 fn asking(ratio: u64, max_delay: u64, reordering: u64) -> Pair {
     let client = config(&[
         ("peer_ack_ratio", count(ratio)),
@@ -25,8 +24,8 @@ fn asking(ratio: u64, max_delay: u64, reordering: u64) -> Pair {
     pair
 }
 
-/// The client sends packets of 100 bytes, a millisecond apart, of which some are lost. Gives when the server answers, in
-/// milliseconds since the first arrived, before anything is sent again.
+/// Sends packets of 100 bytes from the client, a millisecond apart, some of which are lost. Returns the times of the
+/// server's acknowledgements, in milliseconds since the first arrival, before any retransmission.
 fn answers(pair: &mut Pair, packets: u64, lost: &'static [u64]) -> Vec<Duration> {
     let base = pair.wire.iter().filter(|seen| seen.to_server).count() as u64;
     pair.link = losing(10, move |to_server, number| to_server && lost.contains(&(number.wrapping_sub(base))));
@@ -42,20 +41,20 @@ fn answers(pair: &mut Pair, packets: u64, lost: &'static [u64]) -> Vec<Duration>
 
 /// Section 4.
 #[test]
-fn the_threshold_that_was_asked_for() {
+fn the_requested_threshold_is_applied() {
     let mut pair = asking(5, 100, 1);
     assert_eq!(answers(&mut pair, 12, &[]), [ms(4), ms(9)]);
 }
 
 /// Section 4: a threshold of 0, every packet.
 #[test]
-fn every_packet_can_be_asked_for() {
+fn an_acknowledgement_of_every_packet_can_be_requested() {
     assert_eq!(answers(&mut asking(1, 100, 1), 3, &[]), [ms(0), ms(1), ms(2)]);
 }
 
-/// Section 4: the delay, which the sender takes into its probe timeout (section 7).
+/// Section 4: the delay, which the sender adds to its probe timeout (section 7).
 #[test]
-fn the_delay_that_was_asked_for() {
+fn the_requested_delay_is_applied() {
     let mut pair = asking(5, 100, 1);
     let (start, mark) = (pair.now, pair.mark());
     pair.upload(100);
@@ -65,21 +64,21 @@ fn the_delay_that_was_asked_for() {
     assert_eq!(pair.times_from(mark, true), [start]);
 }
 
-/// Section 6.2.1, tables 1 and 2, in which only reordering asks for acknowledgements.
+/// Section 6.2.1, tables 1 and 2, in which only reordering causes acknowledgements.
 #[test]
-fn reordering_is_told_when_the_sender_can_take_a_packet_for_lost() {
+fn reordering_is_reported_when_the_sender_may_declare_a_loss() {
     // Packets 0, 1, 3, 4, 5, 8, 9, 10.
     assert_eq!(answers(&mut asking(1000, 1000, 3), 11, &[2, 6, 7]), [ms(5), ms(9), ms(10)]);
     // Packets 0, 1, 3, 5, 6, 7, 8, 9.
     assert_eq!(answers(&mut asking(1000, 1000, 5), 10, &[2, 4]), [ms(7), ms(9)]);
-    // With 1 each packet from the gap on, as nothing has told of what is missing before; with 0 none.
+    // With 1, each packet from the gap on, because no acknowledgement has reported the gap before; with 0, none.
     assert_eq!(answers(&mut asking(1000, 1000, 1), 6, &[2]), [ms(3)]);
     assert_eq!(answers(&mut asking(1000, 1000, 0), 11, &[2, 6, 7]), []);
 }
 
 /// Section 4: the frame is sent again until it arrives.
 #[test]
-fn a_request_that_is_lost_is_sent_again() {
+fn a_lost_request_is_sent_again() {
     let client = config(&[("peer_ack_ratio", count(5)), ("peer_max_ack_delay", span(100))]);
     let mut asked = 0;
     for lost in 0..6 {
@@ -96,9 +95,9 @@ fn is_request(frame: &crate::pair::Frame) -> bool {
     matches!(frame, crate::pair::Frame::AckFrequency { .. })
 }
 
-/// Section 3: without the parameter the frames are not known, and not sent.
+/// Section 3: without the parameter, the frames are unknown and not sent.
 #[test]
-fn nobody_is_asked_who_does_not_admit_it() {
+fn only_a_peer_that_accepts_requests_gets_them() {
     let client = [("peer_ack_ratio", count(5)), ("immediate_ack", word("frame"))];
     let mut pair = Pair::new(null(), config(&client), config(&[]), delay(10));
     pair.establish();
@@ -123,10 +122,10 @@ fn nobody_is_asked_who_does_not_admit_it() {
     }
 }
 
-/// Section 4: less than min_ack_delay is a PROTOCOL_VIOLATION; so is what RFC 9000 section 18.2 calls invalid. An older
-/// request is void.
+/// Section 4: a delay below min_ack_delay is a PROTOCOL_VIOLATION; so is a value that RFC 9000 section 18.2 calls
+/// invalid. An older request is ignored.
 #[test]
-fn requests_that_must_not_be_and_such_as_come_late() {
+fn invalid_and_outdated_requests() {
     let request = |sequence, max_ack_delay_us, threshold| Frame::AckFrequency {
         sequence,
         threshold,
@@ -170,10 +169,10 @@ fn an_immediate_acknowledgement() {
     assert_eq!(pair.times_from(mark, false), [start + ms(15)], "for that packet alone");
 }
 
-/// A sender whose window is full asks for an acknowledgement with the last packet before that, so that it does not wait for
-/// the receiver's timer.
+/// The last packet before the window is full requests an acknowledgement, so that the sender does not wait for the
+/// receiver's timer.
 #[test]
-fn a_full_window_asks_for_an_acknowledgement() {
+fn a_full_window_requests_an_acknowledgement() {
     let slow = [("ack_ratio", count(1000)), ("max_ack_delay", span(60))];
     let rows = [
         ("never", "min_ack_delay", span(1), 70),
@@ -198,7 +197,7 @@ fn a_full_window_asks_for_an_acknowledgement() {
             if tls.protection() != tls::Protection::Null {
                 continue;
             }
-            // In the first flight one packet asks, and it is the last.
+            // In the first flight only the last packet requests an acknowledgement.
             let flight = pair.sent_from(mark, true).into_iter().filter(|packet| packet.at == start);
             let asks: Vec<bool> = flight.map(|packet| packet.has("IMMEDIATE_ACK")).collect();
             let expected = if *how == "frame" && *first == 10 { 1 } else { 0 };
@@ -208,9 +207,9 @@ fn a_full_window_asks_for_an_acknowledgement() {
     }
 }
 
-/// The bit is the one that was announced, and no other; it asks nothing in a packet that elicits no acknowledgement.
+/// Only the announced bit may be set; it has no effect in a packet that is not ack-eliciting.
 #[test]
-fn the_other_reserved_bit_stays_an_error() {
+fn the_other_reserved_bit_remains_an_error() {
     let admits = || {
         let server = config(&[("immediate_ack_bit", Value::Flag(true)), ("ack_ratio", count(9))]);
         let mut pair = Pair::new(null(), config(&[]), server, delay(10));

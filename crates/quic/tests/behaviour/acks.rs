@@ -23,7 +23,7 @@ fn two_packets_are_acknowledged_at_once_and_one_after_25_ms() {
 
 /// RFC 9000-13.2.1-3.
 #[test]
-fn two_packets_apart_by_less_than_the_delay_share_an_acknowledgement() {
+fn two_packets_within_the_delay_share_an_acknowledgement() {
     let mut pair = Pair::established();
     let (start, mark) = (pair.now, pair.mark());
     let stream = pair.upload(100);
@@ -42,7 +42,7 @@ fn the_ratio_and_the_delay_are_options() {
     pair.upload(7 * 1430);
     pair.run_for(ms(200));
     let acked: Vec<_> = pair.sent_from(mark, false).iter().map(|packet| packet.at).collect();
-    // All seven arrive at one instant, so they share one acknowledgement.
+    // All seven arrive at the same time, so they share one acknowledgement.
     assert_eq!(acked, [start + ms(10)]);
     let (start, mark) = (pair.now, pair.mark());
     pair.upload(3000);
@@ -51,7 +51,7 @@ fn the_ratio_and_the_delay_are_options() {
 }
 
 #[test]
-fn a_gap_is_told_at_once_and_so_is_its_end() {
+fn a_gap_and_its_end_are_reported_at_once() {
     // Of four packets, a millisecond apart, the second is late by 30 ms.
     let mut pair = Pair::established();
     let base = pair.wire.iter().filter(|seen| seen.to_server).count() as u64;
@@ -88,7 +88,7 @@ fn acknowledgements_are_not_acknowledged() {
 }
 
 #[test]
-fn what_the_peer_has_heard_of_is_not_told_again() {
+fn acknowledged_ranges_are_not_reported_again() {
     let mut pair = Pair::established();
     // Every third packet is lost: many ranges.
     pair.link = losing(10, |to_server, number| to_server && number % 3 == 0);
@@ -104,7 +104,7 @@ fn what_the_peer_has_heard_of_is_not_told_again() {
         .max()
         .unwrap();
     assert!(most > 5, "{most}");
-    // The server sends something that is acknowledged, with an ACK frame in it.
+    // The server sends an ack-eliciting packet with an ACK frame.
     let now = pair.now;
     let back = pair.server().open(wire::Direction::Unidirectional).unwrap();
     let stream = pair.upload(1500);
@@ -120,7 +120,7 @@ fn what_the_peer_has_heard_of_is_not_told_again() {
 
 /// RFC 9000-13.4.1-1.
 #[test]
-fn a_congestion_mark_is_told_at_once_with_its_count() {
+fn a_congestion_mark_is_reported_at_once_with_its_count() {
     let mut pair = Pair::established();
     let link: Link = Box::new(|to_server, _, flying| {
         flying.ecn = if to_server { Ecn::Ce } else { Ecn::NotEct };
@@ -136,7 +136,7 @@ fn a_congestion_mark_is_told_at_once_with_its_count() {
 
 /// RFC 9000-13.2.1-2.
 #[test]
-fn packets_of_the_handshake_are_acknowledged_at_once() {
+fn handshake_packets_are_acknowledged_at_once() {
     let mut pair = Pair::plain();
     pair.run_to(at(10));
     assert_eq!(pair.sent_from(0, false)[0].names()[0], "ACK");
@@ -145,8 +145,8 @@ fn packets_of_the_handshake_are_acknowledged_at_once() {
     assert!(answers.iter().take(2).all(|packet| packet.has("ACK")), "{answers:?}");
 }
 
-/// RFC 9000 section 13.2.4: a receiver that sends nothing but ACK frames asks for an acknowledgement of them now and then, so
-/// that they do not tell of every loss for ever.
+/// RFC 9000 section 13.2.4: a receiver that sends only ACK frames occasionally requests an acknowledgement of them,
+/// so that they do not report every loss forever.
 #[test]
 fn acknowledgements_do_not_grow_with_the_losses() {
     for every in [0, 20] {

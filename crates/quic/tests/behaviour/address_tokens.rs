@@ -1,5 +1,5 @@
-//! Retry, and tokens for the next time: how a client's address is proven before a handshake (RFC 9000 sections 8.1 and
-//! 17.2.5).
+//! Retry, and tokens for later connections: validation of a client's address before the handshake (RFC 9000 sections
+//! 8.1 and 17.2.5).
 
 use crate::pair::{Pair, config, context, count, delay, losing, ms, null, opening};
 use quic::{CloseReason, Config, Data};
@@ -21,7 +21,7 @@ fn asking() -> Config {
     config(&[always()])
 }
 
-/// A packet with a long header, as it was sent; its payload, if it has one that null protection lets be read.
+/// A sent packet with a long header, and its payload if null protection leaves it readable.
 #[derive(Debug, Clone)]
 struct Long {
     header: Header,
@@ -30,7 +30,7 @@ struct Long {
     crypto: Vec<(u64, Vec<u8>)>,
 }
 
-/// Those of the datagrams from the `mark`-th on, in one direction.
+/// The packets with long headers in datagrams from the `mark`-th on, in one direction.
 fn long_packets(pair: &Pair, mark: usize, to_server: bool) -> Vec<Long> {
     let mut found = Vec::new();
     for seen in pair.wire[mark..].iter().filter(|seen| seen.to_server == to_server) {
@@ -40,7 +40,7 @@ fn long_packets(pair: &Pair, mark: usize, to_server: bool) -> Vec<Long> {
             let (mut number, mut crypto) = (0, Vec::new());
             if header.has_number() {
                 let truncated = header.number(rest).unwrap();
-                // None of these tests comes to numbers that are cut.
+                // No packet number in these tests is truncated.
                 number = truncated.expand(None);
                 let payload = &rest[header.number_offset + truncated.length()..header.end - TAG];
                 for frame in Frames::new(payload, 0) {
@@ -64,8 +64,8 @@ fn of(packets: &[Long], kind: PacketKind) -> Vec<Long> {
 /// RFC 9000-8.1.2-1, 9000-8.1.3-6, 9000-17.2.2-1, 9000-17.2.5.1-1, 9000-17.2.5.1-3, 9000-17.2.5.1-4, 9000-17.2.5.2-5,
 /// 9000-17.2.5.3-1, 9000-17.2.5.3-2, and 9000-7.2-2, 9000-7.2-5.
 #[test]
-fn a_client_comes_back_with_the_token_of_a_retry() {
-    // The server's first answers behind the Retry are lost, so that the client says everything again.
+fn a_client_returns_with_the_token_of_a_retry() {
+    // The server's first packets after the Retry are lost, so that the client repeats everything.
     for lost in [0, 3] {
         let link = losing(10, move |to_server, number| !to_server && (1..=lost).contains(&number));
         let mut pair = Pair::new(null(), config(&[]), asking(), link);
@@ -95,7 +95,7 @@ fn a_client_comes_back_with_the_token_of_a_retry() {
                 );
             }
         }
-        // Up to the server's first Initial packet they go to the id of the Retry.
+        // Until the server's first Initial packet, the destination is the id of the Retry.
         assert_eq!(later[0].header.destination, retry.header.source);
         let answers = of(&from_server, PacketKind::Initial);
         assert!(!answers.is_empty());
@@ -110,7 +110,7 @@ fn a_client_comes_back_with_the_token_of_a_retry() {
     assert!(pair.client().is_established() && pair.server().is_established());
 }
 
-/// What of a Retry that is made by hand is not as it should be.
+/// The flaw of a forged Retry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Flaw {
     None,
@@ -141,7 +141,7 @@ fn retry(pair: &Pair, flaw: Flaw, token: &[u8], source: [u8; 8]) -> Vec<u8> {
     bytes
 }
 
-/// The tokens of what the client sends when this arrives.
+/// The tokens in the packets that the client sends after this arrives.
 fn tokens_after(pair: &mut Pair, bytes: Vec<u8>) -> Vec<Vec<u8>> {
     let mark = pair.mark();
     pair.arrive(false, bytes);
@@ -151,7 +151,7 @@ fn tokens_after(pair: &mut Pair, bytes: Vec<u8>) -> Vec<Vec<u8>> {
 
 /// RFC 9000-17.2.5-1, 9000-17.2.5.1-2, 9000-17.2.5.2-1, 9000-17.2.5.2-2, 9000-17.2.5.2-3, 9000-17.2.5.2-4.
 #[test]
-fn a_retry_that_is_not_of_the_server_is_discarded() {
+fn a_retry_from_an_attacker_is_discarded() {
     let flaws = [
         Flaw::None,
         Flaw::UnusedBits,
@@ -168,13 +168,13 @@ fn a_retry_that_is_not_of_the_server_is_discarded() {
         let tokens = tokens_after(&mut pair, bytes);
         let expected: &[u8] = if matches!(flaw, Flaw::None | Flaw::UnusedBits) { b"token" } else { b"" };
         assert!(!tokens.is_empty() && tokens.iter().all(|token| token == expected), "{flaw:?}");
-        // A second one, of which nothing is wrong but that it is the second.
+        // A second Retry, otherwise valid.
         let bytes = retry(&pair, Flaw::None, b"other", [8; 8]);
         let tokens = tokens_after(&mut pair, bytes);
         let expected: &[u8] = if expected.is_empty() { b"other" } else { expected };
         assert!(!tokens.is_empty() && tokens.iter().all(|token| token == expected), "{flaw:?}, again");
     }
-    // Behind the server's first packet.
+    // After the server's first packet.
     let mut pair = Pair::plain();
     pair.run_for(ms(20));
     let bytes = retry(&pair, Flaw::None, b"token", [7; 8]);
@@ -186,14 +186,14 @@ fn a_retry_that_is_not_of_the_server_is_discarded() {
     assert!(pair.client().is_established());
 }
 
-/// A server that gives so many tokens for later.
+/// A server that issues this many tokens for later connections.
 fn giving(tokens: u64, more: &[(&str, Value)]) -> Config {
     let mut options = vec![("new_tokens", count(tokens))];
     options.extend_from_slice(more);
     config(&options)
 }
 
-/// The tokens of the Initial packets of a new connection; it comes to be and ends.
+/// The tokens in the Initial packets of a new connection, which is established and closed.
 fn tokens_of_next(pair: &mut Pair, to: Option<&str>) -> Vec<Vec<u8>> {
     let next = match to {
         Some(name) => opening(config(&[])).to_host(name),
@@ -226,9 +226,9 @@ fn new_tokens(pair: &Pair) -> Vec<Vec<u8>> {
     found
 }
 
-/// RFC 9000-8.1.3-1, 9000-8.1.3-5, 9000-19.7-1: a token of NEW_TOKEN makes a Retry needless, once, at its server.
+/// RFC 9000-8.1.3-1, 9000-8.1.3-5, 9000-19.7-1: a token of NEW_TOKEN avoids a Retry, once, at its server.
 #[test]
-fn a_client_comes_back_with_a_token_of_the_last_time() {
+fn a_client_returns_with_a_token_of_an_earlier_connection() {
     let mut pair = Pair::new(null(), config(&[]), giving(2, &[always()]), delay(10));
     pair.establish();
     let given = new_tokens(&pair);
@@ -241,16 +241,16 @@ fn a_client_comes_back_with_a_token_of_the_last_time() {
     let stats = pair.server.stats();
     assert_eq!((stats.retries_sent, stats.new_tokens_accepted), (1, 1), "no Retry");
     pair.hang_up();
-    // Another server is asked for another name: it gets none of them, and asks.
+    // Another server with another name receives none of them, and sends a Retry.
     let tokens = tokens_of_next(&mut pair, Some("other.example"));
     assert!(tokens[0].is_empty() && pair.server.stats().retries_sent == 2);
 }
 
-/// RFC 9000-8.1.3-1, 9000-8.1.3-2: a Retry brings another token, and that is for this attempt only.
+/// RFC 9000-8.1.3-1, 9000-8.1.3-2: the token of a Retry replaces the other one, for this attempt only.
 #[test]
-fn the_token_of_a_retry_wins_and_is_not_kept() {
+fn the_token_of_a_retry_takes_precedence_and_is_not_kept() {
     let mut pair = Pair::new(null(), config(&[]), giving(1, &[]), delay(10)).acquainted();
-    // The server has another key now and knows nothing of its tokens.
+    // The server has another key now and does not recognise its tokens.
     pair.restart(null(), asking());
     let tokens = tokens_of_next(&mut pair, None);
     assert!(pair.client().is_established() && pair.server.stats().retries_sent == 1);
@@ -262,13 +262,13 @@ fn the_token_of_a_retry_wins_and_is_not_kept() {
     assert!(tokens_of_next(&mut pair, None).iter().all(Vec::is_empty));
 }
 
-/// RFC 9000-8.1.3-7: and a token of a Retry that is not good ends the attempt at once (section 8.1.2).
+/// RFC 9000-8.1.3-7: and an invalid token of a Retry ends the attempt immediately (section 8.1.2).
 #[test]
 fn tokens_are_checked() {
     let mut pair = Pair::plain();
     pair.run_for(ms(5));
     pair.cut();
-    // As the first byte of one of a Retry has it, but nobody sealed it.
+    // A token with the first byte of a Retry token, but unsealed.
     let genuine = {
         let mut other = Pair::new(null(), config(&[]), asking(), delay(10));
         other.run_for(ms(30));
@@ -286,7 +286,7 @@ fn tokens_are_checked() {
     assert!(pair.server.is_empty() && pair.server.stats().invalid_tokens > 0, "and nothing is kept");
 }
 
-/// The bytes that a server sends to a client of which it hears one datagram, from this address.
+/// The bytes that a server sends to a client from which it receives one datagram, from this address.
 fn answered(pair: &mut Pair, address: &'static str) -> (usize, usize) {
     let mark = pair.open(opening(config(&[])));
     pair.link = Box::new(move |to_server, number, flying| {
@@ -305,9 +305,9 @@ fn answered(pair: &mut Pair, address: &'static str) -> (usize, usize) {
     (of(true)[0], of(false).iter().sum())
 }
 
-/// RFC 9000-8.1.4-4: a token proves the address that it was issued to and no other.
+/// RFC 9000-8.1.4-4: a token validates only the address to which it was issued.
 #[test]
-fn a_token_from_another_address_proves_nothing() {
+fn a_token_from_another_address_validates_nothing() {
     let long = tls::Options { certificate_chain: units::Size::from_bytes(20_000), ..tls::Options::default() };
     for (address, proven) in [(crate::pair::CLIENT, true), ("10.0.9.9:50000", false)] {
         let tls: Context = context(&long);
@@ -319,9 +319,9 @@ fn a_token_from_another_address_proves_nothing() {
     }
 }
 
-/// RFC 9000-17.2.3-1: 0-RTT data goes out again in packets with other numbers.
+/// RFC 9000-17.2.3-1: 0-RTT data is sent again in packets with new numbers.
 #[test]
-fn early_data_comes_again_behind_a_retry() {
+fn early_data_is_sent_again_after_a_retry() {
     let options = tls::Options { tickets: 2, early_data: true, ..tls::Options::default() };
     let tls = context(&options);
     let mut pair = Pair::new(tls.clone(), config(&[]), config(&[]), delay(10)).acquainted();
@@ -344,7 +344,7 @@ fn early_data_comes_again_behind_a_retry() {
     assert_eq!((&buffer[..read.bytes as usize], read.finished), (&b"early"[..], true));
 }
 
-/// RFC 9000 section 5.2.2: a server that takes no more connections says so.
+/// RFC 9000 section 5.2.2: a server that accepts no more connections refuses them explicitly.
 #[test]
 fn a_server_refuses() {
     for tls in [null(), real()] {

@@ -1,7 +1,6 @@
-//! Attacks that are known by name (RFC 9000 section 21): what they cost the victim, and how they end.
+//! The attacks named in RFC 9000 section 21: their cost for the victim, and their end.
 //!
-//! The attacker is a peer with the keys, who breaks no rule that a single packet could show. Attacks by whoever has no
-//! keys are in `door` and in the storm.
+//! The attacker is a peer with the keys, whose single packets are all valid. Attacks without keys are in the storm.
 
 use crate::allocator::{held, start_anew};
 use crate::pair::{Pair, config, count, delay, ms, null, size};
@@ -12,8 +11,7 @@ use wire::{Code, ConnectionId, Direction, Frame, Side, StreamId};
 /// Room for frames in a packet of the attacker.
 const ROOM: usize = 1400;
 
-/// A pair whose server has these options, with the handshake over; the memory that the server holds is counted from
-/// here on.
+/// An established pair whose server has these options; the server's memory is measured from here on.
 fn victim(options: &[(&str, units::parameter::Value)]) -> Pair {
     start_anew();
     let mut pair = Pair::new(null(), config(&[]), config(options), delay(10));
@@ -31,7 +29,7 @@ fn data(id: StreamId, offset: u64, bytes: &[u8]) -> Frame<'_> {
     Frame::Stream { id, offset, data: wire::Data::Bytes(bytes), fin: false }
 }
 
-/// Sends frames in as many packets as they take, until the victim closes. Gives how many were sent.
+/// Sends frames in as many packets as necessary, until the victim closes. Returns the number of frames sent.
 fn flood<'a>(pair: &mut Pair, frames: impl Iterator<Item = Frame<'a>>) -> usize {
     let mut payload = Vec::new();
     let mut sent = 0;
@@ -60,12 +58,12 @@ fn code(pair: &mut Pair) -> Option<Code> {
     }
 }
 
-/// RFC 9000 section 21.7: a byte here and a byte there, and nothing can be joined.
+/// RFC 9000 section 21.7: single bytes with gaps, which cannot be joined.
 #[test]
 fn fragments_cost_no_more_than_the_credit() {
     let mut pair = victim(&[("initial_max_data", size(1_000_000))]);
     let before = held();
-    // Every second byte of many streams, up to the credit of the connection.
+    // Every second byte of many streams, up to the connection credit.
     let frames = (0..10_000)
         .flat_map(|at| (0..100).map(move |stream| data(id(Direction::Unidirectional, stream), 2 * at, b"x")));
     let sent = flood(&mut pair, frames);
@@ -74,21 +72,21 @@ fn fragments_cost_no_more_than_the_credit() {
     assert!(sent >= 25_600, "losses alone must not look like this: {sent}");
 }
 
-/// RFC 9000 sections 7.5 and 21.7: gaps in the messages of the handshake cost no more than they are worth.
+/// RFC 9000 sections 7.5 and 21.7: gaps in the handshake messages cost bounded memory.
 #[test]
-fn fragments_of_the_handshake_are_too_much_for_its_buffer() {
+fn fragments_of_the_handshake_exceed_its_buffer() {
     let mut pair = victim(&[]);
     let before = held();
-    // Every second byte, behind all that was ever sent there.
+    // Every second byte, after all data sent so far.
     let data = [b'x'];
     flood(&mut pair, (0..10_000).map(|at| Frame::Crypto { offset: 10_000 + 2 * at, data: &data }));
     assert!(held() - before < 100_000, "{} bytes", held() - before);
     assert_eq!(code(&mut pair), Some(Code::CRYPTO_BUFFER_EXCEEDED));
 }
 
-/// The same bytes from the end to the beginning: each fragment touches the one before it.
+/// The same bytes in reverse order: each fragment is adjacent to the previous one.
 #[test]
-fn a_stream_that_comes_backwards_byte_by_byte_is_joined() {
+fn a_stream_in_reverse_byte_order_is_joined() {
     let mut pair = victim(&[]);
     let before = held();
     let stream = id(Direction::Unidirectional, 0);
@@ -101,9 +99,9 @@ fn a_stream_that_comes_backwards_byte_by_byte_is_joined() {
     assert!(out[..100_000].iter().all(|byte| *byte == b'x'));
 }
 
-/// RFC 9000 section 21.6: streams are opened, used a little, and never finished. The limit is the peer's to set.
+/// RFC 9000 section 21.6: streams are opened, used a little, and never finished. The victim sets their limit.
 #[test]
-fn streams_that_are_never_finished_stay_within_the_limit() {
+fn unfinished_streams_stay_within_the_limit() {
     let limit = 50;
     let mut pair = victim(&[("initial_max_streams_uni", count(limit))]);
     let before = held();
@@ -114,8 +112,8 @@ fn streams_that_are_never_finished_stay_within_the_limit() {
     assert_eq!(code(&mut pair), Some(Code::STREAM_LIMIT_ERROR));
 }
 
-/// Rapid reset: streams are opened and given up at once, over and over. As long as the application has not let go of
-/// them they count, so that work cannot pile up behind the limit.
+/// Rapid reset: streams are opened and reset immediately, over and over. They count until the application has closed
+/// them, so that work cannot pile up beyond the limit.
 #[test]
 fn streams_that_are_reset_at_once_still_count() {
     let limit = 20;
@@ -137,9 +135,9 @@ fn streams_that_are_reset_at_once_still_count() {
     assert!(held() - before < 60_000, "{} bytes", held() - before);
 }
 
-/// The same against an application that lets go of each stream: it may go on, and nothing is left behind.
+/// The same against an application that closes each stream: it can continue, and no memory is left in use.
 #[test]
-fn rapid_reset_leaves_nothing_behind() {
+fn rapid_reset_leaves_no_memory_in_use() {
     let mut pair = victim(&[("initial_max_streams_bidi", count(100)), ("initial_max_data", size(5_000))]);
     let mut after_warming = 0;
     for index in 0..5_000 {
@@ -150,7 +148,7 @@ fn rapid_reset_leaves_nothing_behind() {
         let _ = pair.server().stop(stream, 0);
         pair.run_for(ms(5));
         pair.server_events.clear();
-        // The attacker acknowledges all that it is sent, so that nothing has to be repeated.
+        // The attacker acknowledges everything, so that nothing is retransmitted.
         let largest = pair.server().stats().packets_sent.saturating_sub(10);
         let mut payload = vec![0x02];
         wire::varint::encode(&mut payload, largest);
@@ -167,9 +165,9 @@ fn rapid_reset_leaves_nothing_behind() {
     assert!(pair.server().open_streams() <= 100);
 }
 
-/// RFC 9000 section 21.8 and 5.1.2: ids are issued and retired without end; the retirements are not acknowledged.
+/// RFC 9000 section 21.8 and 5.1.2: ids are issued and retired endlessly; the retirements are not acknowledged.
 #[test]
-fn connection_ids_without_end_are_refused() {
+fn endless_connection_ids_are_refused() {
     let mut pair = victim(&[("active_connection_id_limit", count(4))]);
     let before = held();
     let frames = (10..10_000u64).map(|sequence| Frame::NewConnectionId {
@@ -184,9 +182,10 @@ fn connection_ids_without_end_are_refused() {
     assert!(held() - before < 40_000, "{} bytes", held() - before);
 }
 
-/// Frames that mean nothing, one to a packet: each is acknowledged, no more is sent than came, and nothing is kept.
+/// Frames without effect, one per packet: each is acknowledged, no more bytes are sent than received, and nothing is
+/// kept.
 #[test]
-fn tiny_frames_cost_an_acknowledgement_each_at_most() {
+fn tiny_frames_cost_at_most_an_acknowledgement_each() {
     let limit = |maximum| Frame::MaxStreamData { id: id(Direction::Bidirectional, 0), maximum };
     let kinds: [&dyn Fn(u64) -> Frame<'static>; 6] = [
         &|_| Frame::Ping,
@@ -217,10 +216,10 @@ fn tiny_frames_cost_an_acknowledgement_each_at_most() {
     }
 }
 
-/// RFC 9000 section 21.4: an acknowledgement of what was not received yet makes the sender no faster than its network
-/// when it acknowledges what was never sent.
+/// RFC 9000 section 21.4: an optimistic acknowledgement that covers a packet that was never sent closes the
+/// connection.
 #[test]
-fn an_optimistic_acknowledgement_beyond_what_was_sent_ends_it() {
+fn an_optimistic_acknowledgement_beyond_the_sent_packets_ends_the_connection() {
     let mut pair = victim(&[]);
     let now = pair.now;
     let stream = pair.server().open(Direction::Unidirectional).unwrap();
@@ -234,9 +233,9 @@ fn an_optimistic_acknowledgement_beyond_what_was_sent_ends_it() {
     assert_eq!(code(&mut pair), Some(Code::PROTOCOL_VIOLATION));
 }
 
-/// Credit that would overflow a counter, and offsets at the end of all streams (RFC 9000 sections 4.5 and 19.8).
+/// Credit that would overflow a counter, and maximum stream offsets (RFC 9000 sections 4.5 and 19.8).
 #[test]
-fn numbers_at_their_end_do_not_overflow() {
+fn maximum_numbers_do_not_overflow() {
     let last = wire::varint::MAX;
     let stream = id(Direction::Bidirectional, 0);
     let table: [(Frame<'_>, Option<Code>); 7] = [
@@ -253,7 +252,7 @@ fn numbers_at_their_end_do_not_overflow() {
         pair.inject_data(true, &[frame]);
         assert_eq!(code(&mut pair), expected, "{frame:?}");
         if expected.is_none() {
-            // And it can still be used.
+            // The connection still works.
             let now = pair.now;
             let stream = pair.server().open(Direction::Bidirectional).unwrap();
             pair.server().write(now, stream, Data::Virtual(1_000_000)).unwrap();
@@ -263,9 +262,9 @@ fn numbers_at_their_end_do_not_overflow() {
     }
 }
 
-/// What is read late is not acknowledged as read: a peer that fills every credit holds no more memory than the credit.
+/// Unread data is not granted new credit: a peer that uses all its credit occupies no more memory than that.
 #[test]
-fn data_that_nobody_reads_costs_what_the_credit_admits() {
+fn unread_data_costs_no_more_than_the_credit() {
     let window = 300_000;
     let mut pair =
         victim(&[("initial_max_data", size(window)), ("initial_max_stream_data_bidi_remote", size(window))]);
@@ -306,9 +305,9 @@ fn a_first_packet_to_a_short_id_is_dropped() {
     }
 }
 
-/// RFC 9000 section 21.3: handshakes that are underway are bounded, and further clients are refused.
+/// RFC 9000 section 21.3: handshakes in progress are limited, and further clients are refused.
 #[test]
-fn handshakes_underway_are_bounded() {
+fn handshakes_in_progress_are_limited() {
     let mut pair = Pair::new(null(), config(&[]), config(&[]), crate::pair::losing(10, |_, _| true));
     pair.drain();
     let accept = Some(std::sync::Arc::new(config(&[])));

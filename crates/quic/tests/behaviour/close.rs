@@ -1,13 +1,13 @@
 //! How connections end (RFC 9000 section 10.2).
 
 use crate::pair::Frame;
-use crate::pair::{Flying, Pair, at, config, contexts, delay, losing, ms, null};
+use crate::pair::{DatagramInFlight, Pair, at, config, contexts, delay, losing, ms, null};
 use quic::{CloseReason, Event, StreamError};
 use trace::PacketKind;
 use units::Duration;
 use wire::{Code, Direction};
 
-/// Three times the probe timeout of a side (RFC 9000 section 10.2).
+/// Three times the probe timeout of an endpoint (RFC 9000 section 10.2).
 fn lingering(connection: &quic::Connection) -> Duration {
     let rtt = connection.rtt();
     (rtt.smoothed() + (rtt.variance() * 4).max(ms(1)) + ms(25)) * 3
@@ -35,7 +35,7 @@ fn the_applications_code_and_reason_arrive() {
 }
 
 #[test]
-fn both_ends_are_forgotten_after_three_probe_timeouts() {
+fn both_ends_are_removed_after_three_probe_timeouts() {
     let mut pair = Pair::established();
     let start = pair.now;
     let (closing, draining) = (lingering(pair.client()), lingering(pair.server()));
@@ -57,7 +57,7 @@ fn both_ends_are_forgotten_after_three_probe_timeouts() {
 #[test]
 fn closing_answers_the_first_the_second_the_fourth_and_so_on() {
     let mut pair = Pair::established();
-    // The peer never hears of it and goes on.
+    // The peer never receives the close and continues.
     pair.link = losing(10, |to_server, _| to_server);
     let now = pair.now;
     pair.client().close(now, 7, "over");
@@ -92,7 +92,7 @@ fn draining_is_silent() {
 }
 
 #[test]
-fn a_lost_close_is_repeated_when_the_peer_goes_on() {
+fn a_lost_close_is_repeated_when_the_peer_continues() {
     let mut pair = Pair::established();
     let next = pair.wire.iter().filter(|seen| seen.to_server).count() as u64;
     pair.link = losing(10, move |to_server, number| to_server && number == next);
@@ -106,7 +106,7 @@ fn a_lost_close_is_repeated_when_the_peer_goes_on() {
 
 /// RFC 9000-10.2.3-2, 9000-10.2.3-3, 9000-12.5-1.
 #[test]
-fn before_the_handshake_is_confirmed_an_applications_reason_stays_hidden() {
+fn before_confirmation_the_applications_reason_is_hidden() {
     let mut pair = Pair::plain();
     pair.run_to(at(5));
     let now = pair.now;
@@ -125,7 +125,7 @@ fn before_the_handshake_is_confirmed_an_applications_reason_stays_hidden() {
 
 /// RFC 9000-12.2-1.
 #[test]
-fn a_server_closes_in_every_space_that_the_client_may_read() {
+fn a_server_closes_in_every_space_that_the_client_may_be_able_to_open() {
     let short = tls::Options { certificate_chain: units::Size::from_bytes(1500), ..tls::Options::default() };
     let mut pair = Pair::new(crate::pair::context(&short), config(&[]), config(&[]), delay(10));
     pair.run_to(at(10));
@@ -146,7 +146,7 @@ fn a_server_closes_in_every_space_that_the_client_may_read() {
 /// RFC 9000-8.1-1, 9000-14.1-4.
 #[test]
 fn a_server_closes_within_its_credit() {
-    // The whole credit of three times 1200 bytes and more is spent on a long chain when the server gives up.
+    // A long certificate chain has used up the credit of three times 1200 bytes when the server closes.
     let options =
         tls::Options { certificate_chain: units::Size::from_bytes(20_000), ..tls::Options::default() };
     let payload = [("max_udp_payload", crate::pair::count(1200))];
@@ -189,7 +189,7 @@ fn a_stateless_reset_ends_a_connection_silently() {
     for at_server in [true, false] {
         let mut pair = Pair::established();
         pair.cut();
-        // The token of the second id of the other side, before that id is used and then.
+        // The token of the peer's second id, before and after that id is used.
         let token = pair.frames_from(0, at_server).into_iter().find_map(|frame| match frame {
             Frame::NewConnectionId { token, .. } => Some(token),
             _ => None,
@@ -207,7 +207,7 @@ fn a_stateless_reset_ends_a_connection_silently() {
         pair.inject_data(at_server, &[frame]);
         pair.arrive(at_server, stateless_reset([9; 16]));
         assert!(!pair.client().is_over() && !pair.server().is_over(), "nor to this one");
-        // What that datagram was taken for, a packet of an unknown connection, is answered.
+        // Before that, the datagram is answered as a packet of an unknown connection.
         pair.run_for(ms(1));
         let mark = pair.mark();
         pair.arrive(at_server, stateless_reset(token));
@@ -229,9 +229,9 @@ fn both_may_close_at_once() {
     assert!(pair.client_events == [Event::Ended] && pair.server_events == [Event::Ended]);
 }
 
-/// RFC 9000-10.2.1-1: what comes while closing is not opened, so it may be anybody's.
+/// RFC 9000-10.2.1-1: packets received while closing are not decrypted, so anybody may have sent them.
 #[test]
-fn closing_answers_with_three_times_what_came_at_most() {
+fn closing_answers_with_at_most_three_times_the_bytes_received() {
     for (reason, least) in [("a short one".to_owned(), 6), ("r".repeat(250), 3)] {
         let mut pair = Pair::established();
         pair.link = losing(10, |to_server, _| to_server);
@@ -251,7 +251,7 @@ fn closing_answers_with_three_times_what_came_at_most() {
     }
 }
 
-/// A victim whose peer's present id has a token that is known: the token.
+/// A victim whose peer uses an id with a known token, and that token.
 fn with_known_token(at_server: bool) -> (Pair, [u8; 16]) {
     let mut pair = Pair::established();
     pair.cut();
@@ -265,16 +265,17 @@ fn with_known_token(at_server: bool) -> (Pair, [u8; 16]) {
     (pair, token.unwrap())
 }
 
-/// RFC 9000 section 10.3.1: tokens are compared "with all stateless reset tokens associated with the remote address on which
-/// the datagram was received": the right token from anywhere else is worth nothing, and so is that of another connection.
+/// RFC 9000 section 10.3.1: tokens are compared "with all stateless reset tokens associated with the remote address
+/// on which the datagram was received": the right token from another address is ignored, and so is that of another
+/// connection.
 #[test]
-fn a_stateless_reset_counts_from_the_address_that_is_sent_to() {
+fn a_stateless_reset_is_valid_only_from_the_address_in_use() {
     for at_server in [true, false] {
         for with_id in [false, true] {
             let (mut pair, token) = with_known_token(at_server);
             let mut bytes = stateless_reset(token);
             if with_id {
-                // To an id of the victim: it gets to the connection, and does not open.
+                // With an id of the victim: it reaches the connection, but cannot be decrypted.
                 bytes = pair.forge(at_server, PacketKind::OneRtt, &[1, 0, 0, 0]);
                 let tail = bytes.len() - 16;
                 bytes[tail..].copy_from_slice(&token);
@@ -283,19 +284,19 @@ fn a_stateless_reset_counts_from_the_address_that_is_sent_to() {
             for elsewhere in ["10.0.0.7:443", "10.0.0.1:50001", "10.0.0.2:444"] {
                 let from = elsewhere.parse().unwrap();
                 let (bytes, ecn) = (bytes.clone(), wire::Ecn::NotEct);
-                pair.deliver(at_server, Flying { bytes, hole: None, damage: None, ecn, from, to });
+                pair.deliver(at_server, DatagramInFlight { bytes, hole: None, damage: None, ecn, from, to });
                 let victim = if at_server { pair.server() } else { pair.client() };
                 assert!(!victim.is_over(), "{elsewhere} {at_server} {with_id}");
             }
             let ecn = wire::Ecn::NotEct;
-            pair.deliver(at_server, Flying { bytes, hole: None, damage: None, ecn, from, to });
+            pair.deliver(at_server, DatagramInFlight { bytes, hole: None, damage: None, ecn, from, to });
             let victim = if at_server { pair.server() } else { pair.client() };
             assert_eq!(victim.close_reason(), Some(&CloseReason::StatelessReset), "{at_server} {with_id}");
         }
     }
 }
 
-/// RFC 9000-10.3-5, 9000-10.3.1-1, 9000-12.3-5: a reset may look like any packet, to this connection or to none.
+/// RFC 9000-10.3-5, 9000-10.3.1-1, 9000-12.3-5: a reset may look like any packet, for this connection or for none.
 #[test]
 fn a_stateless_reset_in_any_form() {
     for at_server in [true, false] {
@@ -303,7 +304,7 @@ fn a_stateless_reset_in_any_form() {
             let (mut pair, token) = with_known_token(at_server);
             let mut bytes = pair.forge(at_server, PacketKind::OneRtt, &[1, 0, 0, 0]);
             match form {
-                // To an id of the victim, with a number that is new; or that was received: whether it opens is asked first.
+                // With an id of the victim, and a new or a received packet number: decryption is checked first.
                 0 => {}
                 1 => pair.arrive(at_server, bytes.clone()),
                 // With a long header: of a known version, of none, of a type without a number.

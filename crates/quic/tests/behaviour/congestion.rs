@@ -37,7 +37,7 @@ fn slow_start_doubles_each_round_trip_and_a_loss_halves_once() {
     pair.run_until(ms(200), |pair| pair.client().stats().packets_declared_lost == 3);
     assert_eq!(pair.client().flight().0, before / 2, "one round trip, one reduction");
     assert!(pair.now < lost_at + ms(20));
-    // In congestion avoidance: a packet more for each window.
+    // In congestion avoidance: one more packet per window.
     pair.run_to(lost_at + ms(45));
     let base = pair.client().flight().0;
     pair.run_for(ms(60));
@@ -54,7 +54,7 @@ fn the_window_is_never_exceeded() {
     let done = pair.run_until(ms(60_000), |pair| {
         let probes = 2 * PACKET * pair.client().stats().probe_timeouts;
         let (window, in_flight) = pair.client().flight();
-        // After a loss the window may be below what is already underway: then only probes leave.
+        // After a loss the window may be below the bytes in flight; then only probes are sent.
         assert!(window >= 2 * PACKET && in_flight <= window.max(100 * PACKET) + probes);
         pair.server().stats().streams.received_bytes == 1_000_000
     });
@@ -62,7 +62,7 @@ fn the_window_is_never_exceeded() {
 }
 
 #[test]
-fn a_sender_without_data_does_not_grow_its_window() {
+fn a_sender_without_data_does_not_increase_its_window() {
     let mut pair = Pair::established();
     let stream = pair.upload(1000);
     for _ in 0..100 {
@@ -121,9 +121,9 @@ fn acknowledgements_are_neither_paced_nor_held_by_the_window() {
     assert!(!acks.is_empty() && acks[0].at == now + ms(10) && acks[0].data() == 0, "{acks:?}");
 }
 
-/// RFC 9438 section 4.9: packets that were only late cost CUBIC the round trip of recovery, and not its window.
+/// RFC 9438 section 4.9: a spurious loss costs CUBIC the round trip of recovery, but not its window.
 #[test]
-fn cubic_takes_back_what_it_gave_up_for_packets_that_were_late() {
+fn cubic_reverts_its_reduction_after_a_spurious_loss() {
     let window = |undo| {
         let options =
             [("spurious_undo", Value::Flag(undo)), ("slow_start", Value::Text("standard".to_owned()))];
@@ -145,10 +145,10 @@ fn cubic_takes_back_what_it_gave_up_for_packets_that_were_late() {
     assert!(with > 4 * without, "{with} bytes, and {without} without");
 }
 
-/// RFC 9002 section 7.2: ten datagrams, "while limiting the window to the larger of 14,720 bytes or twice the maximum datagram
-/// size". As many packets as are asked for by the option.
+/// RFC 9002 section 7.2: ten datagrams, "while limiting the window to the larger of 14,720 bytes or twice the maximum
+/// datagram size". With the option, exactly as many packets as it says.
 #[test]
-fn the_first_window_is_bounded_unless_it_is_chosen() {
+fn the_initial_window_is_bounded_unless_it_is_configured() {
     for (payload, first, ten) in [
         (1200, 12_000, 12_000),
         (1472, 14_720, 14_720),

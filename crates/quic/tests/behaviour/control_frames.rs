@@ -1,4 +1,5 @@
-//! Frames that are sent until they are acknowledged, and then no more (RFC 9000 section 13.3), over links that lose and delay.
+//! Frames that are sent until they are acknowledged and not afterwards (RFC 9000 section 13.3), over links with loss
+//! and delay.
 
 use crate::pair::roads::address;
 use crate::pair::{Link, Pair, config, count, ms, null, size};
@@ -11,7 +12,7 @@ use trace::PacketKind;
 use units::Time;
 use wire::Direction;
 
-/// Frames that tell the peer nothing new when they are repeated after an acknowledgement.
+/// Frames that must not be repeated after an acknowledgement.
 const ONCE: [&str; 13] = [
     "NEW_CONNECTION_ID",
     "RETIRE_CONNECTION_ID",
@@ -28,10 +29,11 @@ const ONCE: [&str; 13] = [
     "STREAMS_BLOCKED",
 ];
 
-/// When each datagram arrived, by direction and number; what is not here was lost.
+/// The arrival time of each datagram by direction and number; missing ones were lost.
 type Arrivals = Rc<RefCell<BTreeMap<(bool, u64), Time>>>;
 
-/// A pair with many control frames, over a link that loses every fourth datagram from 100 ms on and delays each at random.
+/// A pair with many control frames, over a link that loses every fourth datagram from 100 ms on and delays each at
+/// random.
 fn talkative(seed: u64) -> (Pair, Arrivals) {
     let options = |more: &[_]| {
         let mut all = vec![
@@ -63,7 +65,7 @@ fn talkative(seed: u64) -> (Pair, Arrivals) {
     (Pair::seeded(seed, null(), options(&[]), server, link), arrivals)
 }
 
-/// Streams in both directions that are written, read, reset and stopped.
+/// Writes, reads, resets and stops streams in both directions.
 fn talk(pair: &mut Pair, random: &mut Stream) {
     for round in 0..30 {
         let now = pair.now;
@@ -109,10 +111,10 @@ fn is_packet(bytes: &[u8]) -> bool {
     payload.is_some_and(|payload| wire::Frames::new(payload, 0).all(|frame| frame.is_ok()))
 }
 
-/// RFC 9000-13.3-2 and section 13.3: "sending ceases when a packet containing that information is acknowledged"; no packet
-/// says a thing twice.
+/// RFC 9000-13.3-2 and section 13.3: "sending ceases when a packet containing that information is acknowledged"; no
+/// packet contains a frame twice.
 #[test]
-fn what_was_acknowledged_is_not_sent_again() {
+fn acknowledged_frames_are_not_sent_again() {
     let mut seen = BTreeSet::new();
     let mut repeated = 0;
     for seed in 0..20 {
@@ -127,12 +129,12 @@ fn what_was_acknowledged_is_not_sent_again() {
             "{seed}: {:?}",
             pair.client().close_reason()
         );
-        // A packet for an id that has just been retired is answered by a stateless reset, which is no packet.
+        // A packet for an id that has just been retired is answered by a stateless reset, which has no frames.
         pair.wire.retain(|seen| seen.bytes[0] & 0x80 != 0 || is_packet(&seen.bytes));
         let packets: Vec<_> =
             pair.packets().into_iter().filter(|packet| packet.kind == PacketKind::OneRtt).collect();
         for to_server in [false, true] {
-            // When each packet in this direction was first known to have arrived.
+            // The time at which each packet in this direction was first acknowledged.
             let mut known = BTreeMap::<u64, Time>::new();
             for answer in packets.iter().filter(|packet| packet.to_server != to_server) {
                 let arrived = arrivals.borrow().get(&(answer.to_server, answer.datagram)).copied();

@@ -10,14 +10,14 @@ fn takes(frame_size: u64) -> Config {
     config(&[("max_datagram_frame_size", count(frame_size))])
 }
 
-/// An established pair in which the server takes frames of this size, and the client has these options.
+/// An established pair in which the server accepts frames of this size, and the client has these options.
 fn pair_with(client: &[(&str, Value)], frame_size: u64, link: Link) -> Pair {
     let mut pair = Pair::new(null(), config(client), takes(frame_size), link);
     pair.establish();
     pair
 }
 
-/// All that the server has to read.
+/// All datagrams that the server can read.
 fn read(pair: &mut Pair) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     let mut bytes = Vec::new();
@@ -75,7 +75,7 @@ fn null_and_tls_send_the_same_sizes_at_the_same_times() {
 }
 
 #[test]
-fn a_lost_datagram_is_told_and_not_sent_again() {
+fn a_lost_datagram_is_reported_and_not_sent_again() {
     let mut pair = pair_with(&[], 65_535, delay(10));
     let next = pair.wire.iter().filter(|seen| seen.to_server).count() as u64;
     pair.link = losing(10, move |to_server, number| to_server && number == next);
@@ -106,7 +106,7 @@ fn a_probe_does_not_repeat_a_datagram() {
 
 /// RFC 9221-3-2.
 #[test]
-fn the_largest_datagram_is_that_of_the_peer_or_of_the_path() {
+fn the_largest_datagram_is_limited_by_peer_and_path() {
     for (frame_size, payload, expected) in
         [(65_535, 1472, 1472 - 13 - 16 - 1), (500, 1472, 499), (1, 1472, 0), (1300, 1200, 1170)]
     {
@@ -127,7 +127,7 @@ fn the_largest_datagram_is_that_of_the_peer_or_of_the_path() {
 
 /// RFC 9221-3-3, 9221-3-4.
 #[test]
-fn what_was_not_invited_is_a_violation() {
+fn unnegotiated_or_too_long_datagrams_are_violations() {
     let frame =
         |length, to_end| wire::Frame::Datagram { data: wire::Data::Bytes(&[7; 200][..length]), to_end };
     for (limit, frame, code) in [
@@ -159,7 +159,7 @@ fn what_was_not_invited_is_a_violation() {
 
 /// RFC 9221-5.4-1.
 #[test]
-fn datagrams_keep_to_the_window_and_go_before_streams() {
+fn datagrams_respect_the_window_and_precede_streams() {
     let mut pair = pair_with(&[], 65_535, delay(10));
     let stream = pair.client().open(Direction::Unidirectional).unwrap();
     let now = pair.now;
@@ -182,7 +182,7 @@ fn datagrams_keep_to_the_window_and_go_before_streams() {
 }
 
 #[test]
-fn queues_are_bounded_and_tell() {
+fn queues_are_bounded_and_report_room() {
     let queue = [("datagram_queue", count(3))];
     let mut pair = pair_with(&queue, 65_535, delay(10));
     for _ in 0..3 {
@@ -193,7 +193,7 @@ fn queues_are_bounded_and_tell() {
     assert_eq!(pair.client_events, [Event::DatagramWritable]);
     assert!(pair.client().send_datagram(Data::Bytes(b"abc")).is_ok());
 
-    // Nobody reads: the newest 256 stay.
+    // Without a reader, the newest 256 are kept.
     let mut pair = pair_with(&[("datagram_queue", count(1000))], 65_535, delay(10));
     for number in 0..300u16 {
         pair.client().send_datagram(Data::Bytes(&number.to_be_bytes())).unwrap();

@@ -1,4 +1,5 @@
-//! 0-RTT: data in the first flight, taken and refused (RFC 9001 sections 4.6, 4.9.3 and 9.2; RFC 9000 section 7.4.1).
+//! 0-RTT: data in the first flight, accepted and rejected (RFC 9001 sections 4.6, 4.9.3 and 9.2; RFC 9000 section
+//! 7.4.1).
 
 use crate::pair::{Link, Pair, config, context, count, delay, losing, ms, opening, size};
 use quic::{Config, Connection, Data, Event, StreamError};
@@ -15,11 +16,11 @@ fn options(protection: Protection) -> Options {
 fn contexts() -> [Context; 2] {
     [Protection::Null, Protection::Tls].map(|protection| context(&options(protection)))
 }
-/// A pair of which the client knows the server.
+/// A pair whose client has a session with the server.
 fn acquainted(tls: Context, server: &[(&str, Value)]) -> Pair {
     Pair::new(tls, config(&[]), config(server), delay(10)).acquainted()
 }
-/// Opens a connection with 0-RTT and lets the client say this at once, on a stream of its own.
+/// Opens a connection with 0-RTT and sends these bytes at once, on a new stream.
 fn say_at_once(pair: &mut Pair, bytes: &[u8]) -> (usize, StreamId) {
     let mark = pair.open(opening(config(&[])).with_early_data());
     let stream = say(pair, bytes);
@@ -33,7 +34,7 @@ fn say(pair: &mut Pair, bytes: &[u8]) -> StreamId {
     pair.drain();
     stream
 }
-/// All that can be read of a stream.
+/// Reads all available data of a stream.
 fn read(connection: &mut Connection, stream: StreamId) -> Vec<u8> {
     let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
     while let Ok(read) = connection.read(stream, &mut buffer) {
@@ -64,7 +65,7 @@ fn data_arrives_with_the_first_flight() {
         assert!(!pair.server().is_established());
         assert_eq!(pair.server().early_data(), EarlyData::Accepted);
         assert_eq!(read(pair.server(), stream), b"hello");
-        // The server's answer needs no more than the round trip.
+        // The server's response takes only one round trip.
         let now = pair.now;
         let answer = pair.server().open(Direction::Unidirectional).unwrap();
         pair.server().write(now, answer, Data::Bytes(b"and hello to you")).unwrap();
@@ -87,7 +88,7 @@ fn data_arrives_with_the_first_flight() {
 
 /// RFC 9000-17.2.3-2, 9000-17.2.3-3, and sections 12.2, 12.3 and 14.1.
 #[test]
-fn early_packets_stand_behind_the_initial_one_and_count_on() {
+fn early_packets_follow_the_initial_packet_and_numbers_continue() {
     let mut pair = acquainted(contexts()[0].clone(), &[]);
     let (mark, _) = say_at_once(&mut pair, &text(5000));
     pair.run_for(ms(500));
@@ -114,7 +115,7 @@ fn early_packets_stand_behind_the_initial_one_and_count_on() {
 }
 
 #[test]
-fn nothing_is_early_that_was_not_asked_for() {
+fn no_early_data_without_a_request() {
     for tls in contexts() {
         let mut pair = acquainted(tls, &[]);
         pair.open(opening(config(&[])));
@@ -123,7 +124,7 @@ fn nothing_is_early_that_was_not_asked_for() {
         assert!(pair.client().is_established() && pair.client().is_resumed());
         assert_eq!(pair.client().early_data(), EarlyData::NotOffered);
         pair.hang_up();
-        // And not where nothing is remembered.
+        // Nor without a remembered session.
         pair.client.set_memory(quic::Memory::default());
         pair.open(opening(config(&[])).with_early_data());
         assert_eq!(pair.client().early_data(), EarlyData::NotOffered);
@@ -135,7 +136,7 @@ fn nothing_is_early_that_was_not_asked_for() {
 
 /// RFC 9001 section 4.6.2.
 #[test]
-fn what_is_refused_goes_out_again_on_the_same_streams() {
+fn rejected_data_is_sent_again_on_the_same_streams() {
     for tls in contexts() {
         let mut pair = acquainted(tls.clone(), &[]);
         pair.restart(tls, config(&[]));
@@ -167,7 +168,7 @@ fn what_is_refused_goes_out_again_on_the_same_streams() {
 
 /// RFC 9000-7.4.1-5, 9000-7.4.1-6, 9000-7.4.1-7.
 #[test]
-fn a_server_with_lower_limits_refuses_and_the_new_limits_hold() {
+fn a_server_with_lower_limits_rejects_and_the_new_limits_apply() {
     for tls in contexts() {
         for (name, value) in [
             ("initial_max_data", size(3_000)),
@@ -199,7 +200,7 @@ fn a_server_with_lower_limits_refuses_and_the_new_limits_hold() {
 
 /// RFC 9001 section 4.6.2, RFC 8446 section 4.2.10.
 #[test]
-fn more_streams_than_there_may_be_or_another_protocol_end_them_all() {
+fn more_streams_than_permitted_or_another_protocol_end_all_streams() {
     for protection in [Protection::Null, Protection::Tls] {
         for fewer in [true, false] {
             let of = |alpn: &[&[u8]]| Context::new(&options(protection), alpn, 7).unwrap();
@@ -219,7 +220,7 @@ fn more_streams_than_there_may_be_or_another_protocol_end_them_all() {
             let now = pair.now;
             assert_eq!(pair.client().write(now, old, Data::Bytes(b"x")), Err(StreamError::Unknown));
             assert_eq!(pair.server().stats().streams.received_bytes, 0);
-            // The application begins again.
+            // The application starts again.
             let stream = say(&mut pair, b"anew");
             assert_eq!(stream.index(), 0);
             pair.run_for(ms(500));
@@ -231,7 +232,7 @@ fn more_streams_than_there_may_be_or_another_protocol_end_them_all() {
 
 /// RFC 9000-7.4.1-4, 9000-7.4.1-8.
 #[test]
-fn early_data_keeps_to_the_limits_of_before_and_what_follows_to_those_of_now() {
+fn early_data_respects_the_remembered_limits_and_later_data_the_new_ones() {
     for tls in contexts() {
         let before = [("initial_max_data", size(4_000))];
         let mut pair = acquainted(tls.clone(), &before);
@@ -248,16 +249,16 @@ fn early_data_keeps_to_the_limits_of_before_and_what_follows_to_those_of_now() {
     }
 }
 
-/// RFC 9000-7.4.1-6: a server that takes 0-RTT and lowers a limit all the same.
+/// RFC 9000-7.4.1-6: a server that accepts 0-RTT although it lowers a limit.
 #[test]
-fn a_limit_that_is_lower_although_early_data_was_taken_ends_the_connection() {
-    // Under null the server's parameters can be changed on their way: a byte of the tail of initial_max_data.
+fn a_lowered_limit_with_accepted_early_data_ends_the_connection() {
+    // With null protection the server's parameters can be altered in transit: one byte of initial_max_data.
     for (name, id, value) in [("initial_max_data", 4u8, 0x80u8), ("initial_max_streams_uni", 9, 0x40)] {
         let server = [(name, if id == 4 { size(0x1000_0000) } else { count(0x1000) })];
         let mut pair = acquainted(contexts()[0].clone(), &server);
         let mut done = false;
         pair.link = Box::new(move |to_server, _, flying| {
-            // Identifier, length, and the first byte of the value: a smaller one of the same length.
+            // Identifier, length, and the first byte of the value, replaced by a smaller one.
             let wanted: &[u8] = if id == 4 { &[4, 4, 0x90] } else { &[9, 2, 0x50] };
             if !to_server
                 && !done
@@ -279,7 +280,7 @@ fn a_limit_that_is_lower_although_early_data_was_taken_ends_the_connection() {
 
 /// RFC 9001 section 9.2, RFC 8446 section 8.
 #[test]
-fn a_replay_is_refused_with_protection_and_taken_without() {
+fn a_replay_is_rejected_with_protection_and_accepted_without() {
     for replay_protection in [true, false] {
         for protection in [Protection::Null, Protection::Tls] {
             let tls = context(&Options { replay_protection, ..options(protection) });
@@ -304,13 +305,13 @@ fn a_replay_is_refused_with_protection_and_taken_without() {
     }
 }
 
-/// RFC 9000-8.1-3: 0-RTT proves no address.
+/// RFC 9000-8.1-3: 0-RTT does not validate an address.
 #[test]
-fn early_data_does_not_lift_the_limit_on_amplification() {
+fn early_data_does_not_lift_the_anti_amplification_limit() {
     for tls in contexts() {
         let mut pair = acquainted(tls, &[]);
         let (mark, _) = say_at_once(&mut pair, b"give me all");
-        // Nothing more of the client arrives.
+        // No more packets of the client arrive.
         pair.link = Box::new(|to_server, _, _| if to_server { Vec::new() } else { vec![ms(10)] });
         pair.run_for(ms(10));
         let now = pair.now;
@@ -326,9 +327,9 @@ fn early_data_does_not_lift_the_limit_on_amplification() {
     }
 }
 
-/// All bytes, whatever is lost of the first flights.
+/// All bytes arrive, whatever parts of the first flights are lost.
 #[test]
-fn lost_first_flights_lose_nothing() {
+fn lost_first_flights_lose_no_data() {
     for tls in contexts() {
         for refused in [false, true] {
             for first in 0..5 {
@@ -383,7 +384,7 @@ fn early_packets_that_overtake_half_of_a_client_hello_wait_for_the_rest() {
     for protection in [Protection::Null, Protection::Tls] {
         let tls = context(&Options { key_share: KeyShare::X25519MlKem768, ..options(protection) });
         let mut pair = acquainted(tls, &[]);
-        // The ClientHello takes two datagrams; the second is late, and the data behind it is not.
+        // The ClientHello takes two datagrams; the second is late, but the data after it is not.
         pair.link = Box::new(|to_server, number, _| vec![ms(if to_server && number == 1 { 30 } else { 10 })]);
         let start = pair.now;
         let data = text(5_000);
@@ -399,7 +400,7 @@ fn early_packets_that_overtake_half_of_a_client_hello_wait_for_the_rest() {
 
 /// RFC 9001 section 4.6.2 with RFC 8446 section 4.1.4.
 #[test]
-fn a_hello_retry_request_refuses_early_data() {
+fn a_hello_retry_request_rejects_early_data() {
     let of = |key_share| context(&Options { key_share, ..options(Protection::Tls) });
     let (hybrid, curve) = (of(KeyShare::X25519MlKem768), of(KeyShare::X25519));
     let mut pair = acquainted(hybrid, &[]);
@@ -415,7 +416,7 @@ fn a_hello_retry_request_refuses_early_data() {
 
 /// RFC 9000-12.4-3, section 12.5, RFC 9001 section 8.3.
 #[test]
-fn frames_that_must_not_be_early_are_violations() {
+fn frames_not_permitted_in_early_packets_are_violations() {
     let ack = {
         let mut bytes = Vec::new();
         wire::frame::ack(&mut bytes, std::iter::once(0..=0), 0, None, 100);
@@ -446,7 +447,7 @@ fn frames_that_must_not_be_early_are_violations() {
 
 /// RFC 9000 section 17.2.3.
 #[test]
-fn a_client_takes_no_early_packets() {
+fn a_client_accepts_no_early_packets() {
     let mut pair = acquainted(contexts()[0].clone(), &[]);
     say_at_once(&mut pair, b"data");
     pair.run_for(ms(25));
@@ -458,7 +459,7 @@ fn a_client_takes_no_early_packets() {
 
 /// RFC 9001 section 4.9.3.
 #[test]
-fn keys_of_early_data_live_three_probe_timeouts_beyond_the_first_other_packet() {
+fn keys_of_early_data_are_kept_three_probe_timeouts_after_the_first_one_rtt_packet() {
     for (late, taken) in [(ms(50), true), (ms(2_000), false)] {
         let mut pair = acquainted(contexts()[0].clone(), &[]);
         say_at_once(&mut pair, b"data");
@@ -475,7 +476,7 @@ fn keys_of_early_data_live_three_probe_timeouts_beyond_the_first_other_packet() 
 }
 
 #[test]
-fn early_data_keeps_to_the_initial_window() {
+fn early_data_respects_the_initial_window() {
     let mut pair = acquainted(contexts()[0].clone(), &[]);
     let start = pair.now;
     let (mark, _) = say_at_once(&mut pair, &text(200_000));
@@ -484,7 +485,7 @@ fn early_data_keeps_to_the_initial_window() {
     assert!(sent <= 10 * 1472 && sent > 8 * 1472, "{sent}");
 }
 
-/// What is seen of three connections: one that gives tickets, one with 0-RTT, one that is refused.
+/// The datagrams of three connections: one that provides tickets, one with 0-RTT, one with rejected 0-RTT.
 fn course(protection: Protection, seed: u64, client: &Config) -> Vec<crate::pair::Seen> {
     let tls = context(&options(protection));
     let mut random = Stream::new(seed, "loss");

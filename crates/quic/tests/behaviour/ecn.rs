@@ -1,7 +1,7 @@
-//! ECN over paths that carry it, and over paths that do not (RFC 9000 section 13.4; RFC 9002 section 7.1).
+//! ECN on paths that support it, and on paths that do not (RFC 9000 section 13.4; RFC 9002 section 7.1).
 
 use crate::pair::roads::address;
-use crate::pair::{Flying, Link, Pair, config, controller, ms, null};
+use crate::pair::{DatagramInFlight, Link, Pair, config, controller, ms, null};
 use quic::{Config, Event, Migration};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,16 +16,16 @@ fn marking() -> Config {
     config(&[("ecn", Value::Flag(true))])
 }
 
-/// A link of 10 ms that does this to datagrams; `false` loses them.
-fn doing(mut act: impl FnMut(bool, &mut Flying) -> bool + 'static) -> Link {
+/// A link with a delay of 10 ms that applies this to datagrams; `false` loses them.
+fn doing(mut act: impl FnMut(bool, &mut DatagramInFlight) -> bool + 'static) -> Link {
     Box::new(move |to_server, _, flying| match act(to_server, flying) {
         true => vec![ms(10)],
         false => Vec::new(),
     })
 }
 
-/// A link that does this to the ECN field, in both directions.
-fn remarking(mut field: impl FnMut(&Flying) -> Ecn + 'static) -> Link {
+/// A link that applies this to the ECN field in both directions.
+fn remarking(mut field: impl FnMut(&DatagramInFlight) -> Ecn + 'static) -> Link {
     doing(move |_, flying| {
         flying.ecn = field(flying);
         true
@@ -38,7 +38,7 @@ fn pair_over(link: Link) -> Pair {
     pair
 }
 
-/// The client sends, and all of it arrives.
+/// Sends data from the client, all of which arrives.
 fn transfer(pair: &mut Pair) {
     assert!(pair.run_until(ms(20_000), |pair| !pair.accepted.is_empty() && pair.client().is_established()));
     let before = pair.server().stats().streams.received_bytes;
@@ -52,12 +52,12 @@ fn states(pair: &mut Pair) -> [Option<EcnState>; 2] {
     [pair.client().ecn_state(), pair.server().ecn_state()]
 }
 
-fn is_long(flying: &Flying) -> bool {
+fn is_long(flying: &DatagramInFlight) -> bool {
     Header::parse(&flying.bytes, 8).is_ok_and(|header| header.kind != PacketKind::OneRtt)
 }
 
 #[test]
-fn a_path_that_carries_marks_is_found_capable_and_everything_is_marked() {
+fn a_path_that_carries_marks_is_capable_and_everything_is_marked() {
     let unmarked = Rc::new(Cell::new(0u32));
     let seen = unmarked.clone();
     let mut pair = pair_over(doing(move |to_server, flying| {
@@ -76,7 +76,7 @@ fn a_path_that_carries_marks_is_found_capable_and_everything_is_marked() {
 
 /// RFC 9000-13.4.1-1, and the option's default.
 #[test]
-fn who_sends_no_marks_tells_what_came() {
+fn an_endpoint_without_marks_reports_received_ones() {
     let mut pair = Pair::new(null(), marking(), config(&[]), doing(|_, _| true));
     transfer(&mut pair);
     assert_eq!(states(&mut pair), [Some(EcnState::Capable), None]);
@@ -92,8 +92,8 @@ fn who_sends_no_marks_tells_what_came() {
 
 /// RFC 9000-13.4.2.2-1.
 #[test]
-fn where_marks_are_cleared_or_altered_none_are_sent_any_more() {
-    type Field = fn(&Flying) -> Ecn;
+fn no_more_marks_are_sent_if_they_are_cleared_or_altered() {
+    type Field = fn(&DatagramInFlight) -> Ecn;
     let altered: [(&str, Field); 5] = [
         ("bleached", |_| Ecn::NotEct),
         ("ECT(1)", |flying| if flying.ecn == Ecn::Ect0 { Ecn::Ect1 } else { flying.ecn }),
@@ -106,7 +106,7 @@ fn where_marks_are_cleared_or_altered_none_are_sent_any_more() {
         transfer(&mut pair);
         let [client, server] = states(&mut pair);
         assert_eq!(client, Some(EcnState::Failed), "{what}");
-        // It sends but acknowledgements, and the client has told it little.
+        // It only sends acknowledgements, and the client has acknowledged few of them.
         assert!(matches!(server, Some(EcnState::Failed | EcnState::Unknown)), "{what}: {server:?}");
         let sent = pair.client().stats().ect_packets_sent;
         transfer(&mut pair);
@@ -116,9 +116,9 @@ fn where_marks_are_cleared_or_altered_none_are_sent_any_more() {
     }
 }
 
-/// RFC 9000-13.4.2.2-2: after it had been found capable.
+/// RFC 9000-13.4.2.2-2: after validation had succeeded.
 #[test]
-fn marks_that_are_cleared_later_fail_it_too() {
+fn marks_cleared_later_fail_validation_too() {
     let bleach = Rc::new(Cell::new(false));
     let on = bleach.clone();
     let mut pair = pair_over(remarking(move |flying| if on.get() { Ecn::NotEct } else { flying.ecn }));
@@ -129,9 +129,9 @@ fn marks_that_are_cleared_later_fail_it_too() {
     assert_eq!(pair.client().ecn_state(), Some(EcnState::Failed));
 }
 
-/// RFC 9000 section 13.4.2: a handshake must come through, and what is sent later too.
+/// RFC 9000 section 13.4.2: the handshake must succeed, and later data must arrive.
 #[test]
-fn where_what_is_marked_is_lost_the_connection_lives_without() {
+fn a_connection_works_without_marks_if_marked_packets_are_lost() {
     let mut pair = pair_over(doing(|_, flying| flying.ecn == Ecn::NotEct));
     transfer(&mut pair);
     assert!(pair.now < crate::pair::at(12_000), "{}", pair.now);
@@ -141,7 +141,7 @@ fn where_what_is_marked_is_lost_the_connection_lives_without() {
     assert!(pair.client().stats().ect_packets_sent <= 12);
 }
 
-/// The client's largest packet number of 1-RTT.
+/// The client's largest 1-RTT packet number.
 fn largest(pair: &Pair) -> u64 {
     let packets = pair.packets().into_iter().filter(|packet| packet.to_server);
     packets.filter(|packet| packet.kind == PacketKind::OneRtt).map(|packet| packet.number).max().unwrap()
@@ -153,8 +153,8 @@ fn ack(pair: &mut Pair, up_to: u64, counts: EcnCounts) {
     pair.inject_raw(false, PacketKind::OneRtt, &payload);
 }
 
-/// A pair that is capable; the client has seven more packets underway and hears nothing. Gives its largest number, and
-/// the counts that the server would tell.
+/// A pair with validated ECN; the client has seven more packets in flight and receives nothing. Returns its largest
+/// number, and the counts that the server would report.
 fn with_more_underway() -> (Pair, u64, EcnCounts) {
     let mut pair = pair_over(doing(|_, _| true));
     pair.keeps_bytes = true;
@@ -182,7 +182,7 @@ fn counts_that_shrink_fail_it() {
 
 /// RFC 9000-13.4.2.1-1.
 #[test]
-fn an_ack_that_is_overtaken_fails_nothing() {
+fn a_reordered_ack_does_not_fail_validation() {
     let (mut pair, largest, counts) = with_more_underway();
     ack(&mut pair, largest, EcnCounts { ect0: counts.ect0 + 4, ce: 3, ..counts });
     let window = pair.client().flight().0;
@@ -193,7 +193,7 @@ fn an_ack_that_is_overtaken_fails_nothing() {
     assert_eq!(pair.client().flight().0, window);
 }
 
-/// RFC 9002 section 7.1: as a loss would, and once per round trip.
+/// RFC 9002 section 7.1: like a loss, and once per round trip.
 #[test]
 fn the_window_halves_once_per_round_trip_for_packets_with_ce() {
     let (congested, marked) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(0u64)));
@@ -228,9 +228,9 @@ fn the_window_halves_once_per_round_trip_for_packets_with_ce() {
     assert_eq!((stats.packets_declared_lost, pair.client().ecn_state()), (0, Some(EcnState::Capable)));
 }
 
-/// RFC 9000 section 13.4.2: each path is validated anew.
+/// RFC 9000 section 13.4.2: each path is validated separately.
 #[test]
-fn a_move_to_another_path_tests_it_and_what_is_left_behind_does_not_count() {
+fn a_migration_tests_the_new_path_and_ignores_packets_of_the_old_one() {
     let there = address("192.168.7.7:40000");
     let mut pair = pair_over(doing(move |_, flying| {
         if flying.from != there && flying.to != there {
@@ -252,7 +252,7 @@ fn a_move_to_another_path_tests_it_and_what_is_left_behind_does_not_count() {
     assert_eq!(states(&mut pair), [Some(EcnState::Capable); 2]);
 }
 
-/// A pair whose client has this controller and whose server sends no marks.
+/// A pair whose client uses this controller and whose server sends no marks.
 fn controlled(name: &str, link: Link) -> Pair {
     let client = config(&[("ecn", Value::Flag(name != "prague")), ("controller", controller(name, &[]))]);
     let mut pair = Pair::new(null(), client, config(&[]), link);
@@ -260,9 +260,10 @@ fn controlled(name: &str, link: Link) -> Pair {
     pair
 }
 
-/// RFC 9331 section 4.1: ECT(1) and never ECT(0); RFC 9000 section 13.4.2 holds for it alike. The option `ecn` is off.
+/// RFC 9331 section 4.1: ECT(1) and never ECT(0); RFC 9000 section 13.4.2 applies to it, too. The option `ecn` is
+/// off.
 #[test]
-fn a_controller_for_l4s_has_packets_marked_with_ect1() {
+fn a_controller_for_l4s_marks_packets_with_ect1() {
     let fields = Rc::new(Cell::new([0u32; 4]));
     let seen = fields.clone();
     let mut pair = controlled(
@@ -289,11 +290,12 @@ fn a_controller_for_l4s_has_packets_marked_with_ect1() {
     assert!(told.len() > 100 && told.iter().all(|[ect0, ect1, ce]| *ect1 > 0 && ect0 + ce == 0));
 }
 
-/// RFC 9000-13.4.2.2-1, for ECT(1): where it is cleared or altered nothing is marked any more, and everything arrives.
+/// RFC 9000-13.4.2.2-1, for ECT(1): if the path clears or alters it, marking stops, and everything arrives.
 #[test]
-fn where_ect1_does_not_arrive_it_is_not_sent_any_more() {
+fn ect1_is_not_sent_any_more_if_it_does_not_arrive() {
     for altered in [Ecn::NotEct, Ecn::Ect0, Ecn::Ce] {
-        let field = move |flying: &Flying| if flying.ecn == Ecn::Ect1 { altered } else { flying.ecn };
+        let field =
+            move |flying: &DatagramInFlight| if flying.ecn == Ecn::Ect1 { altered } else { flying.ecn };
         let mut pair = controlled("prague", remarking(field));
         transfer(&mut pair);
         assert_eq!(pair.client().ecn_state(), Some(EcnState::Failed), "{altered:?}");
@@ -303,10 +305,10 @@ fn where_ect1_does_not_arrive_it_is_not_sent_any_more() {
     }
 }
 
-/// RFC 9331 section 4.3: where one packet in fifty comes with CE, an L4S sender gives way a little each time, and a
-/// classic one by half.
+/// RFC 9331 section 4.3: if one packet in fifty is marked with CE, an L4S sender reduces its window a little each
+/// time, a classic one by half.
 #[test]
-fn an_l4s_sender_answers_to_the_share_of_marks() {
+fn an_l4s_sender_reacts_to_the_fraction_of_marks() {
     let goodput = |name| {
         let mut count = 0u32;
         let mut pair = controlled(

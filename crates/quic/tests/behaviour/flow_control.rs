@@ -18,7 +18,7 @@ fn received(pair: &mut Pair) -> u64 {
     pair.server().stats().streams.received_bytes
 }
 
-/// The server reads so much.
+/// Reads this many bytes at the server.
 fn read(pair: &mut Pair, stream: StreamId, bytes: usize) {
     let mut buffer = vec![0; bytes];
     assert_eq!(pair.server().read(stream, &mut buffer).unwrap().bytes, bytes as u64);
@@ -26,7 +26,7 @@ fn read(pair: &mut Pair, stream: StreamId, bytes: usize) {
 
 /// RFC 9000-2.2-3, 9000-4.1-1, 9000-4.2-1, 9000-19.9-1.
 #[test]
-fn the_connections_credit_is_spent_to_the_byte_and_renewed_at_half() {
+fn connection_credit_is_spent_to_the_byte_and_renewed_at_half() {
     let mut pair = pair(&[("initial_max_data", size(10_000))]);
     let mark = pair.mark();
     let stream = pair.upload(50_000);
@@ -73,7 +73,7 @@ fn a_streams_credit_is_spent_to_the_byte_and_renewed_at_half() {
 
 /// RFC 9000-4.6-2, 9000-19.11-3.
 #[test]
-fn the_number_of_streams_is_limited_and_renewed_as_they_end() {
+fn the_number_of_streams_is_limited_and_renewed_as_they_close() {
     let mut pair = pair(&[("initial_max_streams_uni", count(4))]);
     let mark = pair.mark();
     let now = pair.now;
@@ -136,7 +136,7 @@ fn everything_arrives_through_narrow_windows_and_losses() {
 
 /// RFC 9000-4.5-1.
 #[test]
-fn what_was_reset_gives_its_credit_back() {
+fn reset_data_gives_its_credit_back() {
     let mut pair = pair(&[("initial_max_data", size(10_000))]);
     let stream = pair.upload(10_000);
     pair.run_for(ms(500));
@@ -150,7 +150,7 @@ fn what_was_reset_gives_its_credit_back() {
 }
 
 #[test]
-fn what_nobody_wants_gives_its_credit_back() {
+fn stopped_data_gives_its_credit_back() {
     let mut pair = pair(&[("initial_max_data", size(10_000))]);
     let stream = pair.upload(50_000);
     pair.run_for(ms(500));

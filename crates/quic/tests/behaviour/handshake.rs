@@ -1,4 +1,5 @@
-//! The handshake: flights lost, late and repeated, large messages, padding, amplification (RFC 9000 sections 7, 8, 14).
+//! The handshake: lost, late and repeated flights, large messages, padding, amplification (RFC 9000 sections 7, 8,
+//! 14).
 
 use crate::pair::{Link, Pair, at, config, context, contexts, count, delay, losing, ms, null, span};
 use quic::Event;
@@ -8,7 +9,7 @@ use trace::PacketKind;
 use units::{Duration, Size, Time};
 use wire::Frame;
 
-/// Runs a handshake to its end and checks what must hold whatever the link does.
+/// Runs a complete handshake and checks what must hold on every link.
 fn complete(mut pair: Pair) -> Pair {
     let done = pair.run_until(ms(60_000), |pair| {
         pair.client().is_established() && !pair.accepted.is_empty() && pair.server().is_established()
@@ -32,8 +33,9 @@ fn check_padding(pair: &Pair) {
     }
 }
 
-/// RFC 9000 section 8.1, over a link of 10 ms without loss towards the server: until a Handshake packet of the client has
-/// arrived, the server sends three times what arrived at most. Gives the highest share of that which was used.
+/// RFC 9000 section 8.1, over a link of 10 ms without loss towards the server: until a Handshake packet of the client
+/// has arrived, the server sends at most three times the bytes received. Returns the largest fraction of that limit
+/// in use.
 fn check_amplification(pair: &Pair) -> f64 {
     let proof =
         pair.packets().into_iter().find(|packet| packet.to_server && packet.kind == PacketKind::Handshake);
@@ -113,7 +115,7 @@ fn any_two_datagrams_of_a_long_handshake_may_be_lost() {
 
 /// RFC 9000-12.2-3.
 #[test]
-fn datagrams_may_come_in_any_order_and_twice() {
+fn datagrams_may_arrive_in_any_order_and_twice() {
     for seed in 0..100 {
         let mut random = Stream::new(seed, "order");
         let link: Link = Box::new(move |_, _, _| {
@@ -126,7 +128,7 @@ fn datagrams_may_come_in_any_order_and_twice() {
 }
 
 #[test]
-fn null_and_tls_hands_shake_alike_in_all_sizes_and_losses() {
+fn null_and_tls_handshakes_agree_for_all_sizes_and_losses() {
     for (seed, kilobytes) in [(1u64, 2u64), (2, 5), (3, 20), (4, 60)] {
         for key_share in [KeyShare::X25519, KeyShare::X25519MlKem768] {
             let [null, tls] = [Protection::Null, Protection::Tls].map(|protection| {
@@ -163,7 +165,7 @@ fn a_client_hello_over_two_datagrams() {
 
 /// RFC 9000-8.1-1, 9000-8.1-2.
 #[test]
-fn a_long_certificate_chain_waits_for_the_address_to_be_proven() {
+fn a_long_certificate_chain_waits_for_address_validation() {
     let pair = complete(Pair::new(large(Protection::Null), config(&[]), config(&[]), delay(10)));
     assert!(check_amplification(&pair) > 0.95, "the credit is used up");
     let small = context(&Options { certificate_chain: Size::from_bytes(20_000), ..Options::default() });
@@ -174,7 +176,7 @@ fn a_long_certificate_chain_waits_for_the_address_to_be_proven() {
 
 #[test]
 fn a_server_whose_flight_is_lost_stays_within_its_credit() {
-    // Nothing of the server arrives for two seconds.
+    // No packet of the server arrives for two seconds.
     let link = Box::new(|to_server, number, _: &mut _| match to_server || number > 12 {
         true => vec![ms(10)],
         false => Vec::new(),
@@ -186,8 +188,9 @@ fn a_server_whose_flight_is_lost_stays_within_its_credit() {
 
 /// RFC 9000-8.1-4, 9000-8.1-5.
 #[test]
-fn a_client_with_nothing_underway_keeps_the_server_going() {
-    // The first datagram of the server acknowledges the ClientHello and brings half of a ServerHello; then nothing comes.
+fn a_client_with_nothing_in_flight_sends_probes_for_the_server() {
+    // The first datagram of the server acknowledges the ClientHello and contains half of a ServerHello; no other
+    // datagram arrives.
     let payload = [("max_udp_payload", count(1200))];
     let link = losing(10, |to_server, number| !to_server && number > 0);
     let mut pair = Pair::new(large(Protection::Null), config(&payload), config(&payload), link);
@@ -201,9 +204,9 @@ fn a_client_with_nothing_underway_keeps_the_server_going() {
 }
 
 #[test]
-fn data_that_comes_before_the_finished_waits_for_it() {
+fn data_that_arrives_before_the_finished_waits_for_it() {
     for context in contexts() {
-        // The datagram with the client's Finished takes a detour.
+        // The datagram with the client's Finished arrives late.
         let link: Link =
             Box::new(|to_server, number, _| vec![ms(if to_server && number == 1 { 50 } else { 10 })]);
         let mut pair = Pair::new(context, config(&[]), config(&[]), link);
@@ -239,7 +242,7 @@ fn keys_of_the_handshake_are_discarded() {
 
 /// RFC 9000-5.2.2-2.
 #[test]
-fn a_first_packet_that_was_altered_leaves_no_connection_behind() {
+fn an_altered_first_packet_leaves_no_connection() {
     let link: Link = Box::new(|to_server, number, flying| {
         if to_server && number == 0 {
             // One byte of the client's id.
@@ -255,10 +258,10 @@ fn a_first_packet_that_was_altered_leaves_no_connection_behind() {
     assert_eq!(pair.server.len(), 1);
 }
 
-/// RFC 9002 section 6.2.3: the server's flight is lost. The client's probe timeout is shorter than the server's, and its
-/// ClientHello, which comes again, brings the flight again at once.
+/// RFC 9002 section 6.2.3: the server's flight is lost. The client's probe timeout is shorter than the server's, and
+/// its repeated ClientHello makes the server repeat the flight immediately.
 #[test]
-fn a_client_hello_that_comes_again_brings_the_flight_again() {
+fn a_repeated_client_hello_causes_the_flight_to_be_repeated() {
     for context in contexts() {
         let client = config(&[("initial_rtt", span(50))]);
         let link = losing(10, |to_server, number| !to_server && number < 3);
@@ -271,10 +274,10 @@ fn a_client_hello_that_comes_again_brings_the_flight_again() {
     }
 }
 
-/// RFC 9002 section 6.2.3: "for a limited number of times per connection", and RFC 9000 section 8.1: within three times what
-/// came. A ClientHello in several CRYPTO frames of a packet has come again once.
+/// RFC 9002 section 6.2.3: "for a limited number of times per connection", and RFC 9000 section 8.1: within three
+/// times the bytes received. A repeated ClientHello in several CRYPTO frames of one packet counts once.
 #[test]
-fn client_hellos_without_end_do_not_bring_flights_without_end() {
+fn endless_client_hellos_do_not_cause_endless_flights() {
     let whole = [Frame::Crypto { offset: 0, data: &[0; 100] }, Frame::Padding { length: 1100 }];
     let parts = [
         Frame::Crypto { offset: 60, data: &[0; 40] },
@@ -282,7 +285,7 @@ fn client_hellos_without_end_do_not_bring_flights_without_end() {
         Frame::Padding { length: 1100 },
     ];
     for hello in [&whole[..], &parts] {
-        // The server is never answered, and has time enough.
+        // The server receives no response for long enough.
         let server = config(&[("initial_rtt", span(10_000))]);
         let link = losing(10, |to_server, number| !to_server || number > 0);
         let mut pair = Pair::new(null(), config(&[("initial_rtt", span(10_000))]), server, link);
@@ -292,7 +295,7 @@ fn client_hellos_without_end_do_not_bring_flights_without_end() {
             sent.filter(|packet| packet.kind == PacketKind::Initial && packet.has("CRYPTO")).count()
         };
         assert_eq!(flight(&pair, 0), 1);
-        // The second probe of a pair comes on the heels of the first.
+        // The second probe of a pair directly follows the first.
         let mark = pair.mark();
         pair.inject(true, PacketKind::Initial, hello);
         assert_eq!(flight(&pair, mark), 0, "no time to have been lost");

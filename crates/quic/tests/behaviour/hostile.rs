@@ -1,13 +1,13 @@
-//! What a peer must not do with streams, floods and handshakes (RFC 9000 sections 4, 7, 11, 19). Single frames and
-//! parameters that must not be are in `transport_errors`.
+//! Violations by a peer with streams, floods and handshakes (RFC 9000 sections 4, 7, 11, 19). Invalid single frames
+//! and parameters are in `transport_errors`.
 
 use crate::pair::Frame as Seen;
-use crate::pair::{Flying, Link, Pair, at, config, delay, ms, null, size};
+use crate::pair::{DatagramInFlight, Link, Pair, at, config, delay, ms, null, size};
 use quic::CloseReason;
 use trace::PacketKind;
 use wire::{Code, Direction, Ecn, Frame, Side, StreamId};
 
-/// The error with which the victim closes, and the type of the frame that it names.
+/// The error with which the victim closes, and the frame type in it.
 fn error(pair: &mut Pair, server: bool) -> Option<(Code, Option<u64>)> {
     let connection = if server { pair.server() } else { pair.client() };
     match connection.close_reason() {
@@ -47,7 +47,7 @@ const UNI: Direction = Direction::Unidirectional;
 /// RFC 9000-4.1-2, 9000-4.6-3, 9000-19.4-1, 9000-19.5-1, 9000-19.5-2, 9000-19.8-1, 9000-19.9-2,
 /// 9000-19.10-1, 9000-19.10-2, 9000-19.10-4, 9000-19.11-4, 9000-19.13-1, 9000-11.1-1.
 #[test]
-fn frames_of_streams_that_must_not_be() {
+fn invalid_stream_frames() {
     for to_server in [true, false] {
         let (them, us) = if to_server { (Side::Client, Side::Server) } else { (Side::Server, Side::Client) };
         for (name, frames, code) in forbidden(them, us) {
@@ -59,7 +59,7 @@ fn frames_of_streams_that_must_not_be() {
     }
 }
 
-/// What the error is that answers these frames of a peer.
+/// The error caused by these frames of a peer.
 fn forbidden(them: Side, us: Side) -> Vec<(&'static str, Vec<Frame<'static>>, Code)> {
     let theirs = id(them, BIDI, 0);
     let ours = id(us, BIDI, 0);
@@ -181,7 +181,7 @@ fn forbidden(them: Side, us: Side) -> Vec<(&'static str, Vec<Frame<'static>>, Co
 
 /// RFC 9000-4.1-3, 9000-4.6-4, 9000-13.3-3, 9000-19.11-2.
 #[test]
-fn what_is_strange_but_allowed_is_no_error() {
+fn unusual_but_valid_frames_are_not_errors() {
     let theirs = id(Side::Client, BIDI, 5);
     let table: &[(&str, Vec<Frame<'_>>)] = &[
         ("the last byte of the credit", vec![stream(theirs, 15_999_999, b"x", true)]),
@@ -226,11 +226,11 @@ fn what_is_strange_but_allowed_is_no_error() {
 
 /// RFC 9000-7.5-1, 9000-7.5-2.
 #[test]
-fn handshake_data_without_end_is_refused() {
+fn endless_handshake_data_is_refused() {
     let mut pair = Pair::plain();
     pair.run_to(at(10));
     pair.cut();
-    // A gap that never closes, and more and more behind it.
+    // A gap that is never filled, and more and more data after it.
     for i in 1..200 {
         let frame = Frame::Crypto { offset: i * 1100, data: &[0; 1100] };
         pair.inject(true, PacketKind::Handshake, &[frame]);
@@ -265,7 +265,7 @@ fn challenges_are_answered_and_a_flood_of_them_is_not() {
 
 /// RFC 9000-13.2.3-1.
 #[test]
-fn a_flood_of_gaps_does_not_grow_acknowledgements_without_end() {
+fn a_flood_of_gaps_does_not_grow_acknowledgements_forever() {
     let mut pair = Pair::established();
     pair.cut();
     let mark = pair.mark();
@@ -298,13 +298,13 @@ fn repeated_packets_are_processed_once() {
 
 /// RFC 9000-9-5.
 #[test]
-fn a_client_drops_packets_from_elsewhere() {
+fn a_client_drops_packets_from_unknown_addresses() {
     let mut pair = Pair::established();
     for from in ["10.9.9.9:9", "10.0.0.2:444"] {
         let bytes = pair.forge(false, PacketKind::OneRtt, &[1, 0, 0, 0]);
         let (mark, dropped) = (pair.mark(), pair.client().stats().packets_dropped);
         let (from, to) = (from.parse().unwrap(), crate::pair::ends(false).1);
-        pair.deliver(false, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
+        pair.deliver(false, DatagramInFlight { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
         pair.run_for(ms(100));
         assert_eq!((pair.mark(), pair.client().stats().packets_dropped), (mark, dropped + 1));
     }
@@ -313,7 +313,7 @@ fn a_client_drops_packets_from_elsewhere() {
 /// RFC 9000-7.2-3, 9000-7.2-4.
 #[test]
 fn a_second_server_cannot_take_a_handshake_over() {
-    // A forged Initial packet with another source id arrives behind the true one.
+    // A forged Initial packet with another source id arrives after the authentic one.
     let mut pair = Pair::plain();
     pair.run_to(at(20));
     let mut bytes =
@@ -340,12 +340,12 @@ fn a_clients_initial_in_a_small_datagram_is_dropped() {
 /// RFC 9000-7.3-2.
 #[test]
 fn parameters_that_do_not_match_the_ids_end_the_handshake() {
-    // The server's true first packet is replaced by one with another source id: the parameters then give it away.
+    // The server's first packet is replaced by one with another source id, which the parameters reveal.
     let link: Link = Box::new(|to_server, number, flying| {
         if !to_server && number == 0 {
             let source = 7 + usize::from(flying.bytes[5]);
             flying.bytes[source] ^= 0xff;
-            // The Handshake packet behind it has the true id; without it the client waits for more.
+            // The Handshake packet after it has the original id; without it the client waits for more.
         }
         vec![ms(10)]
     });

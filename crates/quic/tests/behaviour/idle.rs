@@ -3,7 +3,7 @@
 use crate::pair::{Pair, at, config, delay, losing, ms, null, span};
 use units::{Duration, Time};
 
-/// When each side was given up.
+/// The time at which each endpoint gave the connection up.
 fn ends(pair: &mut Pair, limit: u64) -> [Option<Time>; 2] {
     let mut found = [None, None];
     let end = pair.now + ms(limit);
@@ -20,7 +20,7 @@ fn ends(pair: &mut Pair, limit: u64) -> [Option<Time>; 2] {
     found
 }
 
-/// When a datagram last reached each side, over a link of 10 ms without loss.
+/// The time at which a datagram last reached each endpoint, over a link of 10 ms without loss.
 fn last_arrivals(pair: &Pair) -> [Time; 2] {
     last_arrivals_after(pair, ms(10))
 }
@@ -56,7 +56,7 @@ fn the_smaller_timeout_counts_for_both() {
 }
 
 #[test]
-fn without_timeouts_a_connection_stays() {
+fn without_timeouts_a_connection_remains() {
     let never = config(&[("max_idle_timeout", span(0))]);
     let mut pair = Pair::new(null(), never.clone(), never, delay(10));
     pair.establish();
@@ -65,7 +65,7 @@ fn without_timeouts_a_connection_stays() {
 }
 
 #[test]
-fn only_the_first_packet_after_one_received_extends_the_time() {
+fn only_the_first_packet_after_one_received_restarts_the_timer() {
     let mut pair = Pair::established();
     pair.run_for(ms(10_000));
     pair.cut();
@@ -79,12 +79,12 @@ fn only_the_first_packet_after_one_received_extends_the_time() {
 
 /// RFC 9000-10.1-1.
 #[test]
-fn a_short_timeout_is_three_probe_timeouts_at_least() {
+fn a_short_timeout_is_at_least_three_probe_timeouts() {
     let short = config(&[("max_idle_timeout", span(50))]);
     let mut pair = Pair::new(null(), short.clone(), short, delay(100));
     let done = pair.run_until(ms(10_000), |pair| pair.client().is_established());
     assert!(done);
-    // All that is underway arrives, and then there is silence.
+    // Everything in flight arrives, followed by silence.
     pair.run_for(ms(300));
     let (heard, silent) = (pair.client().stats().datagrams_received, pair.now);
     pair.link = losing(0, |_, _| true);

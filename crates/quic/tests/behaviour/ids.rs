@@ -4,7 +4,7 @@ use crate::pair::Frame;
 use crate::pair::{Pair, config, count, delay, ms, null};
 use wire::{Code, ConnectionId};
 
-/// The ids that one side has announced, with their numbers.
+/// The ids that one endpoint has issued, with their sequence numbers.
 fn announced(pair: &Pair, by_server: bool) -> Vec<(u64, Vec<u8>)> {
     let frames = pair.frames_from(0, !by_server);
     let ids = frames.into_iter().filter_map(|frame| match frame {
@@ -20,7 +20,7 @@ fn limit(n: u64) -> quic::Config {
 
 /// RFC 9000-5.1-2, 9000-5.1.1-1, 9000-5.1.1-3, 9000-19.15-5.
 #[test]
-fn as_many_ids_are_issued_as_the_peer_takes_and_no_more_than_eight() {
+fn as_many_ids_are_issued_as_the_peer_accepts_up_to_eight() {
     for (client, server) in [(2, 2), (4, 3), (16, 2)] {
         let mut pair = Pair::new(null(), limit(client), limit(server), delay(10));
         pair.establish();
@@ -85,7 +85,7 @@ fn a_new_id_is_used_when_the_old_ones_are_to_be_retired() {
         .collect();
     retired.sort_unstable();
     assert_eq!(retired, [0, 1]);
-    // Numbers below that are retired as they come.
+    // Ids with lower numbers are retired on arrival.
     let late = ConnectionId::new(&[8; 8]).unwrap();
     let mark = pair.mark();
     pair.inject_data(
@@ -97,7 +97,7 @@ fn a_new_id_is_used_when_the_old_ones_are_to_be_retired() {
     assert!(!pair.client().is_over());
 }
 
-/// The code with which a side closes when these frames arrive, one packet each.
+/// The code with which an endpoint closes when these frames arrive, one per packet.
 fn code(to_server: bool, frames: &[wire::Frame<'_>]) -> Option<Code> {
     let mut pair = Pair::established();
     pair.cut();
@@ -122,7 +122,7 @@ fn new_id(sequence: u64, retire_prior_to: u64, byte: u8) -> wire::Frame<'static>
 fn violations_close_with_the_right_code() {
     let retire = |sequence| wire::Frame::RetireConnectionId { sequence };
     for to_server in [true, false] {
-        // Number 1 is known from the handshake, with other bytes.
+        // Number 1 is known from the handshake, with another id.
         assert_eq!(code(to_server, &[new_id(1, 0, 9)]), Some(Code::PROTOCOL_VIOLATION));
         assert_eq!(code(to_server, &[new_id(2, 0, 2)]), Some(Code::CONNECTION_ID_LIMIT_ERROR));
         assert_eq!(code(to_server, &[new_id(2, 1, 2)]), None, "one out, one in");
@@ -143,9 +143,9 @@ fn violations_close_with_the_right_code() {
     }
 }
 
-/// RFC 9000-18.2-6: the option admits nothing else.
+/// RFC 9000-18.2-6: the option permits no other values.
 #[test]
-fn two_ids_at_least_are_taken() {
+fn at_least_two_ids_are_accepted() {
     let row = quic::PARAMETERS.iter().find(|row| row.name == "active_connection_id_limit").unwrap();
     assert!(matches!(row.kind, units::parameter::Kind::Integer(2, _)), "{:?}", row.kind);
     let mut pair = Pair::new(null(), limit(2), limit(2), delay(10));

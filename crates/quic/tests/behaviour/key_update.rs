@@ -1,6 +1,6 @@
 //! Updates of the 1-RTT keys and the limits of the AEADs (RFC 9001 section 6).
 
-use crate::pair::{Flying, Link, Pair, config, contexts, count, delay, ms, null};
+use crate::pair::{DatagramInFlight, Link, Pair, config, contexts, count, delay, ms, null};
 use quic::{AeadLimits, CloseReason, Config};
 use trace::PacketKind;
 use units::Duration;
@@ -9,7 +9,7 @@ use wire::{Code, Direction, Header};
 
 const UPDATES: (&str, Value) = ("key_update_after", Value::Integer(50));
 
-/// Sends 2 MB from the client, a tenth every 300 ms, and checks that they arrive.
+/// Sends 2 MB from the client, a tenth every 300 ms, and checks that all arrive.
 fn transfers(pair: &mut Pair) {
     let stream = pair.upload(200_000);
     for _ in 1..10 {
@@ -36,7 +36,7 @@ fn updates(pair: &mut Pair) -> (u64, u64) {
 }
 
 #[test]
-fn keys_are_updated_again_and_again_and_data_goes_on() {
+fn keys_are_updated_repeatedly_and_data_continues() {
     for context in contexts() {
         let mut pair = Pair::new(context, config(&[UPDATES]), config(&[]), delay(5));
         pair.establish();
@@ -59,7 +59,7 @@ fn the_key_phase_bit_changes_with_each_update() {
         .filter(|seen| seen.to_server && seen.bytes[0] & 0x80 == 0)
         .map(|seen| wire::FirstByte(seen.bytes[0]).key_phase())
         .collect();
-    // The first of all went with the handshake's last packet: their phase is 0.
+    // The first packets were sent together with the end of the handshake: their phase is 0.
     let mut phase = false;
     let changes = phases.iter().filter(|next| std::mem::replace(&mut phase, **next) != **next).count() as u64;
     assert_eq!(changes, updates(&mut pair).0);
@@ -88,11 +88,11 @@ fn both_sides_may_update_at_once() {
     }
 }
 
-/// RFC 9001 sections 6.3 and 6.5: what an update overtook opens with the keys before.
+/// RFC 9001 sections 6.3 and 6.5: packets overtaken by an update are opened with the previous keys.
 #[test]
-fn packets_that_an_update_overtook_are_not_lost() {
+fn packets_overtaken_by_an_update_are_not_lost() {
     for context in contexts() {
-        let link: Link = Box::new(|_, number, _: &mut Flying| vec![ms(5 + (number * 7) % 12)]);
+        let link: Link = Box::new(|_, number, _: &mut DatagramInFlight| vec![ms(5 + (number * 7) % 12)]);
         let mut pair =
             Pair::new(context, config(&[UPDATES]), config(&[("key_update_after", count(70))]), link);
         pair.run_for(ms(2_000));
@@ -103,11 +103,11 @@ fn packets_that_an_update_overtook_are_not_lost() {
     }
 }
 
-/// The bit is protected; one that is inverted under way makes a packet that opens with no key, and no update.
+/// The bit is protected: a packet whose bit is inverted in transit cannot be opened and causes no update.
 #[test]
-fn an_inverted_bit_is_no_update() {
+fn an_inverted_bit_is_not_an_update() {
     for context in contexts() {
-        let link: Link = Box::new(|to_server, number, flying: &mut Flying| {
+        let link: Link = Box::new(|to_server, number, flying: &mut DatagramInFlight| {
             if to_server && number > 20 && number.is_multiple_of(5) && flying.bytes[0] & 0x80 == 0 {
                 flying.bytes[0] ^= 0x04;
                 flying.damage = Some(wire::Damage { first: 0, last: 0 });
@@ -145,12 +145,12 @@ fn a_peer_that_updates_twice_without_waiting_is_refused() {
     pair.cut();
     let ping = [1, 0, 0, 0, 0];
     let first = forged(&mut pair, 100, true, &ping);
-    // Delivered and not drained: no acknowledgement leaves in between.
+    // Delivered without sending: no acknowledgement leaves in between.
     let second = forged(&mut pair, 101, false, &ping);
     let both = [first, second];
     for bytes in both {
         let (from, to) = (crate::pair::CLIENT.parse().unwrap(), crate::pair::SERVER.parse().unwrap());
-        let flying = Flying { bytes, hole: None, damage: None, ecn: wire::Ecn::NotEct, from, to };
+        let flying = DatagramInFlight { bytes, hole: None, damage: None, ecn: wire::Ecn::NotEct, from, to };
         pair.deliver(true, flying);
     }
     assert_eq!(code(&mut pair), Some(Code::KEY_UPDATE_ERROR));
@@ -171,9 +171,9 @@ fn keys_are_updated_before_their_limit() {
     }
 }
 
-/// RFC 9001 section 6.6: and where that cannot be, the connection ends in silence.
+/// RFC 9001 section 6.6: if that is impossible, the connection ends silently.
 #[test]
-fn an_exhausted_key_ends_the_connection_without_a_word() {
+fn an_exhausted_key_ends_the_connection_silently() {
     for context in contexts() {
         let mut pair = Pair::new(context, limited(100, 1 << 36), config(&[]), delay(5));
         pair.establish();
@@ -202,9 +202,9 @@ fn an_exhausted_key_ends_the_connection_without_a_word() {
     }
 }
 
-/// RFC 9001 section 6.6: nor may forgeries be tried without end.
+/// RFC 9001 section 6.6: the number of forgery attempts is limited.
 #[test]
-fn too_many_packets_that_do_not_open_end_the_connection() {
+fn too_many_packets_that_fail_authentication_end_the_connection() {
     for context in contexts() {
         let mut pair = Pair::new(context, config(&[]), limited(1 << 23, 10), delay(5));
         pair.establish();
@@ -226,7 +226,7 @@ fn too_many_packets_that_do_not_open_end_the_connection() {
 
 /// RFC 9001 section 6.1: before the handshake is confirmed a request waits.
 #[test]
-fn a_request_during_the_handshake_waits_until_it_may_be() {
+fn a_request_during_the_handshake_waits_for_confirmation() {
     for context in contexts() {
         let mut pair = Pair::new(context, config(&[]), config(&[]), delay(20));
         pair.client().update_keys();

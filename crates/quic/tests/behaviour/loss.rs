@@ -1,9 +1,9 @@
-//! What counts as lost, and when (RFC 9002 section 6.1).
+//! Loss detection (RFC 9002 section 6.1).
 
 use crate::pair::{Pair, ms};
 use units::Duration;
 
-/// Datagrams of the client so far.
+/// The number of datagrams sent by the client so far.
 fn sent(pair: &Pair) -> u64 {
     pair.wire.iter().filter(|seen| seen.to_server).count() as u64
 }
@@ -25,7 +25,7 @@ fn three_later_packets_make_one_lost_at_once() {
 }
 
 #[test]
-fn fewer_later_packets_make_it_lost_after_nine_eighths_of_a_round_trip() {
+fn with_fewer_later_packets_a_packet_is_lost_after_nine_eighths_of_a_round_trip() {
     let mut pair = Pair::established();
     let lost = sent(&pair);
     pair.link = crate::pair::losing(10, move |to_server, number| to_server && number == lost);
@@ -43,7 +43,7 @@ fn fewer_later_packets_make_it_lost_after_nine_eighths_of_a_round_trip() {
 }
 
 #[test]
-fn a_packet_that_was_only_late_is_a_spurious_loss() {
+fn a_late_packet_is_a_spurious_loss() {
     let mut pair = Pair::established();
     let late = sent(&pair);
     pair.link =
@@ -58,7 +58,7 @@ fn a_packet_that_was_only_late_is_a_spurious_loss() {
 }
 
 #[test]
-fn reordering_by_two_packets_is_no_loss() {
+fn reordering_by_two_packets_is_not_a_loss() {
     let mut pair = Pair::established();
     let first = sent(&pair);
     pair.link = Box::new(move |to_server, number, _| {

@@ -1,4 +1,4 @@
-//! How two endpoints behave together, a file for each subject.
+//! The behaviour of two endpoints together, one file per subject.
 
 #[path = "../storm/allocator.rs"]
 mod allocator;

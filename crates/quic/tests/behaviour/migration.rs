@@ -1,4 +1,4 @@
-//! Connections that change their path: NATs that rebind, clients that move (RFC 9000 section 9).
+//! Connections that change their path: NAT rebinding and client migration (RFC 9000 section 9).
 
 use crate::pair::roads::{Roads, address};
 use crate::pair::{Pair, config, contexts, count, ms, null};
@@ -10,11 +10,11 @@ use std::rc::Rc;
 use units::Duration;
 use wire::{Direction, StreamId};
 
-/// The client's address on another network, and another port of its first one.
+/// The client's address on another network, and its first address with another port.
 const ELSEWHERE: &str = "192.168.7.7:40000";
 const OTHER_PORT: &str = "10.0.0.1:50001";
 
-/// A pair after its handshake, on roads that can be changed.
+/// An established pair on a link whose addresses can be changed.
 fn pair_on_roads(seed: u64) -> (Pair, Rc<RefCell<Roads>>) {
     let (roads, link) = Roads::new(seed);
     let mut pair = Pair::seeded(seed, null(), config(&[]), config(&[]), link);
@@ -22,7 +22,7 @@ fn pair_on_roads(seed: u64) -> (Pair, Rc<RefCell<Roads>>) {
     (pair, roads)
 }
 
-/// The server sends so much on a stream.
+/// Sends this many bytes from the server on a stream.
 fn download(pair: &mut Pair, bytes: u64) -> StreamId {
     let now = pair.now;
     let stream = pair.server().open(Direction::Unidirectional).unwrap();
@@ -32,7 +32,7 @@ fn download(pair: &mut Pair, bytes: u64) -> StreamId {
     stream
 }
 
-/// Reads until the end of a stream that the server opened; every byte must be right.
+/// Reads a stream of the server to its end and checks every byte.
 fn read_all(pair: &mut Pair, stream: StreamId, bytes: u64, limit: Duration) {
     let mut offset = 0;
     let mut finished = false;
@@ -54,7 +54,7 @@ fn read_all(pair: &mut Pair, stream: StreamId, bytes: u64, limit: Duration) {
     assert_eq!(offset, bytes);
 }
 
-/// RFC 9000-9.5-1, 9000-9.5-2: each id is used from one address to one address.
+/// RFC 9000-9.5-1, 9000-9.5-2: each id is used only between one pair of addresses.
 fn assert_unlinkable(pair: &Pair) {
     let mut ways = BTreeMap::<_, BTreeSet<(SocketAddr, SocketAddr)>>::new();
     for packet in pair.packets() {
@@ -73,7 +73,7 @@ fn migrated(events: &[Event]) -> Vec<(SocketAddr, SocketAddr)> {
     moves.collect()
 }
 
-/// RFC 9000-9.3-1, 9000-9.4-2, 9000-9-4: a NAT that chooses another port costs nothing but a validation.
+/// RFC 9000-9.3-1, 9000-9.4-2, 9000-9-4: a NAT that changes the port only causes a validation.
 #[test]
 fn another_port_keeps_window_and_rtt() {
     let (mut pair, roads) = pair_on_roads(1);
@@ -85,7 +85,7 @@ fn another_port_keeps_window_and_rtt() {
     pair.run_until(ms(100), |pair| pair.server().remote() == address(OTHER_PORT));
     assert!(!pair.server().is_path_validated());
     assert!(pair.server().flight().0 >= before && pair.server().rtt().smoothed() <= rtt * 2);
-    // An acknowledgement was all that came from there: the address is proven by small datagrams, the size by others.
+    // Only an acknowledgement arrived from there: small datagrams validate the address, others the size.
     pair.run_for(ms(45));
     assert!(pair.server().is_path_validated());
     read_all(&mut pair, stream, 3_000_000, ms(2000));
@@ -95,9 +95,9 @@ fn another_port_keeps_window_and_rtt() {
     assert!(migrated(&pair.client_events).is_empty(), "the client knows nothing of it");
 }
 
-/// RFC 9000-9.4-1, 9000-9.4-2: on another network window and RTT start anew, and packets of the old path do not count.
+/// RFC 9000-9.4-1, 9000-9.4-2: on another network window and RTT are reset, and packets of the old path do not count.
 #[test]
-fn another_address_starts_window_and_rtt_anew() {
+fn another_address_resets_window_and_rtt() {
     let (mut pair, roads) = pair_on_roads(2);
     let initial = pair.server().flight().0;
     let stream = download(&mut pair, 6_000_000);
@@ -111,9 +111,9 @@ fn another_address_starts_window_and_rtt_anew() {
     assert!(pair.run_until(ms(200), |pair| pair.server().remote() == address(ELSEWHERE)));
     let (window, in_flight) = pair.server().flight();
     assert_eq!(window, initial);
-    assert!(in_flight <= 3 * 1472, "what is underway elsewhere does not count: {in_flight}");
+    assert!(in_flight <= 3 * 1472, "what is in flight elsewhere does not count: {in_flight}");
     assert_eq!(pair.server().rtt().latest(), Duration::ZERO);
-    // Until the first round trip on the new path is over, nothing moves the window, though acknowledgements come.
+    // During the first round trip on the new path, acknowledgements do not change the window.
     let moved = pair.now;
     pair.run_until(ms(90), |pair| pair.server().flight().0 != initial);
     assert!(pair.now.since(moved) >= ms(90), "{}", pair.now.since(moved));
@@ -122,13 +122,13 @@ fn another_address_starts_window_and_rtt_anew() {
     assert_eq!(pair.server().stats().path_changes, 1);
 }
 
-/// RFC 9000-8.2.1-2, 9000-8.2.2-1, 9000-8.2.2-5, 9000-9.3.3-1: both paths are asked, in datagrams of 1200 bytes.
+/// RFC 9000-8.2.1-2, 9000-8.2.2-1, 9000-8.2.2-5, 9000-9.3.3-1: both paths are validated, in datagrams of 1200 bytes.
 #[test]
 fn a_rebinding_validates_both_paths_in_full_datagrams() {
     let (mut pair, roads) = pair_on_roads(3);
     let mark = pair.mark();
     roads.borrow_mut().outside = Some(address(ELSEWHERE));
-    // Enough for the amplification limit.
+    // Enough for the anti-amplification limit.
     pair.upload(1000);
     pair.run_for(ms(200));
     let asked = pair.sent_from(mark, false).into_iter().filter(|packet| packet.has("PATH_CHALLENGE"));
@@ -146,7 +146,7 @@ fn a_rebinding_validates_both_paths_in_full_datagrams() {
     assert!(pair.server().is_path_validated());
 }
 
-/// RFC 9000-9.5-1, 9000-9.5-2: clients move in every way under loss, and nothing is lost for good.
+/// RFC 9000-9.5-1, 9000-9.5-2: clients migrate in every way under loss, and all data arrives.
 #[test]
 fn clients_move_while_data_flows() {
     for seed in 0..24 {
@@ -162,8 +162,8 @@ fn clients_move_while_data_flows() {
             pair.client().migrate(now, address(ELSEWHERE), how).unwrap();
             if how == Migration::Rebound {
                 let mut roads = roads.borrow_mut();
-                roads.deaf.push(address(crate::pair::CLIENT));
-                roads.dumb.push(address(crate::pair::CLIENT));
+                roads.lost_to.push(address(crate::pair::CLIENT));
+                roads.lost_from.push(address(crate::pair::CLIENT));
             }
             read_all(&mut pair, stream, 1_000_000, Duration::from_secs(120));
             roads.borrow_mut().loss = 0.0;
@@ -183,10 +183,10 @@ fn clients_move_while_data_flows() {
     }
 }
 
-/// RFC 9000-9-2, 9000-9-1, 9000-18.2-2: not before the handshake is confirmed, not where the server does not want it, not with an id
-/// that was used.
+/// RFC 9000-9-2, 9000-9-1, 9000-18.2-2: not before the handshake is confirmed, not if the server has disabled it, not
+/// with a used id.
 #[test]
-fn a_client_moves_only_where_it_may() {
+fn a_client_migrates_only_if_permitted() {
     let (_, link) = Roads::new(1);
     let disabled = config(&[("disable_active_migration", units::parameter::Value::Flag(true))]);
     let mut pair = Pair::new(null(), config(&[]), disabled, link);
@@ -211,7 +211,7 @@ fn a_client_moves_only_where_it_may() {
     pair.client().migrate(now, address(ELSEWHERE), Migration::AtOnce).unwrap();
     let again = pair.client().migrate(now, here, Migration::AtOnce);
     assert_eq!(again, Err(MigrateError::NoConnectionId), "both ids are in use");
-    // The old one is retired, and the server gives another.
+    // The old id is retired, and the server issues another.
     pair.run_for(ms(300));
     let now = pair.now;
     pair.client().migrate(now, here, Migration::AtOnce).unwrap();
@@ -223,7 +223,7 @@ fn a_client_moves_only_where_it_may() {
     assert_eq!(pair.client().migrate(now, address(ELSEWHERE), Migration::AtOnce), Err(MigrateError::Closed));
 }
 
-/// Whoever comes back to an address may use it with another id.
+/// A client that returns to an address uses another id there.
 fn assert_unlinkable_but_for_returns(pair: &Pair) {
     assert_unlinkable(pair);
     let ids: BTreeSet<_> =
@@ -231,9 +231,9 @@ fn assert_unlinkable_but_for_returns(pair: &Pair) {
     assert!(ids.len() >= 3, "a fresh id for each move");
 }
 
-/// A connection that is on the move all the time lives on, and its ids are topped up.
+/// A connection that migrates all the time survives, and its ids are replaced.
 #[test]
-fn many_moves_one_after_the_other() {
+fn many_successive_migrations() {
     for ids in [2, 4, 8] {
         let (roads, link) = Roads::new(5);
         let options = config(&[("active_connection_id_limit", count(ids))]);
@@ -257,9 +257,9 @@ fn many_moves_one_after_the_other() {
     }
 }
 
-/// A NAT that rebinds again and again, faster than paths can be validated.
+/// A NAT that rebinds repeatedly, faster than paths can be validated.
 #[test]
-fn a_nat_that_does_not_rest() {
+fn a_nat_that_rebinds_repeatedly() {
     let (mut pair, roads) = pair_on_roads(6);
     let stream = download(&mut pair, 2_000_000);
     for n in 0..50 {
@@ -272,11 +272,11 @@ fn a_nat_that_does_not_rest() {
     assert!(pair.server().is_path_validated());
 }
 
-/// RFC 9000-9.3.2-1: a path that does not answer is left again, by both sides.
+/// RFC 9000-9.3.2-1: both endpoints leave a path without responses.
 #[test]
-fn a_move_to_a_dead_address_is_taken_back() {
+fn a_migration_to_a_dead_address_is_reverted() {
     let (mut pair, roads) = pair_on_roads(7);
-    roads.borrow_mut().deaf.push(address(ELSEWHERE));
+    roads.borrow_mut().lost_to.push(address(ELSEWHERE));
     let stream = download(&mut pair, 3_000_000);
     pair.run_for(ms(50));
     let now = pair.now;
@@ -291,11 +291,11 @@ fn a_move_to_a_dead_address_is_taken_back() {
     assert_eq!(migrated(&pair.client_events).last(), Some(&(here, address(crate::pair::SERVER))));
 }
 
-/// A client that only tries a dead address stays where it is.
+/// A client that probes a dead address remains on its path.
 #[test]
 fn a_probe_that_fails_changes_nothing() {
     let (mut pair, roads) = pair_on_roads(8);
-    roads.borrow_mut().deaf.push(address(ELSEWHERE));
+    roads.borrow_mut().lost_to.push(address(ELSEWHERE));
     let now = pair.now;
     pair.client().migrate(now, address(ELSEWHERE), Migration::Probe).unwrap();
     let stream = download(&mut pair, 500_000);
@@ -308,8 +308,8 @@ fn a_probe_that_fails_changes_nothing() {
         pair.client_events
             .contains(&Event::PathFailed { local: address(ELSEWHERE), remote: address(crate::pair::SERVER) })
     );
-    // Its id was given back, and another took its place: the next try works.
-    roads.borrow_mut().deaf.clear();
+    // Its id was retired and replaced: the next attempt works.
+    roads.borrow_mut().lost_to.clear();
     let now = pair.now;
     pair.client().migrate(now, address(OTHER_PORT), Migration::Probe).unwrap();
     pair.run_for(ms(200));
@@ -317,7 +317,7 @@ fn a_probe_that_fails_changes_nothing() {
     assert_unlinkable(&pair);
 }
 
-/// The whole endpoint has a new address: its connections go with it.
+/// The whole endpoint has a new address: its connections migrate.
 #[test]
 fn an_endpoint_is_rebound() {
     let (mut pair, roads) = pair_on_roads(9);
@@ -325,14 +325,14 @@ fn an_endpoint_is_rebound() {
     pair.run_for(ms(60));
     let now = pair.now;
     pair.client.rebind(now, address(ELSEWHERE));
-    roads.borrow_mut().deaf.push(address(crate::pair::CLIENT));
-    roads.borrow_mut().dumb.push(address(crate::pair::CLIENT));
+    roads.borrow_mut().lost_to.push(address(crate::pair::CLIENT));
+    roads.borrow_mut().lost_from.push(address(crate::pair::CLIENT));
     read_all(&mut pair, stream, 2_000_000, ms(10_000));
     assert_eq!(pair.server().remote(), address(ELSEWHERE));
     assert_unlinkable(&pair);
 }
 
-/// RFC 9000 section 9: during the handshake addresses stay the same; a server drops what comes from elsewhere.
+/// RFC 9000 section 9: addresses do not change during the handshake; a server drops datagrams from other addresses.
 #[test]
 fn a_change_during_the_handshake_is_ignored() {
     let (roads, link) = Roads::new(10);
@@ -349,12 +349,12 @@ fn a_change_during_the_handshake_is_ignored() {
     assert_eq!(pair.server().remote(), address(crate::pair::CLIENT));
 }
 
-/// A local address of all zeros is no change of path.
+/// An unspecified local address is not a change of path.
 #[test]
-fn an_unspecified_local_address_is_no_path() {
+fn an_unspecified_local_address_is_not_another_path() {
     let (mut pair, _) = pair_on_roads(11);
     let bytes = pair.forge(true, trace::PacketKind::OneRtt, &[1, 0, 0, 0]);
-    let flying = crate::pair::Flying {
+    let flying = crate::pair::DatagramInFlight {
         bytes,
         hole: None,
         damage: None,
@@ -369,9 +369,10 @@ fn an_unspecified_local_address_is_no_path() {
     assert_eq!(pair.server().stats().packets_dropped, 0);
 }
 
-/// RFC 9000-9-3: who moves in spite of disable_active_migration, as behind a NAT, is validated like anybody.
+/// RFC 9000-9-3: a client that moves in spite of disable_active_migration, for example behind a NAT, is validated as
+/// usual.
 #[test]
-fn a_move_that_was_not_wanted_is_validated() {
+fn a_migration_in_spite_of_disable_active_migration_is_validated() {
     let (roads, link) = Roads::new(3);
     let disabled = config(&[("disable_active_migration", units::parameter::Value::Flag(true))]);
     let mut pair = Pair::new(null(), config(&[]), disabled, link);

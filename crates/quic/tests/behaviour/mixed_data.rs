@@ -1,4 +1,4 @@
-//! Streams of real and virtual bytes: a STREAM frame goes across the border of both, on every way that it can take.
+//! Streams of real and virtual bytes: STREAM frames across the border of both, in every situation.
 
 use crate::pair::Frame;
 use crate::pair::{Link, Pair, config, contexts, count, delay, losing, ms, null, size};
@@ -7,16 +7,16 @@ use random::Stream;
 use tls::Context;
 use wire::{Direction, StreamId};
 
-/// Parts of a stream: so many bytes, real or not.
+/// The parts of a stream: a number of bytes, real or virtual.
 type Parts<'a> = &'a [(bool, u64)];
 
-/// The bytes of a stream of these parts. Real ones are different from virtual ones in every place.
+/// The bytes of a stream of these parts. Real bytes differ from virtual ones at every offset.
 fn bytes(parts: Parts<'_>) -> Vec<u8> {
     let kinds = parts.iter().flat_map(|(real, length)| (0..*length).map(|_| *real));
     (0..).zip(kinds).map(|(at, real)| wire::pattern::byte(at) ^ if real { 0xff } else { 0 }).collect()
 }
 
-/// The client writes a stream of these parts and its end.
+/// Writes a stream of these parts at the client and finishes it.
 fn write(pair: &mut Pair, parts: Parts<'_>) -> StreamId {
     let (now, all) = (pair.now, bytes(parts));
     let stream = pair.client().open(Direction::Unidirectional).unwrap();
@@ -31,7 +31,7 @@ fn write(pair: &mut Pair, parts: Parts<'_>) -> StreamId {
     stream
 }
 
-/// What the server reads of a stream, and whether that is all.
+/// The data that the server reads from a stream, and whether it is complete.
 fn read(pair: &mut Pair, stream: StreamId) -> (Vec<u8>, bool) {
     let (mut all, mut buffer) = (Vec::new(), [0; 333]);
     loop {
@@ -43,7 +43,7 @@ fn read(pair: &mut Pair, stream: StreamId) -> (Vec<u8>, bool) {
     }
 }
 
-/// (stream, offset, length, FIN) of the STREAM frames that the client sent since then.
+/// The STREAM frames that the client sent since `mark`: (stream, offset, length, FIN).
 fn frames(pair: &Pair, mark: usize) -> Vec<(u64, u64, u64, bool)> {
     let shape = |frame| match frame {
         Frame::Stream { stream, offset, length, fin } => Some((stream, offset, length, fin)),
@@ -71,7 +71,7 @@ fn one_frame_carries_both_kinds_and_the_end() {
     assert!(pair.client_events.contains(&Event::Delivered(stream)));
 }
 
-/// The same datagrams of the same sizes at the same times, and the same bytes in the end.
+/// The same datagrams with the same sizes and times, and the same bytes in the end.
 #[test]
 fn both_protections_send_the_same() {
     let sent = contexts().map(|context| {
@@ -89,7 +89,7 @@ fn both_protections_send_the_same() {
 }
 
 #[test]
-fn a_header_and_what_is_behind_it_take_one_turn() {
+fn a_header_and_its_body_take_one_turn() {
     let mut pair = established(null());
     let mark = pair.mark();
     let streams: Vec<StreamId> = (0..3).map(|_| write(&mut pair, &[(true, 16), (false, 200)])).collect();
@@ -99,7 +99,7 @@ fn a_header_and_what_is_behind_it_take_one_turn() {
     assert_eq!(pair.sent_from(mark, true).iter().filter(|packet| packet.has("STREAM")).count(), 1);
 }
 
-/// RFC 9000-2.2-2: the same bytes at the same offsets, whatever became of the first packet.
+/// RFC 9000-2.2-2: the same bytes at the same offsets, whatever happened to the first packet.
 #[test]
 fn a_lost_frame_across_the_border_is_sent_again_as_it_was() {
     for (null, context) in [true, false].into_iter().zip(contexts()) {
@@ -118,9 +118,9 @@ fn a_lost_frame_across_the_border_is_sent_again_as_it_was() {
     }
 }
 
-/// RFC 9000-4.1-1: credit that ends in front of the border, on it and behind it.
+/// RFC 9000-4.1-1: credit that ends before the border, on it and after it.
 #[test]
-fn credit_cuts_frames_anywhere_about_the_border() {
+fn credit_cuts_frames_anywhere_around_the_border() {
     for limit in ["initial_max_data", "initial_max_stream_data_uni"] {
         for credit in [15, 16, 17, 515, 516, 517] {
             let mut pair = Pair::new(null(), config(&[]), config(&[(limit, size(credit))]), delay(10));
@@ -144,9 +144,9 @@ fn credit_cuts_frames_anywhere_about_the_border() {
     }
 }
 
-/// Random parts through narrow windows and losses: the bytes are those that were written.
+/// Random parts through narrow windows and losses: the bytes read are those written.
 #[test]
-fn whatever_is_written_arrives() {
+fn all_written_data_arrives() {
     for seed in 0..12 {
         let mut random = Stream::new(seed, "parts");
         let windows = [("initial_max_data", size(4_000)), ("initial_max_stream_data_uni", size(2_500))];

@@ -1,4 +1,4 @@
-//! The size of datagrams on paths that carry less than is wanted, and other than before (RFC 9000 section 14; RFC 8899).
+//! Path MTU discovery on paths that carry less than the maximum, or that change (RFC 9000 section 14; RFC 8899).
 
 use crate::pair::roads::{Roads, address};
 use crate::pair::{Pair, config, count, ms, null, span};
@@ -9,7 +9,7 @@ use units::parameter::Value;
 use wire::{Direction, StreamId};
 
 const BASE: usize = 1200;
-/// By default.
+/// The default.
 const WANTED: usize = 1472;
 
 fn searching() -> Config {
@@ -26,7 +26,7 @@ fn searching_to(maximum: u64) -> Config {
     ])
 }
 
-/// A pair before its handshake; the path carries so much.
+/// A pair before its handshake, on a path that carries this size.
 fn pair_over(seed: u64, mtu: usize, config: &Config) -> (Pair, Rc<RefCell<Roads>>) {
     let (roads, link) = Roads::new(seed);
     roads.borrow_mut().mtu = mtu;
@@ -39,7 +39,7 @@ fn sizes(pair: &Pair, from: usize) -> Vec<usize> {
     pair.wire[from..].iter().filter(|seen| seen.to_server).map(|seen| seen.length).collect()
 }
 
-/// The client writes, and all of it arrives.
+/// Writes data at the client, all of which arrives.
 fn transfer(pair: &mut Pair, bytes: u64) {
     let before = pair.server().stats().streams.received_bytes;
     pair.upload(bytes);
@@ -49,12 +49,12 @@ fn transfer(pair: &mut Pair, bytes: u64) {
         "{:?}",
         pair.client().stats()
     );
-    // Without anything else to send it takes a probe timeout to notice the loss of a probe.
+    // Without other data to send, the loss of a probe is detected by a probe timeout.
     pair.run_for(ms(4_000));
 }
 
 #[test]
-fn what_is_wanted_is_found_where_it_passes() {
+fn the_maximum_is_found_if_the_path_carries_it() {
     let (mut pair, _) = pair_over(1, 65_535, &searching());
     pair.run_for(ms(35));
     assert!(sizes(&pair, 0).iter().all(|size| *size <= BASE), "{:?}", sizes(&pair, 0));
@@ -73,9 +73,9 @@ fn what_is_wanted_is_found_where_it_passes() {
     assert_eq!(plain.client().stats().mtu_probes_sent, 0);
 }
 
-/// RFC 9000 section 14.4, RFC 8899 section 3: what is lost of probes is no congestion.
+/// RFC 9000 section 14.4, RFC 8899 section 3: the loss of a probe is not a congestion signal.
 #[test]
-fn what_passes_is_found_and_lost_probes_do_not_count_as_congestion() {
+fn the_mtu_is_found_and_lost_probes_do_not_count_as_congestion() {
     for carries in [1200, 1207, 1208, 1252, 1300, 1400, 1465, 1471] {
         let (mut pair, _) = pair_over(2, carries, &searching());
         pair.run_for(ms(100));
@@ -102,7 +102,7 @@ fn jumbo_frames_are_found() {
 }
 
 #[test]
-fn losses_do_not_hide_what_passes() {
+fn losses_do_not_hide_the_mtu() {
     for seed in 0..20 {
         let (mut pair, roads) = pair_over(seed, 1400, &searching());
         roads.borrow_mut().loss = 0.03;
@@ -119,7 +119,7 @@ fn losses_do_not_hide_what_passes() {
 
 /// RFC 8899 section 4.3.
 #[test]
-fn a_path_that_carries_less_all_of_a_sudden_is_noticed() {
+fn a_sudden_decrease_of_the_mtu_is_detected() {
     let (mut pair, roads) = pair_over(4, 1500, &searching());
     pair.run_for(ms(500));
     pair.upload(3_000_000);
@@ -137,7 +137,7 @@ fn a_path_that_carries_less_all_of_a_sudden_is_noticed() {
     assert_eq!(stats.mtu_black_holes, 1);
 }
 
-/// The client writes a little every 20 ms, and once in a while much.
+/// Writes little data every 20 ms at the client, and occasionally much.
 fn trickle(pair: &mut Pair, stream: StreamId, times: u64) {
     for n in 0..times {
         let now = pair.now;
@@ -148,7 +148,7 @@ fn trickle(pair: &mut Pair, stream: StreamId, times: u64) {
     }
 }
 
-/// RFC 8899 section 4.3: also where acknowledgements of small packets go on coming, and no probe timeout fires in a row.
+/// RFC 8899 section 4.3: also while small packets are acknowledged, so that probe timeouts are not successive.
 #[test]
 fn a_black_hole_is_noticed_while_small_packets_pass() {
     let (mut pair, roads) = pair_over(5, 1500, &searching());
@@ -167,7 +167,7 @@ fn a_black_hole_is_noticed_while_small_packets_pass() {
     assert_eq!(pair.server().stats().streams.received_bytes, written);
 }
 
-/// RFC 8899 section 5.1.1: PMTU_RAISE_TIMER; and it keeps no connection alive.
+/// RFC 8899 section 5.1.1: PMTU_RAISE_TIMER, which does not keep a connection alive.
 #[test]
 fn a_path_that_carries_more_later_is_tried_again_after_ten_minutes() {
     let (mut pair, roads) = pair_over(6, 1300, &searching());
@@ -184,7 +184,7 @@ fn a_path_that_carries_more_later_is_tried_again_after_ten_minutes() {
     assert_eq!(pair.client().max_udp_payload(), WANTED);
 }
 
-/// RFC 9000 section 14.3: each path is searched for itself.
+/// RFC 9000 section 14.3: each path has its own search.
 #[test]
 fn another_path_has_another_size() {
     let there = address("192.168.7.7:40000");

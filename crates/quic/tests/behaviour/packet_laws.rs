@@ -1,5 +1,5 @@
-//! What holds for every packet that is sent, whatever happens: numbers, ids, who says what in which space
-//! (RFC 9000 sections 12, 13.2.6 and 17.2).
+//! Laws for every sent packet: numbers, ids, and the frames that each endpoint may send in each space (RFC 9000
+//! sections 12, 13.2.6 and 17.2).
 
 use crate::pair::Frame as Seen;
 use crate::pair::{Packet, Pair, config, context, count, delay, losing, ms, null, opening};
@@ -10,7 +10,7 @@ use units::Time;
 use wire::header::LongHeader;
 use wire::{ConnectionId, Direction, Frame, Truncated, Version};
 
-/// The packet-number space of a packet type (RFC 9000 section 12.3).
+/// The packet number space of a packet type (RFC 9000 section 12.3).
 fn space(kind: PacketKind) -> u8 {
     match kind {
         PacketKind::Initial => 0,
@@ -19,7 +19,7 @@ fn space(kind: PacketKind) -> u8 {
     }
 }
 
-/// Connections of all kinds that were used in both directions: by their packets.
+/// The packets of connections of all kinds, used in both directions.
 fn runs() -> Vec<Vec<Packet>> {
     let mut all = Vec::new();
     let both = |pair: &mut Pair| {
@@ -50,7 +50,7 @@ fn runs() -> Vec<Vec<Packet>> {
 
 /// RFC 9000-12.3-1, 9000-12.3-2, 9000-12.2-2, 9000-17.2-2, 9000-17.2-4, 9000-7.2-1.
 #[test]
-fn numbers_rise_and_ids_are_as_they_must_be() {
+fn numbers_rise_and_ids_are_correct() {
     for packets in runs() {
         let mut largest = BTreeMap::new();
         let mut datagrams = BTreeMap::new();
@@ -66,8 +66,8 @@ fn numbers_rise_and_ids_are_as_they_must_be() {
     }
 }
 
-/// RFC 9000-13.1-1, 9000-13.2.6-1, 9000-13.2.6-2, 9000-13.2.6-3: what is acknowledged was sent in this space, a way
-/// earlier.
+/// RFC 9000-13.1-1, 9000-13.2.6-1, 9000-13.2.6-2, 9000-13.2.6-3: an acknowledged packet was sent in the same space,
+/// at least one link delay earlier.
 #[test]
 fn acknowledgements_stay_in_their_space() {
     let mut early = 0;
@@ -95,11 +95,11 @@ fn acknowledgements_stay_in_their_space() {
     assert!(early > 0);
 }
 
-/// RFC 9000-19.20-1, 9000-19.7-3: and a client says neither of the two.
+/// RFC 9000-19.20-1, 9000-19.7-3: a client sends neither of the two.
 #[test]
-fn only_a_server_that_is_done_says_so() {
+fn only_a_server_that_has_completed_sends_handshake_done() {
     for packets in runs() {
-        // The client's Finished, and with it the end of the handshake for the server, has arrived.
+        // The client's Finished has arrived, which completes the handshake for the server.
         let complete =
             packets.iter().find(|p| p.to_server && p.kind == PacketKind::Handshake && p.has("CRYPTO"));
         let complete = complete.unwrap().at + ms(10);
@@ -113,10 +113,10 @@ fn only_a_server_that_is_done_says_so() {
 
 /// RFC 9000-13.3-2.
 #[test]
-fn handshake_done_is_said_until_it_is_heard() {
+fn handshake_done_is_sent_until_it_is_acknowledged() {
     let mut pair = Pair::plain();
     pair.run_for(ms(25));
-    // From now on nothing of the server arrives, for a while.
+    // For a while, no packet of the server arrives.
     pair.link = losing(10, |to_server, _| !to_server);
     let mark = pair.mark();
     pair.run_for(ms(1_000));
@@ -134,9 +134,9 @@ fn handshake_done_is_said_until_it_is_heard() {
     assert!(pair.frames_from(mark, true).iter().any(|frame| matches!(frame, Seen::Stream { .. })));
 }
 
-/// RFC 9000-12.2-4, 9000-13.1-1: a packet that does not open is neither acknowledged nor in the way of the next.
+/// RFC 9000-12.2-4, 9000-13.1-1: a packet that cannot be opened is not acknowledged and does not affect the next one.
 #[test]
-fn a_broken_packet_leaves_those_behind_it() {
+fn a_broken_packet_does_not_affect_those_after_it() {
     let mut pair = Pair::plain();
     pair.run_for(ms(15));
     pair.cut();
@@ -144,7 +144,7 @@ fn a_broken_packet_leaves_those_behind_it() {
     let mut payload = Vec::new();
     padded.iter().for_each(|frame| frame.encode(&mut payload));
     let mut bytes = pair.forge(true, PacketKind::Initial, &payload);
-    // Its tag is not that of any key.
+    // Its tag matches no key.
     *bytes.last_mut().unwrap() ^= 1;
     bytes.extend(pair.forge(true, PacketKind::Handshake, &[1, 0, 0, 0]));
     let before = pair.server().stats();
@@ -160,9 +160,9 @@ fn a_broken_packet_leaves_those_behind_it() {
     assert_eq!(kinds, [1].into());
 }
 
-/// RFC 9000-10.3-3: what is too short for a packet number, a sample and a tag does nothing, wherever it ends.
+/// RFC 9000-10.3-3: a packet too short for a packet number, a sample and a tag has no effect, wherever it is cut.
 #[test]
-fn packets_that_are_too_small_are_discarded() {
+fn too_small_packets_are_discarded() {
     for to_server in [true, false] {
         let mut pair = Pair::established();
         let whole = pair.forge(to_server, PacketKind::OneRtt, &[1, 0, 0, 0]);
@@ -206,7 +206,7 @@ fn a_servers_initial_with_a_token_is_discarded() {
     }
 }
 
-/// RFC 9000-7.2-6: a client's later Initial packets come from the id of its first.
+/// RFC 9000-7.2-6: a client's later Initial packets have the source id of its first.
 #[test]
 fn a_second_client_cannot_take_a_handshake_over() {
     let mut pair = Pair::plain();

@@ -1,7 +1,7 @@
-//! What somebody on or off the path can do with addresses, and what not (RFC 9000 sections 9.3.1 to 9.3.3 and 21.5).
+//! Attacks with addresses, on and off the path (RFC 9000 sections 9.3.1 to 9.3.3 and 21.5).
 
 use crate::pair::roads::{Roads, address};
-use crate::pair::{Flying, Link, Pair, config, ms, null};
+use crate::pair::{DatagramInFlight, Link, Pair, config, ms, null};
 use quic::Data;
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -10,8 +10,8 @@ use wire::Direction;
 
 const VICTIM: &str = "203.0.113.5:53";
 
-/// A link whose attacker sends copies of the client's datagrams, while `on`, from the victim's address, so that they
-/// arrive before the true ones.
+/// A link with an attacker that, while `on`, sends copies of the client's datagrams from the victim's address, which
+/// arrive before the originals.
 fn spoofed(on: Rc<RefCell<bool>>, roads_link: Link) -> Link {
     let mut inner = roads_link;
     Box::new(move |to_server, number, flying| {
@@ -22,13 +22,13 @@ fn spoofed(on: Rc<RefCell<bool>>, roads_link: Link) -> Link {
     })
 }
 
-/// RFC 9000-8.1-3, 9000-9.3-2, 9000-9.3.2-1: towards an address that somebody made up goes three times what came from
-/// there, no more, and packets go back where they were answered last.
+/// RFC 9000-8.1-3, 9000-9.3-2, 9000-9.3.2-1: a server sends at most three times the received bytes to a spoofed
+/// address, and returns to the last validated path.
 #[test]
-fn a_victim_gets_three_times_at_most() {
+fn a_victim_gets_at_most_three_times_the_bytes() {
     for duration in [20, 40, 400, 4000] {
         let (roads, link) = Roads::new(duration);
-        roads.borrow_mut().deaf.push(address(VICTIM));
+        roads.borrow_mut().lost_to.push(address(VICTIM));
         let on = Rc::new(RefCell::new(false));
         let mut pair = Pair::new(null(), config(&[]), config(&[]), spoofed(on.clone(), link));
         pair.establish();
@@ -53,10 +53,11 @@ fn a_victim_gets_three_times_at_most() {
     }
 }
 
-/// RFC 9000 section 9.3.3: only the packet with the highest number moves a connection: what is repeated or late does not.
+/// RFC 9000 section 9.3.3: only the packet with the highest number migrates a connection: repeated and late packets
+/// do not.
 #[test]
-fn copies_from_elsewhere_move_nothing() {
-    let kept: Rc<RefCell<Vec<Flying>>> = Rc::default();
+fn copies_from_other_addresses_do_not_migrate_a_connection() {
+    let kept: Rc<RefCell<Vec<DatagramInFlight>>> = Rc::default();
     let copies = kept.clone();
     let (_, mut inner) = Roads::new(1);
     let link: Link = Box::new(move |to_server, number, flying| {
@@ -64,7 +65,7 @@ fn copies_from_elsewhere_move_nothing() {
             copies.borrow_mut().push(flying.clone());
         }
         let mut delays = inner(to_server, number, flying);
-        // The true one of some is lost: the copy is the first that arrives, but late.
+        // Some originals are lost: the copy arrives first, but late.
         if to_server && number > 4 && number % 3 == 0 {
             delays.clear();
         }
@@ -90,13 +91,13 @@ fn copies_from_elsewhere_move_nothing() {
     assert!(sent <= 3 * 300_000);
 }
 
-/// RFC 9000-9.3.3-1: a forwarder whose copies win the race is asked, but so is the client where it was, whose answer
-/// brings the connection back.
+/// RFC 9000-9.3.3-1: if an attacker's copies win the race, the server validates both the new path and the old one,
+/// and the client's response there brings the connection back.
 #[test]
-fn a_forwarder_does_not_keep_a_connection() {
+fn an_attacker_that_forwards_packets_cannot_keep_a_connection() {
     let (roads, mut inner) = Roads::new(3);
-    roads.borrow_mut().deaf.push(address(VICTIM));
-    // One datagram of the client arrives first as a copy from elsewhere.
+    roads.borrow_mut().lost_to.push(address(VICTIM));
+    // One datagram of the client arrives first as a copy from another address.
     let copied = Rc::new(RefCell::new(None::<u64>));
     let which = copied.clone();
     let link: Link = Box::new(move |to_server, number, flying| {
@@ -111,18 +112,18 @@ fn a_forwarder_does_not_keep_a_connection() {
     *copied.borrow_mut() = Some(next);
     pair.upload(100);
     assert!(pair.run_until(ms(15), |pair| pair.server().remote() == address(VICTIM)));
-    // The server asks the old path; the client's answer has the highest number and is not a probe.
+    // The server challenges the old path; the client's response has the highest number and is not a probing packet.
     pair.run_for(ms(25));
     assert_eq!(pair.server().remote(), address(crate::pair::CLIENT));
     assert!(pair.server().is_path_validated(), "it was before");
     assert_eq!(pair.server().stats().path_changes, 2);
 }
 
-/// RFC 9000-9.4-2: what was known of the old path is there again after an attack.
+/// RFC 9000-9.4-2: the estimates of the old path are restored after an attack.
 #[test]
 fn an_attack_does_not_cost_the_window() {
     let (roads, link) = Roads::new(4);
-    roads.borrow_mut().deaf.push(address(VICTIM));
+    roads.borrow_mut().lost_to.push(address(VICTIM));
     let on = Rc::new(RefCell::new(false));
     let mut pair = Pair::new(null(), config(&[]), config(&[]), spoofed(on.clone(), link));
     pair.establish();
@@ -140,10 +141,10 @@ fn an_attack_does_not_cost_the_window() {
     pair.run_until(ms(100), |pair| pair.server().remote() != address(VICTIM));
     let after = pair.server().flight();
     assert!(after.0 >= before, "{after:?} of {before}");
-    assert!(after.1 > 0, "what was underway there counts again");
+    assert!(after.1 > 0, "what was in flight there counts again");
 }
 
-/// RFC 9000-10.2.1-2: a closing server does not answer addresses that it does not know.
+/// RFC 9000-10.2.1-2: a closing server does not answer unknown addresses.
 #[test]
 fn while_closing_other_addresses_are_not_answered() {
     let mut pair = Pair::established();
@@ -155,7 +156,7 @@ fn while_closing_other_addresses_are_not_answered() {
         let bytes = pair.forge(true, trace::PacketKind::OneRtt, &[1, 0, 0, 0]);
         let from = SocketAddr::from(([203, 0, 113, 7], n));
         let to = address(crate::pair::SERVER);
-        let flying = Flying { bytes, hole: None, damage: None, ecn: wire::Ecn::NotEct, from, to };
+        let flying = DatagramInFlight { bytes, hole: None, damage: None, ecn: wire::Ecn::NotEct, from, to };
         pair.deliver(true, flying);
         pair.drain();
     }

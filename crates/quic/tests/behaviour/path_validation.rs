@@ -1,7 +1,7 @@
-//! The validation of paths: what challenges and answers look like, and what is left when they fail (RFC 9000 section 8.2).
+//! Path validation: challenges, responses, and failures (RFC 9000 section 8.2).
 
 use crate::pair::roads::{Roads, address};
-use crate::pair::{Flying, Pair, config, ms, null};
+use crate::pair::{DatagramInFlight, Pair, config, ms, null};
 use quic::{CloseReason, Event, Migration};
 use trace::PacketKind;
 use units::Duration;
@@ -15,18 +15,19 @@ fn encoded(frames: &[Frame<'_>]) -> Vec<u8> {
     payload
 }
 
-/// Lets a forged packet with these frames arrive at the server from there, to the id that the client used last.
+/// Delivers a forged packet with these frames to the server from this address, with the client's last destination id.
 fn arrive_from(pair: &mut Pair, from: &str, frames: &[Frame<'_>]) {
     let bytes = pair.forge(true, PacketKind::OneRtt, &encoded(frames));
     let to = address(crate::pair::SERVER);
     let from = address(from);
-    pair.deliver(true, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
+    pair.deliver(true, DatagramInFlight { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
     pair.drain();
 }
 
 const CHALLENGE: Frame<'static> = Frame::PathChallenge { data: [1, 2, 3, 4, 5, 6, 7, 8] };
 
-/// RFC 9000-8.2.1-4 (the challenge comes in a small datagram), 9000-8.2.2-1, 9000-8.2.2-2, 9000-8.2.2-5, 9000-8.2.2-7: on the path in use, at once, in 1200 bytes, once.
+/// RFC 9000-8.2.1-4 (the challenge arrives in a small datagram), 9000-8.2.2-1, 9000-8.2.2-2, 9000-8.2.2-5,
+/// 9000-8.2.2-7: answered on the path in use, immediately, in 1200 bytes, once.
 #[test]
 fn a_challenge_on_the_path_in_use_is_answered_there() {
     for to_server in [true, false] {
@@ -46,10 +47,10 @@ fn a_challenge_on_the_path_in_use_is_answered_there() {
     }
 }
 
-/// RFC 9000-8.2.2-3, 9000-8.2.2-6: a probe from elsewhere is answered there, within three times what came, and nothing
-/// moves.
+/// RFC 9000-8.2.2-3, 9000-8.2.2-6: a probe from another address is answered there, within three times the bytes
+/// received, and the connection does not migrate.
 #[test]
-fn a_probe_from_elsewhere_is_answered_there() {
+fn a_probe_from_another_address_is_answered_there() {
     for (padding, answered_in) in [(0, 50), (1200, 1200)] {
         let mut pair = Pair::established();
         let mark = pair.mark();
@@ -68,9 +69,9 @@ fn a_probe_from_elsewhere_is_answered_there() {
     }
 }
 
-/// Section 9.1: a packet of probing frames does not move a connection, one with anything else does.
+/// RFC 9000 section 9.1: a packet with only probing frames does not migrate a connection, any other packet does.
 #[test]
-fn probing_frames_do_not_move_a_connection() {
+fn probing_frames_do_not_migrate_a_connection() {
     let id = wire::ConnectionId::new(&[9; 8]).unwrap();
     let new_id = Frame::NewConnectionId { sequence: 2, retire_prior_to: 1, id, token: [7; 16] };
     for (frames, moves) in [
@@ -87,9 +88,9 @@ fn probing_frames_do_not_move_a_connection() {
     }
 }
 
-/// A flood of challenges, in one datagram or in many, from one address or from many, brings a bounded answer.
+/// A flood of challenges, in one datagram or many, from one address or many, causes a bounded response.
 #[test]
-fn a_flood_of_challenges_is_answered_in_part() {
+fn a_flood_of_challenges_gets_a_bounded_response() {
     for places in [1, 200u16] {
         let mut pair = Pair::established();
         pair.cut();
@@ -117,9 +118,9 @@ fn a_flood_of_challenges_is_answered_in_part() {
     }
 }
 
-/// 19.18: an answer to what was never asked is a violation; one that comes late, or twice, is not.
+/// RFC 9000 section 19.18: a response without a challenge is a violation; a late or repeated response is not.
 #[test]
-fn answers_that_nobody_waits_for() {
+fn responses_without_a_challenge() {
     let response = Frame::PathResponse { data: [1; 8] };
     let mut pair = Pair::established();
     pair.cut();
@@ -134,8 +135,8 @@ fn answers_that_nobody_waits_for() {
     assert!(!pair.server().is_path_validated());
 }
 
-/// RFC 9000-8.2.1-3, 9000-8.2.3-1: a path whose address was proven by small datagrams is not proven until 1200 bytes
-/// passed.
+/// RFC 9000-8.2.1-3, 9000-8.2.3-1: a path whose address was validated by small datagrams is not fully validated until
+/// it has carried 1200 bytes.
 #[test]
 fn a_second_validation_in_a_full_datagram_follows_a_small_one() {
     let (roads, link) = Roads::new(1);
@@ -151,9 +152,9 @@ fn a_second_validation_in_a_full_datagram_follows_a_small_one() {
     assert!(pair.server().is_path_validated());
 }
 
-/// RFC 9000-8.2.3-1, 9000-9.3.2-1, 9000-14.2-1: a path that carries small datagrams only is left again.
+/// RFC 9000-8.2.3-1, 9000-9.3.2-1, 9000-14.2-1: a path that carries only small datagrams is abandoned.
 #[test]
-fn a_path_that_is_too_narrow_is_left() {
+fn a_path_with_a_too_small_mtu_is_abandoned() {
     let (roads, link) = Roads::new(2);
     let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
     pair.establish();
@@ -169,7 +170,7 @@ fn a_path_that_is_too_narrow_is_left() {
     assert_eq!(pair.server().remote(), address(crate::pair::CLIENT));
     assert_eq!(pair.server().stats().path_validations_failed, 1);
 
-    // And a client does not go there at all.
+    // A client that probes it does not migrate at all.
     let (roads, link) = Roads::new(3);
     let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
     pair.establish();
@@ -181,20 +182,20 @@ fn a_path_that_is_too_narrow_is_left() {
     assert_eq!(pair.client().local(), address(crate::pair::CLIENT));
 }
 
-/// RFC 9000-8.2.2-4: the answer counts on whatever path it comes.
+/// RFC 9000-8.2.2-4: the response is valid on any path.
 #[test]
-fn an_answer_may_come_another_way() {
+fn a_response_may_arrive_on_another_path() {
     let (roads, link) = Roads::new(4);
     let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
     pair.establish();
     let now = pair.now;
     pair.client().migrate(now, address(ELSEWHERE), Migration::Probe).unwrap();
-    // The server's packets from the new path come as if from the old one.
+    // The server's packets on the new path appear to come from the old one.
     pair.run_for(ms(15));
     let (_, here) = crate::pair::ends(false);
     let mark = pair.mark();
     assert_eq!(pair.client().local(), here);
-    roads.borrow_mut().deaf.push(address(ELSEWHERE));
+    roads.borrow_mut().lost_to.push(address(ELSEWHERE));
     let answered = pair.packets_from(0).into_iter().find(|p| p.has("PATH_RESPONSE") && !p.to_server).unwrap();
     let crate::pair::Frame::PathResponse { data } =
         answered.frames.iter().find(|frame| frame.name() == "PATH_RESPONSE").cloned().unwrap()
@@ -206,13 +207,13 @@ fn an_answer_may_come_another_way() {
     assert!(pair.mark() > mark);
 }
 
-/// RFC 9000-9.4-3: unanswered challenges become rarer, and end.
+/// RFC 9000-9.4-3: unanswered challenges are sent less and less often, and end.
 #[test]
-fn challenges_are_repeated_ever_more_rarely() {
+fn challenges_are_repeated_at_growing_intervals() {
     let (roads, link) = Roads::new(5);
     let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
     pair.establish();
-    roads.borrow_mut().deaf.push(address(ELSEWHERE));
+    roads.borrow_mut().lost_to.push(address(ELSEWHERE));
     let now = pair.now;
     let mark = pair.mark();
     pair.client().migrate(now, address(ELSEWHERE), Migration::Probe).unwrap();
@@ -223,7 +224,7 @@ fn challenges_are_repeated_ever_more_rarely() {
     assert!(times[1] >= ms(999) && times[1] == times[2], "a probe timeout, and then two: {times:?}");
 }
 
-/// RFC 9000-8.2.1-1: the data of a challenge is never the same, in no connection, and most of its bits change.
+/// RFC 9000-8.2.1-1: the data of challenges never repeats in any connection, and most of its bits change.
 #[test]
 fn challenges_cannot_be_predicted() {
     let mut seen = std::collections::BTreeSet::new();
@@ -232,7 +233,7 @@ fn challenges_cannot_be_predicted() {
         let (roads, link) = Roads::new(5);
         let mut pair = Pair::seeded(seed, null(), config(&[]), config(&[]), link);
         pair.establish();
-        roads.borrow_mut().deaf.push(address(ELSEWHERE));
+        roads.borrow_mut().lost_to.push(address(ELSEWHERE));
         let (now, mark) = (pair.now, pair.mark());
         pair.client().migrate(now, address(ELSEWHERE), Migration::Probe).unwrap();
         pair.run_for(Duration::from_secs(20));
@@ -250,12 +251,12 @@ fn challenges_cannot_be_predicted() {
     assert!((0.47..0.53).contains(&share), "half of {} challenges: {share}", seen.len());
 }
 
-/// A pair cut off, whose server was moved elsewhere by a forged packet and has no way back: the peer has retired the id of
-/// the path that it was on. Gives the id of the server's that the peer's packets go to now.
+/// A disconnected pair whose server was migrated by a forged packet and has no fallback, because the peer has retired
+/// the id of the old path. Returns the server's id that the peer now uses.
 fn without_a_way_back() -> (Pair, Vec<u8>) {
     let mut pair = Pair::established();
     pair.cut();
-    // The peer moves with another id of the server's, so that the server takes another of the peer's.
+    // The peer migrates with another id of the server, so that the server uses another id of the peer.
     let id = pair.frames_from(0, false).into_iter().find_map(|frame| match frame {
         crate::pair::Frame::NewConnectionId { id, .. } => Some(id),
         _ => None,
@@ -263,7 +264,7 @@ fn without_a_way_back() -> (Pair, Vec<u8>) {
     let id = id.unwrap();
     arrive_at(&mut pair, &id, Frame::Ping);
     assert_eq!(pair.server().remote(), address(ELSEWHERE));
-    // One id is left, and that is for the path in use.
+    // One id is left, for the path in use.
     let new = wire::ConnectionId::new(&[2; 8]).unwrap();
     let retire = Frame::NewConnectionId { sequence: 2, retire_prior_to: 2, id: new, token: [2; 16] };
     arrive_at(&mut pair, &id, retire);
@@ -271,18 +272,18 @@ fn without_a_way_back() -> (Pair, Vec<u8>) {
     (pair, id)
 }
 
-/// Lets a forged packet with this frame arrive at the server from elsewhere, to this id.
+/// Delivers a forged packet with this frame to the server from another address, with this id.
 fn arrive_at(pair: &mut Pair, id: &[u8], frame: Frame<'_>) {
     let mut bytes = pair.forge(true, PacketKind::OneRtt, &encoded(&[frame, Frame::Ping]));
     bytes[1..9].copy_from_slice(id);
     let (from, to) = (address(ELSEWHERE), address(crate::pair::SERVER));
-    pair.deliver(true, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
+    pair.deliver(true, DatagramInFlight { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
     pair.drain();
 }
 
-/// RFC 9000-9.3.2-2: nothing is sent any more.
+/// RFC 9000-9.3.2-2: nothing more is sent.
 #[test]
-fn without_a_way_back_a_connection_ends_silently() {
+fn without_a_fallback_a_connection_ends_silently() {
     let (mut pair, _) = without_a_way_back();
     pair.run_for(Duration::from_secs(10));
     assert!(pair.server_is_gone() && pair.server_events.contains(&Event::Ended));
@@ -290,9 +291,9 @@ fn without_a_way_back_a_connection_ends_silently() {
     assert_eq!(closes, 0);
 }
 
-/// RFC 9000-14.2-1: a path whose peer answers small challenges and never those in 1200 bytes.
+/// RFC 9000-14.2-1: a path whose peer responds only to small challenges, never to those in 1200 bytes.
 #[test]
-fn a_path_that_does_not_carry_1200_bytes_is_the_end_if_there_is_no_other() {
+fn a_connection_without_a_path_for_1200_bytes_ends() {
     let (mut pair, id) = without_a_way_back();
     let mut answered = 0;
     let mut from = 0;
@@ -315,7 +316,7 @@ fn a_path_that_does_not_carry_1200_bytes_is_the_end_if_there_is_no_other() {
     let reason = pair.server().close_reason().cloned();
     let Some(quic::CloseReason::Transport(error)) = reason else { panic!("{reason:?}") };
     assert_eq!(error.code, wire::Code::NO_VIABLE_PATH);
-    // From now on CONNECTION_CLOSE alone.
+    // From now on only CONNECTION_CLOSE is sent.
     arrive_at(&mut pair, &id, Frame::Ping);
     pair.run_for(ms(200));
     let last = pair.packets().into_iter().rfind(|packet| !packet.to_server).unwrap();

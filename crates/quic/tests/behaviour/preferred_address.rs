@@ -1,7 +1,7 @@
-//! A server that would rather be sent to another address (RFC 9000 section 9.6).
+//! A server's preferred address (RFC 9000 section 9.6).
 
 use crate::pair::roads::{Roads, address};
-use crate::pair::{Flying, Pair, config, ms, null};
+use crate::pair::{DatagramInFlight, Pair, config, ms, null};
 use quic::{Config, Event};
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -21,8 +21,8 @@ fn pair_with(client: Config) -> (Pair, Rc<RefCell<Roads>>) {
     (pair, roads)
 }
 
-/// RFC 9000-9.6.2-1, 9000-9.6.2-2, 9000-9.6.2-3, 9000-9.5-2: the client asks, then moves; the server asks too, and moves
-/// when the client has and its own validation is over.
+/// RFC 9000-9.6.2-1, 9000-9.6.2-2, 9000-9.6.2-3, 9000-9.5-2: the client validates the path, then migrates; the server
+/// validates it, too, and migrates after the client and its own validation.
 #[test]
 fn a_client_moves_to_the_preferred_address() {
     let (mut pair, roads) = pair_with(config(&[]));
@@ -52,7 +52,7 @@ fn a_client_moves_to_the_preferred_address() {
     assert_eq!(client_asks.header.destination, preferred.id);
     let to_old = packets.iter().filter(|p| p.to_server && p.to == address(crate::pair::SERVER));
     assert!(to_old.into_iter().all(|p| p.header.destination != preferred.id));
-    // And data flows there.
+    // Data is sent there.
     let mark = pair.mark();
     let stream = pair.upload(100_000);
     pair.run_for(ms(500));
@@ -62,11 +62,11 @@ fn a_client_moves_to_the_preferred_address() {
     assert!(roads.borrow().sent_to(address(crate::pair::CLIENT)) > 0);
 }
 
-/// RFC 9000-9.6.1-1: if it cannot be reached, the original address stays in use.
+/// RFC 9000-9.6.1-1: if it cannot be reached, the original address remains in use.
 #[test]
-fn a_preferred_address_that_is_dead_is_not_used() {
+fn a_dead_preferred_address_is_not_used() {
     let (mut pair, roads) = pair_with(config(&[]));
-    roads.borrow_mut().deaf.push(address(PREFERRED));
+    roads.borrow_mut().lost_to.push(address(PREFERRED));
     pair.run_for(Duration::from_secs(5));
     assert_eq!(pair.client().remote(), address(crate::pair::SERVER));
     assert_eq!(pair.server().local(), address(crate::pair::SERVER));
@@ -76,11 +76,11 @@ fn a_preferred_address_that_is_dead_is_not_used() {
     assert_eq!(pair.server().discard(stream).unwrap().bytes, 100_000);
 }
 
-/// RFC 9000-9.6.2-2: a server that cannot reach the client from there goes on from its original address.
+/// RFC 9000-9.6.2-2: a server that cannot reach the client from there continues with its original address.
 #[test]
-fn a_server_that_is_not_heard_from_there_stays() {
+fn a_server_without_validation_from_there_does_not_migrate() {
     let (mut pair, roads) = pair_with(config(&[]));
-    roads.borrow_mut().dumb.push(address(PREFERRED));
+    roads.borrow_mut().lost_from.push(address(PREFERRED));
     pair.run_for(Duration::from_secs(5));
     assert_eq!(pair.server().local(), address(crate::pair::SERVER));
     let mark = pair.mark();
@@ -90,7 +90,7 @@ fn a_server_that_is_not_heard_from_there_stays() {
 }
 
 #[test]
-fn a_client_that_does_not_want_to_stays() {
+fn a_client_without_the_option_does_not_migrate() {
     let (mut pair, _) = pair_with(config(&[("use_preferred_address", Value::Flag(false))]));
     pair.run_for(Duration::from_secs(5));
     assert_eq!(pair.client().remote(), address(crate::pair::SERVER));
@@ -110,15 +110,16 @@ fn an_address_of_the_other_family_is_not_tried() {
     assert_eq!(pair.client().peer_parameters().unwrap().preferred_address.unwrap().ipv4, None);
 }
 
-/// Section 9.6.2: after the move, what still comes to the old address is late: it is taken in, but moves nothing.
+/// RFC 9000 section 9.6.2: after the migration, packets to the old address are late ones: they are processed, but do
+/// not migrate the connection.
 #[test]
-fn late_packets_to_the_old_address_do_not_move_a_server_back() {
+fn late_packets_to_the_old_address_do_not_migrate_a_server_back() {
     let (mut pair, _) = pair_with(config(&[]));
     pair.run_for(ms(500));
     for _ in 0..3 {
         let bytes = pair.forge(true, trace::PacketKind::OneRtt, &[1, 0, 0, 0]);
         let (from, to) = crate::pair::ends(true);
-        let flying = Flying { bytes, hole: None, damage: None, ecn: wire::Ecn::NotEct, from, to };
+        let flying = DatagramInFlight { bytes, hole: None, damage: None, ecn: wire::Ecn::NotEct, from, to };
         let received = pair.server().stats().packets_received;
         pair.deliver(true, flying);
         pair.drain();
@@ -143,9 +144,9 @@ fn a_rebinding_at_the_preferred_address() {
     assert!(pair.server().is_path_validated());
 }
 
-/// RFC 9000-9.6.2-4: the next connection begins at the first address again.
+/// RFC 9000-9.6.2-4: the next connection starts at the original address again.
 #[test]
-fn a_preferred_address_is_for_its_connection_only() {
+fn a_preferred_address_applies_only_to_its_connection() {
     let (mut pair, _) = pair_with(config(&[]));
     pair.run_for(ms(500));
     assert_eq!(pair.client().remote(), address(PREFERRED));

@@ -86,8 +86,8 @@ fn a_handshake_without_answers_doubles_from_three_initial_round_trips() {
 }
 
 #[test]
-fn a_probe_of_the_handshake_brings_the_other_space_along() {
-    // The whole flight of the server is lost once.
+fn a_handshake_probe_also_probes_the_other_space() {
+    // The server's whole flight is lost once.
     let mut pair =
         Pair::new(null(), config(&[]), config(&[]), losing(10, |to_server, number| !to_server && number < 3));
     pair.run_for(ms(1500));
@@ -137,7 +137,7 @@ fn losses_over_a_shorter_time_are_not_persistent_congestion() {
     assert!(pair.client().flight().0 > 4 * 1472, "{:?}", pair.client().flight());
 }
 
-/// The streams' offsets that the client sent since then, packet by packet.
+/// The stream offsets that the client sent since `mark`, packet by packet.
 fn offsets(pair: &Pair, mark: usize) -> Vec<u64> {
     let frames = pair.frames_from(mark, true).into_iter();
     let offset =
@@ -147,7 +147,7 @@ fn offsets(pair: &Pair, mark: usize) -> Vec<u64> {
 
 /// RFC 9002 section 6.2.4: "Sending different payloads each time reduces the chances of spurious retransmission."
 #[test]
-fn probes_go_from_packet_to_packet_and_come_round() {
+fn probes_repeat_one_packet_after_the_other_in_a_cycle() {
     let mut pair = Pair::established();
     let pto = timeout(&mut pair);
     pair.cut();
@@ -160,17 +160,17 @@ fn probes_go_from_packet_to_packet_and_come_round() {
     assert_eq!(pair.client().stats().probe_timeouts, 4);
 }
 
-/// RFC 9002 section 6.2.4; RFC 9221 section 5.2: DATAGRAM frames and PINGs are not sent again, so that what was sent behind
-/// them is.
+/// RFC 9002 section 6.2.4; RFC 9221 section 5.2: DATAGRAM frames and PINGs are not repeated, so that the data sent
+/// after them is.
 #[test]
-fn packets_with_nothing_to_repeat_are_passed_over() {
+fn packets_with_nothing_to_repeat_are_skipped() {
     let server = config(&[("max_datagram_frame_size", count(65_535))]);
     let client = config(&[("keep_alive", span(1000))]);
     let mut pair = Pair::new(null(), client, server, delay(10));
     pair.establish();
     let pto = timeout(&mut pair);
     pair.cut();
-    // A PING that keeps alive, and its two probes, which are PINGs.
+    // A keep-alive PING, and its two probes, which are PINGs.
     pair.run_for(ms(1000) + pto);
     for _ in 0..3 {
         pair.client().send_datagram(quic::Data::Virtual(10)).unwrap();
@@ -186,10 +186,10 @@ fn packets_with_nothing_to_repeat_are_passed_over() {
     }
 }
 
-/// A client that hears and is not heard. The first copy of the answer is lost, and no acknowledgement ever comes: all of the
-/// answer comes by probes, none of which repeats what another has just repeated.
+/// A client whose packets are all lost after its request. The first copy of the response is lost and never
+/// acknowledged: all of it arrives in probes, none of which repeats the previous one.
 #[test]
-fn an_answer_comes_whole_by_probes_alone() {
+fn a_response_arrives_entirely_by_probes() {
     let mut pair = Pair::established();
     let now = pair.now;
     let request = pair.client().open(wire::Direction::Bidirectional).unwrap();

@@ -1,4 +1,4 @@
-//! What is remembered between connections: tickets and where they lead (RFC 8446 section 4.6.1, RFC 9369 section 5).
+//! Resumption: tickets and the connections that use them (RFC 8446 section 4.6.1, RFC 9369 section 5).
 
 use crate::pair::{Pair, config, context, delay, losing, ms, opening};
 use quic::{CloseReason, Endpoint, EndpointOptions, Memory};
@@ -19,7 +19,7 @@ fn acquainted(tls: Context) -> Pair {
 }
 
 #[test]
-fn a_session_is_taken_up_and_its_handshake_is_short() {
+fn a_resumed_session_has_a_short_handshake() {
     for tls in contexts() {
         let mut pair = acquainted(tls);
         let full: usize = pair.wire.iter().filter(|seen| !seen.to_server).map(|seen| seen.length).sum();
@@ -36,7 +36,7 @@ fn a_session_is_taken_up_and_its_handshake_is_short() {
 }
 
 #[test]
-fn a_client_that_does_not_want_to_shakes_hands_in_full_and_keeps_what_it_has() {
+fn a_client_without_resumption_makes_a_full_handshake_and_keeps_its_tickets() {
     for tls in contexts() {
         let mut pair = acquainted(tls);
         let mut wish = opening(config(&[])).with_early_data();
@@ -65,9 +65,9 @@ fn no_more_than_four_sessions_are_kept_for_a_server() {
     }
 }
 
-/// The newest ticket is the one that the server is most likely to know: older ones may be of a server that was there before.
+/// The server most likely accepts the newest ticket: older ones may be from before a restart.
 #[test]
-fn the_newest_session_is_taken_up() {
+fn the_newest_session_is_resumed() {
     for tls in contexts() {
         let mut pair = acquainted(tls.clone());
         pair.restart(tls, config(&[]));
@@ -95,7 +95,7 @@ fn a_lost_ticket_is_sent_again() {
 }
 
 #[test]
-fn a_server_started_anew_knows_no_ticket_unless_it_is_given_those_of_before() {
+fn a_restarted_server_knows_no_tickets_unless_it_keeps_the_store() {
     for tls in contexts() {
         for kept in [false, true] {
             let mut pair = acquainted(tls.clone());
@@ -139,7 +139,7 @@ fn another_name_is_another_server_and_needs_its_own_certificate() {
         // bad_certificate (RFC 8446 section 6.2).
         assert_eq!(error.code, Code::crypto(42));
         assert_eq!(pair.client.memory().sessions(SERVER), 2);
-        // What is no name is refused at once.
+        // An invalid name is refused immediately.
         assert!(pair.client.connect(pair.now, opening(config(&[])).to_host("no name")).is_err());
     }
 }

@@ -1,12 +1,12 @@
-//! What the peer's delay does to samples of the RTT (RFC 9002 section 5.3).
+//! The effect of the peer's acknowledgement delay on RTT samples (RFC 9002 section 5.3).
 
 use crate::pair::{Pair, config, count, delay, ms, null, span};
 use trace::PacketKind;
 
-/// RFC 9000 sections 13.2.5 and 18.2: the ACK Delay field is in units of the sender's own ack_delay_exponent. A delay that is
-/// understood is taken out of the samples, and one that is read in other units is not.
+/// RFC 9000 sections 13.2.5 and 18.2: the ACK Delay field is in units of the sender's own ack_delay_exponent. A delay
+/// in the right unit is subtracted from the samples; one in another unit is not.
 #[test]
-fn the_delay_is_in_the_units_of_the_peer() {
+fn the_delay_is_in_units_of_the_peers_exponent() {
     for exponent in [0, 3, 10, 14] {
         let server = config(&[
             ("ack_delay_exponent", count(exponent)),
@@ -28,10 +28,10 @@ fn the_delay_is_in_the_units_of_the_peer() {
     }
 }
 
-/// RFC 9002 section 5.3: an endpoint "MUST use the lesser of the acknowledgment delay and the peer's max_ack_delay after the
-/// handshake is confirmed".
+/// RFC 9002 section 5.3: an endpoint "MUST use the lesser of the acknowledgment delay and the peer's max_ack_delay
+/// after the handshake is confirmed".
 #[test]
-fn a_delay_beyond_the_maximum_of_the_peer_is_not_believed() {
+fn a_delay_beyond_the_peers_maximum_is_limited() {
     for (claimed_ms, believed_ms) in [(10, 10), (25, 25), (26, 25), (80, 25)] {
         let mut pair = Pair::established();
         let before = pair.client().rtt();
@@ -52,7 +52,7 @@ fn a_delay_beyond_the_maximum_of_the_peer_is_not_believed() {
 
 /// RFC 9002 section 5.1: a sample is taken only if "at least one of the newly acknowledged packets was ack-eliciting".
 #[test]
-fn packets_of_acknowledgements_alone_give_no_sample() {
+fn ack_only_packets_give_no_sample() {
     let mut pair = Pair::established();
     let (now, rtt) = (pair.now, pair.client().rtt());
     let before = (rtt.latest(), rtt.smoothed());

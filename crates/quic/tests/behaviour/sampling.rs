@@ -1,4 +1,4 @@
-//! When packets count as limited by the application (draft-ietf-ccwg-bbr-06 section 4.1.2.4), and what is not paced (RFC 9002
+//! Application-limited packets (draft-ietf-ccwg-bbr-06 section 4.1.2.4), and packets that are not paced (RFC 9002
 //! section 7.7).
 
 use crate::pair::{Pair, config, count, delay, ms, null, size};
@@ -9,7 +9,7 @@ use units::{Duration, Rate, Time};
 
 type Heard = Arc<Mutex<Vec<Sent>>>;
 
-/// A controller that writes down what is sent, under a window and a rate that stay.
+/// A controller with constant window and rate that records sent packets.
 struct Witness {
     heard: Heard,
     allowance: Allowance,
@@ -29,8 +29,8 @@ impl Controller for Witness {
     }
 }
 
-/// A pair whose client has a witness of this name, sends this many packets at once after a pause, and has this credit for
-/// each stream; and what the witness hears from now on.
+/// A pair whose client has a recording controller with this name, sends this many packets at once after a pause, and
+/// has this credit for each stream; and the controller's records from now on.
 fn pair(name: &'static str, (window, rate): (u64, u64), burst: u64, credit: u64) -> (Pair, Heard) {
     let heard = Heard::default();
     let pen = heard.clone();
@@ -49,12 +49,12 @@ fn pair(name: &'static str, (window, rate): (u64, u64), burst: u64, credit: u64)
     (pair, heard)
 }
 
-/// What stood in the flag, packet by packet.
+/// The value of the flag, packet by packet.
 fn flags(heard: &Heard) -> Vec<bool> {
     heard.lock().unwrap().iter().map(|sent| sent.app_limited).collect()
 }
 
-/// Writes this many times, this far apart, what fills a packet.
+/// Writes this often, at this interval, the data of one packet.
 fn trickle(pair: &mut Pair, times: u64, apart: Duration) {
     let stream = pair.upload(1100);
     for _ in 1..times {
@@ -65,7 +65,7 @@ fn trickle(pair: &mut Pair, times: u64, apart: Duration) {
 }
 
 #[test]
-fn packets_of_an_application_that_writes_seldom_are_marked() {
+fn packets_of_an_application_that_writes_rarely_are_marked() {
     let (mut pair, heard) = pair("seldom", (1_000_000, 8_000_000), 10, 1_000_000);
     trickle(&mut pair, 30, ms(5));
     let flags = flags(&heard);
@@ -78,22 +78,22 @@ fn packets_of_a_full_window_are_not_marked() {
     pair.upload(400_000);
     pair.run_for(ms(300));
     let flags = flags(&heard);
-    // One round trip after the pause that was before.
+    // One round trip after the preceding pause.
     assert!(flags[0] && flags.len() > 150 && flags[40..150].iter().all(|limited| !limited), "{flags:?}");
 }
 
-/// While the pacer would not let it go, data that is not there is not missed.
+/// While the pacer blocks, a lack of data does not count as application-limited.
 #[test]
-fn packets_that_come_while_the_pacer_waits_are_not_marked() {
-    // 1100 bytes and their headers take more than 11 ms, and are written every 11 ms: each of them waits a little.
+fn packets_written_while_the_pacer_waits_are_not_marked() {
+    // 1100 bytes with headers take more than 11 ms and are written every 11 ms: each packet waits a little.
     let (mut pair, heard) = pair("pacer", (1_000_000, 800_000), 1, 1_000_000);
     trickle(&mut pair, 50, ms(11));
     let flags = flags(&heard);
-    // The first are marked: the pacer had saved a larger packet.
+    // The first packets are marked: the pacer had saved enough for a larger packet.
     assert!(flags[0] && flags.len() >= 48 && flags[20..].iter().all(|limited| !limited), "{flags:?}");
 }
 
-/// 4.1.1.3.1: a receiver's credit limits as a network does.
+/// Section 4.1.1.3.1: flow-control credit limits the rate as a network does.
 #[test]
 fn packets_are_not_marked_while_data_waits_for_credit() {
     for (name, waiting, marked) in [("credit", 60_000, false), ("no credit needed", 50_000, true)] {

@@ -1,4 +1,4 @@
-//! One network of clients gets a share of a server's places, and not all of them.
+//! The limits on a server's connections from one client network.
 
 use crate::pair::{config, count, ms, null};
 use quic::{Config, Datagram, Endpoint, EndpointOptions, Handle, Opening};
@@ -22,7 +22,7 @@ fn server(config: Config, connections: usize, half_open: usize) -> Endpoint {
     Endpoint::new(options, Stream::new(1, "server"))
 }
 
-/// A client, and the address that it sends from.
+/// A client with its source address.
 struct Client {
     endpoint: Endpoint,
     handle: Handle,
@@ -41,7 +41,7 @@ impl Client {
     fn is_established(&self) -> bool {
         self.endpoint.get(self.handle).is_some_and(quic::Connection::is_established)
     }
-    /// Sends what there is to be sent.
+    /// Sends all pending datagrams.
     fn say(&mut self, now: Time, server: &mut Endpoint) {
         let mut bytes = Vec::new();
         while let Some(transmit) = self.endpoint.transmit(now, &mut bytes) {
@@ -52,7 +52,7 @@ impl Client {
             bytes.clear();
         }
     }
-    /// Goes on until its handshake is over, or no more datagrams are sent.
+    /// Exchanges datagrams until the handshake is complete or no more are sent.
     fn shake_hands(&mut self, now: Time, server: &mut Endpoint) -> bool {
         for _ in 0..10 {
             self.say(now, server);
@@ -89,10 +89,10 @@ fn one_network_cannot_have_all_connections() {
     assert!(other.shake_hands(now, &mut server));
 }
 
-/// RFC 9000 section 8.1.2: a sender that forges addresses of a network gets at most half of its places, the half for which no
-/// address needs to be shown; clients of the network show their address and are accepted.
+/// RFC 9000 section 8.1.2: a sender of forged addresses gets at most half of a network's connections, the half that
+/// requires no validation; real clients of the network validate their address and are accepted.
 #[test]
-fn one_network_cannot_have_all_handshakes_and_its_own_clients_come_in() {
+fn one_network_cannot_have_all_handshakes_and_its_clients_are_accepted() {
     let busy = config(&[("retry", Value::Text("busy".to_owned())), ("retry_above", count(90))]);
     let mut server = server(busy, usize::MAX, 10);
     let now = Time::ZERO + ms(1);
@@ -109,7 +109,7 @@ fn one_network_cannot_have_all_handshakes_and_its_own_clients_come_in() {
     assert_eq!(server.stats().retries_sent, retries, "others are not asked");
 }
 
-/// The same where no client has to show its address: the share itself holds.
+/// The same without address validation: the limit itself applies.
 #[test]
 fn without_retry_the_share_of_handshakes_holds() {
     let mut server = server(config(&[]), usize::MAX, 10);
@@ -120,10 +120,10 @@ fn without_retry_the_share_of_handshakes_holds() {
     assert_eq!((server.stats().accepted, server.stats().refused), (10, 40));
 }
 
-/// A host that takes the events of each connection it is shown loses none of them: connections that end together are all
-/// forgotten, and their places are free again.
+/// A host that handles the events of each active connection misses none: connections that end together are all
+/// removed, and their slots are free again.
 #[test]
-fn connections_that_end_together_are_all_told_of() {
+fn connections_that_end_together_are_all_reported() {
     let mut server = server(config(&[]), 3, usize::MAX);
     let now = Time::ZERO + ms(1);
     let mut clients = [1, 2, 3].map(|number| Client::new(format!("192.0.2.{number}:5000"), now));

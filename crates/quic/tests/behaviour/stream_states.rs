@@ -1,18 +1,18 @@
-//! Each state of both state machines of a stream against each frame and each call (RFC 9000 section 3).
+//! Every state of both state machines of a stream with every frame and every call (RFC 9000 section 3).
 
 use crate::pair::Frame as Seen;
 use crate::pair::{Link, Pair, config, count, delay, ms, null, size};
 use quic::{CloseReason, Connection, Data, Event, StreamError};
 use wire::{Code, Direction, Frame, StreamId};
 
-/// What happens to a stream: a frame of the peer, or a call of the application.
+/// An input to a stream: a frame of the peer, or a call of the application.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Input {
-    /// Data that is new, or not.
+    /// Data, new or repeated.
     Stream,
     /// The end at 7.
     StreamFin,
-    /// Data behind 7.
+    /// Data after offset 7.
     StreamBeyond,
     /// With the final size 7.
     ResetStream,
@@ -29,14 +29,14 @@ enum Input {
 }
 use Input::*;
 
-/// What concerns a sending half, in the order of the columns of [`AT_SENDER`].
+/// The inputs of a sending half, in the order of the columns of [`AT_SENDER`].
 const TO_SENDER: [Input; 5] = [StopSending, MaxStreamData, Write, Finish, Reset];
-/// What concerns a receiving half, in the order of the columns of [`AT_RECEIVER`].
+/// The inputs of a receiving half, in the order of the columns of [`AT_RECEIVER`].
 const TO_RECEIVER: [Input; 8] =
     [Stream, StreamFin, StreamBeyond, ResetStream, ResetShort, StreamDataBlocked, Stop, Read];
 
 impl Input {
-    /// Whether it comes from the peer.
+    /// Whether it is a frame of the peer.
     fn is_frame(self) -> bool {
         !matches!(self, Write | Finish | Reset | Stop | Read)
     }
@@ -62,8 +62,9 @@ enum Receiving {
     DataRead,
     ResetRead,
 }
-/// What comes of each input in each state of a sender that has sent 3 bytes (none in "Ready"): `=` the result of a call,
-/// the frames that go out, the events. "c@n" is an error code at a final size, "o+n" bytes from an offset on, `$` the end.
+/// The effect of each input in each state of a sender that has sent 3 bytes (none in "Ready"): `=` the result of a
+/// call, then the frames sent, then the events. "c@n" is an error code with a final size, "o+n" are bytes from an
+/// offset, `$` is the end.
 const AT_SENDER: [(Sending, [&str; 5]); 6] = [
     (
         Sending::Ready,
@@ -77,7 +78,7 @@ const AT_SENDER: [(Sending, [&str; 5]); 6] = [
         Sending::DataSent,
         ["RESET_STREAM[9@3] Stopped(9)", "", "=Finished", "=Finished", "=0 RESET_STREAM[6@3]"],
     ),
-    // The final size stands, and so does the code.
+    // Neither the final size nor the code changes.
     (Sending::ResetSent, ["", "", "=Finished", "=Finished", "=0"]),
     (Sending::DataRecvd, ["", "", "=Finished", "=Finished", "=0"]),
     (Sending::ResetRecvd, ["", "", "=Finished", "=Finished", "=0"]),
@@ -87,14 +88,14 @@ const AT_SENDER: [(Sending, [&str; 5]); 6] = [
 const AT_RECEIVER: [(Receiving, [&str; 8]); 6] = [
     (
         Receiving::Recv,
-        // Blocked, it gets the credit of what was read.
+        // A blocked sender gets credit for the data read.
         ["Readable", "Readable", "", "Reset(8)", "Reset(8)", "MAX_STREAM_DATA", "=0 STOP_SENDING[4]", "=0"],
     ),
     (
         Receiving::SizeKnown,
         ["Readable", "Readable", BEYOND, "Reset(8)", BEYOND, "", "=0 STOP_SENDING[4]", "=0"],
     ),
-    // RFC 9000 section 3.2: all data is there, so a reset is ignored; and there is nothing to stop any more.
+    // RFC 9000 section 3.2: all data has arrived, so a reset is ignored, and a stop has no effect.
     (Receiving::DataRecvd, ["", "", BEYOND, "", BEYOND, "", "=0", "=7 end"]),
     (Receiving::ResetRecvd, ["", "", BEYOND, "", BEYOND, "", "=0", "=Reset(5)"]),
     (Receiving::DataRead, ["", "", BEYOND, "", BEYOND, "", "=0", "=0 end"]),
@@ -103,7 +104,7 @@ const AT_RECEIVER: [(Receiving, [&str; 8]); 6] = [
 /// RFC 9000 section 4.5: the final size does not change.
 const BEYOND: &str = "FINAL_SIZE_ERROR";
 
-/// A pair in which `client` is looked at, on a stream, and the peer's packets are forged.
+/// A pair with one endpoint under test, on one stream; the peer's packets are forged.
 struct Bench {
     pair: Pair,
     client: bool,
@@ -121,7 +122,7 @@ impl Bench {
         if self.client { self.pair.client() } else { self.pair.server() }
     }
 
-    /// A stream whose sending half, here, is in this state. Its 3 bytes are "abc".
+    /// A stream whose sending half is in this state. Its 3 bytes are "abc".
     fn sending(client: bool, direction: Direction, state: Sending) -> Bench {
         let mut bench = Bench::new(client);
         let now = bench.pair.now;
@@ -149,7 +150,7 @@ impl Bench {
         bench.quiet()
     }
 
-    /// A stream of the peer whose receiving half, here, is in this state.
+    /// A stream of the peer whose receiving half is in this state.
     fn receiving(client: bool, direction: Direction, state: Receiving) -> Bench {
         let mut bench = Bench::new(client);
         bench.pair.cut();
@@ -171,7 +172,7 @@ impl Bench {
         bench.quiet()
     }
 
-    /// Whatever came up to now is not looked at.
+    /// Ignores everything so far.
     fn quiet(mut self) -> Bench {
         self.pair.drain();
         self.pair.client_events.clear();
@@ -184,7 +185,7 @@ impl Bench {
         self.pair.inject_data(to_server, &[frame]);
     }
 
-    /// What comes of it: the result of a call, the error, the frames for this stream, the events.
+    /// The effect: the result of a call, the error, the frames for this stream, the events.
     fn apply(&mut self, input: Input) -> String {
         let (id, now, mark) = (self.stream, self.pair.now, self.pair.mark());
         let mut found: Vec<String> = Vec::new();
@@ -240,7 +241,7 @@ fn name(code: Code) -> String {
     }
 }
 
-/// A frame that was sent for this stream: its name, and what it says.
+/// A frame sent for this stream: its name and its values.
 fn told(frame: &Seen, id: StreamId) -> Option<String> {
     let id = id.value();
     match *frame {
@@ -268,7 +269,7 @@ fn event_name(event: &Event) -> String {
     }
 }
 
-/// Applies an input twice. A frame that is repeated changes nothing.
+/// Applies an input twice. A repeated frame changes nothing.
 fn twice(mut bench: Bench, input: Input) -> String {
     let first = bench.apply(input);
     if input.is_frame() {
@@ -286,14 +287,14 @@ fn each_state_of_a_sender() {
             for (input, expected) in TO_SENDER.into_iter().zip(expected) {
                 let bench = Bench::sending(client, Direction::Bidirectional, state);
                 assert_eq!(twice(bench, input), expected, "{client} {state:?} {input:?}");
-                // Without its other half a stream that is over is gone.
+                // A finished half without another half means that the stream is removed.
                 let gone = matches!(state, Sending::DataRecvd | Sending::ResetRecvd);
                 let expected = if gone && !input.is_frame() { "=Unknown" } else { expected };
                 let bench = Bench::sending(client, Direction::Unidirectional, state);
                 assert_eq!(twice(bench, input), expected, "{client} {state:?} {input:?}, one way");
             }
             for input in TO_RECEIVER {
-                // The other half is not concerned: it is as with a sender that has done nothing.
+                // The other half is not affected: it is that of a sender without activity.
                 let fresh = Bench::sending(client, Direction::Bidirectional, Sending::Ready).apply(input);
                 let bench = Bench::sending(client, Direction::Bidirectional, state);
                 assert_eq!(twice(bench, input), fresh, "{client} {state:?} {input:?}");
@@ -319,7 +320,7 @@ fn each_state_of_a_receiver() {
                 let bench = Bench::receiving(client, Direction::Bidirectional, state);
                 assert_eq!(twice(bench, input), expected, "{client} {state:?} {input:?}");
                 let expected = match (state, input) {
-                    // What is gone has no final size any more.
+                    // A removed stream has no final size any more.
                     (Receiving::DataRead | Receiving::ResetRead, _) if input.is_frame() => "".to_owned(),
                     (Receiving::DataRead | Receiving::ResetRead, _) => "=Unknown".to_owned(),
                     (Receiving::DataRecvd | Receiving::ResetRecvd, Stop | Read) => {
@@ -346,7 +347,7 @@ fn each_state_of_a_receiver() {
     }
 }
 
-/// What follows a stop: nothing is told and nothing read, until the end of the stream is known.
+/// After a stop nothing is reported and nothing read until the end of the stream is known.
 #[test]
 fn after_a_stop_the_stream_waits_for_its_end() {
     for (state, end) in
@@ -358,7 +359,7 @@ fn after_a_stop_the_stream_waits_for_its_end() {
         assert_eq!(bench.apply(StreamDataBlocked), "");
         assert_eq!(bench.apply(end), "Closed(0,7)", "{state:?} {end:?}");
     }
-    // RFC 9000-3.5-1: the answer to STOP_SENDING is final.
+    // RFC 9000-3.5-1: the response to STOP_SENDING is final.
     let mut bench = Bench::sending(true, Direction::Unidirectional, Sending::Send);
     assert_eq!(bench.apply(StopSending), "RESET_STREAM[9@3] Stopped(9)");
     assert_eq!(
@@ -368,9 +369,9 @@ fn after_a_stop_the_stream_waits_for_its_end() {
     assert_eq!(bench.apply(Reset), "=0");
 }
 
-/// RFC 9000-3.2-1: the first frame for a stream may be any of those that may come for it.
+/// RFC 9000-3.2-1: the first frame for a stream may be of any permitted type.
 #[test]
-fn any_frame_opens_a_stream_and_those_below_it() {
+fn any_frame_opens_a_stream_and_all_lower_ones() {
     for input in [Stream, StreamFin, ResetStream, StreamDataBlocked, StopSending, MaxStreamData] {
         for client in [true, false] {
             let mut bench = Bench::new(client);
@@ -383,7 +384,7 @@ fn any_frame_opens_a_stream_and_those_below_it() {
     }
 }
 
-/// A link that loses those datagrams of each direction that the bits of a mask name, counted from now on.
+/// A link that loses the datagrams of each direction given by the bits of a mask, counted from now on.
 fn masked(pair: &Pair, to_client: u32, to_server: u32) -> Link {
     let sent = [false, true].map(|to| pair.wire.iter().filter(|seen| seen.to_server == to).count() as u64);
     Box::new(move |server, number, _| {
@@ -393,9 +394,10 @@ fn masked(pair: &Pair, to_client: u32, to_server: u32) -> Link {
     })
 }
 
-/// What is lost is said again until both sides know that the stream is over, and then no more (RFC 9000 sections 3, 13.3).
+/// Lost frames are repeated until both endpoints know that the stream is closed, and not afterwards (RFC 9000
+/// sections 3, 13.3).
 #[test]
-fn whatever_is_lost_both_sides_come_to_the_end() {
+fn both_endpoints_finish_whatever_is_lost() {
     for state in [Sending::Ready, Sending::Send, Sending::DataSent, Sending::DataRecvd] {
         for ending in [Finish, Reset, Stop] {
             for mask in 0..64 {
@@ -430,7 +432,7 @@ fn ends(state: Sending, ending: Input, mask: u32) {
         Reset => pair.client().reset(stream, 6),
         _ => pair.server().stop(stream, 4),
     };
-    // The other direction ends the other way round: the server resets, unless it has stopped; then it finishes.
+    // The other direction ends differently: the server resets it, unless it was stopped; then the server finishes it.
     let _ = match ending {
         Stop => pair.server().finish(now, stream),
         _ => pair.server().reset(stream, 7),
@@ -453,7 +455,7 @@ fn ends(state: Sending, ending: Input, mask: u32) {
         (pair.client().open_streams(), pair.server().open_streams()) == (0, 0)
     });
     assert!(done, "{state:?} {ending:?} {mask:06b}");
-    // RFC 9000-3.3-1: from now on nothing is said of it.
+    // RFC 9000-3.3-1: from now on nothing is sent for it.
     let mark = pair.mark();
     pair.run_for(ms(5000));
     for to_server in [true, false] {
@@ -464,9 +466,10 @@ fn ends(state: Sending, ending: Input, mask: u32) {
     assert!(!pair.client().is_over() && !pair.server().is_over(), "{state:?} {ending:?} {mask:06b}");
 }
 
-/// RFC 9000-4.5-1: a receiver that lets go gives the connection's credit back, also while its other half goes on.
+/// RFC 9000-4.5-1: a receiver that stops a stream grants its connection credit again, even while the other half
+/// continues.
 #[test]
-fn what_nobody_will_read_gives_its_credit_back() {
+fn data_that_will_never_be_read_gives_its_credit_back() {
     for (ending, code) in [(Stop, None), (Reset, Some(5))] {
         let server = config(&[("initial_max_data", size(20_000))]);
         let mut pair = Pair::new(null(), config(&[]), server, delay(10));
@@ -494,7 +497,7 @@ fn what_nobody_will_read_gives_its_credit_back() {
 
 /// RFC 9000-4.6-5.
 #[test]
-fn streams_are_granted_as_others_end() {
+fn streams_are_granted_as_others_close() {
     let mut pair =
         Pair::new(null(), config(&[]), config(&[("initial_max_streams_uni", count(4))]), delay(10));
     pair.establish();

@@ -6,7 +6,7 @@ use quic::{Connection, Data, Event, StreamError};
 use random::Stream;
 use wire::{Direction, StreamId};
 
-/// Reads all that is there.
+/// Reads all available data.
 fn read_all(connection: &mut Connection, stream: StreamId) -> (Vec<u8>, bool) {
     let (mut all, mut buffer) = (Vec::new(), [0; 1000]);
     loop {
@@ -117,7 +117,7 @@ fn an_empty_stream_is_a_stream() {
     assert_eq!(read_all(pair.server(), stream), (Vec::new(), true));
 }
 
-/// What the client did on a stream before it resets it.
+/// The client's actions on a stream before its reset.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Before {
     Nothing,
@@ -179,7 +179,7 @@ fn a_reset_in_each_state_of_the_sender() {
             assert!(pair.client().write(now, stream, Data::Virtual(1)).is_err());
             let read = pair.server().read(stream, &mut [0; 2000]);
             match before {
-                // All data is there: the reset comes too late to matter (RFC 9000 section 3.2).
+                // All data has arrived: the reset has no effect (RFC 9000 section 3.2).
                 Before::FinishedUnderway | Before::Delivered => assert!(read.unwrap().finished),
                 _ => {
                     assert!(pair.server_events.contains(&Event::Reset { stream, code: 77 }), "{before:?}");
@@ -214,7 +214,7 @@ fn a_stop_in_each_state_of_the_sender() {
                 );
                 assert!(matches!(write, Err(StreamError::Stopped(88) | StreamError::Unknown)), "{write:?}");
             }
-            // All had arrived.
+            // All data had arrived.
             _ => assert!(!answered, "{before:?}"),
         }
         assert_eq!((pair.client().open_streams(), pair.server().open_streams()), (0, 0), "{before:?}");
@@ -222,7 +222,7 @@ fn a_stop_in_each_state_of_the_sender() {
 }
 
 #[test]
-fn a_stream_that_is_stopped_while_it_flows_ends_on_both_sides() {
+fn a_stream_stopped_during_transfer_ends_at_both_endpoints() {
     let mut pair = Pair::established();
     let stream = pair.upload(10_000_000);
     pair.run_for(ms(40));
@@ -317,7 +317,7 @@ fn real_and_virtual_bytes_mix_in_one_stream() {
 }
 
 #[test]
-fn a_full_send_buffer_blocks_and_tells_when_it_has_room() {
+fn a_full_send_buffer_blocks_and_reports_room() {
     let client = config(&[("send_buffer", crate::pair::size(10_000))]);
     let mut pair = Pair::new(null(), client, config(&[]), delay(10));
     pair.establish();
@@ -335,7 +335,7 @@ fn a_full_send_buffer_blocks_and_tells_when_it_has_room() {
     assert_eq!(pair.client().write(now, stream, Data::Bytes(&[1; 15_000])).unwrap(), 10_000);
 }
 
-/// The limit is one for all streams and for virtual bytes, too; who was told to stop goes on at the low-water mark.
+/// One limit applies to all streams, including virtual bytes; a blocked application resumes at the low-water mark.
 #[test]
 fn a_full_send_queue_blocks_all_streams_until_the_low_water_mark() {
     let kb = |n: u64| crate::pair::size(1000 * n);
@@ -352,7 +352,7 @@ fn a_full_send_queue_blocks_all_streams_until_the_low_water_mark() {
     assert_eq!(write(&mut pair, 2, 1), Err(StreamError::Blocked));
     assert_eq!(write(&mut pair, 0, 0), Ok(0), "nothing needs no room");
     assert_eq!(pair.client().write(now, streams[0], Data::Bytes(b"x")), Err(StreamError::Blocked));
-    // What is reset is not kept: 6000 bytes are left of 10 000.
+    // Data of the reset stream is not kept: 6000 bytes of 10 000 are left.
     pair.client().reset(streams[1], 0).unwrap();
     assert_eq!(write(&mut pair, 2, 6000), Ok(4000));
     pair.drain();
@@ -364,7 +364,8 @@ fn a_full_send_queue_blocks_all_streams_until_the_low_water_mark() {
         });
         told.collect::<Vec<_>>()
     };
-    // The acknowledgements come one by one, 20 ms later, and only those after which no more than 2 kB are left say so.
+    // The acknowledgements arrive one by one, 20 ms later; only those after which at most 2 kB are left resume the
+    // application.
     pair.run_for(ms(19));
     assert_eq!(writable(&pair), []);
     pair.run_for(ms(100));

@@ -1,12 +1,12 @@
 //! Handshakes and transfers between two endpoints over links of all kinds.
 
-use crate::pair::{Flying, Link, Pair, config, contexts, delay, null, span};
+use crate::pair::{DatagramInFlight, Link, Pair, config, contexts, delay, null, span};
 use quic::{Data, Event};
 use random::Stream;
 use units::Duration;
 use wire::Direction;
 
-/// Downloads `size` bytes: the client asks on a stream, the server answers with virtual bytes.
+/// Downloads `size` bytes: the client sends a request on a stream, the server responds with virtual bytes.
 fn download(pair: &mut Pair, size: u64, limit: Duration) -> Duration {
     let (mut read, mut asked, mut done) = (0, None, false);
     let finished = pair.run_until(limit, |pair| {
@@ -65,11 +65,11 @@ fn a_clean_download() {
     }
 }
 
-/// A link that loses, reorders and duplicates.
+/// A link with loss, reordering and duplication.
 fn rough(seed: u64) -> Link {
     let mut random = Stream::new(seed, "link");
     let loss = [0.01, 0.05, 0.2, 0.4][seed as usize % 4];
-    Box::new(move |_, _, _: &mut Flying| {
+    Box::new(move |_, _, _: &mut DatagramInFlight| {
         let mut copies = Vec::new();
         while !random.chance(loss) {
             copies.push(Duration::from_micros(10_000 + random.below(5_000)));
@@ -83,7 +83,7 @@ fn rough(seed: u64) -> Link {
 
 #[test]
 fn lossy_reordering_duplicating_links() {
-    // Where 40 % are lost, probe timeouts grow by bad luck until a connection is idle for half a minute.
+    // With a loss of 40 %, bad luck can increase probe timeouts until a connection is idle for half a minute.
     let patient = config(&[("max_idle_timeout", span(600_000))]);
     for seed in 0..40 {
         let mut pair = Pair::new(null(), patient.clone(), patient.clone(), rough(seed));

@@ -1,9 +1,9 @@
-//! Every transport error of RFC 9000 section 20.1 that a peer can provoke, by every kind of violation, at both roles.
-//! (Those of streams are in `hostile`, those of connection ids in `ids`, CONNECTION_REFUSED and INVALID_TOKEN in
+//! Every transport error of RFC 9000 section 20.1 that a peer can cause, by every kind of violation, at both roles.
+//! (Errors of streams are in `hostile`, errors of connection ids in `ids`, CONNECTION_REFUSED and INVALID_TOKEN in
 //! `address_tokens`, NO_VIABLE_PATH in `path_validation`, KEY_UPDATE_ERROR and AEAD_LIMIT_REACHED in `key_update`.)
 
 use crate::pair::Frame as Seen;
-use crate::pair::{Flying, Pair, config, delay, ms, null};
+use crate::pair::{DatagramInFlight, Pair, config, delay, ms, null};
 use quic::CloseReason;
 use trace::PacketKind;
 use wire::{Code, ConnectionId, Data, Direction, Frame, Frames, Header, StreamId};
@@ -12,7 +12,7 @@ const TAG: usize = 16;
 /// The frame type of CRYPTO.
 const CRYPTO: Option<u64> = Some(0x06);
 
-/// The error with which the victim closed. Its CONNECTION_CLOSE says the same, in each packet in which it went out.
+/// The error with which the victim closed. Its CONNECTION_CLOSE has the same contents in each packet.
 fn error(pair: &mut Pair, server: bool, mark: usize) -> Option<(Code, Option<u64>)> {
     let connection = if server { pair.server() } else { pair.client() };
     let (code, frame_type) = match connection.close_reason()? {
@@ -28,17 +28,17 @@ fn error(pair: &mut Pair, server: bool, mark: usize) -> Option<(Code, Option<u64
         }
     }
     assert!(told > 0, "{code} is told");
-    // RFC 9000-10.3-1: and by nothing else.
+    // RFC 9000-10.3-1: not by a stateless reset.
     let endpoint = if server { &pair.server } else { &pair.client };
     assert_eq!(endpoint.stats().resets_sent, 0);
     Some((code, frame_type))
 }
 
-/// A pair in which the victim has the keys for packets of a type; nothing arrives any more but what is forged.
+/// A pair in which the victim has the keys for packets of a type; from now on only forged packets arrive.
 fn ready(to_server: bool, kind: PacketKind) -> Pair {
     let mut pair = Pair::plain();
     pair.run_for(match (kind, to_server) {
-        // RFC 9001 section 4.9.1: a client has no Initial keys any more once it answers in a Handshake packet.
+        // RFC 9001 section 4.9.1: a client discards its Initial keys when it sends a Handshake packet.
         (PacketKind::Initial, _) => ms(15),
         (PacketKind::Handshake, true) => ms(15),
         // Complete, but not confirmed.
@@ -49,7 +49,7 @@ fn ready(to_server: bool, kind: PacketKind) -> Pair {
     pair
 }
 
-/// What a payload in a packet of a type brings about. Initial packets are padded.
+/// The effect of a payload in a packet of a type. Initial packets are padded.
 fn answer(to_server: bool, kind: PacketKind, payload: &[u8]) -> Option<(Code, Option<u64>)> {
     let mut pair = ready(to_server, kind);
     let mark = pair.mark();
@@ -67,8 +67,8 @@ fn encoded(frame: &Frame<'_>) -> Vec<u8> {
     payload
 }
 
-/// One of each type, and the packets in which RFC 9000 table 3 allows it (I: Initial, H: Handshake, 1: 1-RTT). It says as
-/// little as it can.
+/// A minimal frame of each type, and the packets in which RFC 9000 table 3 permits it (I: Initial, H: Handshake, 1:
+/// 1-RTT).
 fn one_of_each() -> Vec<(Vec<u8>, &'static str)> {
     let id = StreamId::from_value(0);
     let new = ConnectionId::new(&[7; 8]).unwrap();
@@ -102,13 +102,14 @@ fn one_of_each() -> Vec<(Vec<u8>, &'static str)> {
     all
 }
 
-/// RFC 9000-12.4-3, 9000-17.2.4-1, 9000-5.2-1 (for an Initial packet may be anybody's): table 3. (What must not be in a 0-RTT packet: `early_data`.)
+/// RFC 9000-12.4-3, 9000-17.2.4-1, 9000-5.2-1 (because anybody can send an Initial packet): table 3. (For 0-RTT
+/// packets see `early_data`.)
 #[test]
 fn each_frame_in_each_type_of_packet() {
     for (payload, packets) in one_of_each() {
         for (kind, letter) in [(PacketKind::Initial, 'I'), (PacketKind::Handshake, 'H')] {
             for to_server in [true, false] {
-                // What may stand there ends nothing, or ends it as it says.
+                // A permitted frame does not close the connection, unless that is its meaning.
                 if packets.contains(letter) {
                     let mut pair = ready(to_server, kind);
                     let mut payload = payload.clone();
@@ -134,11 +135,11 @@ fn each_frame_in_each_type_of_packet() {
     }
 }
 
-/// RFC 9000-12.4-4, 9000-19.3-1: a frame that is cut off is badly formatted, wherever it is cut.
+/// RFC 9000-12.4-4, 9000-19.3-1: a truncated frame is badly formatted, wherever it is cut.
 #[test]
-fn frames_that_are_cut_off() {
+fn truncated_frames() {
     for (payload, _) in one_of_each() {
-        // PADDING is as long as it is.
+        // PADDING may have any length.
         if payload[0] == 0 {
             continue;
         }
@@ -155,7 +156,7 @@ fn frames_that_are_cut_off() {
 /// RFC 9000-4.6-1, 9000-12.4-2, 9000-12.4-4, 9000-12.4-5, 9000-19.3.1-1, 9000-19.6-1, 9000-19.7-2, 9000-19.8-2,
 /// 9000-19.11-1, 9000-19.14-1, 9000-19.15-1, 9000-19.15-6.
 #[test]
-fn frames_that_say_what_cannot_be() {
+fn frames_with_impossible_values() {
     let new_id = |sequence: u8, retire: u8, length: u8| {
         let mut payload = vec![0x18, sequence, retire, length];
         payload.resize(payload.len() + usize::from(length) + 16, 7);
@@ -191,7 +192,7 @@ fn frames_that_say_what_cannot_be() {
         ("an id of no byte", new_id(2, 0, 0), Code::FRAME_ENCODING_ERROR, 0x18),
         ("an id of 21 bytes", new_id(2, 0, 21), Code::FRAME_ENCODING_ERROR, 0x18),
         ("retirement beyond its own number", new_id(2, 3, 8), Code::FRAME_ENCODING_ERROR, 0x18),
-        // No datagrams were asked for (RFC 9221 section 3).
+        // Datagrams were not negotiated (RFC 9221 section 3).
         ("a datagram", vec![0x30, b'x'], Code::PROTOCOL_VIOLATION, 0x30),
         ("an answer to no challenge", [&[0x1b][..], &[1; 8]].concat(), Code::PROTOCOL_VIOLATION, 0x1b),
         ("retires an id that was not issued", vec![0x19, 60], Code::PROTOCOL_VIOLATION, 0x19),
@@ -203,7 +204,7 @@ fn frames_that_say_what_cannot_be() {
             assert_eq!(found, Some((code, Some(frame_type))), "{name} {to_server}");
         }
     }
-    // 9000-19.7-4, 9000-19.20-2: of two frames that go one way.
+    // 9000-19.7-4, 9000-19.20-2: two frames that only servers send.
     for (payload, frame_type) in [(vec![0x07, 1, 1], 0x07), (vec![0x1e], 0x1e)] {
         let expected = Some((Code::PROTOCOL_VIOLATION, Some(frame_type)));
         assert_eq!(answer(true, PacketKind::OneRtt, &payload), expected);
@@ -215,12 +216,12 @@ const LEVELS: [PacketKind; 3] = [PacketKind::Initial, PacketKind::Handshake, Pac
 
 /// RFC 9000-10.3-1, 9000-11-1, 9000-12.4-1, 9000-12.4-2, 9000-17.2-7, 9000-17.3.1-3, and section 13.1, in each space.
 #[test]
-fn what_is_wrong_at_each_level() {
+fn errors_at_each_level() {
     for kind in LEVELS {
         for to_server in [true, false] {
             let empty = answer(to_server, kind, &[]);
             let small = kind == PacketKind::Initial && to_server;
-            // Such a datagram of a client is too small: 9000-14.1-3.
+            // RFC 9000-14.1-3: such a datagram of a client is too small.
             let expected = (!small).then_some((Code::PROTOCOL_VIOLATION, Some(0)));
             assert_eq!(empty, expected, "no frames, {kind:?}");
             // Largest 10000.
@@ -244,12 +245,12 @@ fn what_is_wrong_at_each_level() {
     }
 }
 
-/// RFC 9000-7.5-2, in each space; and RFC 9001 section 4.1.3: none that is new at a level that TLS has left.
+/// RFC 9000-7.5-2, in each space; and RFC 9001 section 4.1.3: no new data at a level that TLS has left.
 #[test]
-fn more_handshake_data_than_there_may_be() {
+fn more_handshake_data_than_permitted() {
     for kind in LEVELS {
         for to_server in [true, false] {
-            // The server has had its ClientHello, the client its Finished.
+            // The server has received the ClientHello, the client the Finished.
             let left = (kind, to_server) == (PacketKind::Initial, true)
                 || (kind, to_server) == (PacketKind::Handshake, false);
             let found = |offset| answer(to_server, kind, &encoded(&Frame::Crypto { offset, data: b"x" }));
@@ -276,14 +277,15 @@ fn handshake_messages_at_the_wrong_time() {
     }
 }
 
-/// RFC 9000-7-2, and RFC 9001 sections 4.8 and 8.1: the end that finds out closes with the alert, the other one hears it.
+/// RFC 9000-7-2, and RFC 9001 sections 4.8 and 8.1: the endpoint that detects the error closes with the alert, which
+/// the other one receives.
 #[test]
 fn handshakes_that_tls_refuses() {
     use tls::Protection;
     for protection in [Protection::Null, Protection::Tls] {
         let options = tls::Options { protection, ..tls::Options::default() };
         let context = |alpn: &[u8], seed| tls::Context::new(&options, &[alpn], seed).unwrap();
-        // The server speaks another application protocol: no_application_protocol.
+        // The server supports another application protocol: no_application_protocol.
         let mut pair = Pair::new(context(b"one", 7), config(&[]), config(&[]), delay(10));
         pair.restart(context(b"two", 7), config(&[]));
         pair.run_for(ms(25));
@@ -311,20 +313,21 @@ fn handshakes_that_tls_refuses() {
     }
 }
 
-/// A handshake in which the first message with transport parameters towards a victim is altered: ClientHello or
-/// EncryptedExtensions. Both begin with 4 bytes of type and length and, in the model, the parameters behind their length.
+/// A handshake in which the first message with transport parameters to a victim is altered: ClientHello or
+/// EncryptedExtensions. Both start with 4 bytes of type and length; in the model, the parameters follow with their
+/// length.
 fn with_altered_hello(
     to_server: bool,
     mut change: impl FnMut(&mut [u8]) + 'static,
 ) -> Option<(Code, Option<u64>)> {
     let mut done = false;
-    let link = move |server: bool, _: u64, flying: &mut Flying| {
+    let link = move |server: bool, _: u64, flying: &mut DatagramInFlight| {
         if server == to_server && !done {
             done = alter(flying, if to_server { 1 } else { 8 }, &mut change);
         }
         vec![ms(10)]
     };
-    // Long values, so that there is room.
+    // Long values, to make room.
     let window = || crate::pair::size(1 << 40);
     let long = [
         ("initial_max_data", window()),
@@ -344,8 +347,8 @@ fn with_altered_hello(
     error(&mut pair, to_server, 0)
 }
 
-/// Alters a handshake message of this type that stands at the beginning of its CRYPTO stream.
-fn alter(flying: &mut Flying, message: u8, change: &mut impl FnMut(&mut [u8])) -> bool {
+/// Alters a handshake message of this type at the start of its CRYPTO stream.
+fn alter(flying: &mut DatagramInFlight, message: u8, change: &mut impl FnMut(&mut [u8])) -> bool {
     let mut start = 0;
     while start < flying.bytes.len() {
         let rest = &flying.bytes[start..];
@@ -370,7 +373,7 @@ fn alter(flying: &mut Flying, message: u8, change: &mut impl FnMut(&mut [u8])) -
     false
 }
 
-/// A parameter as it is on the wire.
+/// The encoding of a parameter.
 fn parameter(id: u64, value: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     wire::varint::encode(&mut out, id);
@@ -379,13 +382,13 @@ fn parameter(id: u64, value: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Puts others in the place of the parameters named, and keeps the length by one that nobody knows.
+/// Replaces the named parameters, and keeps the length with an unknown one.
 fn replace(message: &mut [u8], without: &[u64], with: &[Vec<u8>]) {
     let length = usize::from(u16::from_be_bytes([message[4], message[5]]));
     let old = message[6..6 + length].to_vec();
     let mut reader = wire::Reader::new(&old);
     let mut new = with.concat();
-    // Only the ids: what is left out has a default.
+    // Only the ids: omitted parameters have defaults.
     while !reader.is_empty() {
         let id = reader.varint().unwrap();
         let value = reader.prefixed().unwrap();
@@ -394,16 +397,17 @@ fn replace(message: &mut [u8], without: &[u64], with: &[Vec<u8>]) {
         }
     }
     let left = length.checked_sub(new.len() + 3).expect("room");
-    // RFC 9000-7.4.2-1: one of those that are reserved so that they are ignored.
+    // RFC 9000-7.4.2-1: one of the reserved parameters that must be ignored.
     new.push(27);
     new.extend_from_slice(&(0x4000 | left as u16).to_be_bytes());
     new.resize(length, 0);
     message[6..6 + length].copy_from_slice(&new);
 }
 
-/// RFC 9000-18.2-1, 9000-18.2-8 (with nothing wrong, a client's are taken), 9000-4.6-1, 9000-7.3-1, 9000-7.3-2, 9000-7.3-3, 9000-7.3-4, 9000-7.4-1, 9000-18.2-5, 9000-18.2-7, 9000-18.2-9.
+/// RFC 9000-18.2-1, 9000-18.2-8 (a client's valid parameters are accepted), 9000-4.6-1, 9000-7.3-1, 9000-7.3-2,
+/// 9000-7.3-3, 9000-7.3-4, 9000-7.4-1, 9000-18.2-5, 9000-18.2-7, 9000-18.2-9.
 #[test]
-fn transport_parameters_that_must_not_be() {
+fn invalid_transport_parameters() {
     const SOURCE: u64 = 0x0f;
     const ORIGINAL: u64 = 0x00;
     let preferred = |length: u8| {
@@ -416,7 +420,7 @@ fn transport_parameters_that_must_not_be() {
     let integer = |id, n: u64| parameter(id, &(large | n).to_be_bytes());
     type Row = (&'static str, Vec<u64>, Vec<Vec<u8>>, [bool; 2]);
     let both = [true, true];
-    // What goes, what comes, and whether it is an error of clients and of servers.
+    // The removed and added parameters, and whether they are an error from clients and from servers.
     let mut table: Vec<Row> = vec![
         ("nothing wrong", vec![], vec![], [false, false]),
         ("one that nobody knows", vec![], vec![parameter(0x3e8, b"what?")], [false, false]),
@@ -456,7 +460,7 @@ fn transport_parameters_that_must_not_be() {
             let (without, with) = (without.clone(), with.clone());
             let found = with_altered_hello(to_server, move |message| replace(message, &without, &with));
             let expected = match name {
-                // RFC 9000-19.15-4: it takes number 1, which the server, who knows nothing of it, gives to another id.
+                // RFC 9000-19.15-4: it uses sequence number 1, which the unaware server also gives to another id.
                 "preferred_address of a client" if !to_server => Some((Code::PROTOCOL_VIOLATION, Some(0x18))),
                 _ => wrong.then_some((Code::TRANSPORT_PARAMETER_ERROR, CRYPTO)),
             };
@@ -465,7 +469,7 @@ fn transport_parameters_that_must_not_be() {
     }
 }
 
-/// A CONNECTION_CLOSE as it was seen: the type of its packet, the code, and whether that is the application's.
+/// A CONNECTION_CLOSE on the wire: the type of its packet, the code, and whether it is the application's.
 fn closes(pair: &Pair, mark: usize, to_server: bool) -> Vec<(PacketKind, u64, bool)> {
     let mut found = Vec::new();
     for packet in pair.sent_from(mark, to_server) {
@@ -478,24 +482,24 @@ fn closes(pair: &Pair, mark: usize, to_server: bool) -> Vec<(PacketKind, u64, bo
     found
 }
 
-/// RFC 9000-10.2.3-1, 9000-10.2.3-2, 9000-10.2.3-3, 9000-12.5-1, 9000-12.5-2: in which packets a close goes out, from
-/// the first packet to the confirmed handshake, and which of them tell the application's code.
+/// RFC 9000-10.2.3-1, 9000-10.2.3-2, 9000-10.2.3-3, 9000-12.5-1, 9000-12.5-2: the packets in which a close is sent,
+/// from the first packet to the confirmed handshake, and those that reveal the application's code.
 #[test]
 fn a_close_at_each_stage_of_the_handshake() {
     use PacketKind::{Handshake, Initial, OneRtt};
     let table: [(bool, u64, &[PacketKind]); 6] = [
-        // The client has said hello.
+        // The client has sent its ClientHello.
         (false, 5, &[Initial]),
-        // The server has answered; with what it knows the client may read any of these.
+        // The server has responded; as far as it knows, the client can open any of these packets.
         (true, 15, &[Initial, Handshake, OneRtt]),
-        // The client is done; that the server has 1-RTT keys it does not know.
+        // The client has completed the handshake, but does not know whether the server has 1-RTT keys.
         (false, 25, &[Handshake, OneRtt]),
-        // Confirmed: the server first, then, by HANDSHAKE_DONE, the client.
+        // Confirmed: first at the server, then, by HANDSHAKE_DONE, at the client.
         (true, 35, &[OneRtt]),
         (false, 45, &[OneRtt]),
         (true, 500, &[OneRtt]),
     ];
-    // The server's flight leaves it some of three times what came.
+    // The server's flight does not use up the anti-amplification credit.
     let options =
         tls::Options { certificate_chain: units::Size::from_bytes(1500), ..tls::Options::default() };
     let context = crate::pair::context(&options);
@@ -513,7 +517,7 @@ fn a_close_at_each_stage_of_the_handshake() {
         let expected: Vec<_> = kinds.iter().map(|kind| told(*kind)).collect();
         assert_eq!(closes(&pair, mark, !server), expected, "the application's, server: {server}, {at} ms");
 
-        // The transport's, by a packet without frames of the highest level that the victim can open.
+        // A transport error, caused by a packet without frames at the highest level that the victim can open.
         let open = match (server, at) {
             (_, ..20) => Initial,
             (false, ..40) => Handshake,
@@ -523,7 +527,7 @@ fn a_close_at_each_stage_of_the_handshake() {
         pair.run_for(ms(at));
         pair.cut();
         if pair.accepted.is_empty() {
-            // Nothing can come yet.
+            // Nothing can arrive yet.
             continue;
         }
         let mark = pair.mark();

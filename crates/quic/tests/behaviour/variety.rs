@@ -1,4 +1,4 @@
-//! What an endpoint may vary: the spin bit, the QUIC bit, skipped packet numbers.
+//! Optional variation of packets: the spin bit, the QUIC bit, skipped packet numbers.
 
 use crate::pair::{Pair, config, contexts, delay, ms, null};
 use quic::{CloseReason, Config};
@@ -10,14 +10,14 @@ fn with(option: &'static str) -> Config {
     config(&[(option, Value::Flag(true))])
 }
 
-/// A handshake, and so many bytes to the server.
+/// A handshake, and a transfer of this many bytes to the server.
 fn transfer(pair: &mut Pair, bytes: u64) {
     pair.establish();
     pair.upload(bytes);
     pair.run_for(ms(3000));
 }
 
-/// First bytes of the datagrams that one side sent from `mark` on.
+/// The first bytes of the datagrams that one endpoint sent from `mark` on.
 fn first_bytes(pair: &Pair, mark: usize, to_server: bool) -> Vec<FirstByte> {
     let seen = pair.wire[mark..].iter().filter(|seen| seen.to_server == to_server);
     seen.map(|seen| FirstByte(seen.bytes[0])).collect()
@@ -25,7 +25,7 @@ fn first_bytes(pair: &Pair, mark: usize, to_server: bool) -> Vec<FirstByte> {
 
 /// RFC 9000 section 17.4.
 #[test]
-fn the_spin_bit_turns_over_once_each_round_trip() {
+fn the_spin_bit_flips_once_per_round_trip() {
     let (mut spinning, mut still) = (0, 0);
     for seed in 0..16 {
         let mut pair = Pair::seeded(seed, null(), with("spin_bit"), with("spin_bit"), delay(10));
@@ -40,7 +40,7 @@ fn the_spin_bit_turns_over_once_each_round_trip() {
         let edges = bits.windows(2).filter(|pair| pair[0] != pair[1]).count();
         match edges {
             0 => still += 1,
-            // A second of round trips of 20 ms; a packet every 5 ms shows the edge up to that much later.
+            // One second of round trips of 20 ms; packets every 5 ms show an edge up to 5 ms late.
             _ => {
                 assert!((35..=51).contains(&edges), "{edges}");
                 spinning += 1;
@@ -52,7 +52,7 @@ fn the_spin_bit_turns_over_once_each_round_trip() {
 
 /// RFC 9000-17.4-2.
 #[test]
-fn nothing_varies_unless_it_is_asked_for() {
+fn nothing_varies_by_default() {
     let mut pair = Pair::plain();
     transfer(&mut pair, 100_000);
     for to_server in [true, false] {
@@ -71,7 +71,7 @@ fn nothing_varies_unless_it_is_asked_for() {
 
 /// RFC 9287-3-2, 9287-3.1-1, 9287-3.1-2, 9287-3.1-3, 9287-3.1-4.
 #[test]
-fn the_quic_bit_is_greased_if_both_say_so() {
+fn the_quic_bit_is_greased_if_both_announce_it() {
     for context in contexts() {
         for (client, server) in [(true, true), (true, false), (false, true), (false, false)] {
             let options = |on| if on { with("grease_quic_bit") } else { config(&[]) };
@@ -80,7 +80,7 @@ fn the_quic_bit_is_greased_if_both_say_so() {
             for to_server in [true, false] {
                 let firsts = first_bytes(&pair, 0, to_server);
                 let cleared = firsts.iter().filter(|first| !first.fixed_bit()).count();
-                // Both decide for themselves to send so, and need the other's leave.
+                // Each endpoint decides for itself to clear the bit, and needs the other's permission.
                 if client && server {
                     assert!(cleared * 4 > firsts.len() && cleared * 4 < firsts.len() * 3, "{cleared}");
                 } else {
@@ -99,7 +99,7 @@ fn the_quic_bit_is_greased_if_both_say_so() {
 
 /// RFC 9000-17.2-1, 9000-17.3.1-1; RFC 9287-3-2.
 #[test]
-fn a_cleared_quic_bit_is_taken_by_those_who_said_so() {
+fn a_cleared_quic_bit_is_accepted_only_if_announced() {
     for (options, taken) in [(config(&[]), 0), (with("grease_quic_bit"), 1)] {
         let mut pair = Pair::new(null(), config(&[]), options.clone(), delay(10));
         pair.establish();
@@ -111,7 +111,7 @@ fn a_cleared_quic_bit_is_taken_by_those_who_said_so() {
         assert_eq!(pair.server().stats().packets_received, received + taken);
         assert!(!pair.server().is_over());
     }
-    // Without a connection nothing is agreed upon.
+    // Without a connection nothing is negotiated.
     let mut pair = Pair::new(null(), config(&[]), with("grease_quic_bit"), delay(10));
     pair.drain();
     let mut first = pair.wire[0].bytes.clone();
@@ -121,7 +121,7 @@ fn a_cleared_quic_bit_is_taken_by_those_who_said_so() {
 }
 
 #[test]
-fn skipped_numbers_harm_nobody_who_is_honest() {
+fn skipped_numbers_do_not_affect_an_honest_peer() {
     for context in contexts() {
         let options = || with("skip_packet_numbers");
         let mut pair = Pair::new(context, options(), options(), delay(10));
@@ -133,9 +133,9 @@ fn skipped_numbers_harm_nobody_who_is_honest() {
     }
 }
 
-/// RFC 9000 sections 13.1 and 21.4: an optimistic acknowledgement of all that was sent covers what was not.
+/// RFC 9000 sections 13.1 and 21.4: an optimistic acknowledgement of all packets also covers a skipped number.
 #[test]
-fn who_acknowledges_a_skipped_number_is_found_out() {
+fn an_acknowledgement_of_a_skipped_number_is_detected() {
     for skip in [true, false] {
         let client = config(&[("skip_packet_numbers", Value::Flag(skip))]);
         let mut pair = Pair::new(null(), client, config(&[]), delay(10));

@@ -1,4 +1,5 @@
-//! Versions that are not spoken: what a server answers, what a client believes (RFC 9000 sections 5.2, 6 and 17.2.1).
+//! Unsupported versions: a server's response, and the responses that a client accepts (RFC 9000 sections 5.2, 6 and
+//! 17.2.1).
 
 use crate::pair::{Pair, at, ms};
 use quic::Event;
@@ -6,7 +7,7 @@ use trace::PacketKind;
 use wire::header::{Invariants, version_negotiation};
 use wire::{ConnectionId, Frame, Header, Version};
 
-/// A version that nobody speaks (RFC 9000 section 15).
+/// A version that nobody supports (RFC 9000 section 15).
 const NONE: Version = Version(0x1a2a_3a4a);
 
 /// A datagram of this length with a long header.
@@ -21,7 +22,7 @@ fn long_header(version: Version, destination: &[u8], source: &[u8], length: usiz
     bytes
 }
 
-/// What a server that knows nobody sends when this arrives.
+/// The response of a server without connections to this datagram.
 fn answers(bytes: Vec<u8>) -> Vec<Vec<u8>> {
     let mut pair = Pair::plain();
     pair.cut();
@@ -34,7 +35,7 @@ fn answers(bytes: Vec<u8>) -> Vec<Vec<u8>> {
 
 /// RFC 9000-17.2.1-2, 9000-17.2.1-3, 9000-17.2.1-4, 9000-17.2.1-5, 9000-17.2.1-6.
 #[test]
-fn a_server_tells_which_versions_it_speaks() {
+fn a_server_lists_its_versions() {
     for (to, from) in [(0, 0), (3, 8), (8, 8), (20, 20), (21, 20), (255, 255)] {
         let (to, from) = (vec![0xaa; to], vec![0xbb; from]);
         let sent = answers(long_header(NONE, &to, &from, 1200));
@@ -50,14 +51,14 @@ fn a_server_tells_which_versions_it_speaks() {
 
 /// RFC 9000-5.2.2-1, 9000-6.1-1.
 #[test]
-fn nothing_is_said_to_small_datagrams_and_to_version_negotiation() {
+fn small_datagrams_and_version_negotiation_get_no_answer() {
     let (to, from) = ([0xaa; 8], [0xbb; 8]);
     assert_eq!(answers(long_header(NONE, &to, &from, 1199)), [[0; 0]; 0]);
     assert_eq!(answers(long_header(Version::NEGOTIATION, &to, &from, 1200)), [[0; 0]; 0]);
     assert_eq!(answers(long_header(NONE, &to, &from, 1200)).len(), 1);
 }
 
-/// The ids of the client's first packet: where it went, and where it came from.
+/// The ids of the client's first packet: destination and source.
 fn first_ids(pair: &Pair) -> (ConnectionId, ConnectionId) {
     let header = Header::parse(&pair.wire[0].bytes, 8).unwrap();
     (header.destination, header.source)
@@ -71,10 +72,10 @@ fn negotiated(after: u64, unused: u8, versions: &[Version], right_ids: bool) -> 
     let source = if right_ids { ours } else { ConnectionId::new(&[9; 8]).unwrap() };
     let mut bytes = Vec::new();
     version_negotiation(&mut bytes, unused, theirs.as_bytes(), source.as_bytes(), versions);
-    // Of the fixed bit, too.
+    // Including the fixed bit.
     bytes[0] = 0x80 | unused;
     pair.arrive(false, bytes);
-    // Silently, and without a closing period.
+    // Silently, without a closing period.
     let gone = pair.client_is_gone();
     assert_eq!(gone, pair.client_events.contains(&Event::Ended));
     let mark = pair.mark();
@@ -85,7 +86,7 @@ fn negotiated(after: u64, unused: u8, versions: &[Version], right_ids: bool) -> 
 
 /// RFC 9000-6.2-1, 9000-6.2-2, 9000-6.2-3, 9000-17.2.1-1.
 #[test]
-fn a_client_gives_up_only_where_no_version_is_left() {
+fn a_client_gives_up_only_if_no_version_is_left() {
     for unused in [0, 0x7f, 0x40] {
         assert!(negotiated(5, unused, &[NONE], true));
         assert!(negotiated(5, unused, &[NONE, Version(7)], true));
@@ -95,7 +96,7 @@ fn a_client_gives_up_only_where_no_version_is_left() {
     }
 }
 
-/// RFC 9000-5.2.1-1: packets of another version are not of this connection, even if it is spoken here.
+/// RFC 9000-5.2.1-1: packets of another version do not belong to this connection, even if the endpoint supports it.
 #[test]
 fn packets_of_another_version_are_discarded() {
     for (to_server, time) in [(false, 15), (true, 15)] {

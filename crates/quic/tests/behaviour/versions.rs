@@ -1,6 +1,8 @@
-//! Versions that are spoken: how ends that speak 1 and 2 agree on one (RFC 9368, RFC 9369).
+//! Version negotiation between endpoints that support versions 1 and 2 (RFC 9368, RFC 9369).
 
-use crate::pair::{Flying, Link, Pair, config, context, contexts, count, delay, losing, ms, null, opening};
+use crate::pair::{
+    DatagramInFlight, Link, Pair, config, context, contexts, count, delay, losing, ms, null, opening,
+};
 use quic::{CloseReason, Config, Connection, Data, Event};
 use tls::{Context, EarlyData, KeyShare, Options, Protection};
 use trace::PacketKind;
@@ -11,18 +13,18 @@ use wire::{Code, Direction, Header, StreamId, Version};
 const V1: Version = Version::V1;
 const V2: Version = Version::V2;
 
-/// Options of an end that speaks these versions, others of them changed.
+/// Options of an endpoint that supports these versions, with other options changed.
 fn speaking(versions: &str, changes: &[(&str, Value)]) -> Config {
     let mut changes = changes.to_vec();
     changes.push(("versions", Value::Text(versions.to_owned())));
     config(&changes)
 }
-/// The same of a client whose first packet is in the one that it prefers.
+/// The same for a client whose first packet has its preferred version.
 fn beginning(versions: &str) -> Config {
     speaking(versions, &[("first_version", Value::Text("preferred".to_owned()))])
 }
 
-/// The types and versions of the packets with long headers that went this way, each once, in the order of their first.
+/// The types and versions of the packets with long headers in this direction, each once, in order of appearance.
 fn spoken(pair: &Pair, from: usize, to_server: bool) -> Vec<(PacketKind, Version)> {
     let mut spoken = Vec::new();
     for seen in pair.wire[from..].iter().filter(|seen| seen.to_server == to_server) {
@@ -59,7 +61,7 @@ fn read(connection: &mut Connection, stream: StreamId) -> Vec<u8> {
     bytes.truncate(read.bytes as usize);
     bytes
 }
-/// The error that ended a connection here.
+/// The local error that ended a connection.
 fn error(connection: &mut Connection) -> Option<Code> {
     match connection.close_reason() {
         Some(CloseReason::Transport(error)) => Some(error.code),
@@ -69,9 +71,9 @@ fn error(connection: &mut Connection) -> Option<Code> {
 
 /// RFC 9368 section 2.3, RFC 9369 section 4.
 #[test]
-fn ends_agree_on_what_the_server_likes_best() {
+fn endpoints_agree_on_the_servers_preferred_version() {
     let table = [
-        // What the client speaks, the server, and what both end up with.
+        // The versions of the client, those of the server, and the negotiated one.
         ("1", "1", V1),
         ("1", "2 1", V1),
         ("2 1", "1", V1),
@@ -103,14 +105,14 @@ fn the_servers_first_packet_shows_the_version() {
         pair.establish();
         assert_eq!(spoken(&pair, 0, true), [(Initial, V1), (Initial, V2), (Handshake, V2)]);
         assert_eq!(spoken(&pair, 0, false), [(Initial, V2), (Handshake, V2)]);
-        // One round trip, as without.
+        // One round trip, as without negotiation.
         assert!(pair.client().stats().packets_dropped == 0 && pair.server().stats().packets_dropped == 0);
     }
 }
 
-/// An end that speaks version 1 alone says nothing of versions, and the size of its packets shows it.
+/// An endpoint that supports only version 1 sends no version_information, as the size of its packets shows.
 #[test]
-fn version_information_is_sent_where_there_is_a_choice() {
+fn version_information_is_sent_if_there_is_a_choice() {
     let first = |versions| {
         let pair = {
             let mut pair = Pair::new(null(), speaking(versions, &[]), speaking("2 1", &[]), delay(10));
@@ -123,7 +125,7 @@ fn version_information_is_sent_where_there_is_a_choice() {
     assert_eq!(["1", "1 2"].map(first), [false, true]);
 }
 
-/// Whatever of the first flights is lost, and however the ClientHello is cut.
+/// For any losses in the first flights, and any split of the ClientHello.
 #[test]
 fn lost_packets_do_not_change_the_choice() {
     let large = Options { key_share: KeyShare::X25519MlKem768, ..Options::default() };
@@ -143,7 +145,7 @@ fn lost_packets_do_not_change_the_choice() {
     }
 }
 
-/// RFC 9369 section 4.1: Retry comes in the version of the packet that it answers.
+/// RFC 9369 section 4.1: a Retry has the version of the packet that it answers.
 #[test]
 fn a_retry_comes_before_the_choice() {
     for tls in contexts() {
@@ -156,9 +158,9 @@ fn a_retry_comes_before_the_choice() {
     }
 }
 
-/// RFC 9368 section 2.1 and 8: after a Version Negotiation packet the handshake begins anew.
+/// RFC 9368 section 2.1 and 8: a Version Negotiation packet restarts the handshake.
 #[test]
-fn a_client_begins_anew_in_a_version_that_the_server_lists() {
+fn a_client_restarts_in_a_version_that_the_server_lists() {
     for (server, agreed) in [("1", V1), ("2 1", V2), ("1 2", V1)] {
         let first = |client: &Config, tls: Context| {
             let mut pair = Pair::new(tls, client.clone(), speaking(server, &[]), delay(10));
@@ -172,7 +174,7 @@ fn a_client_begins_anew_in_a_version_that_the_server_lists() {
             let reacted = spoken(&pair, 0, false)[0].0 == PacketKind::VersionNegotiation;
             assert_eq!(reacted, server == "1");
             talk(&mut pair);
-            // With no version in common the end comes at once.
+            // Without a common version the connection ends immediately.
             if server == "1" {
                 let pair = first(&speaking("2", &[]), tls);
                 assert!(pair.client_events.contains(&Event::Ended) && pair.client_is_gone());
@@ -181,7 +183,7 @@ fn a_client_begins_anew_in_a_version_that_the_server_lists() {
     }
 }
 
-/// A Version Negotiation packet to the client's first packet, as anybody on the way can make it.
+/// A Version Negotiation packet in response to the client's first packet, as anybody on the path can forge it.
 fn forged(pair: &Pair, versions: &[Version]) -> Vec<u8> {
     let header = Header::parse(&pair.wire[0].bytes, 8).unwrap();
     let mut bytes = Vec::new();
@@ -193,23 +195,23 @@ fn forged(pair: &Pair, versions: &[Version]) -> Vec<u8> {
 #[test]
 fn a_forged_version_negotiation_does_not_lead_to_a_worse_version() {
     for tls in contexts() {
-        // The server would have taken 2, as the client likes best, and now keeps 1.
+        // The server would have chosen 2, which the client prefers, and now keeps 1.
         let mut pair = Pair::new(tls.clone(), beginning("2 1"), speaking("1 2", &[]), delay(10));
         pair.run_to(crate::pair::at(5));
         let bytes = forged(&pair, &[V1]);
         pair.arrive(false, bytes.clone());
-        // The second of them is not heard.
+        // The second of them is ignored.
         pair.arrive(false, bytes);
         pair.run_for(ms(100));
         assert_eq!(error(pair.client()), Some(Code::VERSION_NEGOTIATION_ERROR));
-        // A server that likes 2 best comes back to it, and nothing is lost.
+        // A server that prefers 2 returns to it, so the attack has no effect.
         let mut pair = Pair::new(tls.clone(), beginning("2 1"), speaking("2 1", &[]), delay(10));
         pair.run_to(crate::pair::at(5));
         let bytes = forged(&pair, &[V1]);
         pair.arrive(false, bytes);
         pair.run_for(ms(500));
         assert_eq!(pair.client().version(), V2);
-        // One that lists what was tried says nothing.
+        // A packet that lists the attempted version is ignored.
         let mut pair = Pair::new(tls, beginning("2 1"), speaking("2 1", &[]), delay(10));
         pair.run_to(crate::pair::at(5));
         let bytes = forged(&pair, &[V1, V2]);
@@ -219,10 +221,9 @@ fn a_forged_version_negotiation_does_not_lead_to_a_worse_version() {
     }
 }
 
-/// A link on which the version information towards one end is altered: what it begins with, and what comes in the place
-/// of that.
+/// A link that alters the version_information sent to one endpoint: the original start, and its replacement.
 fn altering(to_server: bool, old: &'static [u8], new: &'static [u8]) -> Link {
-    Box::new(move |server, _, flying: &mut Flying| {
+    Box::new(move |server, _, flying: &mut DatagramInFlight| {
         let found = flying.bytes.windows(old.len()).position(|seen| seen == old);
         if let Some(at) = found.filter(|_| server == to_server) {
             flying.bytes[at..at + new.len()].copy_from_slice(new);
@@ -236,31 +237,31 @@ fn altering(to_server: bool, old: &'static [u8], new: &'static [u8]) -> Link {
 fn version_information_that_does_not_fit_ends_the_connection() {
     const SAYS_ONE: &[u8] = &[0x11, 12, 0, 0, 0, 1];
     const SAYS_TWO: &[u8] = &[0x11, 12, 0x6b, 0x33, 0x43, 0xcf];
-    // A client that says that it has begun with 2, when it has not.
+    // A client that falsely claims to have started with 2.
     let mut pair =
         Pair::new(null(), speaking("1 2", &[]), speaking("1 2", &[]), altering(true, SAYS_ONE, SAYS_TWO));
     pair.run_for(ms(15));
     assert_eq!(error(pair.server()), Some(Code::VERSION_NEGOTIATION_ERROR));
-    // A server that says that it has chosen 2, when it speaks 1.
+    // A server that claims to have chosen 2, but uses 1.
     let mut pair =
         Pair::new(null(), speaking("1 2", &[]), speaking("1 2", &[]), altering(false, SAYS_ONE, SAYS_TWO));
     pair.run_for(ms(25));
     assert_eq!(error(pair.client()), Some(Code::VERSION_NEGOTIATION_ERROR));
-    // One that goes over to 2 and says nothing of it: the parameter gets an id that nobody knows.
+    // A server that changes to 2 without version_information: the parameter gets an unknown id.
     let mut pair =
         Pair::new(null(), speaking("1 2", &[]), speaking("2 1", &[]), altering(false, SAYS_TWO, &[27]));
     pair.run_for(ms(25));
     assert_eq!(error(pair.client()), Some(Code::VERSION_NEGOTIATION_ERROR));
 }
 
-/// RFC 9369 section 4.1: both go by the version that was agreed on, and drop what is not of it.
+/// RFC 9369 section 4.1: both endpoints use the negotiated version and drop packets of others.
 #[test]
-fn former_packets_are_not_heard_once_both_have_changed() {
+fn packets_of_the_former_version_are_dropped_once_both_have_changed() {
     let mut pair = Pair::new(null(), speaking("1 2", &[]), speaking("2 1", &[]), delay(10));
     pair.run_to(crate::pair::at(25));
     assert_eq!(pair.server().version(), V2);
     let received = pair.server().stats().packets_received;
-    // The forger writes version 1.
+    // The forged packet has version 1.
     pair.inject(true, PacketKind::Initial, &[wire::Frame::Ping, wire::Frame::Padding { length: 1200 }]);
     assert_eq!(pair.server().stats().packets_received, received + 1, "the client may not have seen it yet");
     pair.run_to(crate::pair::at(35));
@@ -269,9 +270,9 @@ fn former_packets_are_not_heard_once_both_have_changed() {
     assert_eq!(pair.server().stats().packets_received, received);
 }
 
-/// What a client knows of a server is of one version (RFC 9369 section 5), and the next connection begins in it.
+/// A client's memory of a server is tied to one version (RFC 9369 section 5), with which the next connection starts.
 #[test]
-fn tickets_and_tokens_are_of_the_version_that_was_agreed_on() {
+fn tickets_and_tokens_belong_to_the_negotiated_version() {
     let tickets = |protection| Options { protection, tickets: 2, early_data: true, ..Options::default() };
     for protection in [Protection::Null, Protection::Tls] {
         let tls = context(&tickets(protection));
@@ -292,13 +293,13 @@ fn tickets_and_tokens_are_of_the_version_that_was_agreed_on() {
         assert!(spoken(&pair, mark, true).iter().all(|(_, version)| *version == V2));
         assert_eq!(pair.server.stats().new_tokens_accepted, 1);
         talk(&mut pair);
-        // A client that speaks 1 alone has nothing to take up.
+        // A client that supports only 1 has no session to resume.
         pair.hang_up();
         pair.open(opening(speaking("1", &[])).with_early_data());
         pair.run_for(ms(500));
         assert_eq!(pair.client().early_data(), EarlyData::NotOffered);
         assert_eq!(pair.client().version(), V1);
-        // Nor has one whose server does not speak 2 any more: what it has said early is said again.
+        // Nor has one whose server does not support 2 any more: its early data is sent again.
         pair.hang_up();
         pair.restart(tls, speaking("1", &[]));
         pair.open(opening(beginning("2 1")).with_early_data());
@@ -315,7 +316,7 @@ fn tickets_and_tokens_are_of_the_version_that_was_agreed_on() {
     }
 }
 
-/// A ticket of version 1 keeps its connection in that, though the server likes 2 best.
+/// A ticket of version 1 keeps its connection at version 1, although the server prefers 2.
 #[test]
 fn a_resumed_session_stays_in_its_version() {
     for protection in [Protection::Null, Protection::Tls] {
@@ -337,7 +338,7 @@ fn a_resumed_session_stays_in_its_version() {
     }
 }
 
-/// RFC 9369 section 3.3.2: the labels of key updates are of the version, too.
+/// RFC 9369 section 3.3.2: the labels of key updates depend on the version, too.
 #[test]
 fn keys_are_updated_in_version_2() {
     for tls in contexts() {

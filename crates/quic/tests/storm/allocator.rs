@@ -1,9 +1,9 @@
-//! How much memory the endpoints hold: an allocator that counts what is asked for inside of their calls.
+//! The memory held by the endpoints: an allocator that counts allocations inside of their calls.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Counts for each thread what is allocated and given back inside of [`inside`].
+/// Counts allocated and freed bytes inside of [`inside`], per thread.
 pub(crate) struct Counting;
 
 thread_local! {
@@ -14,7 +14,7 @@ thread_local! {
 }
 
 fn note(bytes: i64) {
-    // After a thread's end there is nothing to count.
+    // Nothing is counted after the end of a thread.
     let _ = INSIDE.try_with(|inside| {
         if inside.get() {
             HELD.with(|held| held.set(held.get() + bytes));
@@ -22,7 +22,7 @@ fn note(bytes: i64) {
     });
 }
 
-/// Runs a call into an endpoint; what it allocates is held by the endpoint until another such call gives it back.
+/// Runs a call into an endpoint. Its allocations count as held by the endpoint until another such call frees them.
 pub(crate) fn inside<T>(call: impl FnOnce() -> T) -> T {
     let before = INSIDE.with(|inside| inside.replace(true));
     let result = call();
@@ -35,7 +35,7 @@ pub(crate) fn held() -> i64 {
     HELD.with(Cell::get)
 }
 
-/// Forgets what a case that panicked left behind.
+/// Forgets the allocations of a panicked case.
 pub(crate) fn start_anew() {
     INSIDE.with(|inside| inside.set(false));
     HELD.with(|held| held.set(0));

@@ -1,10 +1,10 @@
-//! The applications at the ends of connections, as the world sees them.
+//! The applications of connections, as seen by the world.
 
 use quic::{Config, Connection, Handle};
 use units::Time;
 
-/// One end of a connection: that of a client, by its number over all clients and their rounds, or one of the server's,
-/// by its number in the order in which they came.
+/// One end of a connection: a client's, by its number over all clients and their rounds, or the server's, by its
+/// number in order of acceptance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum End {
     Client(usize),
@@ -17,31 +17,32 @@ impl End {
     }
 }
 
-/// The applications of all connections. Memory counts as held only if it is allocated inside of the calls that are counted:
-/// all work on a connection belongs there.
+/// The applications of all connections. Memory counts as held only if it is allocated inside of counted calls, so all
+/// work on a connection belongs there.
 pub(crate) trait Applications {
-    /// Something may have happened at this end: its events are theirs to poll.
+    /// Handles the events of this end.
     fn attend(&mut self, now: Time, end: End, handle: Handle, connection: &mut Connection);
-    /// Whether all that this client's connection is for has come to its end; `accepted` is the server's end of it.
+    /// Whether the work of this client's connection is complete; `accepted` is the server's end of it.
     fn is_done(&self, client: usize, accepted: usize) -> bool;
-    /// Whether each connection must come to its end, and with the right bytes.
+    /// Whether each connection must complete, with the right bytes.
     fn is_strict(&self) -> bool;
-    /// What is not over, for the message of a failure.
+    /// The unfinished work, for the message of a failure.
     fn describe(&self, client: usize, accepted: Option<usize>) -> String;
-    /// Gives back what they hold.
+    /// Frees everything they hold.
     fn end(self)
     where
         Self: Sized,
     {
     }
-    /// What must hold after each step.
+    /// Checks what must hold after each step.
     fn check(&self) {}
-    /// Whether this client's connection is counted in the tally: not that of one that breaks the rules. An end it must come to, too.
+    /// Whether this client's connection is counted in the tally: not if it violates the protocol. It must end in any
+    /// case.
     fn counts(&self, client: usize) -> bool {
         let _ = client;
         true
     }
-    /// What they may hold of a connection with these options, in bytes.
+    /// The number of bytes that they may hold for a connection with these options.
     fn most_memory(&self, config: &Config) -> i64 {
         let _ = config;
         0

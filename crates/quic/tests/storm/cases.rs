@@ -1,4 +1,4 @@
-//! Cases: each is a seed, a world, and what its end is judged by.
+//! Cases: each is a seed, a world, and a judgement of its end.
 
 use crate::allocator::{held, start_anew};
 use crate::applications::{Applications, End};
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use tls::Protection;
 use units::{Duration, Time};
 
-/// When a connection that could still finish has had all the time for it.
+/// The time by which every connection that can finish has finished.
 const LAST: Duration = Duration::from_secs(900);
 
 fn number(name: &str) -> Option<u64> {
@@ -22,12 +22,12 @@ pub(crate) struct Tally {
     pub connections: u64,
     pub established: u64,
     pub finished: u64,
-    /// Cases in which an end closed a connection because its peer broke a rule.
+    /// Cases in which an endpoint closed a connection because of a violation by its peer.
     pub broken: u64,
     pub peak: i64,
 }
 
-/// Runs a case for each seed and says which one failed.
+/// Runs a case for each seed and reports the failed one.
 pub(crate) fn for_seeds(name: &str, default: u64, mut case: impl FnMut(u64) -> Tally) -> Tally {
     let first = number("QUIC_STORM_FIRST").unwrap_or(0);
     let count = number("QUIC_STORM_CASES").unwrap_or(default);
@@ -52,7 +52,7 @@ pub(crate) fn for_seeds(name: &str, default: u64, mut case: impl FnMut(u64) -> T
     sum
 }
 
-/// Goes on until all is over; `allowed` judges how each connection ended.
+/// Runs until everything has ended; `allowed` judges the end of each connection.
 pub(crate) fn run<A: Applications>(
     mut world: World<A>,
     weather: &mut Weather,
@@ -69,7 +69,7 @@ pub(crate) fn run<A: Applications>(
         }
     }
     let mut tally = Tally { peak: world.laws.peak, ..Tally::default() };
-    // A Version Negotiation packet has nothing that shows that it was altered on its way.
+    // Nothing protects a Version Negotiation packet against alteration in transit.
     let negotiated = world.server.stats().version_negotiations_sent > 0;
     let allowed = |end: End, reason: &CloseReason| {
         allowed(end, reason) || negotiated && matches!(reason, CloseReason::VersionMismatch)
@@ -84,7 +84,7 @@ pub(crate) fn run<A: Applications>(
                 tally.finished += u64::from(done);
             }
             assert!(
-                // A peer that lies about what arrived can delay the rest for ever.
+                // A peer with false acknowledgements can delay the rest forever.
                 done || close.is_some() || !world.applications.is_strict(),
                 "client {index} neither finishes nor ends by {}\n{}",
                 world.now,
@@ -111,12 +111,12 @@ pub(crate) fn is_natural(reason: &CloseReason) -> bool {
     reason.is_clean() || matches!(reason, CloseReason::IdleTimeout | CloseReason::StatelessReset)
 }
 
-/// The token of a Retry is good for one address: RFC 9000 section 8.1.3.
+/// The token of a Retry is valid for one address: RFC 9000 section 8.1.3.
 pub(crate) fn is_lost_token(reason: &CloseReason) -> bool {
     is_error(reason, wire::Code::INVALID_TOKEN)
 }
 
-/// A client detects that it was led to a version that both prefer less: RFC 9368 section 4.
+/// A client detects a downgrade of the version: RFC 9368 section 4.
 pub(crate) fn is_downgrade(reason: &CloseReason) -> bool {
     is_error(reason, wire::Code::VERSION_NEGOTIATION_ERROR)
 }
@@ -129,8 +129,8 @@ pub(crate) fn is_error(reason: &CloseReason, expected: wire::Code) -> bool {
     }
 }
 
-/// A full server refuses clients. An attacker can fill it, with clients or with one first packet sent from many addresses: each
-/// of them is another client to the server.
+/// A full server refuses clients. An attacker can fill it with clients, or with one first packet sent from many
+/// addresses, each of which looks like another client.
 pub(crate) fn is_refusal(reason: &CloseReason) -> bool {
     matches!(reason, CloseReason::PeerTransport { code: wire::Code::CONNECTION_REFUSED, .. })
 }

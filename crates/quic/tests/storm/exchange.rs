@@ -1,4 +1,4 @@
-//! What the applications at both ends do: many streams, some given up midway, every byte known.
+//! The applications at both ends: many streams, some aborted midway, every byte known.
 
 use crate::allocator::inside;
 use crate::applications::{Applications, End};
@@ -12,24 +12,24 @@ use wire::{Direction, StreamId};
 /// The longest stream.
 const LONGEST: u64 = 60_000;
 
-/// A half of a stream that an end sends on.
+/// The sending half of a stream.
 #[derive(Debug)]
 struct Sending {
     length: u64,
     written: u64,
-    /// It is given up once so much was written.
+    /// It is reset after this many bytes are written.
     reset_at: Option<u64>,
     over: bool,
 }
 
-/// A half of a stream that an end receives on.
+/// The receiving half of a stream.
 #[derive(Debug, Default)]
 struct Receiving {
     offset: u64,
     finished: bool,
-    /// It was reset by the peer or given up here.
+    /// It was reset by the peer or stopped here.
     given_up: bool,
-    /// It is given up once so much was read.
+    /// It is stopped after this many bytes are read.
     stop_at: Option<u64>,
 }
 
@@ -45,11 +45,11 @@ struct State {
 pub(crate) struct Exchange {
     random: Stream,
     ends: BTreeMap<End, State>,
-    /// Whether what is received must be what was sent.
+    /// Whether the received data must equal the sent data.
     pub strict: bool,
 }
 
-/// The byte that stands at this place of a stream; the first half is virtual.
+/// The byte at this offset of a stream; the first half is virtual.
 fn byte(stream: StreamId, from_client: bool, length: u64, offset: u64) -> u8 {
     let plain = wire::pattern::byte(offset);
     let mark = (stream.value() as u8).wrapping_mul(31).wrapping_add(if from_client { 7 } else { 77 });
@@ -67,12 +67,12 @@ impl Exchange {
         Exchange { random, ends: BTreeMap::new(), strict: true }
     }
 
-    /// Events of one end.
+    /// Handles the events of one end.
     fn on_events(&mut self, now: Time, end: End, connection: &mut Connection, events: &[Event]) {
         for event in events {
             match *event {
                 Event::EarlyDataReady | Event::Connected => {
-                    // Streams that the peer opened may have been told before.
+                    // Streams opened by the peer may have been reported before.
                     let planned = 1 + self.random.below(12);
                     let state = self.ends.entry(end).or_default();
                     if !std::mem::replace(&mut state.planned, true) {
@@ -130,7 +130,7 @@ impl Exchange {
         }
     }
 
-    /// Some datagrams, as long as the peer takes them; each says its length at the front.
+    /// Sends some datagrams, if the peer accepts them; each starts with its length.
     fn send_datagrams(&mut self, connection: &mut Connection) {
         for _ in 0..self.random.below(4) {
             let Some(longest) = connection.max_datagram_size().filter(|longest| *longest > 0) else { return };
@@ -188,7 +188,7 @@ impl Exchange {
             match result {
                 Ok(taken) => half.written += taken,
                 Err(StreamError::Blocked) => return,
-                // The peer stopped it, or the connection is over.
+                // The peer has stopped it, or the connection is closed.
                 Err(_) => half.over = true,
             }
         }

@@ -1,7 +1,7 @@
-//! An attacker with the keys, or a peer that is one: valid packets with frames of all kinds and values.
+//! An attacker with the keys, or a malicious peer: valid packets with frames of all kinds and values.
 
 use crate::applications::Applications;
-use crate::world::{Flying, Overheard, World, client_address, server_address};
+use crate::world::{DatagramInFlight, ObservedIds, World, client_address, server_address};
 use random::Stream;
 use trace::PacketKind;
 use units::Duration;
@@ -9,11 +9,11 @@ use wire::header::{LongHeader, ShortHeader};
 use wire::{Code, ConnectionId, Direction, Ecn, Frame, StreamId, Truncated, Version};
 
 const TAG: usize = 16;
-/// Bytes of a packet number.
+/// The length of a packet number.
 const NUMBER_LENGTH: usize = 4;
 
-/// The codes that such frames may call for (RFC 9000 section 20.1). INTERNAL_ERROR is not among them: whatever a peer
-/// does, it is the peer that is wrong.
+/// The codes that such frames may cause (RFC 9000 section 20.1). INTERNAL_ERROR is not among them, because the peer
+/// is always at fault.
 pub(crate) const CODES: [Code; 11] = [
     Code::NO_ERROR,
     Code::FLOW_CONTROL_ERROR,
@@ -39,7 +39,7 @@ fn number(random: &mut Stream) -> u64 {
     }
 }
 
-/// A frame that decodes, with values of all kinds.
+/// A valid frame with values of all kinds.
 fn frame<'a>(random: &mut Stream, bytes: &'a [u8]) -> Frame<'a> {
     let data = &bytes[..random.below(bytes.len() as u64) as usize];
     let id = StreamId::from_value(if random.chance(0.7) { random.below(24) } else { number(random) });
@@ -79,7 +79,7 @@ fn frame<'a>(random: &mut Stream, bytes: &'a [u8]) -> Frame<'a> {
     }
 }
 
-/// The bytes of an ACK frame with ranges that decode.
+/// The bytes of an ACK frame with valid ranges.
 fn ack(random: &mut Stream, out: &mut Vec<u8>) {
     let mut largest = random.below(300);
     out.push(if random.chance(0.8) { 2 } else { 3 });
@@ -105,12 +105,12 @@ fn ack(random: &mut Stream, out: &mut Vec<u8>) {
     }
 }
 
-/// A packet that opens: under null protection a tag of zeros fits, under TLS there are the secrets of the wiretap. Where
-/// there is no secret, or none after that number of key updates, the tag is wrong.
+/// A packet that can be opened: with null protection by a tag of zeros, with TLS by the secrets of the wiretap.
+/// Without a secret for this number of key updates, the tag is wrong.
 fn packet<A>(
     random: &mut Stream,
     world: &World<A>,
-    known: &Overheard,
+    known: &ObservedIds,
     kind: PacketKind,
     payload: &[u8],
 ) -> Vec<u8> {
@@ -121,7 +121,7 @@ fn packet<A>(
     };
     let (full, number) = (number, Truncated::with_length(number, NUMBER_LENGTH));
     let (destination, source) = (known.destination, known.source);
-    // Most connections update their keys never or seldom.
+    // Most connections update their keys rarely or never.
     let updates = match &world.wiretap {
         Some(_) if random.chance(0.3) => random.below(4) as u32,
         _ => 0,
@@ -181,11 +181,11 @@ pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>, fi
     send(random, world, &known, kind, &payload);
 }
 
-/// Sends a packet with this payload in the name of one of the ends.
+/// Sends a packet with this payload on behalf of one of the ends.
 pub(crate) fn send<A: Applications>(
     random: &mut Stream,
     world: &mut World<A>,
-    known: &Overheard,
+    known: &ObservedIds,
     kind: PacketKind,
     payload: &[u8],
 ) {
@@ -196,5 +196,8 @@ pub(crate) fn send<A: Applications>(
     };
     let delay = Duration::from_micros(random.below(20_000));
     let client = known.to_server.then_some((known.client, true));
-    world.launch(delay, Flying { from, to, bytes, hole: None, damage: None, ecn: Ecn::NotEct, client });
+    world.launch(
+        delay,
+        DatagramInFlight { from, to, bytes, hole: None, damage: None, ecn: Ecn::NotEct, client },
+    );
 }

@@ -5,23 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use units::Time;
 
-/// A server may send so many times what it received to an address that is not proven (RFC 9000 section 8.1).
+/// The ratio of bytes sent to bytes received at an address that is not validated (RFC 9000 section 8.1).
 const AMPLIFICATION: u64 = 3;
-/// So many things may happen at one instant.
+/// The maximum number of events at one time.
 const MOST_AT_ONCE: u64 = 20_000;
-/// And so many in a case.
+/// The maximum number of events in a case.
 const MOST_STEPS: u64 = 2_000_000;
-/// What a connection may hold beside what its options admit: the state itself, handshake messages that came out of
-/// order in three spaces, acknowledgements, what is in flight.
+/// The memory of a connection beyond its options: the state itself, out-of-order handshake messages in three spaces,
+/// acknowledgements, packets in flight.
 const PER_CONNECTION: i64 = 200_000;
-/// An application's byte may cost so many: an odd frame of a few bytes is kept with its bookkeeping.
+/// The maximum memory per byte of an application: a frame of a few bytes is kept with its bookkeeping.
 const OVERHEAD: i64 = 4;
 
-/// The books that are kept.
+/// The measurements for the laws.
 pub(crate) struct Laws {
-    /// By address: bytes that the server received from it and sent to it.
+    /// Bytes that the server has received from and sent to each address.
     traffic: BTreeMap<SocketAddr, (u64, u64)>,
-    /// Addresses from which a client has answered.
+    /// Addresses from which a client has responded.
     proven: BTreeSet<SocketAddr>,
     most_memory: i64,
     /// The most that was held.
@@ -42,7 +42,7 @@ impl Laws {
         }
     }
 
-    /// `count` connections of these options may be held, and `on_each` bytes for what runs on each.
+    /// Permits `count` connections with these options, and `on_each` bytes for the application of each.
     pub(crate) fn admit(&mut self, config: &Config, count: u64, on_each: i64) {
         let windows = config.initial_max_data.as_bytes() + 20 * config.send_buffer.as_bytes();
         self.most_memory += count as i64 * (PER_CONNECTION + OVERHEAD * windows as i64 + on_each);
@@ -55,8 +55,8 @@ impl Laws {
         }
     }
 
-    /// What was sent to this address reached a client, who may answer from elsewhere: any path's PATH_RESPONSE will do (RFC
-    /// 9000 section 8.2.3).
+    /// A packet to this address has reached a client, which may respond from another one: a PATH_RESPONSE is valid on
+    /// any path (RFC 9000 section 8.2.3).
     pub(crate) fn forwarded(&mut self, from: SocketAddr) {
         self.proven.insert(from);
     }

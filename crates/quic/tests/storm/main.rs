@@ -1,9 +1,9 @@
-//! The endpoint in a storm: several clients, one server, and an attacker between them who loses, repeats, reorders,
-//! cuts and alters datagrams, moves and spoofs addresses, replays, and invents packets, with keys and without.
+//! The endpoint under attack: several clients, one server, and an attacker between them who loses, repeats, reorders,
+//! truncates and alters datagrams, changes and spoofs addresses, replays and forges packets, with and without keys.
 //!
-//! Whatever happens: no panic, no standing still, bounded memory, at most three bytes for one to an address that is not
-//! proven, and each connection comes to its end with all bytes intact or closes with the code that the RFC names.
-//! Each case is a seed; a failure prints it. `QUIC_STORM_CASES` sets how many there are for each kind of attack,
+//! In all cases: no panic, no deadlock, bounded memory, at most three bytes sent per byte received to an address that
+//! is not validated, and each connection completes with all bytes intact or closes with the error code of the RFC.
+//! Each case is a seed, which a failure prints. `QUIC_STORM_CASES` sets the number of cases for each kind of attack,
 //! `QUIC_STORM_FIRST` the first seed (0).
 
 mod allocator;
@@ -36,7 +36,7 @@ static ALLOCATOR: allocator::Counting = allocator::Counting;
 
 type World = world::World<Exchange>;
 
-/// Contexts without tickets, with tickets that are good once, and with tickets that can be replayed.
+/// Contexts without tickets, with tickets for single use, and with tickets that can be replayed.
 fn context(protection: Protection, seed: u64) -> tls::Context {
     static MADE: OnceLock<Vec<tls::Context>> = OnceLock::new();
     let made = MADE.get_or_init(|| {
@@ -75,18 +75,19 @@ fn case_of_weather(seed: u64, protection: Protection) -> Tally {
 
 fn under_weather(name: &str, default: u64, protection: Protection) {
     let tally = for_seeds(name, default, |seed| case_of_weather(seed, protection));
-    // Who moves during the handshake is lost (RFC 9000 section 9); whose handshake succeeded can move as he likes.
+    // A client that moves during the handshake fails (RFC 9000 section 9); afterwards it can move at will.
     assert!(tally.established * 10 >= tally.connections * 8, "{tally:?}");
     assert!(tally.finished * 100 >= tally.established * 97, "{tally:?}");
 }
 
-/// Cases that found something.
+/// Cases that have found errors.
 #[test]
-fn what_was_found_stays_mended() {
-    // A window that a lost packet of ACK and PADDING frames held for ever, beside an MTU probe that wanted the rest.
+fn past_errors_stay_fixed() {
+    // A lost packet with only ACK and PADDING frames occupied the window forever, beside an MTU probe that needed the
+    // rest.
     start_anew();
     case_of_weather(63_578, Protection::Tls);
-    // A probe that repeated a TLS message behind virtual stream data.
+    // A probe repeated a TLS message after virtual stream data.
     start_anew();
     case_of_weather(4_427, Protection::Null);
 }
@@ -127,16 +128,16 @@ fn under_outsiders(name: &str, default: u64, protection: Protection) {
 }
 
 #[test]
-fn who_has_no_keys_does_no_harm() {
+fn an_attacker_without_keys_does_no_harm() {
     under_outsiders("outsider", 150, Protection::Null);
 }
 
 #[test]
-fn who_has_no_keys_does_no_harm_under_tls() {
+fn an_attacker_without_keys_does_no_harm_under_tls() {
     under_outsiders("outsider, tls", 15, Protection::Tls);
 }
 
-/// Contexts whose secrets an attacker can use, for a wiretap.
+/// Contexts whose secrets an attacker can use, by a wiretap.
 fn tapped_context(seed: u64) -> (tls::Context, Cipher) {
     static MADE: OnceLock<Vec<(tls::Context, Cipher)>> = OnceLock::new();
     let made = MADE.get_or_init(|| {
@@ -187,7 +188,7 @@ fn under_insiders(name: &str, default: u64, protection: Protection) {
         let tally = run(world, &mut weather, protection, meddle, allowed);
         Tally { broken: u64::from(broken.get()), ..tally }
     });
-    // Packets that do not open would break nothing.
+    // Packets that cannot be opened would have no effect.
     assert!(tally.broken * 10 >= tally.connections, "{tally:?}");
 }
 

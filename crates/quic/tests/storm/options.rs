@@ -1,11 +1,11 @@
-//! Options of a connection drawn from the table, every row of it: what is new there is stormed at once.
+//! Options of a connection drawn from every row of the table, so that new options are included at once.
 
 use quic::Config;
 use random::Stream;
 use units::parameter::{Kind, Parameter, Value};
 use units::{Duration, Size};
 
-/// Bounds that keep a case short, or able to end; every other row is drawn from all that its kind admits.
+/// Bounds that keep a case short, or able to finish; all other rows are drawn from the whole range of their kind.
 fn bounds(name: &str) -> Option<(u64, u64)> {
     Some(match name {
         // Durations in microseconds.
@@ -14,7 +14,7 @@ fn bounds(name: &str) -> Option<(u64, u64)> {
         "max_idle_timeout" => (8_000_000, 40_000_000),
         "retry_token_lifetime" => (8_000_000, 40_000_000),
         "keep_alive" => (50_000, 20_000_000),
-        // Sizes in bytes: no credit at all would be no transfer.
+        // Sizes in bytes: without any credit there would be no transfer.
         "initial_max_data" => (3_000, 200_000),
         "initial_max_stream_data_bidi_local"
         | "initial_max_stream_data_bidi_remote"
@@ -35,7 +35,7 @@ fn bounds(name: &str) -> Option<(u64, u64)> {
     })
 }
 
-/// A number of every magnitude between the two.
+/// A number between the two, of any magnitude.
 fn between(random: &mut Stream, (low, high): (u64, u64)) -> u64 {
     let span = high - low;
     let digits = 64 - span.leading_zeros();
@@ -54,7 +54,7 @@ fn value(random: &mut Stream, parameter: &Parameter) -> Option<Value> {
         Kind::Integer(low, high) => Value::Integer(between(random, bounds.unwrap_or((low, high)))),
         Kind::Flag => Value::Flag(random.chance(0.5)),
         Kind::Choice(words) if parameter.name == "versions" => {
-            // All speak 1: without a version in common there would be no connection.
+            // All support 1: without a common version there would be no connection.
             let words: Vec<_> = words.iter().filter(|versions| versions.contains('1')).collect();
             Value::Text((*words[random.below(words.len() as u64) as usize]).to_owned())
         }
@@ -63,7 +63,7 @@ fn value(random: &mut Stream, parameter: &Parameter) -> Option<Value> {
     })
 }
 
-/// Options of a connection, each left as it is by default or drawn.
+/// Options of a connection, each default or drawn.
 pub(crate) fn config(random: &mut Stream) -> Config {
     let mut given = Vec::new();
     for parameter in quic::PARAMETERS {

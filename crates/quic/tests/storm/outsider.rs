@@ -1,14 +1,14 @@
-//! An attacker without keys: it replays, spoofs addresses, and invents what needs no keys.
+//! An attacker without keys: it replays packets, spoofs addresses, and forges packets that need no keys.
 
 use crate::applications::Applications;
 use crate::weather::flip;
-use crate::world::{Flying, ID_LENGTH, World, client_address, server_address};
+use crate::world::{DatagramInFlight, ID_LENGTH, World, client_address, server_address};
 use random::Stream;
 use std::net::{IpAddr, SocketAddr};
 use units::Duration;
 use wire::{ConnectionId, Damage, Ecn, Version};
 
-/// Nobody lives at these addresses.
+/// Addresses without a client.
 fn victim(random: &mut Stream) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, random.below(4) as u8], 7000 + random.below(3) as u16))
 }
@@ -17,7 +17,7 @@ fn is_victim(address: SocketAddr) -> bool {
     matches!(address.ip(), IpAddr::V4(ip) if ip.octets()[..3] == [192, 0, 2])
 }
 
-/// One that is spoken, or any.
+/// A supported version, or any.
 fn version(random: &mut Stream) -> Version {
     match random.below(4) {
         0 | 1 => Version::V1,
@@ -26,18 +26,19 @@ fn version(random: &mut Stream) -> Version {
     }
 }
 
-/// Does one thing. Gives whether it may make a client give up: a Version Negotiation packet needs no proof.
+/// Performs one attack. Returns whether it may end a client's connection: a Version Negotiation packet is not
+/// authenticated.
 pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>) -> bool {
     let client = random.below(world.clients.len() as u64) as usize;
     let delay = Duration::from_micros(random.below(50_000));
     match random.below(7) {
-        // What is underway, once more, from an address that is another's; perhaps altered.
+        // A copy of a datagram in flight from another address, possibly altered.
         0 | 1 => {
-            let count = world.underway().len() as u64;
+            let count = world.in_flight().len() as u64;
             if count == 0 {
                 return false;
             }
-            let picked = world.underway().nth(random.below(count) as usize).cloned();
+            let picked = world.in_flight().nth(random.below(count) as usize).cloned();
             let Some(mut copy) = picked else { return false };
             if random.chance(0.7) {
                 copy.from = victim(random);
@@ -48,21 +49,21 @@ pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>) ->
             }
             world.launch(delay, copy);
         }
-        // A packet of one connection to another's client.
+        // A packet of one connection, sent to another client.
         2 => {
-            let picked = world.underway().next().cloned();
+            let picked = world.in_flight().next().cloned();
             let Some(mut copy) = picked else { return false };
             if copy.to != server_address() {
                 if is_victim(copy.to) {
                     world.laws.forwarded(copy.to);
                 }
                 copy.to = client_address(client);
-                // Under null protection nothing has a tag: what the endpoint must refuse is marked as altered.
+                // With null protection packets have no real tag: those that must be refused are marked as damaged.
                 copy.damage = Some(Damage { first: 0, last: u32::MAX });
             }
             world.launch(delay, copy);
         }
-        // Noise, some of it with a plausible beginning.
+        // Noise, some of it with a plausible start.
         3 => {
             let mut bytes = vec![0; random.below(1500) as usize];
             random.fill(&mut bytes);
@@ -70,7 +71,7 @@ pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>) ->
                 && bytes.len() > 40
             {
                 match random.below(3) {
-                    // Also what a stateless reset looks like.
+                    // Including the format of a stateless reset.
                     0 => {
                         bytes[0] = 0x40 | bytes[0] & 0x3f;
                         bytes[1..1 + known.len()].copy_from_slice(known.as_bytes());
@@ -87,7 +88,7 @@ pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>) ->
             let from = if random.chance(0.5) { victim(random) } else { world.clients[client].outside };
             inject(world, delay, random.chance(0.5), client, from, bytes);
         }
-        // An Initial packet that nobody meant, of full size: a server may answer it.
+        // A random Initial packet of full size, which a server may answer.
         4 => {
             let mut bytes = vec![0; 1200 + random.below(200) as usize];
             random.fill(&mut bytes[6..]);
@@ -130,7 +131,7 @@ pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>) ->
     false
 }
 
-/// An id that was seen on the wire, of the usual length.
+/// An id of the usual length seen on the wire.
 fn overheard<A>(random: &mut Stream, world: &World<A>) -> Option<ConnectionId> {
     let count = world.overheard.len() as u64;
     let known = (count > 0).then(|| world.overheard[random.below(count) as usize].destination)?;
@@ -149,7 +150,10 @@ fn inject<A: Applications>(
         true => (from, server_address()),
         false => (server_address(), client_address(client)),
     };
-    // Under null protection nothing has a tag: what the endpoint must refuse is marked as altered.
+    // With null protection packets have no real tag: those that must be refused are marked as damaged.
     let damage = Some(Damage { first: 0, last: u32::MAX });
-    world.launch(delay, Flying { from, to, bytes, hole: None, damage, ecn: Ecn::NotEct, client: None });
+    world.launch(
+        delay,
+        DatagramInFlight { from, to, bytes, hole: None, damage, ecn: Ecn::NotEct, client: None },
+    );
 }

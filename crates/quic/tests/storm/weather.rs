@@ -1,28 +1,28 @@
-//! A bad network: it loses, repeats, delays, alters and cuts datagrams, and clients' addresses change under way.
+//! A bad network: it loses, repeats, delays, alters and truncates datagrams, and changes clients' addresses.
 
 use crate::applications::Applications;
-use crate::world::{Attacker, Flying, World};
+use crate::world::{Attacker, DatagramInFlight, World};
 use random::Stream;
 use std::net::SocketAddr;
 use units::{Duration, Time};
 use wire::{Damage, Ecn};
 
-/// How bad it is, and until when.
+/// The severity of the impairments, and their end.
 pub(crate) struct Weather {
     random: Stream,
     loss: f64,
     damage: f64,
     cut: f64,
     repeat: f64,
-    /// How often a client comes from a new address.
+    /// How often a client's address changes.
     pub moves: f64,
     /// Longer datagrams are lost.
     mtu: usize,
-    /// How often the ECN field becomes another.
+    /// How often the ECN field changes.
     remark: f64,
     delay: Duration,
     jitter: Duration,
-    /// From then on the sky is clear.
+    /// The end of the impairments.
     pub until: Time,
 }
 
@@ -31,7 +31,7 @@ impl Weather {
         let mut random = Stream::new(seed, "weather");
         let mut bad = |most: f64| random.unit() * random.unit() * most;
         let (loss, damage, cut, repeat, moves) = (bad(0.3), bad(0.3), bad(0.1), bad(0.3), bad(0.01));
-        // Of its own, so that it moves no other draws.
+        // A separate stream, so that it changes no other draws.
         let mut marks = Stream::new(seed, "marks");
         let mtu = [65_535, 65_535, 1_200, 1_200 + marks.below(400) as usize][marks.below(4) as usize];
         let remark = [0.0, 1.0, 0.1, 0.001][marks.below(4) as usize];
@@ -45,7 +45,7 @@ impl Weather {
         self.delay + Duration::from_nanos(self.random.below(self.jitter.as_nanos()))
     }
 
-    /// What it does between datagrams.
+    /// The impairments between datagrams.
     pub(crate) fn meddle<A: Applications>(&mut self, world: &mut World<A>) {
         if world.now < self.until && self.random.chance(self.moves) {
             let client = self.random.below(world.clients.len() as u64) as usize;
@@ -61,7 +61,7 @@ impl Weather {
 }
 
 /// Inverts a bit.
-pub(crate) fn flip(random: &mut Stream, flying: &mut Flying) {
+pub(crate) fn flip(random: &mut Stream, flying: &mut DatagramInFlight) {
     if flying.bytes.is_empty() {
         return;
     }
@@ -74,7 +74,7 @@ pub(crate) fn flip(random: &mut Stream, flying: &mut Flying) {
 }
 
 impl Attacker for Weather {
-    fn on_datagram(&mut self, now: Time, flying: &mut Flying, delays: &mut Vec<Duration>) {
+    fn on_datagram(&mut self, now: Time, flying: &mut DatagramInFlight, delays: &mut Vec<Duration>) {
         if now >= self.until {
             delays.push(self.delay);
             return;

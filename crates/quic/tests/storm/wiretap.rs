@@ -1,7 +1,7 @@
-//! The secrets of TLS, as the clients of a world have noted them, for an attacker that has the keys.
+//! The TLS secrets recorded by the clients of a world, for an attacker with the keys.
 
 use crate::allocator::inside;
-use crate::world::Overheard;
+use crate::world::ObservedIds;
 use quic::Connection;
 use std::collections::BTreeMap;
 use tls::{Cipher, Protection, Sealer, Secret, Side, initial_keys};
@@ -14,12 +14,12 @@ pub(crate) struct Wiretap {
 }
 
 impl Wiretap {
-    /// Connections agree on this suite.
+    /// The negotiated cipher suite.
     pub(crate) fn new(cipher: Cipher) -> Wiretap {
         Wiretap { cipher, secrets: BTreeMap::new() }
     }
 
-    /// Collects the secrets that a client has noted.
+    /// Collects the secrets recorded by a client.
     pub(crate) fn listen(&mut self, client: usize, connection: &mut Connection) {
         let taken = inside(|| connection.take_secrets());
         for secret in &taken {
@@ -28,12 +28,12 @@ impl Wiretap {
         inside(|| drop(taken));
     }
 
-    /// Protects packets of a connection as its end does after this number of key updates; `None` if
-    /// there is no secret for it yet.
-    pub(crate) fn sealer(&self, known: &Overheard, kind: PacketKind, updates: u32) -> Option<Sealer> {
+    /// The protection of packets from one end after this number of key updates; `None` if there is no secret for it
+    /// yet.
+    pub(crate) fn sealer(&self, known: &ObservedIds, kind: PacketKind, updates: u32) -> Option<Sealer> {
         let version = if known.version == wire::Version::V2 { wire::Version::V2.0 } else { 1 };
         if kind == PacketKind::Initial {
-            // They follow from the first packet (RFC 9001 section 5.2).
+            // They are derived from the first packet (RFC 9001 section 5.2).
             let side = if known.to_server { Side::Client } else { Side::Server };
             return Some(initial_keys(Protection::Tls, version, known.original.as_bytes(), side).local);
         }

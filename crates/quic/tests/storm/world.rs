@@ -1,4 +1,4 @@
-//! Some clients, one server, and a network that belongs to an attacker.
+//! Some clients, one server, and a network controlled by an attacker.
 
 use crate::allocator::{held, inside};
 use crate::applications::{Applications, End};
@@ -17,48 +17,48 @@ use wire::{ConnectionId, Damage, Ecn, Header, Hole, PacketKind};
 
 /// The length of the ids that endpoints choose.
 pub(crate) const ID_LENGTH: usize = 8;
-/// Connections that the server holds at most.
+/// The maximum number of connections of the server.
 pub(crate) const MAX_CONNECTIONS: usize = 6;
-/// A datagram never gets larger than this.
+/// The maximum size of a datagram.
 const LARGEST_DATAGRAM: usize = 65_527;
 
 pub(crate) fn server_address() -> SocketAddr {
     "10.0.0.2:443".parse().unwrap()
 }
 
-/// The address at which a client stands, behind whatever translates it.
+/// The address of a client before translation.
 pub(crate) fn client_address(index: usize) -> SocketAddr {
     SocketAddr::from(([10, 0, 1, index as u8 + 1], 50_000))
 }
 
-/// A datagram underway.
+/// A datagram in flight.
 #[derive(Debug, Clone)]
-pub(crate) struct Flying {
+pub(crate) struct DatagramInFlight {
     pub from: SocketAddr,
     pub to: SocketAddr,
     pub bytes: Vec<u8>,
     pub hole: Option<Hole>,
     pub damage: Option<Damage>,
     pub ecn: Ecn,
-    /// The client that sent it, if one did, and whether it had received anything by then.
+    /// The client that sent it, if any, and whether that had received anything before.
     pub client: Option<(usize, bool)>,
 }
 
-impl Flying {
+impl DatagramInFlight {
     pub(crate) fn length(&self) -> usize {
         self.bytes.len() + self.hole.map_or(0, |hole| hole.length as usize)
     }
 }
 
-/// The ids by which the newest packets of a connection are known: what an eavesdropper sees.
+/// The ids of the newest packets of a connection, as an eavesdropper sees them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Overheard {
+pub(crate) struct ObservedIds {
     pub to_server: bool,
-    /// Whose connection it is.
+    /// The client of the connection.
     pub client: usize,
     pub destination: ConnectionId,
     pub source: ConnectionId,
-    /// The id from which both ends have the keys of their Initial packets (RFC 9001 section 5.2).
+    /// The id from which both ends derive their Initial keys (RFC 9001 section 5.2).
     pub original: ConnectionId,
     pub kind: PacketKind,
     pub version: wire::Version,
@@ -70,23 +70,23 @@ pub(crate) struct Client {
     pub handle: Option<Handle>,
     pub config: Arc<Config>,
     pub opens_at: Time,
-    /// Connections that it has opened, and will have, one behind the other.
+    /// The number of connections opened so far, and the total, one after the other.
     pub rounds: usize,
     planned: usize,
-    /// The address that the world sees: the last that a translator gave it.
+    /// The public address: the last one given by a translator.
     pub outside: SocketAddr,
     pub has_received: bool,
-    /// How likely it is at any moment to move to another address of its own, and to update its keys.
+    /// The probabilities per step of migrating to another local address, and of updating keys.
     restless: f64,
-    /// Addresses of its own that it moved to.
+    /// The number of local addresses to which it has migrated.
     own: Vec<SocketAddr>,
-    /// How its connections ended, but for the last one while it lives.
+    /// The ends of its connections, except the one still open.
     pub closes: Vec<Option<CloseReason>>,
 }
 
-/// A client moves at most so often.
+/// The maximum number of migrations of a client.
 const MOST_MOVES: usize = 100;
-/// A client has at most so many connections, one behind the other.
+/// The maximum number of connections of a client, one after the other.
 pub(crate) const MOST_ROUNDS: usize = 3;
 
 /// The number of a client's connection over all clients.
@@ -95,18 +95,18 @@ pub(crate) fn connection_number(client: usize, round: usize) -> usize {
 }
 
 impl Client {
-    /// Whether it has another connection to open, now that it has none.
+    /// Whether it has none open, and another one to open.
     fn opens_next(&self) -> bool {
         self.endpoint.is_empty() && self.rounds < self.planned
     }
 }
 
-/// What the attacker does to a datagram: it is altered in place; each delay is a copy that arrives.
+/// An attacker. It alters a datagram in place; each returned delay is a copy that arrives.
 pub(crate) trait Attacker {
-    fn on_datagram(&mut self, now: Time, flying: &mut Flying, delays: &mut Vec<Duration>);
+    fn on_datagram(&mut self, now: Time, flying: &mut DatagramInFlight, delays: &mut Vec<Duration>);
 }
 
-/// Everything.
+/// Clients, server and network.
 pub(crate) struct World<A> {
     pub now: Time,
     pub clients: Vec<Client>,
@@ -115,18 +115,18 @@ pub(crate) struct World<A> {
     pub applications: A,
     /// The server's end of each client's connection.
     partners: BTreeMap<usize, usize>,
-    /// The server's connections whose handshake was completed.
+    /// The number of the server's completed handshakes.
     joined: BTreeSet<usize>,
     pub laws: Laws,
-    pub overheard: Vec<Overheard>,
-    /// For an attacker who has the keys.
+    pub overheard: Vec<ObservedIds>,
+    /// The secrets, for an attacker with the keys.
     pub wiretap: Option<Wiretap>,
-    flying: BTreeMap<(Time, u64), Flying>,
+    flying: BTreeMap<(Time, u64), DatagramInFlight>,
     order: u64,
     random: Stream,
-    /// What the endpoints share and did not allocate: it outlives them.
+    /// Memory shared by the endpoints that outlives them.
     kept: Vec<Arc<Config>>,
-    /// Old outside addresses still lead to their clients.
+    /// Old public addresses, which still lead to their clients.
     translated: BTreeMap<SocketAddr, usize>,
 }
 
@@ -192,7 +192,7 @@ impl<A: Applications> World<A> {
         }
     }
 
-    /// Drops the endpoints, with all that they allocated.
+    /// Drops the endpoints with all their memory.
     pub(crate) fn end(self) {
         let World { clients, server, accepted, kept, applications, .. } = self;
         inside(|| drop(server));
@@ -208,25 +208,25 @@ impl<A: Applications> World<A> {
         self.partners.get(&number).copied()
     }
 
-    /// Whether all that this client's connection is for has come to its end.
+    /// Whether the work of this client's connection is complete.
     pub(crate) fn is_done(&self, number: usize) -> bool {
         self.partner(number).is_some_and(|accepted| self.applications.is_done(number, accepted))
     }
 
-    /// From now on the client comes from another address; what is sent to the old one still finds it.
+    /// Changes the client's public address; datagrams to the old one still reach it.
     pub(crate) fn translate(&mut self, client: usize, outside: SocketAddr) {
         self.clients[client].outside = outside;
         self.translated.insert(outside, client);
     }
 
-    /// Puts a datagram on its way.
-    pub(crate) fn launch(&mut self, delay: Duration, flying: Flying) {
+    /// Sends a datagram.
+    pub(crate) fn launch(&mut self, delay: Duration, flying: DatagramInFlight) {
         self.order += 1;
         self.flying.insert((self.now + delay, self.order), flying);
     }
 
-    /// Datagrams that are underway.
-    pub(crate) fn underway(&self) -> impl ExactSizeIterator<Item = &Flying> {
+    /// The number of datagrams in flight.
+    pub(crate) fn in_flight(&self) -> impl ExactSizeIterator<Item = &DatagramInFlight> {
         self.flying.values()
     }
 
@@ -236,7 +236,7 @@ impl<A: Applications> World<A> {
             && self.server.is_empty()
     }
 
-    /// Lets the next thing happen; `false` if nothing is left to.
+    /// Processes the next event; returns `false` if none is left.
     pub(crate) fn step(&mut self, attacker: &mut dyn Attacker) -> bool {
         let opening = self.clients.iter().filter(|client| client.opens_next()).map(|client| client.opens_at);
         let timers = self.clients.iter().map(|client| client.endpoint.wake_at());
@@ -254,7 +254,7 @@ impl<A: Applications> World<A> {
                 client.rounds += 1;
                 client.closes.push(None);
             }
-            // An application that has all it wants leaves sooner or later.
+            // An application with nothing left to do closes the connection sooner or later.
             let number = connection_number(index, client.rounds.saturating_sub(1));
             let partner = self.partners.get(&number);
             if partner.is_some_and(|accepted| self.applications.is_done(number, *accepted))
@@ -294,10 +294,10 @@ impl<A: Applications> World<A> {
         true
     }
 
-    fn deliver(&mut self, mut flying: Flying) {
-        let Flying { from, to, .. } = flying;
+    fn deliver(&mut self, mut flying: DatagramInFlight) {
+        let DatagramInFlight { from, to, .. } = flying;
         let length = flying.length();
-        // A client behind a translator knows the address that it has, and not the one that the world sees.
+        // A client behind a translator knows its local address, not the public one.
         let behind = self.translated.get(&to).filter(|index| !self.clients[**index].own.contains(&to));
         let local = behind.map_or(to, |index| client_address(*index));
         let endpoint = if to == server_address() {
@@ -321,7 +321,7 @@ impl<A: Applications> World<A> {
         inside(|| endpoint.receive(now, datagram));
     }
 
-    /// Lets all ends send what they may send now, and applications act.
+    /// Sends all that the endpoints may send now, and runs the applications.
     fn drain(&mut self, attacker: &mut dyn Attacker) {
         for index in 0..self.clients.len() {
             let client = &mut self.clients[index];
@@ -361,7 +361,7 @@ impl<A: Applications> World<A> {
                 accepted.push((handle, None));
                 accepted.len() - 1
             });
-            // Which client it is that speaks, its address tells; a replayed handshake never comes to its end.
+            // The address identifies the client; a replayed handshake never completes.
             if connection.is_established()
                 && joined.insert(at)
                 && let Some(number) =
@@ -384,9 +384,9 @@ impl<A: Applications> World<A> {
     fn send(
         now: Time,
         order: &mut u64,
-        flying: &mut BTreeMap<(Time, u64), Flying>,
+        flying: &mut BTreeMap<(Time, u64), DatagramInFlight>,
         attacker: &mut dyn Attacker,
-        mut datagram: Flying,
+        mut datagram: DatagramInFlight,
     ) {
         assert!(datagram.length() <= LARGEST_DATAGRAM);
         let mut delays = Vec::new();
@@ -398,11 +398,11 @@ impl<A: Applications> World<A> {
     }
 }
 
-/// Takes everything out of an endpoint that it has to send and to tell now.
+/// Takes all pending datagrams and events from an endpoint.
 fn drain_endpoint(
     now: Time,
     endpoint: &mut Endpoint,
-    sent: &mut Vec<Flying>,
+    sent: &mut Vec<DatagramInFlight>,
     mut attend: impl FnMut(Handle, &mut Connection),
 ) {
     loop {
@@ -412,7 +412,7 @@ fn drain_endpoint(
             attend(handle, connection);
             inside(|| drop(connection.log().drain()));
         }
-        // With room for every datagram, so that the endpoint allocates none of it.
+        // With enough capacity, so that the endpoint does not allocate.
         let mut bytes = Vec::with_capacity(LARGEST_DATAGRAM);
         let Some(transmit) = inside(|| endpoint.transmit(now, &mut bytes)) else {
             if endpoint.next_active().is_some() {
@@ -420,7 +420,7 @@ fn drain_endpoint(
             }
             return;
         };
-        let flying = Flying {
+        let flying = DatagramInFlight {
             from: transmit.local,
             to: transmit.remote,
             bytes: bytes.clone(),
@@ -435,12 +435,12 @@ fn drain_endpoint(
     }
 }
 
-/// Notes what an eavesdropper learns from a datagram.
-fn overhear(overheard: &mut Vec<Overheard>, to_server: bool, client: usize, flying: &Flying) {
+/// Records what an eavesdropper learns from a datagram.
+fn overhear(overheard: &mut Vec<ObservedIds>, to_server: bool, client: usize, flying: &DatagramInFlight) {
     let Ok(header) = Header::parse_with_hole(&flying.bytes, ID_LENGTH, flying.hole) else { return };
     let at = overheard.iter().position(|known| known.to_server == to_server && known.client == client);
     let at = at.unwrap_or_else(|| {
-        overheard.push(Overheard {
+        overheard.push(ObservedIds {
             to_server,
             client,
             destination: header.destination,
@@ -451,7 +451,7 @@ fn overhear(overheard: &mut Vec<Overheard>, to_server: bool, client: usize, flyi
         });
         overheard.len() - 1
     });
-    // Another connection has begun, or another first packet was asked for (RFC 9001 section 5.2).
+    // Another connection has started, or another first packet was asked for (RFC 9001 section 5.2).
     if header.kind == PacketKind::Initial && to_server && overheard[at].source != header.source {
         note_original(overheard, client, header.destination);
     } else if header.kind == PacketKind::Retry {
@@ -465,6 +465,6 @@ fn overhear(overheard: &mut Vec<Overheard>, to_server: bool, client: usize, flyi
     overheard[at].kind = header.kind;
 }
 
-fn note_original(overheard: &mut [Overheard], client: usize, original: ConnectionId) {
+fn note_original(overheard: &mut [ObservedIds], client: usize, original: ConnectionId) {
     overheard.iter_mut().filter(|known| known.client == client).for_each(|known| known.original = original);
 }

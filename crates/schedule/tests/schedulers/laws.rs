@@ -1,4 +1,4 @@
-//! Laws over every row of the table, and those that only some definitions promise.
+//! Laws for every row of the table, and laws promised by only some definitions.
 
 use proptest::prelude::*;
 use random::Stream;
@@ -15,8 +15,8 @@ fn weight(weight: u16) -> Priority {
     Priority { weight, ..Priority::default() }
 }
 
-/// Work-conserving, stable, ready streams only, lost data first where that was asked for, no panic; and the same from the
-/// same. The laws themselves are asserted in the sender.
+/// Every scheduler is work-conserving and stable, returns only ready streams, sends lost data first if requested, does
+/// not panic, and is deterministic. The sender asserts the laws.
 #[test]
 fn every_scheduler_keeps_the_laws_in_any_order_of_events() {
     let count = SCHEDULERS.len();
@@ -33,10 +33,10 @@ fn every_scheduler_keeps_the_laws_in_any_order_of_events() {
     }
 }
 
-/// Nobody starves where the definition promises that: each of these streams, all of which always have data, has a turn
-/// among so many.
+/// Schedulers whose definition promises it do not let a stream starve: each of these streams, which always have data,
+/// has a turn within a bounded number of turns.
 #[test]
-fn nobody_starves_where_nobody_should() {
+fn no_stream_starves_where_the_definition_forbids_it() {
     let weights = [1, 5, 2, 7, 1, 3];
     let sum = weights.iter().map(|weight| usize::from(*weight)).sum::<usize>();
     for (name, within) in [("rr", 6), ("wrr", sum), ("wfq", 2 * sum), ("rfc9218", 6), ("fifo", 6)] {
@@ -57,9 +57,10 @@ fn nobody_starves_where_nobody_should() {
     }
 }
 
-/// The others say whom they let wait: the less urgent has nothing as long as the more urgent has data.
+/// The others state in their definition who waits: less urgent streams get nothing as long as more urgent ones have
+/// data.
 #[test]
-fn the_less_urgent_waits_where_that_is_the_definition() {
+fn less_urgent_streams_wait_where_the_definition_says_so() {
     for name in ["pfifo", "abs", "rfc9218", "adaptive"] {
         let mut sender = Sender::new(row(name), false);
         // 5/4 of 12,000 bytes in 100 ms: below the target of `adaptive`.
@@ -76,7 +77,7 @@ fn the_less_urgent_waits_where_that_is_the_definition() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Packets by weight within 2 %, over 10,000 of them.
+    /// Packets are shared by weight within 2 %, over 10,000 of them.
     #[test]
     fn wrr_meets_weights(weights in proptest::collection::vec(1u16..40, 2..6)) {
         let mut sender = Sender::new(row("wrr"), false);
@@ -92,7 +93,8 @@ proptest! {
         check_shares(&packets, &weights)?;
     }
 
-    /// Bytes by weight within 2 %, over 10,000 packets of all sizes, on streams of which some come later or pause.
+    /// Bytes are shared by weight within 2 %, over 10,000 packets of all sizes, on streams some of which start late or
+    /// pause.
     #[test]
     fn wfq_meets_weights(weights in proptest::collection::vec(1u16..9, 2..6), seed in any::<u64>()) {
         let mut sender = Sender::new(row("wfq"), false);
@@ -101,7 +103,7 @@ proptest! {
             let slot = sender.open();
             sender.set_priority(slot, weight(*known));
             sender.write(slot, 1 << 40);
-            // Those that are there already have had theirs, which is nothing to the others.
+            // Bytes sent before it starts do not count.
             for _ in 0..random.below(100) {
                 sender.turn(1200);
             }
@@ -119,14 +121,15 @@ proptest! {
         check_shares(&bytes, &weights)?;
     }
 
-    /// Messages of one stream each, or in a row on few streams, that some order sends in time at a packet a millisecond.
+    /// Messages on one stream each, or consecutive ones on few streams, which some order sends in time at a packet per
+    /// millisecond.
     #[test]
     fn edf_meets_all_deadlines_that_can_be_met(seed in any::<u64>(), one_each in any::<bool>()) {
         let messages = feasible(seed, one_each);
         prop_assert_eq!(late("edf", &messages), 0, "{:?}", messages);
     }
 
-    /// What is written first goes first, over all streams and whatever is lost.
+    /// Data written first is sent first, over all streams and whatever is lost.
     #[test]
     fn fifo_sends_in_the_order_of_writing(
         writes in proptest::collection::vec((0u32..8, 1u64..4000), 1..60),
@@ -165,7 +168,7 @@ fn check_shares(got: &[u64], weights: &[u16]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A message: the stream, when it is written, its packets, when it must have been sent. In milliseconds.
+/// A message: the stream, the time of writing, the packets and the deadline. In milliseconds.
 #[derive(Debug, Clone, Copy)]
 struct Message {
     stream: u32,
@@ -174,11 +177,11 @@ struct Message {
     deadline: u64,
 }
 
-/// Messages that a drawn order, one packet in each millisecond, sends in time.
+/// Messages that a random order with one packet per millisecond sends in time.
 fn feasible(seed: u64, one_each: bool) -> Vec<Message> {
     let mut random = Stream::new(seed, "messages");
     let streams = 1 + random.below(6);
-    // The order that keeps all deadlines: each millisecond is a stream's, or nobody's.
+    // The order that meets all deadlines: each millisecond belongs to a stream or is idle.
     let slots: Vec<_> = (0..150).map(|at| (at, random.below(streams + 1))).collect();
     let mut messages = Vec::new();
     for stream in 0..streams {
@@ -188,7 +191,7 @@ fn feasible(seed: u64, one_each: bool) -> Vec<Message> {
         while !rest.is_empty() {
             let (now, later) = rest.split_at((1 + random.below(5) as usize).min(rest.len()));
             rest = later;
-            // Within a stream what is written earlier is sent earlier.
+            // Within a stream, data written earlier is sent earlier.
             written = now[0].saturating_sub(random.below(20)).max(written);
             let deadline = now[now.len() - 1] + 1;
             messages.push(Message { stream: stream as u32, written, packets: now.len() as u64, deadline });
@@ -197,7 +200,7 @@ fn feasible(seed: u64, one_each: bool) -> Vec<Message> {
         if one_each {
             continue;
         }
-        // One latency budget for all of the stream, no longer than needed.
+        // One latency budget for the whole stream, no longer than necessary.
         let latency = mine.iter().map(|message| message.deadline - message.written).max().unwrap_or(0);
         for message in mine {
             message.deadline = message.written + latency;
@@ -211,7 +214,7 @@ fn feasible(seed: u64, one_each: bool) -> Vec<Message> {
     messages
 }
 
-/// How many of the messages are late with this scheduler.
+/// The number of late messages with this scheduler.
 fn late(name: &str, messages: &[Message]) -> usize {
     let mut sender = Sender::new(row(name), false);
     for stream in 0..=messages.iter().map(|message| message.stream).max().unwrap_or(0) {
@@ -253,9 +256,9 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-/// The sets are no easy ones: other schedulers miss deadlines of theirs.
+/// The sets are not trivial: other schedulers miss deadlines.
 #[test]
-fn only_deadlines_tell_of_deadlines() {
+fn other_schedulers_miss_deadlines() {
     for name in ["rr", "fifo", "wfq", "abs"] {
         let missed: usize = (0..20).map(|seed| late(name, &feasible(seed, seed % 2 == 0))).sum();
         assert!(missed > 20, "{name} missed {missed}");

@@ -1,3 +1,3 @@
-//! The laws of every scheduler: what each promises on its page, before drawn sequences of events.
+//! Laws of every scheduler: what its page promises, for random sequences of events.
 
 mod laws;

@@ -1,4 +1,4 @@
-//! What the application does (RFC 9293 section 3.9.1).
+//! The calls of the application (RFC 9293 section 3.9.1).
 
 use super::{Connection, Reset};
 use crate::data::{Data, Read, Run};
@@ -9,7 +9,8 @@ use units::Time;
 use wire::tcp::Timestamps;
 
 impl Connection {
-    /// Writes; gives how many bytes were taken. Virtual ones take no room and are taken all.
+    /// Writes data and returns the number of accepted bytes. Virtual bytes need no buffer space and are always
+    /// accepted.
     ///
     /// # Errors
     /// See [`StreamError`].
@@ -21,7 +22,7 @@ impl Connection {
         }
         let at = self.written();
         let data = match data {
-            // No stream is longer than what 62 bits count.
+            // A stream has at most 2^62 bytes.
             Data::Virtual(length) => Data::Virtual(length.min((1 << 62) - at)),
             Data::Bytes(bytes) => {
                 let kept = self.outgoing.stored() + self.tls.as_ref().map_or(0, |tls| tls.pending());
@@ -42,22 +43,22 @@ impl Connection {
         Ok(data.len())
     }
 
-    /// Lets no more be written while so many bytes or more wait to be sent for the first time, as the option
-    /// TCP_NOTSENT_LOWAT of sockets does: such a write is refused as blocked, and [`Event::Writable`](crate::Event::Writable)
-    /// follows. Without it only real bytes have a limit, the option `send_buffer`.
+    /// Blocks writes while at least `bytes` bytes wait to be sent for the first time, like the socket option
+    /// TCP_NOTSENT_LOWAT; [`Event::Writable`] follows. By default only real bytes are limited,
+    /// by the option `send_buffer`.
     pub fn limit_unsent(&mut self, bytes: u64) {
         self.unsent_limit = bytes.max(1);
     }
 
-    /// Bytes that wait to be sent for the first time.
+    /// Bytes that have not been sent yet.
     fn unsent(&self) -> u64 {
         let framed = (self.outgoing.end() + 1).saturating_sub(self.recovery.nxt);
         framed + self.tls.as_ref().map_or(0, |tls| tls.pending())
     }
 
-    /// Tells that a write can go on which was refused or cut short, if it can.
+    /// Reports that a blocked or partial write can continue, if it can.
     #[inline]
-    pub(super) fn tell_writable(&mut self) {
+    pub(super) fn report_writable(&mut self) {
         if self.write_blocked
             && self.outgoing.stored() < self.config.send_buffer.as_bytes()
             && self.unsent() < self.unsent_limit
@@ -67,7 +68,7 @@ impl Connection {
         }
     }
 
-    /// Application bytes that were written.
+    /// Application bytes written so far.
     fn written(&self) -> u64 {
         self.tls.as_ref().map_or(self.outgoing.end(), |tls| tls.written())
     }
@@ -81,7 +82,7 @@ impl Connection {
         }
     }
 
-    /// Ends the data behind what was written (RFC 9293 section 3.10.4): the peer can still send.
+    /// Ends the data of this side (RFC 9293 section 3.10.4). The peer can still send.
     ///
     /// # Errors
     /// See [`StreamError`].
@@ -108,44 +109,44 @@ impl Connection {
         })
     }
 
-    /// Takes what is there, but no more than `limit` bytes, without looking at it.
+    /// Discards up to `limit` bytes of the available data.
     ///
     /// # Errors
-    /// Those of [`Connection::read`].
+    /// See [`Connection::read`].
     pub fn skip(&mut self, now: Time, limit: u64) -> Result<Read, StreamError> {
         self.take(now, limit, |_| ())
     }
 
     fn take(&mut self, now: Time, limit: u64, each: impl FnMut(Run<'_>)) -> Result<Read, StreamError> {
-        self.told_readable = false;
+        self.readable_reported = false;
         let bytes = match &mut self.tls {
             Some(tls) => tls.ready.take(limit, each),
             None => self.incoming.read(limit, each),
         };
         let unread = self.unread();
         let finished = unread == 0 && self.peer_is_done();
-        let gone = self.close_reason.as_ref().is_some_and(CloseReason::is_broken);
-        if bytes == 0 && !finished && gone {
+        let broken = self.close_reason.as_ref().is_some_and(CloseReason::is_broken);
+        if bytes == 0 && !finished && broken {
             return Err(StreamError::Reset(NO_CODE));
         }
         self.end_was_read |= finished;
         self.window.on_read(now, self.incoming.next().saturating_sub(unread));
         self.stats.receive_window = self.stats.receive_window.max(self.window.size());
-        let hears = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
-        if hears && self.window.should_update(self.rcv_nxt(), unread, u64::from(self.agreed.mss)) {
+        let can_receive = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
+        if can_receive && self.window.should_update(self.rcv_nxt(), unread, u64::from(self.negotiated.mss)) {
             self.acks.at_once();
         }
         Ok(Read { bytes, finished })
     }
 
-    /// Application bytes that the peer has acknowledged.
+    /// Application bytes acknowledged by the peer.
     pub fn acked_bytes(&self) -> u64 {
         self.stats.acked_bytes
     }
 
-    /// The application wants no more of the connection, with a code and a reason that stay at this side. What it has
-    /// finished is still delivered, and the peer's end is still taken; but if this side has not finished, or the peer sends
-    /// more, the connection is reset (RFC 9293 section 3.10.5, RFC 2525 section 2.17).
+    /// Closes the connection. The code and the reason stay local. Data that was finished is still delivered, and the
+    /// peer's end is still acknowledged; but if this side has not finished, or the peer sends more data, the connection
+    /// is reset (RFC 9293 section 3.10.5, RFC 2525 section 2.17).
     pub fn close(&mut self, now: Time, code: u64, reason: &str) {
         if self.closed {
             return;
@@ -168,7 +169,7 @@ impl Connection {
             let acknowledgement = Some(self.theirs.wire(self.rcv_nxt()));
             let sequence = self.ours.wire(self.recovery.nxt);
             let timestamps = Timestamps { value: self.clock.value(now), echo: self.recent.echo() };
-            let timestamps = self.agreed.timestamps.then_some(timestamps);
+            let timestamps = self.negotiated.timestamps.then_some(timestamps);
             self.reset = Some(Reset { remote, sequence, acknowledgement, timestamps });
         }
         self.abort(now, CloseReason::Finished);

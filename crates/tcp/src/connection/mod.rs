@@ -1,4 +1,4 @@
-//! One end of a connection: the order in which things happen (RFC 9293 section 3.10).
+//! One end of a connection and the order of its operations (RFC 9293 section 3.10).
 
 mod application;
 mod receive;
@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::ecn::EcnState;
 use crate::event::{CloseReason, Event};
 use crate::fast_open::FastOpenState;
-use crate::handshake::{Agreed, Syn};
+use crate::handshake::{Negotiated, Syn};
 use crate::outgoing::Outgoing;
 use crate::reassembly::Reassembly;
 use crate::records::{Records, TlsSizes};
@@ -31,85 +31,85 @@ use units::{Duration, Time};
 use wire::tcp::Timestamps;
 use wire::{Damage, Ecn, Hole, Side};
 
-/// A segment that arrives. Whoever took it off the wire has verified its checksum, or says where it was altered.
+/// A received segment. Its receiver has verified the checksum, or reports where the segment was altered.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival<'a> {
-    /// Where it comes from.
+    /// The source address.
     pub remote: SocketAddr,
-    /// Its ECN field.
+    /// The ECN field.
     pub ecn: Ecn,
     /// Header and payload, without the bytes of the hole.
     pub bytes: &'a [u8],
-    /// Virtual bytes of the payload.
+    /// The virtual bytes of the payload.
     pub hole: Option<Hole>,
-    /// Where it was altered underway: then its checksum is wrong, and it is dropped (RFC 9293 section 3.1).
+    /// Where the segment was altered in transit. Its checksum is then wrong, and it is dropped (RFC 9293 section 3.1).
     pub damage: Option<Damage>,
 }
 
-/// A segment that leaves. Its checksum is left to who puts it on the wire.
+/// A segment to be sent. The caller computes its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmit {
-    /// Where it goes.
+    /// The destination address.
     pub remote: SocketAddr,
-    /// Its ECN field.
+    /// The ECN field.
     pub ecn: Ecn,
-    /// Virtual bytes of the payload.
+    /// The virtual bytes of the payload.
     pub hole: Option<Hole>,
-    /// Whether it has payload.
+    /// Whether the segment has payload.
     pub carries_data: bool,
 }
 
-/// What a connection's end is made from.
+/// The inputs for a new connection end.
 #[derive(Debug)]
 pub struct Setup {
-    /// Its own address.
+    /// The local address.
     pub local: SocketAddr,
-    /// Its options.
+    /// The options.
     pub config: Arc<Config>,
-    /// Where the initial sequence number and the like come from.
+    /// The random numbers for the initial sequence number and the timestamp clock.
     pub random: Stream,
-    /// What is listened to.
+    /// The trace events to record.
     pub interest: Interest,
-    /// What the sizes of the exchange follow from, where the options ask for TLS.
+    /// The parameters of the TLS exchange, if the options ask for TLS.
     pub tls: TlsSizes,
-    /// What the server's Fast Open cookies follow from (RFC 7413 section 4.1.2). A client with the option `cached` has the
-    /// cookie that this key gives.
+    /// The key of the server's Fast Open cookies (RFC 7413 section 4.1.2). A client with the option `cached` already
+    /// has the cookie derived from this key.
     pub cookie_key: u64,
-    /// The initial sequence number; default: a random one (RFC 6528 asks for one that nobody can guess).
+    /// The initial sequence number; random by default (RFC 6528 requires an unpredictable one).
     pub initial_sequence: Option<u32>,
 }
 
-/// What the peer lets this side send (RFC 9293 section 3.10.7.4).
+/// The send window granted by the peer (RFC 9293 section 3.10.7.4).
 #[derive(Debug, Clone, Copy, Default)]
 struct PeerWindow {
-    /// The number behind the last byte that it takes.
+    /// The right edge of the window.
     edge: u64,
-    /// SND.WL1 and SND.WL2: the segment that told it.
-    told_by: (u64, u64),
-    /// The largest window that it ever told: MAX.SND.WND (RFC 5961 section 5.2).
+    /// SND.WL1 and SND.WL2: the segment of the last window update.
+    updated_by: (u64, u64),
+    /// The largest window advertised by the peer: MAX.SND.WND (RFC 5961 section 5.2).
     largest: u64,
     shift: u8,
 }
 
-/// The probes of a window of zero (RFC 9293 section 3.8.6.1).
+/// Zero-window probes (RFC 9293 section 3.8.6.1).
 #[derive(Debug, Clone, Copy, Default)]
 struct Persist {
     at: Option<Time>,
     backoffs: u32,
-    /// Probes since the peer was heard last.
+    /// Probes since the last segment from the peer.
     unanswered: u32,
     due: bool,
-    /// A byte beyond SND.NXT has left.
+    /// A byte beyond SND.NXT was sent.
     sent: bool,
 }
 
-/// A reset that is to be sent, with numbers as they stand in the header.
+/// A pending reset, with header values.
 #[derive(Debug, Clone, Copy)]
 struct Reset {
     remote: SocketAddr,
     sequence: u32,
     acknowledgement: Option<u32>,
-    /// RFC 7323 section 5.2: it has them where the connection has, or where what it answers had.
+    /// RFC 7323 section 5.2: a reset has timestamps if the connection uses them, or if the segment it answers has them.
     timestamps: Option<Timestamps>,
 }
 
@@ -129,7 +129,7 @@ pub struct Connection {
     state: State,
     ours: Numbering,
     theirs: Numbering,
-    agreed: Agreed,
+    negotiated: Negotiated,
     syn: Syn,
     fast_open: FastOpenState,
     cookie_key: u64,
@@ -138,13 +138,13 @@ pub struct Connection {
     last_ack_sent: u64,
     recovery: Recovery,
     outgoing: Outgoing,
-    /// TLS between the application and the stream.
+    /// The TLS layer between the application and the stream.
     tls: Option<Box<Records>>,
-    /// The application has finished.
+    /// The application has ended its data.
     fin_wanted: bool,
     fin_sent: bool,
     incoming: Reassembly,
-    /// The number of the peer's FIN, once it is known.
+    /// The number of the peer's FIN, once known.
     peer_fin: Option<u64>,
     window: Window,
     acks: AckPolicy,
@@ -156,19 +156,19 @@ pub struct Connection {
     reset: Option<Reset>,
     challenges: Challenges,
     events: VecDeque<Event>,
-    told_readable: bool,
+    readable_reported: bool,
     end_was_read: bool,
-    /// A write was refused or cut short.
+    /// A write was blocked or partial.
     write_blocked: bool,
-    /// How many bytes may wait to be sent before a write is refused.
+    /// Unsent bytes from which on writes are blocked.
     unsent_limit: u64,
     close_reason: Option<CloseReason>,
-    /// The application has closed: what comes from now on is answered with a reset.
+    /// The application has closed the connection: data that arrives from now on is answered with a reset.
     closed: bool,
     log: Log,
     traced_state: &'static str,
     stats: Stats,
-    /// When something came or was due last.
+    /// The time of the last segment or timer.
     now: Time,
 }
 
@@ -185,7 +185,7 @@ impl Connection {
             state,
             ours: Numbering::new(initial_sequence.unwrap_or(drawn as u32)),
             theirs: Numbering::default(),
-            agreed: Agreed::unknown(&config),
+            negotiated: Negotiated::unknown(&config),
             syn: Syn::default(),
             fast_open: FastOpenState::default(),
             cookie_key,
@@ -209,7 +209,7 @@ impl Connection {
             reset: None,
             challenges: Challenges::default(),
             events: VecDeque::new(),
-            told_readable: false,
+            readable_reported: false,
             end_was_read: false,
             write_blocked: false,
             unsent_limit: u64::MAX,
@@ -223,8 +223,8 @@ impl Connection {
         })
     }
 
-    /// The end that opens a connection, to this address: its SYN is the first thing to transmit (RFC 9293 section
-    /// 3.10.1). `None` without a controller of the name in the options.
+    /// Creates the end that opens a connection to this address; its first segment is the SYN (RFC 9293 section 3.10.1).
+    /// Returns `None` if the configured controller does not exist.
     pub fn connect(now: Time, setup: Setup, remote: SocketAddr) -> Option<Connection> {
         let mut connection = Connection::new(setup, Side::Client, Some(remote), State::SynSent)?;
         connection.syn.due = true;
@@ -233,68 +233,69 @@ impl Connection {
         Some(connection)
     }
 
-    /// The end that waits for one (RFC 9293 section 3.10.1). `None` without a controller of the name in the options.
+    /// Creates the end that waits for a connection (RFC 9293 section 3.10.1). Returns `None` if the configured
+    /// controller does not exist.
     pub fn listen(setup: Setup) -> Option<Connection> {
         Connection::new(setup, Side::Server, None, State::Listen)
     }
 
-    /// Which end it is: who opens is the client.
+    /// The side of this end: the client opens the connection.
     pub fn side(&self) -> Side {
         self.side
     }
-    /// How far it is.
+    /// The state of the connection.
     pub fn state(&self) -> State {
         self.state
     }
-    /// Whether it is over but for answers to stragglers.
+    /// Whether the connection is over, except for answers to late segments.
     pub fn is_over(&self) -> bool {
         matches!(self.state, State::Closed | State::TimeWait)
     }
-    /// Why it ended, if it did.
+    /// The reason of the end, if the connection has ended.
     pub fn close_reason(&self) -> Option<&CloseReason> {
         self.close_reason.as_ref()
     }
-    /// What was counted.
+    /// The counters.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
-    /// The congestion window, and the bytes in flight.
+    /// The congestion window and the bytes in flight.
     pub fn flight(&self) -> (u64, u64) {
         (self.recovery.window(), self.recovery.in_flight())
     }
-    /// The smoothed RTT; before the first sample what `initial_rtt` assumes.
+    /// The smoothed RTT; `initial_rtt` before the first sample.
     pub fn smoothed_rtt(&self) -> units::Duration {
         self.recovery.rtt.smoothed()
     }
-    /// The bytes that a full-sized segment carries.
+    /// The payload of a full-sized segment in bytes.
     pub fn segment_size(&self) -> u64 {
-        u64::from(self.agreed.mss)
+        u64::from(self.negotiated.mss)
     }
-    /// What happened.
+    /// The trace events.
     pub fn log(&mut self) -> &mut Log {
         &mut self.log
     }
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         if self.events.is_empty() && self.is_over() && self.end_was_read && self.close_reason.is_none() {
-            // Both directions have ended and the application knows; it had the first word.
+            // Both directions have ended and the application has read the end without closing the connection first.
             self.finish(self.now, CloseReason::Finished);
         }
         self.events.pop_front()
     }
 
-    /// RCV.NXT: the peer's FIN counts.
+    /// RCV.NXT, which includes the peer's FIN.
     #[inline]
     fn rcv_nxt(&self) -> u64 {
         let next = self.incoming.next();
         next + u64::from(self.peer_fin == Some(next))
     }
-    /// Bytes that wait for the application.
+    /// Bytes available to the application.
     #[inline]
     fn unread(&self) -> u64 {
         self.tls.as_ref().map_or(self.incoming.ready_bytes(), |tls| tls.ready.len())
     }
-    /// Whether all of the peer's data, and its end, have come.
+    /// Whether all data of the peer and its FIN have arrived.
     fn peer_is_done(&self) -> bool {
         self.peer_fin == Some(self.incoming.next())
     }
@@ -307,18 +308,18 @@ impl Connection {
         self.trace_state(now, state.name());
         match state {
             State::TimeWait => self.time_wait_until = Some(now + self.config.time_wait),
-            // Nobody is left to wait for the peer's end; stacks of today give it as long as TIME-WAIT.
+            // Nobody waits for the peer's FIN any more. Current stacks limit this state to the time of TIME-WAIT.
             State::FinWait2 if self.closed => self.time_wait_until = Some(now + self.config.time_wait),
             State::Closed => {
                 self.time_wait_until = None;
-                // What was owed to the peer goes with the last segment or not at all.
+                // A pending acknowledgement is sent with the last segment or not at all.
                 self.acks.no_timer();
             }
             _ => {}
         }
     }
 
-    /// The connection is over, for this reason unless there was one before.
+    /// Ends the connection for the application. An earlier reason takes precedence.
     fn finish(&mut self, now: Time, reason: CloseReason) {
         if self.close_reason.is_some() {
             return;
@@ -328,7 +329,7 @@ impl Connection {
         self.events.push_back(Event::Ended);
     }
 
-    /// The connection ends at once, whatever is underway.
+    /// Ends the connection at once, whatever is in flight.
     fn abort(&mut self, now: Time, reason: CloseReason) {
         self.finish(now, reason);
         self.recovery.stop();
@@ -339,10 +340,10 @@ impl Connection {
         self.set_state(now, State::Closed);
     }
 
-    fn tell_readable(&mut self) {
+    fn report_readable(&mut self) {
         let there = self.unread() > 0 || self.peer_is_done() && !self.end_was_read;
-        if there && !self.told_readable && !self.closed {
-            self.told_readable = true;
+        if there && !self.readable_reported && !self.closed {
+            self.readable_reported = true;
             self.events.push_back(Event::Readable);
         }
     }

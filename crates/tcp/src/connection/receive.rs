@@ -1,4 +1,4 @@
-//! Segments that arrive (RFC 9293 section 3.10.7.4).
+//! Received segments (RFC 9293 section 3.10.7.4).
 
 use super::{Arrival, Connection, Persist};
 use crate::data::Payload;
@@ -9,12 +9,12 @@ use units::{Duration, Time};
 use wire::tcp::{Flags, Header, SackBlocks};
 use wire::{Ecn, Side};
 
-/// RFC 5961 section 7: no more than so many challenge ACKs within so much time.
+/// RFC 5961 section 7: the maximum number of challenge ACKs within [`CHALLENGE_SPAN`].
 const CHALLENGES: u32 = 10;
 const CHALLENGE_SPAN: Duration = Duration::from_secs(5);
 
 impl Connection {
-    /// Takes a segment.
+    /// Processes a segment.
     pub fn receive(&mut self, now: Time, arrival: Arrival<'_>) {
         self.now = now;
         let size = arrival.bytes.len() as u64 + arrival.hole.map_or(0, |hole| u64::from(hole.length));
@@ -45,9 +45,9 @@ impl Connection {
             return self.on_repeated_syn(now, header);
         }
         let acceptable = start.filter(|start| self.is_acceptable(*start, length));
-        let stamped = self.agreed.timestamps && !flags.has(Flags::RST);
+        let stamped = self.negotiated.timestamps && !flags.has(Flags::RST);
         if stamped && header.options.timestamps.is_none() {
-            // RFC 7323 section 3.2: "silently drop".
+            // RFC 7323 section 3.2: a segment without timestamps is "silently" dropped.
             self.stats.segments_dropped += 1;
             return;
         }
@@ -57,7 +57,7 @@ impl Connection {
         let (Some(start), false) = (acceptable, outdated) else {
             return self.on_unacceptable(now, header, start, payload.len());
         };
-        // RFC 7323 section 5.2: those of a reset "MUST NOT be used to update connection state".
+        // RFC 7323 section 5.2: the timestamps of a reset "MUST NOT be used to update connection state".
         if let Some(timestamps) = header.options.timestamps.filter(|_| stamped) {
             self.recent.update(now, timestamps, start, self.last_ack_sent);
         }
@@ -65,7 +65,8 @@ impl Connection {
             return self.on_reset(now, start);
         }
         if flags.has(Flags::SYN) {
-            // RFC 9293 section 3.10.7.4, fourth; RFC 5961 section 4.2: else a challenge ACK, wherever it lies.
+            // RFC 9293 section 3.10.7.4, fourth; RFC 5961 section 4.2: otherwise a challenge ACK, whatever the sequence
+            // number.
             return if self.may_listen_again() { self.listen_again(now) } else { self.challenge(now) };
         }
         if !flags.has(Flags::ACK) {
@@ -77,7 +78,7 @@ impl Connection {
             return;
         }
         if payload.len() > 0 {
-            // RFC 3168 section 6.1.3: CE counts on what carries data.
+            // RFC 3168 section 6.1.3: only data segments report CE.
             self.ecn.on_segment(flags, field);
             self.take_data(now, start, payload, header);
         }
@@ -92,54 +93,54 @@ impl Connection {
         let edge = self.window.edge().max(next);
         let inside = |number: u64| next <= number && number < edge;
         if edge == next || length == 0 {
-            // With no window left an acknowledgement in a segment with data still counts; its data does not.
+            // With a zero window, the acknowledgement in a data segment is processed although the data is not.
             return start == next || inside(start) || length == 0 && start == edge;
         }
         inside(start) || inside(start + length - 1)
     }
 
-    /// RFC 9293 section 3.10.7.4, first: it is acknowledged and dropped, unless it is a reset.
+    /// RFC 9293 section 3.10.7.4, first: an unacceptable segment is acknowledged and dropped, unless it is a reset.
     fn on_unacceptable(&mut self, now: Time, header: &Header, start: Option<u64>, length: u64) {
         self.stats.segments_dropped += 1;
         if header.flags.has(Flags::RST) {
             return;
         }
         if length == 0 && !header.flags.has(Flags::FIN) {
-            // Two ends that do not agree must not answer each other for ever.
+            // Two ends that disagree must not exchange acknowledgements forever.
             return self.challenge(now);
         }
         if let Some(start) = start.filter(|start| *start < self.incoming.next()) {
-            // RFC 2883 section 4: it is told what came twice.
+            // RFC 2883 section 4: report the duplicate.
             self.incoming.note_duplicate(start.max(1), (start + length).min(self.incoming.next()));
         }
         self.acks.at_once();
         if self.state == State::TimeWait && header.flags.has(Flags::FIN) {
-            // Section 3.10.7.4, eighth: the peer has not heard that its FIN came.
+            // Section 3.10.7.4, eighth: the acknowledgement of the peer's FIN was lost.
             self.time_wait_until = Some(now + self.config.time_wait);
         }
     }
 
-    /// The SYN comes again: so does the answer.
+    /// The peer repeats its SYN, so the SYN-ACK is repeated too.
     fn on_repeated_syn(&mut self, now: Time, header: &Header) {
         if !header.flags.has(Flags::ACK) {
             self.syn.due = true;
         } else if self.ours.number(header.acknowledgement, 1) == Some(1) {
             // The SYN-ACK of a simultaneous open acknowledges this side's SYN.
             let rtt = self.syn.on_answered(now);
-            self.peer.told_by = (0, 1);
+            self.peer.updated_by = (0, 1);
             self.establish(now, rtt);
             self.acks.at_once();
         }
     }
 
-    /// RFC 5961 section 3.2: a reset counts only at the very number that is expected.
+    /// RFC 5961 section 3.2: a reset is accepted only if its number is exactly the next expected one.
     fn on_reset(&mut self, now: Time, start: u64) {
         if start != self.rcv_nxt() {
             self.challenge(now);
         } else if self.may_listen_again() {
             self.listen_again(now);
         } else if self.state == State::SynReceived && self.side == Side::Client {
-            // Section 3.10.7.4, second: a simultaneous open is refused.
+            // Section 3.10.7.4, second: a simultaneous open was refused.
             self.abort(now, CloseReason::Refused);
         } else if self.only_ends_are_left() {
             self.abort(now, CloseReason::Finished);
@@ -148,8 +149,8 @@ impl Connection {
         }
     }
 
-    /// RFC 9293 section 3.10.7.4, second: whether a reset is no error to the user, "enter the CLOSED state, delete the TCB, and
-    /// return": in TIME-WAIT, and in CLOSING and LAST-ACK where the peer has acknowledged all but the FIN.
+    /// RFC 9293 section 3.10.7.4, second: whether a reset is not an error for the user, "enter the CLOSED state, delete
+    /// the TCB, and return": in TIME-WAIT, and in CLOSING and LAST-ACK if everything but the FIN is acknowledged.
     fn only_ends_are_left(&self) -> bool {
         match self.state {
             State::TimeWait => true,
@@ -158,7 +159,7 @@ impl Connection {
         }
     }
 
-    /// Answers with an acknowledgement, not too often (RFC 5961 section 7).
+    /// Sends a challenge ACK, subject to the rate limit (RFC 5961 section 7).
     pub(super) fn challenge(&mut self, now: Time) {
         if now.since(self.challenges.since) >= CHALLENGE_SPAN || self.challenges.count == 0 {
             self.challenges.since = now;
@@ -171,7 +172,7 @@ impl Connection {
         }
     }
 
-    /// RFC 9293 section 3.10.7.4, fifth; `false`: the segment is to be dropped.
+    /// RFC 9293 section 3.10.7.4, fifth. Returns `false` if the segment is to be dropped.
     fn take_ack(&mut self, now: Time, header: &Header, (start, length): (u64, u64)) -> bool {
         let (una, nxt) = (self.recovery.una, self.recovery.nxt);
         let number = self.ours.number(header.acknowledgement, una);
@@ -187,29 +188,30 @@ impl Connection {
         };
         if opening {
             let rtt = self.syn.on_answered(now);
-            self.peer.told_by = (start, 0);
+            self.peer.updated_by = (start, 0);
             self.establish(now, rtt);
         }
         if self.persist.sent && acked == nxt + 1 {
-            // The byte that probed the window was taken.
+            // The window probe was accepted.
             self.recovery.skip_to(acked);
             self.stats.sent_bytes += 1;
             self.on_una(now, acked);
         }
-        // RFC 5961 section 5.2.
+        // RFC 5961 section 5.2: the acknowledgement is outside the acceptable range.
         if acked > self.recovery.nxt || acked + self.peer.largest < una {
             self.challenge(now);
             return false;
         }
-        // RFC 9293 section 3.10.7.4: what an acknowledgement says of the window counts from SND.UNA on; of an older one it
-        // would be taken for more than was given. Nor is that one a duplicate (RFC 5681 section 2).
+        // RFC 9293 section 3.10.7.4: the advertised window counts from SND.UNA. Counting the window of an older
+        // acknowledgement from there would give more than the peer has granted. Nor is an old acknowledgement a
+        // duplicate (RFC 5681 section 2).
         let current = acked >= una;
         acked = acked.max(una);
         self.persist.unanswered = 0;
         let window_changed = current && self.update_window(header, start, acked);
         if current && self.peer.edge <= acked {
-            // RFC 9293 section 3.8.6: a window that was taken back below what is underway is probed by what goes again, and the
-            // connection stays open for as long as the peer answers (section 3.8.6.1).
+            // RFC 9293 section 3.8.6: if the window has shrunk below the data in flight, retransmissions probe it, and
+            // the connection stays open as long as the peer answers (section 3.8.6.1).
             self.recovery.rto.answered();
         }
         let duplicate = current
@@ -222,16 +224,16 @@ impl Connection {
         true
     }
 
-    /// RFC 9293 section 3.10.7.4: the window as the newest segment tells it.
+    /// RFC 9293 section 3.10.7.4: takes the window of the newest segment.
     fn update_window(&mut self, header: &Header, start: u64, acked: u64) -> bool {
-        let (by_start, by_ack) = self.peer.told_by;
+        let (by_start, by_ack) = self.peer.updated_by;
         if start < by_start || start == by_start && acked < by_ack {
             return false;
         }
         let window = u64::from(header.window) << self.peer.shift;
         let edge = acked + window;
         let changed = edge != self.peer.edge;
-        self.peer.told_by = (start, acked);
+        self.peer.updated_by = (start, acked);
         self.peer.edge = edge;
         self.peer.largest = self.peer.largest.max(window);
         if window > 0 {
@@ -242,18 +244,21 @@ impl Connection {
 
     pub(super) fn acknowledge(&mut self, now: Time, header: &Header, acked: u64, duplicate: bool) {
         let advanced = acked > self.recovery.una;
-        let has_blocks = self.agreed.sack && !header.options.sack.as_slice().is_empty();
+        let has_blocks = self.negotiated.sack && !header.options.sack.as_slice().is_empty();
         if !(advanced || has_blocks || duplicate || header.flags.has(Flags::ECE)) {
             return;
         }
-        let mut blocks = [(0, 0); SackBlocks::MOST];
+        let mut blocks = [(0, 0); SackBlocks::MAX];
         let (count, dsack) =
             if has_blocks { self.read_blocks(header, acked, &mut blocks) } else { (0, None) };
         self.stats.dsacks_received += u64::from(dsack.is_some());
         let marked = self.ecn.on_ack(header.flags, acked, self.recovery.nxt);
         self.stats.ecn_reductions += u64::from(marked);
-        let echo =
-            header.options.timestamps.filter(|_| self.agreed.timestamps).map(|timestamps| timestamps.echo);
+        let echo = header
+            .options
+            .timestamps
+            .filter(|_| self.negotiated.timestamps)
+            .map(|timestamps| timestamps.echo);
         let blocks = &blocks[..count];
         let ack = Acknowledgement { una: acked, blocks, dsack, echo, duplicate, marked };
         let outcome = self.recovery.on_ack(now, &ack);
@@ -266,7 +271,7 @@ impl Connection {
         self.trace_metrics(now);
     }
 
-    /// What was declared lost is told: to those who listen, and, with ECN, to the peer.
+    /// Reports declared losses to the trace and, with ECN, the reduced window to the peer.
     pub(super) fn after_losses(&mut self, now: Time) {
         self.trace_losses(now);
         if std::mem::take(&mut self.recovery.reduced) {
@@ -274,25 +279,25 @@ impl Connection {
         }
     }
 
-    /// The blocks as numbers: those beyond what is acknowledged, and the first one if it tells of a duplicate (RFC 2883
-    /// section 4): it lies below, or within the second. Nonsense is left out.
+    /// Converts the SACK blocks to numbers. A first block below the acknowledged number, or within the second block, is
+    /// a DSACK (RFC 2883 section 4). Invalid blocks are ignored.
     fn read_blocks(
         &self,
         header: &Header,
         acked: u64,
-        blocks: &mut [(u64, u64); SackBlocks::MOST],
+        blocks: &mut [(u64, u64); SackBlocks::MAX],
     ) -> (usize, Option<(u64, u64)>) {
         let nxt = self.recovery.nxt;
         let number = |wire: u32| self.ours.number(wire, acked);
         let read = |&(left, right): &(u32, u32)| {
             number(left).zip(number(right)).filter(|(left, right)| left < right && *right <= nxt)
         };
-        let told = header.options.sack.as_slice();
+        let reported = header.options.sack.as_slice();
         let mut dsack = None;
         let mut count = 0;
-        for (at, block) in told.iter().enumerate() {
+        for (at, block) in reported.iter().enumerate() {
             let Some((left, right)) = read(block) else { continue };
-            let around = told.get(1).and_then(read).is_some_and(|(l, r)| l <= left && right <= r);
+            let around = reported.get(1).and_then(read).is_some_and(|(l, r)| l <= left && right <= r);
             if at == 0 && (right <= acked || around) {
                 dsack = Some((left, right));
             } else if left >= acked {
@@ -300,18 +305,19 @@ impl Connection {
                 count += 1;
             }
         }
-        // RACK looks at segments "in ascending order of Segment.end_seq" (RFC 8985 section 6.2, step 3); the newest block is first.
+        // RACK processes segments "in ascending order of Segment.end_seq" (RFC 8985 section 6.2, step 3), while the
+        // newest block comes first.
         blocks[..count].sort_unstable();
         (count, dsack)
     }
 
-    /// SND.UNA has moved on.
+    /// SND.UNA has advanced.
     fn on_una(&mut self, now: Time, acked: u64) {
         let all = self.outgoing.end() + 1;
         self.outgoing.release_to(acked.min(all) - 1);
         let place = acked.min(all) - 1;
         self.stats.acked_bytes = self.tls.as_mut().map_or(place, |tls| tls.on_acknowledged(place));
-        self.tell_writable();
+        self.report_writable();
         if self.fin_sent && acked == all + 1 {
             let state = self.state.after_fin_acked();
             if state != self.state {
@@ -324,27 +330,27 @@ impl Connection {
         }
     }
 
-    /// RFC 9293 section 3.10.7.4, seventh.
+    /// RFC 9293 section 3.10.7.4, seventh: segment text.
     fn take_data(&mut self, now: Time, start: u64, payload: Payload<'_>, header: &Header) {
         if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
             return self.acks.at_once();
         }
         if self.closed {
-            // RFC 9293 section 3.6.1: nobody is there any more to read it.
+            // RFC 9293 section 3.6.1: no application is left to read the data.
             return self.reset_peer(now);
         }
         let limit = self.window.edge().min(self.peer_fin.unwrap_or(u64::MAX));
         let taken = self.incoming.insert(start, payload, limit);
         if taken.out_of_order || taken.duplicate || !taken.advanced {
-            // RFC 5681 section 4.2: out of order, or the filling of a gap: at once.
+            // RFC 5681 section 4.2: acknowledge immediately data that is out of order or fills a gap.
             self.acks.at_once();
         } else {
             self.acks.on_data(now, payload.len());
         }
         if taken.advanced {
-            // The echo of a segment that comes in order is the RTT as the receiver sees it.
+            // The echo in an in-order segment gives the RTT at the receiver.
             if let Some(timestamps) =
-                header.options.timestamps.filter(|t| self.agreed.timestamps && t.echo != 0)
+                header.options.timestamps.filter(|t| self.negotiated.timestamps && t.echo != 0)
                 && let Some(sample) = self.clock.since(now, timestamps.echo)
             {
                 self.window.on_rtt(sample);
@@ -352,12 +358,12 @@ impl Connection {
             if self.tls.is_some() && !self.take_records(now) {
                 return;
             }
-            self.tell_readable();
+            self.report_readable();
             self.after_fin(now);
         }
     }
 
-    /// What is in order goes through TLS; `false`: it was none, and the connection is over.
+    /// Passes in-order data to TLS. Returns `false` if it was invalid and the connection is over.
     pub(super) fn take_records(&mut self, now: Time) -> bool {
         let Some(tls) = &mut self.tls else { return true };
         let (was_open, outgoing) = (tls.is_open(), &mut self.outgoing);
@@ -377,7 +383,7 @@ impl Connection {
         result.is_ok()
     }
 
-    /// RFC 9293 section 3.10.7.4, eighth: the peer has no more to send behind this number.
+    /// RFC 9293 section 3.10.7.4, eighth: the peer's data ends at this number.
     fn take_fin(&mut self, now: Time, number: u64) {
         let inside = number <= self.window.edge().max(self.incoming.next());
         if self.peer_fin.is_none() && number >= self.incoming.highest() && inside {
@@ -387,11 +393,11 @@ impl Connection {
         self.acks.at_once();
     }
 
-    /// All of the peer's data may have come.
+    /// Advances the state once all data of the peer has arrived.
     fn after_fin(&mut self, now: Time) {
         if self.peer_is_done() {
             let state = self.state.after_fin_received();
-            self.tell_readable();
+            self.report_readable();
             self.set_state(now, state);
             self.acks.at_once();
         }

@@ -1,4 +1,4 @@
-//! The three-way handshake, and what goes wrong in it (RFC 9293 sections 3.5, 3.10.7.1 to 3.10.7.3).
+//! The three-way handshake and its failures (RFC 9293 sections 3.5, 3.10.7.1 to 3.10.7.3).
 
 use super::{Connection, PeerWindow, Reset};
 use crate::config::FastOpen;
@@ -6,7 +6,7 @@ use crate::data::Payload;
 use crate::ecn::EcnState;
 use crate::event::{CloseReason, Event};
 use crate::fast_open::{self, FastOpenState};
-use crate::handshake::{Agreed, Syn};
+use crate::handshake::{Negotiated, Syn};
 use crate::sequence::Numbering;
 use crate::state::State;
 use crate::timestamps::Recent;
@@ -17,23 +17,24 @@ use wire::Side;
 use wire::tcp::{Cookie, Flags, Header, Timestamps};
 
 impl Connection {
-    /// RFC 9293 section 3.10.7.1: there is no connection. Everything but a reset is answered with one.
+    /// RFC 9293 section 3.10.7.1: in the CLOSED state every segment except a reset is answered with a reset.
     pub(super) fn on_closed(&mut self, remote: SocketAddr, header: &Header, length: u64) {
         if header.flags.has(Flags::RST) {
             return;
         }
-        // RFC 7323 section 5.2.
-        let timestamps = header.options.timestamps.map(|told| Timestamps { value: 0, echo: told.value });
+        // RFC 7323 section 5.2: the reset echoes the timestamp.
+        let timestamps =
+            header.options.timestamps.map(|received| Timestamps { value: 0, echo: received.value });
         self.reset = Some(if header.flags.has(Flags::ACK) {
             Reset { remote, sequence: header.acknowledgement, acknowledgement: None, timestamps }
         } else {
             let flags = u32::from(header.flags.has(Flags::SYN)) + u32::from(header.flags.has(Flags::FIN));
-            let behind = header.sequence.wrapping_add(length as u32).wrapping_add(flags);
-            Reset { remote, sequence: 0, acknowledgement: Some(behind), timestamps }
+            let next = header.sequence.wrapping_add(length as u32).wrapping_add(flags);
+            Reset { remote, sequence: 0, acknowledgement: Some(next), timestamps }
         });
     }
 
-    /// RFC 9293 section 3.10.7.2.
+    /// RFC 9293 section 3.10.7.2: the LISTEN state.
     pub(super) fn on_listen(&mut self, now: Time, remote: SocketAddr, header: &Header, payload: Payload<'_>) {
         let (flags, length) = (header.flags, payload.len());
         if flags.has(Flags::RST) {
@@ -51,27 +52,27 @@ impl Connection {
             self.trace_start(now);
         }
         self.take_syn(now, header);
-        self.ecn.agreed = self.config.ecn && EcnState::is_setup_syn(flags);
+        self.ecn.negotiated = self.config.ecn && EcnState::is_setup_syn(flags);
         self.set_state(now, State::SynReceived);
         self.syn.due = true;
-        self.judge_cookie(now, remote, header, payload);
+        self.check_cookie(now, remote, header, payload);
     }
 
-    /// RFC 9293 section 3.10.7.4, second and fourth: whether a reset, or another SYN, leaves a passive open as if nothing had
-    /// come. Not where Fast Open has shown the connection to its application (RFC 7413 section 4.2.2).
+    /// RFC 9293 section 3.10.7.4, second and fourth: whether a reset or another SYN returns a passive open to LISTEN.
+    /// Not if Fast Open has already shown the connection to the application (RFC 7413 section 4.2.2).
     pub(super) fn may_listen_again(&self) -> bool {
         self.state == State::SynReceived && self.side == Side::Server && !self.fast_open.early
     }
 
-    /// Back to LISTEN: nothing is left of the peer that came.
+    /// Returns to LISTEN and forgets the peer.
     pub(super) fn listen_again(&mut self, now: Time) {
         let (size, most) = (self.config.receive_buffer.as_bytes(), self.config.max_receive_buffer.as_bytes());
         self.stats.listened_again += 1;
         self.remote = None;
-        // RFC 9293 section 3.4.1: the next one begins elsewhere, by a clock that ticks each 4 microseconds.
+        // RFC 9293 section 3.4.1: the next initial sequence number differs; its clock ticks every 4 microseconds.
         self.ours = self.ours.moved((now.as_nanos() / 4000) as u32 | 1);
         self.theirs = Numbering::default();
-        self.agreed = Agreed::unknown(&self.config);
+        self.negotiated = Negotiated::unknown(&self.config);
         self.syn = Syn::default();
         self.fast_open = FastOpenState::default();
         self.recent = Recent::default();
@@ -83,7 +84,8 @@ impl Connection {
         self.set_state(now, State::Listen);
     }
 
-    /// At a client: what its SYN says of Fast Open; with a cookie, the application may write at once (RFC 7413 section 4.2.1).
+    /// Sets the Fast Open option of a client's SYN. With a cookie the application may write at once (RFC 7413 section
+    /// 4.2.1).
     pub(super) fn offer_fast_open(&mut self) {
         match self.config.fast_open {
             FastOpen::Off => {}
@@ -96,9 +98,9 @@ impl Connection {
         }
     }
 
-    /// At a server: a right cookie lets the data of the SYN in, and answers out before the handshake is over; without one
-    /// there is a cookie for the next time (RFC 7413 section 4.2.2).
-    fn judge_cookie(&mut self, now: Time, remote: SocketAddr, header: &Header, payload: Payload<'_>) {
+    /// Checks the cookie at a server. A valid cookie accepts the data of the SYN and allows responses before the
+    /// handshake is complete; otherwise the client gets a cookie for next time (RFC 7413 section 4.2.2).
+    fn check_cookie(&mut self, now: Time, remote: SocketAddr, header: &Header, payload: Payload<'_>) {
         let Some(shown) = header.options.fast_open.filter(|_| self.config.fast_open != FastOpen::Off) else {
             return;
         };
@@ -108,43 +110,43 @@ impl Connection {
             return;
         }
         self.fast_open.early = true;
-        self.recovery.on_established(now, &self.config, &self.agreed, false);
-        self.window.tell(1, 0, true);
+        self.recovery.on_established(now, &self.config, &self.negotiated, false);
+        self.window.advertise(1, 0, true);
         self.on_open();
         self.incoming.insert(1, payload, self.window.edge());
         self.stats.fast_open_bytes = self.incoming.next() - 1;
         if self.tls.is_none() || self.take_records(now) {
-            self.tell_readable();
+            self.report_readable();
         }
     }
 
-    /// The peer's SYN: its numbers and its options.
+    /// Takes the numbers and options of the peer's SYN.
     pub(super) fn take_syn(&mut self, now: Time, header: &Header) {
         self.theirs = Numbering::new(header.sequence);
         let Some(remote) = self.remote else { return };
-        self.agreed = Agreed::with(&self.config, &header.options, remote);
+        self.negotiated = Negotiated::with(&self.config, &header.options, remote);
         let shift = self.window.wanted_shift();
-        self.window.agree(self.agreed.peer_shift.map(|_| shift), u64::from(self.agreed.mss));
+        self.window.agree(self.negotiated.peer_shift.map(|_| shift), u64::from(self.negotiated.mss));
         if let Some(timestamps) = header.options.timestamps {
             self.recent.update(now, timestamps, 0, 0);
         }
-        // RFC 7323 section 2.2: the window of a SYN is not scaled.
+        // RFC 7323 section 2.2: the window field of a SYN is not scaled.
         self.peer.edge = 1 + u64::from(header.window);
         self.peer.largest = u64::from(header.window);
-        self.peer.shift = self.agreed.peer_shift.unwrap_or(0);
+        self.peer.shift = self.negotiated.peer_shift.unwrap_or(0);
     }
 
-    /// RFC 9293 section 3.10.7.3.
+    /// RFC 9293 section 3.10.7.3: the SYN-SENT state.
     pub(super) fn on_syn_sent(&mut self, now: Time, remote: SocketAddr, header: &Header, length: u64) {
         let flags = header.flags;
         let acked = flags.has(Flags::ACK).then(|| self.ours.number(header.acknowledgement, 1));
-        // First: an acknowledgement of what was not sent.
+        // First: the acknowledgement is of something never sent.
         let acceptable =
             acked.is_none_or(|number| number.is_some_and(|n| (1..=self.recovery.nxt).contains(&n)));
         if !acceptable {
             return self.on_closed(remote, header, length);
         }
-        // Second: a reset counts only if it acknowledges the SYN.
+        // Second: a reset is accepted only if it acknowledges the SYN.
         if flags.has(Flags::RST) {
             if acked.is_some() {
                 self.abort(now, CloseReason::Refused);
@@ -156,15 +158,15 @@ impl Connection {
         }
         self.take_syn(now, header);
         if let Some(Some(number)) = acked {
-            self.ecn.agreed = self.config.ecn && EcnState::is_setup_syn_ack(flags);
+            self.ecn.negotiated = self.config.ecn && EcnState::is_setup_syn_ack(flags);
             let rtt = self.syn.on_answered(now);
-            self.peer.told_by = (0, number);
+            self.peer.updated_by = (0, number);
             self.establish(now, rtt);
             self.acks.at_once();
             self.after_early_data(now, header, number);
         } else {
-            // Both have sent a SYN: a simultaneous open (section 3.5, figure 7).
-            self.ecn.agreed = false;
+            // Simultaneous open (section 3.5, figure 7).
+            self.ecn.negotiated = false;
             self.set_state(now, State::SynReceived);
             if self.syn.attempts > 1 {
                 self.recovery.rto.fall_back();
@@ -173,9 +175,9 @@ impl Connection {
         }
     }
 
-    /// The peer's SYN and this side's are acknowledged.
+    /// Both SYNs are acknowledged.
     pub(super) fn establish(&mut self, now: Time, rtt: Option<Duration>) {
-        // RFC 6928 section 2: one retransmission alone may have been for nothing, and changes no window.
+        // RFC 6928 section 2: a single SYN retransmission may be spurious and does not reduce the initial window.
         let lost = self.syn.attempts > 2;
         if self.syn.attempts > 1 && rtt.is_none() {
             self.recovery.rto.fall_back();
@@ -188,7 +190,7 @@ impl Connection {
         self.sample_rtt(rtt);
         self.recovery.una = self.recovery.una.max(1);
         if !answered_early {
-            self.recovery.on_established(now, &self.config, &self.agreed, lost);
+            self.recovery.on_established(now, &self.config, &self.negotiated, lost);
         }
         self.set_state(now, State::Established);
         self.trace_metrics(now);
@@ -198,7 +200,8 @@ impl Connection {
         }
     }
 
-    /// At a client whose SYN carried data: it was acknowledged too, or goes again at once (RFC 7413 section 4.2.2).
+    /// At a client whose SYN carried data: the data was acknowledged with the SYN, or is sent again at once (RFC 7413
+    /// section 4.2.2).
     fn after_early_data(&mut self, now: Time, header: &Header, acked: u64) {
         if self.recovery.board.is_empty() {
             return;
@@ -212,7 +215,7 @@ impl Connection {
         }
     }
 
-    /// Both ends know each other: data can flow, or TLS begins.
+    /// The handshake is complete: data can flow, or TLS begins.
     pub(super) fn on_open(&mut self) {
         match &mut self.tls {
             Some(tls) => tls.start(&mut self.outgoing),

@@ -1,4 +1,4 @@
-//! When a connection wants to be woken, and what it does then.
+//! The timers of a connection.
 
 use super::Connection;
 use crate::event::CloseReason;
@@ -6,7 +6,7 @@ use crate::state::State;
 use units::Time;
 
 impl Connection {
-    /// When [`Connection::wake`] is to be called, if nothing comes before.
+    /// The time at which to call [`Connection::wake`] unless something else happens first.
     #[inline]
     pub fn wake_at(&self) -> Option<Time> {
         let own = [
@@ -20,7 +20,7 @@ impl Connection {
         own.into_iter().flatten().min()
     }
 
-    /// Does what is due.
+    /// Handles the timers that have expired.
     pub fn wake(&mut self, now: Time) {
         self.now = now;
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
@@ -59,13 +59,14 @@ impl Connection {
         self.trace_metrics(now);
     }
 
-    /// RFC 9293 section 3.8.6.1: a byte goes beyond the window, at growing distances, for as long as the peer answers.
+    /// RFC 9293 section 3.8.6.1: sends a byte beyond the window, at growing intervals, as long as the peer answers.
     fn probe_window(&mut self, now: Time) {
         self.persist.at = None;
         if !self.is_held_by_peer() {
             return;
         }
-        // Section 3.8.6.1: "as long as the receiving TCP peer continues to send acknowledgments"; else R2 (section 3.8.3).
+        // Section 3.8.6.1: "as long as the receiving TCP peer continues to send acknowledgments"; otherwise R2 applies
+        // (section 3.8.3).
         if self.persist.unanswered > self.config.retries {
             return self.abort(now, CloseReason::TimedOut);
         }
@@ -80,7 +81,7 @@ impl Connection {
         self.persist.at = Some(now + timeout.min(self.config.max_rto));
     }
 
-    /// After something was taken or sent: the persist timer runs while the peer's window holds everything.
+    /// Starts the persist timer if the peer's window blocks all data. Called after every received or sent segment.
     #[inline]
     pub(super) fn watch_window(&mut self, now: Time) {
         if self.persist.at.is_none() && self.is_held_by_peer() {

@@ -1,4 +1,4 @@
-//! What a connection tells those who listen. Every function asks first whether somebody does.
+//! Trace events of a connection. Each function first checks that somebody subscribed to them.
 
 use super::Connection;
 use crate::event::CloseReason;
@@ -6,7 +6,7 @@ use trace::{Contents, Event, Packet, PacketKind, SegmentData};
 use units::Time;
 use wire::tcp::{Flags, Header};
 
-/// The stream of a TCP connection, as tables number streams.
+/// The stream number of a TCP connection in tables.
 const STREAM: u64 = 0;
 
 impl Connection {
@@ -72,7 +72,7 @@ impl Connection {
         }
     }
 
-    /// A segment in the words of the trace: its number is that of its first byte, counted from its SYN.
+    /// A segment as a trace packet. Its number is that of its first byte, counted from the SYN.
     fn packet(&self, header: &Header, number: u64, payload: u64, size: u64) -> Packet {
         let fin = header.flags.has(Flags::FIN);
         let offset = number.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Segments that leave: which one is next, and how it is written (RFC 9293 sections 3.7, 3.8).
+//! Sent segments: their order and their contents (RFC 9293 sections 3.7, 3.8).
 
 use super::{Connection, Transmit};
 use crate::handshake;
@@ -8,21 +8,22 @@ use units::Time;
 use wire::tcp::{Flags, HEADER_SIZE, Header, MAX_OPTIONS, Options, SackBlocks, Timestamps};
 use wire::{Ecn, Hole};
 
-/// What leaves next.
+/// The next segment to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Nothing,
     Acknowledgement,
-    /// A segment once more, by its number on the scoreboard.
+    /// The retransmission of a segment, by its number on the scoreboard.
     Again(u64),
-    /// So many bytes of new data, and the FIN.
+    /// New data: the number of bytes, and whether the FIN follows.
     Fresh(u64, bool),
     /// A byte beyond the window.
     WindowProbe,
 }
 
 impl Connection {
-    /// Writes the next segment into `out`, which is empty; `None`: there is none now. To be called until then.
+    /// Writes the next segment into `out`, which must be empty. Returns `None` if there is nothing to send now; call it
+    /// until then.
     #[inline]
     pub fn transmit(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Transmit> {
         if self.reset.is_some() {
@@ -68,12 +69,12 @@ impl Connection {
         let timestamps = Timestamps { value: self.clock.value(now), echo: self.recent.echo() };
         let shift = self.window.wanted_shift();
         let (flags, mut options) = if answer {
-            let flags = Flags::SYN.with(Flags::ACK).with_if(self.ecn.agreed, Flags::ECE);
-            (flags, self.agreed.answer(&self.config, shift, timestamps))
+            let flags = Flags::SYN.with(Flags::ACK).with_if(self.ecn.negotiated, Flags::ECE);
+            (flags, self.negotiated.answer(&self.config, shift, timestamps))
         } else {
             (self.syn.flags(self.config.ecn), handshake::offer(&self.config, shift, timestamps))
         };
-        // RFC 7413 section 4.1.3: a SYN that goes again has neither cookie nor data.
+        // RFC 7413 section 4.1.3: a retransmitted SYN has neither cookie nor data.
         let first = self.syn.attempts == 0;
         options.fast_open = self.fast_open.option.filter(|_| answer || first);
         let next = self.rcv_nxt();
@@ -83,7 +84,7 @@ impl Connection {
             sequence: self.ours.wire(0),
             acknowledgement: if answer { self.theirs.wire(next) } else { 0 },
             flags,
-            window: self.window.tell(next, self.unread(), true),
+            window: self.window.advertise(next, self.unread(), true),
             options,
             ..Header::default()
         };
@@ -92,7 +93,7 @@ impl Connection {
         let hole = if early > 0 { self.outgoing.copy(0..early, out) } else { None };
         if early > 0 {
             self.recovery.on_sent(now, 1 + early, false);
-            // The timer is that of the SYN.
+            // The SYN's timer covers the data too.
             self.recovery.stop();
             self.stats.sent_bytes += early;
         }
@@ -104,7 +105,7 @@ impl Connection {
         Some(Transmit { remote, ecn: Ecn::NotEct, hole, carries_data: early > 0 })
     }
 
-    /// The data that goes with a SYN of so many bytes: no more than what a segment carries (RFC 7413 section 4.2.1).
+    /// The bytes of data that fit into a SYN with a header of this size, within one segment (RFC 7413 section 4.2.1).
     fn early_data(&mut self, header: usize) -> u64 {
         let most = u64::from(self.config.mss) + HEADER_SIZE as u64 - header as u64;
         if let Some(tls) = &mut self.tls {
@@ -113,13 +114,13 @@ impl Connection {
         self.outgoing.end().min(most)
     }
 
-    /// What leaves next, once the connection is open.
+    /// Selects the next segment of an open connection.
     #[inline]
     fn next(&mut self, now: Time) -> Next {
         self.paced_until = None;
         let acknowledge = self.acks.is_due(now);
-        // Blocks have no room beside data.
-        if acknowledge && self.agreed.sack && self.incoming.has_gaps() {
+        // SACK blocks do not fit beside data.
+        if acknowledge && self.negotiated.sack && self.incoming.has_gaps() {
             return Next::Acknowledgement;
         }
         match self.next_data(now) {
@@ -135,11 +136,12 @@ impl Connection {
             return Next::Nothing;
         }
         if let Some(tls) = &mut self.tls {
-            let wanted = self.recovery.nxt + u64::from(self.agreed.mss);
+            let wanted = self.recovery.nxt + u64::from(self.negotiated.mss);
             tls.frame(&mut self.outgoing, wanted, self.fin_wanted);
         }
         if self.recovery.probe_due {
-            // RFC 8985 section 7.3: new data if there is any, whatever the window of congestion, else the last segment.
+            // RFC 8985 section 7.3: a probe sends new data if there is any, regardless of the congestion window,
+            // otherwise the last segment.
             return match (self.fresh(), self.recovery.board.last_number()) {
                 (Some((length, fin)), _) => Next::Fresh(length, fin),
                 (None, Some(last)) => Next::Again(last),
@@ -155,7 +157,7 @@ impl Connection {
                 },
             };
         }
-        let Some((length, fin)) = self.fresh() else { return self.starve(now) };
+        let Some((length, fin)) = self.fresh() else { return self.note_nothing_to_send(now) };
         if !self.recovery.admits(length.max(1)) {
             return self.stop(now, Limit::Window);
         }
@@ -165,12 +167,13 @@ impl Connection {
         }
     }
 
-    /// RFC 9293 section 3.8.6.2.1: when its time is over, what little the window admits goes; a byte at least.
+    /// RFC 9293 section 3.8.6.2.1: when the override timeout expires, whatever the window admits is sent, at least one
+    /// byte.
     fn next_probe(&mut self) -> Next {
         let nxt = self.recovery.nxt;
         let available = (self.outgoing.end() + 1).saturating_sub(nxt);
         let room = self.peer.edge.saturating_sub(nxt);
-        match room.min(available).min(u64::from(self.agreed.mss)) {
+        match room.min(available).min(u64::from(self.negotiated.mss)) {
             0 => Next::WindowProbe,
             length => {
                 self.persist.due = false;
@@ -188,9 +191,9 @@ impl Connection {
         self.paced_until = Some(at);
         Next::Nothing
     }
-    /// Nothing may be sent though the window of congestion has room: because there is nothing, or because the peer's window
-    /// holds it, which limits the rate as a network would (draft-ietf-ccwg-bbr-06 section 4.1.1.3.1).
-    fn starve(&mut self, now: Time) -> Next {
+    /// The congestion window has room but nothing may be sent: either the application has written nothing, or the
+    /// peer's window blocks, which limits the rate like a network (draft-ietf-ccwg-bbr-06 section 4.1.1.3.1).
+    fn note_nothing_to_send(&mut self, now: Time) -> Next {
         if self.outgoing.end() + 1 > self.recovery.nxt {
             self.recovery.note_stop(now, Limit::Application);
         } else {
@@ -199,8 +202,8 @@ impl Connection {
         Next::Nothing
     }
 
-    /// The new data that the peer's window and good manners admit: so many bytes, and whether the FIN goes with them
-    /// (RFC 9293 section 3.8.6.2.1).
+    /// The new data to send, as permitted by the peer's window and sender-side silly window avoidance: the number of
+    /// bytes, and whether the FIN is sent with them (RFC 9293 section 3.8.6.2.1).
     fn fresh(&self) -> Option<(u64, bool)> {
         let nxt = self.recovery.nxt;
         let available = (self.outgoing.end() + 1).saturating_sub(nxt);
@@ -208,28 +211,28 @@ impl Connection {
         if available == 0 {
             return fin.then_some((0, true));
         }
-        let mss = u64::from(self.agreed.mss);
+        let mss = u64::from(self.negotiated.mss);
         let room = self.peer.edge.saturating_sub(nxt);
         let length = available.min(mss).min(room);
         let last = length == available;
-        // A full-sized segment, or the rest of what there is; or half of the largest window.
+        // A full-sized segment, the rest of the data, or half of the largest window.
         if length < mss && !last && length < self.peer.largest / 2 || length == 0 {
             return None;
         }
-        // Nagle (section 3.7.4).
+        // The Nagle algorithm (section 3.7.4).
         if self.config.nagle && length < mss && !(last && fin) && !self.recovery.board.is_empty() {
             return None;
         }
         Some((length, last && fin))
     }
 
-    /// Whether the FIN follows on what the stream has.
+    /// Whether the FIN directly follows the stream's data.
     fn fin_is_next(&self) -> bool {
         let may = self.fin_wanted && !self.fin_sent && self.state != State::SynReceived;
         may && self.tls.as_ref().is_none_or(|tls| tls.is_closed())
     }
 
-    /// Whether data waits that the peer's window holds back, while nothing underway would open it.
+    /// Whether the peer's window blocks the waiting data while nothing in flight could open it.
     pub(super) fn is_held_by_peer(&self) -> bool {
         let waits = self.outgoing.end() + 1 > self.recovery.nxt;
         waits && self.recovery.board.is_empty() && self.fresh().is_none() && !self.is_over()
@@ -258,10 +261,10 @@ impl Connection {
             Next::Fresh(length, fin) => {
                 let start = self.recovery.nxt;
                 self.recovery.on_sent(now, start + length + u64::from(fin), fin);
-                // A byte that had probed the window is among what was sent now.
+                // The byte of an earlier window probe is part of this segment.
                 self.persist.sent = false;
                 self.stats.sent_bytes += length;
-                self.tell_writable();
+                self.report_writable();
                 if fin {
                     self.fin_sent = true;
                     let state = self.state.after_fin_sent();
@@ -292,7 +295,7 @@ impl Connection {
     ) -> Option<Transmit> {
         let remote = self.remote?;
         let (notice, ecn) = self.ecn.on_sent(fresh && end > start);
-        // RFC 9293 section 3.9.1: pushed where the sender has no more.
+        // RFC 9293 section 3.9.1: PSH is set when the send buffer is emptied.
         let push = end > start && end == self.outgoing.end() + 1;
         let flags = flags.with(Flags::ACK).with(notice).with_if(push, Flags::PSH);
         let next = self.rcv_nxt();
@@ -302,7 +305,7 @@ impl Connection {
             sequence: self.ours.wire(start),
             acknowledgement: self.theirs.wire(next),
             flags,
-            window: self.window.tell(next, self.unread(), false),
+            window: self.window.advertise(next, self.unread(), false),
             options: self.options(now, start == end),
             ..Header::default()
         };
@@ -319,23 +322,24 @@ impl Connection {
         Some(Transmit { remote, ecn, hole, carries_data: end > start })
     }
 
-    /// Timestamps, and on a bare acknowledgement the blocks, as many as there is room for (RFC 2018 section 3).
+    /// The options of a segment: timestamps, and on a pure acknowledgement as many SACK blocks as fit (RFC 2018 section
+    /// 3).
     fn options(&mut self, now: Time, bare: bool) -> Options {
         let timestamps = Timestamps { value: self.clock.value(now), echo: self.recent.echo() };
         let mut options =
-            Options { timestamps: self.agreed.timestamps.then_some(timestamps), ..Options::default() };
-        if bare && self.agreed.sack {
+            Options { timestamps: self.negotiated.timestamps.then_some(timestamps), ..Options::default() };
+        if bare && self.negotiated.sack {
             let mut blocks = SackBlocks::default();
             if let Some((start, end)) = self.incoming.take_duplicate() {
                 blocks.push(self.theirs.wire(start), self.theirs.wire(end));
             }
             for (start, end) in self.incoming.blocks() {
-                // A FIN behind the last block came with it.
+                // Include a FIN that arrived behind the last block.
                 let end = end + u64::from(self.peer_fin == Some(end));
                 blocks.push(self.theirs.wire(start), self.theirs.wire(end));
             }
-            // Each takes 8 bytes behind the 4 of the option.
-            let used = if self.agreed.timestamps { 12 } else { 0 };
+            // Each block takes 8 bytes, the option header 4.
+            let used = if self.negotiated.timestamps { 12 } else { 0 };
             blocks.truncate((MAX_OPTIONS - used - 4) / 8);
             options.sack = blocks;
         }

@@ -1,13 +1,13 @@
-//! What is declared lost, and why: by time, by segments above, by duplicates, by a timeout.
+//! Loss detection: by time, by later segments, by duplicate acknowledgements, by timeout.
 
 use super::{Acknowledgement, Duplicates, Phase, Recovery, Timeout};
-use crate::rack::{DUP_THRESHOLD, Surroundings};
+use crate::rack::{DUP_THRESHOLD, PathState};
 use crate::scoreboard::Fate;
 use congestion::Signal;
 use trace::event::LossTrigger;
 use units::Time;
 
-/// A segment that was declared lost.
+/// A segment declared lost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Loss {
     /// Its first sequence number.
@@ -16,15 +16,15 @@ pub(crate) struct Loss {
 }
 
 impl Recovery {
-    pub(super) fn surroundings(&self) -> Surroundings {
-        Surroundings {
+    pub(super) fn path_state(&self) -> PathState {
+        PathState {
             min_rtt: self.rtt.min(),
             smoothed_rtt: self.rtt.smoothed(),
             in_recovery: self.in_recovery(),
         }
     }
 
-    /// Finds what is lost, by what was acknowledged. Gives whether something is.
+    /// Detects losses after an acknowledgement. Returns whether there are any.
     pub(super) fn detect(
         &mut self,
         now: Time,
@@ -34,14 +34,14 @@ impl Recovery {
     ) -> bool {
         self.numbers.clear();
         let mut trigger = LossTrigger::TimeThreshold;
-        if !self.parts.sack {
+        if !self.features.sack {
             trigger = LossTrigger::PacketThreshold;
             self.count_duplicates(ack, advanced, newly_bytes);
-        } else if self.parts.rack {
-            let around = self.surroundings();
-            self.reorder_at = self.rack.detect(now, &mut self.board, around, &mut self.numbers);
+        } else if self.features.rack {
+            let path = self.path_state();
+            self.reorder_at = self.rack.detect(now, &mut self.board, path, &mut self.numbers);
             if self.reorder_at.is_some() {
-                // RFC 8985 section 8: "SHOULD cancel any other pending timers"; behind them is RACK's own.
+                // RFC 8985 section 8: "SHOULD cancel any other pending timers"; RACK's own timer precedes them.
                 self.pto_at = None;
             }
         } else {
@@ -55,8 +55,8 @@ impl Recovery {
         !self.numbers.is_empty()
     }
 
-    /// Without SACK: three duplicates declare the first segment lost (RFC 5681 section 3.2), and so does each
-    /// acknowledgement of a part in the recovery that follows (RFC 6582 section 3.2).
+    /// Loss detection without SACK: the third duplicate declares the first segment lost (RFC 5681 section 3.2), and so
+    /// does each partial acknowledgement in the recovery that follows (RFC 6582 section 3.2).
     pub(super) fn count_duplicates(&mut self, ack: &Acknowledgement<'_>, advanced: bool, newly_bytes: u64) {
         let mut lose = false;
         if advanced {
@@ -68,13 +68,13 @@ impl Recovery {
             };
         } else if ack.duplicate && !self.board.is_empty() {
             self.duplicates.count += 1;
-            let counts = self.parts.limited_transmit || self.duplicates.count >= DUP_THRESHOLD;
+            let counts = self.features.limited_transmit || self.duplicates.count >= DUP_THRESHOLD;
             if counts && matches!(self.phase, Phase::Open | Phase::Recovery(_)) {
-                // RFC 3042 section 2; RFC 5681 section 3.2, step 4: it has left the network.
+                // RFC 3042 section 2; RFC 5681 section 3.2, step 4: a segment has left the network.
                 let most = self.board.in_flight().saturating_sub(self.mss);
                 self.duplicates.arrived_bytes = (self.duplicates.arrived_bytes + self.mss).min(most);
             }
-            // RFC 6582 section 3.2, step 2: what was sent again for nothing gives duplicates of no meaning.
+            // RFC 6582 section 3.2, step 2: duplicates caused by unnecessary retransmissions do not indicate a loss.
             let meant = self.una > self.duplicates.recover;
             lose = self.duplicates.count == DUP_THRESHOLD && self.phase == Phase::Open && meant;
         }
@@ -84,7 +84,8 @@ impl Recovery {
         }
     }
 
-    /// Tells of the segments in `numbers`, which were just declared lost; `newly_bytes` were acknowledged with that.
+    /// Reports the segments in `numbers`, which were just declared lost. The same acknowledgement newly acknowledged
+    /// `newly_bytes`.
     pub(super) fn declare(&mut self, now: Time, trigger: LossTrigger, newly_bytes: u64) {
         if self.numbers.is_empty() {
             return;
@@ -92,7 +93,7 @@ impl Recovery {
         let mut news = false;
         for number in &self.numbers {
             let Some(segment) = self.board.get(*number) else { continue };
-            news |= self.timeout.is_none_or(|timeout| timeout.is_news(segment));
+            news |= self.timeout.is_none_or(|timeout| timeout.is_new_event(segment));
             self.regulator.on_lost(segment.len(), segment.sent_at, &segment.rate);
             self.losses.push(Loss { start: segment.start, trigger });
         }
@@ -111,28 +112,28 @@ impl Recovery {
         } else {
             self.regulator.keep_losses_back();
         }
-        // RFC 9937 section 6: an episode begins with the recovery, and with each further answer of the controller in it.
+        // RFC 9937 section 6: an episode begins with the recovery, and with each further reduction by the controller.
         let answered = self.regulator.target() < before;
-        if self.parts.prr && matches!(self.phase, Phase::Recovery(_)) && (begins || answered) {
-            // RecoverFS (section 6.1): what was reported before this acknowledgement is not part of it.
+        if self.features.prr && matches!(self.phase, Phase::Recovery(_)) && (begins || answered) {
+            // RecoverFS (section 6.1) excludes data acknowledged before this acknowledgement.
             let outstanding = (self.nxt - self.una + newly_bytes).saturating_sub(self.board.sacked());
-            self.regulator.begin_reduction(self.mss, outstanding, self.parts.sack, self.in_flight());
+            self.regulator.begin_reduction(self.mss, outstanding, self.features.sack, self.in_flight());
         }
     }
 
-    /// Does what is due; tells whether the retransmission timer went off.
+    /// Handles the timers that have expired. Returns whether the retransmission timer did.
     pub(crate) fn wake(&mut self, now: Time) -> bool {
         if self.reorder_at.is_some_and(|at| at <= now) {
             self.numbers.clear();
-            let (around, flight) = (self.surroundings(), self.in_flight());
-            self.reorder_at = self.rack.detect(now, &mut self.board, around, &mut self.numbers);
+            let (path, flight) = (self.path_state(), self.in_flight());
+            self.reorder_at = self.rack.detect(now, &mut self.board, path, &mut self.numbers);
             self.regulator.reduce_by_timer(flight, self.in_flight());
             self.declare(now, LossTrigger::TimeThreshold, 0);
         }
         if self.pto_at.is_some_and(|at| at <= now) {
             self.pto_at = None;
             if !self.board.is_empty() {
-                // RFC 8985 section 7.3: whether or not a probe goes, the retransmission timer runs anew.
+                // RFC 8985 section 7.3: the retransmission timer is restarted whether or not a probe is sent.
                 self.probe_due = self.rtt.is_sampled() && self.tlp.may_be_sent();
                 self.rto.restart(now, &self.rtt);
             }
@@ -156,13 +157,13 @@ impl Recovery {
         }
         self.rto.back_off(now, &self.rtt);
         if self.board.front().is_some_and(|front| front.fate == Fate::Sacked) {
-            // RFC 2018 section 8: the receiver has taken back what it said.
+            // RFC 2018 section 8: the receiver has reneged.
             self.board.forget_sacks();
         }
         self.numbers.clear();
-        if self.parts.rack && self.parts.sack {
-            let around = self.surroundings();
-            self.rack.on_timeout(now, &mut self.board, around, &mut self.numbers);
+        if self.features.rack && self.features.sack {
+            let path = self.path_state();
+            self.rack.on_timeout(now, &mut self.board, path, &mut self.numbers);
         } else {
             self.numbers.extend(self.board.flying());
             for number in &self.numbers {
@@ -179,11 +180,11 @@ impl Recovery {
         self.reduced = true;
         (self.pto_at, self.probe_due) = (None, false);
         self.tlp.forget();
-        // RFC 5681 section 3.1: the window falls to its least, and slow start begins anew.
+        // RFC 5681 section 3.1: the window falls to its minimum, and slow start begins.
         self.regulator.signal(now, &Signal::PersistentCongestion);
     }
 
-    /// All that is underway goes again without any blame: it went with a SYN, and the peer did not take it.
+    /// Retransmits everything in flight without congestion response: the data of a SYN was not accepted.
     pub(crate) fn resend_all(&mut self) {
         self.numbers.clear();
         self.numbers.extend(self.board.flying());

@@ -1,5 +1,5 @@
-//! The sender's view of the path: what is in flight and what became of it, when something is sent again, and how much may
-//! be sent. The sum of scoreboard, RTT estimate, RACK-TLP, retransmission timeout, controller and pacer.
+//! The sender's state of the path: scoreboard, RTT estimate, RACK-TLP, retransmission timeout, controller and pacer.
+//! They determine what is in flight, what to retransmit, and how much may be sent.
 
 mod acknowledge;
 mod losses;
@@ -8,7 +8,7 @@ pub(crate) use acknowledge::Acknowledgement;
 use losses::Loss;
 
 use crate::config::Config;
-use crate::handshake::Agreed;
+use crate::handshake::Negotiated;
 use crate::rack::Rack;
 use crate::rto::Rto;
 use crate::scoreboard::{Scoreboard, Segment};
@@ -21,46 +21,46 @@ use units::{Duration, Time};
 /// Whether losses are being repaired, and up to which number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nothing is known to be lost.
+    /// No known losses.
     Open,
-    /// Fast recovery (RFC 6675 section 5, RFC 6582): until all up to here is acknowledged.
+    /// Fast recovery (RFC 6675 section 5, RFC 6582), until everything up to this number is acknowledged.
     Recovery(u64),
     /// After a retransmission timeout.
     Loss(u64),
 }
 
-/// Duplicate acknowledgements where there is no SACK (RFC 5681 section 3.2, RFC 6582).
+/// Duplicate acknowledgements without SACK (RFC 5681 section 3.2, RFC 6582).
 #[derive(Debug, Default)]
 struct Duplicates {
     count: u64,
-    /// All up to here was sent when the last recovery began: "recover" (RFC 6582 section 3.2).
+    /// The highest number sent when the last recovery began: "recover" (RFC 6582 section 3.2).
     recover: u64,
-    /// Each tells of a segment that has left the network: taken off what is in flight.
+    /// Each duplicate means that a segment has left the network, and reduces the bytes in flight.
     arrived_bytes: u64,
 }
 
-/// The last retransmission timeout: what it has told of losses is not told again.
+/// The last retransmission timeout, which is a single congestion event.
 #[derive(Debug, Clone, Copy)]
 struct Timeout {
     at: Time,
-    /// The first number that was not acknowledged then.
+    /// The first unacknowledged number at the timeout.
     front: u64,
-    /// The segment there has timed out before.
+    /// The same segment has timed out before.
     again: bool,
 }
 
 impl Timeout {
-    /// Whether the loss of this segment is another event: not if it was underway at the timeout, which was answered for all
-    /// that was, nor if the timer goes off once more for what it has sent again: "the value of ssthresh is held constant"
-    /// (RFC 5681 section 3.1).
-    fn is_news(&self, segment: &Segment) -> bool {
+    /// Whether the loss of this segment is a new congestion event: not if the segment was in flight at the timeout, and
+    /// not after a repeated timeout of the same segment, when "the value of ssthresh is held constant" (RFC 5681
+    /// section 3.1).
+    fn is_new_event(&self, segment: &Segment) -> bool {
         segment.sent_at >= self.at && !self.again
     }
 }
 
-/// Which parts are in use.
+/// The mechanisms in use.
 #[derive(Debug, Clone, Copy)]
-struct Parts {
+struct Features {
     sack: bool,
     rack: bool,
     prr: bool,
@@ -69,7 +69,7 @@ struct Parts {
     peer_ack_delay: Duration,
 }
 
-/// The state of one connection's path.
+/// The recovery state of a connection.
 pub(crate) struct Recovery {
     pub(crate) board: Scoreboard,
     pub(crate) rtt: RttEstimate,
@@ -78,37 +78,37 @@ pub(crate) struct Recovery {
     regulator: Regulator,
     rack: Rack,
     tlp: Tlp,
-    /// When a tail loss probe is due.
+    /// The timer of the tail loss probe.
     pto_at: Option<Time>,
-    /// When RACK stops waiting for what may be reordered.
+    /// RACK's reordering timer.
     reorder_at: Option<Time>,
     /// Whether a probe is to be sent now.
     pub(crate) probe_due: bool,
-    /// The segment that the last probe has sent again.
+    /// The segment retransmitted by the last probe.
     probed: Option<(u64, Time, SentState)>,
     phase: Phase,
     duplicates: Duplicates,
     timeout: Option<Timeout>,
-    /// The window was reduced since the last look.
+    /// The window was reduced since this flag was last cleared.
     pub(crate) reduced: bool,
-    /// The first retransmission of a recovery does not wait for room in the window.
+    /// The first retransmission of a recovery ignores the congestion window.
     retransmit_now: bool,
     /// SND.UNA and SND.NXT as numbers.
     pub(crate) una: u64,
     pub(crate) nxt: u64,
     mss: u64,
-    /// What the controller's random draws follow from.
+    /// The seed of the controller's random numbers.
     seed: u64,
-    parts: Parts,
+    features: Features,
     numbers: Vec<u64>,
-    /// What was declared lost since the last look, for traces.
+    /// Segments declared lost since the last trace.
     pub(crate) losses: Vec<Loss>,
     pub(crate) probes_sent: u64,
     pub(crate) timeouts: u64,
 }
 
 impl Recovery {
-    /// A path that nothing was sent on. `None` without a controller of the name in the options.
+    /// Creates the state of an unused path. Returns `None` if the configured controller does not exist.
     pub(crate) fn new(config: &Config, clock: Clock, seed: u64) -> Option<Recovery> {
         let mss = u64::from(config.mss);
         let setup = Setup {
@@ -140,7 +140,7 @@ impl Recovery {
             nxt: 1,
             mss,
             seed,
-            parts: Parts {
+            features: Features {
                 sack: config.sack,
                 rack: config.rack,
                 prr: config.prr,
@@ -155,11 +155,17 @@ impl Recovery {
         })
     }
 
-    /// The handshake is over: the size of segments and the RTT are known, and whether the peer knows SACK. Where nothing
-    /// was sent yet, the controller begins with what is known now. RFC 5681 section 3.1: after a lost SYN with one segment.
-    pub(crate) fn on_established(&mut self, now: Time, config: &Config, agreed: &Agreed, syn_was_lost: bool) {
-        let (mss, sack) = (u64::from(agreed.mss), agreed.sack);
-        self.parts.sack = sack;
+    /// The handshake is complete: the segment size, the RTT and the peer's SACK support are known. If nothing was sent
+    /// yet, the controller starts with these values. RFC 5681 section 3.1: after a lost SYN the window is one segment.
+    pub(crate) fn on_established(
+        &mut self,
+        now: Time,
+        config: &Config,
+        negotiated: &Negotiated,
+        syn_was_lost: bool,
+    ) {
+        let (mss, sack) = (u64::from(negotiated.mss), negotiated.sack);
+        self.features.sack = sack;
         self.mss = mss;
         if self.board.is_empty() {
             let segments = if syn_was_lost { 1 } else { config.initial_window };
@@ -181,15 +187,15 @@ impl Recovery {
     }
 
     /// See [`Regulator::trace`].
-    pub(crate) fn trace(&self, now: Time, told: &mut &'static str, log: &mut Log) {
+    pub(crate) fn trace(&self, now: Time, traced: &mut &'static str, log: &mut Log) {
         let path =
             PathMetrics { rtt: &self.rtt, bytes_in_flight: self.in_flight(), pto_count: self.backoffs() };
-        self.regulator.trace(now, &path, told, log);
+        self.regulator.trace(now, &path, traced, log);
     }
 
-    /// How often a timer went off in a row without an answer.
+    /// The number of consecutive timeouts without an answer.
     pub(crate) fn backoffs(&self) -> u32 {
-        self.rto.backoffs() + u32::from(self.tlp.is_underway())
+        self.rto.backoffs() + u32::from(self.tlp.is_outstanding())
     }
 
     /// Bytes in flight.
@@ -202,26 +208,26 @@ impl Recovery {
         self.phase != Phase::Open
     }
 
-    /// Whether the window admits so many bytes more.
+    /// Whether the window admits `bytes` more bytes.
     #[inline]
     pub(crate) fn admits(&self, bytes: u64) -> bool {
         let mut flight = self.in_flight();
-        if !self.parts.limited_transmit && !self.in_recovery() {
-            // RFC 5681 section 3.2, step 1, without RFC 3042: the first duplicates let nothing out.
+        if !self.features.limited_transmit && !self.in_recovery() {
+            // RFC 5681 section 3.2, step 1, without RFC 3042: the first duplicates do not permit new segments.
             flight += self.board.sacked();
         }
         flight + bytes <= self.window()
     }
 
-    /// The segment to be sent again now, if the window admits one.
+    /// The next segment to retransmit, if the window admits it.
     pub(crate) fn next_retransmission(&mut self) -> Option<u64> {
         let number = self.board.next_lost()?;
         let length = self.board.get(number)?.len();
-        // RFC 6675 section 5, step 4.3; RFC 5681 section 3.2, step 3: the first one goes whatever is in flight.
+        // RFC 6675 section 5, step 4.3; RFC 5681 section 3.2, step 3: the first retransmission ignores the window.
         (self.retransmit_now || self.in_flight() + length <= self.window()).then_some(number)
     }
 
-    /// When the pacer lets the next segment go, if not now.
+    /// The time at which the pacer releases the next segment, unless it may be sent now.
     #[inline]
     pub(crate) fn paced_until(&mut self, now: Time) -> Option<Time> {
         self.regulator.paced_until(now)
@@ -239,7 +245,7 @@ impl Recovery {
         self.regulator.note_dry(now);
     }
 
-    /// New data leaves, SND.NXT moves on.
+    /// New data is sent and advances SND.NXT.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, end: u64, fin: bool) {
         let start = self.nxt;
@@ -256,7 +262,7 @@ impl Recovery {
         }
     }
 
-    /// A segment leaves once more.
+    /// A segment is retransmitted.
     pub(crate) fn on_resent(&mut self, now: Time, number: u64) {
         let Some(segment) = self.board.get(number) else { return };
         let (length, state) = (segment.len(), (segment.len(), segment.sent_at, segment.rate));
@@ -268,7 +274,7 @@ impl Recovery {
             self.probed = Some(state);
             self.probe_was_sent(now, true);
         } else if number == self.board.front_number() {
-            // Only the answer to this segment moves SND.UNA, a round trip from now.
+            // SND.UNA advances only with the answer to this segment, a round trip from now.
             self.rto.restart(now, &self.rtt);
         } else {
             self.rto.start(now, &self.rtt);
@@ -279,26 +285,26 @@ impl Recovery {
         self.probe_due = false;
         self.probes_sent += 1;
         self.tlp.on_sent(self.nxt, retransmission);
-        // RFC 8985 section 7.3: behind a probe the retransmission timer runs anew.
+        // RFC 8985 section 7.3: a probe restarts the retransmission timer.
         self.rto.restart(now, &self.rtt);
         self.pto_at = None;
     }
 
-    /// RFC 8985 section 7.2: only with SACK, outside of a recovery, one at a time, and not where selective acknowledgements let RACK
-    /// find what is missing.
+    /// RFC 8985 section 7.2: schedules a probe, but only with SACK, outside of recovery, one at a time, and not if
+    /// selective acknowledgements let RACK detect the losses.
     #[inline]
     fn schedule_probe(&mut self, now: Time) {
-        let wanted = self.parts.tlp
-            && self.parts.sack
+        let wanted = self.features.tlp
+            && self.features.sack
             && self.phase == Phase::Open
-            && !self.tlp.is_underway()
-            && !(self.parts.rack && self.board.sacked_segments() > 0)
+            && !self.tlp.is_outstanding()
+            && !(self.features.rack && self.board.sacked_segments() > 0)
             && self.reorder_at.is_none()
             && !self.board.is_empty();
         self.pto_at = wanted.then(|| {
             let smoothed = self.rtt.is_sampled().then(|| self.rtt.smoothed());
             let alone = self.board.len() == 1;
-            Tlp::timeout(now, smoothed, alone, self.parts.peer_ack_delay, self.rto.at)
+            Tlp::timeout(now, smoothed, alone, self.features.peer_ack_delay, self.rto.at)
         });
     }
 
@@ -315,25 +321,25 @@ impl Recovery {
         }
     }
 
-    /// When something is to be done.
+    /// The earliest timer.
     #[inline]
     pub(crate) fn wake_at(&self) -> Option<Time> {
         [self.rto.at, self.pto_at, self.reorder_at].into_iter().flatten().min()
     }
 
-    /// A byte that was not on the scoreboard was acknowledged: the one that probed the peer's window.
+    /// The byte of a window probe was acknowledged, which is not on the scoreboard.
     pub(crate) fn skip_to(&mut self, number: u64) {
         if self.board.is_empty() {
             (self.una, self.nxt) = (number, number);
         }
     }
 
-    /// What went with the SYN is watched from now on.
+    /// Starts the timer for data sent with the SYN.
     pub(crate) fn resume(&mut self, now: Time) {
         self.rto.restart(now, &self.rtt);
     }
 
-    /// All timers stop.
+    /// Stops all timers.
     pub(crate) fn stop(&mut self) {
         self.rto.stop();
         (self.pto_at, self.reorder_at, self.probe_due) = (None, None, false);

@@ -1,4 +1,4 @@
-//! How connections end (RFC 9293 section 3.6).
+//! The end of connections (RFC 9293 section 3.6).
 
 use crate::loss::unpaced;
 use crate::pair::{CLIENT, Fate, Pair, SERVER, at, ms};
@@ -13,7 +13,7 @@ fn the_end_that_closes_first_stays_a_while() {
     pair.run(1000);
     assert_eq!(pair.states(), [State::FinWait2, State::CloseWait]);
     assert!(pair.ends[SERVER].finished && pair.ends[CLIENT].events.contains(&Event::Delivered));
-    // The other direction goes on (section 3.6, half-closed).
+    // The other direction continues (section 3.6, half-closed).
     pair.write(SERVER, 100_000, false);
     pair.run(5000);
     assert_eq!(pair.ends[CLIENT].received, 100_000);
@@ -36,7 +36,7 @@ fn both_close_at_once() {
     assert_eq!(pair.states(), [State::TimeWait; 2]);
 }
 
-/// RFC 9293 section 3.10.7.4, eighth: a FIN that comes again is acknowledged again, and TIME-WAIT begins anew.
+/// RFC 9293 section 3.10.7.4, eighth: a retransmitted FIN is acknowledged again and restarts TIME-WAIT.
 #[test]
 fn a_lost_acknowledgement_of_the_fin() {
     let mut pair = Pair::new(&Config::default(), 1);
@@ -64,7 +64,7 @@ fn a_lost_acknowledgement_of_the_fin() {
     assert_eq!(pair.states()[CLIENT], State::Closed);
 }
 
-/// RFC 9293 section 3.10.7.4, eighth: nothing else makes TIME-WAIT longer.
+/// RFC 9293 section 3.10.7.4, eighth: nothing else prolongs TIME-WAIT.
 #[test]
 fn old_data_does_not_keep_an_end_in_time_wait() {
     let mut pair = Pair::new(&Config { timestamps: false, ..Config::default() }, 1);
@@ -75,7 +75,7 @@ fn old_data_does_not_keep_an_end_in_time_wait() {
     assert_eq!(pair.states(), [State::TimeWait, State::Closed]);
     let old = pair.sent.iter().find(|sent| sent.from == SERVER && sent.payload() > 0).unwrap().clone();
     assert!(!old.has(Flags::FIN));
-    // Else a reset would come back for the acknowledgement (RFC 1337).
+    // Otherwise the acknowledgement would be answered with a reset (RFC 1337).
     pair.fate(|_| Fate::Lost);
     pair.run(40_000);
     pair.arrive(CLIENT, old.ecn, &old.bytes, old.hole);
@@ -83,16 +83,17 @@ fn old_data_does_not_keep_an_end_in_time_wait() {
     assert_eq!(pair.states(), [State::Closed, State::Closed]);
 }
 
-/// RFC 9293 section 3.10.7.4: a late duplicate draws an acknowledgement from TIME-WAIT (first), which draws a reset from an end that
-/// is gone (section 3.10.7.1), and that ends TIME-WAIT without a word to the user (second): nothing was lost.
+/// RFC 9293 section 3.10.7.4: TIME-WAIT answers a late duplicate with an acknowledgement (first), to which a closed end
+/// responds with a reset (section 3.10.7.1). This ends TIME-WAIT without an error for the user (second): nothing was
+/// lost.
 #[test]
-fn a_reset_in_time_wait_is_no_error() {
+fn a_reset_in_time_wait_is_not_an_error() {
     for timestamps in [true, false] {
         let mut pair = Pair::new(&Config { timestamps, ..Config::default() }, 1);
         pair.write(CLIENT, 1000, true);
         pair.run(1000);
         pair.write(SERVER, 3000, true);
-        // Data that comes once more when all is over, before the application has looked for the end.
+        // Data arrives once more when all is over, before the application has read the end.
         pair.ends[CLIENT].reads = false;
         pair.run(5000);
         assert_eq!(pair.states(), [State::TimeWait, State::Closed]);
@@ -101,7 +102,7 @@ fn a_reset_in_time_wait_is_no_error() {
         pair.run(5060);
         let answer = pair.sent.last().unwrap();
         assert!(answer.from == SERVER && answer.has(Flags::RST), "{:?}", answer.header());
-        // RFC 7323 section 5.2: it echoes what it answers, and has no time of its own.
+        // RFC 7323 section 5.2: the reset echoes the timestamp of the segment, and has no value of its own.
         let drew = pair.sent.iter().rfind(|sent| sent.from == CLIENT).unwrap().header();
         let echoed = drew.options.timestamps.map(|told| Timestamps { value: 0, echo: told.value });
         assert_eq!((answer.header().options.timestamps, echoed.is_some()), (echoed, timestamps));
@@ -109,21 +110,21 @@ fn a_reset_in_time_wait_is_no_error() {
         pair.run(5200);
         assert_eq!(pair.states(), [State::Closed; 2]);
         assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::Finished));
-        // What had come is still there to be read.
+        // Received data can still be read.
         pair.ends[CLIENT].read_all(at(5200));
         assert_eq!((pair.ends[CLIENT].received, pair.ends[CLIENT].finished), (3000, true));
     }
 }
 
-/// RFC 9293 section 3.10.7.4, second: in CLOSING and LAST-ACK too, where nothing but the FIN waits for an answer; data that was not
-/// acknowledged is another matter.
+/// RFC 9293 section 3.10.7.4, second: the same in CLOSING and LAST-ACK if only the FIN is unacknowledged, but not if
+/// data is.
 #[test]
-fn a_reset_behind_all_data_is_no_error() {
+fn a_reset_after_all_data_is_not_an_error() {
     for (bytes, reason) in [(0, CloseReason::Finished), (500, CloseReason::PeerReset)] {
         let mut pair = Pair::new(&Config::default(), 1);
         pair.write(SERVER, 10, true);
         pair.run(1000);
-        // The last words of the client are lost, and a reset comes.
+        // The client's last segments are lost, and a reset arrives.
         pair.fate(|sent| if sent.from == CLIENT { Fate::Lost } else { Fate::Delivered });
         pair.write(CLIENT, bytes, true);
         pair.run(1100);
@@ -140,9 +141,9 @@ fn a_reset_behind_all_data_is_no_error() {
     }
 }
 
-/// RFC 9293 section 3.10.5, RFC 2525 section 2.17: who has gone away answers data with a reset.
+/// RFC 9293 section 3.10.5, RFC 2525 section 2.17: an end whose application has closed answers data with a reset.
 #[test]
-fn data_for_nobody_is_reset() {
+fn data_for_a_closed_application_is_reset() {
     let mut pair = Pair::new(&Config::default(), 1);
     pair.write(CLIENT, 10, true);
     pair.write(SERVER, 10_000_000, false);
@@ -160,7 +161,7 @@ fn data_for_nobody_is_reset() {
     assert_eq!(pair.ends[SERVER].connection.write(Data::Virtual(1)), Err(StreamError::Reset(0)));
 }
 
-/// An end that has not finished resets the connection when it closes it.
+/// Closing before the own data is finished resets the connection.
 #[test]
 fn closing_in_the_middle_is_a_reset() {
     let mut pair = Pair::new(&Config::default(), 1);
@@ -173,7 +174,7 @@ fn closing_in_the_middle_is_a_reset() {
     assert!(pair.ends[SERVER].events.contains(&Event::Ended));
 }
 
-/// RFC 9293 section 3.8.3: R2. The peer is gone.
+/// RFC 9293 section 3.8.3: R2, when the peer has vanished.
 #[test]
 fn a_silent_peer_is_given_up() {
     let mut pair = Pair::new(&Config { retries: 4, ..Config::default() }, 1);
@@ -186,10 +187,10 @@ fn a_silent_peer_is_given_up() {
     assert_eq!(pair.states()[CLIENT], State::Closed);
 }
 
-/// RFC 9293 section 3.8.3: R2 counts "the number of transmissions of the same segment": timeouts of one segment after another do
-/// not add up, even where none gives an RTT sample (RFC 6298 section 3: Karn).
+/// RFC 9293 section 3.8.3: R2 counts "the number of transmissions of the same segment": timeouts of successive segments
+/// do not add up, even if none gives an RTT sample (RFC 6298 section 3: Karn).
 #[test]
-fn a_peer_that_answers_is_not_given_up() {
+fn a_connection_stays_open_while_the_peer_answers() {
     let config = Config { retries: 3, timestamps: false, tlp: false, ..unpaced() };
     let mut pair = Pair::new(&config, 1);
     let mut last = None;
@@ -197,7 +198,7 @@ fn a_peer_that_answers_is_not_given_up() {
         if sent.from != CLIENT || sent.payload() == 0 {
             return Fate::Delivered;
         }
-        // Each segment comes through when it is sent for the second time.
+        // Each segment arrives at its second transmission.
         let number = Some(sent.header().sequence);
         if std::mem::replace(&mut last, number) == number { Fate::Delivered } else { Fate::Lost }
     });

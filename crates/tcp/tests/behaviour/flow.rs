@@ -11,7 +11,7 @@ fn fixed(bytes: u64) -> Config {
     Config { receive_buffer: size, max_receive_buffer: size, ..unpaced() }
 }
 
-/// RFC 5681 section 4.2: a segment alone is acknowledged after 40 ms, two at once.
+/// RFC 5681 section 4.2: a single segment is acknowledged after 40 ms, two segments at once.
 #[test]
 fn acknowledgements_are_delayed() {
     let acks = |segments: u64| {
@@ -28,7 +28,7 @@ fn acknowledgements_are_delayed() {
     assert_eq!(acks(4), [150, 150]);
 }
 
-/// RFC 9293 section 3.8.6.1: a window of zero is probed at growing distances, and opens when the reader reads.
+/// RFC 9293 section 3.8.6.1: a zero window is probed at growing intervals, and opens when the application reads.
 #[test]
 fn a_window_of_zero_is_probed() {
     let mut pair = Pair::of(&unpaced(), &fixed(8192), 1, None);
@@ -49,9 +49,10 @@ fn a_window_of_zero_is_probed() {
     assert!(pair.data(CLIENT).last().unwrap().0 < 23_000);
 }
 
-/// RFC 9293 section 3.8.6.1: a window of zero may last as long as the peer answers; section 3.8.3: without an answer R2 counts.
+/// RFC 9293 section 3.8.6.1: a zero window may last as long as the peer answers; section 3.8.3: without an answer R2
+/// applies.
 #[test]
-fn probes_that_nobody_answers_have_an_end() {
+fn unanswered_probes_end_the_connection() {
     let mut pair = Pair::of(&Config { retries: 3, ..unpaced() }, &fixed(8192), 1, None);
     pair.ends[SERVER].reads = false;
     pair.write(CLIENT, 100_000, false);
@@ -63,8 +64,9 @@ fn probes_that_nobody_answers_have_an_end() {
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::TimedOut));
 }
 
-/// RFC 9293 section 3.8.6: a window that is taken back below what is underway lets no new data out, what is underway goes again as ever,
-/// and that probes it for as long as the peer answers (section 3.8.6.1); without an answer R2 counts (section 3.8.3).
+/// RFC 9293 section 3.8.6: after the window has shrunk below the data in flight, no new data is sent. Retransmissions
+/// continue and serve as probes as long as the peer answers (section 3.8.6.1); without an answer R2 applies (section
+/// 3.8.3).
 #[test]
 fn a_window_that_shrinks_is_waited_for() {
     let config = Config { retries: 3, timestamps: false, tlp: false, max_rto: ms(4000), ..unpaced() };
@@ -85,16 +87,16 @@ fn a_window_that_shrinks_is_waited_for() {
     pair.answer(0, 14_600, 51, b"");
     let newest = pair.data(CLIENT).last().unwrap().1;
     assert!((14_600..14_600 + 13_056).contains(&newest), "{newest}");
-    // Taken back once more, and nobody answers.
+    // The window shrinks once more, and nobody answers.
     pair.answer(0, 14_600, 0, b"");
     pair.run(200_000);
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::TimedOut));
 }
 
-/// RFC 9293 section 3.10.7.4: an acknowledgement that another one has overtaken says nothing of the window; RFC 5681 section
+/// RFC 9293 section 3.10.7.4: an acknowledgement overtaken by another one does not update the window; RFC 5681 section
 /// 2: nor is it a duplicate.
 #[test]
-fn an_overtaken_acknowledgement_opens_no_window() {
+fn a_reordered_acknowledgement_does_not_open_the_window() {
     let mut pair = Pair::new(&Config { sack: false, timestamps: false, ..unpaced() }, 1);
     pair.run(100);
     pair.fate(|_| Fate::Lost);
@@ -102,13 +104,14 @@ fn an_overtaken_acknowledgement_opens_no_window() {
     pair.run(110);
     let sent = pair.data(CLIENT).len();
     assert_eq!(sent, 10);
-    // All ten are acknowledged, with no window left; behind it comes what was said after the first of them, in units of 256.
+    // All ten are acknowledged with a zero window. The acknowledgement of the first of them arrives later, in units of
+    // 256.
     pair.answer(0, 14_600, 0, b"");
     for _ in 0..3 {
         pair.answer(0, 1460, 51, b"");
     }
     assert_eq!(pair.data(CLIENT).len(), sent);
-    // The same with the last one missing: three old ones do not make it lost.
+    // The same with the last one missing: three old acknowledgements do not declare it lost.
     let mut pair = Pair::new(&Config { sack: false, timestamps: false, ..unpaced() }, 1);
     pair.run(100);
     pair.fate(|_| Fate::Lost);
@@ -121,10 +124,10 @@ fn an_overtaken_acknowledgement_opens_no_window() {
     assert_eq!(pair.ends[CLIENT].connection.stats().segments_declared_lost, 0);
 }
 
-/// RFC 9293 section 3.10.7.4, fifth: SND.WL1 "prevents using old segments to update the window": one that comes behind what was sent
-/// after it opens none, though its data is taken.
+/// RFC 9293 section 3.10.7.4, fifth: SND.WL1 "prevents using old segments to update the window": a reordered segment
+/// does not open the window, but its data is accepted.
 #[test]
-fn an_overtaken_segment_opens_no_window() {
+fn a_reordered_segment_does_not_open_the_window() {
     let mut pair = Pair::new(&Config { sack: false, timestamps: false, ..unpaced() }, 1);
     pair.run(100);
     pair.fate(|_| Fate::Lost);
@@ -139,10 +142,10 @@ fn an_overtaken_segment_opens_no_window() {
     assert!(pair.data(CLIENT).len() > 10);
 }
 
-/// RFC 5961 section 5.2: the byte that probed the window may be acknowledged before it counts as sent; once it does, what
-/// lies beyond is of nobody's sending.
+/// RFC 5961 section 5.2: the byte of a window probe may be acknowledged before it counts as sent; anything beyond was
+/// never sent.
 #[test]
-fn a_probe_vouches_for_its_own_byte_alone() {
+fn a_window_probe_covers_only_its_own_byte() {
     let mut pair = Pair::of(&Config { timestamps: false, ..unpaced() }, &fixed(8192), 1, None);
     pair.ends[SERVER].reads = false;
     pair.write(CLIENT, 20_000, false);
@@ -159,10 +162,10 @@ fn a_probe_vouches_for_its_own_byte_alone() {
     assert_eq!(pair.ends[CLIENT].connection.stats().challenge_acks_sent, 1);
 }
 
-/// RFC 5961 section 5.2: an acknowledgement of more than the largest window of the peer ago is not acceptable: it is challenged, and
-/// the data with it is dropped. One that is no older says nothing new, and its data is taken.
+/// RFC 5961 section 5.2: an acknowledgement older than the peer's largest window is not acceptable: it is challenged,
+/// and its data is dropped. A less old one has no news, but its data is accepted.
 #[test]
-fn an_acknowledgement_from_long_ago_is_challenged() {
+fn a_very_old_acknowledgement_is_challenged() {
     let mut pair = Pair::of(&Config { timestamps: false, ..unpaced() }, &fixed(8192), 1, None);
     pair.write(CLIENT, 100_000, false);
     pair.ends[CLIENT].finishes = false;
@@ -182,10 +185,10 @@ fn an_acknowledgement_from_long_ago_is_challenged() {
     }
 }
 
-/// RFC 9293 section 3.8.6.2.1, (3): where the window has no room for a segment, half of the largest window that there was goes at
-/// once, and less does not.
+/// RFC 9293 section 3.8.6.2.1, (3): if the window has no room for a full segment, half of the largest window is sent at
+/// once, and less is not.
 #[test]
-fn half_of_a_small_window_goes_at_once() {
+fn half_of_the_largest_window_is_sent_at_once() {
     let mut pair = Pair::new(&Config { timestamps: false, ..unpaced() }, 1);
     pair.fate(|_| Fate::Lost);
     pair.write(CLIENT, 5000, false);
@@ -217,8 +220,8 @@ fn half_of_a_small_window_goes_at_once() {
     assert_eq!(pair.data(CLIENT)[1..], [(1, 1000, 500)]);
 }
 
-/// What a sender sends whose reader takes 100 bytes of a window of 20,000 every 20 ms: (ms, offset, length) of each segment,
-/// but for the probes of a window of zero.
+/// The segments of a sender whose peer reads 100 bytes of a window of 20,000 every 20 ms: (ms, offset, length) of each,
+/// except for zero-window probes.
 fn trickle(sender: &Config) -> Vec<(u64, u64, u64)> {
     let mut pair = Pair::of(sender, &fixed(20_000), 1, None);
     pair.ends[SERVER].reads = false;
@@ -236,20 +239,22 @@ fn trickle(sender: &Config) -> Vec<(u64, u64, u64)> {
     segments
 }
 
-/// RFC 9293 section 3.8.6.2: a reader that takes a little at a time does not make small segments.
+/// RFC 9293 section 3.8.6.2: a slow reader does not cause small segments.
 #[test]
 fn no_silly_windows() {
-    // The override timeout is the retransmission timeout: 200 ms, before the next step of the window opens.
+    // The override timeout is the retransmission timeout, 200 ms, which expires before the window opens by the next
+    // step.
     let segments = trickle(&Config { min_rto: ms(100), ..unpaced() });
-    // What is left of a window goes when the override timeout is over (section 3.8.6.2.1), so segments are not all full.
+    // The rest of a window is sent after the override timeout (section 3.8.6.2.1), so not all segments are full.
     let small = segments.iter().filter(|(_, _, length)| *length < 500).count();
     assert!(segments.len() < 100 && small <= 1, "{segments:?}");
 }
 
-/// RFC 9293 section 3.8.6.2.1: however little a window has left, it goes, and not before the override timeout is over; where
-/// that is longer than the window takes to open by a step, full segments go meanwhile, and what is left may be a few bytes.
+/// RFC 9293 section 3.8.6.2.1: the rest of a window, however small, is sent after the override timeout and not before.
+/// If the timeout is longer than a step of the window takes, full segments are sent meanwhile, and the rest may be a
+/// few bytes.
 #[test]
-fn the_rest_of_a_window_goes_after_the_override_timeout() {
+fn the_rest_of_a_window_is_sent_after_the_override_timeout() {
     let default = unpaced();
     assert_eq!(default.min_rto, ms(200));
     for (sender, min_rto) in [(Config { min_rto: ms(100), ..unpaced() }, 100), (default, 200)] {
@@ -260,7 +265,8 @@ fn the_rest_of_a_window_goes_after_the_override_timeout() {
             let [(before, _, _), (now, offset, length)] = two else { unreachable!() };
             if *length < 1448 && offset + length < 100_000 {
                 rests += 1;
-                // From what was sent last to its acknowledgement, 100 ms or 40 more if that is delayed; and SRTT + min_rto.
+                // From the last transmission to its acknowledgement, 100 ms or 40 more if that is delayed; plus SRTT +
+                // min_rto.
                 let waited = now - before;
                 assert!(
                     (200 + min_rto..=280 + min_rto).contains(&waited),
@@ -272,8 +278,8 @@ fn the_rest_of_a_window_goes_after_the_override_timeout() {
     }
 }
 
-/// RFC 9293 section 3.8.6: what waits for a reader that does not read has a limit, however coarse the unit of the scaled window is:
-/// an edge that cannot be told exactly is rounded up, and not again with each segment (RFC 7323 section 2.4).
+/// RFC 9293 section 3.8.6: unread data has a limit, however coarse the unit of the scaled window: an edge between two
+/// units is rounded up, but not again with each segment (RFC 7323 section 2.4).
 #[test]
 fn the_unit_of_the_window_does_not_outgrow_the_buffer() {
     for (most, bytes) in [(1 << 30, 1448), (16_000_000, 100)] {
@@ -287,7 +293,7 @@ fn the_unit_of_the_window_does_not_outgrow_the_buffer() {
         pair.run(200_000);
         let unit = 1 << pair.sent[1].header().options.window_scale.unwrap();
         let taken = pair.ends[CLIENT].connection.acked_bytes();
-        // The buffer of 64 kB, and one unit or one segment.
+        // The buffer of 64 kB, plus one unit or one segment.
         let limit = 64_000 + u64::max(unit, 1448);
         assert!((50_000..=limit).contains(&taken), "{taken} bytes wait, in units of {unit}");
         pair.ends[SERVER].reads = true;
@@ -297,7 +303,7 @@ fn the_unit_of_the_window_does_not_outgrow_the_buffer() {
     }
 }
 
-/// The window grows with what is read in a round trip, up to its limit; a fixed one holds the sender.
+/// The window grows with the bytes read per round trip, up to its limit; a fixed one limits the sender.
 #[test]
 fn the_window_is_tuned() {
     let time = |server: &Config| {
@@ -308,10 +314,10 @@ fn the_window_is_tuned() {
         let window = pair.ends[SERVER].connection.stats().receive_window;
         (pair.data(CLIENT).last().unwrap().0, window)
     };
-    // Slow start alone: 10 segments, twice as many each round trip, 2763 in all: nine round trips.
+    // Slow start alone: 10 segments, doubling each round trip, 2763 in all: nine round trips.
     let (tuned, window) = time(&unpaced());
     assert!(tuned <= 1100 && window > 1_000_000, "{tuned} ms, window {window}");
-    // 65,535 bytes each round trip: 62.
+    // 65,535 bytes per round trip: 62.
     let (held, window) = time(&fixed(65_535));
     assert!((6000..7500).contains(&held) && window == 65_535, "{held} ms, window {window}");
 }
@@ -334,7 +340,7 @@ fn nagle_holds_small_segments_back() {
     assert_eq!(sizes(true), [100, 200]);
 }
 
-/// What the send buffer does not take is refused, and asked for when there is room.
+/// Data beyond the send buffer is refused, and accepted when there is room again.
 #[test]
 fn the_send_buffer_has_a_limit() {
     let config = Config { send_buffer: Size::from_bytes(10_000), ..unpaced() };

@@ -1,4 +1,4 @@
-//! The three-way handshake: lost SYNs, simultaneous opens, resets, segments from nowhere.
+//! The three-way handshake: lost SYNs, simultaneous opens, resets, forged segments.
 
 use crate::loss::unpaced;
 use crate::pair::{CLIENT, Fate, Pair, SERVER, address, at, ms, setup};
@@ -23,10 +23,10 @@ fn three_segments_open_a_connection() {
     assert_eq!(pair.ends[CLIENT].connection.stats().rtt.mean(), Some(ms(100)));
 }
 
-/// RFC 6298: a second, then two; RFC 5681 section 3.1: the window then begins with one segment, or with what the controller
-/// has for its least.
+/// RFC 6298: one second, then two. RFC 5681 section 3.1: the window then begins with one segment, or with the
+/// controller's minimum.
 #[test]
-fn a_lost_syn_goes_again() {
+fn a_lost_syn_is_retransmitted() {
     let mut pair = Pair::new(&Config::default(), 1);
     let mut lost = 0;
     pair.fate(move |sent| {
@@ -43,7 +43,7 @@ fn a_lost_syn_goes_again() {
 
 /// RFC 9293 section 3.8.3: R2 of a SYN.
 #[test]
-fn nobody_answers() {
+fn a_connection_to_nowhere_times_out() {
     let mut pair = Pair::new(&Config { syn_retries: 3, ..Config::default() }, 1);
     pair.fate(|_| Fate::Lost);
     pair.run(100_000);
@@ -76,9 +76,9 @@ fn a_connection_is_refused() {
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::Refused));
 }
 
-/// RFC 9293 section 3.10.7.2, third: an acknowledgement of nothing is answered with a reset, and changes nothing.
+/// RFC 9293 section 3.10.7.2, third: an acknowledgement in LISTEN is answered with a reset and changes nothing.
 #[test]
-fn a_listener_resets_what_is_no_syn() {
+fn a_listener_resets_segments_other_than_syns() {
     let mut pair = Pair::new(&Config::default(), 1);
     let stray = Header { flags: Flags::ACK, acknowledgement: 77, ..Header::default() };
     pair.inject(SERVER, &stray, b"");
@@ -88,7 +88,7 @@ fn a_listener_resets_what_is_no_syn() {
     assert_eq!(pair.states(), [State::Established; 2]);
 }
 
-/// RFC 9293 section 3.10.7.3, first and second: a reset counts only if it acknowledges the SYN.
+/// RFC 9293 section 3.10.7.3, first and second: a reset is accepted only if it acknowledges the SYN.
 #[test]
 fn a_blind_reset_does_not_stop_a_syn() {
     let mut pair = Pair::new(&Config::default(), 1);
@@ -107,7 +107,7 @@ fn a_blind_reset_does_not_stop_a_syn() {
 fn open() -> (Pair, Header) {
     let mut pair = Pair::new(&Config::default(), 1);
     pair.run(1000);
-    // What the server would send next.
+    // The server's next sequence number.
     let syn_ack = pair.sent[1].header();
     let header = Header {
         source: 4433,
@@ -125,8 +125,8 @@ fn open() -> (Pair, Header) {
     (pair, header)
 }
 
-/// RFC 5961 section 3.2: a reset elsewhere in the window is answered with a challenge ACK; one at the very number ends the
-/// connection; one outside is dropped.
+/// RFC 5961 section 3.2: a reset elsewhere in the window is answered with a challenge ACK; one with the exact number
+/// ends the connection; one outside of the window is dropped.
 #[test]
 fn resets_are_challenged() {
     let (mut pair, header) = open();
@@ -142,8 +142,8 @@ fn resets_are_challenged() {
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::PeerReset));
 }
 
-/// RFC 5961 sections 4.2, 5.2 and 7: a SYN, and an acknowledgement of what was not sent, are challenged, ten times within
-/// five seconds.
+/// RFC 5961 sections 4.2, 5.2 and 7: a SYN, and an acknowledgement of unsent data, get challenge ACKs, at most ten
+/// within five seconds.
 #[test]
 fn challenges_have_a_limit() {
     let (mut pair, header) = open();
@@ -160,8 +160,8 @@ fn challenges_have_a_limit() {
     assert_eq!(pair.sent.len(), before + 11);
 }
 
-/// RFC 7323 section 5.3: an old duplicate is acknowledged and dropped; what has no timestamps is dropped silently (section
-/// 3.2).
+/// RFC 7323 section 5.3: an old duplicate is acknowledged and dropped; a segment without timestamps is silently dropped
+/// (section 3.2).
 #[test]
 fn old_duplicates_are_dropped() {
     let (mut pair, header) = open();
@@ -208,7 +208,7 @@ fn fast_open(client: FastOpen, server: FastOpen) -> Pair {
     Pair::of(&client, &server, 1, None)
 }
 
-/// RFC 7413 section 3: data goes with the SYN, and the answer comes after one round trip.
+/// RFC 7413 section 3: data is sent with the SYN, and the response arrives after one round trip.
 #[test]
 fn fast_open_saves_a_round_trip() {
     let mut pair = fast_open(FastOpen::Cached, FastOpen::Cached);
@@ -223,7 +223,7 @@ fn fast_open_saves_a_round_trip() {
     assert!(pair.ends.iter().all(|end| end.connection.stats().retransmitted_bytes == 0));
 }
 
-/// RFC 7413 section 4.1.2: who asks gets a cookie, and sends its data as ever.
+/// RFC 7413 section 4.1.2: a client that requests a cookie gets one, and sends its data after the handshake.
 #[test]
 fn a_cookie_is_asked_for_and_given() {
     let mut pair = fast_open(FastOpen::Request, FastOpen::Request);
@@ -235,10 +235,10 @@ fn a_cookie_is_asked_for_and_given() {
     assert_eq!(pair.ends[SERVER].connection.stats().fast_open_bytes, 0);
 }
 
-/// RFC 7413 section 4.2.2: a server that does not know the cookie acknowledges the SYN alone, and the data goes again at
-/// once; section 4.1.3: a SYN that goes again goes without.
+/// RFC 7413 section 4.2.2: a server that does not accept the cookie acknowledges only the SYN, and the data is sent
+/// again at once; section 4.1.3: a retransmitted SYN has no data.
 #[test]
-fn data_that_was_not_taken_goes_again() {
+fn rejected_syn_data_is_sent_again() {
     let mut pair = fast_open(FastOpen::Cached, FastOpen::Off);
     pair.write(CLIENT, 500, true);
     pair.run(1000);
@@ -254,8 +254,8 @@ fn data_that_was_not_taken_goes_again() {
     assert_eq!(pair.ends[SERVER].received, 500);
 }
 
-/// RFC 9293 section 3.10.7.4, second and fourth: a reset, or another SYN, before the handshake is over leaves a passive open
-/// in LISTEN, where the next SYN finds it.
+/// RFC 9293 section 3.10.7.4, second and fourth: a reset or another SYN before the handshake is complete returns a
+/// passive open to LISTEN, ready for the next SYN.
 #[test]
 fn a_listener_listens_again() {
     let syn =
@@ -287,7 +287,7 @@ fn a_listener_listens_again() {
     }
 }
 
-/// RFC 9293 section 3.10.7.4, second: who has opened does not listen.
+/// RFC 9293 section 3.10.7.4, second: an active open does not return to LISTEN.
 #[test]
 fn a_simultaneous_open_can_be_refused() {
     let mut pair = Pair::new(&Config::default(), 1);
@@ -300,8 +300,8 @@ fn a_simultaneous_open_can_be_refused() {
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::Refused));
 }
 
-/// RFC 6928 section 2: one lost SYN leaves the initial window as it is; RFC 6298 section 5.7: and makes the first timeout one
-/// of three seconds.
+/// RFC 6928 section 2: one lost SYN does not change the initial window; RFC 6298 section 5.7: but it makes the first
+/// timeout three seconds.
 #[test]
 fn a_single_lost_syn() {
     let mut pair = Pair::new(&Config { tlp: false, ..unpaced() }, 1);
@@ -319,8 +319,8 @@ fn a_single_lost_syn() {
     assert_eq!((data[10].0, data[10].1), (4100, 0));
 }
 
-/// RFC 9293 section 3.10.7.4, fifth, and 3.5.2: before the handshake is over an acknowledgement of anything else is answered with a
-/// reset, whatever lies between; section 3.10.7.4, second: a reset outside of the window with nothing.
+/// RFC 9293 section 3.10.7.4, fifth, and 3.5.2: before the handshake is complete, an unacceptable acknowledgement is
+/// answered with a reset; section 3.10.7.4, second: a reset outside of the window is not answered.
 #[test]
 fn a_wrong_acknowledgement_in_the_handshake_is_reset() {
     let syn =
@@ -348,8 +348,8 @@ fn a_wrong_acknowledgement_in_the_handshake_is_reset() {
     assert_eq!(pair.states()[SERVER], State::Established);
 }
 
-/// RFC 6298 section 3: in a simultaneous open the number of the SYN goes twice, with the SYN and with its answer: what acknowledges it
-/// gives no RTT; section 5.7: a SYN that timed out makes the first timeout one of three seconds here too.
+/// RFC 6298 section 3: in a simultaneous open the SYN and the SYN-ACK have the same number, so its acknowledgement
+/// gives no RTT sample; section 5.7: here too a SYN that timed out makes the first timeout three seconds.
 #[test]
 fn a_simultaneous_open_gives_no_sample() {
     let config = Config { tlp: false, ..unpaced() };

@@ -1,5 +1,5 @@
-//! Losses and their repair, at times that follow from the RFCs by hand. A round trip takes 100 ms, segments have 1448 bytes,
-//! and data is first sent at 100 ms.
+//! Losses and their repair, with times derived from the RFCs by hand. A round trip takes 100 ms, segments have 1448
+//! bytes, and data is first sent at 100 ms.
 
 use crate::pair::{CLIENT, Fate, Flying, Pair, SERVER, at, ms};
 use tcp::Config;
@@ -9,7 +9,7 @@ use wire::tcp::Flags;
 
 pub(crate) const S: u64 = 1448;
 
-/// NewReno without pacing, so that times are plain.
+/// NewReno without pacing, which makes times simple.
 pub(crate) fn unpaced() -> Config {
     let mut config = Config::default();
     for (name, value) in &mut config.controller.arguments.0 {
@@ -20,7 +20,8 @@ pub(crate) fn unpaced() -> Config {
     config
 }
 
-/// The client sends so many segments; of its data segments, counted from 0 in the order of sending, these are lost.
+/// The client sends the given number of segments. `lost` are the indices of the lost ones, counted from 0 in the order
+/// of transmission.
 pub(crate) fn sends(config: &Config, segments: u64, lost: &'static [usize]) -> Pair {
     let mut pair = Pair::new(config, 1);
     pair.write(CLIENT, segments * S, false);
@@ -39,12 +40,12 @@ fn losing(lost: &'static [usize]) -> impl FnMut(&Flying) -> Fate {
     }
 }
 
-/// What was sent after the first flight: when, and which segment.
+/// The segments sent after the first flight: the time and the index.
 pub(crate) fn later(pair: &Pair, first: usize) -> Vec<(u64, u64)> {
     pair.data(CLIENT)[first..].iter().map(|(at, offset, _)| (*at, offset / S)).collect()
 }
 
-/// RFC 8985 section 6.2, step 4: three segments above the gap arrive at 150 ms and are told at 200 ms.
+/// RFC 8985 section 6.2, step 4: three segments above the gap arrive at 150 ms and are reported at 200 ms.
 #[test]
 fn a_gap_below_three_segments_is_repaired_at_once() {
     let mut pair = sends(&unpaced(), 10, &[0]);
@@ -55,7 +56,7 @@ fn a_gap_below_three_segments_is_repaired_at_once() {
     assert_eq!(pair.ends[SERVER].received, 10 * S);
 }
 
-/// RFC 8985 section 6.2, steps 4 and 5: below fewer, a quarter of the least RTT later.
+/// RFC 8985 section 6.2, steps 4 and 5: with fewer, a quarter of the minimum RTT later.
 #[test]
 fn a_gap_below_two_segments_waits_for_reordering() {
     let mut pair = sends(&unpaced(), 3, &[0]);
@@ -63,7 +64,7 @@ fn a_gap_below_two_segments_waits_for_reordering() {
     assert_eq!(later(&pair, 3), [(225, 0)]);
 }
 
-/// RFC 8985 section 6.2: what comes within the reordering window is not sent again.
+/// RFC 8985 section 6.2: a segment delivered within the reordering window is not retransmitted.
 #[test]
 fn a_little_reordering_costs_nothing() {
     let mut pair = Pair::new(&unpaced(), 1);
@@ -78,14 +79,14 @@ fn a_little_reordering_costs_nothing() {
     assert_eq!(pair.ends[CLIENT].connection.stats().segments_declared_lost, 0);
 }
 
-/// RFC 6675 section 5: several losses in one flight are repaired in one round trip; the window was halved once.
+/// RFC 6675 section 5: several losses in one flight are repaired in one round trip, and the window is halved once.
 #[test]
 fn several_losses_in_one_round_trip() {
     for rack in [true, false] {
         let mut pair = sends(&Config { rack, ..unpaced() }, 10, &[0, 2, 4]);
         pair.run(250);
         assert_eq!(later(&pair, 10), [(200, 0), (200, 2), (200, 4)], "rack {rack}");
-        // Half of what the window was, which the first blocks have let grow.
+        // Half of the former window, which the first blocks have increased.
         let window = pair.ends[CLIENT].connection.flight().0;
         assert!((5 * S..=6 * S).contains(&window), "{window}");
         pair.run(3000);
@@ -93,7 +94,7 @@ fn several_losses_in_one_round_trip() {
     }
 }
 
-/// RFC 8985 section 6: a retransmission that is lost too is found by what was sent after it.
+/// RFC 8985 section 6: a lost retransmission is detected by segments sent after it.
 #[test]
 fn a_lost_retransmission_is_repaired_without_a_timeout() {
     let mut pair = sends(&unpaced(), 60, &[0, 10]);
@@ -104,8 +105,8 @@ fn a_lost_retransmission_is_repaired_without_a_timeout() {
     assert_eq!(pair.ends[SERVER].received, 60 * S);
 }
 
-/// RFC 8985 section 7.2 and 7.3: the last two of four are lost. At 200 ms the first two are acknowledged; 2 SRTT later the
-/// last is sent again, and its block shows at 500 ms what else is missing.
+/// RFC 8985 section 7.2 and 7.3: the last two of four are lost. At 200 ms the first two are acknowledged; 2 SRTT later
+/// the last is sent again, and its block reveals the other loss at 500 ms.
 #[test]
 fn a_lost_tail_is_probed() {
     let mut pair = sends(&unpaced(), 4, &[2, 3]);
@@ -115,20 +116,21 @@ fn a_lost_tail_is_probed() {
     assert_eq!((stats.loss_probes, stats.timeouts), (1, 0));
 }
 
-/// RFC 8985 section 7.4: a probe that repairs the only loss halves the window all the same.
+/// RFC 8985 section 7.4: a probe that repairs the only loss still halves the window.
 #[test]
 fn a_probe_that_repairs_a_loss_is_answered() {
     let mut pair = sends(&unpaced(), 10, &[9]);
-    // The ninth is acknowledged after 40 ms, at 240 ms, with SRTT 105 ms. With one segment alone in flight the retransmission
-    // timeout, 200 ms more than that, is no later than the probe (section 7.2), which has 200 ms for the peer and two SRTT.
+    // The ninth is acknowledged after 40 ms, at 240 ms, with SRTT 105 ms. With a single segment in flight, the
+    // retransmission timeout of SRTT plus 200 ms expires no later than the probe (section 7.2) of two SRTT plus 200 ms
+    // for the peer.
     pair.run(3000);
     assert_eq!(later(&pair, 10), [(545, 9)]);
     let stats = pair.ends[CLIENT].connection.stats();
     assert_eq!((stats.loss_probes, stats.timeouts, stats.retransmitted_bytes), (1, 0, S));
 }
 
-/// RFC 8985 section 7.3: a probe that was for nothing ends with a DSACK, and without timestamps gives no RTT sample. Until there is
-/// one no further probe goes: the retransmission timer, which runs anew, does what is left.
+/// RFC 8985 section 7.3: an unnecessary probe ends with a DSACK and, without timestamps, gives no RTT sample. Until
+/// there is one no further probe is sent; the restarted retransmission timer does the rest.
 #[test]
 fn without_an_rtt_sample_there_is_no_second_probe() {
     let mut pair = Pair::new(&Config { timestamps: false, ..unpaced() }, 1);
@@ -151,9 +153,9 @@ fn without_an_rtt_sample_there_is_no_second_probe() {
     let stats = pair.ends[CLIENT].connection.stats();
     assert_eq!((stats.loss_probes, stats.timeouts), (1, 1));
     let times: Vec<u64> = pair.data(CLIENT)[11..].iter().map(|(at, ..)| *at).collect();
-    // SRTT 105 ms, and 200 ms: once when the probe would have gone, and once more.
+    // SRTT 105 ms, and 200 ms: once at the time of the suppressed probe, and once more.
     assert_eq!(times, [3000, 3000 + 2 * 305]);
-    // A segment that is sent once gives a sample, and there are probes again.
+    // A segment that is sent once gives a sample, which permits probes again.
     pair.fate(losing(&[1]));
     for time in [9000, 9500] {
         pair.run(time);
@@ -164,10 +166,10 @@ fn without_an_rtt_sample_there_is_no_second_probe() {
     assert_eq!((stats.loss_probes, stats.timeouts), (2, 1));
 }
 
-/// RFC 8985 section 6.2, step 3, "in ascending order": two blocks that are news at once, since an acknowledgement was lost, are no
+/// RFC 8985 section 6.2, step 3, "in ascending order": two new blocks in one acknowledgement, after a lost one, are not
 /// reordering, and three segments above a gap still end the wait.
 #[test]
-fn two_new_blocks_are_no_reordering() {
+fn two_new_blocks_are_not_reordering() {
     let mut pair = Pair::new(&unpaced(), 1);
     pair.write(CLIENT, 10 * S, false);
     let (mut count, mut told) = (0, 0);
@@ -181,8 +183,8 @@ fn two_new_blocks_are_no_reordering() {
     assert_eq!(later(&pair, 10), [(200, 0), (200, 2)]);
 }
 
-/// RFC 6298 sections 2 and 5: SRTT 100 ms, RTTVAR 50 ms: 300 ms, and twice that. RFC 5681 section 3.1: the window falls to
-/// its least.
+/// RFC 6298 sections 2 and 5: SRTT 100 ms, RTTVAR 50 ms: 300 ms, and twice that. RFC 5681 section 3.1: the window falls
+/// to its minimum.
 #[test]
 fn without_any_answer_the_timer_doubles() {
     let mut pair = sends(&Config { tlp: false, ..unpaced() }, 2, &[0, 1, 2, 3]);
@@ -193,14 +195,14 @@ fn without_any_answer_the_timer_doubles() {
     assert_eq!(pair.ends[SERVER].received, 2 * S);
 }
 
-/// RFC 6298 sections 2.4 and 5.3, with the floor under the variance and the restart behind a retransmission of the first segment:
-/// on a smooth path the timer does not go off while that retransmission is underway.
+/// RFC 6298 sections 2.4 and 5.3, with the minimum of the variance term and the restart after a retransmission of the
+/// first segment: on a path without jitter the timer does not expire while that retransmission is in flight.
 #[test]
-fn one_loss_on_a_long_smooth_path_is_no_timeout() {
+fn one_loss_on_a_path_without_jitter_causes_no_timeout() {
     for (rtt, sack) in [(160, true), (300, true), (600, true), (300, false)] {
         let mut pair = Pair::new(&Config { delayed_ack: ms(0), sack, ..unpaced() }, 1);
         pair.delay = ms(rtt / 2);
-        // A segment each 10 ms, so that the variance falls to nothing; the one of 10 s is lost.
+        // A segment every 10 ms, so that the variance falls to zero; the one at 10 s is lost.
         pair.fate(|sent| {
             let lost = sent.from == CLIENT && sent.payload() > 0 && sent.sent_at == at(10_000);
             if lost { Fate::Lost } else { Fate::Delivered }
@@ -216,8 +218,8 @@ fn one_loss_on_a_long_smooth_path_is_no_timeout() {
     }
 }
 
-/// RFC 6298 section 5.3: the timer counts from the retransmission of the first segment, and goes off for one that is lost too:
-/// RTO is SRTT + 200 ms on a path without variance.
+/// RFC 6298 section 5.3: the timer restarts with the retransmission of the first segment, and expires if that is lost
+/// too: the RTO is SRTT + 200 ms on a path without variance.
 #[test]
 fn a_lost_retransmission_of_the_first_segment_times_out() {
     let mut pair = Pair::new(&Config { delayed_ack: ms(0), rack: false, tlp: false, ..unpaced() }, 1);
@@ -247,7 +249,8 @@ fn a_lost_retransmission_of_the_first_segment_times_out() {
     assert_eq!(pair.ends[CLIENT].connection.stats().timeouts, 1);
 }
 
-/// RFC 3042, RFC 5681 section 3.2: without SACK two duplicates let two new segments out, the third repairs the first.
+/// RFC 3042, RFC 5681 section 3.2: without SACK two duplicates release two new segments, and the third the
+/// retransmission of the first.
 #[test]
 fn limited_transmit() {
     let config = Config { sack: false, initial_window: 4, ..unpaced() };
@@ -265,7 +268,7 @@ fn limited_transmit() {
     }
 }
 
-/// RFC 6582 section 3.2: without SACK one loss is repaired in each round trip.
+/// RFC 6582 section 3.2: without SACK one loss is repaired per round trip.
 #[test]
 fn partial_acknowledgements_repair_the_next_loss() {
     let mut pair = sends(&Config { sack: false, ..unpaced() }, 10, &[0, 3, 6]);
@@ -276,9 +279,9 @@ fn partial_acknowledgements_repair_the_next_loss() {
     assert_eq!(pair.ends[SERVER].received, 10 * S);
 }
 
-/// RFC 3522, RFC 2883: a segment that was only late is known as such by its timestamp, and its duplicate is told.
+/// RFC 3522, RFC 2883: the timestamp of a late segment reveals a spurious loss, and its duplicate is reported.
 #[test]
-fn a_late_segment_is_known_to_have_been_late() {
+fn a_late_segment_reveals_a_spurious_loss() {
     let mut pair = Pair::new(&unpaced(), 1);
     pair.write(CLIENT, 10 * S, false);
     let mut count = 0;
@@ -321,14 +324,14 @@ fn a_mark_halves_the_window_once() {
     assert!(other.sent.iter().all(|sent| !sent.ecn.is_capable()), "both must want it");
 }
 
-/// The options with this controller as it is by default.
+/// The options with this controller and its defaults.
 pub(crate) fn controlled(name: &str) -> Config {
     let row = congestion::CONTROLLERS.iter().find(|row| row.name == name).unwrap();
     let arguments = congestion::fuzz::arguments(row.parameters, &[]);
     Config { controller: Component { room: "controllers", name: row.name, arguments }, ..Config::default() }
 }
 
-/// What this gauge was told as, in order.
+/// The reported values of this gauge, in order.
 fn gauges(pair: &mut Pair, wanted: &str) -> Vec<f64> {
     let log = pair.ends[CLIENT].connection.log();
     let told = |event| match event {
@@ -338,10 +341,10 @@ fn gauges(pair: &mut Pair, wanted: &str) -> Vec<f64> {
     log.drain().filter_map(|record| told(record.event)).collect()
 }
 
-/// RFC 6298 section 3 (Karn): on a path of 204 ms a segment comes 30 ms late, and was sent again 2 ms before that shows.
-/// The time from then to the acknowledgement of the first transmission is no round trip, for the least RTT of both BBRs too.
+/// RFC 6298 section 3 (Karn): on a path of 204 ms a segment arrives 30 ms late, and was retransmitted 2 ms before its
+/// acknowledgement. The time between these two is not an RTT sample, neither for the minimum RTT of both BBR versions.
 #[test]
-fn what_was_sent_again_for_nothing_is_no_least_rtt() {
+fn a_spurious_retransmission_gives_no_minimum_rtt() {
     for (name, timestamps) in [("bbr1", true), ("bbr1", false), ("bbr3", true), ("bbr3", false)] {
         let mut pair = Pair::new(&Config { timestamps, ..controlled(name) }, 1);
         pair.delay = ms(102);
@@ -364,14 +367,14 @@ fn what_was_sent_again_for_nothing_is_no_least_rtt() {
     }
 }
 
-/// The slow start threshold when it was last told of.
+/// The last reported slow start threshold.
 fn ssthresh(pair: &mut Pair) -> Option<u64> {
     let log = pair.ends[CLIENT].connection.log();
     let told = |event| if let Event::Metrics(metrics) = event { Some(metrics.ssthresh) } else { None };
     log.drain().filter_map(|record| told(record.event)).next_back().flatten()
 }
 
-/// RFC 5681 section 3.1: "the value of ssthresh is held constant" when the timer goes off again for the same segment.
+/// RFC 5681 section 3.1: "the value of ssthresh is held constant" when the timer expires again for the same segment.
 #[test]
 fn a_second_timeout_leaves_the_threshold() {
     let lost = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
@@ -384,12 +387,13 @@ fn a_second_timeout_leaves_the_threshold() {
     assert_eq!((pair.ends[SERVER].received, ssthresh(&mut pair)), (20 * S, Some(5 * S)));
 }
 
-/// RFC 5681 section 3.1: what was underway at a timeout, and is found to be lost later, is part of what was answered.
+/// RFC 5681 section 3.1: losses of segments that were in flight at a timeout, detected later, are part of the same
+/// event.
 #[test]
 fn a_timeout_is_answered_once() {
     let config = Config { tlp: false, min_rto: ms(1), delayed_ack: ms(0), ..unpaced() };
     let mut pair = Pair::new(&config, 1);
-    // One segment each 50 ms; those of the last 100 ms are lost.
+    // One segment every 50 ms; those of the last 100 ms are lost.
     pair.fate(|sent| {
         let lost = sent.from == CLIENT && sent.payload() > 0 && (at(2000)..at(2060)).contains(&sent.sent_at);
         if lost { Fate::Lost } else { Fate::Delivered }
@@ -406,8 +410,8 @@ fn a_timeout_is_answered_once() {
     assert_eq!(ssthresh(&mut pair), Some(5 * S));
 }
 
-/// RFC 6298 section 3 (Karn), RFC 7323 section 4.1: what had waited behind a gap gives no sample, nor does a selectively
-/// acknowledged retransmission, whose echo is of long ago.
+/// RFC 6298 section 3 (Karn), RFC 7323 section 4.1: segments that waited behind a gap give no sample, nor does a
+/// selectively acknowledged retransmission, whose echo is old.
 #[test]
 fn a_gap_is_no_round_trip() {
     let plain = Config { sack: false, ..unpaced() };
@@ -425,9 +429,9 @@ fn a_gap_is_no_round_trip() {
     }
 }
 
-/// RFC 3168 section 6.1.2: "for any reason": a loss too is told with CWR, on the first new data behind it.
+/// RFC 3168 section 6.1.2: "for any reason": CWR also reports a loss, on the first new data after it.
 #[test]
-fn a_loss_is_told_with_cwr() {
+fn a_loss_is_reported_with_cwr() {
     for lost in [&[3][..], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
         let mut pair = sends(&Config { ecn: true, tlp: false, ..unpaced() }, 40, lost);
         pair.run(5000);
@@ -439,9 +443,9 @@ fn a_loss_is_told_with_cwr() {
     }
 }
 
-/// RFC 3168 section 6.1.2: a timeout in the midst of a recovery reduces the window once more.
+/// RFC 3168 section 6.1.2: a timeout within a recovery reduces the window once more.
 #[test]
-fn a_timeout_in_a_recovery_is_told_too() {
+fn a_timeout_in_a_recovery_is_reported_too() {
     let mut pair = Pair::new(&Config { ecn: true, rack: false, tlp: false, ..unpaced() }, 1);
     pair.write(CLIENT, 100 * S, false);
     let (mut first, mut times) = (None, 0);
@@ -460,9 +464,10 @@ fn a_timeout_in_a_recovery_is_told_too() {
     assert_eq!(told.count(), 2);
 }
 
-/// RFC 6582 section 3.2, step 2: behind a timeout all goes again, and three duplicates of what had come are no new loss.
+/// RFC 6582 section 3.2, step 2: after a timeout everything is sent again, and three duplicates of delivered segments
+/// do not indicate a new loss.
 #[test]
-fn duplicates_behind_a_timeout_mean_nothing() {
+fn duplicates_after_a_timeout_are_ignored() {
     let mut pair = Pair::new(&Config { sack: false, initial_window: 20, ..unpaced() }, 1);
     pair.write(CLIENT, 80 * S, false);
     let (mut first, mut times) = (None, [0; 2]);
@@ -485,7 +490,7 @@ fn duplicates_behind_a_timeout_mean_nothing() {
     assert_eq!(pair.ends[SERVER].received, 80 * S);
     assert_eq!(pair.ends[CLIENT].connection.stats().timeouts, 1);
     let timeout = pair.data(CLIENT).iter().filter(|sent| sent.1 == 0).map(|sent| sent.0).max().unwrap();
-    // What was first sent behind the timeout goes once.
+    // Data first sent after the timeout is sent once.
     let mut fresh: Vec<u64> =
         pair.data(CLIENT).iter().filter(|sent| sent.0 > timeout).map(|sent| sent.1).collect();
     let old: Vec<u64> =

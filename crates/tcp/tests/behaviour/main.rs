@@ -1,4 +1,4 @@
-//! Two ends of a connection, and one end against segments from nowhere.
+//! Two ends of a connection, and one end against forged segments.
 
 mod closing;
 mod flow;

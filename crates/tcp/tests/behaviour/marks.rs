@@ -1,4 +1,4 @@
-//! What is echoed of marks, and what controllers make of the echo.
+//! The echo of ECN marks, and the response of the controllers.
 
 use crate::loss::{S, controlled, unpaced};
 use crate::pair::{CLIENT, Fate, Pair};
@@ -6,8 +6,8 @@ use tcp::Config;
 use wire::Ecn;
 use wire::tcp::{Flags, Header};
 
-/// RFC 9331 section 4.2, RFC 3168 section 6.1.2: the echo of RFC 3168 does not tell how many packets were marked, so that a controller for
-/// L4S answers it as a loss, each time by half, and not by the share of packets that it cannot know.
+/// RFC 9331 section 4.2, RFC 3168 section 6.1.2: the echo of RFC 3168 does not contain the number of marked packets. An
+/// L4S controller therefore responds as to a loss, halving the window each time, instead of by the unknown share.
 #[test]
 fn a_controller_for_l4s_is_a_classic_sender() {
     for name in ["newreno", "prague"] {
@@ -15,7 +15,7 @@ fn a_controller_for_l4s_is_a_classic_sender() {
         pair.write(CLIENT, 100_000 * S, false);
         let mut halves = Vec::new();
         for round in 0..5 {
-            // The first one ends slow start; 30 round trips lie between.
+            // The first mark ends slow start; the marks are 30 round trips apart.
             let start = 110 + 3000 * round;
             pair.fate(|_| Fate::Delivered);
             pair.run(start);
@@ -37,7 +37,8 @@ fn a_controller_for_l4s_is_a_classic_sender() {
     }
 }
 
-/// RFC 3168 section 6.1.3: the echo begins "when TCP receives a CE data packet": a mark on an acknowledgement without data is none.
+/// RFC 3168 section 6.1.3: the echo begins "when TCP receives a CE data packet"; a mark on a pure acknowledgement is
+/// ignored.
 #[test]
 fn a_mark_without_data_is_not_echoed() {
     let mut pair = Pair::new(&Config { ecn: true, timestamps: false, ..unpaced() }, 1);
@@ -57,7 +58,7 @@ fn a_mark_without_data_is_not_echoed() {
         header.encode(&mut bytes);
         bytes.extend_from_slice(payload);
         pair.arrive(CLIENT, Ecn::Ce, &bytes, None);
-        // What the client says next.
+        // The client's next segment.
         let before = pair.sent.len();
         pair.write(CLIENT, 100, false);
         pair.ends[CLIENT].finishes = false;

@@ -1,4 +1,5 @@
-//! Two ends of a connection in a virtual network: a queue of segments each way, with what may happen to them.
+//! Two ends of a connection in a virtual network: a queue of segments for each direction, and the faults that it may
+//! apply.
 
 use random::Stream;
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ pub(crate) fn address(end: usize) -> SocketAddr {
     ([10, 0, 0, 1 + end as u8], [34_433, 4433][end]).into()
 }
 
-/// A segment underway or as it was sent.
+/// A sent segment, possibly still in transit.
 #[derive(Debug, Clone)]
 pub(crate) struct Flying {
     pub(crate) sent_at: Time,
@@ -47,7 +48,7 @@ impl Flying {
     }
 }
 
-/// What becomes of a segment.
+/// The fate of a segment in the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Delivered,
@@ -57,17 +58,17 @@ pub(crate) enum Fate {
     Twice,
 }
 
-/// One end with what its application does: it writes what it is given and reads all that comes.
+/// One end and its application, which writes its data and reads everything.
 pub(crate) struct End {
     pub(crate) connection: Connection,
     pub(crate) events: Vec<Event>,
-    /// Bytes that came, checked against the pattern.
+    /// Received bytes, checked against the pattern.
     pub(crate) received: u64,
     pub(crate) finished: bool,
     pub(crate) reads: bool,
-    /// Whether what comes must be what was sent.
+    /// Whether the received data must equal the sent data.
     pub(crate) checks: bool,
-    /// Bytes that are still to be written when it is connected.
+    /// Bytes to be written once connected.
     pub(crate) to_write: u64,
     pub(crate) finishes: bool,
     real: bool,
@@ -106,7 +107,7 @@ impl Pair {
         Pair::of(config, config, seed, None)
     }
 
-    /// Ends with options of their own, and this initial sequence number.
+    /// Creates ends with options of their own and this initial sequence number.
     pub(crate) fn of(client: &Config, server: &Config, seed: u64, initial: Option<u32>) -> Pair {
         let setup = |end, config| Setup { initial_sequence: initial, ..setup(end, config, seed) };
         let client = Connection::connect(Time::ZERO, setup(CLIENT, client), address(SERVER)).unwrap();
@@ -138,7 +139,7 @@ impl Pair {
         }
     }
 
-    /// This end writes so many bytes, virtual or real ones, and finishes.
+    /// Writes this number of virtual or real bytes at one end, and finishes.
     pub(crate) fn write(&mut self, end: usize, bytes: u64, real: bool) {
         let end = &mut self.ends[end];
         (end.to_write, end.real, end.finishes) = (bytes, real, true);
@@ -200,7 +201,7 @@ impl Pair {
         }
     }
 
-    /// A segment from nowhere arrives at an end.
+    /// Delivers a forged segment to an end.
     pub(crate) fn inject(&mut self, end: usize, header: &Header, payload: &[u8]) {
         let mut bytes = Vec::new();
         header.encode(&mut bytes);
@@ -208,8 +209,8 @@ impl Pair {
         self.arrive(end, Ecn::NotEct, &bytes, None);
     }
 
-    /// A segment of the server arrives that comes after so many bytes of its own and acknowledges so many of the client: once the
-    /// handshake is over, whatever the server has sent.
+    /// Delivers a segment that appears to be from the server, at the given offset of its data and acknowledging the
+    /// given number of the client's bytes: once the handshake is complete, regardless of what the server has sent.
     pub(crate) fn answer(&mut self, own: u32, acknowledged: u32, window: u16, payload: &[u8]) {
         let (first, answer) = (self.sent[2].header(), self.sent[1].header());
         let header = Header {
@@ -236,7 +237,7 @@ impl Pair {
         network.into_iter().chain(timers).min()
     }
 
-    /// Lets everything happen up to and at a time.
+    /// Runs everything up to and including this time.
     pub(crate) fn run_to(&mut self, end: Time) {
         (0..2).for_each(|index| self.attend(index));
         let mut steps = 0;
@@ -266,7 +267,7 @@ impl Pair {
         [self.ends[0].connection.state(), self.ends[1].connection.state()]
     }
 
-    /// The data segments of an end in the order in which they were sent: when (ms), offset and length.
+    /// The data segments sent by an end, in order: the time in ms, the offset and the length.
     pub(crate) fn data(&self, from: usize) -> Vec<(u64, u64, u64)> {
         let syn = self.sent.iter().find(|s| s.from == from && s.has(Flags::SYN)).unwrap().header().sequence;
         let segments = self.sent.iter().filter(|flying| flying.from == from && flying.payload() > 0);

@@ -1,4 +1,4 @@
-//! How the flight falls in a recovery (RFC 9937). A round trip takes 100 ms, data is first sent at 100 ms.
+//! The reduction of the flight in a recovery (RFC 9937). A round trip takes 100 ms, and data is first sent at 100 ms.
 
 use crate::loss::{S, later, sends, unpaced};
 use crate::pair::{CLIENT, Fate, Pair, SERVER, at, ms};
@@ -8,7 +8,7 @@ use trace::Event;
 use units::Time;
 use units::parameter::{Component, Value};
 
-/// How many segments were sent at each time, in milliseconds, without the `first` ones.
+/// The number of segments sent at each time in milliseconds, without the `first` ones.
 fn counts(pair: &Pair, first: usize) -> BTreeMap<u64, usize> {
     let mut counts = BTreeMap::new();
     for (time, _) in later(pair, first) {
@@ -17,8 +17,9 @@ fn counts(pair: &Pair, first: usize) -> BTreeMap<u64, usize> {
     counts
 }
 
-/// Twenty segments, one each millisecond from 1000 ms on, in a window of twenty, with more behind them; the first `lost` of them
-/// are lost. What was sent from 1100 ms on: when, and which of the twenty, or `None` for new ones.
+/// Sends twenty segments, one per millisecond from 1000 ms on, in a window of twenty with more data behind them. The
+/// first `lost` of them are lost. Returns what was sent from 1100 ms on: the time, and the index among the twenty or
+/// `None` for new segments.
 fn twenty(config: &Config, lost: u64) -> Vec<(u64, Option<u64>)> {
     let config = Config { initial_window: 20, delayed_ack: ms(0), ..config.clone() };
     let mut pair = Pair::new(&config, 1);
@@ -40,9 +41,9 @@ fn twenty(config: &Config, lost: u64) -> Vec<(u64, Option<u64>)> {
     sent.map(|(time, offset, _)| (*time, Some(offset / S).filter(|number| *number < 20))).collect()
 }
 
-/// RFC 9937 section 8: one segment of twenty is lost. Two new segments go by limited transmit, the third acknowledgement brings
-/// the retransmission, and then one segment goes for every second acknowledgement, for the whole round trip; without PRR half of
-/// it is silent (RFC 6675).
+/// RFC 9937 section 8: one segment of twenty is lost. Limited transmit sends two new segments, the third
+/// acknowledgement triggers the retransmission, and then every second acknowledgement releases one segment for the
+/// whole round trip; without PRR half of it is silent (RFC 6675).
 #[test]
 fn one_loss_halves_the_flight_over_a_round_trip() {
     let longest_silence = |config: &Config| {
@@ -57,10 +58,10 @@ fn one_loss_halves_the_flight_over_a_round_trip() {
     assert!(longest_silence(&Config { prr: false, ..unpaced() }) >= 8);
 }
 
-/// RFC 9937 section 8: fifteen segments of twenty are lost. Each acknowledgement that tells of one that came brings one
-/// retransmission; without PRR the third brings all that the window has room for.
+/// RFC 9937 section 8: fifteen segments of twenty are lost. Each acknowledgement that reports a delivered segment
+/// triggers one retransmission; without PRR the third triggers all that fit into the window.
 #[test]
-fn a_burst_of_losses_is_repaired_as_fast_as_acknowledgements_come() {
+fn a_burst_of_losses_is_repaired_at_the_rate_of_acknowledgements() {
     let sent = twenty(&unpaced(), 15);
     let first: Vec<_> = sent.iter().copied().filter(|(time, _)| (1117..1120).contains(time)).collect();
     assert_eq!(first, [(1117, Some(0)), (1118, Some(1)), (1119, Some(2))]);
@@ -69,8 +70,8 @@ fn a_burst_of_losses_is_repaired_as_fast_as_acknowledgements_come() {
     assert!(burst >= 5, "{plain:?}");
 }
 
-/// RFC 9937 section 6.2: when retransmissions arrive and nothing else is missing, each acknowledgement lets a segment more go, up
-/// to the threshold, and behind the recovery the window is the threshold (section 6.4).
+/// RFC 9937 section 6.2: when retransmissions arrive and nothing else is missing, each acknowledgement releases one
+/// more segment, up to the threshold, and after the recovery the window is the threshold (section 6.4).
 #[test]
 fn progress_brings_the_flight_back_to_the_threshold() {
     let mut pair = sends(
@@ -78,7 +79,7 @@ fn progress_brings_the_flight_back_to_the_threshold() {
         200,
         &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14],
     );
-    // RFC 9937 section 6.4: behind the recovery the window is the controller's, and grows.
+    // RFC 9937 section 6.4: after the recovery the controller's window applies, and grows.
     pair.run(800);
     let window = pair.ends[CLIENT].connection.flight().0;
     pair.run(1200);
@@ -87,20 +88,21 @@ fn progress_brings_the_flight_back_to_the_threshold() {
     let threshold = ssthresholds(&mut pair);
     assert_eq!((pair.ends[SERVER].received, threshold.len()), (200 * S, 1), "{threshold:?}");
     let counts = counts(&pair, 20);
-    // Twice two before the third acknowledgement, and three; then each that arrives lets another go, and one more where the left edge moves.
+    // Twice two before the third acknowledgement, and three; then each delivered segment releases another, and one more
+    // when the left edge advances.
     assert_eq!(counts[&200], 7);
     assert!(counts[&300] > 7 && counts[&300] <= 11, "{counts:?}");
     assert!(counts[&400] > counts[&300] && counts[&400] <= 14, "{counts:?}");
 }
 
-/// RFC 9937 section 6: where the controller answers a lost retransmission in the recovery, a new episode begins, whose first
-/// segment goes at once, although more is in flight than the new threshold.
+/// RFC 9937 section 6: if the controller responds to a lost retransmission within the recovery, a new episode begins.
+/// Its first segment is sent at once although more is in flight than the new threshold.
 #[test]
 fn a_lost_retransmission_begins_a_new_episode() {
     let mut pair = Pair::new(&Config { initial_window: 20, delayed_ack: ms(0), ..unpaced() }, 1);
     let mut times = [0; 2];
     let mut first = None;
-    // Of twenty, one each millisecond, the first two are lost, and the second once more.
+    // Of twenty, one per millisecond, the first two are lost, and the second once more.
     pair.fate(move |sent| {
         if sent.from != CLIENT || sent.payload() == 0 {
             return Fate::Delivered;
@@ -124,10 +126,10 @@ fn a_lost_retransmission_begins_a_new_episode() {
     assert!(sent.len() == 3 && sent[2] - sent[1] <= 103, "{sent:?}");
 }
 
-/// What RACK's timer finds to be lost in a recovery does not go in a burst: a segment for each time that the timer goes off, and
-/// the others with the acknowledgements.
+/// Losses found by RACK's timer in a recovery do not cause a burst: each expiry releases one segment, and the
+/// acknowledgements release the others.
 #[test]
-fn losses_that_a_timer_finds_wait_for_acknowledgements() {
+fn losses_found_by_a_timer_wait_for_acknowledgements() {
     let mut pair = Pair::new(&Config { initial_window: 44, delayed_ack: ms(0), ..unpaced() }, 1);
     let mut count = 0;
     pair.fate(move |sent| {
@@ -136,7 +138,7 @@ fn losses_that_a_timer_finds_wait_for_acknowledgements() {
         }
         count += 1;
         match count {
-            // The first is late, so that from now on RACK waits, a quarter of a round trip.
+            // The first is late, so RACK waits for a quarter of a round trip from now on.
             1 => Fate::Late(ms(20)),
             // Of 24 at 1000 ms the first 12 are lost, of 20 at 1040 ms the first 10.
             4..=15 | 28..=37 => Fate::Lost,
@@ -155,7 +157,7 @@ fn losses_that_a_timer_finds_wait_for_acknowledgements() {
     assert_eq!(pair.ends[SERVER].received, 47 * S);
 }
 
-/// The thresholds that the controller has told, each change once.
+/// The thresholds reported by the controller, each change once.
 fn ssthresholds(pair: &mut Pair) -> Vec<u64> {
     let log = pair.ends[CLIENT].connection.log();
     let told = |event| if let Event::Metrics(metrics) = event { metrics.ssthresh } else { None };
@@ -164,7 +166,7 @@ fn ssthresholds(pair: &mut Pair) -> Vec<u64> {
     all
 }
 
-/// A bottleneck that takes a millisecond for each segment and holds this many.
+/// A bottleneck that takes a millisecond per segment and queues this many.
 fn bottleneck(pair: &mut Pair, room: u64) {
     let mut free_at = Time::ZERO;
     pair.fate(move |sent| {
@@ -180,9 +182,9 @@ fn bottleneck(pair: &mut Pair, room: u64) {
     });
 }
 
-/// A burst of 44 segments finds room for 10, and a probe shows at once what is lost. Half of it in a burst overflows the same
-/// queue: a lost retransmission is another event (RFC 5681 section 4.3), which lowers the window again. With PRR there is one
-/// reduction.
+/// A burst of 44 segments finds room for 10, and a probe reveals the losses at once. Retransmitting half of them in a
+/// burst overflows the same queue: a lost retransmission is a new congestion event (RFC 5681 section 4.3), which lowers
+/// the window again. With PRR there is one reduction.
 #[test]
 fn retransmissions_do_not_overflow_the_queue_again() {
     for name in ["newreno", "cubic"] {

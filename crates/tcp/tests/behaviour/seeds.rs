@@ -1,11 +1,11 @@
-//! Over networks that lose, reorder, duplicate and mark: all data arrives whole and in order, for every seed.
+//! Networks that lose, reorder, duplicate and mark: for every seed all data arrives complete and in order.
 
 use crate::pair::{CLIENT, Fate, Flying, Pair, SERVER, at, ms};
 use random::Stream;
 use tcp::{Config, FastOpen, State};
 use wire::tcp::Flags;
 
-/// A network of chance: how much of what happens follows from the seed.
+/// A random network, whose parameters follow from the seed.
 fn weather(seed: u64) -> impl FnMut(&Flying) -> Fate {
     let mut chance = Stream::new(seed, "weather");
     let (loss, late, twice, mark) =
@@ -45,7 +45,7 @@ fn config(seed: u64) -> Config {
 
 fn run(seed: u64) -> Pair {
     let configs = [config(seed), Config { tls: config(seed).tls, ..config(seed / 3) }];
-    // Every other connection wraps around in its middle.
+    // The sequence numbers of every other connection wrap around in the middle.
     let initial = seed.is_multiple_of(2).then_some(u32::MAX - 30_000);
     let mut pair = Pair::of(&configs[0], &configs[1], seed, initial);
     pair.fate(weather(seed));
@@ -88,10 +88,9 @@ fn equal_seeds_give_equal_bytes() {
     }
 }
 
-/// Segments that were altered in any way, with a right checksum all the same: no panic, and the connection either goes on or
-/// ends.
+/// Segments altered in any way, with a correct checksum: no panic, and the connection either continues or ends.
 #[test]
-fn mangled_segments_do_no_harm() {
+fn altered_segments_do_no_harm() {
     for seed in 0..300 {
         let mut pair = Pair::new(&config(seed), seed);
         pair.write(CLIENT, 20_000, true);
@@ -118,7 +117,7 @@ fn mangled_segments_do_no_harm() {
             let length = length.filter(|hole| hole.at as usize <= bytes.len());
             pair.arrive(chance.below(2) as usize, wire::Ecn::Ce, &bytes, length);
         }
-        // What is left of it comes to an end by itself: nothing goes on for ever.
+        // What remains ends by itself: nothing continues forever.
         pair.ends.iter_mut().for_each(|end| end.connection.close(pair.now, 0, "enough"));
         pair.run_to(at(4_000_000));
         assert!(

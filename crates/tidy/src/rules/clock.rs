@@ -1,9 +1,9 @@
-//! A run is a function of (scenario, seed): the wall clock is read in `live`, in the benches and in the peers only; and once for the
+//! A run is a function of scenario and seed: only `live`, the benches and the peers read the wall clock, and `foreign` once, for the
 //! zero of a stack that counts in `Instant`.
 
 use crate::{Finding, Rule, Tree, code};
 
-/// Where real time is the subject.
+/// The sources that need real time.
 const ALLOWED: [&str; 5] = [
     "crates/live/",
     "benches/",
@@ -12,7 +12,7 @@ const ALLOWED: [&str; 5] = [
     "crates/foreign/src/clock.rs",
     "crates/foreign/src/seeds.rs",
 ];
-/// The ways to the wall clock in the standard library.
+/// The clocks of the standard library.
 const CLOCKS: [&str; 3] = ["Instant::now", "SystemTime", "UNIX_EPOCH"];
 
 pub(super) const RULE: Rule = Rule {

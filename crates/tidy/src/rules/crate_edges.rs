@@ -1,16 +1,16 @@
-//! Crates import downwards only.
+//! Crates only import crates below them.
 //!
-//! The order is the list of path dependencies in the root `Cargo.toml`, bottom to top. A crate that is not in that
-//! list is on top of all: it imports whom it likes, and nobody imports it.
+//! The order is that of the path dependencies in the root `Cargo.toml`, bottom to top. A crate that is not in the list
+//! is on top: it may import any crate, and none may import it.
 
 use crate::{Finding, Rule, Tree};
 
-/// Crates of which none imports another, in neither direction: `lab` alone brings an endpoint to a network.
-const STRANGERS: [&str; 4] = ["quic", "tcp", "foreign", "network"];
+/// Crates that do not import each other: only `lab` connects an endpoint to a network.
+const INDEPENDENT: [&str; 4] = ["quic", "tcp", "foreign", "network"];
 
-/// Crates that see a connection in the words of `transport` alone. Their tests may put a stack below them.
+/// Crates that only see connections through `transport`. Their tests may use a stack.
 const ABOVE_TRANSPORT: [&str; 3] = ["web", "pages", "traffic"];
-/// What they see nothing of.
+/// The stacks hidden from them.
 const STACKS: [&str; 3] = ["quic", "tcp", "foreign"];
 
 pub(super) const RULE: Rule = Rule {
@@ -40,7 +40,8 @@ fn check(tree: &Tree) -> Vec<Finding> {
         let Some(own) = place(&crate_name) else { continue };
         for (line, import) in imports(&file.text) {
             let Some(other) = place(&import) else { continue };
-            let strangers = STRANGERS.contains(&crate_name.as_str()) && STRANGERS.contains(&import.as_str());
+            let strangers =
+                INDEPENDENT.contains(&crate_name.as_str()) && INDEPENDENT.contains(&import.as_str());
             if other >= own {
                 let says = format!(
                     "`{crate_name}` imports `{import}`, which is not below it: {}",
@@ -80,7 +81,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The crates bottom to top, from the root's list.
+/// The crates bottom to top, from the list in the root.
 fn order(tree: &Tree) -> Vec<String> {
     let Some(root) = tree.file("Cargo.toml") else { return Vec::new() };
     entries(&root.text, |section| section == "[workspace.dependencies]")
@@ -90,7 +91,7 @@ fn order(tree: &Tree) -> Vec<String> {
         .collect()
 }
 
-/// The crates of the workspace: manifest, name.
+/// The crates of the workspace: manifest and name.
 fn crates(tree: &Tree) -> Vec<(String, String)> {
     tree.files
         .iter()
@@ -106,7 +107,7 @@ fn package_name(manifest: &str) -> Option<String> {
         .map(|(_, _, value)| value.trim_matches('"').to_owned())
 }
 
-/// The imports of a manifest, those for tests and build scripts too: line, name.
+/// The imports of a manifest, including those for tests and build scripts: line and name.
 fn imports(manifest: &str) -> Vec<(usize, String)> {
     entries(manifest, |section| section.trim_end_matches(']').ends_with("dependencies"))
         .into_iter()
@@ -114,7 +115,7 @@ fn imports(manifest: &str) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// The lines `key = value` of the sections that are asked for: line, key, value.
+/// The lines `key = value` of the wanted sections: line, key and value.
 fn entries(manifest: &str, wanted: impl Fn(&str) -> bool) -> Vec<(usize, String, String)> {
     let mut section = "";
     let mut found = Vec::new();
@@ -160,20 +161,20 @@ mod tests {
     }
 
     #[test]
-    fn strangers_do_not_meet() {
+    fn independent_crates_do_not_import_each_other() {
         let met = findings("network", "[dependencies]\nquic.workspace = true\n");
         assert!(met[0].says.contains("strangers"));
     }
 
     #[test]
-    fn applications_see_no_stack_but_in_tests() {
+    fn applications_import_stacks_only_in_tests() {
         let seen = findings("traffic", "[dependencies]\nquic.workspace = true\n");
         assert!(seen.iter().any(|finding| finding.says.contains("the stack `quic`")), "{seen:?}");
         assert_eq!(findings("traffic", "[dev-dependencies]\nquic.workspace = true\n"), []);
     }
 
     #[test]
-    fn what_is_imported_must_be_in_the_list() {
+    fn imported_crates_must_be_in_the_list() {
         let tree = Tree::of(&[
             ("Cargo.toml", ROOT),
             ("crates/new/Cargo.toml", "[package]\nname = \"new\"\n"),

@@ -2,10 +2,10 @@
 
 use crate::{Finding, Rule, Tree};
 
-/// Names that say nothing of what is inside.
+/// Names that do not describe the contents.
 const EMPTY: [&str; 9] =
     ["util", "utils", "helper", "helpers", "common", "misc", "manager", "core", "utilities"];
-/// Names that are checked: sources, and the folders that they are in.
+/// The files whose names are checked, together with their folders.
 const SOURCES: [&str; 5] = [".rs", ".py", ".pyi", ".sh", ".toml"];
 
 pub(super) const RULE: Rule = Rule {

@@ -2,7 +2,7 @@
 
 use crate::{File, Finding, Rule, Tree, tree};
 
-/// The largest file that may be tracked, in bytes.
+/// The maximum size of a tracked file in bytes.
 const LIMIT: u64 = 1 << 20;
 
 pub(super) const RULE: Rule = Rule {
@@ -20,7 +20,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// A tree of one file of this length.
+/// A tree with one file of this length.
 fn with_length(path: &str, length: u64) -> Tree {
     Tree { files: vec![File { length, ..File::new(path, "") }] }
 }

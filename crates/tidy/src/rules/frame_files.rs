@@ -1,17 +1,18 @@
-//! A frame is described once, in `wire`. What else knows it by name is counted, so that a new frame stays a small change.
+//! A frame is described once, in `wire`. The number of other files that name it is limited, so that adding a frame
+//! remains a small change.
 
 use crate::code;
 use crate::{Finding, Rule, Tree};
 
-/// Where frames are described.
+/// The description of the frames.
 const TABLE: &str = "crates/wire/src/frame/mod.rs";
-/// The most files that name a frame, the description among them.
-const MOST: usize = 8;
-/// Handshake messages are data as that of streams is: packed, lost and repeated by functions of their own. (ACK, STREAM and
-/// DATAGRAM stand apart in the table, and are not counted either.)
+/// The maximum number of files that name a frame, including its description.
+const MAX_FILES: usize = 8;
+/// Handshake messages are data like that of streams, with functions of their own for packing, loss and retransmission.
+/// (The special frames ACK, STREAM and DATAGRAM are not counted either.)
 const DATA: &str = "Crypto";
-/// Crates whose frames are those of other protocols, or none.
-const OTHERS: [&str; 4] = ["crates/http/", "crates/traffic/", "crates/tidy/", "crates/tls/"];
+/// Crates without frames, or with frames of other protocols.
+const UNRELATED: [&str; 4] = ["crates/http/", "crates/traffic/", "crates/tidy/", "crates/tls/"];
 
 pub(super) const RULE: Rule = Rule {
     name: "frame_files",
@@ -26,14 +27,14 @@ pub(super) const RULE: Rule = Rule {
     },
 };
 
-/// A frame: its variant, and its name in quotation marks.
-struct Described {
+/// A frame: its variant, and its quoted name.
+struct FrameNames {
     variant: String,
     quoted: String,
 }
 
-/// The frames of the table down to those that stand apart.
-fn described(table: &str) -> Vec<Described> {
+/// The frames of the table, except for the special ones.
+fn described(table: &str) -> Vec<FrameNames> {
     let mut frames = Vec::new();
     let mut variant = None;
     let rows = table.lines().skip_while(|line| !line.starts_with("frames! {")).skip(1);
@@ -44,15 +45,15 @@ fn described(table: &str) -> Vec<Described> {
         }
         let name = line.split_once(" = 0x").and_then(|(_, row)| row.split('"').nth(1));
         if let (Some(name), Some(variant)) = (name, variant.take_if(|_| name.is_some())) {
-            frames.push(Described { variant, quoted: format!("\"{name}\"") });
+            frames.push(FrameNames { variant, quoted: format!("\"{name}\"") });
         }
     }
     frames
 }
 
-/// Whether a source names a frame: its variant where that is of several words, or behind the name of an enum of frames; or
-/// its name as a text.
-fn names(text: &str, frame: &Described) -> bool {
+/// Whether a source names a frame: its variant, if that consists of several words or follows the name of a frame enum;
+/// or its name as a string.
+fn names(text: &str, frame: &FrameNames) -> bool {
     let is_long = frame.variant.chars().filter(char::is_ascii_uppercase).count() > 1;
     let code = code::without_tests(text);
     let tokens = code::tokens(&code);
@@ -78,13 +79,13 @@ fn check(tree: &Tree) -> Vec<Finding> {
     let sources: Vec<_> = tree
         .ending(".rs")
         .filter(|file| file.path.starts_with("crates/") && !file.is_test())
-        .filter(|file| !OTHERS.iter().any(|other| file.path.starts_with(other)))
+        .filter(|file| !UNRELATED.iter().any(|other| file.path.starts_with(other)))
         .collect();
     let mut findings = Vec::new();
     for frame in described(&table.text).iter().filter(|frame| frame.variant != DATA) {
         let files: Vec<&str> =
             sources.iter().filter(|file| names(&file.text, frame)).map(|file| file.path.as_str()).collect();
-        if files.len() > MOST {
+        if files.len() > MAX_FILES {
             let says = format!("{} is named in {} files: {}", frame.variant, files.len(), files.join(", "));
             findings.push(Finding::new(TABLE, 0, says));
         }
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_frame_is_named_by_its_variant_or_its_text() {
-        let frame = |variant: &str, name: &str| Described {
+        let frame = |variant: &str, name: &str| FrameNames {
             variant: variant.to_owned(),
             quoted: format!("\"{name}\""),
         };

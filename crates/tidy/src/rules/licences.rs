@@ -1,6 +1,6 @@
-//! Every dependency may be used under a licence that the project allows.
+//! Every dependency has a licence permitted by the project.
 //!
-//! The list is `allow` in `deny.toml`, so that `cargo deny check licenses` and this rule read the same words.
+//! The list is `allow` in `deny.toml`, which `cargo deny check licenses` reads too.
 
 use crate::{Finding, Rule, Tree, tree};
 
@@ -52,8 +52,8 @@ fn allowed(deny: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whether an SPDX expression can be met with the allowed licences: `OR` is a choice, `AND` asks for both, and an
-/// exception (`WITH`) only gives more than its licence. `/` is how old packages write `OR`.
+/// Whether an SPDX expression can be satisfied with the permitted licences: `OR` is a choice, `AND` requires both, and
+/// an exception (`WITH`) only extends its licence. Old packages write `/` for `OR`.
 fn may_be_used(expression: &str, allowed: &[&str]) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! A link in the documentation leads somewhere.
+//! The links of the documentation exist.
 
 use crate::{Finding, Rule, Tree};
 
@@ -28,7 +28,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The targets of the links in a line: what stands in the parentheses of `[text](target)`.
+/// The targets of the links in a line: the text in the parentheses of `[text](target)`.
 fn targets(line: &str) -> Vec<&str> {
     line.match_indices("](").filter_map(|(at, _)| line[at + 2..].split(')').next()).collect()
 }

@@ -1,4 +1,4 @@
-//! Every crate of the workspace is held to the same lints.
+//! Every crate of the workspace has the same lints.
 
 use crate::{Finding, Rule, Tree};
 
@@ -13,7 +13,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
     tree.files
         .iter()
         .filter(|file| file.path.rsplit('/').next() == Some("Cargo.toml"))
-        // A root of a workspace of its own cannot take them from this one.
+        // The root of another workspace cannot inherit from this one.
         .filter(|file| file.text.lines().any(|line| line.trim() == "[package]"))
         .filter(|file| !file.text.lines().any(|line| line.trim().starts_with("[workspace")))
         .filter(|file| !takes_lints(&file.text))

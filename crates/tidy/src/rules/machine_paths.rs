@@ -1,8 +1,8 @@
-//! The project builds anywhere: no file knows where somebody's checkout is.
+//! The project builds anywhere: no file contains a path of a particular machine.
 
 use crate::{Finding, Rule, Tree, tree};
 
-/// Beginnings of paths of one machine, in two halves, so that this file does not break its own rule.
+/// Prefixes of such paths, in two halves so that this file does not violate its own rule.
 const PLACES: [(&str, &str); 5] =
     [("/wo", "rk/"), ("/ro", "ot/"), ("/ho", "me/"), ("/Us", "ers/"), ("C:\\Us", "ers\\")];
 
@@ -32,7 +32,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Whether `place` stands in the line where a path begins, and not inside of a longer one.
+/// Whether `place` occurs in the line at the start of a path, not within a longer one.
 fn begins_a_path(line: &str, place: &str) -> bool {
     line.match_indices(place).any(|(at, _)| {
         let before = line[..at].chars().next_back();

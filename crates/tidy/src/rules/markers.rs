@@ -1,10 +1,10 @@
-//! Nothing is left for later in the sources: what is not done is in the tracker or in the roadmap.
+//! The sources contain no markers for later work, which belongs in the tracker or in the roadmap.
 
 use crate::{Finding, Rule, Tree};
 
-/// Files in which the marks count.
+/// The files that are checked.
 const SOURCES: [&str; 9] = [".rs", ".py", ".pyi", ".toml", ".md", ".sh", ".yml", "Makefile", ".ci/run"];
-/// The marks, in two halves, so that this file does not break its own rule.
+/// The markers, in two halves so that this file does not violate its own rule.
 const MARKS: [(&str, &str); 5] =
     [("TO", "DO"), ("FIX", "ME"), ("XX", "X"), ("todo", "!"), ("unimplemented", "!")];
 
@@ -31,7 +31,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Whether `word` stands in the line and is not a part of a longer one.
+/// Whether `word` occurs in the line as a whole word.
 fn contains_word(line: &str, word: &str) -> bool {
     let inside = |character: Option<char>| character.is_some_and(|c| c.is_alphanumeric() || c == '_');
     line.match_indices(word).any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! The table of rules: one file and one line for each.
+//! The table of rules: one file and one line per rule.
 
 use crate::Rule;
 

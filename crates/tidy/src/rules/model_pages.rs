@@ -36,14 +36,14 @@ fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The rows that a file defines, with a name written out: line, name.
+/// The rows with literal names in a file: line and name.
 pub(super) fn rows(source: &str) -> Vec<(usize, String)> {
     let text = code::without_tests(source);
     let tokens = code::tokens(&text);
     let mut found = Vec::new();
     for window in tokens.windows(4) {
         if [window[0].text, window[1].text, window[2].text, window[3].text] == ["Row", "{", "name", ":"] {
-            // The code is blank where the literal is; the source has it at the same place.
+            // The literal is blank in the code; the source has it at the same position.
             let literal = source[window[3].at + 1..].trim_start();
             if let Some(name) = literal.strip_prefix('"').and_then(|rest| rest.split('"').next()) {
                 found.push((code::line_of(source, window[0].at), name.to_owned()));

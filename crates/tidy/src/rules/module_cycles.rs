@@ -1,9 +1,9 @@
-//! The modules of a crate import one another in one direction.
+//! The imports between the modules of a crate have no cycles.
 //!
 //! The rule reads `use` trees and paths that begin with `crate`, `super`, `self` or the name of a child, follows
-//! re-exports to the module that defines a name, and looks for circles. A module and what it contains are one: a parent
-//! may list, re-export and hold what its children define, and they may complete it; and what one of them needs, all of
-//! them need. Modules for tests do not count.
+//! re-exports to the module that defines a name, and searches for cycles. A module and its children count as one: a
+//! parent may list, re-export and use the definitions of its children, and they may extend it; what one of them needs,
+//! all of them need. Modules for tests are ignored.
 
 use crate::imports::{self, Module, Path};
 use crate::{Finding, Rule, Tree};
@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
     },
 };
 
-/// How many re-exports are followed for one name before the rule gives up.
+/// The maximum number of re-exports that are followed for a name.
 const RE_EXPORTS: usize = 8;
 
 type Modules = BTreeMap<Path, Module>;
@@ -35,10 +35,10 @@ fn check(tree: &Tree) -> Vec<Finding> {
             crates.entry(folder).or_default().insert(path, module);
         }
     }
-    crates.values().flat_map(circles).collect()
+    crates.values().flat_map(cycles).collect()
 }
 
-/// The crate's folder and the module's path; `None` for binaries and for what is not under `src/`.
+/// The crate's folder and the module's path; `None` for binaries and for files outside of `src/`.
 fn module_of(file: &str) -> Option<(&str, Path)> {
     let (folder, inner) = file.split_once("/src/")?;
     let mut path: Path = inner.strip_suffix(".rs")?.split('/').map(String::from).collect();
@@ -53,11 +53,11 @@ fn module_of(file: &str) -> Option<(&str, Path)> {
     (path.first().map(String::as_str) != Some("bin")).then_some((folder, path))
 }
 
-/// Who needs whom, each with what it contains, and the place where it says so: (file, line).
+/// The dependencies between modules (including their children), with the location of one reference: (file, line).
 type Edges = BTreeMap<Path, BTreeMap<Path, (String, usize)>>;
 
-/// The circles of one crate, one finding for each of them.
-fn circles(modules: &Modules) -> Vec<Finding> {
+/// The cycles of a crate, one finding each.
+fn cycles(modules: &Modules) -> Vec<Finding> {
     let mut edges = Edges::new();
     for (path, module) in modules {
         for (written, line) in module.refers.iter().chain(&module.re_exports) {
@@ -69,47 +69,46 @@ fn circles(modules: &Modules) -> Vec<Finding> {
         }
     }
     let mut findings = Vec::new();
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for start in edges.keys() {
-        if told.contains(start) {
+        if reported.contains(start) {
             continue;
         }
-        if let Some(circle) = shortest_circle(&edges, start) {
-            findings.push(describe(&edges, &circle));
-            told.extend(circle);
+        if let Some(cycle) = shortest_cycle(&edges, start) {
+            findings.push(describe(&edges, &cycle));
+            reported.extend(cycle);
         }
     }
     findings
 }
 
-/// The ancestors of two modules that are children of one parent; `None` if one of the two contains the other.
+/// The ancestors of two modules below their common parent; `None` if one contains the other.
 fn siblings(one: &Path, other: &Path) -> Option<(Path, Path)> {
     let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     (common < one.len() && common < other.len()).then(|| (one[..=common].to_vec(), other[..=common].to_vec()))
 }
 
-fn describe(edges: &Edges, circle: &[&Path]) -> Finding {
-    let steps =
-        || circle.iter().zip(circle.iter().cycle().skip(1)).map(|(from, to)| (&edges[*from][*to], to));
+fn describe(edges: &Edges, cycle: &[&Path]) -> Finding {
+    let steps = || cycle.iter().zip(cycle.iter().cycle().skip(1)).map(|(from, to)| (&edges[*from][*to], to));
     let says: Vec<String> =
         steps().map(|((file, line), to)| format!("{file}:{line} needs {}", to.join("::"))).collect();
-    let (file, line) = &edges[circle[0]][circle[1 % circle.len()]];
+    let (file, line) = &edges[cycle[0]][cycle[1 % cycle.len()]];
     Finding::new(file, *line, says.join(", "))
 }
 
-/// The shortest way from `start` back to it.
-fn shortest_circle<'a>(edges: &'a Edges, start: &'a Path) -> Option<Vec<&'a Path>> {
+/// The shortest path from `start` back to it.
+fn shortest_cycle<'a>(edges: &'a Edges, start: &'a Path) -> Option<Vec<&'a Path>> {
     let mut came_from: BTreeMap<&Path, &Path> = BTreeMap::new();
     let mut open = VecDeque::from([start]);
     while let Some(at) = open.pop_front() {
         for to in edges.get(at).into_iter().flat_map(|targets| targets.keys()) {
             if to == start {
-                let mut circle = vec![at];
-                while let Some(before) = came_from.get(circle[circle.len() - 1]) {
-                    circle.push(before);
+                let mut cycle = vec![at];
+                while let Some(before) = came_from.get(cycle[cycle.len() - 1]) {
+                    cycle.push(before);
                 }
-                circle.reverse();
-                return Some(circle);
+                cycle.reverse();
+                return Some(cycle);
             }
             if !came_from.contains_key(to) {
                 came_from.insert(to, at);
@@ -120,7 +119,7 @@ fn shortest_circle<'a>(edges: &'a Edges, start: &'a Path) -> Option<Vec<&'a Path
     None
 }
 
-/// The module that defines what `written` means inside of the module `at`; `None` if that is not of this crate.
+/// The module that defines `written`, as seen from the module `at`; `None` if it is not part of this crate.
 fn resolve<'a>(modules: &'a Modules, at: &Path, written: &[String], left: usize) -> Option<&'a Path> {
     let mut path = at.clone();
     let mut rest = written;
@@ -154,7 +153,7 @@ fn resolve<'a>(modules: &'a Modules, at: &Path, written: &[String], left: usize)
     }
     if left > 0 {
         if let Some(import) = module.names.get(name).filter(|import| import.as_slice() != written) {
-            // A name of another crate that this module re-exports is this module's as far as the crate goes.
+            // A re-exported name of another crate counts as defined by this module.
             return resolve(modules, &path, import, left - 1).or(rooted.then_some(found));
         }
         for glob in &module.globs {
@@ -172,7 +171,7 @@ fn resolve<'a>(modules: &'a Modules, at: &Path, written: &[String], left: usize)
 mod tests {
     use super::*;
 
-    /// The findings for files of one crate.
+    /// The findings for the files of a crate.
     fn findings(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<(String, &str)> =
             files.iter().map(|(path, text)| (format!("crates/a/src/{path}"), *text)).collect();
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_is_no_circle() {
+    fn a_chain_is_not_a_cycle() {
         let files = [
             ("lib.rs", "mod a; mod b; mod c; pub use a::A;"),
             ("a.rs", "use crate::b::B; pub struct A(B);"),
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_of_two_and_of_three() {
+    fn cycles_of_two_and_of_three() {
         let two =
             [("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b;"), ("b.rs", "fn f() { super::a::g() }")];
         assert_eq!(findings(&two), ["crates/a/src/a.rs:1 needs b, crates/a/src/b.rs:1 needs a"]);
@@ -207,19 +206,19 @@ mod tests {
 
     #[test]
     fn a_re_export_leads_to_the_module_that_defines() {
-        // `b` takes `A` by way of the root, which must not make it depend on the root, but on `a`.
+        // `b` imports `A` through the root, which makes it depend on `a` but not on the root.
         let files = [
             ("lib.rs", "mod a; mod b; pub use a::A; pub use b::*;"),
             ("a.rs", "pub struct A;"),
             ("b.rs", "use crate::A; pub struct B(A);"),
         ];
         assert_eq!(findings(&files), [""; 0]);
-        let circle = [
+        let cycle = [
             ("lib.rs", "mod a; mod b; pub use a::A; pub use b::*;"),
             ("a.rs", "use crate::B; pub struct A;"),
             ("b.rs", "use crate::A; pub struct B(A);"),
         ];
-        assert_eq!(findings(&circle).len(), 1);
+        assert_eq!(findings(&cycle).len(), 1);
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Every random draw comes from a stream of the crate `random`, named and seeded.
+//! Every random number comes from a named and seeded stream of the crate `random`.
 
 use crate::{Finding, Rule, Tree, code};
 
-/// The ways to randomness that no seed decides, and to types whose order it decides.
+/// Sources of randomness that do not depend on the seed, and types whose order depends on them.
 const HIDDEN: [&str; 8] = [
     "thread_rng",
     "ThreadRng",

@@ -1,4 +1,4 @@
-//! Citations of RFC requirements lead to rows, and what is covered stays covered.
+//! Every citation of an RFC requirement has a row, and covered requirements stay covered.
 
 use crate::requirements::{self, Requirement};
 use crate::{Finding, Rule, Tree};
@@ -27,13 +27,13 @@ fn check(tree: &Tree) -> Vec<Finding> {
     }
     for covered in requirements::coverage(tree) {
         let Requirement { id, path, line, because, open_code, open_test, .. } = &covered.requirement;
-        let mut tell = |says: String| findings.push(Finding::new(path, *line, says));
+        let mut report = |says: String| findings.push(Finding::new(path, *line, says));
         for (by, count, open) in [("code", covered.code, *open_code), ("a test", covered.test, *open_test)] {
             match (because.is_some(), count > 0, open) {
-                (true, true, _) => tell(format!("{id} is cited by {by}, so it has no `because`")),
-                (true, false, true) => tell(format!("{id} has a `because`, so it is not open")),
-                (false, true, true) => tell(format!("{id} is cited by {by}: take that out of `open`")),
-                (false, false, false) => tell(format!("{id} is not cited by {by}")),
+                (true, true, _) => report(format!("{id} is cited by {by}, so it has no `because`")),
+                (true, false, true) => report(format!("{id} has a `because`, so it is not open")),
+                (false, true, true) => report(format!("{id} is cited by {by}: take that out of `open`")),
+                (false, false, false) => report(format!("{id} is not cited by {by}")),
                 _ => {}
             }
         }
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_covered_stays_covered_and_what_is_open_says_so() {
+    fn covered_rows_stay_covered_and_open_rows_are_marked() {
         const CITED: &str = "// RFC 9000-4.1-1: y.\n";
         for (row, code, test, findings) in [
             ("", CITED, CITED, 0),

@@ -1,4 +1,4 @@
-//! ARCHITECTURE.md knows every room.
+//! ARCHITECTURE.md lists every crate.
 
 use crate::{Finding, Rule, Tree};
 

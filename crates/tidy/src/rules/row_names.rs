@@ -1,4 +1,4 @@
-//! What is known of a component stands in its row: no code asks which row it is by its name.
+//! The properties of a component are in its row: no code identifies rows by name.
 
 use super::model_pages::rows;
 use crate::{Finding, Rule, Tree, code};
@@ -37,7 +37,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Where the literals begin that something called `name` is compared with, by an operator or as a pattern.
+/// The positions of literals that are compared with `name`, by an operator or a pattern.
 fn compared(source: &str) -> Vec<usize> {
     let text = code::without_tests(source);
     let tokens = code::tokens(&text);
@@ -62,7 +62,7 @@ fn compared(source: &str) -> Vec<usize> {
     found
 }
 
-/// Where the literals begin in a part of the source that stand before `=>`, `|`, `,` or `if`, as patterns do.
+/// The positions of literals in a part of the source that are followed by `=>`, `|`, `,` or `if`, as in patterns.
 fn patterns(source: &str, blanked: &str, part: std::ops::Range<usize>) -> Vec<usize> {
     let mut found = Vec::new();
     let mut at = part.start;
@@ -74,7 +74,7 @@ fn patterns(source: &str, blanked: &str, part: std::ops::Range<usize>) -> Vec<us
         };
         let end = at + name.len() + 2;
         let after = source[end..].trim_start();
-        // The name of a header is a literal of bytes.
+        // A byte literal is the name of a header.
         let bytes = source.as_bytes()[at - 1] == b'b';
         if !bytes && ["=>", "|", ",", "if "].iter().any(|mark| after.starts_with(mark)) {
             found.push(at);
@@ -84,7 +84,7 @@ fn patterns(source: &str, blanked: &str, part: std::ops::Range<usize>) -> Vec<us
     found
 }
 
-/// The text of the literal that begins here.
+/// The text of the literal at this position.
 fn literal(source: &str, at: usize) -> Option<&str> {
     source.get(at..)?.strip_prefix('"')?.split('"').next()
 }

@@ -1,12 +1,12 @@
-//! A connection is the order of things, not the place where everybody keeps everything.
+//! A connection determines the order of events, and is not a container for all state.
 
 use crate::sharing::{self, QUIC};
 use crate::{Finding, Rule, Tree};
 
-/// The most fields of the struct.
-const MOST_FIELDS: usize = 32;
-/// The most files in which one of them is touched.
-const MOST_FILES: usize = 6;
+/// The maximum number of fields of the struct.
+const MAX_FIELDS: usize = 32;
+/// The maximum number of files that access a field.
+const MAX_FILES: usize = 6;
 
 pub(super) const RULE: Rule = Rule {
     name: "shared_fields",
@@ -25,18 +25,18 @@ pub(super) const RULE: Rule = Rule {
 fn check(tree: &Tree) -> Vec<Finding> {
     let fields = sharing::fields(tree, &QUIC);
     let mut findings = Vec::new();
-    if fields.len() > MOST_FIELDS {
+    if fields.len() > MAX_FIELDS {
         let says = format!(
-            "{} fields, the limit is {MOST_FIELDS}: make values of those that belong together",
+            "{} fields, the limit is {MAX_FIELDS}: make values of those that belong together",
             fields.len()
         );
         findings.push(Finding::new(QUIC.file, 0, says));
     }
-    for field in fields.iter().filter(|field| field.files.len() > MOST_FILES) {
+    for field in fields.iter().filter(|field| field.files.len() > MAX_FILES) {
         let files: Vec<&str> =
             field.files.iter().filter_map(|path| path.strip_prefix(QUIC.sources)).collect();
         let says = format!(
-            "`{}` is touched in {} files ({}), the limit is {MOST_FILES}: tell its value what happened, where its subject is",
+            "`{}` is touched in {} files ({}), the limit is {MAX_FILES}: tell its value what happened, where its subject is",
             field.name,
             files.len(),
             files.join(", ")
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn too_many_fields_are_seen() {
-        for (count, found) in [(MOST_FIELDS, 0), (MOST_FIELDS + 1, 1)] {
+        for (count, found) in [(MAX_FIELDS, 0), (MAX_FIELDS + 1, 1)] {
             let fields: String = (0..count).map(|number| format!("f{number}: u8,\n")).collect();
             let text = format!("pub struct Connection {{\n{fields}}}\n");
             assert_eq!(check(&Tree::of(&[(QUIC.file, &text)])).len(), found);

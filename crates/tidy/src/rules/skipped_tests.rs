@@ -1,4 +1,4 @@
-//! A test runs or does not exist.
+//! Every test runs.
 
 use crate::{Finding, Rule, Tree, code};
 
@@ -18,7 +18,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
         }
     }
     for file in tree.ending(".py") {
-        // `skipif` is a question that the machine answers; `skip` and `xfail` are decisions to look away.
+        // `skipif` depends on the machine; `skip` and `xfail` always hide the test.
         for mark in ["mark.skip(", "mark.xfail"] {
             for (number, _) in file.lines().filter(|(_, line)| line.contains(mark)) {
                 findings.push(Finding::new(&file.path, number, format!("`{mark}`")));

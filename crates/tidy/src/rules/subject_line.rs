@@ -1,4 +1,4 @@
-//! The first line of a file says what it is about.
+//! The first line of a file states its subject.
 
 use crate::{Finding, Rule, Tree};
 

@@ -1,19 +1,19 @@
-//! Tables that stop growing: a series is thinned, other tables keep their first rows.
+//! Tables with a maximum size: a series is thinned, other tables keep their first rows.
 
 use super::table::{Row, Table};
 
 /// A table that keeps its first rows.
 #[derive(Debug, Clone)]
-pub(super) struct First {
+pub(super) struct FirstRows {
     pub(super) table: Table,
     limit: usize,
 }
 
-impl First {
-    pub(super) fn new(table: Table, limit: usize) -> First {
-        First { table, limit }
+impl FirstRows {
+    pub(super) fn new(table: Table, limit: usize) -> FirstRows {
+        FirstRows { table, limit }
     }
-    /// A row to fill, if there is room for it. What is left out is counted.
+    /// A new row, if there is room for it. Omitted rows are counted.
     pub(super) fn row(&mut self) -> Option<Row<'_>> {
         if self.table.rows() >= self.limit {
             self.table.left_out += 1;
@@ -21,7 +21,7 @@ impl First {
         }
         Some(self.table.row())
     }
-    /// Counts rows that were not even tried.
+    /// Counts rows that were omitted without a call of `row`.
     pub(super) fn leave_out(&mut self, rows: u64) {
         self.table.left_out += rows;
     }
@@ -30,12 +30,12 @@ impl First {
     }
 }
 
-/// A table of values over time that loses every second row of each subject when it is full.
+/// A table of values over time that drops every second row of each subject when it is full.
 #[derive(Debug, Clone)]
 pub(super) struct Series {
     table: Table,
     limit: usize,
-    /// How many values each subject has had, kept or not.
+    /// The number of values of each subject so far, including omitted ones.
     seen: Vec<u64>,
     /// The subject of each row.
     owners: Vec<u32>,
@@ -48,7 +48,7 @@ impl Series {
     pub(super) fn into_table(self) -> Table {
         self.table
     }
-    /// A row to fill for the next value of `subject`, if this value is one to keep. What is left out is counted.
+    /// A new row for the next value of `subject`, if this value is to be kept. Omitted rows are counted.
     pub(super) fn row(&mut self, subject: u32) -> Option<Row<'_>> {
         let at = subject as usize;
         if self.seen.len() <= at {
@@ -66,7 +66,7 @@ impl Series {
         self.owners.push(subject);
         Some(self.table.row())
     }
-    /// The stride is a power of two, and so a row that is due now was due under every stride before.
+    /// The stride is a power of two, so a row that is due now was due with every smaller stride.
     fn is_due(&self, ordinal: u64) -> bool {
         ordinal & (self.table.stride - 1) == 0
     }
@@ -82,7 +82,7 @@ impl Series {
             *odd = !*odd;
         }
         self.table.left_out += (self.owners.len() - kept.len()) as u64;
-        // More subjects than rows would double the stride at every value.
+        // With more subjects than rows, the stride would otherwise double at every value.
         self.table.stride = (self.table.stride * 2).min(1 << 62);
         self.owners = kept.iter().map(|row| self.owners[*row as usize]).collect();
         self.table.pick(&kept);
@@ -129,11 +129,11 @@ mod tests {
     }
 
     #[test]
-    fn no_room_at_all() {
+    fn a_limit_of_zero_keeps_no_rows() {
         let mut series = Series::new(schema::queue(), 0);
         (0..200).for_each(|value| put(&mut series, value as u32, value));
         assert_eq!((series.table.rows(), series.table.left_out), (0, 200));
-        let mut first = First::new(schema::queue(), 1);
+        let mut first = FirstRows::new(schema::queue(), 1);
         first.row().unwrap().f64(0.0).code(0).u32(0).u64(0).end();
         assert!(first.row().is_none());
         assert_eq!(

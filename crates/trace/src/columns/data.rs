@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Bits, the lowest of a byte first, as Arrow has them.
+/// A bitmap in Arrow's layout, lowest bit of each byte first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bitmap {
     bytes: Vec<u8>,
@@ -11,15 +11,15 @@ pub struct Bitmap {
 }
 
 impl Bitmap {
-    /// How many bits there are.
+    /// The number of bits.
     pub fn len(&self) -> usize {
         self.length
     }
-    /// Whether there is none.
+    /// Whether there are no bits.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
-    /// How many are 0: the number of nulls, if this is a validity.
+    /// The number of zero bits: the number of nulls, if this is a validity bitmap.
     pub fn unset(&self) -> usize {
         self.unset
     }
@@ -27,7 +27,7 @@ impl Bitmap {
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
-    /// One bit; `false` past the end.
+    /// A bit; `false` beyond the end.
     pub fn get(&self, at: usize) -> bool {
         at < self.length && self.bytes[at / 8] & (1 << (at % 8)) != 0
     }
@@ -43,7 +43,7 @@ impl Bitmap {
             self.unset += 1;
         }
     }
-    /// Sets a bit that is there to 1.
+    /// Sets an existing bit to 1.
     pub(super) fn set(&mut self, at: usize) {
         if at < self.length && !self.get(at) {
             self.bytes[at / 8] |= 1 << (at % 8);
@@ -57,7 +57,7 @@ impl Bitmap {
     }
 }
 
-/// A list of different words: Arrow's `utf8`, that is all bytes in a row and `len() + 1` offsets into them.
+/// A dictionary of distinct words in the layout of Arrow's `utf8`: the concatenated bytes and `len() + 1` offsets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Words {
     offsets: Vec<i32>,
@@ -66,10 +66,10 @@ pub struct Words {
     last: u32,
 }
 
-/// What stands for words that come when the list is full.
+/// The replacement for new words when the dictionary is full.
 const TOO_MANY: &str = "(too many different texts)";
-/// So that offsets stay far below 2^31, whatever is in the trace.
-const MOST_BYTES: usize = 1 << 30;
+/// Keeps the offsets far below 2^31, whatever the trace contains.
+const MAX_BYTES: usize = 1 << 30;
 
 impl Default for Words {
     fn default() -> Words {
@@ -78,7 +78,7 @@ impl Default for Words {
 }
 
 impl Words {
-    /// A list of these words, the first of them with code 0. They must differ.
+    /// The dictionary of these words, which must be distinct. The first has code 0.
     pub(super) fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Words {
         let mut list = Words::default();
         words.into_iter().for_each(|word| {
@@ -86,19 +86,19 @@ impl Words {
         });
         list
     }
-    /// How many there are; less than 2^31, so that codes may be read as `i32`.
+    /// The number of words, below 2^31, so that codes can be read as `i32`.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
-    /// Whether there is none.
+    /// Whether there are no words.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The offsets of the words in [`Words::bytes`] and of the end.
+    /// The offsets of the words in [`Words::bytes`], and the end.
     pub fn offsets(&self) -> &[i32] {
         &self.offsets
     }
-    /// The words without anything between them.
+    /// The concatenated words.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -110,13 +110,13 @@ impl Words {
     }
     /// The code of a word, which is added if it is new.
     pub fn code(&mut self, word: &str) -> u32 {
-        // What is written twice in a row, as most things in a trace are, is not looked up.
+        // Most words in a trace repeat the previous one, which needs no lookup.
         if self.get_bytes(self.last) == Some(word.as_bytes()) {
             return self.last;
         }
         self.last = match self.codes.get(word) {
             Some(code) => *code,
-            None if word != TOO_MANY && self.bytes.len() + word.len() > MOST_BYTES => self.code(TOO_MANY),
+            None if word != TOO_MANY && self.bytes.len() + word.len() > MAX_BYTES => self.code(TOO_MANY),
             None => {
                 let code = self.len() as u32;
                 self.bytes.extend_from_slice(word.as_bytes());
@@ -133,17 +133,17 @@ impl Words {
     }
 }
 
-/// Text as codes into a list of words: Arrow's dictionary encoding.
+/// Text as codes into a dictionary: Arrow's dictionary encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {
-    /// One code per row, each less than `words.len()` and less than 2^31: they may be read as `i32`, the index type
-    /// that every reader of Arrow knows.
+    /// One code per row, below `words.len()` and below 2^31: readable as `i32`, the index type supported by every
+    /// reader of Arrow.
     pub codes: Vec<u32>,
-    /// The words.
+    /// The dictionary.
     pub words: Words,
 }
 
-/// The values of a column, one per row. Where a row is null, what stands here means nothing.
+/// The values of a column, one per row. The values of null rows are arbitrary.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Data {
     /// Real numbers.
@@ -152,16 +152,16 @@ pub enum Data {
     U64(Vec<u64>),
     /// Small counts.
     U32(Vec<u32>),
-    /// Whole numbers that can be negative.
+    /// Signed integers.
     I64(Vec<i64>),
-    /// Truth values.
+    /// Booleans.
     Bool(Bitmap),
     /// Text.
     Text(Text),
 }
 
 impl Data {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Data::F64(values) => values.len(),
@@ -172,7 +172,7 @@ impl Data {
             Data::Text(text) => text.codes.len(),
         }
     }
-    /// Whether there is none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -181,11 +181,11 @@ impl Data {
 /// A column with its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name, with the unit last.
+    /// The name, which ends with the unit.
     pub name: &'static str,
-    /// Its values.
+    /// The values.
     pub data: Data,
-    /// For a column that can be null: 1 where it is not.
+    /// For a nullable column: 1 for rows that are not null.
     pub validity: Option<Bitmap>,
 }
 
@@ -215,7 +215,7 @@ impl Column {
             Data::Text(_) => None,
         }
     }
-    /// Keeps these rows in this order.
+    /// Keeps these rows, in this order.
     pub(super) fn pick(&mut self, rows: &[u32]) {
         match &mut self.data {
             Data::F64(values) => pick(values, rows),

@@ -1,6 +1,6 @@
-//! One row per message of an application: the table `message`.
+//! The table `message`: one row per application message.
 
-use super::bounded::First;
+use super::bounded::FirstRows;
 use super::schema::{self, DELAY, DELIVERED_AT, MISSED};
 use super::stream::End;
 use super::table::{Cell, Table};
@@ -11,15 +11,15 @@ use units::Time;
 /// The messages so far.
 #[derive(Debug, Clone)]
 pub(super) struct Messages {
-    rows: First,
-    /// The rows of those that are underway, by connection, side of the writer, part and number; no more than the table
-    /// has rows.
+    rows: FirstRows,
+    /// The rows of messages that are not delivered yet, by connection, side of the writer, part and number; at most as
+    /// many as the table has rows.
     underway: BTreeMap<(u32, u32, u32, u64), u32>,
 }
 
 impl Messages {
     pub(super) fn new(limit: usize) -> Messages {
-        Messages { rows: First::new(schema::message(), limit), underway: BTreeMap::new() }
+        Messages { rows: FirstRows::new(schema::message(), limit), underway: BTreeMap::new() }
     }
 
     /// A message was written at `end`.
@@ -27,12 +27,12 @@ impl Messages {
         self.begin(end.connection, end.side, message);
     }
 
-    /// A message came to its reader at `end`.
+    /// A message was delivered at `end`.
     pub(super) fn delivered(&mut self, end: End, time: Time, message: &Message) {
         let (connection, writer) = (end.connection, 1 - end.side);
         let key = (connection, writer, message.part, message.number);
-        // Where only the reader is recorded, nobody told of its writing. When the table is full the two cannot be told
-        // apart, and it is left out already.
+        // If only the reader is recorded, the writing of the message is unknown and the row begins here. Once the table
+        // is full, the two cases are indistinguishable, and the message is omitted.
         if !self.underway.contains_key(&key)
             && (self.rows.room() == 0 || !self.begin(connection, writer, message))
         {
@@ -98,9 +98,9 @@ mod tests {
         messages.written(end(1), &Message { number: 1, stream: None, ..message });
         messages.written(end(0), &Message { deadline: None, ..message });
         messages.delivered(end(0), second(3), &message);
-        // Of the same number as the first, from the other side.
+        // The same number as the first, from the other side.
         messages.delivered(end(1), second(9), &Message { deadline: None, ..message });
-        // Nobody told of its writing; then the table is full.
+        // A message whose writing was not recorded; then the table is full.
         messages.delivered(end(0), second(9), &Message { number: 5, ..message });
         messages.delivered(end(0), second(9), &Message { number: 6, ..message });
         let table = messages.into_table();

@@ -1,8 +1,8 @@
-//! Tables in memory, column by column, as Arrow lays them out.
+//! Tables in memory, in Arrow's columnar layout.
 //!
-//! [`Columns`] is a sink that turns the records of a run into the tables below. Every buffer is contiguous and has the
-//! layout of the Arrow columnar format (validity and booleans as bits from the lowest on, text as codes into a list of
-//! words with 32-bit offsets), so that the Arrow C data interface hands them out without copying.
+//! [`Columns`] is a sink that converts the records of a run to the tables below. Every buffer is contiguous and has the
+//! layout of the Arrow columnar format (validity and booleans as bitmaps, lowest bit first; text as codes into a
+//! dictionary with 32-bit offsets), so that the Arrow C data interface can export it without copying.
 //!
 //! | table | columns |
 //! |---|---|
@@ -19,17 +19,17 @@
 //! | `rate` | time_s, subject, kind, mbps |
 //! | `node` | time_s, node, gauge, value |
 //!
-//! Rates are of `kind` sent (UDP payload that a connection end sent), delivered (bytes on the wire that a link took to
-//! its far end) and capacity (what the link could have taken), each over the bin that starts at `time_s`.
+//! The `kind` of a rate is sent (UDP payload sent by a connection end), delivered (bytes on the wire delivered by a
+//! link) or capacity (what the link could have delivered), each over the bin that starts at `time_s`.
 //!
-//! The `side` of a message is that of its writer. `missed` says whether it came after its deadline; it is null without a
-//! deadline, and while the message has not come.
+//! The `side` of a message is that of its writer. `missed` is whether it was delivered after its deadline; it is null
+//! without a deadline and for undelivered messages.
 //!
-//! A question mark stands for a column that can be null. `packet` is kept only if asked for.
+//! A question mark denotes a nullable column. `packet` is optional.
 //!
-//! No table grows past [`Options::rows`]. The series (`connection`, `queue`, `gauge`, `node`) are thinned evenly from there on,
-//! every second row of each subject going whenever the table is full; the other tables keep their first rows.
-//! [`Table::left_out`] counts what is missing and [`Table::note`] says it.
+//! No table exceeds [`Options::rows`]. The series (`connection`, `queue`, `gauge`, `node`) are thinned evenly: whenever
+//! such a table is full, it drops every second row of each subject. The other tables keep their first rows.
+//! [`Table::left_out`] is the number of missing rows, and [`Table::note`] describes them.
 
 mod bounded;
 mod data;

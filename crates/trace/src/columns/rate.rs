@@ -1,31 +1,35 @@
-//! Rates per bin of time: the table `rate`.
+//! The table `rate`: rates per time bin.
 
-use super::bounded::First;
+use super::bounded::FirstRows;
 use super::schema;
 use super::table::Table;
 use units::{Duration, Time};
 
-/// The bin that a subject is in.
+/// The current bin of a subject.
 #[derive(Debug, Clone, Copy)]
 struct Bin {
     index: u64,
-    /// The first nanosecond behind it.
+    /// The first nanosecond after the bin.
     end: u64,
     bytes: u64,
     kind: u32,
 }
 
-/// Counts bytes per subject and bin. A subject's bins begin with its first byte, have no gap, and end with its last.
+/// Counts bytes per subject and bin. The bins of a subject range from its first byte to its last, without gaps.
 #[derive(Debug, Clone)]
 pub(super) struct Rates {
-    rows: First,
+    rows: FirstRows,
     width: u64,
     bins: Vec<Option<Bin>>,
 }
 
 impl Rates {
     pub(super) fn new(width: Duration, limit: usize) -> Rates {
-        Rates { rows: First::new(schema::rate(), limit), width: width.as_nanos().max(1), bins: Vec::new() }
+        Rates {
+            rows: FirstRows::new(schema::rate(), limit),
+            width: width.as_nanos().max(1),
+            bins: Vec::new(),
+        }
     }
     pub(super) fn add(&mut self, time: Time, subject: u32, kind: u32, bytes: u32) {
         let at = subject as usize;
@@ -35,17 +39,17 @@ impl Rates {
         let now = time.as_nanos();
         match &mut self.bins[at] {
             Some(bin) if now < bin.end => bin.bytes += u64::from(bytes),
-            _ => self.turn(now, subject, kind, bytes),
+            _ => self.next_bin(now, subject, kind, bytes),
         }
     }
-    /// What a link could carry in the bin that starts at `time`.
+    /// The capacity of a link in the bin that starts at `time`.
     pub(super) fn capacity(&mut self, time: Time, subject: u32, mbps: f64) {
         if let Some(row) = self.rows.row() {
             row.f64(time.as_secs_f64()).code(subject).code(schema::CAPACITY).f64(mbps).end();
         }
     }
-    /// Writes the bin that is over and the empty ones behind it, and opens the one of `now`.
-    fn turn(&mut self, now: u64, subject: u32, kind: u32, bytes: u32) {
+    /// Writes the finished bin and the empty ones after it, and opens the bin of `now`.
+    fn next_bin(&mut self, now: u64, subject: u32, kind: u32, bytes: u32) {
         let index = now / self.width;
         let end = index.saturating_add(1).saturating_mul(self.width);
         let next = Bin { index, end, bytes: u64::from(bytes), kind };
@@ -66,7 +70,7 @@ impl Rates {
             row.f64(start.as_secs_f64()).code(subject).code(bin.kind).f64(mbps).end();
         }
     }
-    /// The table in the order of time; of one time, in the order of subjects.
+    /// The table, sorted by time and then by subject.
     pub(super) fn into_table(mut self) -> Table {
         for subject in 0..self.bins.len() as u32 {
             if let Some(bin) = self.bins[subject as usize].take() {

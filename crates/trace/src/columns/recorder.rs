@@ -1,6 +1,6 @@
-//! The sink that turns records into tables.
+//! The sink that converts records to tables.
 
-use super::bounded::{First, Series};
+use super::bounded::{FirstRows, Series};
 use super::data::{Data, Words};
 use super::message::Messages;
 use super::rate::Rates;
@@ -13,14 +13,14 @@ use std::fmt::Write;
 use std::io;
 use units::{Duration, Time};
 
-/// What tables are kept and how large they may grow.
+/// The selection and the maximum size of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Whether table `packet` is kept: one row per packet sent, received or dropped. Default: no.
+    /// Whether to keep the table `packet`: one row per packet sent, received or dropped. Default: no.
     pub packets: bool,
-    /// The most rows that a table may have. Default: 20 million; not more than 2^31.
+    /// The maximum number of rows per table. Default: 20 million; at most 2^31.
     pub rows: usize,
-    /// The width of the bins of table `rate`. Default: 100 ms; at least 1 ns.
+    /// The bin width of the table `rate`. Default: 100 ms; at least 1 ns.
     pub bin: Duration,
 }
 
@@ -38,13 +38,13 @@ pub struct Columns {
     gauge: Series,
     queue: Series,
     node: Series,
-    loss: First,
-    event: First,
-    packet: First,
-    drop: First,
+    loss: FirstRows,
+    event: FirstRows,
+    packet: FirstRows,
+    drop: FirstRows,
     stream: Streams,
     message: Messages,
-    object: First,
+    object: FirstRows,
     rate: Rates,
     names: Words,
     /// The code of each subject's name in `names`.
@@ -54,9 +54,9 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Empty tables.
+    /// Creates empty tables.
     pub fn new(options: Options) -> Columns {
-        // Rows are counted in 32 bits where they are reordered.
+        // Reordering counts rows in 32 bits.
         let rows = options.rows.min(1 << 31);
         Columns {
             packets: options.packets,
@@ -64,13 +64,13 @@ impl Columns {
             gauge: Series::new(schema::gauge(), rows),
             queue: Series::new(schema::queue(), rows),
             node: Series::new(schema::node(), rows),
-            loss: First::new(schema::loss(), rows),
-            event: First::new(schema::event(), rows),
-            packet: First::new(schema::packet(), rows),
-            drop: First::new(schema::drop(), rows),
+            loss: FirstRows::new(schema::loss(), rows),
+            event: FirstRows::new(schema::event(), rows),
+            packet: FirstRows::new(schema::packet(), rows),
+            drop: FirstRows::new(schema::drop(), rows),
             stream: Streams::new(rows),
             message: Messages::new(rows),
-            object: First::new(schema::object(), rows),
+            object: FirstRows::new(schema::object(), rows),
             rate: Rates::new(options.bin, rows),
             names: Words::default(),
             codes: Vec::new(),
@@ -79,7 +79,7 @@ impl Columns {
         }
     }
 
-    /// The tables, in the order of [`super`]'s list.
+    /// The tables in the order of the list in [`super`].
     pub fn into_tables(self) -> Vec<Table> {
         let mut tables = vec![
             self.connection.into_table(),
@@ -247,16 +247,16 @@ impl Columns {
         }
     }
 
-    /// The code of what stands in the columns `connection`, `link` and `node` for a subject.
+    /// The code of a subject in the columns `connection`, `link` and `node`.
     fn code(&mut self, subject: &Subject) -> u32 {
         let at = subject.id() as usize;
         match self.codes.get(at) {
             Some(Some(code)) => *code,
-            _ => self.learn(subject),
+            _ => self.register(subject),
         }
     }
     #[cold]
-    fn learn(&mut self, subject: &Subject) -> u32 {
+    fn register(&mut self, subject: &Subject) -> u32 {
         let at = subject.id() as usize;
         let code = self.names.code(match subject.role() {
             Role::Connection(_) => subject.name(),
@@ -296,16 +296,16 @@ impl Sink for Columns {
     }
 }
 
-/// The words without repetition, and the code of each.
+/// The distinct words, and the code of each.
 fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> (Words, Vec<u32>) {
     let mut list = Words::default();
     let codes = words.map(|word| list.code(word)).collect();
     (list, codes)
 }
 
-/// What stands in the column `event`, with the detail written to `detail`.
+/// The value of the column `event`. The detail is written to `detail`.
 fn describe(event: &Event, detail: &mut String) -> Option<&'static str> {
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let (name, _) = match event {
         Event::ConnectionStarted { local, remote, .. } => {
             ("connection_started", write!(detail, "local {local} remote {remote}"))

@@ -1,18 +1,18 @@
-//! Names and types of the columns of every table.
+//! The names and types of the columns of every table.
 
 use super::data::{Bitmap, Column, Data, Text, Words};
 use super::table::Table;
 use crate::PacketKind;
 use crate::event::LossTrigger;
 
-/// The words of the column `side`, by the discriminant of [`crate::Side`].
+/// The values of the column `side`, by the discriminant of [`crate::Side`].
 const SIDES: [&str; 2] = ["client", "server"];
-/// The words of the column `direction` of table `packet`.
+/// The values of the column `direction` of the table `packet`.
 const DIRECTIONS: [&str; 3] = ["sent", "received", "dropped"];
 pub(super) const SENT: u32 = 0;
 pub(super) const RECEIVED: u32 = 1;
 pub(super) const DROPPED: u32 = 2;
-/// The words of the column `kind` of table `rate`.
+/// The values of the column `kind` of the table `rate`.
 const RATES: [&str; 3] = ["sent", "delivered", "capacity"];
 pub(super) const DELIVERED: u32 = 1;
 pub(super) const CAPACITY: u32 = 2;
@@ -49,7 +49,7 @@ fn optional(column: Column) -> Column {
 fn table(name: &'static str, columns: Vec<Column>) -> Table {
     Table { name, columns, left_out: 0, stride: 1 }
 }
-/// The columns that say when and on which connection end.
+/// The columns for the time and the connection end.
 fn end() -> [Column; 3] {
     [f64("time_s"), text(CONNECTION), words("side", SIDES)]
 }
@@ -98,7 +98,7 @@ pub(super) fn packet() -> Table {
         ],
     )
 }
-/// The places in table `stream` of what becomes known when a stream is over.
+/// The columns of the table `stream` that are filled when a stream is closed.
 pub(super) const CLOSED: usize = 4;
 pub(super) const STREAM_SENT: usize = 5;
 pub(super) const STREAM_RECEIVED: usize = 6;
@@ -135,7 +135,7 @@ pub(super) fn object() -> Table {
     )
 }
 
-/// The places in table `message` of what becomes known when a message is delivered.
+/// The columns of the table `message` that are filled when a message is delivered.
 pub(super) const DELIVERED_AT: usize = 7;
 pub(super) const DELAY: usize = 8;
 pub(super) const MISSED: usize = 10;
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cells_that_are_filled_later_are_where_they_are_said_to_be() {
+    fn the_positions_of_cells_filled_later_are_correct() {
         let names: Vec<&str> = stream().columns.iter().map(|column| column.name).collect();
         assert_eq!(names[CLOSED], "closed_s");
         assert_eq!((names[STREAM_SENT], names[STREAM_RECEIVED]), ("sent_bytes", "received_bytes"));

@@ -1,12 +1,12 @@
-//! One row per stream: the table `stream`.
+//! The table `stream`: one row per stream.
 
-use super::bounded::First;
+use super::bounded::FirstRows;
 use super::schema::{self, CLOSED, STREAM_RECEIVED, STREAM_SENT};
 use super::table::{Cell, Table};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// What identifies a connection end in the table.
+/// A connection end as identified in the table.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct End {
     pub(super) subject: u32,
@@ -17,14 +17,14 @@ pub(super) struct End {
 /// The streams so far.
 #[derive(Debug, Clone)]
 pub(super) struct Streams {
-    rows: First,
-    /// The rows of those that are open; no more than the table has rows.
+    rows: FirstRows,
+    /// The rows of open streams; at most as many as the table has rows.
     open: BTreeMap<(u32, u64), u32>,
 }
 
 impl Streams {
     pub(super) fn new(limit: usize) -> Streams {
-        Streams { rows: First::new(schema::stream(), limit), open: BTreeMap::new() }
+        Streams { rows: FirstRows::new(schema::stream(), limit), open: BTreeMap::new() }
     }
     pub(super) fn opened(&mut self, end: End, stream: u64, time: Option<Time>) -> bool {
         let at = self.rows.table.rows() as u32;
@@ -40,8 +40,8 @@ impl Streams {
     }
     pub(super) fn closed(&mut self, end: End, stream: u64, time: Time, (sent, received): (u64, u64)) {
         let key = (end.subject, stream);
-        // A stream that was opened when the table was full is left out already; one that nobody saw open has no time
-        // of opening, and as long as there is room the two cannot be confused.
+        // A stream opened while the table was full is omitted. A stream whose opening was not recorded has no opening
+        // time. As long as there is room, only the second case occurs.
         if !self.open.contains_key(&key) && (self.rows.room() == 0 || !self.opened(end, stream, None)) {
             return;
         }

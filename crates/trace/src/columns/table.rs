@@ -2,29 +2,29 @@
 
 use super::data::{Column, Data};
 
-/// Columns of equal length under a name.
+/// A named list of columns of equal length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its columns.
+    /// The columns.
     pub columns: Vec<Column>,
-    /// How many rows were not kept because the table was full.
+    /// The number of rows omitted because the table was full.
     pub left_out: u64,
-    /// For a series: of each subject, one row of so many was kept. 1 if all were.
+    /// For a series: the reciprocal of the share of kept rows per subject; 1 if all are kept.
     pub stride: u64,
 }
 
 impl Table {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.data.len())
     }
-    /// The column with a name.
+    /// The column with this name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
-    /// One sentence for people if rows are missing.
+    /// A sentence for the user if rows are missing.
     pub fn note(&self) -> Option<String> {
         let (name, rows, missing) = (self.name, self.rows(), self.left_out);
         match (missing, self.stride) {
@@ -37,21 +37,21 @@ impl Table {
             )),
         }
     }
-    /// Starts a row. Every column must be given a value, in order.
+    /// Starts a row. Every column must get a value, in order.
     pub(super) fn row(&mut self) -> Row<'_> {
         Row(self.columns.iter_mut())
     }
-    /// Keeps these rows in this order.
+    /// Keeps these rows, in this order.
     pub(super) fn pick(&mut self, rows: &[u32]) {
         self.columns.iter_mut().for_each(|column| column.pick(rows));
     }
-    /// Sets a cell that was null.
+    /// Sets a cell that is null.
     pub(super) fn fill(&mut self, column: usize, row: usize, value: Cell) {
         let column = &mut self.columns[column];
         match (&mut column.data, value) {
             (Data::F64(values), Cell::F64(value)) => values[row] = value,
             (Data::U64(values), Cell::U64(value)) => values[row] = value,
-            // It was pushed as `false`.
+            // The initial value is `false`.
             (Data::Bool(values), Cell::Flag(true)) => values.set(row),
             (Data::Bool(_), Cell::Flag(false)) => {}
             _ => debug_assert!(false, "column {} has another type", column.name),
@@ -70,7 +70,7 @@ pub(super) enum Cell {
     Flag(bool),
 }
 
-/// A row in the making: each call gives the next column its value.
+/// A row under construction: each call sets the value of the next column.
 pub(super) struct Row<'a>(std::slice::IterMut<'a, Column>);
 
 impl Row<'_> {
@@ -115,7 +115,7 @@ impl Row<'_> {
         }
         self
     }
-    /// A truth value that is not known yet.
+    /// A boolean that is not known yet.
     pub(super) fn unknown_flag(mut self) -> Self {
         match self.0.next() {
             Some(Column { data: Data::Bool(values), validity: Some(validity), .. }) => {
@@ -126,7 +126,7 @@ impl Row<'_> {
         }
         self
     }
-    /// Text by its code: the words are put in at the end, or are there from the start.
+    /// Text by its code. The dictionary is fixed, or added at the end.
     pub(super) fn code(mut self, code: u32) -> Self {
         match self.0.next() {
             Some(Column { data: Data::Text(text), .. }) => text.codes.push(code),
@@ -144,7 +144,7 @@ impl Row<'_> {
         }
         self
     }
-    /// The row is complete.
+    /// Completes the row.
     pub(super) fn end(mut self) {
         debug_assert!(self.0.next().is_none(), "a row without a value for every column");
     }

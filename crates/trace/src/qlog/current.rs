@@ -76,14 +76,14 @@ pub(super) fn event(json: &mut Json, state: &mut State, record: &Record) {
     }
 }
 
-/// What happens a few times per connection.
+/// Writes the events that occur a few times per connection.
 fn connection(json: &mut Json, state: &mut State, record: &Record) {
     let time = record.time;
     match &record.event {
         Event::ConnectionStarted { local, remote, source, original_destination } => {
             begin(json, time, "connection_started");
             endpoint(json, "local", *local, source);
-            // A server has not been told yet by which id its packets are to go.
+            // A server does not yet have the connection id for its packets.
             let is_client = state.side() == crate::Side::Client;
             endpoint(json, "remote", *remote, if is_client { original_destination } else { &[] });
             end(json);
@@ -148,7 +148,7 @@ fn connection(json: &mut Json, state: &mut State, record: &Record) {
             if let Some(phase) = phase {
                 json.number("key_phase", *phase);
             }
-            // Who began a later update is not told.
+            // The initiator of later updates is unknown.
             if matches!(phase, None | Some(0)) {
                 json.word("trigger", "tls");
             }
@@ -159,7 +159,7 @@ fn connection(json: &mut Json, state: &mut State, record: &Record) {
             json.word("key_type", key);
             end(json);
         }
-        // What belongs to links, and gauges that are not wanted.
+        // Events of links, and disabled gauges.
         _ => {}
     }
 }
@@ -203,7 +203,7 @@ fn packet(json: &mut Json, time: Time, name: &str, packet: &Packet) {
     end(json);
 }
 
-/// A 32-bit field: what does not fit is not written.
+/// A 32-bit field: larger numbers are omitted.
 fn datagram_id(json: &mut Json, number: u64) {
     if u32::try_from(number).is_ok() {
         json.number("datagram_id", number);
@@ -215,7 +215,7 @@ fn datagram(json: &mut Json, time: Time, name: &str, (number, length): (u64, u32
     json.number("count", 1);
     json.open_list("raw");
     json.item();
-    // The UDP payload alone (5.10).
+    // Only the UDP payload (5.10).
     json.number("length", u64::from(length));
     json.close();
     json.close_list();
@@ -266,7 +266,7 @@ fn close_trigger(application: bool, code: u64, reason: &str) -> &'static str {
     }
 }
 
-/// The transport parameters that the schema knows as numbers (5.3), and as flags.
+/// The integer transport parameters of the schema (5.3), and the boolean ones.
 const NUMBERS: [&str; 12] = [
     "max_idle_timeout",
     "max_udp_payload_size",
@@ -293,7 +293,8 @@ fn parameters(json: &mut Json, own_fields: bool, values: &[(&'static str, u64)])
     }
 }
 
-/// A stream's state, once for each side that it has here (5.13): `opened` says by whom, `None` that it is over.
+/// Writes the state of a stream, once for each of its sides here (5.13). `opened` is whether this end opened it; `None`
+/// if it was closed.
 fn streams(json: &mut Json, state: &State, time: Time, stream: u64, opened: Option<bool>) {
     let own = state.is_own(stream);
     for (side, is_there) in

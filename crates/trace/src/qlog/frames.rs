@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use units::Duration;
 use wire::{Code, Direction, EcnCounts, Frame};
 
-/// Writes the list of a packet's frames. A segment of TCP is shown in their words.
+/// Writes the list of a packet's frames. A TCP segment is shown as frames too.
 pub(super) fn frames(json: &mut Json, schema: Schema, contents: &Contents) {
     json.open_list("frames");
     match contents {
@@ -105,12 +105,12 @@ fn write(json: &mut Json, schema: Schema, frame: &Frame<'_>, ack_delay_exponent:
             json.literal("\"frame_type\":\"datagram\"");
             length(json, schema, data.len() as u64);
         }
-        // The schemas have no words for them.
+        // The schemas do not define these frames.
         Frame::AckFrequency { .. } | Frame::ImmediateAck => unknown(json, schema, frame.frame_type()),
     }
 }
 
-/// A frame of a type that the schema does not describe.
+/// A frame type that the schema does not define.
 fn unknown(json: &mut Json, schema: Schema, frame_type: u64) {
     json.literal("\"frame_type\":\"unknown\"");
     let field = if schema == Schema::Current { "frame_type_bytes" } else { "raw_frame_type" };
@@ -132,7 +132,7 @@ fn close(json: &mut Json, schema: Schema, (application, code): (bool, Code), rea
     json.word("error_space", if application { "application" } else { "transport" });
     close_error(json, schema, application, code.0);
     if !reason.is_empty() {
-        // What is not UTF-8 is shown as far as it is.
+        // Bytes that are not UTF-8 are replaced.
         json.string("reason", &String::from_utf8_lossy(reason));
     }
 }
@@ -184,12 +184,12 @@ fn ack(
 ) {
     json.literal("\"frame_type\":\"ack\"");
     json.span("ack_delay", delay);
-    // The list must not be empty, and no ACK frame acknowledges nothing (RFC 9000 section 19.3).
+    // The list must not be empty, and every ACK frame acknowledges something (RFC 9000 section 19.3).
     let mut ranges = ranges.peekable();
     if ranges.peek().is_some() {
         json.open_list("acked_ranges");
         for range in ranges {
-            // A single number should be alone, which not every old viewer takes.
+            // A single number should have no end, but some old viewers require it.
             let alone = schema == Schema::Current && range.start() == range.end();
             json.range(*range.start(), (!alone).then_some(*range.end()));
         }
@@ -203,7 +203,7 @@ fn ack(
     }
 }
 
-/// What stands in the Length field of a frame, or is the length of a token: quic-events-13 has it in `raw.length`.
+/// The Length field of a frame or the length of a token, which quic-events-13 has in `raw.length`.
 fn length(json: &mut Json, schema: Schema, length: u64) {
     match schema {
         Schema::Current => {
@@ -227,7 +227,7 @@ fn payload(json: &mut Json, schema: Schema, length: u64) {
     }
 }
 
-/// The meaning of an application's code is known to the application alone (RFC 9000 section 20.2).
+/// Only the application knows the meaning of its error codes (RFC 9000 section 20.2).
 fn application_error(json: &mut Json, schema: Schema, code: u64) {
     if schema == Schema::Current {
         json.literal("\"error\":\"unknown\"");

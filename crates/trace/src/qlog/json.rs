@@ -1,10 +1,10 @@
-//! JSON text, put together without allocation beyond its one buffer.
+//! A JSON writer that does not allocate beyond its one buffer.
 
 use units::{Duration, Time};
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// JSON under construction. Commas come by themselves: before every key and item but the first of its object or array.
+/// JSON under construction. Commas are inserted automatically.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Json {
     text: Vec<u8>,
@@ -20,15 +20,15 @@ impl Json {
     pub(super) fn clear(&mut self) {
         self.text.clear();
     }
-    /// Takes back what was written behind the first `length` bytes.
+    /// Removes everything after the first `length` bytes.
     pub(super) fn truncate(&mut self, length: usize) {
         self.text.truncate(length);
     }
-    /// A record separator, as each text of a sequence begins with one (RFC 7464 section 2.2), and the text's brace.
+    /// Begins a text of a sequence: a record separator (RFC 7464 section 2.2) and a brace.
     pub(super) fn begin(&mut self) {
         self.text.extend_from_slice(b"\x1e{");
     }
-    /// The end of a text: its brace and a line feed, by which a cut-off number would show (RFC 7464 section 2.4).
+    /// Ends a text: a brace and a line feed, which reveals truncated numbers (RFC 7464 section 2.4).
     pub(super) fn end(&mut self) {
         self.text.extend_from_slice(b"}\n");
     }
@@ -38,7 +38,7 @@ impl Json {
             self.text.push(b',');
         }
     }
-    /// A key of the object that is open. It is one of ours and needs no escape.
+    /// A key of the current object, which must need no escapes.
     #[inline]
     pub(super) fn key(&mut self, key: &str) {
         self.comma();
@@ -46,13 +46,13 @@ impl Json {
         self.text.extend_from_slice(key.as_bytes());
         self.text.extend_from_slice(b"\":");
     }
-    /// Text that is JSON already and stands where a key would: `"frame_type":"ping"`.
+    /// JSON text in place of a key and its value: `"frame_type":"ping"`.
     #[inline]
     pub(super) fn literal(&mut self, json: &str) {
         self.comma();
         self.text.extend_from_slice(json.as_bytes());
     }
-    /// The rest of a word whose beginning was a literal, and its closing quote.
+    /// The rest of a word that began in a literal, and its closing quote.
     #[inline]
     pub(super) fn continue_word(&mut self, rest: &str) {
         self.text.extend_from_slice(rest.as_bytes());
@@ -76,7 +76,7 @@ impl Json {
     pub(super) fn close_list(&mut self) {
         self.text.push(b']');
     }
-    /// An object as an item of the list that is open.
+    /// Opens an object as an item of the current list.
     #[inline]
     pub(super) fn item(&mut self) {
         self.comma();
@@ -95,7 +95,7 @@ impl Json {
         self.key(key);
         self.text.extend_from_slice(if value { b"true" } else { b"false" });
     }
-    /// `[a]` or `[a,b]` as an item of the list that is open.
+    /// `[a]` or `[a,b]` as an item of the current list.
     #[inline]
     pub(super) fn range(&mut self, first: u64, last: Option<u64>) {
         self.comma();
@@ -107,12 +107,12 @@ impl Json {
         }
         self.text.push(b']');
     }
-    /// A number as an item of the list that is open.
+    /// A number as an item of the current list.
     pub(super) fn number_item(&mut self, value: u64) {
         self.comma();
         self.digits(value);
     }
-    /// Nanoseconds as milliseconds, exactly, with a fraction also if it is zero: a float for every reader.
+    /// Nanoseconds as exact milliseconds, always with a fraction, so that every reader takes it for a float.
     #[inline]
     fn millis(&mut self, nanos: u64) {
         self.digits(nanos / 1_000_000);
@@ -136,15 +136,15 @@ impl Json {
         self.text.extend_from_slice(b"\"time\":");
         self.millis(time.as_nanos());
     }
-    /// A real number; nothing at all if it is infinite or not a number, which JSON cannot say.
+    /// A real number. Writes nothing if it is infinite or NaN, which JSON cannot represent.
     pub(super) fn real(&mut self, key: &str, value: f64) {
         if value.is_finite() {
             self.key(key);
-            // The shortest digits that give the same value again, and always a fraction or an exponent.
+            // The shortest digits that round-trip, always with a fraction or an exponent.
             self.display(format_args!("{value:?}"));
         }
     }
-    /// What prints itself, between quotes; it must need no escape.
+    /// A formatted value as a string, which must need no escapes.
     pub(super) fn shown(&mut self, key: &str, value: std::fmt::Arguments<'_>) {
         self.key(key);
         self.text.push(b'"');
@@ -153,10 +153,10 @@ impl Json {
     }
     fn display(&mut self, value: std::fmt::Arguments<'_>) {
         use std::io::Write;
-        // A vector takes everything.
+        // Writing to a vector cannot fail.
         let _ = self.text.write_fmt(value);
     }
-    /// A word of ours that needs no escape.
+    /// A string that needs no escapes.
     #[inline]
     pub(super) fn word(&mut self, key: &str, word: &str) {
         self.key(key);
@@ -164,7 +164,7 @@ impl Json {
         self.text.extend_from_slice(word.as_bytes());
         self.text.push(b'"');
     }
-    /// Any text.
+    /// A string.
     pub(super) fn string(&mut self, key: &str, value: &str) {
         self.key(key);
         self.quote(value);
@@ -174,7 +174,7 @@ impl Json {
         for byte in value.bytes() {
             match byte {
                 b'"' | b'\\' => self.text.extend_from_slice(&[b'\\', byte]),
-                // RFC 8259 section 7; a record separator in here would also end the text (RFC 7464 section 2.1).
+                // RFC 8259 section 7. A record separator would also end the text (RFC 7464 section 2.1).
                 0..=0x1f => {
                     self.text.extend_from_slice(b"\\u00");
                     self.hex_digits(&[byte]);
@@ -191,7 +191,7 @@ impl Json {
             self.text.extend_from_slice(&pair);
         }
     }
-    /// 32-bit numbers as a list of hexadecimal words; nothing at all if there are none.
+    /// A list of 32-bit numbers in hexadecimal. Writes nothing if it is empty.
     pub(super) fn hex_list(&mut self, key: &str, values: &[u32]) {
         if values.is_empty() {
             return;
@@ -212,7 +212,7 @@ impl Json {
         self.hex_digits(bytes);
         self.text.push(b'"');
     }
-    /// Hexadecimal text as an item of the list that is open.
+    /// A hexadecimal string as an item of the current list.
     pub(super) fn hex_item(&mut self, bytes: &[u8]) {
         self.comma();
         self.text.push(b'"');
@@ -279,7 +279,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_comes_back(value in any::<String>()) {
+        fn any_text_round_trips(value in any::<String>()) {
             let text = text(|json| json.string("k", &value));
             let breaks_the_sequence = text.contains(['\u{1e}', '\n']);
             prop_assert!(!breaks_the_sequence);
@@ -287,7 +287,7 @@ mod tests {
             prop_assert_eq!(read["k"].as_str(), Some(value.as_str()));
         }
         #[test]
-        fn any_real_number_comes_back(value in any::<f64>()) {
+        fn any_real_number_round_trips(value in any::<f64>()) {
             let text = text(|json| json.real("k", value));
             let digits = text.strip_prefix("{\"k\":").and_then(|rest| rest.strip_suffix('}'));
             prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());

@@ -1,4 +1,4 @@
-//! Events as viewers of `qlog_version` 0.3 know them (draft-ietf-quic-qlog-quic-events-02).
+//! Events for viewers of `qlog_version` 0.3 (draft-ietf-quic-qlog-quic-events-02).
 
 use super::errors::{crypto_alert, transport_error};
 use super::frames::frames;
@@ -10,10 +10,10 @@ use crate::{Event, Packet, Record};
 use std::net::SocketAddr;
 use units::Time;
 
-/// A datagram's length is told with its UDP header there (section 3.3.10).
+/// In this schema the length of a datagram includes its UDP header (section 3.3.10).
 const UDP_HEADER: u64 = 8;
 
-/// Writes a record, or nothing if there is no event for it.
+/// Writes a record, or nothing if the schema has no event for it.
 pub(super) fn event(json: &mut Json, state: &mut State, record: &Record) {
     let time = record.time;
     match &record.event {
@@ -79,7 +79,7 @@ pub(super) fn event(json: &mut Json, state: &mut State, record: &Record) {
     }
 }
 
-/// What happens a few times per connection.
+/// Writes the events that occur a few times per connection.
 fn connection(json: &mut Json, state: &mut State, record: &Record) {
     let time = record.time;
     match &record.event {
@@ -127,7 +127,7 @@ fn connection(json: &mut Json, state: &mut State, record: &Record) {
         Event::KeyUpdated { key, phase } => {
             begin(json, time, "security:key_updated");
             json.word("key_type", key);
-            // Required, but keys are not for a trace.
+            // A required field, but traces contain no keys.
             json.literal("\"new\":\"\"");
             if let Some(phase) = phase {
                 json.number("generation", *phase);
@@ -139,7 +139,7 @@ fn connection(json: &mut Json, state: &mut State, record: &Record) {
             json.word("key_type", key);
             end(json);
         }
-        // What belongs to links, and gauges that are not wanted.
+        // Events of links, and disabled gauges.
         _ => {}
     }
 }
@@ -233,7 +233,7 @@ fn closed(json: &mut Json, application: bool, code: u64) {
     }
 }
 
-/// The words of section 3.3.7.
+/// The names in section 3.3.7.
 const fn drop_trigger(reason: DropReason) -> &'static str {
     match reason {
         DropReason::KeyUnavailable => "key_unavailable",

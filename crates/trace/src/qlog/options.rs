@@ -1,6 +1,6 @@
-//! What is written, and in which schema.
+//! The options of a qlog file.
 
-/// The schema that a file follows.
+/// The schema of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Schema {
     /// draft-ietf-quic-qlog-main-schema-14, draft-ietf-quic-qlog-quic-events-13.
@@ -10,16 +10,16 @@ pub enum Schema {
     V03,
 }
 
-/// What is written.
+/// The options.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
     /// The schema. Default: the current one.
     pub schema: Schema,
-    /// Whether UDP datagrams are written as events of their own, beside the packets in them. Default: no.
+    /// Whether to write UDP datagrams as separate events beside their packets. Default: no.
     pub datagrams: bool,
-    /// Whether fields that no schema knows are added to recovery metrics: `delivery_rate` in bit/s and the controller's
-    /// own gauges. The drafts permit it, but a strict reader of the current schema may not know them. Default: no.
+    /// Whether to add fields beyond the schema to the recovery metrics: `delivery_rate` in bit/s and the controller's
+    /// own gauges. The drafts permit it, but a strict reader may reject them. Default: no.
     pub own_fields: bool,
-    /// The title of the file, for people. Default: none.
+    /// The title of the file, for humans. Default: none.
     pub title: String,
 }

@@ -6,38 +6,37 @@ use crate::{Interest, Record, Role, Sink, Subject};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// A sink that writes a qlog file for every connection end, opened by a function when the end's first record comes.
+/// A sink that writes a qlog file for every connection end. A function opens the file when the first record arrives.
 pub struct Qlog<W, F> {
     options: Options,
     open: F,
-    /// The names of connections that get none.
+    /// The names of connections without a file.
     left_out: BTreeSet<String>,
-    /// By the subject's number.
+    /// Indexed by subject number.
     files: Vec<File<W>>,
 }
 
-/// What there is of a connection end's file.
+/// The file of a connection end.
 enum File<W> {
     /// Nothing was recorded yet.
     Unopened,
-    /// There is none.
+    /// The end has no file.
     LeftOut,
     Open(Box<Writer<W>>),
 }
 
 impl<W: Write, F: FnMut(&Subject) -> io::Result<W>> Qlog<W, F> {
-    /// Files with these options. `open` gives the writer for a connection end, whose [`Subject::label`] makes a file
-    /// name and `.sqlog` its ending. Writes are large: a buffer around a file is not needed.
+    /// Creates the sink. `open` returns the writer for a connection end; [`Subject::label`] with the ending `.sqlog` is
+    /// a suitable file name. Writes are large, so the writer needs no buffer.
     pub fn new(options: Options, open: F) -> Qlog<W, F> {
         Qlog { options, open, left_out: BTreeSet::new(), files: Vec::new() }
     }
-    /// The same without files for the connections of these names: those that do not speak QUIC, which the schema is for.
+    /// Excludes the connections with these names: those of protocols other than QUIC, for which the schema is made.
     #[must_use]
     pub fn leaving_out(self, names: impl IntoIterator<Item = String>) -> Qlog<W, F> {
         Qlog { left_out: names.into_iter().collect(), ..self }
     }
-    /// The writers behind, for those subjects that had a record, in the order of the subjects. To be called after
-    /// [`Sink::finish`].
+    /// The writers of the subjects with records, in the order of the subjects. Call [`Sink::finish`] first.
     pub fn into_writers(self) -> Vec<W> {
         let open = self.files.into_iter().filter_map(|file| match file {
             File::Open(writer) => Some(writer.into_inner()),
@@ -70,7 +69,7 @@ impl<W: Write, F: FnMut(&Subject) -> io::Result<W>> Sink for Qlog<W, F> {
             _ => Ok(()),
         }
     }
-    /// Flushes every file, also behind one that fails, and gives the first error.
+    /// Flushes every file, even if one fails, and returns the first error.
     fn finish(&mut self) -> io::Result<()> {
         let mut first = Ok(());
         for file in &mut self.files {

@@ -1,10 +1,10 @@
-//! What an event is written against: the end it happened at and what was written before.
+//! The state that events are written against: the side, and the previously written values.
 
 use super::json::Json;
 use crate::Side;
 use crate::event::Metrics;
 
-/// What the events of a file depend on besides themselves.
+/// The state of a file.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     side: Side,
@@ -21,24 +21,24 @@ impl State {
     pub(super) fn side(&self) -> Side {
         self.side
     }
-    /// Whether fields that no schema knows are wanted.
+    /// Whether to write fields beyond the schema.
     pub(super) fn own_fields(&self) -> bool {
         self.own_fields
     }
-    /// Whether a stream was opened by this end (RFC 9000 section 2.1: the lowest bit is 1 for the server's).
+    /// Whether this end opened a stream (RFC 9000 section 2.1: the lowest bit is 1 for the server's).
     pub(super) fn is_own(&self, stream: u64) -> bool {
         (stream & 1 == 1) == (self.side == Side::Server)
     }
-    /// Writes the new state of the connection beside the one before.
+    /// Writes the new state of the connection and the previous one.
     pub(super) fn connection(&mut self, json: &mut Json, state: &'static str) {
         transition(json, self.connection.replace(state), state);
     }
-    /// Writes the new state of the controller beside the one before.
+    /// Writes the new state of the controller and the previous one.
     pub(super) fn congestion(&mut self, json: &mut Json, state: &'static str) {
         transition(json, self.congestion.replace(state), state);
     }
 
-    /// Writes those gauges that differ from what was written last. Names and units are the same in both schemas.
+    /// Writes the metrics that have changed since the last call. Names and units are the same in both schemas.
     pub(super) fn metrics(&mut self, json: &mut Json, now: &Metrics) {
         let is_first = self.metrics.is_none();
         let last = self.metrics.replace(*now).unwrap_or_default();
@@ -62,7 +62,7 @@ impl State {
         if last.bytes_in_flight != now.bytes_in_flight || is_first {
             json.number("bytes_in_flight", now.bytes_in_flight);
         }
-        // None of these three can be said to be unset again.
+        // These three cannot be reset to unknown.
         if let Some(ssthresh) = now.ssthresh.filter(|_| last.ssthresh != now.ssthresh) {
             json.number("ssthresh", ssthresh);
         }

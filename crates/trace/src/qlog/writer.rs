@@ -1,4 +1,4 @@
-//! One qlog file: the header, and what both schemas share.
+//! The writer of a qlog file: the header, and the parts common to both schemas.
 
 use super::json::Json;
 use super::options::{Options, Schema};
@@ -7,10 +7,10 @@ use super::{current, legacy};
 use crate::{Event, Record, Side};
 use std::io::{self, Write};
 
-/// The buffer goes out when it has grown past this.
+/// The size from which on the buffer is flushed.
 const FULL: usize = 32 * 1024;
 
-/// A writer of one connection end's file.
+/// The writer of a connection end's file.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -23,7 +23,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// A file for one end of the connection `name`. Nothing is written yet.
+    /// Creates the file of one end of the connection `name`. Nothing is written yet.
     pub fn new(out: W, name: &str, side: Side, options: Options) -> Writer<W> {
         let own_fields = options.own_fields;
         let state = State::new(side, own_fields);
@@ -31,10 +31,10 @@ impl<W: Write> Writer<W> {
         Writer { out, options, name: name.to_owned(), json, state, started: false, failed: None }
     }
 
-    /// Adds an event. Those that are no connection's, and those that change nothing, leave no trace.
+    /// Writes an event. Events of other subjects, and events without a change, are ignored.
     ///
     /// # Errors
-    /// What the writer behind answered; then the file is cut off, and every call from there on fails alike.
+    /// The error of the underlying writer. The file is then truncated, and all further calls fail.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
         self.alive()?;
         if !self.started {
@@ -51,16 +51,16 @@ impl<W: Write> Writer<W> {
         if self.json.len() >= FULL { self.send() } else { Ok(()) }
     }
 
-    /// Gives what is buffered to the writer behind, and flushes it.
+    /// Passes the buffer to the underlying writer and flushes that.
     ///
     /// # Errors
-    /// What the writer behind answered.
+    /// The error of the underlying writer.
     pub fn flush(&mut self) -> io::Result<()> {
         self.send()?;
         self.out.flush().inspect_err(|error| self.failed = Some(error.kind()))
     }
 
-    /// Gives back the writer behind. What is buffered is lost unless [`Writer::flush`] came before.
+    /// Returns the underlying writer. Data buffered since the last [`Writer::flush`] is lost.
     pub fn into_inner(self) -> W {
         self.out
     }
@@ -82,7 +82,7 @@ impl<W: Write> Writer<W> {
     fn header(&mut self, first: &Event) {
         self.started = true;
         let group = match first {
-            // The one id that does not change and that both ends know (quic-events-13 section 1.1).
+            // The only id that never changes and that both ends know (quic-events-13 section 1.1).
             Event::ConnectionStarted { original_destination, .. } => &original_destination[..],
             _ => &[],
         };
@@ -104,7 +104,7 @@ impl<W: Write> Writer<W> {
             json.hex("group_id", group);
         }
         match self.options.schema {
-            // Virtual time has no date, and never goes back.
+            // Virtual time has no date, and is monotonic.
             Schema::Current => json.literal(
                 "\"time_format\":\"relative_to_epoch\",\
                  \"reference_time\":{\"clock_type\":\"monotonic\",\"epoch\":\"unknown\"}",

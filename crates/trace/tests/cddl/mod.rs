@@ -1,7 +1,7 @@
-//! A strict checker of JSON values against the part of CDDL (RFC 8610) that the schemas beside it use.
+//! A strict validator of JSON values against the subset of CDDL (RFC 8610) used by the schemas beside it.
 //!
-//! Maps are closed, a float must be written as one, integers must fit their size. A construct that is not known here
-//! is a panic, so that no rule is passed over in silence.
+//! Maps are closed, floats must be written as floats, integers must fit their size. Unsupported constructs panic, so
+//! that no rule is skipped silently.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub(crate) struct Schema {
 type Type = Vec<Single>;
 
 enum Single {
-    /// A fixed text.
+    /// A literal text.
     Word(String),
     /// Another rule, or a name of the prelude.
     Name(String),
@@ -49,13 +49,13 @@ impl Schema {
         Schema { rules }
     }
 
-    /// What is wrong with a value as an instance of a rule, if anything.
+    /// Returns an error if a value is not an instance of a rule.
     pub(crate) fn check(&self, rule: &str, value: &Value) -> Result<(), String> {
         let alternatives = self.rules.get(rule).unwrap_or_else(|| panic!("no rule {rule}"));
         self.any(alternatives, value)
     }
 
-    /// The words that alternatives of `rule` demand for `member`.
+    /// The values of `member` in the alternatives of `rule`.
     pub(crate) fn words(&self, rule: &str, member: &str) -> Vec<String> {
         let names = self.rules[rule].iter().map(|single| match single {
             Single::Name(name) => &self.rules[name][0],
@@ -82,7 +82,7 @@ impl Schema {
                 Err(error) => errors.push(error),
             }
         }
-        // The alternative that fits best says most: the one that got furthest into the value.
+        // Report the alternative that matches the largest part of the value.
         Err(errors.into_iter().max_by_key(|error| error.matches('/').count()).unwrap_or_default())
     }
 
@@ -135,7 +135,7 @@ impl Schema {
 
 type Tokens = Peekable<IntoIter<String>>;
 
-/// Names, texts with their opening quote, controls with their dot, numbers, and single signs.
+/// Names, texts with their opening quote, controls with their dot, numbers, and single characters.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     for line in text.lines() {
@@ -221,7 +221,7 @@ fn parse_single(tokens: &mut Tokens) -> Single {
     }
 }
 
-/// The two patterns that qlog has.
+/// The two patterns in qlog.
 fn fits(pattern: &str, text: &str) -> bool {
     let is_hex = |text: &str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     match pattern {

@@ -1,4 +1,4 @@
-//! Records that show every event and every frame, with edge cases.
+//! Records with every event and every frame, including edge cases.
 
 use trace::event::{DropReason, EcnState, LossTrigger, MigrationState};
 use trace::{Contents, Event, Message, Metrics, Packet, PacketKind, Record};
@@ -10,7 +10,7 @@ fn message(number: u64) -> Message {
     Message { part: 1, number, stream: Some(2), bytes, written: Time::ZERO, deadline }
 }
 
-/// Every kind of frame, some at their limits, one behind the other.
+/// Every kind of frame, some at their limits, one after another.
 pub(crate) fn frames() -> Vec<u8> {
     let (id, last) = (StreamId::from_value, (1 << 62) - 1);
     let close = |code, frame_type, reason| Frame::ConnectionClose { code: Code(code), frame_type, reason };
@@ -60,7 +60,7 @@ pub(crate) fn frames() -> Vec<u8> {
     out
 }
 
-/// What a packet with these frames carries.
+/// The contents of a packet with these frames.
 pub(crate) fn contents(payload: Vec<u8>) -> Contents {
     Contents::Frames { payload, virtual_tail: 0, ack_delay_exponent: 0 }
 }
@@ -79,7 +79,7 @@ pub(crate) fn packet(kind: PacketKind, number: Option<u64>) -> Box<Packet> {
     })
 }
 
-/// One connection end's records with every event of a connection, in the order of time.
+/// The records of a connection end with every event of a connection, in the order of time.
 pub(crate) fn connection() -> Vec<Record> {
     let mut events = vec![Event::ConnectionStarted {
         local: "10.0.0.1:5000".parse().unwrap(),
@@ -167,7 +167,7 @@ pub(crate) fn connection() -> Vec<Record> {
     times.zip(events).map(|(time, event)| Record { time, event }).collect()
 }
 
-/// Gauges: the first, a change, no change, and what cannot be taken back.
+/// Metrics: initial values, a change, no change, and values that cannot be unset.
 pub(crate) fn metrics() -> [Metrics; 4] {
     let first = Metrics { cwnd: 12_000, ..Metrics::default() };
     let second = Metrics {
@@ -185,7 +185,7 @@ pub(crate) fn metrics() -> [Metrics; 4] {
     [first, second, second, Metrics { ssthresh: None, pacing_rate: None, ..second }]
 }
 
-/// What happens on a link.
+/// Events of a link.
 pub(crate) fn link() -> Vec<Record> {
     let events = [
         Event::Queue { packets: 3, bytes: 4500 },

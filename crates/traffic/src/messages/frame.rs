@@ -1,14 +1,14 @@
-//! How a message looks to its reader: sixteen bytes at its start, which count into its length. Of a message that goes in
-//! several datagrams each begins with them, and they count once.
+//! The header of a message: sixteen bytes at its start, which count towards its length. If a message is sent as several
+//! datagrams, each begins with the header, which counts once.
 
 use units::Time;
 
-/// The bytes of a header, and so of the shortest message.
+/// The size of the header, and so of the shortest message.
 pub(crate) const HEADER: usize = 16;
 
-/// What a message begins with: its length and its number as 32 bits each, and when it was written, in nanoseconds of the
-/// writer's clock, as 64 bits; all of them in network byte order. A length of zero: there are no more, and `number` says how
-/// many there were.
+/// The header of a message, in network byte order: its length and its number in 32 bits each, and the time of writing
+/// in 64 bits, in nanoseconds of the writer's clock. A length of zero marks the end of the messages; `number` is then
+/// their total number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub length: u32,
@@ -25,7 +25,7 @@ impl Header {
         bytes
     }
 
-    /// `None`: a length that no message has.
+    /// Decodes a header; `None` if the length is impossible.
     pub(crate) fn parse(bytes: [u8; HEADER]) -> Option<Header> {
         let [l0, l1, l2, l3, n0, n1, n2, n3, written @ ..] = bytes;
         let length = u32::from_be_bytes([l0, l1, l2, l3]);

@@ -1,8 +1,9 @@
-//! Messages: each is written at its time, on one stream, on a stream of its own or as a datagram, and its delay from being
-//! written to being there whole is what counts.
+//! Messages: each is written at a given time, on a common stream, on its own stream or as a datagram. The result is its
+//! delay from writing to complete delivery.
 //!
-//! A message says itself where it ends, which one it is and when it was written ([`frame`]): its reader needs to know nothing
-//! of what makes them. On a stream of its own, and behind the last datagram, one more stream tells how many there were.
+//! The header of a message contains its length, its number and its time of writing ([`frame`]), so the reader needs no
+//! knowledge of the source. After messages on streams of their own, or as datagrams, one more stream carries their
+//! total number.
 
 mod frame;
 mod reader;
@@ -10,7 +11,7 @@ mod writer;
 
 use crate::changes::CHANGES;
 use crate::priorities::{INCREMENTAL, Priorities, URGENCY, WEIGHT};
-use crate::profile::{Misfit, one_stream};
+use crate::profile::{OptionError, one_stream};
 use crate::{Ends, Profile, sources};
 use frame::HEADER;
 use random::Stream;
@@ -68,12 +69,12 @@ pub(crate) const ROW: Row<Profile> = Row {
     },
 };
 
-/// The code with which a connection is closed whose messages are none.
+/// The error code for malformed messages.
 pub(crate) const MALFORMED: u64 = 1;
-/// The code with which a connection is closed that cannot carry them as datagrams.
+/// The error code for messages that cannot be sent as datagrams.
 pub(crate) const NO_DATAGRAMS: u64 = 2;
 
-/// What messages go over.
+/// The carriers of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Over {
     Stream,
@@ -91,7 +92,7 @@ impl Over {
     }
 }
 
-/// What both ends know.
+/// The parameters common to both ends.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     over: Over,
@@ -103,17 +104,17 @@ fn build(arguments: &Arguments, random: Stream) -> Ends {
     let deadline = arguments.has("deadline").then(|| arguments.duration("deadline"));
     let plan = Plan { over: Over::of(arguments), deadline };
     let priorities = Priorities::of_all(arguments, deadline);
-    let made = sources::build(source.name, &source.arguments, random);
+    let generator = sources::build(source.name, &source.arguments, random);
     let count = arguments.has("count").then(|| arguments.integer("count"));
     let (upload, ends) = (arguments.text("direction") == "upload", [Side::Client, Side::Server]);
     let [writing, reading] = if upload { ends } else { [ends[1], ends[0]] };
-    let writer = Box::new(Writer::new(plan, priorities, (made, count), writing));
+    let writer = Box::new(Writer::new(plan, priorities, (generator, count), writing));
     let reader = Box::new(Reader::new(plan, reading));
     if upload { Ends { client: writer, server: reader } } else { Ends { client: reader, server: writer } }
 }
 
-/// Whether the options fit together: the option that does not, and what is wrong with it.
-fn check(arguments: &Arguments) -> Result<(), Misfit> {
+/// Checks that the options are consistent; the error is the option at fault and a description.
+fn check(arguments: &Arguments) -> Result<(), OptionError> {
     let source = arguments.component("source");
     let (least, _) = sources::sizes(source.name, &source.arguments);
     if least < HEADER as u64 {
@@ -125,7 +126,7 @@ fn check(arguments: &Arguments) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// What is carried of one message, for the trace.
+/// A message in the trace.
 fn traced(plan: &Plan, header: &frame::Header, stream: Option<wire::StreamId>) -> trace::Message {
     trace::Message {
         part: 0,
@@ -137,7 +138,7 @@ fn traced(plan: &Plan, header: &frame::Header, stream: Option<wire::StreamId>) -
     }
 }
 
-/// The time from one moment to another, of which the first is told by another clock.
+/// The time between two moments, the first of which was measured by another clock.
 fn between(from: Time, to: Time) -> Duration {
     if to > from { to.since(from) } else { Duration::ZERO }
 }

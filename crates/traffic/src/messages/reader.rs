@@ -1,4 +1,4 @@
-//! The end that reads the messages.
+//! The reader of messages.
 
 use super::frame::{HEADER, Header};
 use super::{MALFORMED, Over, Plan, between, traced};
@@ -7,21 +7,21 @@ use transport::{Application, Event, Progress, Report, StreamError, Tally, Transp
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
-/// The most messages of several datagrams that are waited for at a time.
-const MOST_IN_PIECES: usize = 1000;
+/// The maximum number of incomplete messages of several datagrams.
+const MAX_INCOMPLETE: usize = 1000;
 
-/// How far the message is that a stream is at.
+/// The progress of the current message of a stream.
 #[derive(Debug, Clone, Copy, Default)]
 struct Incoming {
     header: [u8; HEADER],
-    /// How many bytes of the header are here.
+    /// The number of received bytes of the header.
     have: usize,
     message: Option<Header>,
-    /// How many bytes of the message are still to come.
+    /// The number of missing bytes of the message.
     rest: u64,
 }
 
-/// What has come from a stream.
+/// The result of a read from a stream.
 enum Step {
     More,
     Nothing,
@@ -29,15 +29,15 @@ enum Step {
     Malformed,
 }
 
-/// The end that reads.
+/// The reader.
 pub(super) struct Reader {
     plan: Plan,
     side: Side,
     incoming: BTreeMap<StreamId, Incoming>,
-    /// How many there are, once that was told.
+    /// The total number of messages, once known.
     total: Option<u64>,
     datagram: Vec<u8>,
-    /// Messages of several datagrams, by number: what the first to come said, and how many bytes are still to come.
+    /// Incomplete messages of several datagrams, by number: the header, and the number of missing bytes.
     pieces: BTreeMap<u32, (Header, u64)>,
     tally: Tally,
     progress: Progress,
@@ -66,13 +66,13 @@ impl Reader {
                     self.incoming.insert(stream, incoming);
                     return;
                 }
-                Step::End => return self.ended(now, stream, transport),
+                Step::End => return self.on_end(now, stream, transport),
                 Step::Malformed => return transport.close(MALFORMED, "not a message"),
             }
         }
     }
 
-    /// Takes what is there of the header, or of the rest.
+    /// Reads available bytes of the header or of the message.
     fn step(
         &mut self,
         now: Time,
@@ -102,7 +102,7 @@ impl Reader {
             Some(_) => incoming.rest -= read.bytes,
         }
         if let Some(header) = incoming.message.filter(|_| incoming.rest == 0) {
-            self.came(now, &header, Some(stream), transport);
+            self.on_message(now, &header, Some(stream), transport);
             *incoming = Incoming::default();
         }
         match (read.finished, read.bytes) {
@@ -113,7 +113,13 @@ impl Reader {
         }
     }
 
-    fn came(&mut self, now: Time, header: &Header, stream: Option<StreamId>, transport: &mut dyn Transport) {
+    fn on_message(
+        &mut self,
+        now: Time,
+        header: &Header,
+        stream: Option<StreamId>,
+        transport: &mut dyn Transport,
+    ) {
         if header.length == 0 {
             self.total = Some(u64::from(header.number));
             return;
@@ -132,15 +138,15 @@ impl Reader {
             let header = self.datagram.first_chunk().and_then(|bytes| Header::parse(*bytes));
             let content = self.datagram.len().saturating_sub(HEADER) as u64;
             match header.and_then(|header| Some((header, self.is_whole(header, content)?))) {
-                Some((header, true)) => self.came(now, &header, None, transport),
+                Some((header, true)) => self.on_message(now, &header, None, transport),
                 Some((_, false)) => {}
                 None => return transport.close(MALFORMED, "not a message"),
             }
         }
     }
 
-    /// Whether with so many bytes behind this header a message is whole. Nothing is said of the place of a piece: each comes
-    /// once, and means nothing. `None`: it is no piece of a message.
+    /// Whether a message is complete with `content` more bytes of it. The position of a piece does not matter: each
+    /// arrives once, and its content is arbitrary. Returns `None` for a piece that does not belong to a message.
     fn is_whole(&mut self, header: Header, content: u64) -> Option<bool> {
         let all = u64::from(header.length).checked_sub(HEADER as u64)?;
         if content == all {
@@ -155,17 +161,17 @@ impl Reader {
         if whole {
             self.pieces.remove(&header.number);
         }
-        if self.pieces.len() > MOST_IN_PIECES {
-            // The oldest has lost what has not come by now.
+        if self.pieces.len() > MAX_INCOMPLETE {
+            // The oldest message has probably lost a piece.
             self.pieces.pop_first();
         }
         Some(whole)
     }
 
-    /// A stream is at its end.
-    fn ended(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
+    /// Handles the end of a stream.
+    fn on_end(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         if stream.direction() == Direction::Bidirectional {
-            // Nothing goes back.
+            // There is no response.
             let _ = transport.finish(stream);
         }
         let all = match self.plan.over {
@@ -227,18 +233,18 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
-    /// The first bytes of a message.
+    /// The header of a message.
     fn header(length: u32, number: u32) -> [u8; HEADER] {
         Header { length, number, written: at(5) }.to_bytes()
     }
 
-    /// A datagram with a header and so many bytes behind it.
+    /// A datagram with a header and `content` bytes.
     fn datagram(length: u32, number: u32, content: usize) -> Vec<u8> {
         [&header(length, number)[..], &vec![0; content]].concat()
     }
 
     #[test]
-    fn a_stream_is_read_in_any_pieces_and_what_comes_late_is_told() {
+    fn a_stream_is_read_in_any_pieces_and_late_messages_are_counted() {
         let mut bytes = [&header(20, 0)[..], &[0; 4], &header(16, 1)].concat();
         bytes.extend(header(30, 2));
         let id = stream(0, Direction::Unidirectional);
@@ -246,7 +252,7 @@ mod tests {
             let (mut reader, mut fake) = (reader(Over::Stream), Fake::default());
             for (number, piece) in bytes.chunks(step).enumerate() {
                 fake.put(id, piece, false);
-                // The first message 10 ms after it was written at the latest, the second one later.
+                // The first message within 10 ms of its writing, the second one later.
                 let now = if number * step < 20 { at(15) } else { at(16) };
                 reader.on_event(now, &Event::Readable(id), &mut fake);
             }
@@ -266,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_ends_the_connection() {
+    fn a_malformed_message_ends_the_connection() {
         let id = stream(0, Direction::Unidirectional);
         for length in [1, 15] {
             let (mut reader, mut fake) = (reader(Over::Stream), Fake::default());
@@ -295,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_in_pieces_come_whole_in_any_order_and_are_not_kept_for_ever() {
+    fn messages_in_pieces_are_reassembled_within_a_limit() {
         let (mut reader, mut fake) = (reader(Over::Datagrams), Fake::default());
         let mut come = |datagrams: &[Vec<u8>]| {
             fake.datagrams.extend(datagrams.iter().cloned());
@@ -307,10 +313,10 @@ mod tests {
         assert_eq!(come(&[datagram(36, 2, 19), datagram(46, 1, 4)]), (2, 1));
         assert_eq!(come(&[datagram(46, 1, 6)]), (3, 0));
         let many: Vec<_> =
-            (10..10 + MOST_IN_PIECES as u32 + 1).map(|number| datagram(18, number, 1)).collect();
-        assert_eq!(come(&many), (3, MOST_IN_PIECES));
-        // The oldest was given up: its second piece alone is not all of it.
-        assert_eq!(come(&[datagram(18, 11, 1)]), (4, MOST_IN_PIECES - 1));
-        assert_eq!(come(&[datagram(18, 10, 1)]), (4, MOST_IN_PIECES));
+            (10..10 + MAX_INCOMPLETE as u32 + 1).map(|number| datagram(18, number, 1)).collect();
+        assert_eq!(come(&many), (3, MAX_INCOMPLETE));
+        // The oldest was discarded: its second piece alone does not complete it.
+        assert_eq!(come(&[datagram(18, 11, 1)]), (4, MAX_INCOMPLETE - 1));
+        assert_eq!(come(&[datagram(18, 10, 1)]), (4, MAX_INCOMPLETE));
     }
 }

@@ -1,4 +1,4 @@
-//! The end that writes the messages.
+//! The writer of messages.
 
 use super::frame::{HEADER, Header};
 use super::{NO_DATAGRAMS, Over, Plan, traced};
@@ -9,44 +9,44 @@ use transport::{Application, Data, DatagramError, Event, Progress, Report, Strea
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
-/// A message that is being handed over.
+/// A message that is being written.
 #[derive(Debug, Clone, Copy)]
-struct Underway {
-    /// The stream that it goes into; `None`: as datagrams.
+struct OutgoingMessage {
+    /// The stream of the message; `None` for datagrams.
     stream: Option<StreamId>,
     header: Header,
-    /// How many of its bytes the transport has taken.
+    /// The number of bytes accepted by the transport.
     taken: u64,
 }
 
-/// Why the next thing is not done now.
+/// Why the next step must wait.
 enum Wait {
-    /// The transport has no room; it will tell.
+    /// The transport has no room and will report when it has.
     Room,
-    /// There is nothing to do before the next message is due, or ever.
+    /// No message is due yet, or none will ever be.
     Time,
 }
 
-/// The end that writes. What waits for room waits in the source: a message that cannot be handed over when it is due is not
-/// made before the one ahead of it is gone, and is written, by its clock, when it was due.
+/// The writer. Messages wait in the source for room: a message that is due is not created before the previous one is
+/// written, but its time of writing is the time at which it was due.
 pub(super) struct Writer {
     plan: Plan,
     priorities: Priorities,
     side: Side,
     source: Option<Box<dyn Source>>,
-    /// How many more there are.
+    /// The number of messages left.
     left: u64,
-    /// The next message: when it is due, and its length.
+    /// The next message: its time and its length.
     next: Option<(Time, u64)>,
-    underway: Option<Underway>,
-    /// The stream of all messages, where there is one.
+    outgoing: Option<OutgoingMessage>,
+    /// The common stream of all messages, if there is one.
     stream: Option<StreamId>,
-    /// The stream that the other side has opened for both, where a connection has no other.
+    /// The bidirectional stream opened by the peer, if the connection has no other.
     offered: Option<StreamId>,
-    /// The end of the messages has been told.
-    told: bool,
+    /// The end of the messages has been sent.
+    end_sent: bool,
     waiting: bool,
-    /// Streams that are finished and not delivered yet, and datagrams of which nothing is known.
+    /// Streams that are finished but not delivered yet, and datagrams of unknown fate.
     undelivered: BTreeSet<StreamId>,
     unknown: BTreeSet<u64>,
     datagram: Vec<u8>,
@@ -55,7 +55,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// `source`: what says when messages are written, and how many of them there are, if that is said.
+    /// Creates the writer. `source` generates the messages; `count` limits their number.
     pub(super) fn new(
         plan: Plan,
         priorities: Priorities,
@@ -69,10 +69,10 @@ impl Writer {
             source,
             left: count.unwrap_or(u64::from(u32::MAX)),
             next: None,
-            underway: None,
+            outgoing: None,
             stream: None,
             offered: None,
-            told: false,
+            end_sent: false,
             waiting: false,
             undelivered: BTreeSet::new(),
             unknown: BTreeSet::new(),
@@ -89,15 +89,15 @@ impl Writer {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Writes all that is due.
-    fn go_on(&mut self, now: Time, transport: &mut dyn Transport) {
+    /// Writes everything that is due.
+    fn resume(&mut self, now: Time, transport: &mut dyn Transport) {
         self.waiting = false;
         loop {
-            let step = match (self.underway, self.next) {
-                (Some(underway), _) => self.pour(underway, transport),
+            let step = match (self.outgoing, self.next) {
+                (Some(outgoing), _) => self.write_message(outgoing, transport),
                 (None, Some((at, size))) if at <= now => self.begin(now, (at, size), transport),
                 (None, Some(_)) => Err(Wait::Time),
-                (None, None) => self.tell_the_end(now, transport),
+                (None, None) => self.send_end(now, transport),
             };
             match step {
                 Ok(()) => {}
@@ -110,7 +110,7 @@ impl Writer {
         }
     }
 
-    /// The message that was due at a time, of a size.
+    /// Starts the message of a size that was due at a time.
     fn begin(
         &mut self,
         now: Time,
@@ -131,7 +131,7 @@ impl Writer {
         };
         self.tally.begun += 1;
         transport.tell(trace::Event::MessageWritten(traced(&self.plan, &header, stream)));
-        self.underway = Some(Underway { stream, header, taken: 0 });
+        self.outgoing = Some(OutgoingMessage { stream, header, taken: 0 });
         self.draw(at);
         Ok(())
     }
@@ -141,44 +141,48 @@ impl Writer {
             Some(offered) => offered,
             None => transport.open(Direction::Unidirectional).map_err(|_| Wait::Room)?,
         };
-        self.priorities.tell(now, stream, transport);
+        self.priorities.on_opened(now, stream, transport);
         Ok(stream)
     }
 
-    /// Hands over what is left of a message.
-    fn pour(&mut self, underway: Underway, transport: &mut dyn Transport) -> Result<(), Wait> {
-        match underway.stream {
-            Some(stream) => self.pour_into(stream, underway, transport),
-            None => self.send_datagrams(underway, transport),
+    /// Writes the rest of a message.
+    fn write_message(
+        &mut self,
+        outgoing: OutgoingMessage,
+        transport: &mut dyn Transport,
+    ) -> Result<(), Wait> {
+        match outgoing.stream {
+            Some(stream) => self.write_to_stream(stream, outgoing, transport),
+            None => self.send_datagrams(outgoing, transport),
         }
     }
 
-    fn pour_into(
+    fn write_to_stream(
         &mut self,
         stream: StreamId,
-        mut underway: Underway,
+        mut outgoing: OutgoingMessage,
         transport: &mut dyn Transport,
     ) -> Result<(), Wait> {
         let (header, length) =
-            (underway.header.to_bytes(), u64::from(underway.header.length).max(HEADER as u64));
-        while underway.taken < length {
-            let data = match header.get(underway.taken as usize..) {
+            (outgoing.header.to_bytes(), u64::from(outgoing.header.length).max(HEADER as u64));
+        while outgoing.taken < length {
+            let data = match header.get(outgoing.taken as usize..) {
                 Some(rest) if !rest.is_empty() => Data::Bytes(rest),
-                _ => Data::Virtual(length - underway.taken),
+                _ => Data::Virtual(length - outgoing.taken),
             };
             match transport.write(stream, data) {
-                Ok(taken) if taken > 0 => underway.taken += taken,
+                Ok(taken) if taken > 0 => outgoing.taken += taken,
                 Ok(_) | Err(StreamError::Blocked) => {
-                    self.underway = Some(underway);
+                    self.outgoing = Some(outgoing);
                     return Err(Wait::Room);
                 }
-                // What the reader has given up is not missed.
+                // An error means that the reader has cancelled the stream, which is fine.
                 Err(_) => break,
             }
         }
-        self.underway = None;
-        self.progress.bytes += underway.taken;
-        if self.plan.over != Over::Stream || underway.header.length == 0 {
+        self.outgoing = None;
+        self.progress.bytes += outgoing.taken;
+        if self.plan.over != Over::Stream || outgoing.header.length == 0 {
             self.finish(stream, transport);
         }
         Ok(())
@@ -190,35 +194,39 @@ impl Writer {
         }
     }
 
-    /// Sends what is left of a message as datagrams: as many as it needs, each with the header before it.
-    fn send_datagrams(&mut self, mut underway: Underway, transport: &mut dyn Transport) -> Result<(), Wait> {
-        let header = underway.header;
-        underway.taken = underway.taken.max(HEADER as u64);
+    /// Sends the rest of a message as datagrams, each with a copy of the header.
+    fn send_datagrams(
+        &mut self,
+        mut outgoing: OutgoingMessage,
+        transport: &mut dyn Transport,
+    ) -> Result<(), Wait> {
+        let header = outgoing.header;
+        outgoing.taken = outgoing.taken.max(HEADER as u64);
         loop {
-            let rest = u64::from(header.length).saturating_sub(underway.taken);
-            // Where there are none, sending says so.
+            let rest = u64::from(header.length).saturating_sub(outgoing.taken);
+            // If datagrams are not supported, sending fails.
             let limit = transport.max_datagram_size().unwrap_or(usize::MAX);
             let piece = rest.min(limit.saturating_sub(HEADER) as u64);
             self.datagram.clear();
             self.datagram.extend_from_slice(&header.to_bytes());
             self.datagram.resize(HEADER + piece as usize, 0);
             let sent = match piece {
-                // Nothing but headers would go.
+                // The datagram would only contain a header.
                 0 if rest > 0 => Err(DatagramError::TooLarge { maximum: limit }),
                 _ => transport.send_datagram(Data::Bytes(&self.datagram)),
             };
             match sent {
                 Ok(number) => {
                     self.unknown.insert(number);
-                    underway.taken += piece;
+                    outgoing.taken += piece;
                     if piece == rest {
                         self.progress.bytes += u64::from(header.length);
-                        self.underway = None;
+                        self.outgoing = None;
                         return Ok(());
                     }
                 }
                 Err(DatagramError::Blocked | DatagramError::Closed) => {
-                    self.underway = Some(underway);
+                    self.outgoing = Some(outgoing);
                     return Err(Wait::Room);
                 }
                 Err(error) => {
@@ -229,9 +237,9 @@ impl Writer {
         }
     }
 
-    /// The last one is written: the reader is told how many there were.
-    fn tell_the_end(&mut self, now: Time, transport: &mut dyn Transport) -> Result<(), Wait> {
-        if self.told || self.source.is_none() || !self.unknown.is_empty() {
+    /// After the last message: sends the number of messages to the reader.
+    fn send_end(&mut self, now: Time, transport: &mut dyn Transport) -> Result<(), Wait> {
+        if self.end_sent || self.source.is_none() || !self.unknown.is_empty() {
             return Err(Wait::Time);
         }
         if let (Over::Stream, Some(stream)) = (self.plan.over, self.stream) {
@@ -239,14 +247,14 @@ impl Writer {
         } else {
             let header = Header { length: 0, number: self.tally.begun as u32, written: now };
             let stream = self.open(now, transport)?;
-            self.underway = Some(Underway { stream: Some(stream), header, taken: 0 });
+            self.outgoing = Some(OutgoingMessage { stream: Some(stream), header, taken: 0 });
         }
-        self.told = true;
+        self.end_sent = true;
         Ok(())
     }
 
-    /// Counts what waits in the source for room, which is due too, and late: those that were written alone would look better
-    /// than all.
+    /// Counts the messages in the source that are already due, and therefore late. Otherwise the statistics would look
+    /// too good.
     fn count_what_is_due(&mut self, now: Time) {
         while let Some((at, _)) = self.next.filter(|(at, _)| *at <= now) {
             self.tally.begun += 1;
@@ -254,10 +262,10 @@ impl Writer {
         }
     }
 
-    /// All is there.
+    /// Ends the transfer once everything is delivered.
     fn end(&mut self, now: Time, transport: &mut dyn Transport) {
-        if self.told
-            && self.underway.is_none()
+        if self.end_sent
+            && self.outgoing.is_none()
             && self.undelivered.is_empty()
             && self.progress.finished_at.is_none()
         {
@@ -287,27 +295,27 @@ impl Application for Writer {
                 self.priorities.forget(stream);
             }
             Event::DatagramAcked(number) | Event::DatagramLost(number) => {
-                // One that is declared lost may be acknowledged later.
+                // A datagram declared lost may be acknowledged later.
                 self.unknown.remove(&number);
             }
             Event::Ended => {
                 self.count_what_is_due(now);
-                // Nothing is due any more.
-                (self.next, self.source, self.underway) = (None, None, None);
+                // No more messages.
+                (self.next, self.source, self.outgoing) = (None, None, None);
                 self.priorities = Priorities::default();
                 return;
             }
             _ => return,
         }
         if self.progress.first_at.is_some() {
-            self.go_on(now, transport);
+            self.resume(now, transport);
             self.end(now, transport);
         }
     }
 
     fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
         self.priorities.on_wake(now, transport);
-        self.go_on(now, transport);
+        self.resume(now, transport);
         self.end(now, transport);
     }
 
@@ -316,7 +324,7 @@ impl Application for Writer {
         due.into_iter().chain(self.priorities.wake_at()).min()
     }
 
-    /// Bytes are those of an upload once all is there: until then its reader knows better.
+    /// Reports the bytes of an upload once everything is delivered; until then the reader's count is better.
     fn progress(&self) -> Progress {
         let bytes = if self.progress.finished_at.is_some() { self.progress.bytes } else { 0 };
         Progress { bytes, ..self.progress }

@@ -1,4 +1,4 @@
-//! One end of several applications: what happens is told to the one that it concerns.
+//! One end of a mix: passes each event to the part that it concerns.
 
 use super::routes::{Local, Routes};
 use super::transport::PartTransport;
@@ -6,14 +6,14 @@ use transport::{Application, Event, Part, Progress, Report, Transport};
 use units::Time;
 use wire::{Reader, Side, StreamId};
 
-/// The code with which a connection is closed whose streams or datagrams are nobody's.
-const NOBODYS: u64 = 3;
+/// The error code for streams and datagrams that belong to no part.
+const UNKNOWN_PART: u64 = 3;
 
 /// One end of a part.
 pub(super) struct PartEnd {
-    /// Its name in a summary.
+    /// The name in the summary.
     pub(super) name: String,
-    /// Its row.
+    /// The name of its row.
     pub(super) application: &'static str,
     pub(super) end: Box<dyn Application>,
 }
@@ -31,14 +31,14 @@ impl MixEnd {
         MixEnd { side, routes: Routes::of(parts.len()), parts, finished_at: None }
     }
 
-    fn tell(&mut self, now: Time, part: u32, event: &Event, transport: &mut dyn Transport) {
+    fn deliver(&mut self, now: Time, part: u32, event: &Event, transport: &mut dyn Transport) {
         let Some(found) = self.parts.get_mut(part as usize) else { return };
-        let mut seen = PartTransport { inner: transport, routes: &mut self.routes, side: self.side, part };
-        found.end.on_event(now, event, &mut seen);
+        let mut view = PartTransport { inner: transport, routes: &mut self.routes, side: self.side, part };
+        found.end.on_event(now, event, &mut view);
     }
 
-    /// Shows a stream's connection as its part sees it.
-    fn seen(
+    /// Calls `act` with the transport as view by the part that owns the stream.
+    fn view(
         &mut self,
         real: StreamId,
         transport: &mut dyn Transport,
@@ -49,14 +49,14 @@ impl MixEnd {
         }
     }
 
-    fn tell_all(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
+    fn broadcast(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         for part in 0..self.parts.len() as u32 {
-            self.tell(now, part, event, transport);
+            self.deliver(now, part, event, transport);
         }
     }
 
-    /// Tells the part whose stream it is, in its own number of it.
-    fn tell_owner(
+    /// Passes an event to the part that owns the stream, with the part's number of the stream.
+    fn deliver_to_owner(
         &mut self,
         now: Time,
         real: StreamId,
@@ -64,19 +64,19 @@ impl MixEnd {
         transport: &mut dyn Transport,
     ) {
         if let Some((part, local)) = self.routes.local(real) {
-            self.tell(now, part, &event(local), transport);
+            self.deliver(now, part, &event(local), transport);
         }
     }
 
     fn on_readable(&mut self, now: Time, real: StreamId, transport: &mut dyn Transport) {
         if self.routes.local(real).is_none() {
             let Some((part, local)) = self.read_label(real, transport) else { return };
-            self.tell(now, part, &Event::Opened(local), transport);
+            self.deliver(now, part, &Event::Opened(local), transport);
         }
-        self.tell_owner(now, real, Event::Readable, transport);
+        self.deliver_to_owner(now, real, Event::Readable, transport);
     }
 
-    /// Reads what a stream begins with, byte by byte, so that nothing is taken that is the part's.
+    /// Reads the label at the start of a stream, byte by byte, so that no data of the part is consumed.
     fn read_label(&mut self, real: StreamId, transport: &mut dyn Transport) -> Option<Local> {
         let mut byte = [0];
         let problem = loop {
@@ -90,7 +90,7 @@ impl MixEnd {
                 (Err(problem), _) => break problem,
             }
         };
-        transport.close(NOBODYS, problem);
+        transport.close(UNKNOWN_PART, problem);
         None
     }
 
@@ -101,10 +101,10 @@ impl MixEnd {
             match reader.varint().ok().and_then(|part| u32::try_from(part).ok()) {
                 Some(part) if (part as usize) < self.parts.len() => {
                     self.routes.arrived = Some(reader.rest().to_vec());
-                    self.tell(now, part, &Event::DatagramReadable, transport);
+                    self.deliver(now, part, &Event::DatagramReadable, transport);
                     self.routes.arrived = None;
                 }
-                _ => return transport.close(NOBODYS, "a datagram of a part that there is not"),
+                _ => return transport.close(UNKNOWN_PART, "a datagram of a part that there is not"),
             }
             bytes.clear();
         }
@@ -124,39 +124,39 @@ impl MixEnd {
 impl Application for MixEnd {
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         match *event {
-            // Whose it is stands at its beginning.
+            // The label of the stream identifies its owner.
             Event::Opened(_) => {}
             Event::Readable(real) => self.on_readable(now, real, transport),
             Event::Writable(real) => {
-                self.seen(real, transport, |seen| seen.go_on(real));
-                self.tell_owner(now, real, Event::Writable, transport);
+                self.view(real, transport, |view| view.resume(real));
+                self.deliver_to_owner(now, real, Event::Writable, transport);
             }
             Event::Delivered(real) => {
                 self.routes.delivered(real);
-                self.tell_owner(now, real, Event::Delivered, transport);
+                self.deliver_to_owner(now, real, Event::Delivered, transport);
             }
             Event::Stopped { stream, code } => {
-                self.tell_owner(now, stream, |stream| Event::Stopped { stream, code }, transport);
+                self.deliver_to_owner(now, stream, |stream| Event::Stopped { stream, code }, transport);
             }
             Event::Reset { stream, code } => {
                 if self.routes.local(stream).is_none() {
-                    // Nobody knows of it.
+                    // The stream belongs to no part yet.
                     let _ = transport.stop(stream, 0);
                 }
-                self.tell_owner(now, stream, |stream| Event::Reset { stream, code }, transport);
+                self.deliver_to_owner(now, stream, |stream| Event::Reset { stream, code }, transport);
             }
             Event::Closed { stream, sent, received } => {
                 let closed = |stream| Event::Closed { stream, sent, received };
-                self.tell_owner(now, stream, closed, transport);
+                self.deliver_to_owner(now, stream, closed, transport);
                 self.routes.closed(stream);
             }
             Event::DatagramReadable => self.on_datagrams(now, transport),
             Event::DatagramAcked(number) | Event::DatagramLost(number) => {
                 if let Some(part) = self.routes.datagrams.remove(&number) {
-                    self.tell(now, part, event, transport);
+                    self.deliver(now, part, event, transport);
                 }
             }
-            _ => self.tell_all(now, event, transport),
+            _ => self.broadcast(now, event, transport),
         }
         self.end(now, transport);
     }
@@ -165,9 +165,9 @@ impl Application for MixEnd {
         for part in 0..self.parts.len() as u32 {
             let found = &mut self.parts[part as usize];
             if found.end.wake_at().is_some_and(|at| at <= now) {
-                let mut seen =
+                let mut view =
                     PartTransport { inner: transport, routes: &mut self.routes, side: self.side, part };
-                found.end.on_wake(now, &mut seen);
+                found.end.on_wake(now, &mut view);
             }
         }
         self.end(now, transport);
@@ -177,7 +177,7 @@ impl Application for MixEnd {
         self.parts.iter().filter_map(|part| part.end.wake_at()).min()
     }
 
-    /// All parts together.
+    /// The sum of all parts.
     fn progress(&self) -> Progress {
         let all = self.parts.iter().map(|part| part.end.progress());
         let none = Progress { total: Some(0), ..Progress::default() };
@@ -212,7 +212,7 @@ mod tests {
     impl Application for Part {
         fn on_event(&mut self, _: Time, event: &Event, transport: &mut dyn Transport) {
             if *event == Event::DatagramReadable {
-                // It takes all that there is: what is another's is not among it.
+                // It reads everything available, which must not include datagrams of other parts.
                 while transport.read_datagram(None).is_some() {}
             }
         }
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nobodys_ends_the_connection() {
+    fn data_of_an_unknown_part_ends_the_connection() {
         let id = stream(0, Direction::Bidirectional);
         let streams: [(&[u8], bool, &str); 5] = [
             (&[2, 0], false, "a stream of a part that there is not"),
@@ -244,7 +244,7 @@ mod tests {
             let (mut mix, mut fake) = (server(), Fake::default());
             fake.put(id, bytes, end);
             mix.on_event(Time::ZERO, &Event::Readable(id), &mut fake);
-            assert_eq!(fake.closed, Some((NOBODYS, problem.to_owned())), "{bytes:?}");
+            assert_eq!(fake.closed, Some((UNKNOWN_PART, problem.to_owned())), "{bytes:?}");
         }
         for (datagram, known) in [
             (vec![], false),
@@ -257,12 +257,12 @@ mod tests {
             fake.datagrams.push_back(datagram.clone());
             mix.on_event(Time::ZERO, &Event::DatagramReadable, &mut fake);
             let problem = "a datagram of a part that there is not".to_owned();
-            assert_eq!(fake.closed, (!known).then_some((NOBODYS, problem)), "{datagram:?}");
+            assert_eq!(fake.closed, (!known).then_some((UNKNOWN_PART, problem)), "{datagram:?}");
         }
     }
 
     #[test]
-    fn a_label_may_come_byte_by_byte() {
+    fn a_label_may_arrive_byte_by_byte() {
         let id = stream(3, Direction::Unidirectional);
         let (mut mix, mut fake) = (server(), Fake::default());
         for byte in [1, 0x40] {

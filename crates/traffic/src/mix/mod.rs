@@ -1,14 +1,14 @@
-//! Several applications on one connection. Each sees a connection of its own, with streams that are numbered from 0.
+//! Several applications on one connection. Each sees its own connection, with streams numbered from 0.
 //!
-//! A stream that a part opens begins with two variable-length integers (RFC 9000 section 16): the number of the part, and
-//! which of the part's streams of its kind it is; a datagram begins with the first of them. They are one byte each up
-//! to 63. The other end tells by them whose the stream is, and gives it the same number there.
+//! A stream opened by a part begins with two variable-length integers (RFC 9000 section 16): the number of the part,
+//! and the index among the part's streams of this kind. A datagram begins with the first of them. They take one byte
+//! each up to 63. The other end uses them to find the part and to give the stream the same number there.
 
 mod end;
 mod routes;
 mod transport;
 
-use crate::profile::{Misfit, needs_datagrams};
+use crate::profile::{OptionError, needs_datagrams};
 use crate::{APPLICATIONS, Ends, Profile};
 use end::{MixEnd, PartEnd};
 use random::Stream;
@@ -33,11 +33,11 @@ pub(crate) const ROW: Row<Profile> = Row {
     },
 };
 
-/// The most parts: their numbers take one byte.
-const MOST: usize = 64;
+/// The maximum number of parts, whose numbers take one byte.
+const MAX_PARTS: usize = 64;
 
-/// The names of the applications that can be parts.
-fn sharing() -> Vec<&'static str> {
+/// The names of the applications that can share a connection.
+fn shareable() -> Vec<&'static str> {
     APPLICATIONS.iter().filter(|row| row.build.shares).map(|row| row.name).collect()
 }
 
@@ -50,16 +50,16 @@ fn parts(arguments: &Arguments) -> Vec<Component> {
     components.collect()
 }
 
-/// Whether the parts do: the option that does not, and what is wrong with it.
-fn check(arguments: &Arguments) -> Result<(), Misfit> {
+/// Checks that the parts can share a connection; the error is the option at fault and a description.
+fn check(arguments: &Arguments) -> Result<(), OptionError> {
     let parts = parts(arguments);
-    if parts.is_empty() || parts.len() > MOST {
-        return Err(("parts", format!("{} of them; expected from 1 to {MOST}", parts.len())));
+    if parts.is_empty() || parts.len() > MAX_PARTS {
+        return Err(("parts", format!("{} of them; expected from 1 to {MAX_PARTS}", parts.len())));
     }
-    let sharing = sharing();
-    match parts.iter().find(|part| !sharing.contains(&part.name)) {
+    let shareable = shareable();
+    match parts.iter().find(|part| !shareable.contains(&part.name)) {
         Some(part) => {
-            Err(("parts", format!("found {:?}; expected any of {}", part.name, sharing.join(", "))))
+            Err(("parts", format!("found {:?}; expected any of {}", part.name, shareable.join(", "))))
         }
         None => Ok(()),
     }
@@ -69,14 +69,14 @@ fn build(arguments: &Arguments, mut random: Stream) -> Ends {
     let (mut clients, mut servers): (Vec<PartEnd>, Vec<PartEnd>) = (Vec::new(), Vec::new());
     for (number, part) in parts(arguments).into_iter().enumerate() {
         let stream = random.fork(&format!("part {number}"));
-        // Names were checked.
+        // The names were checked.
         let Some(row) = APPLICATIONS.iter().find(|row| row.name == part.name) else { continue };
         let ends = (row.build.build)(&part.arguments, stream);
         let before = clients.iter().filter(|other| other.application == part.name).count();
         let name = if before == 0 { part.name.to_owned() } else { format!("{}-{}", part.name, before + 1) };
-        let made = |end| PartEnd { name: name.clone(), application: part.name, end };
-        clients.push(made(ends.client));
-        servers.push(made(ends.server));
+        let part_end = |end| PartEnd { name: name.clone(), application: part.name, end };
+        clients.push(part_end(ends.client));
+        servers.push(part_end(ends.server));
     }
     Ends {
         client: Box::new(MixEnd::new(Side::Client, clients)),

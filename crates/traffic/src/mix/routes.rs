@@ -1,39 +1,39 @@
-//! Whose stream is whose, and under which number.
+//! The mapping of streams and datagrams to parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use wire::{Direction, Reader, Side, StreamId, varint};
 
-/// A part and its own number of a stream.
+/// A part, and its own number of a stream.
 pub(super) type Local = (u32, StreamId);
 
-/// What both ends have agreed on about streams and datagrams, and what is counted for each part.
+/// The mapping of streams and datagrams to parts at one end, and the counters of each part.
 #[derive(Debug, Default)]
 pub(super) struct Routes {
     by_real: BTreeMap<StreamId, Local>,
     by_local: BTreeMap<Local, StreamId>,
-    /// Of streams that were opened here: what of their label has not been written yet.
-    unsaid: BTreeMap<StreamId, Vec<u8>>,
-    /// Streams without a byte of their part's whose label waits for room, and which end behind it.
+    /// Streams opened here: the unwritten rest of their label.
+    unsent_labels: BTreeMap<StreamId, Vec<u8>>,
+    /// Finished streams without data whose label waits for room; they end after it.
     pub(super) ending: BTreeSet<StreamId>,
-    /// Of streams that the peer opened: what of their label has come.
+    /// Streams opened by the peer: the received part of their label.
     incoming: BTreeMap<StreamId, Vec<u8>>,
-    /// Of streams that were opened here: the bytes that their part wrote.
+    /// Streams opened here: the number of bytes written by their part.
     written: BTreeMap<StreamId, u64>,
-    /// Whose datagram it was that went under this number.
+    /// The part of each datagram in flight.
     pub(super) datagrams: BTreeMap<u64, u32>,
-    /// The datagram that the part may read which is being told of it.
+    /// The datagram that is being delivered to its part.
     pub(super) arrived: Option<Vec<u8>>,
     pub(super) parts: Vec<Counts>,
 }
 
-/// What is counted for a part.
+/// The counters of a part.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
-    /// Streams that it opened here, bidirectional and unidirectional.
+    /// The numbers of bidirectional and unidirectional streams opened here.
     opened: [u64; 2],
-    /// Bytes that it wrote on streams which were delivered.
+    /// The number of bytes it wrote on streams that were delivered.
     pub(super) acked: u64,
-    /// Whether it has closed what it takes for its connection.
+    /// Whether it has closed its view of the connection.
     pub(super) done: bool,
 }
 
@@ -42,11 +42,11 @@ impl Routes {
         Routes { parts: vec![Counts::default(); parts], ..Routes::default() }
     }
 
-    /// The part whose stream this is, and its own number of it.
+    /// The part that owns a stream, and its own number of it.
     pub(super) fn local(&self, real: StreamId) -> Option<Local> {
         self.by_real.get(&real).copied()
     }
-    /// The stream that a part knows under this number.
+    /// The stream with a part's own number.
     pub(super) fn real(&self, local: Local) -> Option<StreamId> {
         self.by_local.get(&local).copied()
     }
@@ -56,7 +56,7 @@ impl Routes {
         self.by_local.insert(local, real);
     }
 
-    /// A part has opened a stream here: its own number of it.
+    /// A part has opened a stream here. Returns its own number of the stream.
     pub(super) fn opened(&mut self, part: u32, side: Side, real: StreamId) -> StreamId {
         let kind = usize::from(real.direction() == Direction::Unidirectional);
         let opened = &mut self.parts[part as usize].opened[kind];
@@ -66,22 +66,22 @@ impl Routes {
         varint::encode(&mut label, *opened);
         *opened += 1;
         self.insert(real, (part, local));
-        self.unsaid.insert(real, label);
+        self.unsent_labels.insert(real, label);
         local
     }
 
-    /// What of a stream's label has still to be written; taken out.
+    /// Removes and returns the unwritten rest of a stream's label.
     pub(super) fn take_label(&mut self, real: StreamId) -> Option<Vec<u8>> {
-        self.unsaid.remove(&real)
+        self.unsent_labels.remove(&real)
     }
     pub(super) fn put_label_back(&mut self, real: StreamId, rest: Vec<u8>) {
-        self.unsaid.insert(real, rest);
+        self.unsent_labels.insert(real, rest);
     }
 
-    /// Takes in one more byte of the label of a stream that the peer opened; gives whose it is once that is told.
+    /// Processes a byte of the label of a stream opened by the peer. Returns the owner once the label is complete.
     ///
     /// # Errors
-    /// If there is no such part, or the stream was told of before.
+    /// If the part does not exist, or if the label was used before.
     pub(super) fn take_byte(&mut self, real: StreamId, byte: u8) -> Result<Option<Local>, &'static str> {
         let label = self.incoming.entry(real).or_default();
         label.push(byte);
@@ -109,12 +109,12 @@ impl Routes {
             self.parts[part as usize].acked += bytes;
         }
     }
-    /// A stream is over.
+    /// Forgets a closed stream.
     pub(super) fn closed(&mut self, real: StreamId) {
         if let Some(local) = self.by_real.remove(&real) {
             self.by_local.remove(&local);
         }
-        self.unsaid.remove(&real);
+        self.unsent_labels.remove(&real);
         self.ending.remove(&real);
         self.incoming.remove(&real);
         self.written.remove(&real);
@@ -134,9 +134,9 @@ mod tests {
             let local = opener.opened(part, Side::Client, real);
             let label = opener.take_label(real).unwrap();
             assert_eq!(label.len(), if local.index() < 64 { 2 } else { 3 });
-            let told: Vec<_> = label.iter().map(|byte| other.take_byte(real, *byte).unwrap()).collect();
-            assert_eq!(told.last(), Some(&Some((part, local))));
-            assert!(told[..told.len() - 1].iter().all(Option::is_none));
+            let owners: Vec<_> = label.iter().map(|byte| other.take_byte(real, *byte).unwrap()).collect();
+            assert_eq!(owners.last(), Some(&Some((part, local))));
+            assert!(owners[..owners.len() - 1].iter().all(Option::is_none));
             assert_eq!(other.real((part, local)), Some(real));
         }
         let real = |index| StreamId::new(Side::Client, Direction::Bidirectional, index);
@@ -149,13 +149,13 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_are_none_are_refused() {
+    fn invalid_labels_are_rejected() {
         let real = |index| StreamId::new(Side::Client, Direction::Bidirectional, index);
         let mut routes = Routes::of(2);
         assert_eq!(routes.take_byte(real(0), 0), Ok(None));
         assert_eq!(routes.take_byte(real(0), 0), Ok(Some((0, real(0)))));
         assert!(routes.take_byte(real(1), 0).is_ok());
-        assert!(routes.take_byte(real(1), 0).is_err(), "told of already");
+        assert!(routes.take_byte(real(1), 0).is_err(), "used before");
         assert!(routes.take_byte(real(2), 2).is_ok());
         assert!(routes.take_byte(real(2), 0).is_err(), "there are two parts");
     }

@@ -1,11 +1,11 @@
-//! The connection as one of the parts sees it.
+//! The connection as seen by one of the parts.
 
 use super::routes::Routes;
 use trace::Event;
 use transport::{Data, DatagramError, Priority, Read, StreamError, Transport};
 use wire::{Direction, Side, StreamId, varint};
 
-/// The connection as one of the parts sees it.
+/// The connection as seen by one of the parts.
 pub(super) struct PartTransport<'a> {
     pub(super) inner: &'a mut dyn Transport,
     pub(super) routes: &'a mut Routes,
@@ -18,17 +18,17 @@ impl PartTransport<'_> {
         self.routes.real((self.part, local)).ok_or(StreamError::Unknown)
     }
 
-    /// There is room for a stream, which may have to end behind its label.
-    pub(super) fn go_on(&mut self, real: StreamId) {
-        if self.routes.ending.contains(&real) && self.say_label(real).is_ok() {
+    /// Continues a stream that has room, and ends it if only the label was missing.
+    pub(super) fn resume(&mut self, real: StreamId) {
+        if self.routes.ending.contains(&real) && self.write_label(real).is_ok() {
             self.routes.ending.remove(&real);
-            // What the peer has given up meanwhile needs no end.
+            // An error means that the peer has cancelled the stream, which is fine.
             let _ = self.inner.finish(real);
         }
     }
 
-    /// Writes what of a stream's label has not been written yet.
-    fn say_label(&mut self, real: StreamId) -> Result<(), StreamError> {
+    /// Writes the unwritten rest of a stream's label.
+    fn write_label(&mut self, real: StreamId) -> Result<(), StreamError> {
         let Some(mut label) = self.routes.take_label(real) else { return Ok(()) };
         while !label.is_empty() {
             match self.inner.write(real, Data::Bytes(&label)) {
@@ -52,14 +52,14 @@ impl Transport for PartTransport<'_> {
     }
     fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
         let real = self.real(stream)?;
-        self.say_label(real)?;
+        self.write_label(real)?;
         let taken = self.inner.write(real, data)?;
         self.routes.wrote(real, taken);
         Ok(taken)
     }
     fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
         let real = self.real(stream)?;
-        if let Err(StreamError::Blocked) = self.say_label(real) {
+        if let Err(StreamError::Blocked) = self.write_label(real) {
             self.routes.ending.insert(real);
             return Ok(());
         }
@@ -87,7 +87,7 @@ impl Transport for PartTransport<'_> {
         varint::encode(&mut bytes, u64::from(self.part));
         match data {
             Data::Bytes(given) => bytes.extend_from_slice(given),
-            // Nothing that no datagram carries is written out.
+            // Do not allocate virtual bytes that exceed any datagram.
             Data::Virtual(length) => bytes.resize(bytes.len() + length.min(u16::MAX.into()) as usize, 0),
         }
         let number = self.inner.send_datagram(Data::Bytes(&bytes))?;
@@ -110,7 +110,7 @@ impl Transport for PartTransport<'_> {
     fn alpn(&self) -> Option<&[u8]> {
         self.inner.alpn()
     }
-    /// A part that is done says so; one that finds something wrong ends the connection.
+    /// A close without an error marks the part as done; with an error it closes the connection.
     fn close(&mut self, code: u64, reason: &str) {
         if code == 0 {
             self.routes.parts[self.part as usize].done = true;
@@ -118,7 +118,7 @@ impl Transport for PartTransport<'_> {
             self.inner.close(code, reason);
         }
     }
-    /// Those of its streams of which all was acknowledged.
+    /// The bytes of its streams that are completely acknowledged.
     fn acked_bytes(&self) -> u64 {
         self.routes.parts[self.part as usize].acked
     }

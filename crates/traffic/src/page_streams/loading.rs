@@ -1,4 +1,4 @@
-//! Which objects of pages have come to a client: those of a stream come one after the other, without anything between.
+//! The download progress of page objects. The objects of a stream follow each other without separators.
 
 use pages::{Kind as ObjectKind, Object, Page};
 use std::collections::VecDeque;
@@ -6,26 +6,26 @@ use transport::{Load, ObjectLoad, PageLoad};
 use units::Time;
 use wire::StreamId;
 
-/// The streams of a page.
+/// The number of streams per page.
 pub(super) const STREAMS: usize = 2;
 
-/// The stream of its page on which an object goes: 0 or 1.
+/// The index of the stream that carries an object: 0 or 1.
 pub(super) fn stream_of(object: &Object, threshold: u64) -> usize {
     usize::from(object.kind == ObjectKind::Embedded && object.bytes >= threshold)
 }
 
-/// The objects of all pages that were asked for, one page after the other.
+/// The objects of all requested pages in order.
 #[derive(Debug, Default)]
 pub(super) struct Loading {
     load: Load,
-    /// Of each stream of the page that is coming, the objects that have not come whole: places, and bytes missing.
+    /// The incomplete objects on each stream of the current page: their index, and the missing bytes.
     missing: [VecDeque<(usize, u64)>; STREAMS],
-    /// Of the page that is coming: bytes times nanoseconds at which they came.
+    /// The sum of bytes times their arrival time in nanoseconds, for the current page.
     byte_times: u128,
 }
 
 impl Loading {
-    /// A page is asked for whole; its streams have these urgencies.
+    /// A page is requested; its streams have these urgencies.
     pub(super) fn begin(&mut self, now: Time, page: &Page, threshold: u64, urgencies: [u8; STREAMS]) {
         self.missing.iter_mut().for_each(VecDeque::clear);
         self.byte_times = 0;
@@ -53,8 +53,8 @@ impl Loading {
         });
     }
 
-    /// `bytes` arrived on `stream`, the page's stream number `which`.
-    pub(super) fn came(&mut self, now: Time, (stream, which): (StreamId, usize), mut bytes: u64) {
+    /// `bytes` bytes arrived on `stream`, which is the stream with index `which` of the page.
+    pub(super) fn on_bytes(&mut self, now: Time, (stream, which): (StreamId, usize), mut bytes: u64) {
         let Some(page) = self.load.pages.last_mut() else { return };
         while let Some((place, missing)) = self.missing[which].front_mut() {
             let object = &mut self.load.objects[*place];
@@ -83,7 +83,7 @@ impl Loading {
         }
     }
 
-    /// The load so far, with `left` pages not yet requested appended.
+    /// The page loads so far, with `left` unrequested pages appended.
     pub(super) fn load(&self, left: u64) -> Load {
         let unknown = PageLoad { objects: (0, 0), begun_at: None, complete_at: None, mean_byte_at: None };
         let mut load = self.load.clone();
@@ -105,7 +105,7 @@ mod tests {
 
     /// Three objects of 100, 0 and 50 bytes on the first stream, one of 1000 on the second.
     #[test]
-    fn bytes_of_a_stream_are_those_of_its_objects_in_order() {
+    fn stream_bytes_belong_to_the_objects_in_order() {
         let sizes = [(Kind::Main, 100), (Kind::Embedded, 1000), (Kind::Embedded, 0), (Kind::Embedded, 50)];
         let objects = sizes.map(|(kind, bytes)| Object::new(kind, bytes)).to_vec();
         let page = Page { objects, reading: Duration::ZERO };
@@ -114,15 +114,15 @@ mod tests {
         let stream = |index| StreamId::new(Side::Server, Direction::Unidirectional, index);
         for (ms, which, bytes) in [(10, 0, 60), (20, 1, 400), (30, 0, 65), (40, 0, 25), (70, 1, 600)] {
             assert_eq!(loading.load(0).pages[0].complete_at, None, "{ms}");
-            loading.came(at(ms), (stream(which as u64), which), bytes);
+            loading.on_bytes(at(ms), (stream(which as u64), which), bytes);
         }
         let load = loading.load(2);
         let times: Vec<_> = load.objects.iter().map(|object| (object.first_at, object.complete_at)).collect();
         let pair = |first, complete| (Some(at(first)), Some(at(complete)));
         assert_eq!(times, [pair(10, 30), pair(20, 70), pair(30, 30), pair(30, 40)]);
-        let told: Vec<_> =
+        let loaded: Vec<_> =
             load.objects.iter().map(|object| (object.stream, object.bytes, object.urgency)).collect();
-        assert_eq!(told, [(Some(3), 100, 0), (Some(7), 1000, 1), (Some(3), 0, 0), (Some(3), 50, 0)]);
+        assert_eq!(loaded, [(Some(3), 100, 0), (Some(7), 1000, 1), (Some(3), 0, 0), (Some(3), 50, 0)]);
         assert!(load.objects.iter().all(|object| object.asked_at == Some(at(5))));
         // (60 x 10 + 65 x 30 + 25 x 40 + 400 x 20 + 600 x 70) / 1150 = 46.56 ms.
         let mean = load.pages[0].mean_byte_at.unwrap().as_secs_f64();
@@ -132,12 +132,12 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_come_is_not_complete() {
+    fn missing_objects_are_not_complete() {
         let page = Page { objects: vec![Object::new(Kind::Main, 100)], reading: Duration::ZERO };
         let mut loading = Loading::default();
         let stream = StreamId::new(Side::Server, Direction::Unidirectional, 0);
         loading.begin(at(5), &page, 1000, [3, 3]);
-        loading.came(at(6), (stream, 0), 99);
+        loading.on_bytes(at(6), (stream, 0), 99);
         let load = loading.load(0);
         assert_eq!((load.objects[0].bytes, load.objects[0].complete_at), (99, None));
         assert_eq!((load.pages[0].objects, load.pages[0].complete_at), ((1, 0), None));

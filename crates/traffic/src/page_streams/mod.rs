@@ -1,8 +1,9 @@
-//! Web pages as ns-3's extended QUIC module sends them (Paro et al., MSWiM 2020, section 4.2): one request for a page, and
-//! all of its objects in order, the main and the small ones on one stream, the large ones on another.
+//! Web pages as in ns-3's extended QUIC module (Paro et al., MSWiM 2020, section 4.2): a single request for a page and
+//! all of its objects in order, with main and small objects on one stream and large ones on another.
 //!
-//! The client asks on a bidirectional stream, `GET /<page>` and what the request has beyond that; the server opens two
-//! unidirectional streams for the page and writes everything at once. The content is virtual. Both ends draw the same pages.
+//! The client sends a request on a bidirectional stream: the line `GET /<page>`, padded to the size of the request. The
+//! server opens two unidirectional streams for the page and writes everything at once. The content is virtual. Both
+//! ends draw the same pages.
 
 mod loading;
 
@@ -44,14 +45,14 @@ pub(crate) const ROW: Row<Profile> = Row {
     build: Profile::of(build),
 };
 
-/// The longest begin of a request: up to the end of its line.
+/// The maximum length of the first line of a request.
 const MAX_LINE: usize = 16;
-/// The code with which a request that is none is answered.
+/// The error code for malformed requests.
 const BAD_REQUEST: u64 = 1;
 
 fn build(arguments: &Arguments, random: random::Stream) -> Ends {
     let component = arguments.component("page");
-    // Both ends draw from the same numbers, and so the same pages.
+    // Both ends use the same random numbers and so draw the same pages.
     let pages = || pages::of(&component, &mut random.clone());
     let threshold = arguments.size("threshold").as_bytes();
     let priorities = Priorities::of(arguments);
@@ -60,22 +61,22 @@ fn build(arguments: &Arguments, random: random::Stream) -> Ends {
     Ends { client: Box::new(client), server: Box::new(server) }
 }
 
-/// The client's end.
+/// The client.
 struct Client {
     pages: Box<dyn Pages>,
     threshold: u64,
-    /// How many pages are still to be asked for, and how many were.
+    /// The number of pages left, and the number of requested pages.
     left: u64,
-    asked: u64,
-    /// The time from the page that is coming to the next one.
+    requested: u64,
+    /// The reading time after the current page.
     reading: Duration,
     next_at: Option<Time>,
-    /// How many streams of the page have ended.
+    /// The number of finished streams of the current page.
     ended: usize,
     progress: Progress,
-    /// Of the first and of the second streams of all pages.
+    /// The progress of the first and of the second streams of all pages.
     streams: [Progress; STREAMS],
-    /// What the server says of its streams.
+    /// The priorities of the server's streams.
     priorities: Priorities,
     loading: Loading,
 }
@@ -86,7 +87,7 @@ impl Client {
             pages,
             threshold,
             left,
-            asked: 0,
+            requested: 0,
             reading: Duration::ZERO,
             next_at: None,
             ended: 0,
@@ -97,10 +98,10 @@ impl Client {
         }
     }
 
-    /// Asks for the next page; where no stream can be opened, or the transport takes no more, the connection is over.
-    fn ask(&mut self, now: Time, transport: &mut dyn Transport) {
+    /// Requests the next page. If no stream can be opened, or the request cannot be written, the connection is closed.
+    fn request_page(&mut self, now: Time, transport: &mut dyn Transport) {
         let page = self.pages.next();
-        let first = STREAMS as u64 * self.asked;
+        let first = STREAMS as u64 * self.requested;
         let urgencies = std::array::from_fn(|which| self.priorities.urgency(first + which as u64));
         self.loading.begin(now, &page, self.threshold, urgencies);
         for object in &page.objects {
@@ -109,9 +110,9 @@ impl Client {
         }
         self.progress.total = Some(self.progress.total.unwrap_or(0) + page.bytes());
         self.reading = page.reading;
-        let line = format!("GET /{}\r\n", self.asked);
+        let line = format!("GET /{}\r\n", self.requested);
         let beyond = page.objects[0].request_bytes.saturating_sub(line.len() as u64);
-        self.asked += 1;
+        self.requested += 1;
         self.left -= 1;
         let written = transport.open(Direction::Bidirectional).and_then(|stream| {
             transport.write(stream, Data::Bytes(line.as_bytes()))?;
@@ -126,7 +127,7 @@ impl Client {
     fn read(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         let Ok(read) = transport.discard(stream) else { return };
         let which = (stream.index() % STREAMS as u64) as usize;
-        self.loading.came(now, (stream, which), read.bytes);
+        self.loading.on_bytes(now, (stream, which), read.bytes);
         for progress in [&mut self.progress, &mut self.streams[which]] {
             if read.bytes > 0 {
                 progress.bytes += read.bytes;
@@ -156,11 +157,11 @@ impl Client {
 impl Application for Client {
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         match *event {
-            Event::Connected => self.ask(now, transport),
+            Event::Connected => self.request_page(now, transport),
             Event::Readable(stream) if stream.direction() == Direction::Unidirectional => {
                 self.read(now, stream, transport);
             }
-            // Nothing comes back on the stream of a request but its end.
+            // Only the end arrives on the stream of a request.
             Event::Readable(stream) => {
                 let _ = transport.discard(stream);
             }
@@ -173,7 +174,7 @@ impl Application for Client {
 
     fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
         if self.next_at.take_if(|at| *at <= now).is_some() {
-            self.ask(now, transport);
+            self.request_page(now, transport);
         }
     }
 
@@ -191,27 +192,27 @@ impl Application for Client {
     }
 }
 
-/// What is to be written next: an object, or its rest.
+/// The rest of an object to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Writing {
     stream: StreamId,
     left: u64,
-    /// Whether the stream ends behind it.
+    /// Whether the stream ends after it.
     last: bool,
 }
 
-/// The server's end.
+/// The server.
 struct Server {
     pages: Box<dyn Pages>,
     threshold: u64,
     priorities: Priorities,
-    /// How many pages were asked for.
-    asked: u64,
-    /// So much of the lines of requests has come; of one whose page is on its way, nothing more is wanted.
+    /// The number of requested pages.
+    requested: u64,
+    /// The received start of request lines, until the request is complete.
     lines: BTreeMap<StreamId, Vec<u8>>,
-    /// Pages whose time has not come yet.
+    /// Pages whose think time has not passed yet.
     thinking: VecDeque<(Time, Page)>,
-    /// Pages for which no streams could be opened yet, and the streams that could.
+    /// Pages waiting for streams, and the streams opened for them so far.
     unopened: VecDeque<(Page, Vec<StreamId>)>,
     writing: VecDeque<Writing>,
     progress: Progress,
@@ -223,7 +224,7 @@ impl Server {
             pages,
             threshold,
             priorities,
-            asked: 0,
+            requested: 0,
             lines: BTreeMap::new(),
             thinking: VecDeque::new(),
             unopened: VecDeque::new(),
@@ -232,14 +233,13 @@ impl Server {
         }
     }
 
-    /// Reads a request: its line, and what is beyond it unseen. The streams that a client may have open bound what is
-    /// kept.
+    /// Reads a request: its line, and the ignored rest. The limit on the client's streams bounds the memory.
     fn on_request(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         let line = self.lines.entry(stream).or_default();
         let mut bytes = [0; MAX_LINE];
         let mut finished = false;
         while line.len() < MAX_LINE && !line.ends_with(b"\r\n") && !finished {
-            // By bytes, for the line ends at one of them.
+            // Byte by byte, so as to stop at the end of the line.
             match transport.read(stream, &mut bytes[..1]) {
                 Ok(read) if read.bytes > 0 || read.finished => {
                     line.extend_from_slice(&bytes[..read.bytes as usize]);
@@ -248,7 +248,7 @@ impl Server {
                 _ => return,
             }
         }
-        if *line != format!("GET /{}\r\n", self.asked).as_bytes() {
+        if *line != format!("GET /{}\r\n", self.requested).as_bytes() {
             self.lines.remove(&stream);
             let _ = transport.reset(stream, BAD_REQUEST);
             let _ = transport.stop(stream, BAD_REQUEST);
@@ -261,17 +261,17 @@ impl Server {
             }
         }
         self.lines.remove(&stream);
-        // The answer comes on streams of its own.
+        // The response uses other streams.
         let _ = transport.finish(stream);
-        self.asked += 1;
+        self.requested += 1;
         let page = self.pages.next();
         let at = now + page.objects[0].think;
         self.thinking.push_back((at, page));
-        self.go_on(now, transport);
+        self.resume(now, transport);
     }
 
-    /// Does all that can be done now.
-    fn go_on(&mut self, now: Time, transport: &mut dyn Transport) {
+    /// Does everything that is possible now.
+    fn resume(&mut self, now: Time, transport: &mut dyn Transport) {
         while self.thinking.front().is_some_and(|(at, _)| *at <= now) {
             self.unopened.extend(self.thinking.pop_front().map(|(_, page)| (page, Vec::new())));
         }
@@ -280,7 +280,7 @@ impl Server {
                 let Ok(stream) = transport.open(Direction::Unidirectional) else {
                     return self.unopened.push_front((page, streams));
                 };
-                self.priorities.tell(now, stream, transport);
+                self.priorities.on_opened(now, stream, transport);
                 streams.push(stream);
             }
             self.plan(&page, &streams);
@@ -290,7 +290,7 @@ impl Server {
                 match transport.write(writing.stream, Data::Virtual(writing.left)) {
                     Ok(taken) if taken > 0 => writing.left -= taken,
                     Ok(_) | Err(StreamError::Blocked) => return,
-                    // What the client gives up is not missed.
+                    // An error means that the client has cancelled the stream, which is fine.
                     Err(_) => break,
                 }
             }
@@ -301,7 +301,7 @@ impl Server {
         }
     }
 
-    /// All objects of a page in their order; each stream ends behind its last one.
+    /// Queues all objects of a page in order; each stream ends after its last one.
     fn plan(&mut self, page: &Page, streams: &[StreamId]) {
         let begin = self.writing.len();
         for object in &page.objects {
@@ -327,7 +327,7 @@ impl Application for Server {
                 self.on_request(now, stream, transport);
             }
             Event::Writable(_) | Event::StreamsAvailable(Direction::Unidirectional) => {
-                self.go_on(now, transport)
+                self.resume(now, transport)
             }
             Event::Reset { stream, .. } => {
                 self.lines.remove(&stream);
@@ -337,7 +337,7 @@ impl Application for Server {
     }
 
     fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
-        self.go_on(now, transport);
+        self.resume(now, transport);
     }
 
     fn wake_at(&self) -> Option<Time> {
@@ -357,7 +357,7 @@ mod tests {
     use transport::{Priority, Read};
     use units::parameter::Value;
 
-    /// A transport that takes so much, lets so many streams be opened, and gives what a test lays into it.
+    /// A transport with limited room and a limited number of streams, which returns the data provided by the test.
     #[derive(Default)]
     struct Fake {
         room: u64,
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_go_in_order_on_their_streams() {
+    fn objects_are_sent_in_order_on_their_streams() {
         let mut fake = Fake::with(u64::MAX, 10);
         let (mut server, request) = server(&mut fake, b"GET /0\r\nand more of it");
         assert_eq!(fake.finished, [request]);
@@ -522,21 +522,21 @@ mod tests {
         for request in [&b"GET /1\r\n"[..], b"GET /0", b"", b"PUT /0\r\n", &[b'x'; 1_000]] {
             let mut fake = Fake::with(u64::MAX, 10);
             let (server, stream) = server(&mut fake, request);
-            assert_eq!((fake.reset.as_slice(), server.asked, server.lines.len()), (&[stream][..], 0, 0));
+            assert_eq!((fake.reset.as_slice(), server.requested, server.lines.len()), (&[stream][..], 0, 0));
         }
     }
 
     #[test]
-    fn a_request_may_come_in_pieces() {
+    fn a_request_may_arrive_in_pieces() {
         let mut fake = Fake::with(u64::MAX, 10);
         let mut server = Server::new(pages(Duration::ZERO), 12_000, Priorities::default());
         let stream = id(0, Direction::Bidirectional, Side::Client);
         for (piece, ends) in [(&b"GE"[..], false), (b"T /0\r", false), (b"\nabc", false), (b"def", true)] {
-            assert_eq!(server.asked, 0);
+            assert_eq!(server.requested, 0);
             fake.incoming.insert(stream, (piece.to_vec(), ends));
             server.on_event(FIRST, &Event::Readable(stream), &mut fake);
         }
-        assert_eq!((server.asked, fake.finished.as_slice()), (1, &[stream][..]));
+        assert_eq!((server.requested, fake.finished.as_slice()), (1, &[stream][..]));
     }
 
     #[test]
@@ -545,7 +545,7 @@ mod tests {
         let reading = Duration::from_secs(3);
         let mut client = Client::new(pages(reading), 2, 12_000, Priorities::default());
         client.on_event(FIRST, &Event::Connected, &mut fake);
-        // "GET /0" and the end of its line, and what a request of 100 bytes has beyond.
+        // "GET /0" and the line end, and the rest of a request of 100 bytes.
         let request = id(0, Direction::Bidirectional, Side::Client);
         assert_eq!(fake.written, [(request, 8), (request, 92)]);
         let mut now = FIRST;

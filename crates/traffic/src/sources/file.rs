@@ -1,7 +1,7 @@
-//! Times and sizes out of a file: CSV with a time and a size in each line.
+//! Times and sizes from a file: CSV with a time and a size in each line.
 
 use super::{Profile, Source};
-use crate::Misfit;
+use crate::OptionError;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter};
 
@@ -14,26 +14,26 @@ pub(super) const ROW: units::parameter::Row<Profile> = units::parameter::Row {
         default: Default::Required,
         about: "CSV with the header time_s,size_bytes (or time_ms, time_us, time_ns): times from the start, not decreasing",
     }],
-    // A file that is none was refused before.
+    // Invalid files were rejected before.
     build: Profile {
         build: |arguments, _| {
             let rows = parse(&arguments.file("file").text).unwrap_or_default();
-            Box::new(Played { rows: rows.into_iter(), before: Duration::ZERO })
+            Box::new(Replay { rows: rows.into_iter(), before: Duration::ZERO })
         },
         check,
         sizes,
     },
 };
 
-/// A line: how long after the start, and how many bytes.
+/// A line: the time since the start, and the size in bytes.
 pub type Row = (Duration, u64);
 
-/// The largest size that is taken, in bytes: 16 MiB.
+/// The maximum size in bytes: 16 MiB.
 const LARGEST: u64 = 1 << 24;
-/// The most lines that are taken.
-const MOST: usize = 10_000_000;
+/// The maximum number of lines.
+const MAX_LINES: usize = 10_000_000;
 
-fn check(arguments: &Arguments) -> Result<(), Misfit> {
+fn check(arguments: &Arguments) -> Result<(), OptionError> {
     let file = arguments.file("file");
     parse(&file.text).map(|_| ()).map_err(|problem| ("file", format!("{}:{problem}", file.path)))
 }
@@ -43,11 +43,11 @@ fn sizes(arguments: &Arguments) -> (u64, u64) {
     rows.iter().fold((u64::MAX, 0), |(least, most), (_, size)| (least.min(*size), most.max(*size)))
 }
 
-/// Reads such a file.
+/// Parses such a file.
 ///
 /// # Errors
-/// `LINE: what is wrong there`, if the header is another one, a cell is no number of its kind, a time is before that of the
-/// line above, or there is no line.
+/// `LINE: description`, if the header is unknown, a cell is not a valid number, the times decrease, or there are no
+/// lines.
 pub fn parse(text: &str) -> Result<Vec<Row>, String> {
     let mut lines =
         text.trim_end().lines().enumerate().map(|(at, line)| (at + 1, line.trim_end_matches('\r')));
@@ -68,8 +68,8 @@ pub fn parse(text: &str) -> Result<Vec<Row>, String> {
         if let Some((before, _)) = rows.last().filter(|(before, _)| *before > row.0) {
             return Err(format!("{at}: {} comes after {before}; times must not decrease", row.0));
         }
-        if rows.len() == MOST {
-            return Err(format!("{at}: more than {MOST} lines"));
+        if rows.len() == MAX_LINES {
+            return Err(format!("{at}: more than {MAX_LINES} lines"));
         }
         rows.push(row);
     }
@@ -87,12 +87,12 @@ fn row(line: &str, unit: &str) -> Option<Row> {
     size.parse().ok().filter(|size| (1..=LARGEST).contains(size)).map(|size| (time, size))
 }
 
-struct Played {
+struct Replay {
     rows: std::vec::IntoIter<Row>,
     before: Duration,
 }
 
-impl Source for Played {
+impl Source for Replay {
     fn next(&mut self) -> Option<(Duration, u64)> {
         let (at, size) = self.rows.next()?;
         let gap = at - self.before;
@@ -117,7 +117,7 @@ mod tests {
         });
         assert_eq!(parse("time_s,size_bytes\n0.5,1"), Ok(vec![(ms(500), 1)]));
         let rows = parse("time_ms,size_bytes\n10,21\n30,22").unwrap();
-        let mut source = Played { rows: rows.into_iter(), before: Duration::ZERO };
+        let mut source = Replay { rows: rows.into_iter(), before: Duration::ZERO };
         assert_eq!(
             [source.next(), source.next(), source.next()],
             [Some((ms(10), 21)), Some((ms(20), 22)), None]
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_are_reported_with_their_line() {
         let error = |text: &str| parse(text).unwrap_err();
         assert!(error("").starts_with("1: found \"\", expected \"time_ms,size_bytes\""));
         assert!(error("time,size\n1,2").starts_with("1: found \"time,size\""));

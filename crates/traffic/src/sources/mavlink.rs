@@ -1,8 +1,8 @@
-//! A flow like that of MAVLink from a controller to a drone: several kinds of message, each at its own rate.
+//! A flow like that of MAVLink from a controller to a drone: several kinds of messages, each with its own rate.
 //!
-//! The length of a kind is that of a MAVLink 2 frame without signature: 12 bytes around the payload of the message's
-//! definition (common.xml) without its extension fields. The rates are those that PX4 documents or sends by default. The
-//! longest, ODOMETRY with 242 bytes, is what an external position (motion capture, vision) is told with.
+//! The length of a message is that of a MAVLink 2 frame without signature: 12 bytes plus the payload in the message's
+//! definition (common.xml) without extension fields. The rates are those that PX4 documents or sends by default. The
+//! longest message, ODOMETRY with 242 bytes, carries an external position estimate (motion capture, vision).
 
 use super::{Profile, Source};
 use random::Stream;
@@ -20,43 +20,45 @@ pub(super) const ROW: Row<Profile> = Row {
     },
 };
 
-/// How often a kind comes.
+/// The frequency of a kind of message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Pace {
-    /// So often a second, each up to a twentieth of its interval early or late: timers of a busy computer.
+    /// At this rate per second, each up to a twentieth of its interval early or late, as with timers of a busy
+    /// computer.
     Every(f64),
-    /// At random times, so often a second in the mean.
-    Now(f64),
+    /// At random times, with this mean rate per second.
+    Random(f64),
 }
 
-/// What MAVLink 2 puts around a payload: magic, length, two flags, sequence, system, component, three bytes of message id,
+/// The overhead of a MAVLink 2 frame: magic, length, two flags, sequence, system, component, three bytes of message id,
 /// two of checksum.
-const AROUND: u64 = 12;
+const OVERHEAD: u64 = 12;
 
-/// Name, bytes of payload, rate.
+/// The name, the payload in bytes, and the rate.
 const KINDS: [(&str, u64, Pace); 6] = [
     // The heartbeat protocol: "typically 1 Hz".
     ("HEARTBEAT", 9, Pace::Every(1.0)),
     // PX4's default in its mode for onboard computers, as for ODOMETRY.
     ("TIMESYNC", 16, Pace::Every(10.0)),
-    // A joystick, as ground stations send it.
+    // A joystick, as sent by ground stations.
     ("MANUAL_CONTROL", 11, Pace::Every(25.0)),
-    // Set-points of an outside controller; PX4 wants more than 2 a second and takes 20 or more for smooth flight.
+    // Set-points of an external controller; PX4 requires more than 2 per second and recommends 20 or more for smooth
+    // flight.
     ("SET_POSITION_TARGET_LOCAL_NED", 53, Pace::Every(20.0)),
     ("ODOMETRY", 230, Pace::Every(30.0)),
-    // Commands of a person: one in two seconds.
-    ("COMMAND_LONG", 33, Pace::Now(0.5)),
+    // Manual commands: one every two seconds.
+    ("COMMAND_LONG", 33, Pace::Random(0.5)),
 ];
 
-/// The bytes of the shortest and of the longest.
+/// The minimum and the maximum size in bytes.
 fn sizes() -> (u64, u64) {
-    let sizes = KINDS.map(|(_, payload, _)| payload + AROUND);
+    let sizes = KINDS.map(|(_, payload, _)| payload + OVERHEAD);
     sizes.iter().fold((u64::MAX, 0), |(least, most), size| (least.min(*size), most.max(*size)))
 }
 
 /// Times in nanoseconds from the start.
 struct Mavlink {
-    /// When each kind comes next; for those with an interval, without what it is early or late.
+    /// The next time of each kind; for periodic kinds without the jitter.
     due: [f64; KINDS.len()],
     next: [u64; KINDS.len()],
     now: u64,
@@ -67,10 +69,10 @@ impl Mavlink {
     fn new(stream: Stream) -> Mavlink {
         let mut source = Mavlink { due: [0.0; KINDS.len()], next: [0; KINDS.len()], now: 0, stream };
         for (kind, (_, _, pace)) in KINDS.into_iter().enumerate() {
-            // Timers begin anywhere in their interval.
+            // Timers start at any point of their interval.
             source.due[kind] = match pace {
                 Pace::Every(rate) => (source.stream.unit() - 1.0) * 1e9 / rate,
-                Pace::Now(_) => 0.0,
+                Pace::Random(_) => 0.0,
             };
             source.draw(kind);
         }
@@ -83,7 +85,7 @@ impl Mavlink {
                 self.due[kind] += 1e9 / rate;
                 (self.stream.unit() - 0.5) * 0.1 * 1e9 / rate
             }
-            Pace::Now(rate) => {
+            Pace::Random(rate) => {
                 self.due[kind] += self.stream.exponential() * 1e9 / rate;
                 0.0
             }
@@ -99,7 +101,7 @@ impl Source for Mavlink {
         let gap = at - self.now;
         self.now = at;
         self.draw(kind);
-        Some((Duration::from_nanos(gap), KINDS[kind].1 + AROUND))
+        Some((Duration::from_nanos(gap), KINDS[kind].1 + OVERHEAD))
     }
 }
 
@@ -124,7 +126,7 @@ mod tests {
         assert_eq!(counts.keys().copied().collect::<Vec<_>>(), expected.map(|(size, _)| size));
         for (size, rate) in expected {
             let found = counts[&size] as f64 / 1000.0;
-            // The one at random times has a standard deviation of 4.5 % over 500.
+            // The random kind has a standard deviation of 4.5 % over 500.
             let bound = if rate == 0.5 { 0.1 } else { 0.001 };
             assert!((found - rate).abs() <= bound, "{size} B: {found} a second");
         }

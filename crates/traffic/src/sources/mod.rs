@@ -1,5 +1,5 @@
-//! Sources: when something leaves, and how large it is. Datagrams of cross traffic, which nobody answers and nothing slows
-//! down, and the messages of an application are made by them.
+//! Sources: generators of times and sizes, for the datagrams of cross traffic, which is neither answered nor
+//! congestion-controlled, and for the messages of an application.
 
 mod file;
 mod mavlink;
@@ -7,30 +7,30 @@ mod on_off;
 
 pub use file::{Row as FileRow, parse as parse_file};
 
-use crate::Misfit;
+use crate::OptionError;
 use random::Stream;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 
-/// Decides when the next datagram or message leaves, and how large it is.
+/// Generates the times and sizes of datagrams or messages.
 pub trait Source {
-    /// The time from the one before to this one, and its bytes: of a datagram's UDP payload, of a message. The first is as
-    /// long after the start. Called once for each; `None`: there is no more.
+    /// The time since the previous one (or since the start), and the size in bytes: of a datagram's UDP payload, or of
+    /// a message. `None` if there are no more.
     fn next(&mut self) -> Option<(Duration, u64)>;
 }
 
-/// All that is known of a source, given its options, before it runs.
+/// The properties of a source, given its options.
 #[derive(Debug, Clone, Copy)]
 pub struct Profile {
-    /// Makes it. Its options were checked.
+    /// Builds the source from checked options.
     pub build: fn(&Arguments, Stream) -> Box<dyn Source>,
-    /// Whether its options fit together: the option that does not, and what is wrong with it.
-    pub check: fn(&Arguments) -> Result<(), Misfit>,
-    /// The bytes of the smallest and of the largest that it gives. Its options were checked.
+    /// Checks that the options are consistent.
+    pub check: fn(&Arguments) -> Result<(), OptionError>,
+    /// The minimum and the maximum size in bytes, from checked options.
     pub sizes: fn(&Arguments) -> (u64, u64),
 }
 
-/// The largest UDP payload over IPv4: 65535 bytes without the headers of IP and UDP.
+/// The maximum UDP payload over IPv4: 65535 bytes minus the headers of IP and UDP.
 pub const LARGEST: u64 = 65_507;
 
 const SIZE: Parameter = Parameter {
@@ -130,26 +130,26 @@ pub static SOURCES: &[Row<Profile>] = &[
     file::ROW,
 ];
 
-/// The room of the sources as scenarios and `quiclab list` see it.
+/// The table of sources for scenarios and `quiclab list`.
 pub fn room() -> Room {
     Room::of("sources", "when cross traffic or messages leave, and how large they are", SOURCES, None)
 }
 
-/// Makes the source of this name; `None` if the table has no such row.
+/// Builds the source with this name; `None` if there is no such row.
 pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Option<Box<dyn Source>> {
     find(name).map(|profile| (profile.build)(arguments, stream))
 }
 
-/// Whether options fit together: the option that does not, and what is wrong with it.
+/// Checks that the options are consistent.
 ///
 /// # Errors
-/// If the largest of something is below the smallest, if datagrams would leave without end at one instant, or if a file is
-/// not what it should be.
-pub fn check(name: &str, arguments: &Arguments) -> Result<(), Misfit> {
+/// If a maximum is below the minimum, if endlessly many datagrams would be sent at one instant, or if a file is
+/// invalid.
+pub fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
     find(name).map_or(Ok(()), |profile| (profile.check)(arguments))
 }
 
-/// The bytes of the smallest and of the largest that the source of this name gives. Its options were checked.
+/// The minimum and the maximum size in bytes of the source with this name, from checked options.
 pub fn sizes(name: &str, arguments: &Arguments) -> (u64, u64) {
     find(name).map_or((0, 0), |profile| (profile.sizes)(arguments))
 }
@@ -158,15 +158,15 @@ fn find(name: &str) -> Option<&'static Profile> {
     SOURCES.iter().find(|row| row.name == name).map(|row| &row.build)
 }
 
-fn above_zero(option: &'static str, span: Duration) -> Result<(), Misfit> {
+fn above_zero(option: &'static str, span: Duration) -> Result<(), OptionError> {
     if span.is_zero() { Err((option, "0 s; expected a time above zero".to_owned())) } else { Ok(()) }
 }
 
-fn check_gap(arguments: &Arguments) -> Result<(), Misfit> {
+fn check_gap(arguments: &Arguments) -> Result<(), OptionError> {
     above_zero("gap", arguments.duration("gap"))
 }
 
-/// The sizes of a source that has one.
+/// The sizes of a source with a fixed size.
 fn one_size(arguments: &Arguments) -> (u64, u64) {
     (arguments.integer("size"), arguments.integer("size"))
 }
@@ -175,7 +175,7 @@ fn uniform_sizes(arguments: &Arguments) -> (u64, u64) {
     (arguments.integer("smallest"), arguments.integer("largest"))
 }
 
-fn check_uniform(arguments: &Arguments) -> Result<(), Misfit> {
+fn check_uniform(arguments: &Arguments) -> Result<(), OptionError> {
     let (smallest, largest) = uniform_sizes(arguments);
     if largest < smallest {
         return Err(("largest", format!("{largest} is below smallest; expected {smallest} or more")));
@@ -201,7 +201,7 @@ impl Source for Constant {
 }
 
 struct Poisson {
-    /// The mean, in nanoseconds.
+    /// The mean in nanoseconds.
     gap: f64,
     size: u64,
     stream: Stream,
@@ -238,7 +238,7 @@ mod tests {
         Value::Duration(Duration::from_millis(n))
     }
 
-    /// Means, smallest and largest of 100 000 draws: gaps in milliseconds, sizes in bytes.
+    /// The mean, minimum and maximum of 100 000 draws: gaps in milliseconds, sizes in bytes.
     fn drawn(name: &str, options: &[(&'static str, Value)]) -> [[f64; 3]; 2] {
         let arguments = Arguments(options.to_vec());
         assert_eq!(check(name, &arguments), Ok(()));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_of_the_law() {
+    fn draws_follow_the_law() {
         let bounds = [
             ("smallest", Value::Integer(100)),
             ("largest", Value::Integer(1000)),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together() {
+    fn inconsistent_options_are_rejected() {
         let uniform = |sizes: (u64, u64), gaps: (u64, u64)| {
             let arguments = Arguments(vec![
                 ("smallest", Value::Integer(sizes.0)),

@@ -1,7 +1,7 @@
-//! On and off: at constant intervals while on, nothing while off; both last exponentially.
+//! On-off traffic: constant intervals while on, nothing while off; both periods are exponential.
 
 use super::{Profile, Source};
-use crate::Misfit;
+use crate::OptionError;
 use random::Stream;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
@@ -41,10 +41,10 @@ pub(super) const ROW: Row<Profile> = Row {
     },
 };
 
-fn check(arguments: &Arguments) -> Result<(), Misfit> {
+fn check(arguments: &Arguments) -> Result<(), OptionError> {
     super::above_zero("gap", arguments.duration("gap"))?;
     super::above_zero("on", arguments.duration("on"))?;
-    // One interval takes gap / on times of being on to draw in the mean.
+    // An interval needs gap / on periods on average.
     if arguments.duration("gap").as_nanos() > arguments.duration("on").as_nanos().saturating_mul(LONGEST) {
         let problem =
             format!("{} is too short; expected at least a thousandth of gap", arguments.duration("on"));
@@ -53,7 +53,7 @@ fn check(arguments: &Arguments) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// The longest interval, in mean times of being on.
+/// The maximum interval as a multiple of the mean on period.
 const LONGEST: u64 = 1000;
 
 /// Times in nanoseconds.
@@ -61,7 +61,7 @@ struct OnOff {
     gap: f64,
     size: u64,
     means: (f64, f64),
-    /// What is left of being on.
+    /// The rest of the current on period.
     left: f64,
     stream: Stream,
 }
@@ -69,7 +69,7 @@ struct OnOff {
 impl Source for OnOff {
     fn next(&mut self) -> Option<(Duration, u64)> {
         let mut gap = self.gap;
-        // The clock of intervals stands still while it is off: on average `on / gap` of them fall into one time of being on.
+        // The clock of intervals stops during off periods: on average `on / gap` intervals fall into one on period.
         while self.left < self.gap {
             gap += self.stream.exponential() * self.means.1;
             self.left += self.stream.exponential() * self.means.0;
@@ -85,7 +85,7 @@ mod tests {
     use units::parameter::Value;
 
     #[test]
-    fn half_of_the_time_is_silence() {
+    fn off_periods_take_their_share_of_time() {
         let ms = |n| Value::Duration(Duration::from_millis(n));
         let options = vec![("size", Value::Integer(100)), ("gap", ms(1)), ("on", ms(500)), ("off", ms(1500))];
         let mut source = (ROW.build.build)(&Arguments(options), Stream::new(1, "on-off"));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_no_thousands_of_times_of_being_on() {
+    fn an_interval_spans_at_most_a_thousand_on_periods() {
         let ms = |n| Value::Duration(Duration::from_millis(n));
         let checked =
             |gap, on| check(&Arguments(vec![("gap", ms(gap)), ("on", ms(on))])).map_err(|(option, _)| option);

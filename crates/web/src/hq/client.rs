@@ -1,21 +1,21 @@
 //! The client of hq-interop.
 
-use super::{BROKEN, NO_ERROR};
+use super::{ABORTED, NO_ERROR};
 use crate::{Failure, Fetches, Head, Method, Take};
 use std::collections::BTreeMap;
 use transport::{Data, Event, StreamError, Transport};
 use units::Time;
 use wire::{Direction, StreamId};
 
-/// A request that is underway.
+/// A request in flight.
 #[derive(Debug)]
 struct Exchange {
     index: usize,
-    /// What the sink wants, once a byte or the end has come.
+    /// What the sink wants; set when the first byte or the end arrives.
     take: Option<Take>,
 }
 
-/// The client's end of a connection.
+/// The client end of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct HqClient {
     exchanges: BTreeMap<StreamId, Exchange>,
@@ -31,7 +31,7 @@ impl HqClient {
     ) {
         match *event {
             Event::Connected | Event::EarlyDataReady | Event::StreamsAvailable(Direction::Bidirectional) => {
-                self.ask(now, fetches, transport);
+                self.send_requests(now, fetches, transport);
             }
             Event::EarlyDataRejected { resent: false } => {
                 let lost = std::mem::take(&mut self.exchanges);
@@ -46,13 +46,13 @@ impl HqClient {
                 for exchange in std::mem::take(&mut self.exchanges).into_values() {
                     fetches.finish(now, exchange.index, Some(Failure::ConnectionLost));
                 }
-                fetches.give_up_waiting(now);
+                fetches.fail_waiting(now);
             }
             _ => {}
         }
     }
 
-    /// Gives up a request that is underway.
+    /// Cancels a request in flight.
     pub(crate) fn cancel(
         &mut self,
         now: Time,
@@ -62,27 +62,27 @@ impl HqClient {
     ) {
         let found = self.exchanges.iter().find(|(_, exchange)| exchange.index == index);
         if let Some(stream) = found.map(|(stream, _)| *stream) {
-            self.give_up(now, stream, Failure::Cancelled, fetches, transport);
+            self.abort(now, stream, Failure::Cancelled, fetches, transport);
         }
     }
 
-    /// Sends as many requests as may be underway and as the peer admits.
-    pub(crate) fn ask(&mut self, now: Time, fetches: &mut Fetches, transport: &mut dyn Transport) {
+    /// Sends as many requests as the client and the peer permit.
+    pub(crate) fn send_requests(&mut self, now: Time, fetches: &mut Fetches, transport: &mut dyn Transport) {
         while let Some(index) = fetches.next() {
             let request = fetches.request(index);
             if request.method != Method::Get || request.path.bytes().any(|byte| byte <= b' ') {
-                fetches.note_asked(now, None);
+                fetches.note_sent(now, None);
                 fetches.finish(now, index, Some(Failure::Unsupported));
                 continue;
             }
             let Ok(stream) = transport.open(Direction::Bidirectional) else { break };
             let line = format!("GET {}\r\n", request.path);
             let written = transport.write(stream, Data::Bytes(line.as_bytes()));
-            fetches.note_asked(now, Some(stream.value()));
+            fetches.note_sent(now, Some(stream.value()));
             self.exchanges.insert(stream, Exchange { index, take: None });
-            // A new stream has room for a line, or the send buffer is configured to be less than one.
+            // A new stream has room for a line, unless the configured send buffer is smaller.
             if written != Ok(line.len() as u64) || transport.finish(stream).is_err() {
-                self.give_up(now, stream, Failure::Unsupported, fetches, transport);
+                self.abort(now, stream, Failure::Unsupported, fetches, transport);
             }
         }
         if fetches.are_over() {
@@ -96,7 +96,7 @@ impl HqClient {
             Some(take) => take,
             None => match fetches.begin(now, exchange.index, &Head::default()) {
                 Ok(take) => *exchange.take.insert(take),
-                Err(failure) => return self.give_up(now, stream, failure, fetches, transport),
+                Err(failure) => return self.abort(now, stream, failure, fetches, transport),
             },
         };
         loop {
@@ -110,13 +110,13 @@ impl HqClient {
                     return self.conclude(now, stream, Some(Failure::Reset(code)), fetches, transport);
                 }
                 Ok(Err(_)) => return,
-                Err((_, failure)) => return self.give_up(now, stream, failure, fetches, transport),
+                Err((_, failure)) => return self.abort(now, stream, failure, fetches, transport),
             }
         }
     }
 
-    /// Breaks a request off from this side.
-    fn give_up(
+    /// Aborts a request from this side.
+    fn abort(
         &mut self,
         now: Time,
         stream: StreamId,
@@ -124,8 +124,8 @@ impl HqClient {
         fetches: &mut Fetches,
         transport: &mut dyn Transport,
     ) {
-        let _ = transport.reset(stream, BROKEN);
-        let _ = transport.stop(stream, BROKEN);
+        let _ = transport.reset(stream, ABORTED);
+        let _ = transport.stop(stream, ABORTED);
         self.conclude(now, stream, Some(failure), fetches, transport);
     }
 
@@ -139,7 +139,7 @@ impl HqClient {
     ) {
         if let Some(exchange) = self.exchanges.remove(&stream) {
             fetches.finish(now, exchange.index, failure);
-            self.ask(now, fetches, transport);
+            self.send_requests(now, fetches, transport);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! hq-interop: HTTP/0.9 over QUIC, as the interoperability tests of QUIC stacks speak it.
+//! hq-interop: HTTP/0.9 over QUIC, as used in interoperability tests of QUIC stacks.
 //!
-//! A request is `GET <path>` and the end of a line on a bidirectional stream, the response is the bytes of the object,
-//! and the end of the stream is the end of both. There is no status: what cannot be answered is reset.
+//! A request is `GET <path>` and a line end on a bidirectional stream; the response consists of the bytes of the
+//! object; the end of the stream ends both. There is no status: a request that cannot be answered is reset.
 
 mod client;
 mod server;
@@ -9,11 +9,11 @@ mod server;
 pub(crate) use client::HqClient;
 pub(crate) use server::HqServer;
 
-/// The protocol's name (ALPN).
+/// The protocol name (ALPN).
 pub const ALPN: &[u8] = b"hq-interop";
-/// The code with which the client closes when it has all it wanted.
+/// The code for closing a connection after all requests.
 pub(crate) const NO_ERROR: u64 = 0;
-/// The code with which a request is reset that is none, or for which there is nothing.
+/// The code for resetting a request that is malformed or has no object.
 const REFUSED: u64 = 1;
-/// The code with which a response is broken off.
-const BROKEN: u64 = 2;
+/// The code for aborting a response.
+const ABORTED: u64 = 2;

@@ -1,40 +1,41 @@
 //! The server of hq-interop.
 
-use super::{BROKEN, NO_ERROR, REFUSED};
-use crate::{Delayed, Method, Pumped, Query, Reply, Site};
+use super::{ABORTED, NO_ERROR, REFUSED};
+use crate::{Delayed, Method, Query, Reply, Site, Written};
 use http::{MAX_TARGET, Target};
 use std::collections::{BTreeMap, VecDeque};
 use transport::{Event, StreamError, Transport};
 use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
 
-/// The longest request in bytes.
+/// The maximum length of a request in bytes.
 const MAX_LINE: usize = MAX_TARGET + 6;
 
-/// A request that is underway.
+/// A request in progress.
 #[derive(Debug)]
 enum Exchange {
-    /// So much of its line has come.
-    Asking(Vec<u8>),
-    /// The answer is there, and given later.
-    Thinking(Box<Reply>),
-    Answering(Box<Reply>),
+    /// The received part of its line.
+    Receiving(Vec<u8>),
+    /// The response is known but delayed.
+    Delayed(Box<Reply>),
+    Responding(Box<Reply>),
 }
 
-/// The server's end of a connection.
+/// The server end of a connection.
 #[derive(Debug)]
 pub(crate) struct HqServer {
     exchanges: BTreeMap<StreamId, Exchange>,
-    /// Streams with something to read that wait because too many requests are underway. No more than the peer may open.
+    /// Readable streams that wait because the maximum number of requests is in progress. At most as many as the peer
+    /// may open.
     waiting: VecDeque<StreamId>,
     max_requests: usize,
     delayed: Delayed,
-    /// Whether no new request is taken any more.
+    /// Whether new requests are refused.
     closing: bool,
 }
 
 impl HqServer {
-    /// At most `max_requests` are underway at a time; what comes beyond them is left unread.
+    /// Creates a server that processes up to `max_requests` requests at a time; others are left unread.
     pub(crate) fn new(max_requests: usize) -> HqServer {
         HqServer {
             exchanges: BTreeMap::new(),
@@ -62,7 +63,7 @@ impl HqServer {
             Event::Writable(stream) => self.pump(now, stream, transport),
             Event::Reset { stream, .. } => {
                 let _ = transport.stop(stream, NO_ERROR);
-                if matches!(self.exchanges.get(&stream), Some(Exchange::Asking(_)) | None) {
+                if matches!(self.exchanges.get(&stream), Some(Exchange::Receiving(_)) | None) {
                     self.forget(stream);
                     let _ = transport.reset(stream, REFUSED);
                 }
@@ -77,30 +78,30 @@ impl HqServer {
         }
     }
 
-    /// When a request that was thought about is to be answered, or gone on with.
+    /// The time at which the next delayed response continues.
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.delayed.wake_at()
     }
-    /// Answers those whose time has come.
+    /// Continues the delayed responses whose time has come.
     pub(crate) fn wake(&mut self, now: Time, site: &mut dyn Site, transport: &mut dyn Transport) {
         while let Some(stream) = self.delayed.next(now) {
             if let Some(exchange) = self.exchanges.remove(&stream) {
                 let exchange = match exchange {
-                    Exchange::Thinking(reply) => Exchange::Answering(reply),
+                    Exchange::Delayed(reply) => Exchange::Responding(reply),
                     other => other,
                 };
                 self.exchanges.insert(stream, exchange);
-                // What is over makes room for what waits.
+                // A completed response makes room for a waiting request.
                 self.on_event(now, &Event::Writable(stream), site, transport);
             }
         }
     }
 
-    /// Requests that come from now on are refused.
+    /// Refuses all further requests.
     pub(crate) fn shut_down(&mut self) {
         self.closing = true;
     }
-    /// Whether no request is underway.
+    /// Whether no request is in progress.
     pub(crate) fn is_idle(&self) -> bool {
         self.exchanges.is_empty() && self.waiting.is_empty()
     }
@@ -123,8 +124,8 @@ impl HqServer {
             let _ = transport.reset(stream, REFUSED);
             return;
         }
-        let exchange = self.exchanges.entry(stream).or_insert_with(|| Exchange::Asking(Vec::new()));
-        let Exchange::Asking(line) = exchange else {
+        let exchange = self.exchanges.entry(stream).or_insert_with(|| Exchange::Receiving(Vec::new()));
+        let Exchange::Receiving(line) = exchange else {
             let _ = transport.discard(stream);
             return;
         };
@@ -140,15 +141,15 @@ impl HqServer {
             if ended.is_some() || read.finished {
                 line.truncate(ended.unwrap_or(line.len()));
                 let answer = answer(line, site);
-                // Behind the line comes nothing but the end.
+                // Only the end may follow the line.
                 let _ = transport.discard(stream);
                 let Some((reply, think)) = answer else { return self.refuse(stream, transport) };
                 let reply = Box::new(reply);
-                if self.delayed.begin(now, stream, think) {
-                    self.exchanges.insert(stream, Exchange::Thinking(reply));
+                if self.delayed.add(now, stream, think) {
+                    self.exchanges.insert(stream, Exchange::Delayed(reply));
                     return;
                 }
-                self.exchanges.insert(stream, Exchange::Answering(reply));
+                self.exchanges.insert(stream, Exchange::Responding(reply));
                 return self.pump(now, stream, transport);
             }
             if line.len() > MAX_LINE {
@@ -167,21 +168,21 @@ impl HqServer {
     }
 
     fn pump(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
-        let Some(Exchange::Answering(reply)) = self.exchanges.get_mut(&stream) else { return };
+        let Some(Exchange::Responding(reply)) = self.exchanges.get_mut(&stream) else { return };
         match reply.pump(stream, transport) {
-            Pumped::Blocked => return,
-            Pumped::Waits => {
-                self.delayed.begin(now, stream, Delayed::AGAIN);
+            Written::Blocked => return,
+            Written::Waiting => {
+                self.delayed.add(now, stream, Delayed::RETRY_AFTER);
                 return;
             }
-            Pumped::Done | Pumped::Over => {}
-            Pumped::Broken => drop(transport.reset(stream, BROKEN)),
+            Written::Done | Written::Closed => {}
+            Written::Failed => drop(transport.reset(stream, ABORTED)),
         }
         self.exchanges.remove(&stream);
     }
 }
 
-/// What a request line gets, and how long it is thought about.
+/// The response to a request line, and its think time.
 fn answer(line: &[u8], site: &mut dyn Site) -> Option<(Reply, Duration)> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let target = Target::parse(line.strip_prefix(b"GET ")?).ok()?;

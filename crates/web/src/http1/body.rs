@@ -1,16 +1,16 @@
-//! Where the body of a message ends (RFC 9112 section 6.3).
+//! The body of a message and its length (RFC 9112 section 6.3).
 
 use http::http1::{ChunkReader, Next};
 use http::message::Malformed;
 
-/// What is left of a body.
+/// The unread rest of a body.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// So much content.
-    Told(u64),
-    /// Chunks.
+    /// A body with this many bytes left.
+    Length(u64),
+    /// A chunked body.
     Chunked(Box<ChunkReader>),
-    /// All up to the end of the connection: of responses only.
+    /// A body that ends with the connection; only in responses.
     UpToEnd,
 }
 
@@ -19,26 +19,26 @@ impl Body {
         Body::Chunked(Box::default())
     }
 
-    /// What comes next.
+    /// What follows in the stream.
     pub(super) fn next(&self) -> Next {
         match self {
-            Body::Told(0) => Next::End,
-            Body::Told(left) => Next::Content(*left),
+            Body::Length(0) => Next::End,
+            Body::Length(left) => Next::Content(*left),
             Body::Chunked(chunks) => chunks.next(),
             Body::UpToEnd => Next::Content(u64::MAX),
         }
     }
 
-    /// So much of the content that was next was read.
+    /// Records that `bytes` bytes of content were read.
     pub(super) fn note_content(&mut self, bytes: u64) {
         match self {
-            Body::Told(left) => *left -= bytes,
+            Body::Length(left) => *left -= bytes,
             Body::Chunked(chunks) => chunks.note_content(bytes),
             Body::UpToEnd => {}
         }
     }
 
-    /// Takes bytes, with the content to `take`; gives how many of them are the body's.
+    /// Processes bytes, passing content to `take`. Returns how many of them belong to the body.
     pub(super) fn push<E: From<Malformed>>(
         &mut self,
         bytes: &[u8],

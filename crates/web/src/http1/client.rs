@@ -1,7 +1,7 @@
-//! The client of HTTP/1.1: persistent connections, one request at a time on each.
+//! The client of HTTP/1.1, with persistent connections and one request at a time on each.
 
 use super::body::Body;
-use super::{BROKEN, NO_ERROR, PIECE};
+use super::{ABORTED, NO_ERROR, PIECE};
 use crate::{Failure, Fetches, Head, Method, Take};
 use http::http1::{self, HeadReader, Next};
 use http::message::Malformed;
@@ -10,38 +10,38 @@ use transport::{Data, Event, StreamError, Transport};
 use units::Time;
 use wire::{Direction, StreamId};
 
-/// A request that is underway on a connection.
+/// A request in flight on a connection.
 #[derive(Debug)]
 struct Exchange {
     index: usize,
     method: Method,
     heads: HeadReader,
-    /// What the sink wants, once the final head has come.
+    /// What the sink wants; set when the final head arrives.
     take: Option<Take>,
-    /// What is to come of the body.
+    /// The unread rest of the body.
     body: Body,
-    /// Whether the connection ends behind the response.
+    /// Whether the connection closes after the response.
     closes: bool,
 }
 
-/// How far a connection is.
+/// The state of a connection.
 #[derive(Debug)]
-enum Line {
-    /// It is not established.
+enum Connection {
+    /// Not established.
     Opening,
     Idle,
     Busy(Box<Exchange>),
 }
 
-/// What comes of reading a response.
+/// The result of reading a response.
 enum Outcome {
-    /// It is not complete.
+    /// It is incomplete.
     Blocked,
-    /// It is complete; whether the connection can be used again.
+    /// It is complete; the flag is whether the connection can be reused.
     Complete(bool),
-    /// It is not to be had, and the connection is of no more use.
+    /// It failed, and the connection cannot be reused.
     Failed(Failure),
-    /// The connection ended before anything of the response came.
+    /// The connection ended before the response started.
     Nothing,
 }
 
@@ -51,16 +51,16 @@ impl From<Malformed> for Outcome {
     }
 }
 
-/// The client's end of all connections of a flow.
+/// The client end of all connections of a flow.
 #[derive(Debug)]
 pub(crate) struct Http1Client {
     authority: String,
-    lines: BTreeMap<StreamId, Line>,
+    connections: BTreeMap<StreamId, Connection>,
 }
 
 impl Http1Client {
     pub(crate) fn new(authority: &str) -> Http1Client {
-        Http1Client { authority: authority.to_owned(), lines: BTreeMap::new() }
+        Http1Client { authority: authority.to_owned(), connections: BTreeMap::new() }
     }
 
     pub(crate) fn on_event(
@@ -72,16 +72,16 @@ impl Http1Client {
     ) {
         match *event {
             Event::Connected => {
-                // The connection that the flow begins with.
+                // The first connection of the flow.
                 if let Ok(stream) = transport.open(Direction::Bidirectional) {
-                    self.lines.insert(stream, Line::Idle);
+                    self.connections.insert(stream, Connection::Idle);
                 }
-                self.ask(now, fetches, transport);
+                self.send_requests(now, fetches, transport);
             }
             Event::Writable(stream) => {
-                if let Some(line @ Line::Opening) = self.lines.get_mut(&stream) {
-                    *line = Line::Idle;
-                    self.ask(now, fetches, transport);
+                if let Some(connection @ Connection::Opening) = self.connections.get_mut(&stream) {
+                    *connection = Connection::Idle;
+                    self.send_requests(now, fetches, transport);
                 }
             }
             Event::Readable(stream) => self.read(now, stream, fetches, transport),
@@ -89,18 +89,18 @@ impl Http1Client {
                 self.conclude(now, stream, Outcome::Nothing, fetches, transport);
             }
             Event::Ended => {
-                for line in std::mem::take(&mut self.lines).into_values() {
-                    if let Line::Busy(exchange) = line {
+                for connection in std::mem::take(&mut self.connections).into_values() {
+                    if let Connection::Busy(exchange) = connection {
                         fetches.finish(now, exchange.index, Some(Failure::ConnectionLost));
                     }
                 }
-                fetches.give_up_waiting(now);
+                fetches.fail_waiting(now);
             }
             _ => {}
         }
     }
 
-    /// Gives up a request that is underway, and its connection with it.
+    /// Cancels a request in flight, together with its connection.
     pub(crate) fn cancel(
         &mut self,
         now: Time,
@@ -108,45 +108,55 @@ impl Http1Client {
         fetches: &mut Fetches,
         transport: &mut dyn Transport,
     ) {
-        let is_it = |line: &Line| matches!(line, Line::Busy(exchange) if exchange.index == index);
-        if let Some(stream) = self.lines.iter().find(|(_, line)| is_it(line)).map(|(stream, _)| *stream) {
+        let is_it = |it: &Connection| matches!(it, Connection::Busy(exchange) if exchange.index == index);
+        if let Some(stream) = self.connections.iter().find(|(_, it)| is_it(it)).map(|(stream, _)| *stream) {
             self.conclude(now, stream, Outcome::Failed(Failure::Cancelled), fetches, transport);
         }
     }
 
-    /// Sends requests on idle connections, in the order in which those were opened, and opens one more for each that waits,
-    /// as far as the flow's limit goes. What waits takes whichever connection is first ready.
-    pub(crate) fn ask(&mut self, now: Time, fetches: &mut Fetches, transport: &mut dyn Transport) {
+    /// Sends requests on idle connections, in the order of opening, and opens a connection for each waiting request, up
+    /// to the limit of the flow. A waiting request takes the first connection that is ready.
+    pub(crate) fn send_requests(&mut self, now: Time, fetches: &mut Fetches, transport: &mut dyn Transport) {
         while let Some(index) = fetches.next() {
             let request = fetches.request(index);
             if !request.path.starts_with('/') || request.path.bytes().any(|byte| byte <= b' ') {
-                fetches.note_asked(now, None);
+                fetches.note_sent(now, None);
                 fetches.finish(now, index, Some(Failure::Unsupported));
                 continue;
             }
-            let idle = self.lines.iter_mut().find(|(_, line)| matches!(line, Line::Idle));
-            let Some((&stream, line)) = idle else { break };
+            let idle =
+                self.connections.iter_mut().find(|(_, connection)| matches!(connection, Connection::Idle));
+            let Some((&stream, connection)) = idle else { break };
             let mut head = Vec::new();
             let (method, path) = (request.method, &request.path);
             http1::write_request(&mut head, method.as_str(), path, &self.authority, &request.fields());
-            fetches.note_asked(now, Some(stream.value()));
+            fetches.note_sent(now, Some(stream.value()));
             let heads = HeadReader::of_responses();
             let body = Body::UpToEnd;
-            *line = Line::Busy(Box::new(Exchange { index, method, heads, take: None, body, closes: false }));
-            // The send buffer of an idle connection is empty: it has room, or is configured to be less than a head.
+            *connection = Connection::Busy(Box::new(Exchange {
+                index,
+                method,
+                heads,
+                take: None,
+                body,
+                closes: false,
+            }));
+            // The send buffer of an idle connection is empty and has room, unless it is configured to be smaller than a
+            // head.
             if transport.write(stream, Data::Bytes(&head)) != Ok(head.len() as u64) {
                 self.conclude(now, stream, Outcome::Failed(Failure::Unsupported), fetches, transport);
             }
         }
-        let mut opening = self.lines.values().filter(|line| matches!(line, Line::Opening)).count();
+        let mut opening =
+            self.connections.values().filter(|connection| matches!(connection, Connection::Opening)).count();
         while opening < fetches.waiting()
             && let Ok(stream) = transport.open(Direction::Bidirectional)
         {
-            self.lines.insert(stream, Line::Opening);
+            self.connections.insert(stream, Connection::Opening);
             opening += 1;
         }
         if fetches.are_over() {
-            for stream in std::mem::take(&mut self.lines).into_keys() {
+            for stream in std::mem::take(&mut self.connections).into_keys() {
                 let _ = transport.finish(stream);
             }
             transport.close(NO_ERROR, "done");
@@ -154,9 +164,9 @@ impl Http1Client {
     }
 
     fn read(&mut self, now: Time, stream: StreamId, fetches: &mut Fetches, transport: &mut dyn Transport) {
-        let outcome = match self.lines.get_mut(&stream) {
-            Some(Line::Busy(exchange)) => exchange.read(now, stream, fetches, transport),
-            // Nothing comes that was not asked for but the end, or a response like 408 that the server has given on its own.
+        let outcome = match self.connections.get_mut(&stream) {
+            Some(Connection::Busy(exchange)) => exchange.read(now, stream, fetches, transport),
+            // Without a request only the end is expected, or an unsolicited response such as 408.
             Some(_) => {
                 let _ = transport.discard(stream);
                 Outcome::Nothing
@@ -177,31 +187,31 @@ impl Http1Client {
         if matches!(outcome, Outcome::Blocked) {
             return;
         }
-        let Some(line) = self.lines.remove(&stream) else { return };
-        let exchange = if let Line::Busy(exchange) = line { Some(exchange) } else { None };
+        let Some(connection) = self.connections.remove(&stream) else { return };
+        let exchange = if let Connection::Busy(exchange) = connection { Some(exchange) } else { None };
         match outcome {
             Outcome::Blocked => {}
-            Outcome::Complete(true) => drop(self.lines.insert(stream, Line::Idle)),
+            Outcome::Complete(true) => drop(self.connections.insert(stream, Connection::Idle)),
             // RFC 9112 section 9.6: the client closes too.
             Outcome::Complete(false) | Outcome::Nothing => drop(transport.finish(stream)),
-            Outcome::Failed(_) => drop(transport.reset(stream, BROKEN)),
+            Outcome::Failed(_) => drop(transport.reset(stream, ABORTED)),
         }
         if let Some(exchange) = exchange {
             let index = exchange.index;
             match outcome {
                 Outcome::Failed(failure) => fetches.finish(now, index, Some(failure)),
-                // RFC 9112 section 9.3.1: what is idempotent can be asked again on another connection.
+                // RFC 9112 section 9.3.1: idempotent requests can be retried on another connection.
                 Outcome::Nothing if exchange.take.is_none() => fetches.refuse(now, index),
                 Outcome::Nothing => fetches.finish(now, index, Some(Failure::ConnectionLost)),
                 _ => fetches.finish(now, index, None),
             }
         }
-        self.ask(now, fetches, transport);
+        self.send_requests(now, fetches, transport);
     }
 }
 
 impl Exchange {
-    /// Reads what there is of the response.
+    /// Reads the available part of the response.
     fn read(
         &mut self,
         now: Time,
@@ -232,8 +242,8 @@ impl Exchange {
                 (Some(_), body) if body.next() == Next::End => {
                     return Outcome::Complete(!self.closes && !finished && is_empty(stream, transport));
                 }
-                // RFC 9112 section 6.3: a body of an unknown length ends with the connection; any other is then incomplete
-                // (section 8).
+                // RFC 9112 section 6.3: a body of unknown length ends with the connection; any other body is then
+                // incomplete (section 8).
                 (Some(_), Body::UpToEnd) if finished => return Outcome::Complete(false),
                 _ if finished => return Outcome::Nothing,
                 _ if bytes == 0 => return Outcome::Blocked,
@@ -242,7 +252,7 @@ impl Exchange {
         }
     }
 
-    /// Reads a piece where a head is, or what stands around chunks, and what of the body came with it.
+    /// Reads a piece of a head or of the chunk framing, and any content that follows it.
     fn read_piece(
         &mut self,
         now: Time,
@@ -268,7 +278,8 @@ impl Exchange {
             let used = self.body.push(rest, |content| {
                 fetches.take_body((now, index), take, content).map_err(Outcome::Failed)
             })?;
-            // RFC 9112 section 6.3: nothing was asked for that could come behind the response; it is not taken for one.
+            // RFC 9112 section 6.3: data after the response does not belong to a request and must not be taken for a
+            // response.
             self.closes |= used < rest.len();
         }
         Ok((read.bytes, read.finished))
@@ -277,30 +288,30 @@ impl Exchange {
     fn on_head(&mut self, now: Time, head: &[u8], fetches: &mut Fetches) -> Result<(), Outcome> {
         let message = http1::read_response(head)?;
         let head = message.head;
-        // RFC 9110 section 15.2: interim responses come before the final one.
+        // RFC 9110 section 15.2: interim responses precede the final one.
         if head.is_interim() {
             return Ok(());
         }
-        // RFC 9112 section 6.3, in its order.
+        // RFC 9112 section 6.3, in the order given there.
         self.body = match head.content_length {
-            _ if self.method == Method::Head || head.is_empty() => Body::Told(0),
+            _ if self.method == Method::Head || head.is_empty() => Body::Length(0),
             _ if message.is_chunked => Body::chunked(),
-            Some(length) => Body::Told(length),
+            Some(length) => Body::Length(length),
             None => Body::UpToEnd,
         };
         self.closes = message.closes;
-        let told = Head {
+        let info = Head {
             status: Some(head.status),
             content_length: head.content_length,
             content_type: head.content_type,
         };
-        self.take = Some(fetches.begin(now, self.index, &told).map_err(Outcome::Failed)?);
+        self.take = Some(fetches.begin(now, self.index, &info).map_err(Outcome::Failed)?);
         Ok(())
     }
 }
 
-/// Whether nothing has come behind a response. What has would be taken for the response to the next request, so that the
-/// connection is of no more use (RFC 9112 section 6.3).
+/// Whether nothing follows a response. Such data would be taken for the next response, so the connection cannot be
+/// reused (RFC 9112 section 6.3).
 fn is_empty(stream: StreamId, transport: &mut dyn Transport) -> bool {
     match transport.read(stream, &mut [0]) {
         Ok(read) => read.bytes == 0 && !read.finished,

@@ -1,8 +1,8 @@
 //! The server of HTTP/1.1.
 
 use super::body::Body;
-use super::{BROKEN, PIECE};
-use crate::{Answer, Delayed, Pumped, Reply, Site};
+use super::{ABORTED, PIECE};
+use crate::{Answer, Delayed, Reply, Site, Written};
 use http::http1::{self, HeadReader, Message, Next};
 use http::message::Malformed;
 use http::qpack::Field;
@@ -11,45 +11,45 @@ use transport::{Event, StreamError, Transport};
 use units::{Duration, Time};
 use wire::StreamId;
 
-/// What a connection does.
+/// The activity of a connection.
 #[derive(Debug)]
-enum Doing {
-    /// It waits for a request, or has some of its head.
-    Asking,
-    /// It tells a client that waits with its content that it may come.
-    Inviting(Box<Reply>),
-    /// It takes content that the server has no use for.
+enum State {
+    /// Waiting for a request head.
+    Reading,
+    /// Sending 100 (Continue) to a client that waits before sending its content.
+    Continuing(Box<Reply>),
+    /// Discarding the content of a request, which the server does not use.
     Skipping,
-    /// The answer is there, and given later.
-    Thinking(Box<Reply>),
-    Answering(Box<Reply>),
-    /// All was said that will be said.
+    /// The response is known but delayed.
+    Delayed(Box<Reply>),
+    Responding(Box<Reply>),
+    /// Everything has been sent.
     Done,
 }
 
 /// A connection.
 #[derive(Debug)]
-struct Line {
+struct Connection {
     heads: HeadReader,
-    doing: Doing,
-    /// What is left of the content of the request.
+    state: State,
+    /// The unread rest of the request content.
     body: Body,
-    /// The answer to the request whose content is skipped, and how long it is thought about.
+    /// The response to the request whose content is being discarded, and its think time.
     next: Option<(Reply, Duration)>,
-    /// What was read of the connection behind the request that is answered; at most [`PIECE`] bytes.
+    /// Data read beyond the current request; at most [`PIECE`] bytes.
     ahead: Vec<u8>,
-    /// Whether the connection ends behind the answer.
+    /// Whether the connection closes after the response.
     closes: bool,
-    /// Whether the client has ended.
+    /// Whether the client has ended the connection.
     ended: bool,
 }
 
-impl Line {
-    fn new() -> Line {
-        Line {
+impl Connection {
+    fn new() -> Connection {
+        Connection {
             heads: HeadReader::default(),
-            doing: Doing::Asking,
-            body: Body::Told(0),
+            state: State::Reading,
+            body: Body::Length(0),
             next: None,
             ahead: Vec::new(),
             closes: false,
@@ -58,12 +58,12 @@ impl Line {
     }
 }
 
-/// The server's end of all connections of a flow.
+/// The server end of all connections of a flow.
 #[derive(Debug, Default)]
 pub(crate) struct Http1Server {
-    lines: BTreeMap<StreamId, Line>,
+    connections: BTreeMap<StreamId, Connection>,
     delayed: Delayed,
-    /// Whether connections end behind the answer that is underway.
+    /// Whether connections close after the current response.
     closing: bool,
 }
 
@@ -77,81 +77,81 @@ impl Http1Server {
     ) {
         match *event {
             Event::Opened(stream) => {
-                self.lines.entry(stream).or_insert_with(Line::new);
+                self.connections.entry(stream).or_insert_with(Connection::new);
             }
-            Event::Readable(stream) | Event::Writable(stream) => self.go_on(now, stream, site, transport),
-            Event::Reset { stream, .. } => drop(self.lines.remove(&stream)),
-            Event::Ended => self.lines.clear(),
+            Event::Readable(stream) | Event::Writable(stream) => self.advance(now, stream, site, transport),
+            Event::Reset { stream, .. } => drop(self.connections.remove(&stream)),
+            Event::Ended => self.connections.clear(),
             _ => {}
         }
     }
 
-    /// When a response goes on that waits.
+    /// The time at which the next delayed response continues.
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.delayed.wake_at()
     }
-    /// Answers those whose time has come.
+    /// Continues the delayed responses whose time has come.
     pub(crate) fn wake(&mut self, now: Time, site: &mut dyn Site, transport: &mut dyn Transport) {
         while let Some(stream) = self.delayed.next(now) {
-            if let Some(line) = self.lines.get_mut(&stream) {
-                line.doing = match std::mem::replace(&mut line.doing, Doing::Done) {
-                    Doing::Thinking(reply) => Doing::Answering(reply),
+            if let Some(connection) = self.connections.get_mut(&stream) {
+                connection.state = match std::mem::replace(&mut connection.state, State::Done) {
+                    State::Delayed(reply) => State::Responding(reply),
                     other => other,
                 };
             }
-            self.go_on(now, stream, site, transport);
+            self.advance(now, stream, site, transport);
         }
     }
 
-    /// Answers what is underway, and nothing more.
+    /// Finishes the current responses, and accepts no more requests.
     pub(crate) fn shut_down(&mut self) {
         self.closing = true;
     }
-    /// Whether no request is underway.
+    /// Whether no request is in progress.
     pub(crate) fn is_idle(&self) -> bool {
-        self.lines.values().all(|line| matches!(line.doing, Doing::Asking | Doing::Done))
+        self.connections.values().all(|connection| matches!(connection.state, State::Reading | State::Done))
     }
 
-    /// Does on a connection all that can be done now.
-    fn go_on(&mut self, now: Time, stream: StreamId, site: &mut dyn Site, transport: &mut dyn Transport) {
-        let Some(line) = self.lines.get_mut(&stream) else { return };
-        line.closes |= self.closing;
+    /// Does everything that is possible now on a connection.
+    fn advance(&mut self, now: Time, stream: StreamId, site: &mut dyn Site, transport: &mut dyn Transport) {
+        let Some(connection) = self.connections.get_mut(&stream) else { return };
+        connection.closes |= self.closing;
         loop {
-            let goes_on = match &mut line.doing {
-                Doing::Thinking(_) => return,
-                Doing::Done => {
-                    // Nothing more is looked at; without being read it would stand in the way of the end.
+            let goes_on = match &mut connection.state {
+                State::Delayed(_) => return,
+                State::Done => {
+                    // Discard further data; unread data would prevent the end of the connection.
                     let _ = transport.discard(stream);
                     return;
                 }
-                Doing::Answering(reply) | Doing::Inviting(reply) => match reply.pump(stream, transport) {
-                    Pumped::Blocked => false,
-                    Pumped::Waits => {
-                        self.delayed.begin(now, stream, Delayed::AGAIN);
+                State::Responding(reply) | State::Continuing(reply) => match reply.pump(stream, transport) {
+                    Written::Blocked => false,
+                    Written::Waiting => {
+                        self.delayed.add(now, stream, Delayed::RETRY_AFTER);
                         false
                     }
-                    Pumped::Done => {
-                        line.doing = line.after_reply();
-                        if matches!(line.doing, Doing::Done) {
+                    Written::Done => {
+                        connection.state = connection.after_reply();
+                        if matches!(connection.state, State::Done) {
                             let _ = transport.finish(stream);
                         }
                         true
                     }
-                    Pumped::Over | Pumped::Broken => {
-                        let _ = transport.reset(stream, BROKEN);
-                        self.lines.remove(&stream);
+                    Written::Closed | Written::Failed => {
+                        let _ = transport.reset(stream, ABORTED);
+                        self.connections.remove(&stream);
                         return;
                     }
                 },
-                Doing::Asking | Doing::Skipping => line.read(stream, site, transport),
+                State::Reading | State::Skipping => connection.read(stream, site, transport),
             };
-            if matches!(line.doing, Doing::Skipping)
-                && line.body.next() == Next::End
-                && let Some((reply, think)) = line.next.take()
+            if matches!(connection.state, State::Skipping)
+                && connection.body.next() == Next::End
+                && let Some((reply, think)) = connection.next.take()
             {
                 let reply = Box::new(reply.staying());
-                let thinks = self.delayed.begin(now, stream, think);
-                line.doing = if thinks { Doing::Thinking(reply) } else { Doing::Answering(reply) };
+                let thinks = self.delayed.add(now, stream, think);
+                connection.state = if thinks { State::Delayed(reply) } else { State::Responding(reply) };
                 continue;
             }
             if !goes_on {
@@ -161,17 +161,17 @@ impl Http1Server {
     }
 }
 
-impl Line {
-    /// What it does when all of a reply was written.
-    fn after_reply(&self) -> Doing {
-        match self.doing {
-            Doing::Inviting(_) => Doing::Skipping,
-            _ if self.closes => Doing::Done,
-            _ => Doing::Asking,
+impl Connection {
+    /// The activity after a reply is written.
+    fn after_reply(&self) -> State {
+        match self.state {
+            State::Continuing(_) => State::Skipping,
+            _ if self.closes => State::Done,
+            _ => State::Reading,
         }
     }
 
-    /// Reads a piece of a request; whether there may be more to do.
+    /// Reads a piece of a request. Returns whether there may be more to do.
     fn read(&mut self, stream: StreamId, site: &mut dyn Site, transport: &mut dyn Transport) -> bool {
         if self.ahead.is_empty() && !self.ended {
             let mut bytes = [0; PIECE];
@@ -186,14 +186,14 @@ impl Line {
         }
         if self.ahead.is_empty() {
             if self.ended {
-                // RFC 9112 section 8: a request that is not complete is not answered.
-                self.doing = Doing::Done;
+                // RFC 9112 section 8: an incomplete request is not answered.
+                self.state = State::Done;
                 let _ = transport.finish(stream);
             }
             return false;
         }
-        match &mut self.doing {
-            Doing::Skipping => match self.body.push(&self.ahead, |_| Ok::<(), Malformed>(())) {
+        match &mut self.state {
+            State::Skipping => match self.body.push(&self.ahead, |_| Ok::<(), Malformed>(())) {
                 Ok(used) => drop(self.ahead.drain(..used)),
                 Err(Malformed(why)) => self.refuse(400, why),
             },
@@ -209,12 +209,12 @@ impl Line {
         true
     }
 
-    /// Answers what is no request, and ends the connection behind the answer (RFC 9112 section 2.2).
+    /// Responds to a malformed request, and closes the connection (RFC 9112 section 2.2).
     fn refuse(&mut self, status: u16, why: &str) {
         self.closes = true;
         self.next = Some(self.reply(Answer::plain(status, why), false, false));
-        self.body = Body::Told(0);
-        self.doing = Doing::Skipping;
+        self.body = Body::Length(0);
+        self.state = State::Skipping;
     }
 
     fn on_head(&mut self, head: &[u8], site: &mut dyn Site) {
@@ -225,26 +225,26 @@ impl Line {
         self.closes |= closes;
         let (answer, head_only) = Answer::to(&head, site);
         self.next = Some(self.reply(answer, head_only, is_kept_alive));
-        self.body = if is_chunked { Body::chunked() } else { Body::Told(head.content_length.unwrap_or(0)) };
-        // RFC 9110 section 10.1.1: unless the content is coming already.
+        self.body = if is_chunked { Body::chunked() } else { Body::Length(head.content_length.unwrap_or(0)) };
+        // RFC 9110 section 10.1.1: unless the content is already arriving.
         let invites = head.expects_continue && self.body.next() != Next::End && self.ahead.is_empty();
-        self.doing = if invites {
+        self.state = if invites {
             let mut head = Vec::new();
             http1::write_response(&mut head, 100, &[]);
-            Doing::Inviting(Box::new(Reply::new(head, None).staying()))
+            State::Continuing(Box::new(Reply::new(head, None).staying()))
         } else {
-            Doing::Skipping
+            State::Skipping
         };
     }
 
-    /// A response, only its head if the request was for that; and how long it is thought about.
+    /// A response (only its head if requested by HEAD), and its think time.
     fn reply(&self, answer: Answer, head_only: bool, is_kept_alive: bool) -> (Reply, Duration) {
         let (mut fields, has_content) = answer.fields();
         if self.closes {
-            // RFC 9112 section 9.6.
+            // RFC 9112 section 9.6: announce the close.
             fields.push(Field::new("connection", "close"));
         } else if is_kept_alive {
-            // RFC 9112 appendix C.2.2.
+            // RFC 9112 appendix C.2.2: HTTP/1.0 clients need this field.
             fields.push(Field::new("connection", "keep-alive"));
         }
         let mut head = Vec::new();

@@ -1,4 +1,4 @@
-//! The rules of RFC 9112, played to a server and to a client over connections of bytes, whole and byte by byte.
+//! The rules of RFC 9112, tested on a server and a client over byte streams, whole and byte by byte.
 
 use super::{Http1Client, Http1Server};
 use crate::VirtualSite;
@@ -8,7 +8,7 @@ use transport::{Data, Event, Priority, Read, StreamError, Transport};
 use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
 
-/// One connection of bytes.
+/// A byte stream.
 #[derive(Default)]
 struct Line {
     incoming: VecDeque<u8>,
@@ -18,7 +18,7 @@ struct Line {
     reset: bool,
 }
 
-/// Connections of bytes, of which a client may open so many.
+/// Byte streams, of which a client may open a limited number.
 #[derive(Default)]
 struct Wires {
     lines: BTreeMap<StreamId, Line>,
@@ -99,7 +99,7 @@ impl Transport for Wires {
     }
 }
 
-/// Plays bytes to a server in pieces; what it has written, and whether it has ended the connection.
+/// Feeds bytes to a server in pieces. Returns what it has written, and whether it has ended the connection.
 fn serve(bytes: &str, step: usize) -> (String, bool) {
     let (mut server, mut wires) = (Http1Server::default(), Wires::default());
     let mut on = |event: Event, wires: &mut Wires| {
@@ -122,12 +122,13 @@ fn requests_are_answered_one_after_another() {
                    HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\nHTTP/1.1 404 Not Found\r\n\
                    content-type: text/plain;charset=utf-8\r\ncontent-length: 10\r\nconnection: close\r\n\r\nnot found\n";
     for step in [requests.len(), 1, 9] {
-        // Section 9.6: nothing behind the request that closes is answered.
+        // Section 9.6: nothing after the closing request is answered.
         assert_eq!(serve(requests, step), (answers.to_owned(), true), "{step}");
     }
 }
 
-/// RFC 9112 sections 2.2, 3.2, 6.1 and RFC 6585 section 5: what is no request is answered, and the connection ends.
+/// RFC 9112 sections 2.2, 3.2, 6.1 and RFC 6585 section 5: a malformed request gets an error response, and the
+/// connection ends.
 #[test]
 fn what_is_no_request_ends_the_connection() {
     let long = format!("GET / HTTP/1.1\r\nhost: a\r\nx: {}\r\n\r\n", "y".repeat(33_000));
@@ -163,7 +164,7 @@ fn what_is_no_request_ends_the_connection() {
     assert!(!finished);
 }
 
-/// RFC 9112 sections 3.2.2 and 7.1, appendix C.2.2, RFC 9110 sections 9.1, 10.1.1 and 15.5.15: requests that are less usual.
+/// RFC 9112 sections 3.2.2 and 7.1, appendix C.2.2, RFC 9110 sections 9.1, 10.1.1 and 15.5.15: uncommon requests.
 #[test]
 fn unusual_requests_are_answered() {
     let long = format!("GET /{} HTTP/1.1\r\nhost: a\r\n\r\n", "y".repeat(9000));
@@ -174,7 +175,7 @@ fn unusual_requests_are_answered() {
         ("CONNECT b:443 HTTP/1.1\r\nhost: b:443\r\n\r\n", &["405"], false),
         ("BREW /3 HTTP/1.1\r\nhost: a\r\n\r\n", &["501"], false),
         (&long, &["414"], false),
-        // What is behind a body in chunks is the next request.
+        // A chunked body is followed by the next request.
         (
             "GET /1 HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\nt: u\r\n\r\nGET /x HTTP/1.1\r\nhost: a\r\n\r\n",
             &["200", "404"],
@@ -192,7 +193,7 @@ fn unusual_requests_are_answered() {
             .0
             .contains("\r\nconnection: keep-alive\r\n")
     );
-    // A client that waits with its content is told to go on, and one that does not is not.
+    // A client that waits with its content gets 100 (Continue), others do not.
     let head = "PUT /3 HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n";
     assert_eq!(serve(head, head.len()).0, "HTTP/1.1 100 Continue\r\n\r\n");
     let (text, _) = serve(&format!("{head}ab"), head.len());
@@ -201,7 +202,7 @@ fn unusual_requests_are_answered() {
     assert!(text.starts_with("HTTP/1.1 405 "), "{text}");
 }
 
-/// A server that thinks does it for each connection on its own.
+/// Each connection has its own think times.
 #[test]
 fn a_server_thinks() {
     let (mut server, mut wires) = (Http1Server::default(), Wires::default());
@@ -219,18 +220,18 @@ fn a_server_thinks() {
     assert_eq!((wires.text(0), server.wake_at(), server.is_idle()), (wires.text(1), None, true));
 }
 
-/// A client with these requests, connected, on so many connections at most.
+/// A connected client with these requests and at most `limit` connections.
 fn client(paths: &[&str], limit: u64) -> (Http1Client, Fetches, Wires) {
     let requests = paths.iter().map(|path| Request::get(*path)).collect();
     let mut fetches = Fetches::new(requests, 6, Box::new(Discard));
     let (mut client, mut wires) = (Http1Client::new("a"), Wires { limit, ..Wires::default() });
-    fetches.begin_order(Time::ZERO);
+    fetches.start(Time::ZERO);
     client.on_event(Time::ZERO, &Event::Connected, &mut fetches, &mut wires);
     (client, fetches, wires)
 }
 
 #[test]
-fn a_client_opens_what_it_needs_and_closes_when_it_has_all() {
+fn a_client_opens_connections_as_needed_and_closes_them_at_the_end() {
     let (mut client, mut fetches, mut wires) = client(&["/1", "/2", "/3", "/4"], 2);
     assert_eq!(wires.opened, 2);
     assert!(wires.text(0).starts_with("GET /1 HTTP/1.1\r\nhost: a\r\n") && wires.text(1).is_empty());
@@ -239,7 +240,7 @@ fn a_client_opens_what_it_needs_and_closes_when_it_has_all() {
     };
     on(Event::Writable(stream(1)), &mut fetches, &mut wires);
     assert!(wires.text(1).starts_with("GET /2 "));
-    // What waits takes the connection that is ready first.
+    // A waiting request takes the first connection that is ready.
     for (index, bytes) in [(1, "12"), (1, "123"), (0, "1"), (1, "1234")] {
         let response = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{bytes}", bytes.len());
         for byte in response.bytes() {
@@ -253,7 +254,7 @@ fn a_client_opens_what_it_needs_and_closes_when_it_has_all() {
     assert_eq!((wires.text(0).matches("GET").count(), wires.text(1).matches("GET").count()), (1, 3));
 }
 
-/// What becomes of a request on the only connection, if these bytes come, and then the end.
+/// The result of a request on the only connection if these bytes arrive, followed by the end.
 fn answer(bytes: &str) -> (Option<u16>, u64, Option<Failure>) {
     let (mut client, mut fetches, mut wires) = client(&["/5"], 1);
     wires.line(0).incoming.extend(bytes.as_bytes());
@@ -273,7 +274,7 @@ fn responses_and_their_ends() {
     assert_eq!(answer("HTTP/1.0 200 OK\r\n\r\n123"), (Some(200), 3, None));
     let lost = Some(Failure::ConnectionLost);
     assert_eq!(answer("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n123"), (Some(200), 3, lost));
-    // It could be asked again, but there is no other connection.
+    // It could be retried, but there is no other connection.
     assert_eq!(answer("HTTP/1.1 200"), (None, 0, Some(Failure::NotProcessed)));
     assert_eq!(answer(""), (None, 0, Some(Failure::NotProcessed)));
     let malformed = |bytes| matches!(answer(bytes).2, Some(Failure::Malformed(_)));
@@ -282,7 +283,7 @@ fn responses_and_their_ends() {
     assert!(malformed("HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n"));
     assert!(malformed("HTTP/1.1 101 Switching Protocols\r\n\r\n"));
     assert!(malformed("\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"));
-    // Section 6.3: none of these has content, whatever its fields say.
+    // Section 6.3: none of these has content, whatever its fields.
     for status in ["204 None", "304 Not Modified"] {
         for length in ["content-length: 5", "transfer-encoding: chunked"] {
             let (_, bytes, failure) = answer(&format!("HTTP/1.1 {status}\r\n{length}\r\n\r\n"));
@@ -291,7 +292,7 @@ fn responses_and_their_ends() {
     }
 }
 
-/// RFC 9112 sections 7.1 and 8: chunks, whole, cut off, and none.
+/// RFC 9112 sections 7.1 and 8: chunks that are complete, truncated and malformed.
 #[test]
 fn a_client_reads_chunks() {
     let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -303,7 +304,7 @@ fn a_client_reads_chunks() {
     assert_eq!(answer(&format!("{head}3\r\nabc\r\n")), (Some(200), 3, lost));
     let bad = answer(&format!("{head}3\r\nabcd\r\n0\r\n\r\n"));
     assert!(matches!(bad.2, Some(Failure::Malformed(_))));
-    // The connection goes on behind them: byte by byte, and with the next request.
+    // The connection continues after them: byte by byte, and with the next request.
     let (mut client, mut fetches, mut wires) = client(&["/1", "/2"], 1);
     for bytes in [format!("{head}3\r\nabc\r\n00\r\n\r\n"), format!("{head}1\r\nd\r\n0\r\n\r\n")] {
         for byte in bytes.bytes() {
@@ -315,9 +316,9 @@ fn a_client_reads_chunks() {
     assert_eq!((bytes, fetches.are_over(), wires.text(0).matches("GET").count()), (vec![3, 1], true, 2));
 }
 
-/// RFC 9112 section 6.3: what comes behind a response is never taken for the next one.
+/// RFC 9112 section 6.3: data after a response is never taken for the next one.
 #[test]
-fn what_comes_behind_a_response_ends_the_connection() {
+fn data_after_a_response_ends_the_connection() {
     let response = "HTTP/1.1 200 OK\r\ncontent-length: 2000\r\n\r\n";
     for length in [0, 2000] {
         let (mut client, mut fetches, mut wires) = client(&["/1", "/2"], 1);
@@ -330,13 +331,13 @@ fn what_comes_behind_a_response_ends_the_connection() {
     }
 }
 
-/// RFC 9110 section 9.3.2: the response to HEAD has no content, whatever it tells.
+/// RFC 9110 section 9.3.2: the response to HEAD has no content, whatever its fields.
 #[test]
 fn a_response_to_head_is_its_head() {
     let requests = ["/1", "/2"].map(|path| Request { method: Method::Head, ..Request::get(path) });
     let mut fetches = Fetches::new(requests.to_vec(), 6, Box::new(Discard));
     let (mut client, mut wires) = (Http1Client::new("a"), Wires { limit: 1, ..Wires::default() });
-    fetches.begin_order(Time::ZERO);
+    fetches.start(Time::ZERO);
     client.on_event(Time::ZERO, &Event::Connected, &mut fetches, &mut wires);
     for field in ["content-length: 7", "transfer-encoding: chunked"] {
         wires.line(0).incoming.extend(format!("HTTP/1.1 200 OK\r\n{field}\r\n\r\n").as_bytes());
@@ -345,7 +346,7 @@ fn a_response_to_head_is_its_head() {
     assert!(fetches.results().iter().all(|result| result.is_complete() && result.bytes == 0));
 }
 
-/// RFC 9112 section 9.3.1: a request whose connection ended before the response began is asked again on another one.
+/// RFC 9112 section 9.3.1: a request whose connection ended before the response started is retried on another one.
 #[test]
 fn a_connection_that_ends_is_replaced() {
     let (mut client, mut fetches, mut wires) = client(&["/5"], 2);

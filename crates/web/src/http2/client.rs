@@ -14,20 +14,20 @@ use wire::{Direction, Side, StreamId};
 /// The largest stream identifier of a client (RFC 9113 section 5.1.1).
 const LAST_STREAM: u32 = (1 << 31) - 1;
 
-/// A request that is underway.
+/// A request in flight.
 #[derive(Debug)]
 struct Exchange {
     index: usize,
     method: Method,
-    /// The final head, once it has come, and what the sink wants of the body.
+    /// The final head, once received, and what the sink wants of the body.
     head: Option<(ResponseHead, Take)>,
-    /// Bytes of content that came.
+    /// The received bytes of content.
     received: u64,
-    /// Whether trailers have come.
+    /// Whether trailers were received.
     trailed: bool,
 }
 
-/// The client's end of a connection.
+/// The client end of a connection.
 #[derive(Debug)]
 pub(crate) struct Http2Client {
     authority: String,
@@ -36,9 +36,9 @@ pub(crate) struct Http2Client {
     stream: Option<StreamId>,
     exchanges: BTreeMap<u32, Exchange>,
     next: u32,
-    /// Whether no more requests are sent: the server is going away, or the connection is being closed.
+    /// Whether no more requests are sent, because the server is going away or the connection is being closed.
     closing: bool,
-    /// Whether this side has said goodbye.
+    /// Whether GOAWAY was sent or the connection has ended.
     ended: bool,
     broken: bool,
 }
@@ -73,26 +73,26 @@ impl Http2Client {
         match *event {
             Event::Connected => {
                 self.stream = transport.open(Direction::Bidirectional).ok();
-                self.ask(now, fetches, transport);
+                self.send_requests(now, fetches, transport);
             }
             Event::Readable(stream) if self.stream == Some(stream) && !self.broken => {
                 if let Err(error) = self.read(now, stream, fetches, transport) {
                     self.fail(error, transport);
                 }
-                self.ask(now, fetches, transport);
+                self.send_requests(now, fetches, transport);
             }
-            Event::Writable(_) => self.ask(now, fetches, transport),
+            Event::Writable(_) => self.send_requests(now, fetches, transport),
             Event::Ended => {
                 for exchange in std::mem::take(&mut self.exchanges).into_values() {
                     fetches.finish(now, exchange.index, Some(Failure::ConnectionLost));
                 }
-                fetches.give_up_waiting(now);
+                fetches.fail_waiting(now);
             }
             _ => {}
         }
     }
 
-    /// Gives up a request that is underway.
+    /// Cancels a request in flight.
     pub(crate) fn cancel(
         &mut self,
         now: Time,
@@ -104,11 +104,11 @@ impl Http2Client {
         if let Some(stream) = found.map(|(stream, _)| *stream) {
             self.session.reset(stream, Code::CANCEL);
             self.conclude(now, stream, Some(Failure::Cancelled), fetches);
-            self.ask(now, fetches, transport);
+            self.send_requests(now, fetches, transport);
         }
     }
 
-    /// Closes the connection with the peer's error (RFC 9113 section 5.4.1). What is underway ends with it.
+    /// Closes the connection with an error (RFC 9113 section 5.4.1), which ends all requests.
     fn fail(&mut self, error: Error, transport: &mut dyn Transport) {
         (self.broken, self.closing, self.ended) = (true, true, true);
         self.session.go_away(0, error.code);
@@ -123,13 +123,13 @@ impl Http2Client {
         transport.close(code.0.into(), why);
     }
 
-    /// Sends as many requests as may be underway and as the peer admits, and what else there is to be sent.
-    pub(crate) fn ask(&mut self, now: Time, fetches: &mut Fetches, transport: &mut dyn Transport) {
+    /// Sends as many requests as the client and the peer permit, and all other pending frames.
+    pub(crate) fn send_requests(&mut self, now: Time, fetches: &mut Fetches, transport: &mut dyn Transport) {
         let Some(stream) = self.stream.filter(|_| !self.broken) else { return };
         if self.closing {
-            fetches.give_up_waiting(now);
+            fetches.fail_waiting(now);
         }
-        // Section 6.5.2: before the server has told its limit there is none; no server of today has less than this.
+        // Section 6.5.2: initially there is no limit; current servers permit at least this many.
         let most = self.session.peer.max_concurrent_streams.unwrap_or(MAX_STREAMS) as usize;
         while !self.closing
             && self.exchanges.len() < most
@@ -142,11 +142,11 @@ impl Http2Client {
             let limit = self.session.peer.max_header_list;
             let is_valid = request.path.starts_with('/') && request.path.bytes().all(|byte| byte > b' ');
             if !is_valid || limit.is_some_and(|limit| size > limit.into()) || self.next > LAST_STREAM {
-                fetches.note_asked(now, None);
+                fetches.note_sent(now, None);
                 fetches.finish(now, index, Some(Failure::Unsupported));
                 continue;
             }
-            fetches.note_asked(now, Some(self.next.into()));
+            fetches.note_sent(now, Some(self.next.into()));
             self.session.fields(self.next, &fields, true);
             self.session.open(self.next);
             let exchange = Exchange { index, method, head: None, received: 0, trailed: false };
@@ -155,7 +155,7 @@ impl Http2Client {
         }
         if fetches.are_over() && !self.ended {
             (self.closing, self.ended) = (true, true);
-            // Section 6.8: whoever closes says so.
+            // Section 6.8: GOAWAY precedes the close.
             self.session.go_away(0, Code::NO_ERROR);
             return self.end(transport, Code::NO_ERROR, "done");
         }
@@ -188,9 +188,9 @@ impl Http2Client {
                 Err(error) => Err(error),
             };
             match result {
-                // Section 5.4.2.
+                // Section 5.4.2: a stream error resets the stream.
                 Err(Error { code, stream: Some(stream), why }) => {
-                    // No stream that was never opened can be reset: section 5.1.
+                    // Section 5.1: a stream that was never opened cannot be reset.
                     self.check_open(stream).map_err(|_| Error::connection(code, why))?;
                     self.session.note_reset()?;
                     self.session.reset(stream, code);
@@ -224,7 +224,7 @@ impl Http2Client {
                 self.check_open(stream)?;
                 if let Some(exchange) = self.exchanges.remove(&stream) {
                     self.session.close(stream);
-                    // Section 8.7: nothing was done with it.
+                    // Section 8.7: the request was not processed.
                     if code == Code::REFUSED_STREAM {
                         fetches.refuse(now, exchange.index);
                     } else {
@@ -233,21 +233,21 @@ impl Http2Client {
                 }
             }
             Step::GoAway(last) => {
-                // Section 6.8: streams above the last were not looked at, and no more may be opened.
+                // Section 6.8: higher streams were not processed, and no more may be opened.
                 self.closing = true;
                 for (stream, exchange) in self.exchanges.split_off(&last.saturating_add(1)) {
                     self.session.close(stream);
                     fetches.finish(now, exchange.index, Some(Failure::NotProcessed));
                 }
             }
-            // Requests have no content that would wait for it.
+            // Requests have no content that waits for window.
             Step::Window(stream, _) if stream > 0 => self.check_open(stream)?,
             _ => {}
         }
         Ok(())
     }
 
-    /// Section 5.1: on a stream that is idle nothing comes, and the server opens none.
+    /// Section 5.1: no frames are received on an idle stream, and the server opens none.
     fn check_open(&self, stream: u32) -> Result<(), Error> {
         if stream >= self.next || stream.is_multiple_of(2) {
             return Err(Error::connection(Code::PROTOCOL_ERROR, "a frame on a stream that is idle"));
@@ -255,7 +255,7 @@ impl Http2Client {
         Ok(())
     }
 
-    /// Section 5.1: on a stream that has ended nothing comes, unless it was reset here and the peer does not know yet.
+    /// Section 5.1: no frames are received on a closed stream, unless it was reset here and the peer does not know yet.
     fn check_stays(&self, stream: u32) -> Result<(), Error> {
         if self.exchanges.contains_key(&stream) || self.session.was_reset(stream) {
             return Ok(());
@@ -263,7 +263,7 @@ impl Http2Client {
         Err(Error::stream(stream, Code::STREAM_CLOSED, "a frame on a stream that is closed"))
     }
 
-    /// Whether a DATA frame with so much content can come.
+    /// Checks whether a DATA frame with this much content is valid.
     fn on_data(&self, stream: u32, length: u64) -> Result<(), Error> {
         self.check_open(stream)?;
         self.check_stays(stream)?;
@@ -282,7 +282,7 @@ impl Http2Client {
         Ok(())
     }
 
-    /// Reads content; whether any was there.
+    /// Reads content. Returns whether any was available.
     fn on_content(
         &mut self,
         (now, connection): (Time, StreamId),
@@ -295,7 +295,7 @@ impl Http2Client {
             let take = exchange.head.as_ref().map(|(_, take)| *take)?;
             Some((exchange, take))
         }) else {
-            // Section 5.1: what was underway to a stream that was reset here is passed over.
+            // Section 5.1: frames in flight to a stream that was reset here are ignored.
             let Ok(read) = transport.skip(connection, left) else { return Ok(false) };
             self.session.note_content(&read);
             return Ok(read.bytes > 0);
@@ -306,7 +306,7 @@ impl Http2Client {
                 self.session.note_content(&read);
                 Ok(read.bytes > 0)
             }
-            // Nothing is there, or the connection is over: the session finds out.
+            // Nothing is available, or the connection has ended, which the session will detect.
             Ok(Err(_)) => Ok(false),
             Err((read, failure)) => {
                 self.session.note_content(&read);
@@ -346,7 +346,7 @@ impl Http2Client {
 }
 
 impl Exchange {
-    /// A field section: why the request is over, if it is.
+    /// Handles a field section. Returns the reason if the request has failed.
     fn on_fields(
         &mut self,
         now: Time,
@@ -377,12 +377,12 @@ impl Exchange {
                 Error::stream(stream, Code::PROTOCOL_ERROR, "an interim response that ends the stream");
             return if ends { Err(error) } else { Ok(None) };
         }
-        let told = Head {
+        let info = Head {
             status: Some(head.status),
             content_length: head.content_length,
             content_type: head.content_type.clone(),
         };
-        match fetches.begin(now, self.index, &told) {
+        match fetches.begin(now, self.index, &info) {
             Ok(take) => {
                 self.head = Some((head, take));
                 Ok(None)

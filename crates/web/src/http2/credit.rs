@@ -1,10 +1,10 @@
-//! What the peer may still send (RFC 9113 section 6.9).
+//! The flow-control credit granted to the peer (RFC 9113 section 6.9).
 
 /// A flow-control window of this side.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Credit {
     left: i64,
-    /// What was read since more was granted.
+    /// Bytes read since the last grant.
     read: u32,
     window: u32,
 }
@@ -13,12 +13,12 @@ impl Credit {
     pub(super) fn new(window: u32) -> Credit {
         Credit { left: window.into(), read: 0, window }
     }
-    /// A frame of this length comes; whether it may.
+    /// Consumes credit for a received frame. Returns `false` if the peer has exceeded the window.
     pub(super) fn spend(&mut self, length: u32) -> bool {
         self.left -= i64::from(length);
         self.left >= 0
     }
-    /// It was read: what is to be granted anew, once that is half of the window.
+    /// Records that data was read. Returns the credit to grant, once it is half of the window.
     pub(super) fn read(&mut self, length: u32) -> Option<u32> {
         self.read += length;
         if self.read == 0 || self.read < self.window / 2 {
@@ -33,9 +33,10 @@ impl Credit {
 mod tests {
     use super::*;
 
-    /// RFC 9113 sections 6.9 and 6.9.1: half of a window is granted at once, nothing never, and no byte above it is taken.
+    /// RFC 9113 sections 6.9 and 6.9.1: credit is granted by half of the window, never as zero, and not a byte beyond
+    /// it is accepted.
     #[test]
-    fn half_of_a_window_is_granted_at_once() {
+    fn credit_is_granted_by_half_of_the_window() {
         let mut credit = Credit::new(100);
         assert!(credit.spend(49) && credit.read(49).is_none());
         assert!(credit.spend(1));

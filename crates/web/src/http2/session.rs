@@ -1,4 +1,4 @@
-//! What both ends of a connection of HTTP/2 have in common: frames in and out, settings, fields, flow control.
+//! The common part of both ends of an HTTP/2 connection: frames, settings, fields, flow control.
 
 use super::credit::Credit;
 use super::{MAX_FIELD_SECTION, Windows};
@@ -12,57 +12,57 @@ use std::collections::{BTreeMap, BTreeSet};
 use transport::{Data, Read, StreamError, Transport};
 use wire::{Side, StreamId};
 
-/// The most that may wait to be sent beside bodies: what answers a peer that only makes work stays below.
+/// The maximum size of pending frames other than DATA, which bounds the responses to a peer that only causes work.
 const MAX_OUT: usize = 1 << 18;
-/// The most frames of one field block.
+/// The maximum number of frames of a field block.
 const MAX_CONTINUATIONS: u32 = 64;
-/// The most streams that may be reset in a row, by the peer or for what it did, without one that comes to its end.
+/// The maximum number of consecutive stream resets, by the peer or provoked by it, without a completed stream.
 const MAX_RESETS: u32 = 1000;
-/// The most frames in a row that make work and carry nothing (section 10.5).
+/// The maximum number of consecutive frames that cause work and carry nothing (section 10.5).
 const MAX_IDLE: u32 = 10_000;
-/// The streams reset here of which is remembered that something may still be underway to them.
+/// The maximum number of remembered streams that were reset here and may still receive frames.
 const MAX_REMEMBERED: usize = 256;
 
-/// What comes next of a connection.
+/// The next event of a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Nothing for now.
+    /// Nothing is available.
     Blocked,
-    /// A field section on a stream; `None` if it is larger than is taken. Whether the stream ends with it.
+    /// A field section on a stream (`None` if it is too large), and whether it ends the stream.
     Fields(u32, Option<Vec<Field>>, bool),
-    /// A DATA frame with so much content begins on a stream.
+    /// A DATA frame with this much content begins on a stream.
     Data(u32, u64),
-    /// So much of it is left to be read and told by [`Session::note_content`].
+    /// This much content is left to be read and reported by [`Session::note_content`].
     Content(u32, u64),
-    /// The content of a DATA frame was all read, and the stream ends with it.
+    /// All content of a DATA frame was read, and the frame ends the stream.
     ContentEnd(u32),
     /// The peer has reset a stream.
     Reset(u32, Code),
-    /// More may be sent: on a stream, or 0: on all.
+    /// The window of a stream, or of the connection (0), has grown.
     Window(u32, u32),
-    /// What may be sent on each stream has changed by so much.
+    /// The windows of all streams have changed by this amount.
     WindowsShift(i64),
     /// The priority of a stream.
     Priority(u32, Priority),
-    /// The peer looks at no stream above this one.
+    /// The peer processes no stream above this one.
     GoAway(u32),
     /// The end of the connection.
     End,
 }
 
-/// Where in a frame the connection is.
+/// The position within the current frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Inside {
+enum Position {
     Preface(usize),
     Head,
     Payload(FrameHead),
-    /// DATA: so much content will come, and so much padding behind it.
-    Begun {
+    /// DATA before its first byte: the size of its content and of its padding.
+    DataStart {
         head: FrameHead,
         left: u64,
         padding: u64,
     },
-    /// DATA: so much content is left, and so much padding behind it.
+    /// DATA: the content left, and the size of the padding after it.
     Content {
         head: FrameHead,
         left: u64,
@@ -72,7 +72,7 @@ enum Inside {
     PadLength(FrameHead),
 }
 
-/// A field block of which some has come (RFC 9113 section 4.3).
+/// An incomplete field block (RFC 9113 section 4.3).
 #[derive(Debug)]
 struct Block {
     stream: u32,
@@ -85,48 +85,49 @@ struct Block {
 #[derive(Debug)]
 pub(super) struct Session {
     side: Side,
-    inside: Inside,
-    /// What has come of a frame's head or of its payload.
+    position: Position,
+    /// The received part of the frame head or payload.
     kept: Vec<u8>,
     block: Option<Block>,
     decoder: Decoder,
     encoder: Encoder,
-    /// The settings of the peer.
+    /// The peer's settings.
     pub(super) peer: Settings,
-    told: bool,
-    /// Frames other than DATA that wait to be written.
+    settings_received: bool,
+    /// Pending frames other than DATA.
     out: Vec<u8>,
-    /// What may be sent on all streams together.
+    /// The send window of the connection.
     pub(super) window: i64,
-    /// What the peer may still send on all streams together.
+    /// The credit granted to the peer for the connection.
     credit: Credit,
-    /// The same on each stream on which it may still send.
+    /// The credit granted to the peer for each stream.
     credits: BTreeMap<u32, Credit>,
-    /// What each stream begins with.
+    /// The initial window of each stream.
     stream_window: u32,
-    /// Streams that were reset here: what comes on them is passed over (section 5.1). At most [`MAX_REMEMBERED`].
+    /// Streams that were reset here, whose frames are ignored (section 5.1). At most [`MAX_REMEMBERED`].
     reset: BTreeSet<u32>,
     resets: u32,
-    /// Frames in a row that carried nothing.
+    /// The number of consecutive frames without content.
     idle: u32,
     /// Whether the peer's end of the connection was read.
     ended: bool,
 }
 
 impl Session {
-    /// One that has its first frames ready to be written (section 3.4). The window of a stream is that of the settings.
+    /// Creates a session with its first frames pending (section 3.4). The initial window of the settings is that in
+    /// `windows`.
     pub(super) fn new(side: Side, settings: &Settings, windows: &Windows) -> Session {
         // The window of the connection can only grow (section 6.9.2).
         let window = windows.connection.clamp(DEFAULT_WINDOW, MAX_WINDOW);
         let mut session = Session {
             side,
-            inside: if side == Side::Server { Inside::Preface(0) } else { Inside::Head },
+            position: if side == Side::Server { Position::Preface(0) } else { Position::Head },
             kept: Vec::new(),
             block: None,
             decoder: Decoder::default(),
             encoder: Encoder::default(),
             peer: Settings::default(),
-            told: false,
+            settings_received: false,
             out: if side == Side::Client { PREFACE.to_vec() } else { Vec::new() },
             window: DEFAULT_WINDOW.into(),
             credit: Credit::new(window),
@@ -148,7 +149,7 @@ impl Session {
         session
     }
 
-    /// Adds a frame to what is to be written.
+    /// Adds a pending frame.
     fn frame(&mut self, kind: Kind, flags: Flags, stream: u32, payload: &[u8]) {
         FrameHead { length: payload.len() as u32, kind, flags, stream }.encode(&mut self.out);
         self.out.extend_from_slice(payload);
@@ -157,7 +158,7 @@ impl Session {
         self.frame(Kind::WINDOW_UPDATE, Flags::NONE, stream, &more.to_be_bytes());
     }
 
-    /// Adds a field section (section 6.2), in as many frames as the peer's largest needs.
+    /// Adds a field section (section 6.2), split into frames of the peer's maximum size.
     pub(super) fn fields(&mut self, stream: u32, fields: &[Field], ends: bool) {
         let mut block = Vec::new();
         self.encoder.encode(&mut block, fields);
@@ -172,11 +173,11 @@ impl Session {
             kind = Kind::CONTINUATION;
         }
     }
-    /// The peer may send on a stream.
+    /// Lets the peer send on a stream.
     pub(super) fn open(&mut self, stream: u32) {
         self.credits.insert(stream, Credit::new(self.stream_window));
     }
-    /// The peer may send no more on a stream.
+    /// The peer can no longer send on a stream.
     pub(super) fn close(&mut self, stream: u32) {
         self.credits.remove(&stream);
     }
@@ -189,11 +190,12 @@ impl Session {
         }
         self.frame(Kind::RST_STREAM, Flags::NONE, stream, &code.0.to_be_bytes());
     }
-    /// Whether a stream was reset here, so that what comes on it was perhaps sent before the peer knew (section 5.1).
+    /// Whether a stream was reset here, so that the peer may have sent a frame before it knew (section 5.1).
     pub(super) fn was_reset(&self, stream: u32) -> bool {
         self.reset.contains(&stream)
     }
-    /// A stream was reset, by the peer or for what it did. What costs one side work and the other nothing has a limit.
+    /// Counts a reset by the peer or provoked by it. Such resets are cheap for the peer and costly for this side, so
+    /// they are limited.
     pub(super) fn note_reset(&mut self) -> Result<(), Error> {
         self.resets += 1;
         if self.resets > MAX_RESETS {
@@ -201,7 +203,7 @@ impl Session {
         }
         Ok(())
     }
-    /// A frame carried nothing.
+    /// Counts a frame without content.
     fn note_idle(&mut self) -> Result<(), Error> {
         self.idle += 1;
         if self.idle > MAX_IDLE {
@@ -209,12 +211,12 @@ impl Session {
         }
         Ok(())
     }
-    /// Tells the peer the last stream that was looked at, and why no other will be (section 6.8).
+    /// Sends the last processed stream and the reason for the end (section 6.8).
     pub(super) fn go_away(&mut self, last: u32, code: Code) {
         self.frame(Kind::GOAWAY, Flags::NONE, 0, &[last.to_be_bytes(), code.0.to_be_bytes()].concat());
     }
 
-    /// Writes what waits beside bodies; whether nothing is left of it.
+    /// Writes the pending frames. Returns whether none are left.
     pub(super) fn flush(&mut self, stream: StreamId, transport: &mut dyn Transport) -> bool {
         while !self.out.is_empty() {
             match transport.write(stream, Data::Bytes(&self.out)) {
@@ -225,7 +227,7 @@ impl Session {
         true
     }
 
-    /// A response has come, or was written, to its end.
+    /// A response was completely received or written.
     pub(super) fn note_completed(&mut self) {
         self.resets = 0;
     }
@@ -234,15 +236,15 @@ impl Session {
         self.idle = 0;
     }
 
-    /// Reads up to the next thing of interest.
+    /// Reads up to the next event.
     pub(super) fn step(&mut self, stream: StreamId, transport: &mut dyn Transport) -> Result<Step, Error> {
         loop {
             if self.out.len() > MAX_OUT {
                 return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "more to answer than is taken"));
             }
-            match self.inside {
-                Inside::Begun { head, left, padding } => {
-                    self.inside = Inside::Content { head, left, padding };
+            match self.position {
+                Position::DataStart { head, left, padding } => {
+                    self.position = Position::Content { head, left, padding };
                     if left > 0 {
                         self.idle = 0;
                     } else if !head.flags.has(Flags::END_STREAM) {
@@ -250,22 +252,22 @@ impl Session {
                     }
                     return Ok(Step::Data(head.stream, left));
                 }
-                Inside::Content { head, left: 0, padding: 0 } => {
-                    self.inside = Inside::Head;
-                    self.give_back(&head);
+                Position::Content { head, left: 0, padding: 0 } => {
+                    self.position = Position::Head;
+                    self.grant_credit(&head);
                     if head.flags.has(Flags::END_STREAM) {
                         return Ok(Step::ContentEnd(head.stream));
                     }
                 }
-                Inside::Content { head, left: 0, padding } => {
+                Position::Content { head, left: 0, padding } => {
                     let Some(read) = self.take(transport.skip(stream, padding)) else {
                         return Ok(Step::Blocked);
                     };
-                    self.inside = Inside::Content { head, left: 0, padding: padding - read };
+                    self.position = Position::Content { head, left: 0, padding: padding - read };
                 }
-                Inside::Content { head, left, .. } => return Ok(Step::Content(head.stream, left)),
-                Inside::Payload(head) if self.kept.len() == head.length as usize => {
-                    self.inside = Inside::Head;
+                Position::Content { head, left, .. } => return Ok(Step::Content(head.stream, left)),
+                Position::Payload(head) if self.kept.len() == head.length as usize => {
+                    self.position = Position::Head;
                     let payload = std::mem::take(&mut self.kept);
                     let step = self.on_frame(&head, &payload)?;
                     self.kept = payload;
@@ -276,7 +278,7 @@ impl Session {
                 }
                 _ => match self.advance(stream, transport)? {
                     true => {}
-                    // Section 5.4: a connection that ends inside a frame has nobody left to be told.
+                    // Section 5.4: if a connection ends within a frame, nobody is left to receive an error.
                     false if self.ended => return Ok(Step::End),
                     false => return Ok(Step::Blocked),
                 },
@@ -284,7 +286,7 @@ impl Session {
         }
     }
 
-    /// How many bytes were read; `None`: none are there.
+    /// The number of bytes read; `None` if none were available.
     fn take(&mut self, read: Result<Read, StreamError>) -> Option<u64> {
         match read {
             Ok(read) => {
@@ -299,37 +301,37 @@ impl Session {
         }
     }
 
-    /// Reads a piece of what is not content; whether there was any.
+    /// Reads a piece other than content. Returns whether there was any.
     fn advance(&mut self, stream: StreamId, transport: &mut dyn Transport) -> Result<bool, Error> {
-        let wanted = match self.inside {
-            Inside::Preface(have) => PREFACE.len() - have,
-            Inside::Payload(head) => head.length as usize - self.kept.len(),
-            Inside::PadLength(_) => 1,
+        let wanted = match self.position {
+            Position::Preface(have) => PREFACE.len() - have,
+            Position::Payload(head) => head.length as usize - self.kept.len(),
+            Position::PadLength(_) => 1,
             _ => FRAME_HEAD - self.kept.len(),
         };
         let mut bytes = [0; 256];
         let room = wanted.min(bytes.len());
         let Some(read) = self.take(transport.read(stream, &mut bytes[..room])) else { return Ok(false) };
         let bytes = &bytes[..read as usize];
-        match self.inside {
-            Inside::Preface(have) => {
-                // Section 3.4.
+        match self.position {
+            Position::Preface(have) => {
+                // Section 3.4: the client preface.
                 if !PREFACE[have..].starts_with(bytes) {
                     return Err(Error::connection(Code::PROTOCOL_ERROR, "no preface of HTTP/2"));
                 }
                 let have = have + bytes.len();
-                self.inside = if have == PREFACE.len() { Inside::Head } else { Inside::Preface(have) };
+                self.position = if have == PREFACE.len() { Position::Head } else { Position::Preface(have) };
             }
-            Inside::PadLength(head) => {
+            Position::PadLength(head) => {
                 let padding = u64::from(bytes[0]);
                 let left = u64::from(head.length) - 1;
-                // Section 6.1.
+                // Section 6.1: the padding must fit into the frame.
                 let Some(left) = left.checked_sub(padding) else {
                     return Err(Error::connection(Code::PROTOCOL_ERROR, "more padding than there is room"));
                 };
-                self.inside = Inside::Begun { head, left, padding };
+                self.position = Position::DataStart { head, left, padding };
             }
-            Inside::Payload(_) => self.kept.extend_from_slice(bytes),
+            Position::Payload(_) => self.kept.extend_from_slice(bytes),
             _ => {
                 self.kept.extend_from_slice(bytes);
                 if let Ok(head) = <[u8; FRAME_HEAD]>::try_from(self.kept.as_slice()) {
@@ -343,33 +345,33 @@ impl Session {
 
     fn enter(&mut self, head: FrameHead) -> Result<(), Error> {
         // Section 3.4: the first frame is SETTINGS.
-        if !self.told && (head.kind != Kind::SETTINGS || head.flags.has(Flags::ACK)) {
+        if !self.settings_received && (head.kind != Kind::SETTINGS || head.flags.has(Flags::ACK)) {
             return Err(Error::connection(Code::PROTOCOL_ERROR, "the first frame is no SETTINGS"));
         }
-        // Section 6.10: a field block is not interrupted, and nothing else is continued.
+        // Section 6.10: a field block must not be interrupted, and only field blocks are continued.
         let continues = self.block.as_ref().is_some_and(|block| block.stream == head.stream);
         if (head.kind == Kind::CONTINUATION) != self.block.is_some() || self.block.is_some() && !continues {
             return Err(Error::connection(Code::PROTOCOL_ERROR, "a field block that is interrupted"));
         }
         head.check()?;
-        // Section 8.4: nothing is pushed; the client has said so.
+        // Section 8.4: push was disabled by the client.
         if head.kind == Kind::PUSH_PROMISE {
             return Err(Error::connection(Code::PROTOCOL_ERROR, "a push that was not allowed"));
         }
-        self.inside = match head.kind {
+        self.position = match head.kind {
             Kind::DATA => {
-                // Section 6.9.1: padding counts too. On a stream that is closed here nothing else counts it.
+                // Section 6.9.1: padding counts too. On a closed stream only the connection window counts it.
                 let fits = self.credits.get_mut(&head.stream).is_none_or(|credit| credit.spend(head.length));
                 if !self.credit.spend(head.length) || !fits {
                     return Err(Error::connection(Code::FLOW_CONTROL_ERROR, "more content than was allowed"));
                 }
                 if head.flags.has(Flags::PADDED) {
-                    Inside::PadLength(head)
+                    Position::PadLength(head)
                 } else {
-                    Inside::Begun { head, left: head.length.into(), padding: 0 }
+                    Position::DataStart { head, left: head.length.into(), padding: 0 }
                 }
             }
-            _ => Inside::Payload(head),
+            _ => Position::Payload(head),
         };
         Ok(())
     }
@@ -381,26 +383,26 @@ impl Session {
             Frame::Settings(payload) => {
                 self.note_idle()?;
                 let before = i64::from(self.peer.initial_window);
-                // Section 6.5.3: in their order; a table that is made small and large again has to be told as both (RFC 7541
-                // section 4.2).
+                // Section 6.5.3: settings are processed in order. A table that shrinks and grows again requires two
+                // updates (RFC 7541 section 4.2).
                 for setting in Settings::split(payload)? {
                     self.peer.update(setting)?;
                     self.encoder.set_limit(self.peer.header_table_size.into());
-                    // Section 6.5.2: a server does not take pushes.
+                    // Section 6.5.2: a server must not enable push.
                     if self.side == Side::Client && setting == [0, 2, 0, 0, 0, 1] {
                         return Err(Error::connection(Code::PROTOCOL_ERROR, "a server that enables pushes"));
                     }
                 }
-                self.told = true;
+                self.settings_received = true;
                 self.frame(Kind::SETTINGS, Flags::ACK, 0, &[]);
-                // Section 6.9.2.
+                // Section 6.9.2: the windows of all streams change.
                 return Ok(Some(Step::WindowsShift(i64::from(self.peer.initial_window) - before)));
             }
             Frame::Ping(bytes) => self.frame(Kind::PING, Flags::ACK, 0, &bytes),
             Frame::WindowUpdate(more) => {
                 if stream == 0 {
                     self.window += i64::from(more);
-                    // Section 6.9.1.
+                    // Section 6.9.1: the window must not exceed 2^31 - 1.
                     if self.window > i64::from(MAX_WINDOW) {
                         let why = "the window of the connection grows too large";
                         return Err(Error::connection(Code::FLOW_CONTROL_ERROR, why));
@@ -417,7 +419,7 @@ impl Session {
                 return Ok(Some(Step::Priority(stream, priority)));
             }
             Frame::PriorityUpdate(..) if self.side == Side::Client => {
-                // RFC 9218 section 7.1.
+                // RFC 9218 section 7.1: servers do not send PRIORITY_UPDATE.
                 return Err(Error::connection(Code::PROTOCOL_ERROR, "a server that tells a priority"));
             }
             Frame::Ignored => self.note_idle()?,
@@ -443,22 +445,22 @@ impl Session {
         let fields = match self.decoder.decode(&block.bytes, MAX_FIELD_SECTION.into()) {
             Ok(fields) => Some(fields),
             Err(BadBlock::TooLarge) => None,
-            // Section 4.3.
+            // Section 4.3: a decoding error is a connection error.
             Err(BadBlock::Undecodable(why)) => return Err(Error::connection(Code::COMPRESSION_ERROR, why)),
         };
         Ok(Some(Step::Fields(block.stream, fields, block.ends)))
     }
 
-    /// What was read of the content.
+    /// Records that content was read.
     pub(super) fn note_content(&mut self, read: &Read) {
         self.ended |= read.finished;
-        if let Inside::Content { left, .. } = &mut self.inside {
+        if let Position::Content { left, .. } = &mut self.position {
             *left -= read.bytes;
         }
     }
 
-    /// A DATA frame was read: the peer is granted anew what it took.
-    fn give_back(&mut self, head: &FrameHead) {
+    /// A DATA frame was read: grants the peer new credit.
+    fn grant_credit(&mut self, head: &FrameHead) {
         if let Some(more) = self.credit.read(head.length) {
             self.grant(0, more);
         }

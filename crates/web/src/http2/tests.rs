@@ -1,4 +1,4 @@
-//! The rules of RFC 9113, played to a server and to a client over a wire of bytes, whole and byte by byte.
+//! The rules of RFC 9113, tested on a server and a client over a byte stream, whole and byte by byte.
 
 use super::{Http2Client, Http2Server, MAX_STREAMS, Windows};
 use crate::VirtualSite;
@@ -13,7 +13,7 @@ use wire::{Direction, StreamId};
 
 const STREAM: StreamId = StreamId::new(wire::Side::Client, wire::Direction::Bidirectional, 0);
 
-/// A connection of bytes.
+/// A byte stream.
 #[derive(Default)]
 struct Wire {
     incoming: VecDeque<u8>,
@@ -77,7 +77,7 @@ fn frame(kind: Kind, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 fn block(lines: &[(&'static str, &'static str)]) -> Vec<u8> {
     let fields: Vec<Field> = lines.iter().map(|(name, value)| Field::new(*name, *value)).collect();
     let mut out = Vec::new();
-    // Blocks of one connection that share no entries: each is told with a table of nothing.
+    // The blocks of a connection share no entries: each is encoded with an empty table.
     let mut encoder = Encoder::default();
     encoder.set_limit(0);
     encoder.encode(&mut out, &fields);
@@ -91,12 +91,12 @@ const END_HEADERS: u8 = 4;
 fn get(stream: u32) -> Vec<u8> {
     frame(Kind::HEADERS, END_STREAM | END_HEADERS, stream, &block(&GET))
 }
-/// A request whose answer does not fit into the window that a stream begins with.
+/// A request whose response exceeds the initial window of a stream.
 fn large(stream: u32) -> Vec<u8> {
     let fields = [GET[0], GET[1], GET[2], (":path", "/100000")];
     frame(Kind::HEADERS, END_STREAM | END_HEADERS, stream, &block(&fields))
 }
-/// A request whose answer is complete at once.
+/// A request whose response is complete at once.
 fn head(stream: u32) -> Vec<u8> {
     let fields = [(":method", "HEAD"), GET[1], GET[2], GET[3]];
     frame(Kind::HEADERS, END_STREAM | END_HEADERS, stream, &block(&fields))
@@ -104,26 +104,26 @@ fn head(stream: u32) -> Vec<u8> {
 fn settings() -> Vec<u8> {
     frame(Kind::SETTINGS, 0, 0, &[])
 }
-/// What a client begins with, and these.
+/// The preface of a client, followed by these frames.
 fn from_client(frames: &[Vec<u8>]) -> Vec<u8> {
     [PREFACE, &settings(), &frames.concat()].concat()
 }
 
-/// What a side has written, without the bodies: head and payload of each frame.
+/// The frames that a side has written, without bodies: head and payload of each.
 fn frames(written: &[u8]) -> Vec<(FrameHead, Vec<u8>)> {
     let mut rest = written.strip_prefix(PREFACE).unwrap_or(written);
     let mut all = Vec::new();
-    while let Some((bytes, behind)) = rest.split_first_chunk::<FRAME_HEAD>() {
+    while let Some((bytes, after_head)) = rest.split_first_chunk::<FRAME_HEAD>() {
         let head = FrameHead::decode(*bytes).unwrap();
-        let (payload, behind) = behind.split_at(head.length as usize);
+        let (payload, after_head) = after_head.split_at(head.length as usize);
         all.push((head, payload.to_vec()));
-        rest = behind;
+        rest = after_head;
     }
     assert!(rest.is_empty());
     all
 }
 
-/// Plays bytes to a server in pieces; what it has written.
+/// Feeds bytes to a server in pieces. Returns what it has written.
 fn serve(bytes: &[u8], step: usize) -> Wire {
     let (mut server, mut wire) =
         (Http2Server::new(Box::new(schedule::Ranked::<schedule::Rfc9218>::default())), Wire::default());
@@ -136,13 +136,13 @@ fn serve(bytes: &[u8], step: usize) -> Wire {
     wire
 }
 
-/// The code of an error, and the stream that it is of unless it is of the connection.
-type Told = Option<(Code, Option<u32>)>;
-/// Of a request the status, the bytes that came, and why it failed.
+/// The code of an error, and its stream unless it is a connection error.
+type ReportedError = Option<(Code, Option<u32>)>;
+/// The status of a request, its received bytes, and its failure.
 type Fetched = (Option<u16>, u64, Option<Failure>);
 
-/// The error that a side has told.
-fn error(wire: &Wire) -> Told {
+/// The error that a side has reported.
+fn error(wire: &Wire) -> ReportedError {
     frames(&wire.written).into_iter().find_map(|(head, payload)| match Frame::decode(&head, &payload) {
         Ok(Frame::GoAway { code, .. }) => Some((code, None)),
         Ok(Frame::Reset(code)) => Some((code, Some(head.stream))),
@@ -213,9 +213,9 @@ fn requests_are_answered() {
     }
 }
 
-/// RFC 9113: the sections stand beside what breaks them.
+/// RFC 9113: the section follows the violation.
 #[test]
-fn what_clients_do_wrong() {
+fn violations_by_clients() {
     let c = |code| Some((code, None));
     let s = |code, stream| Some((code, Some(stream)));
     let path = block(&[GET[0], GET[1], GET[2]]);
@@ -226,7 +226,7 @@ fn what_clients_do_wrong() {
         &block(&[GET[0], GET[1], GET[2], GET[3], ("content-length", "1")]),
     );
     let opened = frame(Kind::HEADERS, END_HEADERS, 1, &block(&GET));
-    let cases: Vec<(&str, Vec<u8>, Told)> = vec![
+    let cases: Vec<(&str, Vec<u8>, ReportedError)> = vec![
         ("3.4: no preface", b"GET / HTTP/1.1\r\n\r\n".to_vec(), c(Code::PROTOCOL_ERROR)),
         ("3.4: no SETTINGS", [PREFACE, &get(1)].concat(), c(Code::PROTOCOL_ERROR)),
         ("4.2: too large", from_client(&[vec![0, 0x40, 1, 0, 0, 0, 0, 0, 1]]), c(Code::FRAME_SIZE_ERROR)),
@@ -246,7 +246,7 @@ fn what_clients_do_wrong() {
             from_client(&[frame(Kind::WINDOW_UPDATE, 0, 3, &[0, 0, 0, 1])]),
             c(Code::PROTOCOL_ERROR),
         ),
-        ("5.1: HEADERS behind the end", from_client(&[large(1), get(1)]), s(Code::STREAM_CLOSED, 1)),
+        ("5.1: HEADERS after the end", from_client(&[large(1), get(1)]), s(Code::STREAM_CLOSED, 1)),
         (
             "5.1: DATA there",
             from_client(&[large(1), frame(Kind::DATA, 0, 1, b"a")]),
@@ -379,12 +379,12 @@ fn what_clients_do_wrong() {
         ),
         ("8.1: no path", from_client(&[frame(Kind::HEADERS, 5, 1, &path)]), s(Code::PROTOCOL_ERROR, 1)),
         (
-            "8.1.1: more than told",
+            "8.1.1: more than announced",
             from_client(&[long.clone(), frame(Kind::DATA, 1, 1, b"ab")]),
             s(Code::PROTOCOL_ERROR, 1),
         ),
         (
-            "8.1.1: less than told",
+            "8.1.1: less than announced",
             from_client(&[long, frame(Kind::DATA, 1, 1, b"")]),
             s(Code::PROTOCOL_ERROR, 1),
         ),
@@ -415,7 +415,7 @@ fn what_clients_do_wrong() {
             c(Code::ENHANCE_YOUR_CALM),
         ),
         (
-            // Each request is complete, and each answer begun.
+            // Each request is complete, and each response has started.
             "10.5: requests that are reset at once",
             from_client(
                 &(0..1100)
@@ -436,9 +436,9 @@ fn what_clients_do_wrong() {
     }
 }
 
-/// RFC 9113 section 10.5: what the server is brought to reset counts as what the client resets.
+/// RFC 9113 section 10.5: resets by the server that the client provokes count like those by the client.
 #[test]
-fn streams_that_are_broken_at_once_have_a_limit() {
+fn provoked_resets_have_a_limit() {
     let broken = |at: u32| [large(2 * at + 1), frame(Kind::WINDOW_UPDATE, 0, 2 * at + 1, &[0; 4])].concat();
     let wire = serve(&from_client(&(0..1001).map(broken).collect::<Vec<_>>()), 1000);
     assert_eq!(wire.closed, Some(Code::ENHANCE_YOUR_CALM.0.into()));
@@ -455,9 +455,9 @@ fn streams_have_a_limit() {
     assert_eq!(error(&wire), Some((Code::REFUSED_STREAM, Some(2 * MAX_STREAMS + 1))));
 }
 
-/// RFC 9113 sections 6.9.1 and 6.9.2: no more than the windows admit, whichever changes them.
+/// RFC 9113 sections 6.9.1 and 6.9.2: the windows limit the responses, whichever of them changes.
 #[test]
-fn windows_hold_responses_back() {
+fn windows_limit_responses() {
     let window = |bytes: [u8; 4]| frame(Kind::SETTINGS, 0, 0, &[&[0, 4][..], &bytes].concat());
     let of = |frames: &[Vec<u8>], stream| {
         let bytes = [PREFACE, &frames.concat()].concat();
@@ -467,18 +467,18 @@ fn windows_hold_responses_back() {
     assert_eq!(of(&[small.clone(), large(1)], 1), 10_000);
     assert_eq!(of(&[small.clone(), large(1), window([0, 0, 0x4e, 0x20])], 1), 20_000);
     assert_eq!(of(&[small.clone(), large(1), frame(Kind::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 5])], 1), 10_005);
-    // That of the connection is 65,535, and not a setting.
+    // The window of the connection is 65,535, and not a setting.
     let huge = window([0x7f, 0xff, 0xff, 0xff]);
     assert_eq!(of(&[huge.clone(), large(1)], 1), 65_535);
     assert_eq!(of(&[huge, large(1), frame(Kind::WINDOW_UPDATE, 0, 0, &[0, 1, 0, 0])], 1), 100_000);
 }
 
-/// Plays bytes to a client that asks for two objects; what became of them.
+/// Feeds bytes to a client with two requests. Returns their results.
 fn fetch(bytes: &[u8], step: usize) -> (Wire, Vec<Fetched>) {
     let requests = vec![Request::get("/10"), Request::get("/20")];
     let mut fetches = Fetches::new(requests, 10, Box::new(Discard));
     let (mut client, mut wire) = (Http2Client::new("a", &Windows::default()), Wire::default());
-    fetches.begin_order(Time::ZERO);
+    fetches.start(Time::ZERO);
     client.on_event(Time::ZERO, &Event::Connected, &mut fetches, &mut wire);
     for piece in bytes.chunks(step) {
         wire.incoming.extend(piece);
@@ -492,7 +492,7 @@ fn response(stream: u32, flags: u8, lines: &[(&'static str, &'static str)]) -> V
 }
 
 #[test]
-fn a_client_takes_responses_and_says_goodbye() {
+fn a_client_reads_responses_and_sends_goaway() {
     let ok = [(":status", "200"), ("content-length", "10")];
     let bytes = [
         settings(),
@@ -512,15 +512,15 @@ fn a_client_takes_responses_and_says_goodbye() {
         // Section 3.4; RFC 9218 section 2.1.
         assert!(wire.written.starts_with(PREFACE));
         let (head, payload) = &frames(&wire.written)[0];
-        let mut told = Settings::default();
-        told.update(payload).unwrap();
-        assert!(head.kind == Kind::SETTINGS && !told.enable_push && told.no_rfc7540_priorities);
+        let mut sent = Settings::default();
+        sent.update(payload).unwrap();
+        assert!(head.kind == Kind::SETTINGS && !sent.enable_push && sent.no_rfc7540_priorities);
     }
 }
 
-/// RFC 9113: the sections stand beside what breaks them.
+/// RFC 9113: the section follows the violation.
 #[test]
-fn what_servers_do_wrong() {
+fn violations_by_servers() {
     let c = |code| Some((code, None));
     let s = |code, stream| Some((code, Some(stream)));
     let ok = || response(1, 0, &[(":status", "200"), ("content-length", "10")]);
@@ -558,12 +558,12 @@ fn what_servers_do_wrong() {
             c(Code::PROTOCOL_ERROR),
         ),
         (
-            "6.1: DATA behind the end",
+            "6.1: DATA after the end",
             vec![settings(), ok(), frame(Kind::DATA, 1, 1, &[0; 10]), frame(Kind::DATA, 0, 1, b"a")],
             s(Code::STREAM_CLOSED, 1),
         ),
         (
-            "5.1: HEADERS behind the end",
+            "5.1: HEADERS after the end",
             vec![settings(), ok(), frame(Kind::DATA, 1, 1, &[0; 10]), response(1, 0, &[(":status", "200")])],
             s(Code::STREAM_CLOSED, 1),
         ),
@@ -586,7 +586,7 @@ fn what_servers_do_wrong() {
     }
 }
 
-/// RFC 9113 sections 6.8 and 8.7: what was not looked at is told as such, and what was refused is asked for again.
+/// RFC 9113 sections 6.8 and 8.7: unprocessed requests fail as such, and refused ones are retried.
 #[test]
 fn streams_that_are_refused() {
     let bytes = [settings(), frame(Kind::GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0])].concat();
@@ -594,11 +594,11 @@ fn streams_that_are_refused() {
     assert_eq!((results[0].2.as_ref(), results[1].2.as_ref()), (None, Some(&Failure::NotProcessed)));
     let bytes = [settings(), frame(Kind::RST_STREAM, 0, 1, &[0, 0, 0, 7])].concat();
     let (wire, _) = fetch(&bytes, 1);
-    let asked = frames(&wire.written).iter().filter(|(head, _)| head.kind == Kind::HEADERS).count();
-    assert_eq!(asked, 3);
+    let requests = frames(&wire.written).iter().filter(|(head, _)| head.kind == Kind::HEADERS).count();
+    assert_eq!(requests, 3);
 }
 
-/// RFC 9113 section 6.8: when the server goes away, what it looked at is awaited, and then the client closes.
+/// RFC 9113 section 6.8: after GOAWAY the client waits for the processed requests and then closes.
 #[test]
 fn a_client_closes_when_the_server_goes_away() {
     let bytes = [
@@ -615,10 +615,10 @@ fn a_client_closes_when_the_server_goes_away() {
     }
 }
 
-/// RFC 9113 section 5.1: what was underway to a stream when it was reset here is passed over, its fields are decoded (4.3) and
-/// its content is granted anew (6.9).
+/// RFC 9113 section 5.1: frames in flight to a stream that was reset here are ignored, but their fields are decoded
+/// (4.3) and their content is credited (6.9).
 #[test]
-fn what_comes_on_a_stream_that_was_reset_is_passed_over() {
+fn frames_on_a_reset_stream_are_ignored() {
     let bad = frame(Kind::HEADERS, END_HEADERS, 1, &block(&[GET[0], GET[1], GET[2]]));
     let late = [
         frame(Kind::DATA, 0, 1, &[0; 10_000]),
@@ -636,9 +636,9 @@ fn what_comes_on_a_stream_that_was_reset_is_passed_over() {
     }
 }
 
-/// RFC 9110 section 10.1.1: a client that waits with its content is told to go on.
+/// RFC 9110 section 10.1.1: a client that waits with its content gets 100 (Continue).
 #[test]
-fn a_server_asks_for_content_that_waits() {
+fn a_server_sends_100_continue() {
     let fields = [GET[0], GET[1], GET[2], GET[3], ("expect", "100-continue")];
     let wire = serve(&from_client(&[frame(Kind::HEADERS, END_HEADERS, 1, &block(&fields))]), 7);
     let (_, payload) =
@@ -646,7 +646,7 @@ fn a_server_asks_for_content_that_waits() {
     assert_eq!(Decoder::default().decode(&payload, 1000), Ok(vec![Field::new(":status", "100")]));
 }
 
-/// A connection that takes no more than so many bytes.
+/// A connection that accepts a limited number of bytes.
 #[derive(Default)]
 struct Narrow {
     wire: Wire,
@@ -698,7 +698,8 @@ impl Transport for Narrow {
     }
 }
 
-/// Plays frames to a server with this scheduler whose connection takes `room` bytes before `then` comes, and all of them behind it.
+/// Feeds frames to a server with this scheduler, whose connection accepts `room` bytes before `then` arrives, and
+/// everything afterwards.
 fn serve_narrow(scheduler: &str, first: &[Vec<u8>], room: usize, then: &[u8]) -> Wire {
     let scheduler = schedule::build(scheduler, &units::parameter::Arguments::default()).unwrap();
     let (mut server, mut narrow) = (Http2Server::new(scheduler), Narrow { room, ..Narrow::default() });
@@ -712,18 +713,18 @@ fn serve_narrow(scheduler: &str, first: &[Vec<u8>], room: usize, then: &[u8]) ->
     narrow.wire
 }
 
-/// RFC 9113 section 4.1: a GOAWAY never stands inside of another frame.
+/// RFC 9113 section 4.1: GOAWAY is never written within another frame.
 #[test]
-fn a_frame_that_was_begun_ends_before_goodbye() {
+fn a_partial_frame_is_completed_before_goaway() {
     let wire = serve_narrow("rfc9218", &[large(1)], 5_000, &frame(Kind::PING, 0, 1, &[0; 8]));
     let all = frames(&wire.written);
     assert_eq!(all[all.len() - 2].0.kind, Kind::DATA);
     assert_eq!(error(&wire), Some((Code::PROTOCOL_ERROR, None)));
 }
 
-/// The schedulers of streams choose between responses: by turns, by urgency, by what came first.
+/// The stream schedulers choose between responses: by turns, by urgency, by order of arrival.
 #[test]
-fn responses_share_as_the_scheduler_says() {
+fn responses_share_according_to_the_scheduler() {
     let wide = [
         frame(Kind::SETTINGS, 0, 0, &[0, 4, 0, 0x10, 0, 0]),
         frame(Kind::WINDOW_UPDATE, 0, 0, &[0, 0x10, 0, 0]),
@@ -735,7 +736,7 @@ fn responses_share_as_the_scheduler_says() {
     };
     let order = |scheduler, priorities: [&'static str; 3]| -> Vec<u32> {
         let [a, b, c] = priorities;
-        // Nothing is written before all have come.
+        // Nothing is written before all have arrived.
         let wire = serve_narrow(scheduler, &[wide.clone(), of(1, a), of(3, b), of(5, c)], 0, b"");
         let data = frames(&wire.written).into_iter().filter(|(head, _)| head.kind == Kind::DATA);
         data.map(|(head, _)| head.stream).collect()
@@ -747,18 +748,18 @@ fn responses_share_as_the_scheduler_says() {
     assert_eq!(order("pfifo", ["u=3", "u=1", "u=1"]), [3, 3, 3, 5, 5, 5, 1, 1, 1]);
 }
 
-/// RFC 9113 section 6.9: a client grants the windows that it was told.
+/// RFC 9113 section 6.9: a client grants the configured windows.
 #[test]
 fn a_client_grants_its_windows() {
     let mut fetches = Fetches::new(vec![Request::get("/10")], 10, Box::new(Discard));
     let windows = Windows { stream: 1000, connection: 100_000 };
     let (mut client, mut wire) = (Http2Client::new("a", &windows), Wire::default());
-    fetches.begin_order(Time::ZERO);
+    fetches.start(Time::ZERO);
     client.on_event(Time::ZERO, &Event::Connected, &mut fetches, &mut wire);
     let all = frames(&wire.written);
-    let mut told = Settings::default();
-    told.update(&all[0].1).unwrap();
-    assert_eq!((told.initial_window, all[1].1.as_slice()), (1000, &(100_000u32 - 65_535).to_be_bytes()[..]));
+    let mut sent = Settings::default();
+    sent.update(&all[0].1).unwrap();
+    assert_eq!((sent.initial_window, all[1].1.as_slice()), (1000, &(100_000u32 - 65_535).to_be_bytes()[..]));
     let bytes =
         [settings(), response(1, 0, &[(":status", "200")]), frame(Kind::DATA, 0, 1, &[0; 1001])].concat();
     wire.incoming.extend(bytes);
@@ -766,9 +767,9 @@ fn a_client_grants_its_windows() {
     assert_eq!(error(&wire), Some((Code::FLOW_CONTROL_ERROR, None)));
 }
 
-/// RFC 7541 section 4.2: a table that a SETTINGS frame makes small and large again is told as both.
+/// RFC 7541 section 4.2: a table that a SETTINGS frame shrinks and grows again requires two updates.
 #[test]
-fn each_setting_counts() {
+fn each_setting_is_processed() {
     let both = frame(Kind::SETTINGS, 0, 0, &[0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0x10, 0]);
     let wire = serve(&from_client(&[both, get(1)]), 9);
     let (_, payload) =
@@ -776,9 +777,9 @@ fn each_setting_counts() {
     assert_eq!(payload[..4], [0x20, 0x3f, 0xe1, 0x1f]);
 }
 
-/// Whatever comes, nothing more than the connection ends.
+/// Arbitrary damage only ends the connection.
 #[test]
-fn damaged_connections_do_no_more_than_end() {
+fn damaged_input_only_ends_the_connection() {
     let mut draws = random::Stream::new(5, "http2 damage");
     let whole =
         from_client(&[get(1), settings(), get(3), frame(Kind::WINDOW_UPDATE, 0, 1, &[0, 0, 1, 0]), get(5)]);

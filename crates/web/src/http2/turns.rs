@@ -1,4 +1,4 @@
-//! Which response goes on: the stream schedulers of [`schedule`], whose turns are DATA frames here.
+//! The scheduling of responses by the stream schedulers of [`schedule`], with DATA frames as turns.
 
 use http::Priority;
 use schedule::{Head, Scheduler, StreamKey};
@@ -6,28 +6,28 @@ use transport::PathView;
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
-/// A stream of HTTP/2 in the terms of schedulers and of what else keeps streams in their order.
+/// An HTTP/2 stream as a QUIC stream id, for schedulers and delayed responses.
 pub(super) fn id(stream: u32) -> StreamId {
     StreamId::new(Side::Client, Direction::Bidirectional, stream.into())
 }
 
-/// What a stream keeps of its scheduler.
+/// The scheduling state of a stream.
 #[derive(Debug)]
 pub(super) struct Turn {
     key: StreamKey,
     is_ready: bool,
 }
 
-/// A scheduler, and the small numbers by which it knows streams.
+/// A scheduler, and the slots by which it identifies streams.
 pub(super) struct Turns {
     scheduler: Box<dyn Scheduler>,
     wants_heads: bool,
-    /// Numbers that no stream has.
+    /// Unused slots.
     free: Vec<u32>,
-    /// How many there are. No more than streams that were open at a time.
+    /// The number of slots: the maximum number of streams that were open at a time.
     slots: u32,
-    /// Responses that were begun.
-    begun: u64,
+    /// The number of started responses.
+    started: u64,
 }
 
 impl std::fmt::Debug for Turns {
@@ -39,10 +39,10 @@ impl std::fmt::Debug for Turns {
 impl Turns {
     pub(super) fn new(scheduler: Box<dyn Scheduler>) -> Turns {
         let wants_heads = scheduler.wants_heads();
-        Turns { scheduler, wants_heads, free: Vec::new(), slots: 0, begun: 0 }
+        Turns { scheduler, wants_heads, free: Vec::new(), slots: 0, started: 0 }
     }
 
-    /// A stream was opened.
+    /// Registers a new stream.
     pub(super) fn open(&mut self, stream: u32, priority: Priority) -> Turn {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots += 1;
@@ -53,7 +53,7 @@ impl Turns {
         turn
     }
 
-    /// A stream is over.
+    /// Removes a closed stream.
     pub(super) fn close(&mut self, turn: &Turn) {
         if turn.is_ready {
             self.scheduler.on_idle(turn.key);
@@ -67,15 +67,15 @@ impl Turns {
         self.scheduler.on_priority(turn.key, priority);
     }
 
-    /// All of a response was written by the application, and waits from now on.
-    pub(super) fn begin(&mut self, now: Time, turn: &Turn) {
-        self.begun += 1;
+    /// The application has written a whole response, which now waits to be sent.
+    pub(super) fn start(&mut self, now: Time, turn: &Turn) {
+        self.started += 1;
         if self.wants_heads {
-            self.scheduler.on_head(turn.key, Head { written: now, order: self.begun });
+            self.scheduler.on_head(turn.key, Head { written: now, order: self.started });
         }
     }
 
-    /// Whether a stream has something that may be sent.
+    /// Sets whether a stream has data that may be sent.
     pub(super) fn set_ready(&mut self, now: Time, turn: &mut Turn, is_ready: bool) {
         if std::mem::replace(&mut turn.is_ready, is_ready) == is_ready {
             return;
@@ -87,7 +87,7 @@ impl Turns {
         }
     }
 
-    /// The stream whose turn it is has sent a frame of so many bytes.
+    /// The stream whose turn it is has sent a frame with `bytes` bytes.
     pub(super) fn note_sent(&mut self, turn: &Turn, bytes: u64) {
         self.scheduler.on_sent(turn.key, bytes);
     }

@@ -1,6 +1,6 @@
 //! The client of HTTP/3.
 
-use super::control::{Control, Told};
+use super::control::{Control, Notice};
 use super::incoming::{Incoming, Step};
 use super::{decode, headers};
 use crate::{Failure, Fetches, Head, Method, Request, Take};
@@ -12,27 +12,27 @@ use transport::{Data, Event, StreamError, Transport};
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
-/// A request that is underway.
+/// A request in flight.
 #[derive(Debug)]
 struct Exchange {
     index: usize,
     method: Method,
-    /// What of the request is still to be written.
+    /// The unwritten rest of the request.
     unsent: Vec<u8>,
     incoming: Incoming,
-    /// The final header section, once it has come, and what the sink wants of the body.
+    /// The final header section, once received, and what the sink wants of the body.
     head: Option<(ResponseHead, Take)>,
-    /// Bytes of content that came.
+    /// The received bytes of content.
     received: u64,
 }
 
-/// Why an exchange is over before its end.
+/// Why an exchange ends early.
 enum Stop {
-    /// This request failed; the peer is told this code.
+    /// The request failed; the code is sent to the peer.
     Request(Failure, Code),
-    /// The server did not look at the request.
+    /// The server did not process the request.
     Rejected,
-    /// The connection cannot go on.
+    /// A connection error.
     Connection(Violation),
 }
 
@@ -57,13 +57,13 @@ fn malformed(why: &'static str) -> Stop {
     message::Malformed(why).into()
 }
 
-/// The client's end of a connection.
+/// The client end of a connection.
 #[derive(Debug)]
 pub(crate) struct Http3Client {
     authority: String,
     control: Control,
     exchanges: BTreeMap<StreamId, Exchange>,
-    /// Whether no more requests are sent: the server is going away, or the connection is being closed.
+    /// Whether no more requests are sent, because the server is going away or the connection is being closed.
     closing: bool,
 }
 
@@ -89,13 +89,13 @@ impl Http3Client {
             return self.fail(violation, transport);
         }
         for told in told {
-            if let Told::GoAway(id) = told {
+            if let Notice::GoAway(id) = told {
                 self.on_go_away(now, id, fetches, transport);
             }
         }
         match *event {
             Event::Connected | Event::EarlyDataReady | Event::StreamsAvailable(Direction::Bidirectional) => {
-                self.ask(now, fetches, transport);
+                self.send_requests(now, fetches, transport);
             }
             Event::EarlyDataRejected { resent: false } => {
                 let lost = std::mem::take(&mut self.exchanges);
@@ -104,7 +104,7 @@ impl Http3Client {
             Event::Opened(stream) | Event::Readable(stream)
                 if stream.initiator() == Side::Server && stream.direction() == Direction::Bidirectional =>
             {
-                // RFC 9114 section 6.1.
+                // RFC 9114 section 6.1: servers do not open bidirectional streams.
                 let why = "a bidirectional stream of the server";
                 self.fail(Violation { code: Code::STREAM_CREATION_ERROR, why }, transport);
             }
@@ -122,13 +122,13 @@ impl Http3Client {
                 for exchange in std::mem::take(&mut self.exchanges).into_values() {
                     fetches.finish(now, exchange.index, Some(Failure::ConnectionLost));
                 }
-                fetches.give_up_waiting(now);
+                fetches.fail_waiting(now);
             }
             _ => {}
         }
     }
 
-    /// Gives up a request that is underway.
+    /// Cancels a request in flight.
     pub(crate) fn cancel(
         &mut self,
         now: Time,
@@ -138,12 +138,12 @@ impl Http3Client {
     ) {
         let found = self.exchanges.iter().find(|(_, exchange)| exchange.index == index);
         if let Some(stream) = found.map(|(stream, _)| *stream) {
-            // RFC 9114 section 4.1.1.
+            // RFC 9114 section 4.1.1: cancellation.
             self.stop(now, stream, Failure::Cancelled.into(), fetches, transport);
         }
     }
 
-    /// Closes the connection with the peer's error. What is underway ends with it.
+    /// Closes the connection with an error, which ends all requests.
     fn fail(&mut self, violation: Violation, transport: &mut dyn Transport) {
         self.closing = true;
         transport.close(violation.code.0, violation.why);
@@ -158,29 +158,29 @@ impl Http3Client {
             let _ = transport.stop(stream, Code::REQUEST_CANCELLED.0);
             fetches.finish(now, exchange.index, Some(Failure::NotProcessed));
         }
-        self.ask(now, fetches, transport);
+        self.send_requests(now, fetches, transport);
     }
 
-    /// Sends as many requests as may be underway and as the peer admits.
-    pub(crate) fn ask(&mut self, now: Time, fetches: &mut Fetches, transport: &mut dyn Transport) {
+    /// Sends as many requests as the client and the peer permit.
+    pub(crate) fn send_requests(&mut self, now: Time, fetches: &mut Fetches, transport: &mut dyn Transport) {
         if self.closing {
-            fetches.give_up_waiting(now);
+            fetches.fail_waiting(now);
         }
         while let Some(index) = fetches.next() {
             let request = fetches.request(index);
             let method = request.method;
             let fields = fields(request, &self.authority);
-            // RFC 9114 section 4.2.2: no larger field section than the peer takes.
+            // RFC 9114 section 4.2.2: respect the peer's limit on field sections.
             let size = fields.iter().map(Field::size).sum::<u64>();
             let limit = self.control.settings().and_then(|settings| settings.max_field_section_size);
             let is_valid = request.path.starts_with('/') && request.path.bytes().all(|byte| byte > b' ');
             if !is_valid || limit.is_some_and(|limit| size > limit) {
-                fetches.note_asked(now, None);
+                fetches.note_sent(now, None);
                 fetches.finish(now, index, Some(Failure::Unsupported));
                 continue;
             }
             let Ok(stream) = transport.open(Direction::Bidirectional) else { break };
-            fetches.note_asked(now, Some(stream.value()));
+            fetches.note_sent(now, Some(stream.value()));
             let mut exchange = Exchange {
                 index,
                 method,
@@ -209,13 +209,13 @@ impl Http3Client {
                 let index = exchange.index;
                 self.exchanges.remove(&stream);
                 fetches.finish(now, index, None);
-                self.ask(now, fetches, transport);
+                self.send_requests(now, fetches, transport);
             }
             Err(stop) => self.stop(now, stream, stop, fetches, transport),
         }
     }
 
-    /// Ends a request that did not come to its end, or the connection.
+    /// Ends a request early, or the connection.
     fn stop(
         &mut self,
         now: Time,
@@ -234,19 +234,19 @@ impl Http3Client {
         let _ = transport.stop(stream, code.0);
         match failure {
             Some(failure) => fetches.finish(now, exchange.index, Some(failure)),
-            // RFC 9114 section 4.1.1: it can be sent again.
+            // RFC 9114 section 4.1.1: the request can be retried.
             None => fetches.refuse(now, exchange.index),
         }
-        self.ask(now, fetches, transport);
+        self.send_requests(now, fetches, transport);
     }
 }
 
-/// What a reset of a response means.
+/// The meaning of a reset of a response.
 fn was_reset(code: u64) -> Stop {
     if code == Code::REQUEST_REJECTED.0 { Stop::Rejected } else { Failure::Reset(code).into() }
 }
 
-/// Writes what the stream takes of a request.
+/// Writes as much of a request as the stream accepts.
 fn send(stream: StreamId, exchange: &mut Exchange, transport: &mut dyn Transport) {
     if exchange.unsent.is_empty() {
         return;
@@ -271,7 +271,7 @@ fn fields(request: &Request, authority: &str) -> Vec<Field> {
 }
 
 impl Exchange {
-    /// Reads what there is of the response; whether it is complete.
+    /// Reads the available part of the response. Returns whether it is complete.
     fn read(
         &mut self,
         now: Time,
@@ -318,7 +318,7 @@ impl Exchange {
     fn on_head(&mut self, now: Time, section: &[u8], fetches: &mut Fetches) -> Result<(), Stop> {
         let fields = decode(section)?.ok_or_else(too_large)?;
         let head = ResponseHead::read(&fields)?;
-        // RFC 9114 section 4.1: interim responses come before the final one, and have no content.
+        // RFC 9114 section 4.1: interim responses precede the final one, and have no content.
         if head.is_interim() {
             self.incoming.expect_another_head();
             return Ok(());
@@ -336,7 +336,7 @@ impl Exchange {
     fn on_end(&self) -> Result<bool, Stop> {
         match &self.head {
             None => Err(malformed("the stream ended before the response began")),
-            // RFC 9114 section 4.1.2.
+            // RFC 9114 section 4.1.2: content and Content-Length must agree.
             Some((head, _))
                 if has_content(self.method, head)
                     && head.content_length.is_some_and(|length| length != self.received) =>
@@ -348,12 +348,12 @@ impl Exchange {
     }
 }
 
-/// Whether there can be content (RFC 9110 section 6.4.1).
+/// Whether a response can have content (RFC 9110 section 6.4.1).
 fn has_content(method: Method, head: &ResponseHead) -> bool {
     method != Method::Head && !head.is_empty()
 }
 
 fn too_large() -> Stop {
-    // RFC 9114 section 4.2.2: a client can discard what it cannot process.
+    // RFC 9114 section 4.2.2: a client can discard responses that it cannot process.
     Stop::Request(Failure::Malformed("the fields are larger than is taken"), Code::EXCESSIVE_LOAD)
 }

@@ -1,4 +1,4 @@
-//! The unidirectional streams of a connection (RFC 9114 section 6.2): control streams, and those of QPACK.
+//! The unidirectional streams of a connection (RFC 9114 section 6.2): control streams and QPACK streams.
 
 use super::{MAX_FIELD_SECTION, violation};
 use http::frame::{self, FrameHead, HeadReader};
@@ -14,27 +14,27 @@ const PUSH: u64 = 1;
 const ENCODER: u64 = 2;
 const DECODER: u64 = 3;
 
-/// The longest frame of a known type that is taken on a control stream.
+/// The maximum length of a known frame on a control stream.
 const MAX_FRAME: u64 = 4096;
 
-/// What the peer tells on its control stream.
+/// A notice on the peer's control stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
-    /// It takes no request, or push, from this ID on.
+pub(super) enum Notice {
+    /// The peer accepts no requests, or pushes, from this ID on.
     GoAway(u64),
-    /// How urgent the response on this stream is.
+    /// The priority of the response on this stream.
     Priority(StreamId, Priority),
 }
 
 /// A unidirectional stream of the peer.
 #[derive(Debug)]
 enum Incoming {
-    /// So much of its type has come.
+    /// The received part of its type.
     Untyped(Vec<u8>),
     Control(Box<Frames>),
     Encoder(EncoderStream),
     Decoder(DecoderStream),
-    /// Of a type that is not known here.
+    /// A stream of unknown type.
     Ignored,
 }
 
@@ -42,23 +42,23 @@ enum Incoming {
 #[derive(Debug, Default)]
 struct Frames {
     heads: HeadReader,
-    /// The frame that is being read, and how much of its payload is left.
+    /// The type of the current frame, and the unread length of its payload.
     frame: Option<(u64, u64)>,
-    /// Its payload, if its type is known; at most [`MAX_FRAME`].
+    /// The payload, if its type is known; at most [`MAX_FRAME`].
     payload: Vec<u8>,
 }
 
-/// The control streams of both sides, and the other unidirectional ones of the peer.
+/// The control streams of both sides, and the peer's other unidirectional streams.
 #[derive(Debug)]
 pub(super) struct Control {
     side: Side,
-    /// The control stream of this side.
+    /// This side's control stream.
     stream: Option<StreamId>,
-    /// What is to be written on it.
+    /// The pending data of that stream.
     out: Vec<u8>,
-    /// The peer's streams; no more than the transport lets it open.
+    /// The peer's streams; at most as many as the transport permits.
     incoming: BTreeMap<StreamId, Incoming>,
-    /// Which of control, push, encoder and decoder stream the peer has opened.
+    /// Whether the peer has opened its control, push, encoder and decoder stream.
     seen: [bool; 4],
     settings: Option<Settings>,
     /// The ID of the peer's last GOAWAY.
@@ -87,12 +87,12 @@ impl Control {
         }
     }
 
-    /// The peer's settings, once they have come.
+    /// The peer's settings, once received.
     pub(super) fn settings(&self) -> Option<&Settings> {
         self.settings.as_ref()
     }
 
-    /// Tells the peer that nothing is taken from this ID on (RFC 9114 section 5.2).
+    /// Sends GOAWAY: nothing is accepted from this ID on (RFC 9114 section 5.2).
     pub(super) fn go_away(&mut self, id: u64, transport: &mut dyn Transport) {
         let mut payload = Vec::new();
         varint::encode(&mut payload, id);
@@ -100,7 +100,7 @@ impl Control {
         self.flush(transport);
     }
 
-    /// Opens the control stream, if it is not open, and writes what there is to write.
+    /// Opens the control stream unless it is open, and writes its pending data.
     pub(super) fn flush(&mut self, transport: &mut dyn Transport) {
         if self.stream.is_none() {
             self.stream = transport.open(Direction::Unidirectional).ok();
@@ -111,18 +111,18 @@ impl Control {
         }
     }
 
-    /// Sees to everything that concerns unidirectional streams; what the peer tells goes to `told`.
+    /// Handles events of unidirectional streams. The peer's notices are appended to `notices`.
     pub(super) fn on_event(
         &mut self,
         event: &Event,
-        told: &mut Vec<Told>,
+        notices: &mut Vec<Notice>,
         transport: &mut dyn Transport,
     ) -> Result<(), Violation> {
         let is_ours = |stream: StreamId| stream.direction() == Direction::Unidirectional;
         match *event {
             Event::EarlyDataReady | Event::Connected | Event::StreamsAvailable(_) => self.flush(transport),
             Event::Writable(stream) if Some(stream) == self.stream => self.flush(transport),
-            Event::Readable(stream) if is_ours(stream) => return self.read(stream, told, transport),
+            Event::Readable(stream) if is_ours(stream) => return self.read(stream, notices, transport),
             // RFC 9114 section 6.2.1 and RFC 9204 section 4.2: these streams are never closed.
             Event::Stopped { stream, .. } if Some(stream) == self.stream => {
                 return Err(violation(
@@ -140,14 +140,14 @@ impl Control {
         Ok(())
     }
 
-    /// A stream of the peer has come to its end.
+    /// Handles the end of a stream of the peer.
     fn note_end(&mut self, stream: StreamId) -> Result<(), Violation> {
         match self.incoming.remove(&stream) {
             Some(Incoming::Control(_) | Incoming::Encoder(_) | Incoming::Decoder(_)) => Err(violation(
                 Code::CLOSED_CRITICAL_STREAM,
                 "the peer closed a stream that the connection needs",
             )),
-            // RFC 9114 section 6.2: a stream may end before its type has come.
+            // RFC 9114 section 6.2: a stream may end before its type is complete.
             _ => Ok(()),
         }
     }
@@ -155,7 +155,7 @@ impl Control {
     fn read(
         &mut self,
         stream: StreamId,
-        told: &mut Vec<Told>,
+        notices: &mut Vec<Notice>,
         transport: &mut dyn Transport,
     ) -> Result<(), Violation> {
         let mut bytes = [0; 512];
@@ -176,7 +176,7 @@ impl Control {
                 Err(StreamError::Reset(_)) => return self.note_end(stream),
                 Err(_) => return Ok(()),
             };
-            // Of what is skipped there are no bytes to look at.
+            // Skipped bytes are not available.
             let piece = &bytes[..read.bytes.min(512) as usize];
             match incoming {
                 Incoming::Untyped(so_far) => {
@@ -185,7 +185,7 @@ impl Control {
                         self.begin(stream, kind, transport)?;
                     }
                 }
-                Incoming::Control(_) => self.on_control(stream, read.bytes, piece, told)?,
+                Incoming::Control(_) => self.on_control(stream, read.bytes, piece, notices)?,
                 Incoming::Encoder(encoder) => encoder.push(piece)?,
                 Incoming::Decoder(decoder) => decoder.push(piece)?,
                 Incoming::Ignored => {}
@@ -199,25 +199,25 @@ impl Control {
         }
     }
 
-    /// The type of a stream has come.
+    /// Handles the complete type of a stream.
     fn begin(&mut self, stream: StreamId, kind: u64, transport: &mut dyn Transport) -> Result<(), Violation> {
         let incoming = match kind {
             CONTROL => Incoming::Control(Box::default()),
             ENCODER => Incoming::Encoder(EncoderStream::default()),
             DECODER => Incoming::Decoder(DecoderStream::default()),
-            // RFC 9114 section 6.2.2: clients cannot push, and no push ID was allowed to a server.
+            // RFC 9114 section 6.2.2: clients cannot push, and the server was granted no push ID.
             PUSH if self.side == Side::Server => {
                 return Err(violation(Code::STREAM_CREATION_ERROR, "a push stream of a client"));
             }
             PUSH => return Err(violation(Code::ID_ERROR, "a push that was not allowed")),
             _ => {
-                // RFC 9114 section 6.2.3: what is not known is not read, and is no error.
+                // RFC 9114 section 6.2.3: streams of unknown type are not read, but are not an error.
                 let _ = transport.stop(stream, Code::STREAM_CREATION_ERROR.0);
                 self.incoming.insert(stream, Incoming::Ignored);
                 return Ok(());
             }
         };
-        // RFC 9114 section 6.2.1 and RFC 9204 section 4.2: one of each.
+        // RFC 9114 section 6.2.1 and RFC 9204 section 4.2: at most one of each.
         if std::mem::replace(&mut self.seen[kind as usize], true) {
             return Err(violation(
                 Code::STREAM_CREATION_ERROR,
@@ -228,13 +228,13 @@ impl Control {
         Ok(())
     }
 
-    /// Bytes of the control stream: of a frame's head, or of its payload.
+    /// Handles bytes of the control stream: of a frame's head, or of its payload.
     fn on_control(
         &mut self,
         stream: StreamId,
         count: u64,
         piece: &[u8],
-        told: &mut Vec<Told>,
+        notices: &mut Vec<Notice>,
     ) -> Result<(), Violation> {
         let Some(Incoming::Control(frames)) = self.incoming.get_mut(&stream) else { return Ok(()) };
         let (kind, left) = match frames.frame {
@@ -255,15 +255,15 @@ impl Control {
             return Ok(());
         }
         let payload = std::mem::take(&mut frames.payload);
-        self.on_frame(kind, &payload, told)
+        self.on_frame(kind, &payload, notices)
     }
 
-    fn on_frame(&mut self, kind: u64, payload: &[u8], told: &mut Vec<Told>) -> Result<(), Violation> {
+    fn on_frame(&mut self, kind: u64, payload: &[u8], notices: &mut Vec<Notice>) -> Result<(), Violation> {
         match kind {
             frame::SETTINGS => self.settings = Some(Settings::decode(payload)?),
             frame::GOAWAY => {
                 let id = frame::read_id(payload)?;
-                // RFC 9114 sections 5.2 and 7.2.6: to a client the ID is of a request, and no ID ever grows.
+                // RFC 9114 sections 5.2 and 7.2.6: a server's ID is that of a request, and IDs never increase.
                 if self.side == Side::Client {
                     frame::request_stream(id)?;
                 }
@@ -271,11 +271,11 @@ impl Control {
                     return Err(violation(Code::ID_ERROR, "the ID of GOAWAY grows"));
                 }
                 self.going_away = Some(id);
-                told.push(Told::GoAway(id));
+                notices.push(Notice::GoAway(id));
             }
             frame::MAX_PUSH_ID => {
                 let id = frame::read_id(payload)?;
-                // RFC 9114 section 7.2.7.
+                // RFC 9114 section 7.2.7: the ID must not decrease.
                 if self.max_push_id.is_some_and(|before| id < before) {
                     return Err(violation(Code::ID_ERROR, "MAX_PUSH_ID shrinks"));
                 }
@@ -283,12 +283,12 @@ impl Control {
             }
             frame::CANCEL_PUSH => {
                 frame::read_id(payload)?;
-                // RFC 9114 section 7.2.3: no push was promised or allowed.
+                // RFC 9114 section 7.2.3: no push was promised or permitted.
                 return Err(violation(Code::ID_ERROR, "CANCEL_PUSH of a push that does not exist"));
             }
             frame::PRIORITY_UPDATE_REQUEST => {
                 let (stream, priority) = frame::read_priority_update(payload)?;
-                told.extend(priority.map(|priority| Told::Priority(stream, priority)));
+                notices.extend(priority.map(|priority| Notice::Priority(stream, priority)));
             }
             frame::PRIORITY_UPDATE_PUSH => {
                 // RFC 9218 section 7.2: no push was promised.
@@ -300,21 +300,21 @@ impl Control {
     }
 }
 
-/// Whether a frame may stand where it stands.
+/// Checks whether a frame may occur here.
 fn check_head(head: FrameHead, side: Side, has_settings: bool) -> Result<(), Violation> {
-    // RFC 9114 section 6.2.1.
+    // RFC 9114 section 6.2.1: SETTINGS is the first frame.
     if !has_settings && head.kind != frame::SETTINGS {
         return Err(violation(Code::MISSING_SETTINGS, "the control stream does not begin with SETTINGS"));
     }
     let is_expected = match head.kind {
-        // RFC 9114 section 7.2.4: once.
+        // RFC 9114 section 7.2.4: only once.
         frame::SETTINGS => !has_settings,
         frame::CANCEL_PUSH | frame::GOAWAY => true,
-        // RFC 9114 section 7.2.7 and RFC 9218 section 7.2: only clients send them.
+        // RFC 9114 section 7.2.7 and RFC 9218 section 7.2: only sent by clients.
         frame::MAX_PUSH_ID | frame::PRIORITY_UPDATE_REQUEST | frame::PRIORITY_UPDATE_PUSH => {
             side == Side::Server
         }
-        // RFC 9114 sections 7.2.1, 7.2.2, 7.2.5, 7.2.8; section 9: types that nobody knows are skipped.
+        // RFC 9114 sections 7.2.1, 7.2.2, 7.2.5, 7.2.8; section 9: unknown types are skipped.
         kind => !frame::is_known(kind),
     };
     if !is_expected {

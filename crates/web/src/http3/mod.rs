@@ -1,4 +1,4 @@
-//! HTTP/3 (RFC 9114) over a [`transport::Transport`]: the client's end and the server's.
+//! HTTP/3 (RFC 9114) over a [`transport::Transport`]: client and server.
 
 mod client;
 mod control;
@@ -11,19 +11,19 @@ pub(crate) use server::Http3Server;
 use http::qpack::{self, BadSection, Field};
 use http::{Code, Violation, frame};
 
-/// The protocol's name (ALPN; RFC 9114 section 3.1).
+/// The protocol name (ALPN; RFC 9114 section 3.1).
 pub const ALPN: &[u8] = b"h3";
 
-/// The largest field section that is taken, as RFC 9114 section 4.2.2 counts, and the largest HEADERS frame: for each
-/// message that is underway so much may be held.
+/// The maximum size of a received field section, as counted in RFC 9114 section 4.2.2, and of a HEADERS frame. Each
+/// message in progress may use this much memory.
 const MAX_FIELD_SECTION: u64 = 32_768;
 
-/// What breaks a rule of the connection.
+/// A violation of a rule of the connection.
 fn violation(code: Code, why: &'static str) -> Violation {
     Violation { code, why }
 }
 
-/// The fields of a HEADERS frame; `None` if they are too large.
+/// Decodes the fields of a HEADERS frame; `None` if they are too large.
 fn decode(section: &[u8]) -> Result<Option<Vec<Field>>, Violation> {
     match qpack::decode(section, MAX_FIELD_SECTION) {
         Ok(fields) => Ok(Some(fields)),

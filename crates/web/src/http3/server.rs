@@ -1,9 +1,9 @@
 //! The server of HTTP/3.
 
-use super::control::{Control, Told};
+use super::control::{Control, Notice};
 use super::incoming::{Incoming, Step};
 use super::{decode, headers, violation};
-use crate::{Answer, Delayed, Method, Pumped, Reply, Site};
+use crate::{Answer, Delayed, Method, Reply, Site, Written};
 use http::message::{self, RequestHead};
 use http::qpack::Field;
 use http::{Code, Priority, Violation, frame};
@@ -12,36 +12,37 @@ use transport::{Event, Transport};
 use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
 
-/// The priorities that are kept of streams on which no request has come (RFC 9218 section 7.2 asks for some).
+/// The maximum number of stored priorities of streams without a request (RFC 9218 section 7.2 recommends to store
+/// some).
 const MAX_EARLY_PRIORITIES: usize = 128;
 
-/// A request that is underway.
+/// A request in progress.
 #[derive(Debug)]
 enum Exchange {
-    Asking(Box<Asking>),
-    /// The answer is there, and given later.
-    Thinking(Box<Reply>),
-    Answering(Box<Reply>),
+    Receiving(Box<Receiving>),
+    /// The response is known but delayed.
+    Delayed(Box<Reply>),
+    Responding(Box<Reply>),
 }
 
-/// A request of which some has come.
+/// An incomplete request.
 #[derive(Debug)]
-struct Asking {
+struct Receiving {
     incoming: Incoming,
     head: Option<RequestHead>,
-    /// The interim response that tells a client that waits with its content that it may come.
+    /// The interim response 100 (Continue) for a client that waits before sending its content.
     interim: Option<Reply>,
-    /// Bytes of content that came.
+    /// The received bytes of content.
     received: u64,
 }
 
-/// What comes of reading a request.
+/// The result of reading a request.
 enum Outcome {
-    /// It is not complete.
+    /// It is incomplete.
     Blocked,
     /// It is complete.
     Complete,
-    /// It is answered at once, whatever follows.
+    /// It gets this response at once, whatever follows.
     Refused(Answer),
     /// It is reset with this code.
     Broken(Code),
@@ -54,28 +55,29 @@ impl From<message::Malformed> for Outcome {
     }
 }
 
-/// The server's end of a connection.
+/// The server end of a connection.
 #[derive(Debug)]
 pub(crate) struct Http3Server {
     control: Control,
     exchanges: BTreeMap<StreamId, Exchange>,
-    /// Streams with something to read that wait because too many requests are underway. No more than the peer may open.
+    /// Readable streams that wait because the maximum number of requests is in progress. At most as many as the peer
+    /// may open.
     waiting: VecDeque<StreamId>,
     max_requests: usize,
-    /// Priorities that came in PRIORITY_UPDATE frames before the request was read; at most [`MAX_EARLY_PRIORITIES`].
+    /// Priorities from PRIORITY_UPDATE frames received before the request; at most [`MAX_EARLY_PRIORITIES`].
     priorities: BTreeMap<StreamId, Priority>,
-    /// The first request stream of which nothing was seen.
+    /// The first request stream that was not seen yet.
     next: u64,
-    /// From this stream on no request is taken: what GOAWAY told.
+    /// The first stream whose request is refused, as sent in GOAWAY.
     refused_from: Option<StreamId>,
-    /// Requests that are answered later.
+    /// Delayed responses.
     delayed: Delayed,
     /// Whether the connection is being closed.
     broken: bool,
 }
 
 impl Http3Server {
-    /// At most `max_requests` are underway at a time; what comes beyond them is left unread.
+    /// Creates a server that processes up to `max_requests` requests at a time; others are left unread.
     pub(crate) fn new(max_requests: usize) -> Http3Server {
         Http3Server {
             control: Control::new(Side::Server),
@@ -106,16 +108,16 @@ impl Http3Server {
         }
     }
 
-    /// When a request that was thought about is to be answered, or gone on with.
+    /// The time at which the next delayed response continues.
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.delayed.wake_at().filter(|_| !self.broken)
     }
-    /// Answers those whose time has come.
+    /// Continues the delayed responses whose time has come.
     pub(crate) fn wake(&mut self, now: Time, transport: &mut dyn Transport) {
         while let Some(stream) = self.delayed.next(now) {
             if let Some(exchange) = self.exchanges.remove(&stream) {
                 let exchange = match exchange {
-                    Exchange::Thinking(reply) => Exchange::Answering(reply),
+                    Exchange::Delayed(reply) => Exchange::Responding(reply),
                     other => other,
                 };
                 self.exchanges.insert(stream, exchange);
@@ -124,7 +126,7 @@ impl Http3Server {
         }
     }
 
-    /// Takes no more requests (RFC 9114 section 5.2).
+    /// Accepts no more requests (RFC 9114 section 5.2).
     pub(crate) fn shut_down(&mut self, transport: &mut dyn Transport) {
         if self.refused_from.is_none() {
             let first = StreamId::new(Side::Client, Direction::Bidirectional, self.next);
@@ -132,7 +134,7 @@ impl Http3Server {
             self.control.go_away(first.value(), transport);
         }
     }
-    /// Whether no request is underway.
+    /// Whether no request is in progress.
     pub(crate) fn is_idle(&self) -> bool {
         self.exchanges.is_empty() && self.waiting.is_empty()
     }
@@ -146,10 +148,10 @@ impl Http3Server {
     ) -> Result<(), Violation> {
         // In 0-RTT this side may not be able to open a stream yet.
         self.control.flush(transport);
-        let mut told = Vec::new();
-        self.control.on_event(event, &mut told, transport)?;
-        for told in told {
-            if let Told::Priority(stream, priority) = told {
+        let mut notice = Vec::new();
+        self.control.on_event(event, &mut notice, transport)?;
+        for notice in notice {
+            if let Notice::Priority(stream, priority) = notice {
                 self.on_priority(stream, priority, transport)?;
             }
         }
@@ -164,9 +166,9 @@ impl Http3Server {
                 let _ = transport.stop(stream, Code::NO_ERROR.0);
                 if !matches!(
                     self.exchanges.get(&stream),
-                    Some(Exchange::Answering(_) | Exchange::Thinking(_))
+                    Some(Exchange::Responding(_) | Exchange::Delayed(_))
                 ) {
-                    // RFC 9114 section 4.1.1: a request that is cancelled before it was complete gets no response.
+                    // RFC 9114 section 4.1.1: a request cancelled before it was complete gets no response.
                     self.forget(stream);
                     let _ = transport.reset(stream, Code::REQUEST_CANCELLED.0);
                 }
@@ -191,29 +193,29 @@ impl Http3Server {
         self.waiting.retain(|waiting| *waiting != stream);
     }
 
-    /// RFC 9218 section 7.2: a PRIORITY_UPDATE frame can come before the request, and counts more than its field; it can
-    /// also come when all of the response is written and waits to be sent.
+    /// RFC 9218 section 7.2: a PRIORITY_UPDATE frame can precede the request, and overrides its field. It can also
+    /// arrive when the whole response is written and waits to be sent.
     fn on_priority(
         &mut self,
         stream: StreamId,
         priority: Priority,
         transport: &mut dyn Transport,
     ) -> Result<(), Violation> {
-        // RFC 9218 section 7.2: a stream beyond the limit on streams is an error of type H3_ID_ERROR.
+        // RFC 9218 section 7.2: a stream beyond the stream limit is an error of type H3_ID_ERROR.
         if transport.peer_stream_limit(stream.direction()).is_some_and(|limit| stream.index() >= limit) {
             return Err(violation(Code::ID_ERROR, "PRIORITY_UPDATE of a stream beyond the limit"));
         }
         let known = set_priority(stream, priority, transport);
-        let answering =
-            matches!(self.exchanges.get(&stream), Some(Exchange::Answering(_) | Exchange::Thinking(_)));
-        // Nothing will be heard of a stream that is over.
+        let responding =
+            matches!(self.exchanges.get(&stream), Some(Exchange::Responding(_) | Exchange::Delayed(_)));
+        // A closed stream needs no priority.
         let over = !known && stream.index() < self.next;
-        if answering || over {
+        if responding || over {
             return Ok(());
         }
         self.priorities.insert(stream, priority);
         if self.priorities.len() > MAX_EARLY_PRIORITIES {
-            // What is asked for last can best do without.
+            // Discard the priority of the highest stream.
             self.priorities.pop_last();
         }
         Ok(())
@@ -228,8 +230,8 @@ impl Http3Server {
         self.next = self.next.max(stream.index() + 1);
         let known = self.exchanges.contains_key(&stream);
         if !known && self.refused_from.is_some_and(|first| stream >= first) {
-            // RFC 9114 section 4.1.1: nothing was done with it.
-            self.break_off(stream, Code::REQUEST_REJECTED, transport);
+            // RFC 9114 section 4.1.1: the request was not processed.
+            self.abort(stream, Code::REQUEST_REJECTED, transport);
             return Ok(());
         }
         if !known && self.exchanges.len() >= self.max_requests {
@@ -240,16 +242,16 @@ impl Http3Server {
         }
         let exchange = self.exchanges.entry(stream).or_insert_with(|| {
             let incoming = Incoming::from(Side::Client);
-            Exchange::Asking(Box::new(Asking { incoming, head: None, interim: None, received: 0 }))
+            Exchange::Receiving(Box::new(Receiving { incoming, head: None, interim: None, received: 0 }))
         });
-        let Exchange::Asking(asking) = exchange else {
+        let Exchange::Receiving(request) = exchange else {
             let _ = transport.discard(stream);
             return Ok(());
         };
-        let (reply, think) = match asking.read(stream, transport)? {
+        let (reply, think) = match request.read(stream, transport)? {
             Outcome::Blocked => return Ok(()),
             Outcome::Broken(code) => {
-                self.break_off(stream, code, transport);
+                self.abort(stream, code, transport);
                 return Ok(());
             }
             Outcome::Refused(answer) => {
@@ -258,7 +260,7 @@ impl Http3Server {
                 reply(answer, false)
             }
             Outcome::Complete => {
-                let Some(head) = asking.head.take() else { return Ok(()) };
+                let Some(head) = request.head.take() else { return Ok(()) };
                 if let Some(priority) = self.priorities.remove(&stream).or(head.priority) {
                     set_priority(stream, priority, transport);
                 }
@@ -266,17 +268,17 @@ impl Http3Server {
                 reply(answer, head_only)
             }
         };
-        let reply = reply.behind(asking.interim.take());
-        if self.delayed.begin(now, stream, think) {
-            self.exchanges.insert(stream, Exchange::Thinking(Box::new(reply)));
+        let reply = reply.preceded_by(request.interim.take());
+        if self.delayed.add(now, stream, think) {
+            self.exchanges.insert(stream, Exchange::Delayed(Box::new(reply)));
         } else {
-            self.exchanges.insert(stream, Exchange::Answering(Box::new(reply)));
+            self.exchanges.insert(stream, Exchange::Responding(Box::new(reply)));
             self.pump(now, stream, transport);
         }
         Ok(())
     }
 
-    fn break_off(&mut self, stream: StreamId, code: Code, transport: &mut dyn Transport) {
+    fn abort(&mut self, stream: StreamId, code: Code, transport: &mut dyn Transport) {
         self.exchanges.remove(&stream);
         let _ = transport.reset(stream, code.0);
         let _ = transport.stop(stream, code.0);
@@ -284,36 +286,36 @@ impl Http3Server {
 
     fn pump(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         let reply = match self.exchanges.get_mut(&stream) {
-            Some(Exchange::Answering(reply)) => reply,
-            Some(Exchange::Asking(asking)) => return asking.invite(stream, transport),
+            Some(Exchange::Responding(reply)) => reply,
+            Some(Exchange::Receiving(request)) => return request.send_interim(stream, transport),
             _ => return,
         };
         match reply.pump(stream, transport) {
-            Pumped::Blocked => return,
-            Pumped::Waits => {
-                self.delayed.begin(now, stream, Delayed::AGAIN);
+            Written::Blocked => return,
+            Written::Waiting => {
+                self.delayed.add(now, stream, Delayed::RETRY_AFTER);
                 return;
             }
-            Pumped::Done | Pumped::Over => {}
-            Pumped::Broken => drop(transport.reset(stream, Code::INTERNAL_ERROR.0)),
+            Written::Done | Written::Closed => {}
+            Written::Failed => drop(transport.reset(stream, Code::INTERNAL_ERROR.0)),
         }
         self.exchanges.remove(&stream);
     }
 }
 
-impl Asking {
-    /// Reads what there is of the request.
+impl Receiving {
+    /// Reads the available part of the request.
     fn read(&mut self, stream: StreamId, transport: &mut dyn Transport) -> Result<Outcome, Violation> {
         loop {
             let outcome = match self.incoming.step(stream, transport)? {
                 Step::Blocked => return Ok(Outcome::Blocked),
-                // RFC 9114 section 4.2.2.
+                // RFC 9114 section 4.2.2: 431 (Request Header Fields Too Large).
                 Step::TooLarge => {
                     return Ok(Outcome::Refused(Answer::plain(431, "the fields are too large")));
                 }
                 Step::Head(section) => {
                     let outcome = self.on_head(&section)?;
-                    self.invite(stream, transport);
+                    self.send_interim(stream, transport);
                     outcome
                 }
                 Step::Trailers(section) => match decode(&section)?.as_deref().map(message::check_trailers) {
@@ -356,7 +358,7 @@ impl Asking {
             }
             Ok(head) => {
                 if head.expects_continue {
-                    // RFC 9110 section 10.1.1.
+                    // RFC 9110 section 10.1.1: the client waits for 100 (Continue).
                     let interim = headers(&[Field::new(":status", "100")]);
                     self.interim = Some(Reply::new(interim, None).staying());
                 }
@@ -366,10 +368,10 @@ impl Asking {
         }
     }
 
-    /// Writes what it can of the interim response.
-    fn invite(&mut self, stream: StreamId, transport: &mut dyn Transport) {
+    /// Writes as much as possible of the interim response.
+    fn send_interim(&mut self, stream: StreamId, transport: &mut dyn Transport) {
         if let Some(interim) = &mut self.interim
-            && interim.pump(stream, transport) != Pumped::Blocked
+            && interim.pump(stream, transport) != Written::Blocked
         {
             self.interim = None;
         }
@@ -377,7 +379,7 @@ impl Asking {
 
     fn on_end(&self) -> Outcome {
         match &self.head {
-            // RFC 9114 section 4.1: a stream that ends without a request.
+            // RFC 9114 section 4.1: the stream ended without a request.
             None => Outcome::Broken(Code::REQUEST_INCOMPLETE),
             Some(head) if head.content_length.is_some_and(|length| length != self.received) => {
                 Outcome::Broken(Code::MESSAGE_ERROR)
@@ -387,19 +389,19 @@ impl Asking {
     }
 }
 
-/// Whether a site is asked; any other method needs no content to be refused.
+/// Whether the site handles the method. Requests with other methods are refused without their content.
 fn is_answered(head: &RequestHead) -> bool {
     [Method::Get, Method::Head].into_iter().any(|method| method.as_str() == head.method)
 }
 
-/// Gives whether there is such a stream to send on.
+/// Sets the priority of a stream. Returns whether there is such a stream to send on.
 fn set_priority(stream: StreamId, priority: Priority, transport: &mut dyn Transport) -> bool {
     let Priority { urgency, incremental } = priority;
     let priority = transport::Priority { urgency, incremental, ..transport::Priority::default() };
     transport.set_priority(stream, priority).is_ok()
 }
 
-/// A response, only its head if the request was for that; and how long it is thought about.
+/// A response (only its head if requested by HEAD), and its think time.
 fn reply(answer: Answer, head_only: bool) -> (Reply, Duration) {
     let (rest, has_content) = answer.fields();
     let mut fields = vec![Field::new(":status", answer.status.to_string())];

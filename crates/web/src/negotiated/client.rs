@@ -9,17 +9,18 @@ use http::Code;
 use transport::{Application, Event, Progress, Report, Transport};
 use units::Time;
 
-/// A client that fetches a list of objects over one connection and then closes it. It speaks `h3`, `hq-interop`, `h2` or
-/// `http/1.1`, whichever the handshake agreed on (ALPN); on another protocol it closes the connection. `http/1.1` opens as many
-/// streams, connections of TCP each, as the transport admits.
+/// A client that fetches a list of objects over one connection and then closes it. It speaks `h3`, `hq-interop`, `h2`
+/// or `http/1.1`, as negotiated (ALPN), and closes the connection for any other protocol. For `http/1.1` it opens as
+/// many streams, each of which is a TCP connection, as the transport permits.
 ///
-/// In 0-RTT packets it asks as soon as it is told [`Event::EarlyDataReady`]; what the server does not take is asked again.
+/// In 0-RTT it sends requests as soon as [`Event::EarlyDataReady`] is reported; requests that the server rejects are
+/// sent again.
 #[derive(Debug)]
 pub struct WebClient {
     authority: String,
     protocol: Option<Protocol>,
     fetches: Fetches,
-    /// What it lets a server of HTTP/2 send unread.
+    /// The flow-control windows granted to an HTTP/2 server.
     windows: http2::Windows,
 }
 
@@ -32,9 +33,9 @@ enum Protocol {
 }
 
 impl WebClient {
-    /// A client for these requests, sent in this order, of which at most `concurrency` (at least 1) are underway at a
-    /// time; the peer's limit on streams bounds them too. `authority` is host and port of the server: `example.org:4433`.
-    /// Bodies go to `sink`.
+    /// Creates a client for these requests, sent in this order, of which at most `concurrency` (at least 1) are in
+    /// flight at a time; the peer's limit on streams applies too. `authority` is the host and port of the server:
+    /// `example.org:4433`. Bodies are passed to `sink`.
     pub fn new(
         authority: impl Into<String>,
         requests: Vec<Request>,
@@ -49,7 +50,7 @@ impl WebClient {
         }
     }
 
-    /// A client for requests that may be sent in an order of their own.
+    /// Creates a client for requests with an explicit order.
     pub fn ordered(
         authority: impl Into<String>,
         (requests, order): (Vec<Request>, Order),
@@ -60,33 +61,33 @@ impl WebClient {
         WebClient { authority: authority.into(), protocol: None, fetches, windows: http2::Windows::default() }
     }
 
-    /// The same with other flow-control windows of HTTP/2 than those of Chromium.
+    /// Sets the flow-control windows of HTTP/2. The defaults are those of Chromium.
     #[must_use]
     pub fn with_windows(self, windows: http2::Windows) -> WebClient {
         WebClient { windows, ..self }
     }
 
-    /// The same with the number of bytes that all bodies together have, for [`Progress::total`].
+    /// Sets the total size of all bodies for [`Progress::total`].
     #[must_use]
     pub fn expecting(mut self, bytes: u64) -> WebClient {
         self.fetches.expect_total(bytes);
         self
     }
 
-    /// Host and port of the server, as they were given.
+    /// The host and port of the server, as given.
     pub fn authority(&self) -> &str {
         &self.authority
     }
-    /// What became of each request so far, in the order of the list.
+    /// The results of the requests so far, in the order of the list.
     pub fn results(&self) -> &[Fetched] {
         self.fetches.results()
     }
-    /// Whether every request has come to its end, well or not.
+    /// Whether every request is over, successful or not.
     pub fn is_over(&self) -> bool {
         self.fetches.are_over()
     }
 
-    /// Gives a request up, if it is not over.
+    /// Cancels a request unless it is over.
     pub fn cancel(&mut self, now: Time, request: usize, transport: &mut dyn Transport) {
         if self.fetches.withdraw(now, request) {
             if self.fetches.are_over() {
@@ -103,7 +104,7 @@ impl WebClient {
         }
     }
 
-    fn choose(&mut self, transport: &mut dyn Transport) {
+    fn select_protocol(&mut self, transport: &mut dyn Transport) {
         self.protocol = match transport.alpn() {
             Some(hq::ALPN) => Some(Protocol::Hq(HqClient::default())),
             Some(http3::ALPN) => Some(Protocol::Http3(Box::new(Http3Client::new(&self.authority)))),
@@ -120,15 +121,15 @@ impl Application for WebClient {
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         match event {
             Event::EarlyDataReady => {
-                self.fetches.begin_order(now);
+                self.fetches.start(now);
                 self.fetches.set_early(true);
-                self.choose(transport);
+                self.select_protocol(transport);
             }
             Event::Connected => {
-                self.fetches.begin_order(now);
+                self.fetches.start(now);
                 self.fetches.set_early(false);
                 if self.protocol.is_none() {
-                    self.choose(transport);
+                    self.select_protocol(transport);
                 }
                 if self.protocol.is_none() {
                     transport.close(Code::VERSION_FALLBACK.0, "no protocol that is spoken here");
@@ -141,11 +142,11 @@ impl Application for WebClient {
             Some(Protocol::Http3(http3)) => http3.on_event(now, event, &mut self.fetches, transport),
             Some(Protocol::Http1(http1)) => http1.on_event(now, event, &mut self.fetches, transport),
             Some(Protocol::Http2(http2)) => http2.on_event(now, event, &mut self.fetches, transport),
-            None if *event == Event::Ended => self.fetches.give_up_waiting(now),
+            None if *event == Event::Ended => self.fetches.fail_waiting(now),
             None => {}
         }
         if let Event::EarlyDataRejected { resent: false } = event {
-            // The streams are gone, and another protocol may be agreed on.
+            // The streams are lost, and another protocol may be negotiated.
             self.protocol = None;
         }
     }
@@ -154,10 +155,10 @@ impl Application for WebClient {
         self.fetches.wake(now);
         match &mut self.protocol {
             None => {}
-            Some(Protocol::Hq(hq)) => hq.ask(now, &mut self.fetches, transport),
-            Some(Protocol::Http3(http3)) => http3.ask(now, &mut self.fetches, transport),
-            Some(Protocol::Http1(http1)) => http1.ask(now, &mut self.fetches, transport),
-            Some(Protocol::Http2(http2)) => http2.ask(now, &mut self.fetches, transport),
+            Some(Protocol::Hq(hq)) => hq.send_requests(now, &mut self.fetches, transport),
+            Some(Protocol::Http3(http3)) => http3.send_requests(now, &mut self.fetches, transport),
+            Some(Protocol::Http1(http1)) => http1.send_requests(now, &mut self.fetches, transport),
+            Some(Protocol::Http2(http2)) => http2.send_requests(now, &mut self.fetches, transport),
         }
     }
     fn wake_at(&self) -> Option<Time> {

@@ -1,4 +1,4 @@
-//! Web client and web server that speak what the handshake agreed on: HTTP/1.1, HTTP/2, HTTP/3 or hq-interop.
+//! The web client and the web server, which speak the negotiated protocol: HTTP/1.1, HTTP/2, HTTP/3 or hq-interop.
 
 mod client;
 mod server;

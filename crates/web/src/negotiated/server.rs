@@ -11,17 +11,18 @@ use transport::{Application, Event, Progress, Transport};
 use units::Time;
 use units::parameter::Component;
 
-/// The requests that are underway at a time unless told otherwise.
+/// The default maximum number of requests in progress.
 const MAX_REQUESTS: usize = 256;
 
-/// The server's end of one connection. It speaks `h3`, `hq-interop`, `h2` or `http/1.1`, whichever the handshake agreed on (ALPN).
+/// The server end of a connection. It speaks `h3`, `hq-interop`, `h2` or `http/1.1`, as negotiated (ALPN).
 ///
-/// A response is written as far as its stream takes it, and goes on when the stream is writable. Over QUIC its source is read
-/// when the client gives credit for it ([`Transport::room`]); beside what is written it holds its fields.
+/// A response is written as far as its stream accepts it, and continues when the stream is writable. Over QUIC the
+/// source of the body is read when the client grants credit ([`Transport::room`]), so that only the fields are stored
+/// in addition to the written data.
 pub struct WebServer {
     site: Box<dyn Site>,
     max_requests: usize,
-    /// The scheduler of HTTP/2; `None`: `rfc9218`.
+    /// The HTTP/2 scheduler; `None` for `rfc9218`.
     scheduler: Option<Component>,
     protocol: Option<Protocol>,
     closing: bool,
@@ -42,13 +43,13 @@ impl std::fmt::Debug for WebServer {
 }
 
 impl WebServer {
-    /// A server of this site.
+    /// Creates a server of this site.
     pub fn new(site: Box<dyn Site>) -> WebServer {
         WebServer { site, max_requests: MAX_REQUESTS, scheduler: None, protocol: None, closing: false }
     }
 
-    /// The same with another scheduler than `rfc9218` for the responses of HTTP/2, out of the room of [`schedule`]. Over
-    /// HTTP/3 the transport's scheduler chooses.
+    /// Sets the scheduler for HTTP/2 responses from the table of [`schedule`]; the default is `rfc9218`. Over HTTP/3
+    /// the transport's scheduler decides.
     #[must_use]
     pub fn with_scheduler(self, scheduler: Component) -> WebServer {
         WebServer { scheduler: Some(scheduler), ..self }
@@ -56,22 +57,21 @@ impl WebServer {
 
     fn scheduler(&self) -> Box<dyn Scheduler> {
         let wanted = self.scheduler.as_ref();
-        // There is no row of another name in a scenario that was read.
+        // A scenario was checked and only contains names of existing rows.
         wanted
             .and_then(|wanted| schedule::build(wanted.name, &wanted.arguments))
             .unwrap_or_else(|| Box::new(schedule::Ranked::<schedule::Rfc9218>::default()))
     }
 
-    /// The same with another bound on the requests that are underway at a time (at least 1; by default 256). What comes
-    /// beyond them waits unread.
+    /// Sets the maximum number of requests in progress (at least 1; default 256). Others wait unread.
     #[must_use]
     pub fn with_max_requests(mut self, max_requests: usize) -> WebServer {
         self.max_requests = max_requests;
         self
     }
 
-    /// Takes no new requests from now on, and tells the client so where the protocol can (GOAWAY, RFC 9114 section 5.2);
-    /// those that are underway are answered. When [`WebServer::is_idle`], the connection can be closed with
+    /// Accepts no more requests, and notifies the client if the protocol supports it (GOAWAY, RFC 9114 section 5.2);
+    /// requests in progress are completed. When [`WebServer::is_idle`], the connection can be closed with
     /// [`Application::no_error`].
     pub fn shut_down(&mut self, transport: &mut dyn Transport) {
         self.closing = true;
@@ -84,7 +84,7 @@ impl WebServer {
         }
     }
 
-    /// Whether no request is underway.
+    /// Whether no request is in progress.
     pub fn is_idle(&self) -> bool {
         match &self.protocol {
             None => true,
@@ -95,7 +95,7 @@ impl WebServer {
         }
     }
 
-    fn choose(&mut self, transport: &mut dyn Transport) {
+    fn select_protocol(&mut self, transport: &mut dyn Transport) {
         self.protocol = match transport.alpn() {
             Some(hq::ALPN) => Some(Protocol::Hq(HqServer::new(self.max_requests))),
             Some(http3::ALPN) => Some(Protocol::Http3(Box::new(Http3Server::new(self.max_requests)))),
@@ -111,9 +111,9 @@ impl WebServer {
 
 impl Application for WebServer {
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
-        // Streams of 0-RTT packets come before the handshake is complete.
+        // 0-RTT streams arrive before the handshake is complete.
         if self.protocol.is_none() && *event != Event::Ended {
-            self.choose(transport);
+            self.select_protocol(transport);
             if self.protocol.is_none() && *event == Event::Connected {
                 transport.close(Code::VERSION_FALLBACK.0, "no protocol that is spoken here");
             }
@@ -153,7 +153,7 @@ impl Application for WebServer {
     fn no_error(&self) -> u64 {
         match &self.protocol {
             Some(Protocol::Http3(_)) => Code::NO_ERROR.0,
-            // What HTTP/1.1 and HTTP/2 have for it has the same number.
+            // The corresponding codes of HTTP/1.1 and HTTP/2 are equal.
             _ => hq::NO_ERROR,
         }
     }

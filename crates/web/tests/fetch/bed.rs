@@ -1,4 +1,4 @@
-//! Two endpoints with a web client and a web server on them, and a link of 10 ms between them.
+//! A test bed: two endpoints with a web client and a web server, and a link of 10 ms between them.
 
 use quic::{CloseReason, Config, Datagram, Endpoint, EndpointOptions, Handle, Opening, QuicTransport};
 use random::Stream;
@@ -15,7 +15,7 @@ const CLIENT: &str = "10.0.0.1:50000";
 const SERVER: &str = "10.0.0.2:443";
 const DELAY: Duration = Duration::from_millis(10);
 
-/// A context in which both ends speak this protocol alone, without cryptography.
+/// A context with only this protocol at both ends, and without cryptography.
 pub(crate) fn context(alpn: &'static [u8]) -> Context {
     static MADE: OnceLock<[Context; 2]> = OnceLock::new();
     let made = MADE.get_or_init(|| {
@@ -28,7 +28,7 @@ pub(crate) fn size(bytes: u64) -> Value {
     Value::Size(Size::from_bytes(bytes))
 }
 
-/// Options of a connection with their defaults, some of them changed.
+/// The default options of a connection with some changes.
 pub(crate) fn config(changes: &[(&str, Value)]) -> Config {
     Config::with(changes).unwrap()
 }
@@ -50,9 +50,9 @@ pub(crate) struct Bed {
     pub(crate) lose_every: u64,
     sent: u64,
     flying: BTreeMap<(Time, u64), Flying>,
-    /// Why each end is over: client, server.
+    /// Why each end closed: client, server.
     pub(crate) closes: [Option<CloseReason>; 2],
-    /// The most streams that either end had open at a time.
+    /// The maximum number of streams that either end had open at a time.
     pub(crate) most_streams: usize,
 }
 
@@ -61,7 +61,7 @@ impl Bed {
         Bed::with(context(alpn), [config(&[]), config(&[])], client, server)
     }
 
-    /// Configurations: of the client, of the server.
+    /// Creates ends with these configurations: client, server.
     pub(crate) fn with(
         tls: Context,
         [client_config, server_config]: [Config; 2],
@@ -93,7 +93,7 @@ impl Bed {
         }
     }
 
-    /// Does something with the client or the server on its transport.
+    /// Calls a function with the client or the server and its transport.
     pub(crate) fn on_client<T>(
         &mut self,
         act: impl FnOnce(&mut WebClient, &mut QuicTransport<'_>) -> T,
@@ -156,7 +156,7 @@ impl Bed {
         next.map(|at| at.max(self.now))
     }
 
-    /// Goes on until `done` or so much time is over; whether it was done.
+    /// Runs until `done` or until the limit. Returns whether it was done.
     pub(crate) fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Bed) -> bool) -> bool {
         let end = self.now + limit;
         for _ in 0..5_000_000 {
@@ -186,7 +186,7 @@ impl Bed {
         panic!("livelock at {}", self.now);
     }
 
-    /// Goes on until both ends are over, or 100 s.
+    /// Runs until both ends are closed, for at most 100 s.
     pub(crate) fn run(&mut self) -> &mut Bed {
         self.run_until(Duration::from_secs(100), |bed| bed.closes.iter().all(Option::is_some));
         self

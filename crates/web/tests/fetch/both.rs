@@ -1,4 +1,4 @@
-//! What holds over HTTP/3 and over hq-interop alike.
+//! Tests for both HTTP/3 and hq-interop.
 
 use crate::bed::{Bed, config, context};
 use crate::shelf::{Basket, Shelf, content};
@@ -18,7 +18,7 @@ fn server() -> WebServer {
 }
 
 #[test]
-fn two_thousand_small_files_go_through_a_limit_of_ten_streams_and_loss() {
+fn two_thousand_small_files_with_ten_streams_and_loss() {
     for alpn in ALPNS {
         let basket = Basket { take: Take::Length, ..Basket::default() };
         let paths: Vec<String> = (0..2000).map(|n| format!("/bytes/{}", 100 + n)).collect();
@@ -28,15 +28,15 @@ fn two_thousand_small_files_go_through_a_limit_of_ten_streams_and_loss() {
         bed.run();
         assert!(bed.web_client.results().iter().all(|fetched| fetched.is_complete()));
         assert_eq!(bed.web_client.progress().bytes, (0..2000).map(|n| 100 + n).sum::<u64>());
-        // An end can see a stream as over, and let another begin, before the other end does.
+        // An end can see a stream as closed, and open another one, before the other end does.
         assert!(bed.most_streams <= 20, "{}", bed.most_streams);
         assert!(bed.web_server.is_idle());
     }
 }
 
-/// A source that cannot be read for a while is asked again; nothing is broken off.
+/// A source without data for a while is read again; the response is not aborted.
 #[test]
-fn what_cannot_be_read_now_is_read_later() {
+fn a_source_without_data_is_read_later() {
     for alpn in ALPNS {
         let basket = Basket::default();
         let paths = ["/late/50000", "/bytes/30000"].map(str::to_owned);

@@ -1,4 +1,4 @@
-//! HTTP/3 from end to end.
+//! End-to-end tests of HTTP/3.
 
 use crate::bed::{Bed, config, context, size};
 use crate::shelf::{Basket, Shelf, content};
@@ -56,7 +56,7 @@ fn statuses_and_broken_sources() {
     bed.run();
     let results = bed.web_client.results();
     let statuses: Vec<_> = results.iter().map(|fetched| fetched.status).collect();
-    // A reset overtakes what was sent before it.
+    // A reset overtakes data that was sent before it.
     assert_eq!(statuses, [Some(404), Some(400), Some(200), None, None, None]);
     assert_eq!(basket.get(0).bytes, b"nothing\n");
     assert_eq!(results[3].failure, Some(Failure::Reset(Code::INTERNAL_ERROR.0)));
@@ -64,7 +64,7 @@ fn statuses_and_broken_sources() {
     assert_eq!(results[5].failure, Some(Failure::Unsupported));
 }
 
-/// RFC 9110 section 9.3.2: the answer to HEAD tells the length and has no content.
+/// RFC 9110 section 9.3.2: the response to HEAD has the length but no content.
 #[test]
 fn a_head_has_no_content() {
     let basket = Basket::default();
@@ -78,7 +78,7 @@ fn a_head_has_no_content() {
 }
 
 #[test]
-fn a_small_send_buffer_holds_both_back_and_not_up() {
+fn a_small_send_buffer_slows_but_does_not_block_both_ends() {
     let basket = Basket::default();
     let narrow = || config(&[("send_buffer", size(100))]);
     let long = format!("/bytes/200?{}", "q".repeat(3000));
@@ -90,7 +90,7 @@ fn a_small_send_buffer_holds_both_back_and_not_up() {
     assert_eq!(basket.get(2).bytes, content("bytes/200", 200));
 }
 
-/// RFC 9114 section 4.2.2: fields larger than the server takes are not sent.
+/// RFC 9114 section 4.2.2: fields beyond the server's limit are not sent.
 #[test]
 fn a_request_larger_than_the_peers_limit_is_not_sent() {
     let basket = Basket::default();
@@ -118,9 +118,9 @@ fn a_client_that_cancels_ends_one_request() {
     assert!(bed.web_server.is_idle());
 }
 
-/// RFC 9114 section 5.2: what is underway is answered, what comes later is not processed.
+/// RFC 9114 section 5.2: requests in progress are answered, later ones are not processed.
 #[test]
-fn a_server_that_goes_away_answers_what_is_underway() {
+fn a_server_that_goes_away_completes_requests_in_progress() {
     let basket = Basket::default();
     let paths = ["/bytes/300000", "/bytes/300001", "/bytes/100"];
     let mut bed = Bed::new(H3, client(&paths, 2, &basket), server());

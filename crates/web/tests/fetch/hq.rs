@@ -1,4 +1,4 @@
-//! hq-interop from end to end.
+//! End-to-end tests of hq-interop.
 
 use crate::bed::{Bed, config, context, size};
 use crate::shelf::{Basket, Shelf, content};
@@ -44,7 +44,7 @@ fn objects_of_all_kinds_arrive_whole() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_reset_and_the_rest_goes_on() {
+fn unanswerable_requests_are_reset_and_others_continue() {
     let basket = Basket::default();
     let paths = ["/nothing", "/../x", "/bytes/1000", "/broken/100000", "relative", "/a b"];
     let mut bed = Bed::new(HQ, client(&paths, 1, &basket), server());
@@ -57,7 +57,7 @@ fn what_cannot_be_answered_is_reset_and_the_rest_goes_on() {
 }
 
 #[test]
-fn a_small_send_buffer_holds_the_server_back_and_not_up() {
+fn a_small_send_buffer_slows_but_does_not_block_the_server() {
     let basket = Basket::default();
     let narrow = config(&[("send_buffer", size(3000))]);
     let paths = ["/bytes/200000", "/whole/100000"];
@@ -100,7 +100,7 @@ fn a_sink_that_refuses_and_a_client_that_cancels_end_one_request_each() {
 }
 
 #[test]
-fn a_head_is_not_expressible_and_a_sink_may_want_nothing() {
+fn head_is_unsupported_and_a_sink_may_cancel() {
     let basket = Basket { take: Take::Nothing, ..Basket::default() };
     let requests =
         vec![Request { method: Method::Head, ..Request::get("/bytes/5") }, Request::get("/bytes/90000")];
@@ -113,7 +113,7 @@ fn a_head_is_not_expressible_and_a_sink_may_want_nothing() {
 }
 
 #[test]
-fn a_server_that_shuts_down_refuses_what_comes_later() {
+fn a_server_that_shuts_down_refuses_later_requests() {
     let basket = Basket::default();
     let mut bed = Bed::new(HQ, client(&["/bytes/300000", "/bytes/5"], 1, &basket), server());
     assert!(bed.run_until(Duration::from_secs(5), |bed| bed.web_client.results()[0].bytes > 0));
@@ -124,7 +124,7 @@ fn a_server_that_shuts_down_refuses_what_comes_later() {
 }
 
 #[test]
-fn another_protocol_is_none_of_theirs() {
+fn an_unknown_protocol_closes_the_connection() {
     let basket = Basket::default();
     let tls = tls::Context::new(&tls::Options::default(), &[b"other"], 7).unwrap();
     let mut bed = Bed::with(tls, [config(&[]), config(&[])], client(&["/bytes/1"], 1, &basket), server());
@@ -133,7 +133,7 @@ fn another_protocol_is_none_of_theirs() {
     assert!(bed.closes[0].as_ref().is_some_and(|reason| reason.code() == (true, 0x110)));
 }
 
-/// A server thinks over hq-interop as it does over HTTP, about each request on its own.
+/// The think time of a server applies to hq-interop too, for each request separately.
 #[test]
 fn a_server_thinks() {
     let basket = Basket::default();
@@ -145,7 +145,7 @@ fn a_server_thinks() {
     let began = |index: usize| results[index].first_at.unwrap().as_nanos();
     let sizes: Vec<u64> = results.iter().map(|fetched| fetched.bytes).collect();
     assert_eq!(sizes, [10, 20, 30]);
-    // All three were asked at once.
+    // All three were sent at once.
     let later = [began(0) - began(1), began(2) - began(1)].map(|nanos| nanos / 1_000_000);
     assert_eq!(later, [60, 20], "milliseconds");
     assert!(bed.web_server.is_idle());

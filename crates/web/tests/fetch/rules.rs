@@ -1,4 +1,4 @@
-//! The rules of HTTP/3: for each way to break one, the code that the RFC names; and what must be borne.
+//! The rules of HTTP/3: the error code in the RFC for each violation, and what must be tolerated.
 
 use crate::script::Script;
 use crate::shelf::{Basket, Shelf};
@@ -11,7 +11,7 @@ use web::{Failure, Request};
 use web::{WebClient, WebServer};
 use wire::{Side, StreamId};
 
-/// What an endpoint does about what it got.
+/// The reaction of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// Nothing.
@@ -23,7 +23,7 @@ enum Verdict {
 }
 use Verdict::{Close, Fine, Reset};
 
-/// Stream, bytes, and whether the stream ends behind them.
+/// The stream, the bytes, and whether the stream ends after them.
 type Piece = (u64, Vec<u8>, bool);
 
 fn frame(kind: u64, payload: &[u8]) -> Vec<u8> {
@@ -48,11 +48,11 @@ fn get_and(line: (&'static str, &'static str)) -> Vec<u8> {
 fn settings() -> Vec<u8> {
     frame(frame::SETTINGS, &[])
 }
-/// A control stream: its type, SETTINGS, and this.
+/// A control stream: its type, SETTINGS, and these bytes.
 fn control(more: &[u8]) -> Vec<u8> {
     [&[0][..], &settings(), more].concat()
 }
-/// Bytes one behind the other.
+/// Concatenated bytes.
 fn all(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
@@ -65,7 +65,7 @@ fn client(count: usize) -> WebClient {
     WebClient::new("host", requests, 10, Box::new(Basket::default()))
 }
 
-/// Plays pieces to an application, whole or byte by byte.
+/// Feeds pieces to an application, whole or byte by byte.
 fn play(
     application: &mut dyn Application,
     side: Side,
@@ -164,7 +164,8 @@ fn request_streams() {
             on_request(all(&[&get(), &frame(kind, &[0])])),
         ));
     }
-    // RFC 9204 sections 2.2 and 3.1, appendix B.2: dynamic entries, no static entry, no Huffman code, an end too early.
+    // RFC 9204 sections 2.2 and 3.1, appendix B.2: dynamic entries, an invalid static entry, an invalid Huffman code, a
+    // truncated section.
     for section in
         [&[3, 0x81, 0x10, 0x11][..], &[0, 0, 0x80], &[0, 0, 0xff, 36], &[0, 0, 0x51, 0x81, 0xff], &[0], &[]]
     {
@@ -348,7 +349,7 @@ fn resets() {
 
 /// RFC 9114 section 6.2.1: SETTINGS comes first on the control stream.
 #[test]
-fn what_an_endpoint_announces() {
+fn settings_come_first() {
     for (side, stream) in [(Side::Client, 2), (Side::Server, 3)] {
         let (mut server, mut client) = (server(), client(1));
         let application: &mut dyn Application = if side == Side::Server { &mut server } else { &mut client };
@@ -360,12 +361,12 @@ fn what_an_endpoint_announces() {
     }
 }
 
-/// RFC 9114 section 4.2.2: too large to be taken, in one frame or by what it stands for. RFC 9110 section 15.5.6.
+/// RFC 9114 section 4.2.2: a section that is too large, in one frame or after decompression. RFC 9110 section 15.5.6.
 #[test]
-fn what_a_server_answers_at_once() {
+fn requests_answered_at_once() {
     let mut large = Vec::new();
     FrameHead { kind: frame::HEADERS, length: 40_000 }.encode(&mut large);
-    // Each byte is an indexed field line of 32 bytes and more.
+    // Each byte is an indexed field line of at least 32 bytes.
     let swollen = frame(frame::HEADERS, &[&[0, 0][..], &[0xc1; 1000]].concat());
     let post = headers(&[(":method", "POST"), (":scheme", "https"), (":authority", "h"), (":path", "/")]);
     for (bytes, status) in [(large, "431"), (swollen, "431"), (post, "405")] {
@@ -381,9 +382,10 @@ fn what_a_server_answers_at_once() {
     }
 }
 
-/// RFC 9110 section 10.1.1: a client that waits with its content is told to go on, and answered when the content has come.
+/// RFC 9110 section 10.1.1: a client that waits with its content gets 100 (Continue), and its response when the content
+/// has arrived.
 #[test]
-fn a_server_asks_for_content_that_waits() {
+fn a_server_sends_100_continue() {
     let head = get_and(("expect", "100-continue"));
     let data = frame(frame::DATA, b"abc");
     let statuses = |pieces: &[Piece]| {
@@ -404,8 +406,8 @@ fn a_server_asks_for_content_that_waits() {
     assert_eq!(statuses(&[(0, head, false), (0, data, true)]), ["100", "200"]);
 }
 
-/// RFC 9218 sections 5 and 7.2: the frame counts more than the field, and may come before the request, or behind it when
-/// all of the response is written and waits to be sent.
+/// RFC 9218 sections 5 and 7.2: the frame overrides the field, and may arrive before the request, or after it when the
+/// whole response is written and waits to be sent.
 #[test]
 fn priorities_reach_the_transport() {
     let update = |text: &[u8]| control(&frame(0xf0700, &[&[0], text].concat()));
@@ -422,7 +424,7 @@ fn priorities_reach_the_transport() {
         let last = script.priorities.last().copied();
         assert_eq!((verdict, last), (Fine, Some((StreamId::from_value(0), priority))));
     }
-    // What is never asked for is not kept without end.
+    // Priorities of streams without a request are not stored without limit.
     let flood: Vec<u8> = (0..10_000u64)
         .flat_map(|n| {
             let mut payload = Vec::new();
@@ -444,8 +446,8 @@ fn update(stream: u64, value: &[u8]) -> Vec<u8> {
     frame(0xf0700, &payload)
 }
 
-/// RFC 9218 section 7.2: before a request comes its latest update is kept; of more than are kept those of the requests that
-/// come last are given up.
+/// RFC 9218 section 7.2: the latest update before a request is stored; if there are too many, those of the highest
+/// streams are discarded.
 #[test]
 fn updates_before_the_request() {
     let flood: Vec<u8> =
@@ -459,10 +461,10 @@ fn updates_before_the_request() {
     }
 }
 
-/// RFC 9218 section 7.2: "a Prioritized Element ID that is beyond the stream limits" is H3_ID_ERROR, and so is one that is
-/// of no request.
+/// RFC 9218 section 7.2: "a Prioritized Element ID that is beyond the stream limits" is H3_ID_ERROR, and so is one that
+/// is not a request.
 #[test]
-fn updates_of_streams_that_cannot_be() {
+fn updates_of_impossible_streams() {
     for (stream, limit, verdict) in [
         (36, Some(10), None),
         (40, Some(10), Some(Code::ID_ERROR.0)),
@@ -481,13 +483,13 @@ fn updates_of_streams_that_cannot_be() {
     }
 }
 
-/// RFC 9114 sections 4.1.1 and 5.2: at the client, what was not processed is asked again, or told so.
+/// RFC 9114 sections 4.1.1 and 5.2: at the client, unprocessed requests are retried or fail as such.
 #[test]
-fn what_the_server_did_not_process() {
+fn unprocessed_requests_are_retried_or_fail() {
     let mut web = client(3);
     let mut script = play(&mut web, Side::Client, &[], false).1;
     script.reset_by_peer(&mut web, 0, Code::REQUEST_REJECTED.0);
-    // It went out again as the fourth stream.
+    // It was sent again on the fourth stream.
     assert!(script.written.contains_key(&StreamId::from_value(12)));
     script.send(&mut web, 3, &control(&frame(7, &[8])), false);
     let failures: Vec<_> = web.results().iter().map(|fetched| fetched.failure.clone()).collect();
@@ -499,7 +501,7 @@ fn what_the_server_did_not_process() {
     assert_eq!(script.closed, Some(Code::NO_ERROR.0));
 }
 
-/// RFC 9114 section 5.2: the ID in GOAWAY is the first that is not processed, and those are rejected.
+/// RFC 9114 section 5.2: the ID in GOAWAY is the first that is not processed; these requests are rejected.
 #[test]
 fn a_server_that_goes_away() {
     let mut server = server();
@@ -511,9 +513,9 @@ fn a_server_that_goes_away() {
     assert!(server.is_idle());
 }
 
-/// Whatever comes, neither end panics, and each tells what is wrong by a code of RFC 9114 or RFC 9204.
+/// For any input neither end panics, and each reports errors with a code of RFC 9114 or RFC 9204.
 #[test]
-fn damaged_streams_do_no_more_than_end_the_connection() {
+fn damaged_streams_only_end_the_connection() {
     let mut random = random::Stream::new(9, "damage");
     let priority = frame(0xf0700, b"\x00u=1, i");
     let request =

@@ -1,4 +1,4 @@
-//! A transport whose peer is a script: what comes in is written down, what goes out is kept.
+//! A transport with a scripted peer: received data is given by the test, sent data is recorded.
 
 use std::collections::BTreeMap;
 use transport::{Application, Data, Event, Priority, Read, StreamError, Transport};
@@ -12,7 +12,7 @@ struct Incoming {
     reset: Option<u64>,
 }
 
-/// What one side did, and what its peer sent.
+/// The actions of one side, and the data of its peer.
 #[derive(Debug)]
 pub(crate) struct Script {
     side: Side,
@@ -24,7 +24,7 @@ pub(crate) struct Script {
     pub(crate) stops: BTreeMap<StreamId, u64>,
     pub(crate) closed: Option<u64>,
     pub(crate) priorities: Vec<(StreamId, Priority)>,
-    /// How many request streams the peer may open.
+    /// The number of request streams that the peer may open.
     pub(crate) stream_limit: Option<u64>,
 }
 
@@ -45,7 +45,7 @@ impl Script {
         }
     }
 
-    /// The peer sends these bytes, and the end if told so.
+    /// The peer sends these bytes, and optionally the end.
     pub(crate) fn send(&mut self, to: &mut dyn Application, stream: u64, bytes: &[u8], finished: bool) {
         let stream = StreamId::from_value(stream);
         let incoming = self.incoming.entry(stream).or_default();

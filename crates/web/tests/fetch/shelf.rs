@@ -1,4 +1,4 @@
-//! A site of known bytes and a sink that keeps what it is given.
+//! A site of known bytes, and a sink that stores everything.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,20 +6,20 @@ use std::io;
 use std::rc::Rc;
 use web::{Answer, Body, Fetched, Head, Query, Sink, Site, Source, Take};
 
-/// The bytes of the object of this name and length.
+/// The bytes of the object with this name and length.
 pub(crate) fn content(name: &str, length: u64) -> Vec<u8> {
     let start = name.bytes().fold(7u64, |sum, byte| sum.wrapping_mul(31) + u64::from(byte));
     (0..length).map(|at| (start.wrapping_add(at * 13 + at / 251)) as u8).collect()
 }
 
-/// What a shelf was asked.
+/// The requests to a shelf.
 pub(crate) type Asked = Rc<RefCell<Vec<String>>>;
 
-/// A site: `/bytes/<n>` is read piece by piece, `/whole/<n>` at once, `/virtual/<n>` is virtual, `/broken/<n>` fails in
-/// the middle, `/late/<n>` gives nothing at every other time that it is read.
+/// A site: `/bytes/<n>` is read in pieces, `/whole/<n>` at once, `/virtual/<n>` is virtual, `/broken/<n>` fails in the
+/// middle, `/late/<n>` has no data at every other read.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
-    /// Methods, folders and names that were asked for.
+    /// The methods, folders and names of the requests.
     pub(crate) asked: Asked,
 }
 
@@ -41,7 +41,7 @@ impl Site for Shelf {
     }
 }
 
-/// Gives its bytes in pieces of odd sizes.
+/// Returns its bytes in pieces of odd sizes.
 struct Pieces(Vec<u8>);
 
 impl Source for Pieces {
@@ -53,7 +53,7 @@ impl Source for Pieces {
     }
 }
 
-/// The same, but it cannot be read at every other time. The second field: whether it can be read now.
+/// The same with no data at every other read. The second field is whether data is available now.
 struct Late(Pieces, bool);
 
 impl Source for Late {
@@ -63,7 +63,7 @@ impl Source for Late {
     }
 }
 
-/// What a basket was given of one request.
+/// The data stored for one request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Kept {
     pub(crate) head: Option<Head>,
@@ -71,13 +71,13 @@ pub(crate) struct Kept {
     pub(crate) ended: Option<Fetched>,
 }
 
-/// A sink that keeps everything.
+/// A sink that stores everything.
 #[derive(Debug, Clone)]
 pub(crate) struct Basket {
     pub(crate) kept: Rc<RefCell<BTreeMap<usize, Kept>>>,
-    /// What it wants of bodies.
+    /// What it needs of bodies.
     pub(crate) take: Take,
-    /// It refuses to keep more than so many bytes of a body.
+    /// The maximum number of bytes that it accepts per body.
     pub(crate) limit: usize,
 }
 

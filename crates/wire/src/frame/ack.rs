@@ -1,46 +1,45 @@
-//! ACK frames as they stand in a packet: the ranges are checked once and then walked without being stored.
+//! ACK frames in their encoded form: the ranges are validated once and then iterated without being stored.
 
 use crate::varint::Reader;
 use std::fmt;
 use std::ops::RangeInclusive;
 use units::Duration;
 
-/// How many packets arrived with each ECN codepoint, in one packet number space (RFC 9000 section 19.3.2).
+/// The number of packets received with each ECN codepoint in a packet number space (RFC 9000 section 19.3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EcnCounts {
-    /// With ECT(0).
+    /// Packets with ECT(0).
     pub ect0: u64,
-    /// With ECT(1).
+    /// Packets with ECT(1).
     pub ect1: u64,
-    /// With ECN-CE.
+    /// Packets with ECN-CE.
     pub ce: u64,
 }
 
-/// An ACK frame (RFC 9000 section 19.3). It exists only if all its ranges are valid. Two are equal if they say the same,
-/// in whatever encodings.
+/// A valid ACK frame (RFC 9000 section 19.3). Two frames are equal if their values are, whatever their encodings.
 #[derive(Clone, Copy)]
 pub struct Ack<'a> {
     pub(super) largest: u64,
     pub(super) delay: u64,
     pub(super) first_range: u64,
     pub(super) more_ranges: u64,
-    /// `more_ranges` pairs of Gap and ACK Range Length, checked.
+    /// `more_ranges` validated pairs of Gap and ACK Range Length.
     pub(super) pairs: &'a [u8],
     pub(super) ecn: Option<EcnCounts>,
 }
 
 impl<'a> Ack<'a> {
-    /// The largest packet number that is acknowledged.
+    /// The largest acknowledged packet number.
     #[inline]
     pub const fn largest(&self) -> u64 {
         self.largest
     }
-    /// The ACK Delay as it stands there: microseconds shifted right by the sender's ack_delay_exponent.
+    /// The encoded ACK Delay: microseconds shifted right by the sender's ack_delay_exponent.
     #[inline]
     pub const fn delay(&self) -> u64 {
         self.delay
     }
-    /// The same by the sender's ack_delay_exponent (0 to 20); beyond what a [`Duration`] holds it is the longest.
+    /// The ACK Delay for the sender's ack_delay_exponent (0 to 20), limited to the longest [`Duration`].
     pub fn scaled_delay(&self, ack_delay_exponent: u8) -> Duration {
         // RFC 9000 section 19.3: "multiplying the value in the field by 2 to the power of the ack_delay_exponent".
         let factor = 1u64.checked_shl(u32::from(ack_delay_exponent)).unwrap_or(u64::MAX);
@@ -51,12 +50,12 @@ impl<'a> Ack<'a> {
     pub const fn ecn(&self) -> Option<EcnCounts> {
         self.ecn
     }
-    /// How many ranges there are, at least 1.
+    /// The number of ranges, at least 1.
     #[inline]
     pub const fn range_count(&self) -> u64 {
         self.more_ranges + 1
     }
-    /// The ranges of acknowledged numbers, the greatest first. No two touch.
+    /// The ranges of acknowledged numbers in descending order. No two are adjacent.
     #[inline]
     pub fn ranges(&self) -> AckRanges<'a> {
         AckRanges {
@@ -84,7 +83,7 @@ impl fmt::Debug for Ack<'_> {
     }
 }
 
-/// The ranges of an ACK frame, descending.
+/// The ranges of an ACK frame in descending order.
 #[derive(Debug, Clone)]
 pub struct AckRanges<'a> {
     next: Option<RangeInclusive<u64>>,
@@ -102,13 +101,13 @@ impl Iterator for AckRanges<'_> {
     }
 }
 
-/// The range that the next pair of Gap and ACK Range Length means below one that starts at `smallest`; `None` if there
-/// is none or it goes below 0 (RFC 9000 section 19.3.1).
+/// Reads the next pair of Gap and ACK Range Length as the range below one that starts at `smallest`. Returns `None` if
+/// there is no pair or if the range goes below 0 (RFC 9000 section 19.3.1).
 #[inline]
 pub(super) fn next_range(pairs: &mut Reader<'_>, smallest: u64) -> Option<RangeInclusive<u64>> {
     let gap = pairs.varint().ok()?;
     let length = pairs.varint().ok()?;
-    // RFC 9000-19.3.1-1.
+    // RFC 9000-19.3.1-1: an ACK range below packet number 0 is a FRAME_ENCODING_ERROR.
     let largest = smallest.checked_sub(gap + 2)?;
     Some(largest.checked_sub(length)?..=largest)
 }

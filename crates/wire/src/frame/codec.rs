@@ -1,52 +1,51 @@
-//! How the fields of frames stand on the wire and are shown, each kind of field once (RFC 9000 section 19.1: "all fields ... in the order
-//! in which they are listed").
+//! The codecs of frame fields: one for each kind of field (RFC 9000 section 19.1: "all fields ... in the order in which
+//! they are listed").
 
 use crate::frame::FrameProblem;
 use crate::varint::{self, Reader, encode};
 use crate::{Code, ConnectionId, Direction, StreamId};
 
-/// A field as it is shown.
+/// A field value for display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field<'a> {
     /// A number.
     Integer(u64),
-    /// A stream.
+    /// A stream id.
     Stream(StreamId),
     /// The direction of streams.
     Direction(Direction),
-    /// Bytes that mean what they are.
+    /// Binary bytes.
     Bytes(&'a [u8]),
-    /// Words for people: should be UTF-8.
+    /// Text for humans, which should be UTF-8.
     Text(&'a [u8]),
-    /// Data, of which the length is shown.
+    /// Data, displayed by its length.
     Data(&'a [u8]),
 }
 
-/// What a frame is made of that is not read from a packet: the values of its fields by their names. What it does not have
-/// is 0 or empty.
+/// The field values of a frame that is built from names instead of a packet. Missing values are 0 or empty.
 pub trait FieldSource<'a> {
-    /// A number. Streams are asked for as `stream`.
+    /// The number with this name. Stream ids have the name `stream`.
     fn integer(&self, name: &'static str) -> u64;
-    /// Bytes, or words.
+    /// The bytes or text with this name.
     fn bytes(&self, name: &'static str) -> Option<&'a [u8]>;
     /// The direction of streams.
     fn direction(&self) -> Direction;
 }
 
-/// A kind of field: how it is read, written, measured and shown. `frame_type` is that of the frame that it is in, which
-/// some fields are a part of.
+/// A kind of field: how to read, write, measure and display it. Some fields are part of the type of their frame,
+/// `frame_type`.
 pub(super) trait Codec<'a> {
-    /// Its value.
+    /// The type of the value.
     type Value;
     fn read(reader: &mut Reader<'a>, frame_type: u64) -> Result<Self::Value, FrameProblem>;
     fn write(value: &Self::Value, out: &mut Vec<u8>);
-    /// The bytes that `write` appends.
+    /// The number of bytes that `write` appends.
     fn size(value: &Self::Value) -> usize;
-    /// How it is shown.
+    /// The value for display.
     fn show(value: &Self::Value) -> Field<'_>;
-    /// Its value by name; an error says what does not fit.
+    /// Takes the value from a source. The error describes a value that does not fit.
     fn take(name: &'static str, source: &dyn FieldSource<'a>) -> Result<Self::Value, String>;
-    /// What it adds to the type of its frame.
+    /// The bits that the value adds to the type of its frame.
     fn bit(_value: &Self::Value) -> u64 {
         0
     }
@@ -84,30 +83,30 @@ macro_rules! integer {
 }
 
 integer! {
-    /// Any integer.
+    /// An integer.
     Integer: u64, Ok, |value| *value,
     |value| Field::Integer(*value), |name, source| source.integer(name)
 }
 integer! {
-    /// A stream.
+    /// A stream id.
     Stream: StreamId, |value| Ok(StreamId::from_value(value)), |id| id.value(),
     |id| Field::Stream(*id), |_, source| StreamId::from_value(source.integer("stream"))
 }
 integer! {
-    /// An error code of QUIC.
+    /// A QUIC error code.
     ErrorCode: Code, |value| Ok(Code(value)), |code| code.0,
     |code| Field::Integer(code.0), |name, source| Code(source.integer(name))
 }
 integer! {
-    /// How many streams there may be: at most 2^60.
-    // RFC 9000-4.6-1, 9000-19.11-1, 9000-19.14-1.
+    /// A number of streams, at most 2^60.
+    // RFC 9000-4.6-1, 9000-19.11-1, 9000-19.14-1: more than 2^60 streams are an error.
     StreamCount: u64, |count| if count > StreamId::MAX_COUNT { Err(FrameProblem::TooManyStreams) } else { Ok(count) }, |count| *count,
     |count| Field::Integer(*count), |name, source| source.integer(name)
 }
 
-/// The direction of streams: the lowest bit of the type.
-pub(super) struct InType;
-impl<'a> Codec<'a> for InType {
+/// The direction of streams, the lowest bit of the frame type.
+pub(super) struct DirectionBit;
+impl<'a> Codec<'a> for DirectionBit {
     type Value = Direction;
     fn read(_: &mut Reader<'a>, frame_type: u64) -> Result<Direction, FrameProblem> {
         Ok(if frame_type & 1 == 0 { Direction::Bidirectional } else { Direction::Unidirectional })
@@ -127,7 +126,7 @@ impl<'a> Codec<'a> for InType {
     }
 }
 
-/// Bytes behind their length.
+/// Bytes with a length prefix.
 pub(super) struct Prefixed;
 impl<'a> Codec<'a> for Prefixed {
     type Value = &'a [u8];
@@ -149,7 +148,7 @@ impl<'a> Codec<'a> for Prefixed {
     }
 }
 
-/// Words for people behind their length.
+/// Text for humans with a length prefix.
 pub(super) struct Reason;
 impl<'a> Codec<'a> for Reason {
     type Value = &'a [u8];
@@ -170,12 +169,12 @@ impl<'a> Codec<'a> for Reason {
     }
 }
 
-/// A token behind its length: at least one byte.
+/// A token with a length prefix: at least one byte.
 pub(super) struct Token;
 impl<'a> Codec<'a> for Token {
     type Value = &'a [u8];
     fn read(reader: &mut Reader<'a>, _: u64) -> Result<&'a [u8], FrameProblem> {
-        // RFC 9000-19.7-2.
+        // RFC 9000-19.7-2: NEW_TOKEN without a token is a FRAME_ENCODING_ERROR.
         match reader.prefixed()? {
             [] => Err(FrameProblem::EmptyToken),
             token => Ok(token),
@@ -195,7 +194,7 @@ impl<'a> Codec<'a> for Token {
     }
 }
 
-/// So many bytes.
+/// A fixed number of bytes.
 pub(super) struct Bytes<const N: usize>;
 impl<'a, const N: usize> Codec<'a> for Bytes<N> {
     type Value = [u8; N];
@@ -221,14 +220,14 @@ impl<'a, const N: usize> Codec<'a> for Bytes<N> {
     }
 }
 
-/// A connection id of 1 to 20 bytes behind its length, which is one byte and not a variable-length integer (RFC 9000
-/// figure 39).
+/// A connection id of 1 to 20 bytes, with a length prefix of one byte (not a variable-length integer; RFC 9000 figure
+/// 39).
 pub(super) struct Id;
 impl<'a> Codec<'a> for Id {
     type Value = ConnectionId;
     fn read(reader: &mut Reader<'a>, _: u64) -> Result<ConnectionId, FrameProblem> {
         let length = usize::from(reader.u8()?);
-        // RFC 9000-19.15-1.
+        // RFC 9000-19.15-1: an id of no byte or more than 20 is a FRAME_ENCODING_ERROR.
         if !(1..=ConnectionId::MAX_LENGTH).contains(&length) {
             return Err(FrameProblem::ConnectionIdLength);
         }
@@ -250,9 +249,9 @@ impl<'a> Codec<'a> for Id {
     }
 }
 
-/// A run of PADDING frames: their number, of which the first is the type.
-pub(super) struct Zeros;
-impl<'a> Codec<'a> for Zeros {
+/// A run of PADDING frames. The value is their number, the first of which is the type.
+pub(super) struct PaddingRun;
+impl<'a> Codec<'a> for PaddingRun {
     type Value = usize;
     fn read(reader: &mut Reader<'a>, _: u64) -> Result<usize, FrameProblem> {
         let rest = reader.rest();

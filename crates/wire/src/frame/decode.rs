@@ -11,9 +11,9 @@ impl From<UnexpectedEnd> for FrameProblem {
     }
 }
 
-/// The frames of a packet's payload, in order, decoded one by one. After an error there is nothing more.
+/// An iterator over the frames of a packet's payload. It ends after an error.
 ///
-/// Whether a frame is allowed in the packet is asked of the frame: [`Frame::allowed_in`].
+/// It does not check whether a frame is allowed in the packet: see [`Frame::allowed_in`].
 #[derive(Debug, Clone)]
 pub struct Frames<'a> {
     reader: Reader<'a>,
@@ -22,28 +22,28 @@ pub struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    /// The frames of `payload`: a packet without header and tag. `virtual_tail` is the number of virtual bytes that
-    /// logically follow (see [`crate::Hole`]), 0 for none; they must be exactly the data of the last frame, which is a
-    /// STREAM or a DATAGRAM frame.
+    /// The frames of `payload`, a packet without header and tag. `virtual_tail` is the number of virtual bytes that
+    /// follow (see [`crate::Hole`]), or 0. They must be exactly the data of the last frame, a STREAM or a DATAGRAM
+    /// frame.
     #[inline]
     pub fn new(payload: &'a [u8], virtual_tail: usize) -> Frames<'a> {
         Frames { reader: Reader::new(payload), virtual_tail, started: false }
     }
 
-    /// The bytes of the payload that were decoded so far, without virtual ones; all of them after an error.
+    /// The number of decoded bytes of the payload, without virtual ones; all of them after an error.
     #[inline]
     pub fn position(&self) -> usize {
         self.reader.position()
     }
 
-    /// What is wrong at the end of the bytes, which is not where the payload may end.
+    /// The error of a payload that ends where it must not.
     #[cold]
     fn wrong_end(&mut self) -> FrameError {
         let problem = if self.virtual_tail > 0 { FrameProblem::VirtualData } else { FrameProblem::NoFrames };
         self.fail(FrameError { frame_type: 0, problem })
     }
 
-    /// Makes this error the last thing that is seen.
+    /// Ends the iteration with this error.
     #[cold]
     fn fail(&mut self, error: FrameError) -> FrameError {
         self.reader.take_rest();
@@ -52,7 +52,7 @@ impl<'a> Frames<'a> {
         error
     }
 
-    /// The data of a frame that may own the virtual tail: `length` bytes, or all that is left.
+    /// The data of a frame that may own the virtual tail: `length` bytes, or the rest of the packet.
     #[inline]
     fn data(&mut self, reader: &mut Reader<'a>, length: Option<u64>) -> Result<Data<'a>, FrameProblem> {
         let tail = self.virtual_tail;
@@ -72,7 +72,7 @@ impl<'a> Frames<'a> {
         }))
     }
 
-    /// The fields of a STREAM frame: a part of the frame and not the whole, so that it is built once and in its place.
+    /// The fields of a STREAM frame. Returning them instead of the whole frame lets the caller build it in place.
     #[inline]
     fn stream(&mut self, frame_type: u8) -> Result<(StreamId, u64, Data<'a>), FrameProblem> {
         let mut reader = self.reader;
@@ -85,8 +85,8 @@ impl<'a> Frames<'a> {
         Ok((id, offset, data))
     }
 
-    /// The fields of an ACK frame. What is not in every one is read by functions that get bytes and not the reader, for
-    /// that then stays in registers.
+    /// The fields of an ACK frame. Optional parts are read by functions that take bytes instead of the reader, which
+    /// lets the reader stay in registers.
     #[inline]
     fn ack(&mut self, has_ecn: bool) -> Result<Ack<'a>, FrameProblem> {
         let mut reader = self.reader;
@@ -120,13 +120,13 @@ impl<'a> Frames<'a> {
         Ok(data)
     }
 
-    /// A frame whose type has more than one byte.
+    /// A frame with a type of more than one byte.
     #[cold]
-    fn of_long_type(&mut self, mut reader: Reader<'a>) -> Result<Frame<'a>, FrameError> {
+    fn long_type(&mut self, mut reader: Reader<'a>) -> Result<Frame<'a>, FrameError> {
         let start = reader.position();
         match reader.varint() {
             Err(UnexpectedEnd) => Err(FrameError { frame_type: 0, problem: FrameProblem::Truncated }),
-            // RFC 9000-12.4-5: in as few bytes as it takes.
+            // RFC 9000-12.4-5: frame types are in their shortest encoding.
             Ok(frame_type) if reader.position() - start != varint::size(frame_type) => {
                 Err(FrameError { frame_type, problem: FrameProblem::LongType })
             }
@@ -138,7 +138,7 @@ impl<'a> Frames<'a> {
         }
     }
     #[inline(never)]
-    fn rare(&mut self, frame_type: u8) -> Result<Frame<'a>, FrameProblem> {
+    fn other(&mut self, frame_type: u8) -> Result<Frame<'a>, FrameProblem> {
         if let 0x30 | 0x31 = frame_type {
             let to_end = frame_type == 0x30;
             return Ok(Frame::Datagram { data: self.datagram(to_end)?, to_end });
@@ -160,7 +160,7 @@ impl<'a> Iterator for Frames<'a> {
         let frame_type = match self.reader.u8() {
             Ok(byte @ ..0x40) => byte,
             _ => {
-                let frame = self.of_long_type(at_type);
+                let frame = self.long_type(at_type);
                 return Some(frame.map_err(|error| self.fail(error)));
             }
         };
@@ -171,12 +171,12 @@ impl<'a> Iterator for Frames<'a> {
                 }
                 Err(problem) => problem,
             },
-            // RFC 9000-19.3-1.
+            // RFC 9000-19.3-1: ACK with and without ECN counts.
             0x02 | 0x03 => match self.ack(frame_type == 0x03) {
                 Ok(ack) => return Some(Ok(Frame::Ack(ack))),
                 Err(problem) => problem,
             },
-            _ => match self.rare(frame_type) {
+            _ => match self.other(frame_type) {
                 Ok(frame) => return Some(Ok(frame)),
                 Err(problem) => problem,
             },
@@ -185,8 +185,8 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-/// Checks `count` pairs of Gap and ACK Range Length below a range that starts at `smallest`, and gives the bytes that
-/// they take.
+/// Validates `count` pairs of Gap and ACK Range Length below a range that starts at `smallest`. Returns their size in
+/// bytes.
 fn ack_pairs(bytes: &[u8], mut smallest: u64, count: u64) -> Result<usize, FrameProblem> {
     let mut reader = Reader::new(bytes);
     for _ in 0..count {
@@ -199,7 +199,7 @@ fn ack_pairs(bytes: &[u8], mut smallest: u64, count: u64) -> Result<usize, Frame
     Ok(reader.position())
 }
 
-/// The ECN counts at the start of `bytes`, and the bytes that they take.
+/// The ECN counts at the start of `bytes`, and their size in bytes.
 #[inline(never)]
 fn ecn_counts(bytes: &[u8]) -> Result<(EcnCounts, usize), UnexpectedEnd> {
     let mut reader = Reader::new(bytes);
@@ -207,7 +207,7 @@ fn ecn_counts(bytes: &[u8]) -> Result<(EcnCounts, usize), UnexpectedEnd> {
     Ok((counts, reader.position()))
 }
 
-/// Why a pair of Gap and ACK Range Length could not be read: it is cut off, or goes below 0.
+/// The error of a pair of Gap and ACK Range Length: truncated, or below 0.
 #[cold]
 fn pair_problem(mut reader: Reader<'_>) -> FrameProblem {
     match (reader.varint(), reader.varint()) {
@@ -220,6 +220,6 @@ fn pair_problem(mut reader: Reader<'_>) -> FrameProblem {
 /// (RFC 9000 section 19.8).
 #[inline]
 fn within_stream(offset: u64, length: usize) -> Result<(), FrameProblem> {
-    // RFC 9000-19.8-2.
+    // RFC 9000-19.8-2: STREAM beyond offset 2^62 - 1 is an error.
     if offset + length as u64 > varint::MAX { Err(FrameProblem::BeyondLastOffset) } else { Ok(()) }
 }

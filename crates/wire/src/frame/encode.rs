@@ -1,13 +1,13 @@
-//! The encoder of frames: those with a form of their own, and functions for what is in nearly every packet. The others are
-//! written as they are described.
+//! The encoder of frames: the special frames, and functions for frames that are in nearly every packet. The codecs
+//! encode all others.
 
 use crate::StreamId;
 use crate::frame::{Ack, Data, EcnCounts, Frame};
 use crate::varint::{self, encode};
 use std::ops::RangeInclusive;
 
-/// Appends the start of a STREAM frame; the data is to follow. Without a `length` the frame goes to the end of its
-/// packet. An offset of 0 is not written (RFC 9000 section 19.8).
+/// Appends the header of a STREAM frame; the data must follow. Without a `length` the frame extends to the end of its
+/// packet. An offset of 0 is omitted (RFC 9000 section 19.8).
 #[inline]
 pub fn stream_header(out: &mut Vec<u8>, id: StreamId, offset: u64, length: Option<usize>, fin: bool) {
     let flags = u8::from(offset > 0) << 2 | u8::from(length.is_some()) << 1 | u8::from(fin);
@@ -21,7 +21,7 @@ pub fn stream_header(out: &mut Vec<u8>, id: StreamId, offset: u64, length: Optio
     }
 }
 
-/// The bytes that [`stream_header`] appends.
+/// The number of bytes that [`stream_header`] appends.
 #[inline]
 pub const fn stream_header_size(id: StreamId, offset: u64, length: Option<usize>) -> usize {
     let offset = if offset > 0 { varint::size(offset) } else { 0 };
@@ -32,7 +32,7 @@ pub const fn stream_header_size(id: StreamId, offset: u64, length: Option<usize>
     1 + varint::size(id.value()) + offset + length
 }
 
-/// Appends the start of a CRYPTO frame; `length` bytes of data are to follow.
+/// Appends the header of a CRYPTO frame; `length` bytes of data must follow.
 #[inline]
 pub fn crypto_header(out: &mut Vec<u8>, offset: u64, length: usize) {
     out.push(0x06);
@@ -40,14 +40,14 @@ pub fn crypto_header(out: &mut Vec<u8>, offset: u64, length: usize) {
     encode(out, length as u64);
 }
 
-/// The bytes that [`crypto_header`] appends.
+/// The number of bytes that [`crypto_header`] appends.
 #[inline]
 pub const fn crypto_header_size(offset: u64, length: usize) -> usize {
     1 + varint::size(offset) + varint::size(length as u64)
 }
 
-/// Appends the start of a DATAGRAM frame (RFC 9221 section 4); the data is to follow. Without a `length` the frame goes
-/// to the end of its packet.
+/// Appends the header of a DATAGRAM frame (RFC 9221 section 4); the data must follow. Without a `length` the frame
+/// extends to the end of its packet.
 pub fn datagram_header(out: &mut Vec<u8>, length: Option<usize>) {
     out.push(0x30 | u8::from(length.is_some()));
     if let Some(length) = length {
@@ -55,7 +55,7 @@ pub fn datagram_header(out: &mut Vec<u8>, length: Option<usize>) {
     }
 }
 
-/// The bytes that [`datagram_header`] appends.
+/// The number of bytes that [`datagram_header`] appends.
 pub const fn datagram_header_size(length: Option<usize>) -> usize {
     match length {
         Some(length) => 1 + varint::size(length as u64),
@@ -63,11 +63,12 @@ pub const fn datagram_header_size(length: Option<usize>) -> usize {
     }
 }
 
-/// Appends an ACK frame of as many of `ranges` as fit into `limit` bytes, and gives how many those are; 0 if not even
-/// the first one fits, or there is none, and then nothing is appended.
+/// Appends an ACK frame with as many of `ranges` as fit into `limit` bytes. Returns their number. If it is 0, nothing
+/// is appended.
 ///
-/// The ranges descend and no two touch: each ends at least two below the start of the one before. What breaks this
-/// ends the list. `delay` is scaled already: microseconds shifted right by this side's ack_delay_exponent.
+/// The ranges are in descending order and no two are adjacent: each ends at least two below the start of the previous
+/// one. The first range that violates this ends the list. `delay` is already scaled: microseconds shifted right by this
+/// side's ack_delay_exponent.
 pub fn ack(
     out: &mut Vec<u8>,
     ranges: impl IntoIterator<Item = RangeInclusive<u64>>,
@@ -87,7 +88,7 @@ pub fn ack(
     out.push(if ecn.is_some() { 0x03 } else { 0x02 });
     encode(out, largest);
     encode(out, delay);
-    // One byte is enough for the count of nearly all; a second one is put in when it is needed.
+    // One byte is almost always enough for the count; a second one is inserted when necessary.
     let count_at = out.len();
     out.push(0);
     encode(out, first_length);
@@ -134,7 +135,7 @@ fn sizes<const N: usize>(values: [u64; N]) -> usize {
 }
 
 impl Ack<'_> {
-    /// The pairs of Gap and ACK Range Length behind the first range.
+    /// The pairs of Gap and ACK Range Length after the first range.
     fn gaps(&self) -> impl Iterator<Item = [u64; 2]> {
         let mut smallest = self.largest - self.first_range;
         self.ranges().skip(1).map(move |range| {
@@ -156,7 +157,7 @@ impl Ack<'_> {
 }
 
 impl Frame<'_> {
-    /// The type as [`Frame::encode`] writes it.
+    /// The type written by [`Frame::encode`].
     pub fn frame_type(&self) -> u64 {
         match self {
             Frame::Ack(ack) => 0x02 + u64::from(ack.ecn.is_some()),
@@ -166,8 +167,8 @@ impl Frame<'_> {
         }
     }
 
-    /// Appends the frame. A STREAM frame gets its length written, so that others may follow; virtual data of a STREAM or
-    /// a DATAGRAM frame is counted in that and not written: the caller puts the hole there.
+    /// Appends the frame. A STREAM frame always has a length, so that other frames may follow. Virtual data of a STREAM
+    /// or DATAGRAM frame counts towards the length but is not written: the caller places the hole.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match *self {
             Frame::Ack(ack) => {
@@ -189,7 +190,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The bytes that [`Frame::encode`] appends: without virtual data.
+    /// The number of bytes that [`Frame::encode`] appends, which excludes virtual data.
     pub fn encoded_size(&self) -> usize {
         match *self {
             Frame::Ack(ack) => 1 + ack.size(),

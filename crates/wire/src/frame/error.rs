@@ -1,9 +1,9 @@
-//! What can be wrong with a frame, and the transport error that it is.
+//! Frame errors, and the transport errors that they cause.
 
 use crate::Code;
 use std::fmt;
 
-/// What is wrong with a frame.
+/// A problem with a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameProblem {
     /// The packet ends within the frame.
@@ -26,33 +26,33 @@ pub enum FrameProblem {
     EmptyToken,
     /// A connection id of no byte or of more than 20 (RFC 9000 section 19.15).
     ConnectionIdLength,
-    /// Ids are to be retired that come after the one that is given (RFC 9000 section 19.15).
+    /// Retire Prior To exceeds the sequence number (RFC 9000 section 19.15).
     RetirePriorTo,
     /// The virtual bytes of the packet are not the data of its last frame (see [`crate::Hole`]).
     VirtualData,
 }
 
-/// An error of the connection, found in a frame.
+/// A frame error, which closes the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameError {
     /// The type of the frame, for the CONNECTION_CLOSE frame; 0 if it could not be read.
     pub frame_type: u64,
-    /// What is wrong.
+    /// The problem.
     pub problem: FrameProblem,
 }
 
 impl FrameError {
-    /// The code that the RFC names. Where it leaves the choice, FRAME_ENCODING_ERROR.
+    /// The error code in the RFC; FRAME_ENCODING_ERROR if it permits several.
     pub const fn code(&self) -> Code {
         match self.problem {
-            // RFC 9000-12.4-2, 9000-12.4-3.
+            // RFC 9000-12.4-2, 9000-12.4-3: no frames, or a forbidden frame, are a PROTOCOL_VIOLATION.
             FrameProblem::LongType | FrameProblem::NoFrames | FrameProblem::Forbidden => {
                 Code::PROTOCOL_VIOLATION
             }
             _ => Code::FRAME_ENCODING_ERROR,
         }
     }
-    /// What is wrong, for the reason phrase of the CONNECTION_CLOSE frame.
+    /// The text for the reason phrase of the CONNECTION_CLOSE frame.
     pub const fn reason(&self) -> &'static str {
         match self.problem {
             FrameProblem::Truncated => "the packet ends within a frame",

@@ -1,5 +1,5 @@
-//! Frames (RFC 9000 section 19): each is described once, here; values, decoder, encoder and what each may do are made of
-//! that by `table`.
+//! Frames (RFC 9000 section 19). Each frame is described once, here; `table` generates the values, the decoder, the
+//! encoder and the properties.
 
 mod ack;
 mod codec;
@@ -21,25 +21,26 @@ pub use error::{FrameError, FrameProblem};
 use crate::varint::{self, Reader};
 use crate::{Code, ConnectionId, Direction, StreamId};
 use codec::{
-    Bytes, Codec, ErrorCode, Id, InType, Integer, Prefixed, Reason, Stream, StreamCount, Token, Zeros,
+    Bytes, Codec, DirectionBit, ErrorCode, Id, Integer, PaddingRun, Prefixed, Reason, Stream, StreamCount,
+    Token,
 };
 use table::{frames, has};
 
-/// The bytes that a STREAM or a DATAGRAM frame carries.
+/// The data of a STREAM or DATAGRAM frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Data<'a> {
-    /// They are there.
+    /// Real bytes.
     Bytes(&'a [u8]),
-    /// They are those of the [`pattern`](crate::pattern) from the frame's stream offset on (in a DATAGRAM frame from 0),
-    /// and stand nowhere: the frame owns the hole of its UDP datagram.
+    /// The bytes of the [`pattern`](crate::pattern) from the frame's stream offset (0 in a DATAGRAM frame), which are
+    /// not stored: the frame owns the hole of its UDP datagram.
     Virtual {
-        /// How many there are.
+        /// The number of bytes.
         length: usize,
     },
 }
 
 impl Data<'_> {
-    /// How many bytes there are.
+    /// The number of bytes.
     #[inline]
     pub const fn len(&self) -> usize {
         match self {
@@ -47,7 +48,7 @@ impl Data<'_> {
             Data::Virtual { length } => *length,
         }
     }
-    /// Whether there are none.
+    /// Whether there is no data.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
@@ -57,8 +58,8 @@ impl Data<'_> {
 frames! {
     /// PADDING (19.1). A run of them is one value.
     Padding {
-        /// How many there are, at least 1.
-        length: usize as Zeros,
+        /// The number of bytes, at least 1.
+        length: usize as PaddingRun,
     } = 0x00, "PADDING", "IH01", "NP";
     /// PING (19.2).
     Ping = 0x01, "PING", "IH01", "";
@@ -85,7 +86,7 @@ frames! {
         /// The bytes.
         data: &'a [u8] as Prefixed,
     } = 0x06, "CRYPTO", "IH_1", "",
-        // RFC 9000-19.6-1.
+        // RFC 9000-19.6-1: CRYPTO beyond offset 2^62 - 1 is an error.
         BeyondLastOffset unless offset + data.len() as u64 <= varint::MAX;
     /// NEW_TOKEN (19.7).
     NewToken {
@@ -94,40 +95,40 @@ frames! {
     } = 0x07, "NEW_TOKEN", "___1", "";
     /// MAX_DATA (19.9).
     MaxData {
-        /// The greatest sum of stream offsets that may be sent, in bytes.
+        /// The maximum sum of stream offsets that may be sent, in bytes.
         maximum: u64 as Integer,
     } = 0x10, "MAX_DATA", "__01", "";
     /// MAX_STREAM_DATA (19.10).
     MaxStreamData {
         /// The stream.
         id: StreamId as Stream,
-        /// The greatest offset that may be sent, in bytes.
+        /// The maximum offset that may be sent, in bytes.
         maximum: u64 as Integer,
     } = 0x11, "MAX_STREAM_DATA", "__01", "";
     /// MAX_STREAMS (19.11).
     MaxStreams {
-        /// Of which direction.
-        direction: Direction as InType,
-        /// How many streams may be opened in all, at most 2^60.
+        /// The direction of the streams.
+        direction: Direction as DirectionBit,
+        /// The total number of streams that may be opened, at most 2^60.
         maximum: u64 as StreamCount,
     } = 0x12 or 0x13, "MAX_STREAMS", "__01", "";
     /// DATA_BLOCKED (19.12).
     DataBlocked {
-        /// The limit of the connection at which the sender waits, in bytes.
+        /// The limit of the connection that blocks the sender, in bytes.
         limit: u64 as Integer,
     } = 0x14, "DATA_BLOCKED", "__01", "";
     /// STREAM_DATA_BLOCKED (19.13).
     StreamDataBlocked {
         /// The stream.
         id: StreamId as Stream,
-        /// The limit of the stream at which the sender waits, in bytes.
+        /// The limit of the stream that blocks the sender, in bytes.
         limit: u64 as Integer,
     } = 0x15, "STREAM_DATA_BLOCKED", "__01", "";
     /// STREAMS_BLOCKED (19.14).
     StreamsBlocked {
-        /// Of which direction.
-        direction: Direction as InType,
-        /// The limit on streams at which the sender waits, at most 2^60.
+        /// The direction of the streams.
+        direction: Direction as DirectionBit,
+        /// The limit on streams that blocks the sender, at most 2^60.
         limit: u64 as StreamCount,
     } = 0x16 or 0x17, "STREAMS_BLOCKED", "__01", "";
     /// NEW_CONNECTION_ID (19.15).
@@ -138,10 +139,10 @@ frames! {
         retire_prior_to: u64 as Integer,
         /// The id: 1 to 20 bytes.
         id: ConnectionId as Id,
-        /// The stateless reset token of packets to that id.
+        /// The stateless reset token for that id.
         token: [u8; 16] as Bytes<16>,
     } = 0x18, "NEW_CONNECTION_ID", "__01", "P",
-        // RFC 9000-19.15-6.
+        // RFC 9000-19.15-6: Retire Prior To above the sequence number is a FRAME_ENCODING_ERROR.
         RetirePriorTo unless retire_prior_to <= sequence;
     /// RETIRE_CONNECTION_ID (19.16).
     RetireConnectionId {
@@ -150,7 +151,7 @@ frames! {
     } = 0x19, "RETIRE_CONNECTION_ID", "__01", "";
     /// PATH_CHALLENGE (19.17).
     PathChallenge {
-        /// Bytes that cannot be guessed.
+        /// Unpredictable bytes.
         data: [u8; 8] as Bytes<8>,
     } = 0x1a, "PATH_CHALLENGE", "__01", "P";
     /// PATH_RESPONSE (19.18).
@@ -158,35 +159,36 @@ frames! {
         /// The bytes of the challenge.
         data: [u8; 8] as Bytes<8>,
     } = 0x1b, "PATH_RESPONSE", "___1", "P";
-    /// CONNECTION_CLOSE of type 0x1c: QUIC closes the connection (19.19). In packets of the handshake there is no other: what
-    /// an application says must not be readable before that is done (RFC 9000 section 10.2.3).
+    /// CONNECTION_CLOSE of type 0x1c: QUIC closes the connection (19.19). Initial and Handshake packets only carry this
+    /// type, since information from the application must not be readable during the handshake (RFC 9000 section
+    /// 10.2.3).
     ConnectionClose {
-        /// Why.
+        /// The error code.
         code: Code as ErrorCode,
-        /// The type of the frame that was the reason, or 0.
+        /// The type of the frame that caused the error, or 0.
         frame_type: u64 as Integer,
-        /// An explanation for people: should be UTF-8, may be anything.
+        /// An explanation for humans; should be UTF-8.
         reason: &'a [u8] as Reason,
     } = 0x1c, "CONNECTION_CLOSE", "IH01", "N";
     /// CONNECTION_CLOSE of type 0x1d: the application closes the connection (19.19).
     ApplicationClose {
-        /// The application's code.
+        /// The application's error code.
         code: u64 as Integer,
-        /// An explanation for people: should be UTF-8, may be anything.
+        /// An explanation for humans; should be UTF-8.
         reason: &'a [u8] as Reason,
     } = 0x1d, "CONNECTION_CLOSE", "__01", "N";
     /// HANDSHAKE_DONE (19.20).
     HandshakeDone = 0x1e, "HANDSHAKE_DONE", "___1", "";
-    /// ACK_FREQUENCY (draft-ietf-quic-ack-frequency section 4). Not in 0-RTT packets: min_ack_delay is not remembered
-    /// (section 3).
+    /// ACK_FREQUENCY (draft-ietf-quic-ack-frequency section 4). Not in 0-RTT packets, since min_ack_delay is not
+    /// remembered (section 3).
     AckFrequency {
-        /// Grows with each such frame: older ones are ignored.
+        /// Increases with each such frame; frames with lower numbers are ignored.
         sequence: u64 as Integer,
-        /// How many ack-eliciting packets may come without an acknowledgement.
+        /// The number of ack-eliciting packets that may be received without an acknowledgement.
         threshold: u64 as Integer,
-        /// The max_ack_delay that is asked for, in microseconds.
+        /// The requested max_ack_delay in microseconds.
         max_ack_delay_us: u64 as Integer,
-        /// How far packets may be out of order before they are acknowledged at once; 0: however far.
+        /// The reordering that triggers an immediate acknowledgement; 0 disables it.
         reordering_threshold: u64 as Integer,
     } = 0xaf, "ACK_FREQUENCY", "___1", "";
     /// IMMEDIATE_ACK (draft-ietf-quic-ack-frequency section 5).
@@ -203,14 +205,14 @@ frames! {
         offset: u64,
         /// The bytes.
         data: Data<'a>,
-        /// Whether the stream ends behind them.
+        /// Whether the stream ends after the data.
         fin: bool,
     } = "STREAM", "__01", "F";
     /// DATAGRAM (RFC 9221 section 4).
     Datagram {
         /// The bytes.
         data: Data<'a>,
-        /// Whether the frame has no Length field and goes to the end of its packet: type 0x30, and not 0x31.
+        /// Whether the frame has no Length field and extends to the end of its packet (type 0x30 instead of 0x31).
         to_end: bool,
     } = "DATAGRAM", "__01", "";
 }

@@ -1,4 +1,4 @@
-//! What each frame may do, by its columns of RFC 9000 table 3 (RFC 9221 section 4 for DATAGRAM).
+//! The properties of frames in RFC 9000 table 3 (RFC 9221 section 4 for DATAGRAM).
 
 use crate::PacketKind;
 use crate::frame::table::has;
@@ -21,10 +21,10 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The frame itself if it may be in a packet of this type, and else the error that it is.
+    /// Returns the frame if it may be in a packet of this type.
     ///
     /// # Errors
-    /// [`FrameProblem::Forbidden`]: a PROTOCOL_VIOLATION (RFC 9000 section 12.4).
+    /// [`FrameProblem::Forbidden`] otherwise: a PROTOCOL_VIOLATION (RFC 9000 section 12.4).
     #[inline]
     pub fn check_allowed_in(self, kind: PacketKind) -> Result<Frame<'a>, FrameError> {
         if self.allowed_in(kind) {

@@ -1,6 +1,7 @@
-//! What is made of the description of a frame: the value, its decoder and encoder, its size, and what it may do.
+//! The macro that generates the value, the decoder, the encoder, the size and the properties of a frame from its
+//! description.
 
-/// Whether a column of RFC 9000 table 3 has a letter.
+/// Whether a column of RFC 9000 table 3 contains a letter.
 pub(super) const fn has(column: &str, letter: u8) -> bool {
     let mut at = 0;
     while at < column.len() {
@@ -12,12 +13,12 @@ pub(super) const fn has(column: &str, letter: u8) -> bool {
     false
 }
 
-/// Makes [`Frame`](super::Frame) of one description for each frame: documentation, fields, type, name, and the columns
+/// Generates [`Frame`](super::Frame) from one description per frame: documentation, fields, type, name, and the columns
 /// "Pkts" and "Spec" of RFC 9000 table 3.
 ///
-/// A field stands as `name: type as codec`, in the order of the wire; `if problem unless condition` is checked when all
-/// are read. Frames that are in nearly every packet, or have a form of their own, stand under `@special`: their decoder is in
-/// `decode`, their encoder in `encode`.
+/// A field is written as `name: type as codec`, in wire order. `if problem unless condition` is checked after all
+/// fields are read. Frames that are in nearly every packet or have a special form are listed under `@special`; their
+/// decoder is in `decode`, their encoder in `encode`.
 macro_rules! frames {
     (
         $(
@@ -33,7 +34,8 @@ macro_rules! frames {
             $special:ident $body:tt = $special_name:literal, $special_packets:literal, $special_spec:literal;
         )*
     ) => {
-        /// A frame. Integers are those on the wire: a delay is not scaled, an application's code is any.
+        /// A frame. Integers have their values on the wire: delays are not scaled, and application error codes are not
+        /// interpreted.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Frame<'a> {
             $(
@@ -44,7 +46,7 @@ macro_rules! frames {
         }
 
         impl<'a> Frame<'a> {
-            /// The name in its document.
+            /// The name in the RFC.
             pub const fn name(&self) -> &'static str {
                 match self {
                     $( Frame::$variant { .. } => $name, )*
@@ -61,7 +63,7 @@ macro_rules! frames {
                 }
             }
 
-            /// Whether a packet with this frame is to be acknowledged: all but those marked N (RFC 9000 table 3).
+            /// Whether a packet with this frame must be acknowledged: all but those marked N (RFC 9000 table 3).
             #[inline]
             pub const fn is_ack_eliciting(&self) -> bool {
                 match self {
@@ -70,7 +72,7 @@ macro_rules! frames {
                 }
             }
 
-            /// Whether the frame may be in a packet that probes a path: those marked P (RFC 9000 table 3, section 9.1).
+            /// Whether the frame may be in a probing packet: those marked P (RFC 9000 table 3, section 9.1).
             #[inline]
             pub const fn is_probing(&self) -> bool {
                 match self {
@@ -90,7 +92,7 @@ macro_rules! frames {
                             Ok(Frame::$variant $({ $($field),* })?)
                         }
                     )*
-                    // RFC 9000-12.4-4.
+                    // RFC 9000-12.4-4: an unknown frame type is a FRAME_ENCODING_ERROR.
                     _ => Err(FrameProblem::UnknownType),
                 }
             }
@@ -114,7 +116,7 @@ macro_rules! frames {
                 }
                 let _ = &out;
             }
-            /// Shows each field of a frame with its name. ACK, STREAM and DATAGRAM show none: they are values to look at.
+            /// Calls `show` for each field with its name. ACK, STREAM and DATAGRAM have no fields here.
             pub fn fields(&self, mut show: impl FnMut(&'static str, Field<'_>)) {
                 match self {
                     $( Frame::$variant $({ $($field),* })? => {
@@ -124,14 +126,14 @@ macro_rules! frames {
                 }
                 let _ = &mut show;
             }
-            /// The frame of this name (in its document; that of CONNECTION_CLOSE is of type 0x1c) with these values; `None`
-            /// for ACK, STREAM, DATAGRAM, and what is no name.
+            /// Builds the frame with this name (CONNECTION_CLOSE means type 0x1c) from these values. Returns `None` for
+            /// ACK, STREAM, DATAGRAM and unknown names.
             ///
             /// # Errors
-            /// What does not fit into a field.
+            /// If a value does not fit into its field.
             #[allow(unreachable_patterns, reason = "CONNECTION_CLOSE is the name of two frames")]
             pub fn named(name: &str, source: &dyn FieldSource<'a>) -> Option<Result<Frame<'a>, String>> {
-                let made = || {
+                let build = || {
                     Ok(Some(match name {
                         $( $name => Frame::$variant $({
                             $( $field: <$codec as Codec<'a>>::take(stringify!($field), source)?, )*
@@ -139,9 +141,9 @@ macro_rules! frames {
                         _ => return Ok(None),
                     }))
                 };
-                made().transpose()
+                build().transpose()
             }
-            /// The bytes that `write` appends.
+            /// The number of bytes that `write` appends.
             fn size(&self) -> usize {
                 match self {
                     $( Frame::$variant $({ $($field),* })? => {

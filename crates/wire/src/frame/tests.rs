@@ -1,4 +1,4 @@
-//! Tests of the frames: every one there and back, every malformed case with its code, and the tables.
+//! Tests of the frames: round trips, every malformed case with its code, and the tables.
 
 use super::*;
 use crate::PacketKind;
@@ -65,7 +65,7 @@ fn decode(payload: &[u8]) -> Frame<'_> {
     frame
 }
 
-/// The error that a payload gives, after whatever is right before it.
+/// The error of a payload, after the valid frames before it.
 fn error(payload: &[u8], virtual_tail: usize) -> FrameError {
     let mut frames = Frames::new(payload, virtual_tail);
     let error = loop {
@@ -79,7 +79,7 @@ fn error(payload: &[u8], virtual_tail: usize) -> FrameError {
 
 /// RFC 9000-19.3-1.
 #[test]
-fn every_frame_comes_back_and_has_the_size_it_says() {
+fn every_frame_round_trips_and_has_the_announced_size() {
     for bytes in one_of_each() {
         let frame = decode(&bytes);
         let mut again = Vec::new();
@@ -87,7 +87,7 @@ fn every_frame_comes_back_and_has_the_size_it_says() {
         assert_eq!(again, bytes, "{frame:?}");
         assert_eq!(frame.encoded_size(), bytes.len(), "{frame:?}");
         assert_eq!(frame.frame_type(), u64::from(bytes[0]), "{frame:?}");
-        // Cut anywhere, it is no frame: FRAME_ENCODING_ERROR. Nothing at all is a packet without frames.
+        // Truncated anywhere it is a FRAME_ENCODING_ERROR. An empty payload is a packet without frames.
         for cut in 1..bytes.len() {
             let error = error(&bytes[..cut], 0);
             assert_eq!(
@@ -100,7 +100,7 @@ fn every_frame_comes_back_and_has_the_size_it_says() {
 }
 
 #[test]
-fn every_type_of_the_rfc_is_known_and_no_other() {
+fn exactly_the_types_of_the_rfc_are_known() {
     let types: std::collections::BTreeSet<u8> = one_of_each().iter().map(|bytes| bytes[0]).collect();
     // STREAM has eight types, of which the encoder writes four; see the test of all eight.
     let expected = (0..=0x1f).filter(|t| ![0x08, 0x09, 0x0b, 0x0c, 0x0d, 0x0e].contains(t)).chain([0x31]);
@@ -150,7 +150,7 @@ fn all_eight_forms_of_stream() {
         stream_header(&mut written, stream(4), offset, length, form & 1 != 0);
         assert_eq!(written, bytes[..header]);
         assert_eq!(stream_header_size(stream(4), offset, length), header);
-        // With a length, others may follow; without one, all that follows is data.
+        // With a length, others may follow; without one, the rest of the packet is data.
         bytes.push(1);
         let frames: Vec<_> = Frames::new(&bytes, 0).map(Result::unwrap).collect();
         if form & 2 != 0 {
@@ -159,7 +159,7 @@ fn all_eight_forms_of_stream() {
             assert!(matches!(frames[..], [Frame::Stream { data: Data::Bytes(&[9, 8, 1]), .. }]));
         }
     }
-    // An empty one without a length, and an offset of 0 that is written.
+    // An empty one without a length, and an explicit offset of 0.
     assert_eq!(
         decode(&[0x09, 4]),
         Frame::Stream { id: stream(4), offset: 0, data: Data::Bytes(&[]), fin: true }
@@ -180,13 +180,13 @@ fn malformed_frames_and_their_codes() {
     let id = |length: u8, prior: u8| [&[0x18, 5, prior, length][..], &[0; 40]].concat();
     for (payload, frame_type, problem, code) in [
         (vec![], 0, FrameProblem::NoFrames, Code::PROTOCOL_VIOLATION),
-        // Types in longer encodings than needed: PING in 2, 4 and 8 bytes, an unknown one in 4.
+        // Types in longer encodings than necessary: PING in 2, 4 and 8 bytes, an unknown type in 4.
         (vec![0x40, 0x01], 1, FrameProblem::LongType, Code::PROTOCOL_VIOLATION),
         (vec![0x80, 0, 0, 0x01], 1, FrameProblem::LongType, Code::PROTOCOL_VIOLATION),
         (vec![0xc0, 0, 0, 0, 0, 0, 0, 0x01], 1, FrameProblem::LongType, Code::PROTOCOL_VIOLATION),
         (vec![0x80, 0, 0, 0xaf], 0xaf, FrameProblem::LongType, Code::PROTOCOL_VIOLATION),
         (vec![0x40], 0, FrameProblem::Truncated, Code::FRAME_ENCODING_ERROR),
-        // ACK: first range, gap, second range below 0; a count without ranges; the greatest gap and length.
+        // ACK: first range, gap, second range below 0; a count without ranges; the maximum gap and length.
         (vec![0x02, 5, 0, 0, 6], 2, FrameProblem::AckRange, Code::FRAME_ENCODING_ERROR),
         (vec![0x02, 5, 0, 1, 0, 4, 0], 2, FrameProblem::AckRange, Code::FRAME_ENCODING_ERROR),
         (vec![0x02, 5, 0, 1, 0, 2, 2], 2, FrameProblem::AckRange, Code::FRAME_ENCODING_ERROR),
@@ -204,7 +204,7 @@ fn malformed_frames_and_their_codes() {
         ([&[0x13][..], &above_2_60].concat(), 0x13, FrameProblem::TooManyStreams, Code::FRAME_ENCODING_ERROR),
         ([&[0x16][..], &above_2_60].concat(), 0x16, FrameProblem::TooManyStreams, Code::FRAME_ENCODING_ERROR),
         (with(&[0x17], &[]), 0x17, FrameProblem::TooManyStreams, Code::FRAME_ENCODING_ERROR),
-        // NEW_CONNECTION_ID: length 0, 21, and retiring what is to come.
+        // NEW_CONNECTION_ID: length 0, 21, and a Retire Prior To that is too high.
         (id(0, 0), 0x18, FrameProblem::ConnectionIdLength, Code::FRAME_ENCODING_ERROR),
         (id(21, 0), 0x18, FrameProblem::ConnectionIdLength, Code::FRAME_ENCODING_ERROR),
         (id(8, 6), 0x18, FrameProblem::RetirePriorTo, Code::FRAME_ENCODING_ERROR),
@@ -215,12 +215,12 @@ fn malformed_frames_and_their_codes() {
         assert_eq!((error, error.code()), (FrameError { frame_type, problem }, code), "{payload:02x?}");
         assert!(error.to_string().starts_with(error.reason()));
     }
-    // The last byte that there can be.
+    // The last possible byte.
     assert!(matches!(decode(&with(&[0x0d, 0], &[])), Frame::Stream { data: Data::Bytes(&[]), .. }));
 }
 
 #[test]
-fn virtual_data_belongs_to_the_last_stream_frame_and_to_nothing_else() {
+fn virtual_data_belongs_only_to_the_last_frame() {
     let owned = |fin| Frame::Stream { id: stream(4), offset: 9, data: Data::Virtual { length: 1200 }, fin };
     let mut with_length = vec![0x01];
     stream_header(&mut with_length, stream(4), 9, Some(1200), true);
@@ -236,17 +236,17 @@ fn virtual_data_belongs_to_the_last_stream_frame_and_to_nothing_else() {
     assert_eq!(owned(true).encoded_size(), again.len());
 
     let virtual_data = |frame_type| FrameError { frame_type, problem: FrameProblem::VirtualData };
-    // Another length than that of the tail, and real bytes before the tail.
+    // A length other than that of the tail, and real bytes before the tail.
     assert_eq!(error(&with_length, 1199), virtual_data(0x0f));
     assert_eq!(error(&with_length, 1201), virtual_data(0x0f));
     assert_eq!(error(&[&to_the_end[..], &[5]].concat(), 1200), virtual_data(0x0c));
-    // Frames that are complete, and nobody owns the tail.
+    // Complete frames, none of which owns the tail.
     assert_eq!(error(&[0x01], 7), virtual_data(0));
     assert_eq!(error(&[], 7), virtual_data(0));
     assert_eq!(error(&[0x0a, 4, 0], 7), virtual_data(0));
     // CRYPTO never owns it.
     assert_eq!(error(&[0x06, 0, 7], 7).problem, FrameProblem::Truncated);
-    // And the last offset holds for it too.
+    // The last offset applies to it too.
     let last = [&[0x0c, 0][..], &[0xff; 8]].concat();
     assert_eq!(error(&last, 1).problem, FrameProblem::BeyondLastOffset);
 }
@@ -299,7 +299,7 @@ fn datagrams_with_a_length_and_to_the_end() {
     }
 }
 
-/// RFC 9000 table 3, as it stands there, and DATAGRAM of RFC 9221.
+/// RFC 9000 table 3 verbatim, and DATAGRAM of RFC 9221.
 const TABLE_3: [(u8, &str, &str, &str); 33] = [
     (0x00, "PADDING", "IH01", "NP"),
     (0x01, "PING", "IH01", ""),
@@ -338,7 +338,7 @@ const TABLE_3: [(u8, &str, &str, &str); 33] = [
 
 /// RFC 9000-12.4-3, 9000-12.5-1.
 #[test]
-fn the_table_of_permissions_is_that_of_the_rfc() {
+fn the_permissions_match_the_table_of_the_rfc() {
     let kinds = [PacketKind::Initial, PacketKind::Handshake, PacketKind::ZeroRtt, PacketKind::OneRtt];
     for bytes in one_of_each() {
         let frame = decode(&bytes);
@@ -385,7 +385,7 @@ fn ack_ranges_are_walked_downwards() {
 }
 
 #[test]
-fn an_ack_frame_keeps_to_its_limit() {
+fn an_ack_frame_respects_its_limit() {
     let ranges = || (0..200u64).rev().map(|i| 10 * i..=10 * i + 3);
     let mut counts = Vec::new();
     for limit in 0..900 {
@@ -400,7 +400,7 @@ fn an_ack_frame_keeps_to_its_limit() {
             let Frame::Ack(frame) = decode(&out[1..]) else { panic!("an ACK frame") };
             assert!(frame.ranges().eq(ranges().take(written)));
             assert_eq!(frame.ecn(), ecn);
-            // The next one would not have fitted: a pair is two bytes, and the 64th more range costs one more.
+            // The next one would not have fitted: a pair is two bytes, and the 64th additional range costs one more.
             assert!(written == 200 || limit - (out.len() - 1) < 3);
         }
         counts.push(written);
@@ -409,12 +409,12 @@ fn an_ack_frame_keeps_to_its_limit() {
     assert_eq!(counts.last(), Some(&200));
     assert!(counts.contains(&64) && counts.contains(&65));
     assert_eq!(ack(&mut Vec::new(), [], 0, None, 100), 0);
-    // Ranges that touch are not a list of ranges.
+    // Adjacent ranges are not a valid list.
     assert_eq!(ack(&mut Vec::new(), [5..=9, 3..=4, 0..=0], 0, None, 100), 1);
 }
 
 #[test]
-fn the_crypto_header_has_the_size_it_says() {
+fn the_crypto_header_has_the_announced_size() {
     for (offset, length) in [(0, 0), (63, 64), (70_000, 1200)] {
         let mut out = Vec::new();
         crypto_header(&mut out, offset, length);
@@ -435,7 +435,7 @@ fn the_delay_of_an_ack_is_scaled() {
 
 proptest! {
     #[test]
-    fn ack_ranges_come_back(steps in proptest::collection::vec((0u64..5000, 0u64..5000), 1..150), delay in 0u64..1 << 62) {
+    fn ack_ranges_round_trip(steps in proptest::collection::vec((0u64..5000, 0u64..5000), 1..150), delay in 0u64..1 << 62) {
         let mut ranges = Vec::new();
         let mut next = 1 << 40;
         for (gap, length) in steps {

@@ -1,10 +1,10 @@
-//! Why bytes are not the header of a packet.
+//! Errors of packet headers.
 
 use crate::{UnexpectedEnd, Version};
 use std::fmt;
 
-/// Why bytes are not the header of a packet. All of them mean that the datagram, from here on, is dropped without an
-/// answer, except [`HeaderError::UnsupportedVersion`], which a server may answer (RFC 9000 sections 5.2 and 6.1).
+/// Why bytes are not a packet header. The rest of the datagram is dropped without a response, except for
+/// [`HeaderError::UnsupportedVersion`], which a server may answer (RFC 9000 sections 5.2 and 6.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderError {
     /// The bytes end within the header.
@@ -15,11 +15,11 @@ pub enum HeaderError {
     ShortHeader,
     /// A connection id of more than 20 bytes (RFC 9000 section 17.2).
     ConnectionIdLength,
-    /// A long header of a version whose headers are not known; see [`Invariants`](crate::header::Invariants).
+    /// A long header of an unsupported version; see [`Invariants`](crate::header::Invariants).
     UnsupportedVersion(Version),
-    /// The Length field goes past the end of the datagram, or the packet is shorter than its packet number.
+    /// The Length field exceeds the datagram, or the packet is shorter than its packet number.
     Length,
-    /// A Version Negotiation packet without a version or with a part of one (RFC 8999 section 6).
+    /// A Version Negotiation packet with an empty or truncated list of versions (RFC 8999 section 6).
     VersionList,
     /// A Retry packet without a token (RFC 9000 section 17.2.5.2).
     EmptyRetryToken,

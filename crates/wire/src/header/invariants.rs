@@ -1,28 +1,28 @@
-//! What the long headers of all versions of QUIC have in common (RFC 8999).
+//! The version-independent part of long headers (RFC 8999).
 
 use crate::header::HeaderError;
 use crate::{Reader, UnexpectedEnd, Version};
 
-/// The part of a long header that does not depend on the version (RFC 8999 section 5.1): enough to answer a version
-/// that is not spoken with a Version Negotiation packet.
+/// The part of a long header that does not depend on the version (RFC 8999 section 5.1). It suffices to answer an
+/// unsupported version with a Version Negotiation packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Invariants<'a> {
     /// The version; [`Version::NEGOTIATION`] in a Version Negotiation packet.
     pub version: Version,
-    /// The destination connection id: 0 to 255 bytes, for other versions may have longer ones than version 1.
+    /// The destination connection id: 0 to 255 bytes, since other versions may have longer ids than version 1.
     pub destination: &'a [u8],
     /// The source connection id: 0 to 255 bytes.
     pub source: &'a [u8],
-    /// The offset of what follows, whose meaning depends on the version.
+    /// The offset of the version-dependent rest.
     pub rest: usize,
 }
 
 impl<'a> Invariants<'a> {
-    /// Reads the start of a datagram or packet whose first byte has the bit of a long header.
+    /// Reads the start of a datagram or packet with a long header.
     ///
     /// # Errors
-    /// [`HeaderError::Truncated`] if the bytes end within these fields, [`HeaderError::ShortHeader`] if the bit is not
-    /// set.
+    /// [`HeaderError::Truncated`] if the bytes end within these fields, [`HeaderError::ShortHeader`] if the header is
+    /// short.
     pub fn parse(datagram: &'a [u8]) -> Result<Invariants<'a>, HeaderError> {
         if datagram.first().is_some_and(|first| first & 0x80 == 0) {
             return Err(HeaderError::ShortHeader);

@@ -1,5 +1,5 @@
-//! Packet headers: what is visible without keys, what is visible once header protection is removed, and how they are
-//! written (RFC 9000 section 17, RFC 8999).
+//! Packet headers: the fields visible without keys, the fields visible after the removal of header protection, and the
+//! encoder (RFC 9000 section 17, RFC 8999).
 
 mod error;
 mod invariants;
@@ -15,13 +15,14 @@ pub use write::{LongHeader, ShortHeader, WrittenLong, retry, stateless_reset, ve
 pub const RETRY_TAG_LENGTH: usize = 16;
 /// The length in bytes of a stateless reset token (RFC 9000 section 10.3).
 pub const RESET_TOKEN_LENGTH: usize = 16;
-/// The fewest bytes of a stateless reset: five that cannot be predicted and the token (RFC 9000 section 10.3).
+/// The minimum length of a stateless reset: five unpredictable bytes and the token (RFC 9000 section 10.3).
 pub const RESET_MIN_LENGTH: usize = 5 + RESET_TOKEN_LENGTH;
 
-/// The stateless reset token that a datagram ends in, if it can be a stateless reset at all: if it is long enough. How
-/// it starts does not matter, because other versions might send one behind a long header (RFC 9000 section 10.3).
+/// The possible stateless reset token at the end of a datagram, if the datagram is long enough. The start of the
+/// datagram does not matter, since other versions might send a stateless reset with a long header (RFC 9000 section
+/// 10.3).
 pub fn reset_token(datagram: &[u8]) -> Option<[u8; RESET_TOKEN_LENGTH]> {
-    // RFC 9000-10.3-5.
+    // RFC 9000-10.3-5: any datagram that ends in a valid token is a stateless reset.
     datagram.last_chunk().copied().filter(|_| datagram.len() >= RESET_MIN_LENGTH)
 }
 

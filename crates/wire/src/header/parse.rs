@@ -1,12 +1,12 @@
-//! Headers of packets that arrive: first what is visible without keys, then the packet number.
+//! The parser of packet headers: first the fields visible without keys, then the packet number.
 
 use crate::header::{HeaderError, Invariants, RETRY_TAG_LENGTH};
 use crate::number::Truncated;
 use crate::{ConnectionId, Hole, PacketKind, Reader, UnexpectedEnd, Version};
 use std::ops::Range;
 
-/// The first byte of a packet. Its form and its fixed bit are always visible; the rest of these once header protection
-/// is removed (RFC 9001 section 5.4.1).
+/// The first byte of a packet. The header form and the fixed bit are always visible, the other bits only after the
+/// removal of header protection (RFC 9001 section 5.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirstByte(pub u8);
 
@@ -14,12 +14,12 @@ impl FirstByte {
     /// The immediate-ack bit of a short header: see [`FirstByte::asks_for_ack`].
     pub const IMMEDIATE_ACK: u8 = 0x10;
 
-    /// Whether it starts a long header.
+    /// Whether the header is long.
     #[inline]
     pub const fn is_long(self) -> bool {
         self.0 & 0x80 != 0
     }
-    /// The fixed bit, 1 in every packet of version 1 but Version Negotiation.
+    /// The fixed bit, which is 1 in every packet of version 1 except Version Negotiation.
     #[inline]
     pub const fn fixed_bit(self) -> bool {
         self.0 & 0x40 != 0
@@ -29,15 +29,16 @@ impl FirstByte {
     pub const fn number_length(self) -> usize {
         (self.0 & 0x03) as usize + 1
     }
-    /// Whether the reserved bits are 0. If not, the packet is a PROTOCOL_VIOLATION, but only once it opened: before
-    /// that it is nobody's (RFC 9000 sections 17.2 and 17.3.1).
+    /// Whether the reserved bits are 0. Otherwise the packet is a PROTOCOL_VIOLATION, but only once it is decrypted
+    /// (RFC 9000 sections 17.2 and 17.3.1).
     #[inline]
     pub const fn reserved_bits_are_zero(self) -> bool {
         self.0 & (if self.is_long() { 0x0c } else { 0x18 }) == 0
     }
-    /// The immediate-ack bit: in a short header the first of the reserved bits is 1, and no other of them. Who has announced
-    /// it by the transport parameter acknowledges such a packet at once; to others it is a PROTOCOL_VIOLATION. It is the
-    /// I-bit of Völker, Volodina, Tüxen and Rathgeb (IFIP Networking 2020), who give it no position; this one is private.
+    /// The immediate-ack bit: the first, and only the first, of the reserved bits of a short header is 1. An endpoint
+    /// that has announced support by the transport parameter acknowledges such a packet at once; for others it is a
+    /// PROTOCOL_VIOLATION. It is the I-bit of Völker, Volodina, Tüxen and Rathgeb (IFIP Networking 2020), who do not
+    /// specify its position; this one is private.
     #[inline]
     pub const fn asks_for_ack(self) -> bool {
         !self.is_long() && self.0 & 0x18 == FirstByte::IMMEDIATE_ACK
@@ -54,29 +55,29 @@ impl FirstByte {
     }
 }
 
-/// What a header shows without keys. Offsets count from the start of the packet, which is the slice that was given.
+/// The fields of a header visible without keys. Offsets count from the start of the packet, the given slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// The packet type: never [`PacketKind::StatelessReset`], which looks like 1-RTT, nor [`PacketKind::Unknown`].
+    /// The packet type; never [`PacketKind::StatelessReset`], which looks like 1-RTT, nor [`PacketKind::Unknown`].
     pub kind: PacketKind,
-    /// The version; [`Version::NEGOTIATION`] in Version Negotiation and in short headers, which carry none.
+    /// The version; [`Version::NEGOTIATION`] for Version Negotiation and for short headers, which have no version.
     pub version: Version,
     /// The destination connection id.
     pub destination: ConnectionId,
     /// The source connection id; empty in a short header.
     pub source: ConnectionId,
-    /// Where the packet number starts, or [`Header::end`] in a packet without one. Header protection takes its sample
-    /// four bytes behind it (RFC 9001 section 5.4.2); whether there are enough bytes for that is left to protection.
+    /// The offset of the packet number, or [`Header::end`] in a packet without one. Header protection samples four
+    /// bytes after it (RFC 9001 section 5.4.2), and checks that there are enough bytes.
     pub number_offset: usize,
-    /// Where the packet ends in the slice: the next coalesced packet starts there, if bytes are left.
+    /// The end of the packet in the slice. The next coalesced packet starts there if bytes are left.
     pub end: usize,
     extra_start: usize,
     extra_end: usize,
 }
 
 impl Header {
-    /// Parses the header of the packet that starts at the first byte of `datagram`, the rest of a UDP payload.
-    /// `local_id_length` is the length of the connection ids that this endpoint chose, for short headers do not tell.
+    /// Parses the header of the packet at the start of `datagram`, the rest of a UDP payload. `local_id_length` is the
+    /// length of this endpoint's connection ids, which short headers do not contain.
     ///
     /// # Errors
     /// See [`HeaderError`].
@@ -85,11 +86,11 @@ impl Header {
         Header::parse_with_hole(datagram, local_id_length, None)
     }
 
-    /// [`Header::parse`] for a datagram with a hole, whose place counts from the start of the slice. The bytes of the
-    /// hole count for the Length field of the packet that they lie in, but not for the offsets given.
+    /// [`Header::parse`] for a datagram with a hole, whose offset counts from the start of the slice. The bytes of the
+    /// hole count towards the Length field of the packet that contains it, but not towards the returned offsets.
     ///
     /// # Errors
-    /// See [`HeaderError`]; [`HeaderError::Length`] also if a packet ends within the hole.
+    /// See [`HeaderError`]; also [`HeaderError::Length`] if a packet ends within the hole.
     #[inline]
     pub fn parse_with_hole(
         datagram: &[u8],
@@ -99,7 +100,7 @@ impl Header {
         Header::parse_form(datagram, local_id_length, hole, true)
     }
 
-    /// [`Header::parse_with_hole`] for an endpoint that takes packets in which the fixed bit is 0 (RFC 9287 section 3).
+    /// [`Header::parse_with_hole`] for an endpoint that accepts packets with a fixed bit of 0 (RFC 9287 section 3).
     ///
     /// # Errors
     /// The same, but never [`HeaderError::FixedBit`].
@@ -122,7 +123,7 @@ impl Header {
         if first.is_long() {
             return Header::parse_long(datagram, first, hole, is_fixed);
         }
-        // RFC 9000-17.3.1-1.
+        // RFC 9000-17.3.1-1: short headers without the fixed bit are discarded.
         if is_fixed && !first.fixed_bit() {
             return Err(HeaderError::FixedBit);
         }
@@ -152,12 +153,12 @@ impl Header {
     ) -> Result<Header, HeaderError> {
         let invariants = Invariants::parse(datagram)?;
         let version = invariants.version;
-        // RFC 9000-17.2.1-1: the other bits of Version Negotiation mean nothing, not even the fixed bit.
+        // RFC 9000-17.2.1-1: the unused bits of Version Negotiation are ignored, including the fixed bit.
         if version != Version::NEGOTIATION {
             if !version.is_supported() {
                 return Err(HeaderError::UnsupportedVersion(version));
             }
-            // RFC 9000-17.2-1.
+            // RFC 9000-17.2-1: long headers without the fixed bit are discarded.
             if is_fixed && !first.fixed_bit() {
                 return Err(HeaderError::FixedBit);
             }
@@ -165,10 +166,10 @@ impl Header {
         let mut header = Header {
             kind: PacketKind::VersionNegotiation,
             version,
-            // RFC 9000-17.2-3, 9000-17.2-5.
+            // RFC 9000-17.2-3, 9000-17.2-5: packets with a longer id are dropped.
             destination: ConnectionId::new(invariants.destination).ok_or(HeaderError::ConnectionIdLength)?,
             source: ConnectionId::new(invariants.source).ok_or(HeaderError::ConnectionIdLength)?,
-            // Right for the types without a packet number, which fill their datagram.
+            // Correct for the types without a packet number, which fill their datagram.
             number_offset: datagram.len(),
             end: datagram.len(),
             extra_start: invariants.rest,
@@ -184,11 +185,11 @@ impl Header {
         }
         header.kind = version.kind(first.0 >> 4 & 3);
         if header.kind == PacketKind::Retry {
-            // RFC 9000-17.2.5-1: the four low bits mean nothing.
+            // RFC 9000-17.2.5-1: the unused bits of a Retry are ignored.
             header.extra_end = datagram.len().checked_sub(RETRY_TAG_LENGTH).ok_or(HeaderError::Truncated)?;
             return match header.extra_end.cmp(&header.extra_start) {
                 std::cmp::Ordering::Less => Err(HeaderError::Truncated),
-                // RFC 9000-17.2.5.2-4.
+                // RFC 9000-17.2.5.2-4: a Retry without a token is discarded.
                 std::cmp::Ordering::Equal => Err(HeaderError::EmptyRetryToken),
                 std::cmp::Ordering::Greater => Ok(header),
             };
@@ -197,7 +198,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Token and Length of the types that have a packet number.
+    /// Reads the Token and Length of the types with a packet number.
     fn read_numbered(&mut self, datagram: &[u8], hole: Option<Hole>) -> Result<(), HeaderError> {
         let mut reader = Reader::new(datagram);
         reader.bytes(self.extra_start)?;
@@ -214,7 +215,7 @@ impl Header {
         let end = self.number_offset.checked_add(length).ok_or(HeaderError::Length)?;
         self.end = match hole {
             Some(hole) if end > hole.at as usize => {
-                // The hole must lie in the packet as a whole, behind its header.
+                // The hole must lie entirely within the packet, after its header.
                 let real = end.checked_sub(hole.length as usize).ok_or(HeaderError::Length)?;
                 if real < hole.at as usize || (hole.at as usize) < self.number_offset {
                     return Err(HeaderError::Length);
@@ -229,14 +230,14 @@ impl Header {
         Ok(())
     }
 
-    /// Where the token of an Initial or Retry packet stands; empty for all others.
+    /// The range of the token of an Initial or Retry packet; empty for all others.
     pub fn token_range(&self) -> Range<usize> {
         match self.kind {
             PacketKind::Initial | PacketKind::Retry => self.extra_start..self.extra_end,
             _ => 0..0,
         }
     }
-    /// The token of an Initial or Retry packet, of the slice that was parsed; empty for all others.
+    /// The token of an Initial or Retry packet in the parsed slice; empty for all others.
     pub fn token<'a>(&self, datagram: &'a [u8]) -> &'a [u8] {
         &datagram[self.token_range()]
     }
@@ -263,11 +264,11 @@ impl Header {
         )
     }
 
-    /// The packet number, of the slice that was parsed and in which header protection is removed since. The payload
-    /// starts [`Truncated::length`] bytes behind [`Header::number_offset`].
+    /// The packet number in the parsed slice, after the removal of header protection. The payload starts
+    /// [`Truncated::length`] bytes after [`Header::number_offset`].
     ///
     /// # Errors
-    /// [`HeaderError::Length`] if the packet ends before its packet number does, or has none.
+    /// [`HeaderError::Length`] if the packet ends before the end of its packet number, or has none.
     #[inline]
     pub fn number(&self, datagram: &[u8]) -> Result<Truncated, HeaderError> {
         let length = FirstByte(*datagram.first().ok_or(HeaderError::Truncated)?).number_length();

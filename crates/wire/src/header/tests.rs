@@ -86,7 +86,7 @@ fn the_retry_of_rfc_9001_a_4() {
 
 /// RFC 9000-17.2-6.
 #[test]
-fn long_headers_come_back() {
+fn long_headers_round_trip() {
     for (kind, token) in
         [(PacketKind::Initial, &b"abc"[..]), (PacketKind::ZeroRtt, b""), (PacketKind::Handshake, b"")]
     {
@@ -100,7 +100,7 @@ fn long_headers_come_back() {
         assert_eq!(header.end - header.number_offset, 32);
         assert_eq!(header.number(&packet), Ok(Truncated::with_length(0x1234, 2)));
         assert!(header.has_number());
-        // Every cut is an error: of the header, or of the Length that no longer fits.
+        // Every truncation is an error: within the header, or by a Length that no longer fits.
         for cut in 0..packet.len() {
             let error = Header::parse(&packet[..cut], 8).unwrap_err();
             assert_eq!(error == HeaderError::Length, cut >= header.number_offset, "{cut}");
@@ -110,7 +110,7 @@ fn long_headers_come_back() {
 
 /// RFC 9000-17.3.1-2.
 #[test]
-fn short_headers_come_back() {
+fn short_headers_round_trip() {
     let packet = short(20);
     let header = Header::parse(&packet, 8).unwrap();
     assert_eq!((header.kind, header.destination), (PacketKind::OneRtt, id(&[7; 8])));
@@ -121,7 +121,7 @@ fn short_headers_come_back() {
     assert!(!FirstByte(packet[0] | 0x08).reserved_bits_are_zero());
     assert_eq!(Header::parse(&packet[..8], 8), Err(HeaderError::Truncated));
     assert_eq!(Header::parse(&packet, 21), Err(HeaderError::ConnectionIdLength));
-    // The id may be the whole packet for all that is visible, but there is no number then.
+    // The id may be the whole packet as far as is visible, but then there is no packet number.
     assert_eq!(Header::parse(&packet[..9], 8).unwrap().number(&packet[..9]), Err(HeaderError::Length));
 }
 
@@ -149,7 +149,7 @@ fn a_hole_counts_for_the_length_but_has_no_bytes() {
     let mut datagram = whole[..start + 12 + 16].to_vec();
     let header = Header::parse_with_hole(&datagram, 8, Some(hole)).unwrap();
     assert_eq!((header.number_offset, header.end), (start, datagram.len()));
-    // Another packet behind it; and the hole in that one.
+    // Another packet after it; and the hole in that one.
     datagram.extend(short(20));
     assert_eq!(Header::parse_with_hole(&datagram, 8, Some(hole)).unwrap().end, start + 28);
     let mut datagram = long(PacketKind::Handshake, b"", 50);
@@ -159,7 +159,7 @@ fn a_hole_counts_for_the_length_but_has_no_bytes() {
     assert_eq!(Header::parse_with_hole(&datagram, 8, Some(later)).unwrap().end, end);
     assert_eq!(later.behind(end), Some(Hole { at: 16, ..later }));
     assert_eq!(later.behind(end + 17), None);
-    // A packet that ends within the hole, and a hole within a header, are nothing that was sent.
+    // A packet that ends within the hole, or a hole within a header, is never sent.
     for hole in [Hole { at: end as u32 - 1, length: 9, offset: 0 }, Hole { at: 3, length: 1, offset: 0 }] {
         assert_eq!(Header::parse_with_hole(&datagram, 8, Some(hole)), Err(HeaderError::Length));
     }
@@ -177,14 +177,14 @@ fn version_negotiation_lists_versions() {
     assert!(!header.has_number());
     assert_eq!(Header::parse(&packet[..packet.len() - 1], 8), Err(HeaderError::VersionList));
     assert_eq!(Header::parse(&packet[..packet.len() - 8], 8), Err(HeaderError::VersionList));
-    // The fixed bit means nothing here (RFC 8999 section 6).
+    // The fixed bit is ignored here (RFC 8999 section 6).
     packet[0] = 0x80;
     assert_eq!(Header::parse(&packet, 8), Ok(header));
 }
 
 /// RFC 9000-17.2-3, 9000-17.2-5.
 #[test]
-fn other_versions_show_what_all_have_in_common() {
+fn other_versions_show_the_invariants() {
     let mut packet = vec![0x80, 0x0a, 0x0a, 0x0a, 0x0a, 30];
     packet.extend([3; 30]);
     packet.push(255);

@@ -1,4 +1,4 @@
-//! Headers of packets that leave, without protection: that is applied to the finished packet.
+//! The encoder of packet headers. Protection is applied later, to the finished packet.
 
 use crate::header::RESET_TOKEN_LENGTH;
 use crate::number::Truncated;
@@ -19,12 +19,12 @@ pub struct ShortHeader {
 }
 
 impl ShortHeader {
-    /// The bytes it takes, the packet number included.
+    /// The size in bytes, including the packet number.
     #[inline]
     pub fn size(&self) -> usize {
         1 + self.destination.len() + self.number.length()
     }
-    /// Appends it and gives the offset of the packet number.
+    /// Appends the header. Returns the offset of the packet number.
     #[inline]
     pub fn write(&self, out: &mut Vec<u8>) -> usize {
         // RFC 9000-17.3.1-2: the reserved bits are 0.
@@ -32,7 +32,7 @@ impl ShortHeader {
         out.reserve(1 + ConnectionId::MAX_LENGTH + Truncated::MAX_LENGTH);
         out.push(0x40 | flags | (self.number.length() as u8 - 1));
         let number_offset = out.len() + self.destination.len();
-        // More than needed and then cut, for copies of a fixed size are moves and not calls.
+        // Copy more than necessary and truncate: copies of a fixed size need no function call.
         out.extend_from_slice(self.destination.padded());
         out.truncate(number_offset);
         out.extend_from_slice(&self.number.padded());
@@ -44,7 +44,7 @@ impl ShortHeader {
 /// The fields of the long header of an Initial, 0-RTT or Handshake packet (RFC 9000 sections 17.2.2 to 17.2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongHeader<'a> {
-    /// One of these three types.
+    /// The type: Initial, 0-RTT or Handshake.
     pub kind: PacketKind,
     /// The version.
     pub version: Version,
@@ -52,14 +52,14 @@ pub struct LongHeader<'a> {
     pub destination: ConnectionId,
     /// The source connection id.
     pub source: ConnectionId,
-    /// The token of an Initial; not written for the other types.
+    /// The token of an Initial; ignored for the other types.
     pub token: &'a [u8],
     /// The packet number.
     pub number: Truncated,
 }
 
 impl LongHeader<'_> {
-    /// The bytes it takes, the packet number included. The Length field always takes two.
+    /// The size in bytes, including the packet number. The Length field always has two bytes.
     pub fn size(&self) -> usize {
         let ids = 1 + self.destination.len() + 1 + self.source.len();
         let token = match self.kind {
@@ -69,11 +69,11 @@ impl LongHeader<'_> {
         1 + 4 + ids + token + 2 + self.number.length()
     }
 
-    /// Appends it, with a Length that is still to be set.
+    /// Appends the header, with a Length to be set later.
     pub fn write(&self, out: &mut Vec<u8>) -> WrittenLong {
         debug_assert!(matches!(self.kind, PacketKind::Initial | PacketKind::ZeroRtt | PacketKind::Handshake));
         let start = out.len();
-        // RFC 9000-17.2-6: the two bits above are 0.
+        // RFC 9000-17.2-6: the reserved bits are 0.
         let low_bits = self.number.length() as u8 - 1;
         write_invariants(
             out,
@@ -92,13 +92,13 @@ impl LongHeader<'_> {
     }
 }
 
-/// A long header in a buffer, and what is needed to finish and protect its packet.
+/// A long header in a buffer, with the offsets needed to finish and protect its packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "the Length field is still to be set"]
 pub struct WrittenLong {
-    /// Where the packet starts in the buffer.
+    /// The offset of the packet in the buffer.
     pub start: usize,
-    /// Where its packet number starts in the buffer.
+    /// The offset of its packet number in the buffer.
     pub number_offset: usize,
     /// The length of the packet number in bytes.
     pub number_length: usize,
@@ -106,20 +106,20 @@ pub struct WrittenLong {
 }
 
 impl WrittenLong {
-    /// The most that [`WrittenLong::set_length`] takes.
+    /// The maximum for [`WrittenLong::set_length`].
     pub const MAX_LENGTH: usize = Slot::MAX - Truncated::MAX_LENGTH;
 
-    /// Sets the Length field to the packet number and `behind` bytes behind it: the frames, the bytes of a hole and
-    /// the tag.
+    /// Sets the Length field to the size of the packet number plus the `behind` bytes that follow it: the frames, the
+    /// bytes of a hole and the tag.
     ///
     /// # Panics
-    /// If `behind` is above [`WrittenLong::MAX_LENGTH`]: packets with a long header are kept below 16 kB.
+    /// If `behind` exceeds [`WrittenLong::MAX_LENGTH`]: packets with a long header are smaller than 16 kB.
     pub fn set_length(self, out: &mut [u8], behind: usize) {
         self.length.set(out, self.number_length + behind);
     }
 }
 
-/// Appends a Retry packet without its integrity tag, which covers what stands here (RFC 9000 section 17.2.5).
+/// Appends a Retry packet without its integrity tag, which covers these bytes (RFC 9000 section 17.2.5).
 pub fn retry(
     out: &mut Vec<u8>,
     version: Version,
@@ -132,9 +132,8 @@ pub fn retry(
     out.extend_from_slice(token);
 }
 
-/// Appends a Version Negotiation packet (RFC 9000 section 17.2.1). The ids are those of the packet that is answered,
-/// exchanged, of at most 255 bytes; longer ones are cut. The seven low bits of `unused` are arbitrary, but the fixed
-/// bit is set.
+/// Appends a Version Negotiation packet (RFC 9000 section 17.2.1). The ids are those of the received packet, swapped
+/// and cut to 255 bytes. The low seven bits of `unused` are arbitrary, but the fixed bit is set.
 pub fn version_negotiation(
     out: &mut Vec<u8>,
     unused: u8,
@@ -142,15 +141,16 @@ pub fn version_negotiation(
     source: &[u8],
     versions: &[Version],
 ) {
-    // RFC 9000-17.2.1-2.
+    // RFC 9000-17.2.1-2: the version of Version Negotiation is 0.
     write_invariants(out, Version::NEGOTIATION, 0x40 | unused, [destination, source]);
     for version in versions {
         out.extend_from_slice(&version.0.to_be_bytes());
     }
 }
 
-/// Appends a stateless reset (RFC 9000 section 10.3): it looks like a short header, then `unpredictable`, whose first
-/// byte gives the low six bits of the packet's, then the token. `unpredictable` has at least five bytes.
+/// Appends a stateless reset (RFC 9000 section 10.3), which looks like a packet with a short header: `unpredictable`
+/// bytes, of which the first provides the low six bits of the first byte, then the token. There must be at least five
+/// unpredictable bytes.
 pub fn stateless_reset(out: &mut Vec<u8>, unpredictable: &[u8], token: [u8; RESET_TOKEN_LENGTH]) {
     debug_assert!(unpredictable.len() + token.len() >= crate::header::RESET_MIN_LENGTH);
     let start = out.len();

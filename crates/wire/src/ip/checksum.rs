@@ -1,15 +1,15 @@
-//! The checksum of the Internet (RFC 1071).
+//! The Internet checksum (RFC 1071).
 
 use std::net::IpAddr;
 
-/// The ones' complement sum of what was added so far, not yet folded.
+/// The ones' complement sum so far, not yet folded.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum(u64);
 
 impl Sum {
-    /// Adds bytes as 16-bit words; an odd last byte is the high one of its word.
+    /// Adds bytes as 16-bit words; an odd last byte is the high byte of its word.
     pub(super) fn add(mut self, bytes: &[u8]) -> Sum {
-        // Words of 32 bits give the same sum once folded, in half the steps (RFC 1071 section 2).
+        // 32-bit words give the same sum after folding, in half the steps (RFC 1071 section 2).
         let mut words = bytes.chunks_exact(4);
         for word in &mut words {
             self.0 += u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
@@ -20,7 +20,7 @@ impl Sum {
         self
     }
 
-    /// The folded sum's complement: what goes into the checksum field; 0 over data that has its right checksum.
+    /// The complement of the folded sum: the value of the checksum field, or 0 if the data includes a correct checksum.
     pub(super) fn finish(self) -> u16 {
         let mut sum = self.0;
         while sum > 0xffff {
@@ -30,8 +30,8 @@ impl Sum {
     }
 }
 
-/// The sum over a pseudo-header and the header and payload of UDP or TCP, `parts` of which are all (RFC 768; RFC 9293
-/// section 3.1; RFC 8200 section 8.1).
+/// The sum over the pseudo-header, and over the header and payload of UDP or TCP in `parts` (RFC 768; RFC 9293 section
+/// 3.1; RFC 8200 section 8.1).
 pub(super) fn transport(protocol: u8, source: IpAddr, destination: IpAddr, parts: &[&[u8]]) -> Sum {
     let length: usize = parts.iter().map(|part| part.len()).sum();
     let sum = [source, destination].iter().fold(Sum::default(), |sum, address| match address {
@@ -39,7 +39,7 @@ pub(super) fn transport(protocol: u8, source: IpAddr, destination: IpAddr, parts
         IpAddr::V6(v6) => sum.add(&v6.octets()),
     });
     let sum = sum.add(&(length as u32).to_be_bytes()).add(&u32::from(protocol).to_be_bytes());
-    // Each part but the last has an even length, so that words do not shift.
+    // Each part except the last has an even length, so words do not shift.
     parts.iter().fold(sum, |sum, part| sum.add(part))
 }
 

@@ -1,4 +1,4 @@
-//! IP packets that arrive.
+//! The decoder of IP packets.
 
 use crate::Ecn;
 use crate::ip::{IpError, Packet, TCP, TcpPacket, UDP, UDP_SIZE, checksum};
@@ -12,7 +12,7 @@ impl From<UnexpectedEnd> for IpError {
 }
 
 impl<'a> Packet<'a> {
-    /// Reads the packet that starts at the first byte. Bytes behind its end, a padding of the link, are ignored.
+    /// Reads the packet at the start of the bytes. Link padding after its end is ignored.
     ///
     /// # Errors
     /// See [`IpError`].
@@ -21,15 +21,15 @@ impl<'a> Packet<'a> {
         packet.with_udp(udp)
     }
 
-    /// The UDP header and payload of a packet of which the rest is known.
+    /// Adds the UDP header and payload to a packet.
     fn with_udp(mut self, udp: &'a [u8]) -> Result<Packet<'a>, IpError> {
         let mut reader = Reader::new(udp);
         let ports = (|| Ok((reader.u16()?, reader.u16()?, reader.u16()?, reader.u16()?)))();
-        // Not cut off, for the IP header says that this is all, but too short for UDP.
+        // Not truncated, since the IP header gives the length, but too short for UDP.
         let (source, destination, length, sum) = ports.map_err(|UnexpectedEnd| IpError::Length)?;
         let udp = udp.get(..usize::from(length)).ok_or(IpError::Length)?;
         self.payload = udp.get(UDP_SIZE..).ok_or(IpError::Length)?;
-        // 0 means that the sender computed none (RFC 768), which IPv6 forbids (RFC 8200 section 8.1).
+        // 0 means that the sender computed no checksum (RFC 768), which IPv6 forbids (RFC 8200 section 8.1).
         let right = match sum {
             0 => self.source.is_ipv4(),
             _ => checksum::transport(UDP, self.source.ip(), self.destination.ip(), &[udp]).finish() == 0,
@@ -44,8 +44,8 @@ impl<'a> Packet<'a> {
 }
 
 impl<'a> TcpPacket<'a> {
-    /// Reads the packet that starts at the first byte. Bytes behind its end, a padding of the link, are ignored. The
-    /// checksum must be right (RFC 9293 section 3.1); of the segment nothing else is looked at but the ports.
+    /// Reads the packet at the start of the bytes. Link padding after its end is ignored. The checksum must be correct
+    /// (RFC 9293 section 3.1); of the segment only the ports are read.
     ///
     /// # Errors
     /// See [`IpError`].
@@ -66,7 +66,7 @@ impl<'a> TcpPacket<'a> {
     }
 }
 
-/// The IP header, which must announce this protocol, and what is behind it.
+/// The IP header, which must have this protocol, and the payload.
 fn decode_ip(bytes: &[u8], protocol: u8) -> Result<(Packet<'_>, &[u8]), IpError> {
     match bytes.first().ok_or(IpError::Truncated)? >> 4 {
         4 => decode_ipv4(bytes, protocol),
@@ -75,7 +75,7 @@ fn decode_ip(bytes: &[u8], protocol: u8) -> Result<(Packet<'_>, &[u8]), IpError>
     }
 }
 
-/// What the IP header tells, in wait of the rest.
+/// The packet with the fields of its IP header.
 fn packet<'a>(traffic_class: u8, hop_limit: u8, source: IpAddr, destination: IpAddr) -> Packet<'a> {
     Packet {
         source: SocketAddr::new(source, 0),
@@ -104,7 +104,7 @@ fn decode_ipv4(bytes: &[u8], wanted: u8) -> Result<(Packet<'_>, &[u8]), IpError>
         return Err(IpError::Length);
     }
     let whole = bytes.get(..total).ok_or(IpError::Truncated)?;
-    let (header, behind) = whole.split_at(header_length);
+    let (header, payload) = whole.split_at(header_length);
     if checksum::Sum::default().add(header).finish() != 0 {
         return Err(IpError::Checksum);
     }
@@ -115,7 +115,7 @@ fn decode_ipv4(bytes: &[u8], wanted: u8) -> Result<(Packet<'_>, &[u8]), IpError>
     if protocol != wanted {
         return Err(IpError::Protocol(protocol));
     }
-    Ok((packet(traffic_class, hop_limit, source.into(), destination.into()), behind))
+    Ok((packet(traffic_class, hop_limit, source.into(), destination.into()), payload))
 }
 
 /// RFC 8200 section 3.
@@ -130,6 +130,6 @@ fn decode_ipv6(bytes: &[u8], wanted: u8) -> Result<(Packet<'_>, &[u8]), IpError>
     if protocol != wanted {
         return Err(IpError::Protocol(protocol));
     }
-    let behind = reader.bytes(length)?;
-    Ok((packet((first >> 20) as u8, hop_limit, source.into(), destination.into()), behind))
+    let payload = reader.bytes(length)?;
+    Ok((packet((first >> 20) as u8, hop_limit, source.into(), destination.into()), payload))
 }

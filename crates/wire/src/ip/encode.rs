@@ -1,9 +1,9 @@
-//! IP packets that leave.
+//! The encoder of IP packets.
 
 use crate::ip::{IPV4_UDP_SIZE, IPV6_UDP_SIZE, IpError, Packet, TCP, TcpPacket, UDP, UDP_SIZE, checksum};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// The bytes of the IP and UDP headers of a packet to or from this address: 28 or 48.
+/// The size of the IP and UDP headers of a packet to or from this address: 28 or 48 bytes.
 #[inline]
 pub const fn headers_size(address: SocketAddr) -> usize {
     match address {
@@ -13,11 +13,11 @@ pub const fn headers_size(address: SocketAddr) -> usize {
 }
 
 impl Packet<'_> {
-    /// Appends the whole packet: IP header, UDP header, payload, with their checksums.
+    /// Appends the packet: IP header, UDP header and payload, with checksums.
     ///
     /// # Errors
-    /// [`IpError::Version`] for one address of each family, [`IpError::Length`] for a payload that is too long. Then
-    /// nothing is appended.
+    /// [`IpError::Version`] for addresses of different families, [`IpError::Length`] for a payload that is too long. In
+    /// both cases nothing is appended.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), IpError> {
         let udp_length = u16::try_from(UDP_SIZE + self.payload.len()).map_err(|_| IpError::Length)?;
         self.ip_header(out, UDP, udp_length)?;
@@ -27,7 +27,7 @@ impl Packet<'_> {
         udp[4..6].copy_from_slice(&udp_length.to_be_bytes());
         let sum =
             checksum::transport(UDP, self.source.ip(), self.destination.ip(), &[&udp, self.payload]).finish();
-        // "If the computed checksum is zero, it is transmitted as all ones": 0 would mean that there is none (RFC 768).
+        // "If the computed checksum is zero, it is transmitted as all ones": 0 would mean no checksum (RFC 768).
         udp[6..8].copy_from_slice(&(if sum == 0 { 0xffff } else { sum }).to_be_bytes());
         out.extend_from_slice(&udp);
         out.extend_from_slice(self.payload);
@@ -60,7 +60,7 @@ impl Packet<'_> {
         destination: Ipv4Addr,
     ) -> Result<(), IpError> {
         let total = length.checked_add(20).ok_or(IpError::Length)?.to_be_bytes();
-        // Version 4, five words; Don't Fragment, with which an identification of 0 is right (RFC 6864 section 4.1).
+        // Version 4, five words; Don't Fragment, which permits an identification of 0 (RFC 6864 section 4.1).
         let mut header = [
             0x45,
             self.traffic_class(),
@@ -108,12 +108,11 @@ impl Packet<'_> {
 }
 
 impl TcpPacket<'_> {
-    /// Appends the whole packet: IP header and segment, with their checksums; what stands in the segment's checksum field
-    /// is of no account.
+    /// Appends the packet: IP header and segment, with checksums. The segment's own checksum field is ignored.
     ///
     /// # Errors
-    /// [`IpError::Version`] for one address of each family, [`IpError::Length`] for a segment that is too long or shorter
-    /// than a header. Then nothing is appended.
+    /// [`IpError::Version`] for addresses of different families, [`IpError::Length`] for a segment that is too long or
+    /// shorter than a header. In both cases nothing is appended.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), IpError> {
         let length = u16::try_from(self.segment.len()).map_err(|_| IpError::Length)?;
         let ([head @ .., _, _], rest) = self.segment.split_first_chunk::<18>().ok_or(IpError::Length)?;

@@ -1,5 +1,4 @@
-//! IPv4 and IPv6 packets with UDP or TCP in them, for captures and for a TUN device (RFC 791, RFC 8200, RFC 768,
-//! RFC 9293).
+//! IPv4 and IPv6 packets with UDP or TCP, for captures and TUN devices (RFC 791, RFC 8200, RFC 768, RFC 9293).
 
 mod checksum;
 mod decode;
@@ -11,11 +10,11 @@ use crate::Ecn;
 use std::fmt;
 use std::net::SocketAddr;
 
-/// The bytes of an IPv4 header without options and a UDP header.
+/// The size of an IPv4 header without options plus a UDP header.
 pub const IPV4_UDP_SIZE: usize = 20 + UDP_SIZE;
-/// The bytes of an IPv6 header without extensions and a UDP header.
+/// The size of an IPv6 header without extensions plus a UDP header.
 pub const IPV6_UDP_SIZE: usize = 40 + UDP_SIZE;
-/// The bytes of a UDP header.
+/// The size of a UDP header.
 pub const UDP_SIZE: usize = 8;
 
 /// The protocol number of UDP.
@@ -23,8 +22,8 @@ const UDP: u8 = 17;
 /// The protocol number of TCP.
 const TCP: u8 = 6;
 
-/// A UDP datagram in an IP packet. What is not named here is written as 0 and not read: the identification and options
-/// of IPv4, the flow label of IPv6. Don't Fragment is always written (RFC 9000 section 14).
+/// A UDP datagram in an IP packet. All other fields are written as 0 and not read: the identification and options of
+/// IPv4, the flow label of IPv6. Don't Fragment is always set (RFC 9000 section 14).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<'a> {
     /// Source address and port.
@@ -35,13 +34,13 @@ pub struct Packet<'a> {
     pub ecn: Ecn,
     /// The differentiated services codepoint: 0 to 63.
     pub dscp: u8,
-    /// Time To Live, Hop Limit.
+    /// Time To Live or Hop Limit.
     pub hop_limit: u8,
     /// The UDP payload: at most 65507 bytes over IPv4, 65527 over IPv6.
     pub payload: &'a [u8],
 }
 
-/// A TCP segment in an IP packet, under the same rules as [`Packet`].
+/// A TCP segment in an IP packet, with the same rules as [`Packet`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpPacket<'a> {
     /// Source address and port.
@@ -52,26 +51,26 @@ pub struct TcpPacket<'a> {
     pub ecn: Ecn,
     /// The differentiated services codepoint: 0 to 63.
     pub dscp: u8,
-    /// Time To Live, Hop Limit.
+    /// Time To Live or Hop Limit.
     pub hop_limit: u8,
-    /// The segment: TCP header, options and payload, with the ports of the two addresses in it.
+    /// The segment: TCP header with the ports of the two addresses, options and payload.
     pub segment: &'a [u8],
 }
 
-/// Why bytes are not a UDP datagram or TCP segment in an IP packet, or why one cannot be written.
+/// Why bytes cannot be decoded as a UDP datagram or TCP segment in an IP packet, or why a packet cannot be encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IpError {
     /// The bytes end before the packet does.
     Truncated,
-    /// Neither IPv4 nor IPv6; or, in writing, one address of each.
+    /// Neither IPv4 nor IPv6; when encoding, addresses of different families.
     Version,
-    /// A length field does not agree with another one; or, in writing, the payload is too long.
+    /// Inconsistent length fields; when encoding, a payload that is too long.
     Length,
     /// A fragment.
     Fragment,
-    /// Not UDP, or not TCP, but this protocol, or an IPv6 extension header.
+    /// A protocol other than the expected UDP or TCP, or an IPv6 extension header.
     Protocol(u8),
-    /// A checksum is wrong, or there is none where there must be one.
+    /// A checksum is wrong or missing.
     Checksum,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the IP and UDP headers: known packets, there and back, and every error.
+//! Tests of the IP and UDP headers: known packets, round trips, and every error.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn encoded(packet: &Packet<'_>) -> Vec<u8> {
     out
 }
 
-/// The sum of RFC 1071 in its plainest form, as a second opinion.
+/// The sum of RFC 1071 in its simplest form, as an independent check.
 fn plain_sum(bytes: &[u8]) -> u16 {
     let sum: u32 = bytes.chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(*w.get(1).unwrap_or(&0))).sum();
     let folded = (sum & 0xffff) + (sum >> 16);
@@ -49,7 +49,7 @@ fn an_ipv6_packet_byte_by_byte() {
 }
 
 #[test]
-fn packets_come_back() {
+fn packets_round_trip() {
     let payload: Vec<u8> = (0..1472u32).map(|i| (i * 7) as u8).collect();
     for (source, destination) in [("192.0.2.1:443", "198.51.100.7:9"), ("[2001:db8::5]:443", "[::1]:65535")] {
         for length in [0, 1, 2, 3, 4, 5, 1471, 1472] {
@@ -70,7 +70,7 @@ fn packets_come_back() {
 
 #[test]
 fn a_checksum_of_zero_is_sent_as_all_ones() {
-    // The checksum without this payload, as the payload, makes the sum all ones and its complement 0.
+    // A payload equal to the checksum for a zero payload makes the sum all ones, so its complement is 0.
     for (source, destination) in [("10.0.0.1:443", "10.0.0.2:50000"), ("[::1]:443", "[::2]:50000")] {
         let at = headers_size(source.parse().unwrap()) - 2;
         let without = encoded(&packet(source, destination, &[0, 0]));
@@ -86,14 +86,14 @@ fn a_checksum_of_zero_is_sent_as_all_ones() {
 }
 
 #[test]
-fn a_flipped_bit_is_found() {
+fn a_flipped_bit_is_detected() {
     for (source, destination) in [("10.0.0.1:443", "10.0.0.2:50000"), ("[::1]:443", "[::2]:50000")] {
         let packet = packet(source, destination, b"payload");
         let bytes = encoded(&packet);
         for bit in 0..bytes.len() * 8 {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 0x80 >> (bit % 8);
-            // Outside of the checksums' reach are traffic class, flow label and hop limit of IPv6.
+            // The checksums do not cover the traffic class, flow label and hop limit of IPv6.
             let unprotected =
                 packet.source.is_ipv6() && (4..32).contains(&bit) || packet.source.is_ipv6() && bit / 8 == 7;
             assert_eq!(Packet::decode(&bytes).is_ok(), unprotected, "bit {bit}");
@@ -101,7 +101,7 @@ fn a_flipped_bit_is_found() {
     }
 }
 
-/// Sets bytes of an IPv4 header and makes its checksum right again.
+/// Sets bytes of an IPv4 header and corrects its checksum.
 fn altered(bytes: &[u8], changes: &[(usize, u8)]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     changes.iter().for_each(|(at, value)| bytes[*at] = *value);
@@ -112,7 +112,7 @@ fn altered(bytes: &[u8], changes: &[(usize, u8)]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_no_udp_datagram_is_refused() {
+fn invalid_udp_datagrams_are_rejected() {
     let v4 = encoded(&packet("10.0.0.1:443", "10.0.0.2:50000", b"payload"));
     let v6 = encoded(&packet("[::1]:443", "[::2]:50000", b"payload"));
     for (bytes, error) in [
@@ -123,7 +123,7 @@ fn what_is_no_udp_datagram_is_refused() {
         (altered(&v4, &[(0, 0x44)]), IpError::Length),
         (altered(&v4, &[(3, 19)]), IpError::Length),
         (altered(&v4, &[(3, 27)]), IpError::Length),
-        // A UDP length above what IP says, and one below its own header.
+        // A UDP length above that of IP, and one below its own header.
         (altered(&v4, &[(25, 16)]), IpError::Length),
         (altered(&v4, &[(25, 7)]), IpError::Length),
         (
@@ -157,7 +157,7 @@ fn what_is_no_udp_datagram_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused() {
+fn packets_that_cannot_be_encoded_are_rejected() {
     let mixed = packet("10.0.0.1:443", "[::2]:50000", b"");
     assert_eq!(mixed.encode(&mut Vec::new()), Err(IpError::Version));
     let payload = vec![0; 65528];

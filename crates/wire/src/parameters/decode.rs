@@ -6,27 +6,28 @@ use crate::{Code, ConnectionId, Side, Version};
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 
-/// What is wrong with a transport parameter.
+/// A problem with a transport parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterProblem {
-    /// The bytes end within it, or its value is longer or shorter than it must be.
+    /// The bytes end within the parameter, or its value has a wrong length.
     Length,
-    /// It is there twice (RFC 9000 section 7.4).
+    /// It occurs twice (RFC 9000 section 7.4).
     Duplicate,
-    /// Its value is outside of its range (RFC 9000 section 18.2).
+    /// Its value is out of range (RFC 9000 section 18.2).
     Range,
-    /// Only a server may send it (RFC 9000 section 18.2).
+    /// Only servers may send it (RFC 9000 section 18.2).
     ServerOnly,
-    /// A preferred address without a connection id, or from a server that uses none (RFC 9000 section 18.2).
+    /// A preferred address without a connection id, or from a server with an empty connection id (RFC 9000 section
+    /// 18.2).
     PreferredAddress,
 }
 
-/// A transport parameter that is an error of the connection.
+/// A transport parameter error, which closes the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParameterError {
-    /// The identifier of the parameter; `u64::MAX`, which is none, if it could not be read.
+    /// The identifier of the parameter; `u64::MAX`, which is not an identifier, if it could not be read.
     pub id: u64,
-    /// What is wrong.
+    /// The problem.
     pub problem: ParameterProblem,
 }
 
@@ -35,7 +36,7 @@ impl ParameterError {
     pub const fn code(&self) -> Code {
         Code::TRANSPORT_PARAMETER_ERROR
     }
-    /// What is wrong, for the reason phrase of the CONNECTION_CLOSE frame.
+    /// The text for the reason phrase of the CONNECTION_CLOSE frame.
     pub const fn reason(&self) -> &'static str {
         match self.problem {
             ParameterProblem::Length => "a transport parameter of a wrong length",
@@ -64,7 +65,7 @@ impl From<UnexpectedEnd> for ParameterProblem {
 }
 
 impl TransportParameters {
-    /// Decodes what the side `from` sent. Unknown parameters are ignored (RFC 9000 section 7.4.2).
+    /// Decodes the parameters sent by the side `from`. Unknown parameters are ignored (RFC 9000 section 7.4.2).
     ///
     /// # Errors
     /// See [`ParameterProblem`].
@@ -80,16 +81,16 @@ impl TransportParameters {
             let value = reader.prefixed().map_err(|UnexpectedEnd| error(ParameterProblem::Length))?;
             parameters.set(id, value, from).map_err(error)?;
         }
-        // All of them, the unknown ones too. Sorted, so that a long list costs no more than its length.
+        // All of them, including unknown ones. Sorting keeps the check of a long list fast.
         seen.sort_unstable();
         if let Some(pair) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(ParameterError { id: pair[0], problem: ParameterProblem::Duplicate });
         }
-        // draft-ietf-quic-ack-frequency section 3.
+        // draft-ietf-quic-ack-frequency section 3: min_ack_delay must not exceed max_ack_delay.
         if parameters.min_ack_delay_us.is_some_and(|least| least > parameters.max_ack_delay_ms * 1000) {
             return Err(ParameterError { id: table::MIN_ACK_DELAY, problem: ParameterProblem::Range });
         }
-        // RFC 9000-18.2-5: an empty id goes with no preferred address.
+        // RFC 9000-18.2-5: no preferred address with an empty id.
         if parameters.preferred_address.is_some()
             && parameters.initial_source_connection_id == Some(ConnectionId::EMPTY)
         {
@@ -100,7 +101,7 @@ impl TransportParameters {
     }
 
     fn set(&mut self, id: u64, value: &[u8], from: Side) -> Result<(), ParameterProblem> {
-        // RFC 9000-18.2-9.
+        // RFC 9000-18.2-9: a parameter of servers from a client is a TRANSPORT_PARAMETER_ERROR.
         let server_only = || if from.is_client() { Err(ParameterProblem::ServerOnly) } else { Ok(()) };
         let connection_id = || ConnectionId::new(value).map(Some).ok_or(ParameterProblem::Length);
         match id {
@@ -119,7 +120,7 @@ impl TransportParameters {
                 self.disable_active_migration = true;
             }
             table::GREASE_QUIC_BIT => {
-                // RFC 9287-3-1: it carries nothing.
+                // RFC 9287-3-1: grease_quic_bit with a value is a TRANSPORT_PARAMETER_ERROR.
                 if !value.is_empty() {
                     return Err(ParameterProblem::Length);
                 }
@@ -149,14 +150,14 @@ impl TransportParameters {
             }
             table::VERSION_INFORMATION => {
                 let information = version_information(value)?;
-                // RFC 9368 section 4: a client that does not list the version that it chose cannot be parsed.
+                // RFC 9368 section 4: a client's list that lacks the chosen version is a parse error.
                 if from.is_client() && !information.available.contains(information.chosen) {
                     return Err(ParameterProblem::Range);
                 }
                 self.version_information = Some(information);
             }
             _ => {
-                // RFC 9000-7.4.2-1: nobody knows it.
+                // RFC 9000-7.4.2-1: unknown transport parameters are ignored.
                 let Some(row) = table::INTEGERS.iter().find(|row| row.id == id) else { return Ok(()) };
                 let mut reader = Reader::new(value);
                 let integer = reader.varint()?;
@@ -187,7 +188,7 @@ fn preferred_address(value: &[u8]) -> Result<PreferredAddress, ParameterProblem>
         return Err(ParameterProblem::PreferredAddress);
     }
     Ok(PreferredAddress {
-        // Only all zeroes mean that there is none.
+        // An address is absent only if all its bytes are zero.
         ipv4: (ipv4 != SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0)).then_some(ipv4),
         ipv6: (ipv6 != SocketAddrV6::new(Ipv6Addr::UNSPECIFIED, 0, 0, 0)).then_some(ipv6),
         id,

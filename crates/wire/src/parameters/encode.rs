@@ -5,10 +5,10 @@ use crate::parameters::{PreferredAddress, TransportParameters, VersionInformatio
 use crate::varint::{self, encode};
 
 impl TransportParameters {
-    /// Appends the parameters; one that has its default is left out. `unknown` is one more, of an
-    /// identifier that nobody knows: `31 * N + 27` exercises the rule that those be ignored (RFC 9000 section 18.1).
+    /// Appends the parameters that differ from their defaults. `unknown` is an additional parameter with an unknown
+    /// identifier: `31 * N + 27` exercises the rule to ignore these (RFC 9000 section 18.1).
     pub fn encode(&self, out: &mut Vec<u8>, unknown: Option<(u64, &[u8])>) {
-        // RFC 9000-7.4-2: each once.
+        // RFC 9000-7.4-2: no parameter is sent twice.
         put_id(out, table::ORIGINAL_DESTINATION_CONNECTION_ID, self.original_destination_connection_id);
         if let Some(token) = self.stateless_reset_token {
             put(out, table::STATELESS_RESET_TOKEN, &token);

@@ -12,72 +12,72 @@ use crate::ConnectionId;
 use std::net::{SocketAddrV4, SocketAddrV6};
 use units::Duration;
 
-/// Where a server wants to be spoken to after the handshake (RFC 9000 section 18.2).
+/// The address that a server prefers after the handshake (RFC 9000 section 18.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PreferredAddress {
-    /// The IPv4 address; `None` stands on the wire as `0.0.0.0:0`.
+    /// The IPv4 address; `None` is encoded as `0.0.0.0:0`.
     pub ipv4: Option<SocketAddrV4>,
-    /// The IPv6 address; `None` stands on the wire as `[::]:0`.
+    /// The IPv6 address; `None` is encoded as `[::]:0`.
     pub ipv6: Option<SocketAddrV6>,
     /// The connection id of sequence number 1: 1 to 20 bytes.
     pub id: ConnectionId,
-    /// The stateless reset token of packets to that id.
+    /// The stateless reset token for that id.
     pub token: [u8; 16],
 }
 
-/// What one side says of itself in the handshake, under the names of RFC 9000 section 18.2 and of the extensions. The
-/// [`Default`] is what an absent parameter means.
+/// The transport parameters of one side, with the names of RFC 9000 section 18.2 and of the extensions. The [`Default`]
+/// is the meaning of absent parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransportParameters {
-    /// The destination connection id of the client's first Initial. Only from a server, and every server sends it: its
-    /// absence is for the handshake to find, which compares the ids (RFC 9000 section 7.3).
+    /// The destination connection id of the client's first Initial. Sent by every server, and only by servers. The
+    /// handshake detects its absence when it compares the ids (RFC 9000 section 7.3).
     pub original_destination_connection_id: Option<ConnectionId>,
-    /// The idle timeout in milliseconds; 0, the default, for none.
+    /// The idle timeout in milliseconds; 0, the default, disables it.
     pub max_idle_timeout_ms: u64,
-    /// The stateless reset token of the connection id of the handshake. Only from a server.
+    /// The stateless reset token for the connection id of the handshake. Only from servers.
     pub stateless_reset_token: Option<[u8; 16]>,
-    /// The largest UDP payload in bytes that is received: at least 1200; default 65527.
+    /// The largest UDP payload in bytes that the sender of this receives: at least 1200; default 65527.
     pub max_udp_payload_size: u64,
-    /// The first limit on data of the connection, in bytes; default 0.
+    /// The initial limit on the data of the connection, in bytes; default 0.
     pub initial_max_data: u64,
-    /// The first limit, in bytes, on bidirectional streams that the sender of this opens; default 0.
+    /// The initial limit, in bytes, on bidirectional streams opened by the sender of this; default 0.
     pub initial_max_stream_data_bidi_local: u64,
-    /// The first limit, in bytes, on bidirectional streams that the receiver of this opens; default 0.
+    /// The initial limit, in bytes, on bidirectional streams opened by the receiver of this; default 0.
     pub initial_max_stream_data_bidi_remote: u64,
-    /// The first limit, in bytes, on unidirectional streams that the receiver of this opens; default 0.
+    /// The initial limit, in bytes, on unidirectional streams opened by the receiver of this; default 0.
     pub initial_max_stream_data_uni: u64,
-    /// How many bidirectional streams the receiver of this may open at first: at most 2^60; default 0.
+    /// The number of bidirectional streams that the receiver of this may open at first: at most 2^60; default 0.
     pub initial_max_streams_bidi: u64,
-    /// How many unidirectional streams the receiver of this may open at first: at most 2^60; default 0.
+    /// The number of unidirectional streams that the receiver of this may open at first: at most 2^60; default 0.
     pub initial_max_streams_uni: u64,
-    /// By how many bits the ACK Delay of 1-RTT packets is shifted: at most 20; default 3.
+    /// The shift of the ACK Delay in 1-RTT packets, in bits: at most 20; default 3.
     pub ack_delay_exponent: u64,
-    /// How long acknowledgments are delayed at most, in milliseconds: below 2^14; default 25.
+    /// The maximum delay of acknowledgments in milliseconds: below 2^14; default 25.
     pub max_ack_delay_ms: u64,
-    /// Whether the peer must not use another local address with the address of the handshake; default no.
+    /// Whether the peer must not migrate away from the address of the handshake; default no.
     pub disable_active_migration: bool,
-    /// Only from a server.
+    /// The preferred address. Only from servers.
     pub preferred_address: Option<PreferredAddress>,
-    /// How many of the peer's connection ids are kept: at least 2; default 2.
+    /// The number of the peer's connection ids that the sender of this stores: at least 2; default 2.
     pub active_connection_id_limit: u64,
-    /// The source connection id of the first Initial of the side that sends this. Both sides send it: its absence is
-    /// for the handshake to find (RFC 9000 section 7.3).
+    /// The source connection id of the sender's first Initial. Both sides send it; the handshake detects its absence
+    /// (RFC 9000 section 7.3).
     pub initial_source_connection_id: Option<ConnectionId>,
-    /// The largest DATAGRAM frame in bytes, type and length included, that is taken; 0, the default, for none (RFC 9221
+    /// The largest accepted DATAGRAM frame in bytes, including type and length; 0, the default, disables them (RFC 9221
     /// section 3).
     pub max_datagram_frame_size: u64,
-    /// Whether packets are taken in which the fixed bit is 0; default no (RFC 9287 section 3).
+    /// Whether packets with a fixed bit of 0 are accepted; default no (RFC 9287 section 3).
     pub grease_quic_bit: bool,
-    /// The source connection id of the Retry packet, if there was one. Only from a server.
+    /// The source connection id of the Retry packet, if there was one. Only from servers.
     pub retry_source_connection_id: Option<ConnectionId>,
-    /// The least delay of acknowledgements in microseconds that the sender of this can be asked for; no more than
-    /// `max_ack_delay_ms`. `None`, the default: it does not understand ACK_FREQUENCY and IMMEDIATE_ACK
+    /// The minimum acknowledgement delay in microseconds that can be requested from the sender of this; at most
+    /// `max_ack_delay_ms`. `None`, the default: it does not support ACK_FREQUENCY and IMMEDIATE_ACK
     /// (draft-ietf-quic-ack-frequency section 3).
     pub min_ack_delay_us: Option<u64>,
-    /// Whether the immediate-ack bit of short headers is understood: [`crate::FirstByte::asks_for_ack`]; default no. It is a
+    /// Whether the immediate-ack bit of short headers is supported: [`crate::FirstByte::asks_for_ack`]; default no. A
     /// private parameter.
     pub immediate_ack_bit: bool,
-    /// The version that is spoken and those that could be (RFC 9368 section 3).
+    /// The chosen and the available versions (RFC 9368 section 3).
     pub version_information: Option<VersionInformation>,
 }
 
@@ -111,19 +111,19 @@ impl Default for TransportParameters {
 }
 
 impl TransportParameters {
-    /// The idle timeout, if there is one.
+    /// The idle timeout, if enabled.
     pub const fn max_idle_timeout(&self) -> Option<Duration> {
         match self.max_idle_timeout_ms {
             0 => None,
             ms => Some(Duration::from_millis(ms)),
         }
     }
-    /// The longest delay of an acknowledgment.
+    /// The maximum delay of an acknowledgment.
     pub const fn max_ack_delay(&self) -> Duration {
         Duration::from_millis(self.max_ack_delay_ms)
     }
-    /// Name and value of the parameters that are integers, defaults included, in the order of their code points and
-    /// under the RFC's names: what a trace shows.
+    /// Names and values of the integer parameters for traces, including defaults, in the order of their code points and
+    /// with the RFC's names.
     pub fn integers(&self) -> Vec<(&'static str, u64)> {
         table::INTEGERS.iter().map(|row| (row.name, (row.get)(self))).collect()
     }

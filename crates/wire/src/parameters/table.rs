@@ -1,4 +1,4 @@
-//! The code points, and the parameters that are integers with their ranges (RFC 9000 section 18.2).
+//! The code points, and the table of integer parameters with their ranges (RFC 9000 section 18.2).
 
 use crate::parameters::TransportParameters;
 use crate::{StreamId, varint};
@@ -20,17 +20,17 @@ pub(super) const MIN_ACK_DELAY: u64 = 0xff04_de1b;
 /// Private: "i-bit" in ASCII.
 pub(super) const IMMEDIATE_ACK_BIT: u64 = 0x69_2d62_6974;
 
-/// A parameter that is an integer.
+/// An integer parameter.
 pub(super) struct Integer {
     pub(super) id: u64,
     pub(super) name: &'static str,
-    /// The values that are valid.
+    /// The valid values.
     pub(super) range: RangeInclusive<u64>,
     pub(super) get: fn(&TransportParameters) -> u64,
     pub(super) set: fn(&mut TransportParameters, u64),
 }
 
-/// One row of the table: the field may be named otherwise than the parameter, for it has its unit in its name.
+/// A row of the table. The name of the field may differ from that of the parameter, since it includes the unit.
 macro_rules! integer {
     ($id:literal, $name:literal, $field:ident, $range:expr) => {
         Integer {
@@ -44,7 +44,7 @@ macro_rules! integer {
 }
 
 const ANY: RangeInclusive<u64> = 0..=varint::MAX;
-// RFC 9000-4.6-1.
+// RFC 9000-4.6-1: more than 2^60 streams are a TRANSPORT_PARAMETER_ERROR.
 const STREAMS: RangeInclusive<u64> = 0..=StreamId::MAX_COUNT;
 
 /// In the order of their code points.
@@ -59,7 +59,7 @@ pub(super) static INTEGERS: [Integer; 12] = [
     integer!(0x09, "initial_max_streams_uni", initial_max_streams_uni, STREAMS),
     integer!(0x0a, "ack_delay_exponent", ack_delay_exponent, 0..=20),
     integer!(0x0b, "max_ack_delay", max_ack_delay_ms, 0..=(1 << 14) - 1),
-    // RFC 9000-18.2-7.
+    // RFC 9000-18.2-7: a value below 2 is a TRANSPORT_PARAMETER_ERROR.
     integer!(0x0e, "active_connection_id_limit", active_connection_id_limit, 2..=varint::MAX),
     // RFC 9221 section 3.
     integer!(0x20, "max_datagram_frame_size", max_datagram_frame_size, ANY),

@@ -1,4 +1,4 @@
-//! Tests of the transport parameters: there and back, defaults, and every error.
+//! Tests of the transport parameters: round trips, defaults, and every error.
 
 use super::*;
 use crate::{Code, Side, Version};
@@ -87,7 +87,7 @@ fn absent_parameters_have_the_defaults_of_the_rfc() {
 
 /// RFC 9000-7.4-2.
 #[test]
-fn every_parameter_comes_back() {
+fn every_parameter_round_trips() {
     let parameters = full();
     let bytes = encoded(&parameters);
     assert_eq!(decode(&bytes, Side::Server), Ok(parameters));
@@ -103,7 +103,7 @@ fn every_parameter_comes_back() {
     }
     assert_ne!(reversed, bytes);
     assert_eq!(decode(&reversed, Side::Server), Ok(parameters));
-    // Cut within a parameter it is an error.
+    // Truncated within a parameter it is an error.
     let cuts = (0..bytes.len()).filter(|cut| decode(&bytes[..*cut], Side::Server).is_ok()).count();
     assert_eq!(cuts, 22, "one before each parameter");
 }
@@ -166,7 +166,7 @@ fn malformed_parameters_are_refused() {
         (vec![0x01], 1, Length),
         (vec![0x01, 2, 5], 1, Length),
         (vec![0x40], u64::MAX, Length),
-        // An integer with a byte behind it, without a byte, and cut off.
+        // An integer followed by a byte, without a byte, and truncated.
         (vec![0x01, 2, 5, 0], 1, Length),
         (vec![0x01, 0], 1, Length),
         (vec![0x01, 1, 0x40], 1, Length),
@@ -182,7 +182,7 @@ fn malformed_parameters_are_refused() {
         (address(4, 5), 0x0d, Length),
         (address(5, 4), 0x0d, Length),
         ([&[0x0f, 0][..], &address(4, 4)].concat(), 0x0d, Address),
-        // Twice, known or not, next to each other or not, with the same value or not.
+        // Twice, known or unknown, adjacent or not, with equal values or not.
         (vec![0x01, 1, 5, 0x01, 1, 5], 1, Duplicate),
         (vec![0x0c, 0, 0x01, 1, 5, 0x0c, 0], 0x0c, Duplicate),
         (vec![0x3f, 0, 0x01, 1, 5, 0x40, 0x3f, 1, 9], 0x3f, Duplicate),
@@ -194,7 +194,7 @@ fn malformed_parameters_are_refused() {
 
 /// RFC 9000-18.2-9.
 #[test]
-fn a_client_must_not_send_what_is_the_servers() {
+fn a_client_must_not_send_parameters_of_servers() {
     let server_only: [fn(&mut TransportParameters); 4] = [
         |p| p.original_destination_connection_id = full().original_destination_connection_id,
         |p| p.stateless_reset_token = full().stateless_reset_token,

@@ -3,18 +3,18 @@
 use crate::Version;
 use std::fmt;
 
-/// What one side says of versions: the one that it has chosen, and those that it could have chosen.
+/// The version information of one side: the chosen version and the available ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VersionInformation {
     /// The version that the sender has chosen for this connection.
     pub chosen: Version,
-    /// From a client: the versions that its first flight is compatible with, the preferred one first. From a server: the
-    /// versions of its deployment, in any order; perhaps none.
+    /// From a client: the versions that its first flight is compatible with, in order of preference. From a server: the
+    /// versions of its deployment, in any order; possibly none.
     pub available: VersionList,
 }
 
-/// A list of different versions, in order. It holds eight: of a longer one the versions that are parsed here
-/// ([`Version::SUPPORTED`]) are always kept, and of the others the first.
+/// A list of distinct versions. It holds at most eight: of a longer list it keeps the supported versions
+/// ([`Version::SUPPORTED`]) and the first of the others.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct VersionList {
     versions: [u32; VersionList::CAPACITY],
@@ -22,10 +22,10 @@ pub struct VersionList {
 }
 
 impl VersionList {
-    /// The most versions that it holds.
+    /// The maximum length.
     pub const CAPACITY: usize = 8;
 
-    /// Appends a version, unless it is there.
+    /// Appends a version unless the list contains it.
     pub fn push(&mut self, version: Version) {
         if self.contains(version) {
             return;
@@ -51,7 +51,7 @@ impl VersionList {
     pub fn contains(&self, version: Version) -> bool {
         self.iter().any(|known| known == version)
     }
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_list_keeps_what_is_spoken_here() {
+    fn a_long_list_keeps_supported_versions() {
         let others = (0..100).map(|n| Version(0x0a0a_0a0a + 0x1000_0000 * (n % 10) + 0x10 * (n / 10)));
         let list: VersionList = others.chain([Version::V1, Version::V1, Version::V2]).collect();
         let kept: Vec<Version> = list.iter().collect();

@@ -1,4 +1,4 @@
-//! TCP headers that arrive.
+//! The decoder of TCP headers.
 
 use super::options::{Cookie, Options, Timestamps, kind};
 use super::{Flags, HEADER_SIZE, Header, TcpError};
@@ -10,11 +10,11 @@ impl From<UnexpectedEnd> for TcpError {
     }
 }
 
-/// The options of nearly every segment: two No-Operations in front of the timestamps (RFC 7323 appendix A).
+/// The options of almost every segment: two No-Operations before the timestamps (RFC 7323 appendix A).
 const PADDED_TIMESTAMPS: [u8; 4] = [kind::NO_OPERATION, kind::NO_OPERATION, kind::TIMESTAMPS, 10];
 
 impl Header {
-    /// Reads the header at the beginning of a segment; gives it and its length. The checksum is not looked at.
+    /// Reads the header at the start of a segment. Returns it and its length. The checksum is not verified.
     ///
     /// # Errors
     /// See [`TcpError`].
@@ -55,26 +55,26 @@ fn decode_options(bytes: &[u8]) -> Result<Options, TcpError> {
         return Ok(options);
     }
     let mut rest = bytes;
-    while let Some((&found, behind)) = rest.split_first() {
+    while let Some((&found, after_kind)) = rest.split_first() {
         match found {
             kind::END => break,
             kind::NO_OPERATION => {
-                rest = behind;
+                rest = after_kind;
                 continue;
             }
             _ => {}
         }
-        // RFC 9293 section 3.1: MUST be prepared for an illegal option length, such as zero.
-        let length = usize::from(*behind.first().ok_or(TcpError::Option)?);
+        // RFC 9293 section 3.1: "MUST be prepared to handle an illegal option length (e.g., zero)".
+        let length = usize::from(*after_kind.first().ok_or(TcpError::Option)?);
         let option = rest.get(..length).ok_or(TcpError::Option)?;
         let value = option.get(2..).ok_or(TcpError::Option)?;
-        one(&mut options, found, value)?;
+        decode_option(&mut options, found, value)?;
         rest = &rest[length..];
     }
     Ok(options)
 }
 
-fn one(options: &mut Options, found: u8, value: &[u8]) -> Result<(), TcpError> {
+fn decode_option(options: &mut Options, found: u8, value: &[u8]) -> Result<(), TcpError> {
     match (found, value) {
         (kind::MSS, [high, low]) => options.mss = Some(u16::from_be_bytes([*high, *low])),
         (kind::WINDOW_SCALE, [shift]) => options.window_scale = Some(*shift),

@@ -1,4 +1,4 @@
-//! TCP headers that leave.
+//! The encoder of TCP headers.
 
 use super::options::{Options, kind};
 use super::{HEADER_SIZE, Header, MAX_OPTIONS};
@@ -6,14 +6,14 @@ use super::{HEADER_SIZE, Header, MAX_OPTIONS};
 const NOP: u8 = kind::NO_OPERATION;
 
 impl Options {
-    /// The bytes that they take in a header, up to a multiple of four; more than [`MAX_OPTIONS`] do not fit.
+    /// The size in a header, rounded up to a multiple of four; at most [`MAX_OPTIONS`] bytes fit.
     pub fn size(&self) -> usize {
         let mut out = Scratch::new();
         self.write(&mut out);
         out.length.next_multiple_of(4)
     }
 
-    /// The options in the order and with the padding in which most stacks send them.
+    /// Writes the options in the order and with the padding of most stacks.
     #[inline]
     fn write(&self, out: &mut Scratch) {
         if let Some(mss) = self.mss {
@@ -21,7 +21,7 @@ impl Options {
             out.put(&mss.to_be_bytes());
         }
         if let Some(timestamps) = self.timestamps {
-            // SACK-Permitted fills the place of the two No-Operations of RFC 7323 appendix A.
+            // SACK-Permitted replaces the two No-Operations of RFC 7323 appendix A.
             out.put(if self.sack_permitted { &[kind::SACK_PERMITTED, 2] } else { &[NOP, NOP] });
             out.put(&[kind::TIMESTAMPS, 10]);
             out.put(&timestamps.value.to_be_bytes());
@@ -48,7 +48,7 @@ impl Options {
     }
 }
 
-/// Options that are being written. What does not fit any more is counted and not kept.
+/// A buffer for options. Bytes that do not fit are counted but not stored.
 struct Scratch {
     bytes: [u8; MAX_OPTIONS],
     length: usize,
@@ -68,8 +68,8 @@ impl Scratch {
 }
 
 impl Header {
-    /// Appends the header with its options, the checksum as 0; gives its length. Options that do not fit into
-    /// [`MAX_OPTIONS`] bytes are cut off: their sender sees to it that they do, with [`Options::size`].
+    /// Appends the header with its options and a checksum of 0. Returns its length. Options beyond [`MAX_OPTIONS`]
+    /// bytes are cut off: the caller checks [`Options::size`].
     #[inline]
     pub fn encode(&self, out: &mut Vec<u8>) -> usize {
         let mut options = Scratch::new();
@@ -86,7 +86,7 @@ impl Header {
         header[14..16].copy_from_slice(&self.window.to_be_bytes());
         header[18..20].copy_from_slice(&self.urgent.to_be_bytes());
         out.extend_from_slice(&header);
-        // What is left over is 0: the end of the options.
+        // The rest is 0: the end of the options.
         out.extend_from_slice(&options.bytes[..size]);
         length
     }

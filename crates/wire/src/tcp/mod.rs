@@ -1,4 +1,4 @@
-//! TCP headers and their options: bytes to values and back (RFC 9293 section 3.1).
+//! TCP headers and their options (RFC 9293 section 3.1).
 
 mod decode;
 mod encode;
@@ -8,11 +8,11 @@ pub use options::{Cookie, Options, SackBlocks, Timestamps};
 
 use std::fmt;
 
-/// The bytes of a header without options.
+/// The size of a header without options.
 pub const HEADER_SIZE: usize = 20;
-/// The most bytes of options: Data Offset counts up to 15 words (RFC 9293 section 3.1).
+/// The maximum size of the options: Data Offset counts up to 15 words (RFC 9293 section 3.1).
 pub const MAX_OPTIONS: usize = 40;
-/// The most bytes of a header with its options.
+/// The maximum size of a header with options.
 pub const MAX_HEADER: usize = HEADER_SIZE + MAX_OPTIONS;
 
 /// The control bits (RFC 9293 section 3.1, RFC 3168 section 6.1, RFC 9768 section 3.1).
@@ -28,9 +28,9 @@ impl Flags {
     pub const RST: Flags = Flags(0x004);
     /// Pushes what was received to its reader.
     pub const PSH: Flags = Flags(0x008);
-    /// The acknowledgement number means something.
+    /// The acknowledgement number is valid.
     pub const ACK: Flags = Flags(0x010);
-    /// The urgent pointer means something.
+    /// The urgent pointer is valid.
     pub const URG: Flags = Flags(0x020);
     /// ECN-Echo.
     pub const ECE: Flags = Flags(0x040);
@@ -39,28 +39,28 @@ impl Flags {
     /// Accurate ECN.
     pub const AE: Flags = Flags(0x100);
 
-    /// None of them.
+    /// No flags.
     pub const fn none() -> Flags {
         Flags(0)
     }
-    /// Both sets.
+    /// The union of both sets.
     #[must_use]
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
-    /// The other set too, if the condition holds.
+    /// The union of both sets if the condition holds.
     #[must_use]
     pub const fn with_if(self, condition: bool, other: Flags) -> Flags {
         if condition { self.with(other) } else { self }
     }
-    /// Whether all bits of the other set are in this one.
+    /// Whether this set contains all flags of the other.
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 }
 
 impl fmt::Display for Flags {
-    /// The names of the bits, as `SYN,ACK`.
+    /// The names of the flags, such as `SYN,ACK`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const NAMES: [&str; 9] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE"];
         let mut first = true;
@@ -74,8 +74,8 @@ impl fmt::Display for Flags {
     }
 }
 
-/// A header with its options. The checksum is not here: whoever puts a segment onto the wire computes it, as
-/// [`crate::ip::TcpPacket`] does, because it covers the addresses and the payload.
+/// A header with its options, without the checksum. The checksum covers the addresses and the payload, so it is
+/// computed when the segment is put on the wire, as by [`crate::ip::TcpPacket`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Header {
     /// The source port.
@@ -84,11 +84,11 @@ pub struct Header {
     pub destination: u16,
     /// The sequence number of the first byte of the payload, or of the SYN.
     pub sequence: u32,
-    /// The next sequence number that is expected; means something with ACK.
+    /// The next expected sequence number; only valid with ACK.
     pub acknowledgement: u32,
     /// The control bits.
     pub flags: Flags,
-    /// The window, as it stands in the field: not scaled (RFC 7323 section 2.2).
+    /// The window field, unscaled (RFC 7323 section 2.2).
     pub window: u16,
     /// The urgent pointer.
     pub urgent: u16,
@@ -99,11 +99,11 @@ pub struct Header {
 /// Why bytes are not a TCP segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TcpError {
-    /// They end before the header does.
+    /// The bytes end before the header does.
     Truncated,
     /// Data Offset is less than five words.
     DataOffset,
-    /// An option has an illegal length, or goes past the end of the header (RFC 9293 section 3.1).
+    /// An option has an illegal length, or extends past the end of the header (RFC 9293 section 3.1).
     Option,
 }
 

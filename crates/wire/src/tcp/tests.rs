@@ -1,4 +1,4 @@
-//! TCP headers: byte by byte, and what is refused.
+//! Tests of the TCP headers: known bytes, and every error.
 
 use super::*;
 use crate::ip::TcpPacket;
@@ -48,7 +48,7 @@ fn three_blocks_fit_beside_timestamps_and_four_without() {
 }
 
 #[test]
-fn a_cookie_comes_back_and_its_length_is_checked() {
+fn a_cookie_round_trips_and_its_length_is_checked() {
     for length in [0, 4, 8, 16] {
         let cookie = Cookie::new(&vec![7; length]).unwrap();
         let mut header = syn();
@@ -61,7 +61,7 @@ fn a_cookie_comes_back_and_its_length_is_checked() {
     assert_eq!([2, 3, 5, 18].map(|length| Cookie::new(&vec![7; length])), [None; 4]);
 }
 
-/// RFC 9293 section 3.1: illegal option lengths are errors and no crash; unknown options are skipped.
+/// RFC 9293 section 3.1: illegal option lengths are errors, not crashes; unknown options are skipped.
 #[test]
 fn options_are_read_strictly() {
     let with = |options: &[u8]| {
@@ -89,7 +89,7 @@ fn options_are_read_strictly() {
 }
 
 #[test]
-fn headers_that_are_none_are_refused() {
+fn invalid_headers_are_rejected() {
     let mut out = Vec::new();
     syn().encode(&mut out);
     for cut in 0..out.len() {
@@ -107,7 +107,7 @@ fn flags_have_names() {
 }
 
 #[test]
-fn a_packet_has_its_checksum_and_a_flipped_bit_is_found() {
+fn a_packet_has_a_checksum_that_detects_flipped_bits() {
     for (source, destination) in [("10.0.0.1:34433", "10.0.0.2:443"), ("[::1]:34433", "[::2]:443")] {
         let mut segment = Vec::new();
         syn().encode(&mut segment);

@@ -29,6 +29,7 @@ fn nat(given: &[(&str, Value)]) -> Result<Nat, BuildError> {
         arguments: &arguments,
         node: NodeId(4),
         carriers: &carriers,
+        links: carriers.len(),
         name: "node nat",
         stream: &|name| random::Stream::new(1, name),
         interest: trace::Interest::ALL,
@@ -102,6 +103,25 @@ fn a_host_inside_is_reached_from_inside_by_its_mapped_port() {
 }
 
 #[test]
+fn a_packet_from_inside_to_an_inside_address_passes_unchanged() {
+    let mut nat = nat(&[]).unwrap();
+    nat.learn_route(NodeId(1), None, INSIDE);
+    nat.learn_route(NodeId(1), Some(Port(0)), INSIDE);
+    nat.learn_route(NodeId(1), Some(Port(1)), OUTSIDE);
+    nat.learn_route(NodeId(8), None, OUTSIDE);
+    let pass = |nat: &mut Nat, port: Port, to: &str| pass(nat, at(0), port, "10.0.0.1:7", to);
+    assert_eq!(pass(&mut nat, INSIDE, "10.0.0.2:443"), ends("10.0.0.1:7", "10.0.0.2:443"));
+    let address =
+        |port| SocketAddr::new(crate::port_address(NodeId(1), port, false).unwrap(), 443).to_string();
+    assert_eq!(pass(&mut nat, INSIDE, &address(Port(0))), ends("10.0.0.1:7", &address(Port(0))));
+    assert_eq!(nat.counters.made, 0);
+    // From outside it does not, and what leads outside is translated.
+    assert_eq!(pass(&mut nat, OUTSIDE, "10.0.0.2:443"), None);
+    assert_eq!(pass(&mut nat, INSIDE, "10.0.0.9:443"), ends("10.0.0.5:1024", "10.0.0.9:443"));
+    assert_eq!(pass(&mut nat, INSIDE, &address(Port(1))), ends("10.0.0.5:1024", &address(Port(1))));
+}
+
+#[test]
 fn a_mapping_ends_after_silence_from_inside() {
     let mut nat = nat(&[("timeout", Value::Duration(Duration::from_secs(30)))]).unwrap();
     let out = |nat: &mut Nat, now| pass(nat, now, INSIDE, "10.0.0.1:7", "10.0.0.9:443").unwrap().0;
@@ -153,6 +173,36 @@ fn ports_come_round_and_skip_those_in_use() {
     assert_eq!(out(&mut nat, 2), "10.0.0.5:1024");
     nat.tables[0][0].next = u16::MAX;
     assert_eq!(out(&mut nat, 3), "10.0.0.5:1025");
+}
+
+#[test]
+fn the_default_of_inside_is_the_first_of_two_of_a_kind() {
+    let inside = |carriers: &[&str], links| {
+        let carriers: Vec<String> = carriers.iter().map(|name| (*name).to_owned()).collect();
+        let arguments = Arguments(vec![
+            ("rebind", Value::List(Vec::new())),
+            ("timeout", Value::Duration(Duration::from_secs(300))),
+            ("tcp_timeout", Value::Duration(Duration::from_secs(7440))),
+            ("mappings", Value::Integer(2)),
+        ]);
+        let options = MiddleboxOptions {
+            arguments: &arguments,
+            node: NodeId(4),
+            carriers: &carriers,
+            links,
+            name: "node nat",
+            stream: &|name| random::Stream::new(1, name),
+            interest: trace::Interest::ALL,
+        };
+        Nat::new(&options).map(|nat| nat.inside).map_err(|error| error.to_string())
+    };
+    assert_eq!(inside(&["home", "access"], 2), Ok(vec![true, false]));
+    assert_eq!(inside(&["air", "backbone"], 0), Ok(vec![true, false]));
+    // The uplink comes first because links come before media.
+    for (carriers, links) in [(&["access", "air"][..], 1), (&["left", "right", "access"][..], 3)] {
+        let error = inside(carriers, links).unwrap_err();
+        assert!(error.contains("missing") && error.ends_with(&carriers.join(", ")), "{error}");
+    }
 }
 
 #[test]

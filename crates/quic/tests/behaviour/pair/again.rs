@@ -1,23 +1,23 @@
-//! A second connection between the same endpoints, and servers that were started anew.
+//! A second connection between the same endpoints, and restarted servers.
 
-use super::{CLIENT, Flying, Pair, SERVER, ms};
+use super::{CLIENT, DatagramInFlight, Pair, SERVER, ms};
 use quic::{Config, Endpoint, EndpointOptions, Opening};
 use random::Stream;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use wire::Ecn;
 
-/// An opening with everything as it is by default.
+/// An opening with the default options.
 pub(crate) fn opening(config: Config) -> Opening {
     Opening::new(SERVER.parse().unwrap(), Arc::new(config))
 }
 
 impl Pair {
-    /// Ends the connection and lets both ends forget it.
+    /// Closes the connection and waits until both endpoints have removed it.
     pub(crate) fn hang_up(&mut self) {
         let now = self.now;
         self.client().close(now, 0, "");
-        // Where the close is lost, the idle timeout ends it; and closing lasts three probe timeouts, however long.
+        // If the close is lost, the idle timeout ends the connection; closing lasts three probe timeouts.
         self.run_for(ms(5_000));
         if !self.server.is_empty() || !self.client.is_empty() {
             self.run_for(ms(40_000));
@@ -28,7 +28,7 @@ impl Pair {
         self.server_events.clear();
     }
 
-    /// Opens a connection from the client to the server; gives what was sent before it.
+    /// Opens a connection from the client to the server; returns the number of datagrams sent before.
     pub(crate) fn open(&mut self, opening: Opening) -> usize {
         let mark = self.mark();
         self.sent = [0; 2];
@@ -36,14 +36,14 @@ impl Pair {
         mark
     }
 
-    /// A pair that has shaken hands once and hung up, so that the client has what the server gave it.
+    /// A pair after one closed connection, so that the client has the server's tickets and tokens.
     pub(crate) fn acquainted(mut self) -> Pair {
         self.establish();
         self.hang_up();
         self
     }
 
-    /// Puts a server that knows nothing in the place of the present one.
+    /// Replaces the server by one without any state.
     pub(crate) fn restart(&mut self, tls: tls::Context, config: Config) {
         let options = EndpointOptions {
             accept: Some(Arc::new(config)),
@@ -53,14 +53,14 @@ impl Pair {
         self.server = Endpoint::new(options, Stream::new(2, "server started anew"));
     }
 
-    /// The same, but it has the tickets of the one before.
+    /// Replaces the server by one that only keeps the tickets.
     pub(crate) fn restart_with_tickets(&mut self, tls: tls::Context, config: Config) {
         let tickets = self.server.tickets().unwrap().clone();
         self.restart(tls, config);
         self.server.set_tickets(tickets);
     }
 
-    /// Lets datagrams that the client sent since then arrive once more, as if from this port.
+    /// Delivers the datagrams that the client sent since `mark` again, from this port.
     pub(crate) fn replay(&mut self, from: usize, count: usize, port: u16) {
         let seen: Vec<_> =
             self.wire[from..].iter().filter(|seen| seen.to_server).take(count).cloned().collect();
@@ -68,7 +68,7 @@ impl Pair {
             (SERVER.parse().unwrap(), CLIENT.parse().unwrap());
         remote.set_port(port);
         for seen in seen {
-            let flying = Flying {
+            let flying = DatagramInFlight {
                 bytes: seen.bytes,
                 hole: None,
                 damage: None,

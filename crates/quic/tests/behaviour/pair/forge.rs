@@ -1,16 +1,16 @@
-//! Packets written by hand, as an attacker or a wrong peer would: under null protection they open.
+//! Packets forged as by an attacker or a faulty peer; with null protection they can be opened.
 
-use super::{Flying, Pair};
+use super::{DatagramInFlight, Pair};
 use trace::PacketKind;
 use wire::header::{LongHeader, ShortHeader};
 use wire::{Ecn, Frame, Truncated, Version};
 
 const TAG: usize = 16;
-/// The first number of a forged packet: beyond what a real sender comes to.
+/// The first number of a forged packet, beyond the numbers of real packets.
 pub(crate) const FIRST_FORGED: u64 = 1_000_000;
 
 impl Pair {
-    /// A packet with this payload and a number that was not used.
+    /// A packet with this payload and an unused number.
     pub(crate) fn forge(&mut self, to_server: bool, kind: PacketKind, payload: &[u8]) -> Vec<u8> {
         let number = FIRST_FORGED + self.forged;
         self.forged += 1;
@@ -31,27 +31,30 @@ impl Pair {
         bytes
     }
 
-    /// Lets a datagram arrive now.
+    /// Delivers a datagram now.
     pub(crate) fn arrive(&mut self, to_server: bool, bytes: Vec<u8>) {
         let (from, to) = super::ends(to_server);
-        self.deliver(to_server, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
+        self.deliver(
+            to_server,
+            DatagramInFlight { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to },
+        );
         self.drain();
     }
 
-    /// Lets a forged packet with this payload arrive now.
+    /// Delivers a forged packet with this payload now.
     pub(crate) fn inject_raw(&mut self, to_server: bool, kind: PacketKind, payload: &[u8]) {
         let bytes = self.forge(to_server, kind, payload);
         self.arrive(to_server, bytes);
     }
 
-    /// Lets a forged packet with these frames arrive now.
+    /// Delivers a forged packet with these frames now.
     pub(crate) fn inject(&mut self, to_server: bool, kind: PacketKind, frames: &[Frame<'_>]) {
         let mut payload = Vec::new();
         frames.iter().for_each(|frame| frame.encode(&mut payload));
         self.inject_raw(to_server, kind, &payload);
     }
 
-    /// Lets a forged 1-RTT packet with these frames arrive now.
+    /// Delivers a forged 1-RTT packet with these frames now.
     pub(crate) fn inject_data(&mut self, to_server: bool, frames: &[Frame<'_>]) {
         self.inject(to_server, PacketKind::OneRtt, frames);
     }

@@ -1,10 +1,10 @@
-//! A frame that was seen on the wire, with what it owns.
+//! A frame seen on the wire, with owned contents.
 
 use std::ops::RangeInclusive;
 use units::Duration;
 use wire::Direction;
 
-/// A frame as tests look at it: its data is only measured.
+/// A frame for tests, with the length of its data only.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Frame {
     Padding { length: u32 },
@@ -61,7 +61,7 @@ impl Frame {
             Frame::ImmediateAck => "IMMEDIATE_ACK",
         }
     }
-    /// A frame of a side whose ack_delay_exponent is 3.
+    /// A frame of an endpoint whose ack_delay_exponent is 3.
     pub(crate) fn of(frame: &wire::Frame<'_>) -> Frame {
         match *frame {
             wire::Frame::Padding { length } => Frame::Padding { length: length as u32 },

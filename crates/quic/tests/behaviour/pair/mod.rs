@@ -21,9 +21,9 @@ use std::sync::Arc;
 use units::{Duration, Time};
 use wire::{ConnectionId, Damage, Direction, Ecn, Header, Hole, PacketKind, StreamId};
 
-/// A datagram underway.
+/// A datagram in flight.
 #[derive(Debug, Clone)]
-pub(crate) struct Flying {
+pub(crate) struct DatagramInFlight {
     pub(crate) bytes: Vec<u8>,
     pub(crate) hole: Option<Hole>,
     pub(crate) damage: Option<Damage>,
@@ -32,7 +32,7 @@ pub(crate) struct Flying {
     pub(crate) to: SocketAddr,
 }
 
-impl Flying {
+impl DatagramInFlight {
     pub(crate) fn length(&self) -> usize {
         self.bytes.len() + self.hole.map_or(0, |hole| hole.length as usize)
     }
@@ -46,16 +46,16 @@ impl Flying {
     }
 }
 
-/// What the link does to a datagram: (to server?, its number in that direction, the datagram) to the delays of its
-/// copies; an empty list loses it.
-pub(crate) type Link = Box<dyn FnMut(bool, u64, &mut Flying) -> Vec<Duration>>;
+/// The effect of the link on a datagram: maps (to server?, its number in that direction, the datagram) to the delays
+/// of its copies; an empty list loses it.
+pub(crate) type Link = Box<dyn FnMut(bool, u64, &mut DatagramInFlight) -> Vec<Duration>>;
 
-/// A link of this one-way delay that does nothing else.
+/// A link with this one-way delay and no other effect.
 pub(crate) fn delay(ms: u64) -> Link {
     Box::new(move |_, _, _| vec![Duration::from_millis(ms)])
 }
 
-/// A link of this one-way delay that loses the datagrams that `lost` names: (to server?, number).
+/// A link with this one-way delay that loses the datagrams given by `lost`: (to server?, number).
 pub(crate) fn losing(ms: u64, mut lost: impl FnMut(bool, u64) -> bool + 'static) -> Link {
     Box::new(move |to_server, number, _| match lost(to_server, number) {
         true => Vec::new(),
@@ -65,7 +65,7 @@ pub(crate) fn losing(ms: u64, mut lost: impl FnMut(bool, u64) -> bool + 'static)
 
 pub(crate) const CLIENT: &str = "10.0.0.1:50000";
 pub(crate) const SERVER: &str = "10.0.0.2:443";
-/// Where a datagram in this direction comes from and goes to.
+/// The source and the destination of datagrams in this direction.
 pub(crate) fn ends(to_server: bool) -> (SocketAddr, SocketAddr) {
     let (from, to) = if to_server { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
     (from.parse().unwrap(), to.parse().unwrap())
@@ -78,7 +78,7 @@ pub(crate) fn at(n: u64) -> Time {
     Time::ZERO + ms(n)
 }
 
-/// How many datagrams of no connection an endpoint has made.
+/// The number of datagrams that an endpoint has sent outside of connections.
 fn answers(endpoint: &Endpoint) -> u64 {
     let stats = endpoint.stats();
     let refused = stats.refused + stats.invalid_tokens;
@@ -91,19 +91,19 @@ pub(crate) struct Pair {
     pub(crate) server: Endpoint,
     pub(crate) link: Link,
     sent: [u64; 2],
-    flying: BTreeMap<(Time, u64), (bool, Flying)>,
+    flying: BTreeMap<(Time, u64), (bool, DatagramInFlight)>,
     order: u64,
     pub(crate) handle: Handle,
-    /// The server's connections, in the order in which they came.
+    /// The server's connections, in order of acceptance.
     pub(crate) accepted: Vec<Handle>,
     pub(crate) client_events: Vec<Event>,
     pub(crate) server_events: Vec<Event>,
-    /// Every datagram that was sent.
+    /// All sent datagrams.
     pub(crate) wire: Vec<Seen>,
     /// Whether their bytes are kept.
     pub(crate) keeps_bytes: bool,
     forged: u64,
-    /// Datagrams of no connection, by direction, to the client first.
+    /// The number of datagrams outside of connections, by direction, to the client first.
     answered: [u64; 2],
     /// By direction, to the client first: the destination id of the newest packet and the source id of the newest long
     /// header.
@@ -144,19 +144,19 @@ impl Pair {
         }
     }
 
-    /// A pair under null protection with everything as it is by default, over a link of 10 ms each way.
+    /// A pair with null protection and default options, over a link of 10 ms in each direction.
     pub(crate) fn plain() -> Pair {
         Pair::new(null(), config(&[]), config(&[]), delay(10))
     }
 
-    /// The same with the handshake over and acknowledged, and nothing underway.
+    /// The same after the handshake, with nothing in flight.
     pub(crate) fn established() -> Pair {
         let mut pair = Pair::plain();
         pair.establish();
         pair
     }
 
-    /// Lets the handshake come to its end and the link fall silent.
+    /// Completes the handshake and waits until the link is silent.
     pub(crate) fn establish(&mut self) {
         self.run_for(ms(500));
         assert!(self.client().is_established() && self.server().is_established());
@@ -165,7 +165,7 @@ impl Pair {
         self.server_events.clear();
     }
 
-    /// The client opens a stream to the server and writes so much.
+    /// Opens a stream at the client and writes this many bytes.
     pub(crate) fn upload(&mut self, bytes: u64) -> StreamId {
         let now = self.now;
         let stream = self.client().open(Direction::Unidirectional).unwrap();
@@ -173,7 +173,7 @@ impl Pair {
         self.drain();
         stream
     }
-    /// The client writes more.
+    /// Writes more bytes at the client.
     pub(crate) fn upload_more(&mut self, stream: StreamId, bytes: u64) {
         let now = self.now;
         self.client().write(now, stream, Data::Virtual(bytes)).unwrap();
@@ -193,7 +193,7 @@ impl Pair {
         self.server.get(self.accepted[0]).is_none()
     }
 
-    /// Lets both ends send what they may send now and collects events.
+    /// Sends all that both endpoints may send now, and collects events.
     pub(crate) fn drain(&mut self) {
         for to_server in [true, false] {
             let endpoint = if to_server { &mut self.client } else { &mut self.server };
@@ -214,7 +214,7 @@ impl Pair {
                     }
                     break;
                 };
-                let mut flying = Flying {
+                let mut flying = DatagramInFlight {
                     bytes,
                     hole: transmit.hole,
                     damage: None,
@@ -223,7 +223,7 @@ impl Pair {
                     to: transmit.remote,
                 };
                 assert_eq!(flying.length(), transmit.length);
-                // Those of no connection come first.
+                // Datagrams outside of connections come first.
                 let answered = &mut self.answered[usize::from(to_server)];
                 let is_answer = *answered < answers(endpoint);
                 *answered += u64::from(is_answer);
@@ -256,15 +256,15 @@ impl Pair {
         }
     }
 
-    /// When the next thing happens.
+    /// The time of the next event.
     pub(crate) fn next_at(&self) -> Option<Time> {
         let arrival = self.flying.keys().next().map(|(at, _)| *at);
         let next = [arrival, self.client.wake_at(), self.server.wake_at()].into_iter().flatten().min();
-        // A timer may come to lie in the past when the RTT estimate falls: it is due at once.
+        // A timer may be in the past after the RTT estimate has fallen: it is due immediately.
         next.map(|at| at.max(self.now))
     }
 
-    /// Lets the next thing happen; `false` if nothing is left to.
+    /// Processes the next event; returns `false` if none is left.
     pub(crate) fn step(&mut self) -> bool {
         self.drain();
         let Some(at) = self.next_at() else { return false };
@@ -279,8 +279,8 @@ impl Pair {
         true
     }
 
-    /// Gives a datagram to an endpoint now.
-    pub(crate) fn deliver(&mut self, to_server: bool, mut flying: Flying) {
+    /// Delivers a datagram to an endpoint now.
+    pub(crate) fn deliver(&mut self, to_server: bool, mut flying: DatagramInFlight) {
         let datagram = Datagram {
             local: flying.to,
             remote: flying.from,
@@ -294,7 +294,7 @@ impl Pair {
         inside(|| endpoint.receive(now, datagram));
     }
 
-    /// Goes on until `done` or the time is over; whether it was done.
+    /// Runs until `done` or the time is over; returns whether it was done.
     pub(crate) fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Pair) -> bool) -> bool {
         let end = self.now + limit;
         for _ in 0..5_000_000 {
@@ -308,7 +308,7 @@ impl Pair {
         panic!("livelock at {}", self.now);
     }
 
-    /// Goes on for so long, to the instant.
+    /// Runs for exactly this time.
     pub(crate) fn run_for(&mut self, span: Duration) {
         let end = self.now + span;
         self.drain();
@@ -322,7 +322,7 @@ impl Pair {
         panic!("livelock at {}", self.now);
     }
 
-    /// Goes on up to this point in time.
+    /// Runs up to this time.
     pub(crate) fn run_to(&mut self, to: Time) {
         assert!(to >= self.now, "{to} is over, it is {}", self.now);
         self.run_for(to.since(self.now));

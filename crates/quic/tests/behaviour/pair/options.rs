@@ -1,11 +1,11 @@
-//! Options with their defaults out of the tables, some of them changed.
+//! Options with the defaults of the tables, some of them changed.
 
 use quic::Config;
 use std::sync::OnceLock;
 use tls::{Context, Options, Protection};
 use units::parameter::{Arguments, Component, Value};
 
-/// A TLS context with these options; making one costs a handshake, so the usual ones are made once.
+/// A TLS context with these options. Creating one costs a handshake, so the usual ones are shared.
 pub(crate) fn context(options: &Options) -> Context {
     Context::new(options, &[b"test"], 7).unwrap()
 }

@@ -1,6 +1,6 @@
-//! Links with addresses: clients with several, a NAT in front of them, addresses that are cut off.
+//! Links with addresses: clients with several addresses, a NAT, unreachable addresses.
 
-use super::{Flying, Link, ms};
+use super::{DatagramInFlight, Link, ms};
 use random::Stream;
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -10,25 +10,25 @@ pub(crate) fn address(text: &str) -> SocketAddr {
     text.parse().unwrap()
 }
 
-/// What a link does with addresses; tests change it while it is in use.
+/// The handling of addresses by a link; tests change it during use.
 #[derive(Debug)]
 pub(crate) struct Roads {
-    /// What the NAT makes of the client's address; `None`: there is no NAT.
+    /// The client's address after translation; `None`: there is no NAT.
     pub(crate) outside: Option<SocketAddr>,
     /// The client's address behind the NAT.
     inside: SocketAddr,
     /// Datagrams to these addresses are lost.
-    pub(crate) deaf: Vec<SocketAddr>,
+    pub(crate) lost_to: Vec<SocketAddr>,
     /// Datagrams from these addresses are lost.
-    pub(crate) dumb: Vec<SocketAddr>,
-    /// The longest datagram that passes.
+    pub(crate) lost_from: Vec<SocketAddr>,
+    /// The longest datagram that the link carries.
     pub(crate) mtu: usize,
     pub(crate) loss: f64,
     pub(crate) delay_ms: u64,
     random: Stream,
-    /// Bytes that the server sent, by where to, in the order of the first.
+    /// Bytes sent by the server, by destination, in order of first use.
     pub(crate) to_client: Vec<(SocketAddr, u64)>,
-    /// Bytes that reached the server, by where from.
+    /// Bytes that reached the server, by source.
     pub(crate) to_server: Vec<(SocketAddr, u64)>,
 }
 
@@ -40,13 +40,13 @@ fn count(bytes: &mut Vec<(SocketAddr, u64)>, address: SocketAddr, length: u64) {
 }
 
 impl Roads {
-    /// Roads of 10 ms each way, and a link over them.
+    /// Addresses with a delay of 10 ms in each direction, and a link that uses them.
     pub(crate) fn new(seed: u64) -> (Rc<RefCell<Roads>>, Link) {
         let roads = Rc::new(RefCell::new(Roads {
             outside: None,
             inside: address(super::CLIENT),
-            deaf: Vec::new(),
-            dumb: Vec::new(),
+            lost_to: Vec::new(),
+            lost_from: Vec::new(),
             mtu: 65_535,
             loss: 0.0,
             delay_ms: 10,
@@ -55,7 +55,7 @@ impl Roads {
             to_server: Vec::new(),
         }));
         let shared = roads.clone();
-        let link = move |to_server: bool, _, flying: &mut Flying| {
+        let link = move |to_server: bool, _, flying: &mut DatagramInFlight| {
             let mut roads = shared.borrow_mut();
             match roads.pass(to_server, flying) {
                 true => vec![ms(roads.delay_ms)],
@@ -65,7 +65,7 @@ impl Roads {
         (roads, Box::new(link))
     }
 
-    fn pass(&mut self, to_server: bool, flying: &mut Flying) -> bool {
+    fn pass(&mut self, to_server: bool, flying: &mut DatagramInFlight) -> bool {
         let length = flying.length() as u64;
         let lost = self.random.chance(self.loss) || flying.length() > self.mtu;
         if to_server {
@@ -75,13 +75,13 @@ impl Roads {
         } else {
             count(&mut self.to_client, flying.to, length);
         }
-        if lost || self.deaf.contains(&flying.to) || self.dumb.contains(&flying.from) {
+        if lost || self.lost_to.contains(&flying.to) || self.lost_from.contains(&flying.from) {
             return false;
         }
         if to_server {
             count(&mut self.to_server, flying.from, length);
         } else if let Some(outside) = self.outside {
-            // A NAT knows its newest binding only.
+            // A NAT only knows its newest binding.
             if flying.to == self.inside {
                 return false;
             }
@@ -92,11 +92,11 @@ impl Roads {
         true
     }
 
-    /// Bytes that the server sent there.
+    /// Bytes that the server sent to this address.
     pub(crate) fn sent_to(&self, address: SocketAddr) -> u64 {
         self.to_client.iter().find(|(known, _)| *known == address).map_or(0, |(_, sum)| *sum)
     }
-    /// Bytes that reached the server from there.
+    /// Bytes that reached the server from this address.
     pub(crate) fn came_from(&self, address: SocketAddr) -> u64 {
         self.to_server.iter().find(|(known, _)| *known == address).map_or(0, |(_, sum)| *sum)
     }

@@ -1,4 +1,4 @@
-//! What went over the wire, decoded: under null protection everything can be read.
+//! The decoded packets on the wire: with null protection everything can be read.
 
 use super::{Frame, Pair};
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use wire::{Frames, Header};
 pub(crate) const ID_LENGTH: usize = 8;
 const TAG: usize = 16;
 
-/// A datagram that was sent.
+/// A sent datagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) at: Time,
@@ -24,7 +24,7 @@ pub(crate) struct Seen {
     pub(crate) to: SocketAddr,
 }
 
-/// A packet that was sent.
+/// A sent packet.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Packet {
     pub(crate) at: Time,
@@ -67,7 +67,7 @@ impl Packet {
 }
 
 impl Pair {
-    /// The packets of the datagrams from the `from`-th of all on.
+    /// The packets in the datagrams from number `from` on.
     pub(crate) fn packets_from(&self, from: usize) -> Vec<Packet> {
         let mut largest = [[None; 8]; 2];
         let mut packets = Vec::new();
@@ -108,20 +108,20 @@ impl Pair {
     pub(crate) fn packets(&self) -> Vec<Packet> {
         self.packets_from(0)
     }
-    /// What was sent since then, in one direction.
+    /// The packets sent since `mark` in one direction.
     pub(crate) fn sent_from(&self, from: usize, to_server: bool) -> Vec<Packet> {
         let packets = self.packets_from(from);
         packets.into_iter().filter(|packet| packet.to_server == to_server).collect()
     }
-    /// The frames that were sent since then, in one direction.
+    /// The frames sent since `mark` in one direction.
     pub(crate) fn frames_from(&self, from: usize, to_server: bool) -> Vec<Frame> {
         self.sent_from(from, to_server).into_iter().flat_map(|packet| packet.frames).collect()
     }
-    /// A mark for the functions above: what is sent from now on.
+    /// A mark for the functions above, which then return what is sent from now on.
     pub(crate) fn mark(&self) -> usize {
         self.wire.len()
     }
-    /// When datagrams were sent since then, in one direction.
+    /// The times of the datagrams sent since `mark` in one direction.
     pub(crate) fn times_from(&self, from: usize, to_server: bool) -> Vec<Time> {
         self.wire[from..].iter().filter(|seen| seen.to_server == to_server).map(|seen| seen.at).collect()
     }

@@ -16,42 +16,43 @@ use transport::{Event, Transport};
 use units::Time;
 use wire::{Side, StreamId};
 
-/// Bytes that are written and not yet sent above which the connection takes no more frames: what is more urgent comes soon.
+/// The number of unsent bytes from which on the connection accepts no more frames, so that more urgent ones need not
+/// wait long.
 const UNSENT: u64 = MAX_FRAME as u64;
 
-/// How far a request is.
+/// The progress of a request.
 #[derive(Debug)]
 enum Stage {
-    Asking {
+    Receiving {
         head: Option<RequestHead>,
         received: u64,
     },
-    /// The answer is there, and given later.
-    Thinking(Answer),
-    /// So much of the body is left.
-    Answering(Body),
+    /// The response is known but delayed.
+    Delayed(Answer),
+    /// The response is being sent, from this body.
+    Responding(Body),
 }
 
-/// A request that is underway.
+/// A request in progress.
 #[derive(Debug)]
 struct Exchange {
     stage: Stage,
     head_only: bool,
     turn: Turn,
-    /// What may be sent on the stream.
+    /// The flow-control window of the stream.
     window: i64,
-    /// Bytes of the body that were taken out of its source.
+    /// The number of bytes taken from the body.
     taken: u64,
 }
 
 impl Exchange {
-    /// Whether content may be sent, as far as the stream goes.
+    /// Whether content may be sent according to the stream's window.
     fn is_ready(&self) -> bool {
-        matches!(self.stage, Stage::Answering(_)) && self.window > 0
+        matches!(self.stage, Stage::Responding(_)) && self.window > 0
     }
 }
 
-/// The server's end of a connection.
+/// The server end of a connection.
 #[derive(Debug)]
 pub(crate) struct Http2Server {
     session: Session,
@@ -59,19 +60,19 @@ pub(crate) struct Http2Server {
     exchanges: BTreeMap<u32, Exchange>,
     delayed: Delayed,
     turns: Turns,
-    /// Priorities that came before the request did: with the exchanges at most [`MAX_STREAMS`].
+    /// Priorities received before their requests; together with the exchanges at most [`MAX_STREAMS`].
     priorities: BTreeMap<u32, Priority>,
-    /// The last stream that was opened, and how many were.
+    /// The last opened stream, and the number of opened streams.
     last: u32,
     opened: u32,
-    /// What is left to be written of the frame that was begun: real bytes, then virtual ones.
-    begun: (Vec<u8>, u64),
+    /// The unwritten rest of the current frame: real bytes, then virtual ones.
+    partial_frame: (Vec<u8>, u64),
     closing: bool,
     broken: bool,
 }
 
 impl Http2Server {
-    /// One whose responses share the connection as this scheduler says.
+    /// Creates a server whose responses share the connection according to this scheduler.
     pub(crate) fn new(scheduler: Box<dyn Scheduler>) -> Http2Server {
         let settings = Settings {
             max_concurrent_streams: Some(MAX_STREAMS),
@@ -88,7 +89,7 @@ impl Http2Server {
             priorities: BTreeMap::new(),
             last: 0,
             opened: 0,
-            begun: (Vec::new(), 0),
+            partial_frame: (Vec::new(), 0),
             closing: false,
             broken: false,
         }
@@ -118,19 +119,19 @@ impl Http2Server {
         self.pump(now, transport);
     }
 
-    /// Ends the connection with the peer's error (RFC 9113 section 5.4.1).
+    /// Closes the connection with an error (RFC 9113 section 5.4.1).
     fn fail(&mut self, error: Error, stream: StreamId, transport: &mut dyn Transport) {
         self.stop();
         self.session.go_away(self.last, error.code);
-        // A frame that was begun comes to its end, or nothing would be understood behind it.
-        if self.write_begun(stream, transport) {
+        // Complete the current frame, since nothing after a partial frame could be parsed.
+        if self.write_partial_frame(stream, transport) {
             self.session.flush(stream, transport);
         }
         let _ = transport.finish(stream);
         transport.close(error.code.0.into(), error.why);
     }
 
-    /// Nothing is read and answered any more.
+    /// Stops reading and responding.
     fn stop(&mut self) {
         self.broken = true;
         while let Some((stream, _)) = self.exchanges.first_key_value() {
@@ -138,23 +139,23 @@ impl Http2Server {
         }
     }
 
-    /// A request is over, if there is one on the stream.
+    /// Removes the request on a stream, if any.
     fn remove(&mut self, stream: u32) {
         if let Some(exchange) = self.exchanges.remove(&stream) {
             self.turns.close(&exchange.turn);
         }
     }
 
-    /// When a response goes on that waits.
+    /// The time at which the next delayed response continues.
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.delayed.wake_at().filter(|_| !self.broken)
     }
-    /// Answers those whose time has come.
+    /// Continues the delayed responses whose time has come.
     pub(crate) fn wake(&mut self, now: Time, transport: &mut dyn Transport) {
         while let Some(stream) = self.delayed.next(now) {
             let stream = stream.index() as u32;
             let Some(exchange) = self.exchanges.get_mut(&stream) else { continue };
-            if let Stage::Thinking(answer) = &mut exchange.stage {
+            if let Stage::Delayed(answer) = &mut exchange.stage {
                 let answer = std::mem::replace(answer, Answer::found(Body::Virtual(0)));
                 self.answer(now, stream, answer);
             } else {
@@ -165,18 +166,18 @@ impl Http2Server {
         self.pump(now, transport);
     }
 
-    /// Takes no more requests (RFC 9113 section 6.8).
+    /// Accepts no more requests (RFC 9113 section 6.8).
     pub(crate) fn shut_down(&mut self, transport: &mut dyn Transport) {
         if !std::mem::replace(&mut self.closing, true) {
             self.session.go_away(self.last, Code::NO_ERROR);
             if let Some(connection) = self.stream.filter(|_| !self.broken)
-                && self.write_begun(connection, transport)
+                && self.write_partial_frame(connection, transport)
             {
                 self.session.flush(connection, transport);
             }
         }
     }
-    /// Whether no request is underway.
+    /// Whether no request is in progress.
     pub(crate) fn is_idle(&self) -> bool {
         self.exchanges.is_empty()
     }
@@ -209,11 +210,11 @@ impl Http2Server {
                 Err(error) => Err(error),
             };
             match result {
-                // Section 5.4.2.
+                // Section 5.4.2: a stream error resets the stream.
                 Err(Error { code, stream: Some(stream), why }) => {
-                    // No stream that was never opened can be reset: section 5.1.
+                    // Section 5.1: a stream that was never opened cannot be reset.
                     self.check_open(stream).map_err(|_| Error::connection(code, why))?;
-                    // What the client has the server reset costs as much as what it resets.
+                    // Resets provoked by the client count like its own resets.
                     self.session.note_reset()?;
                     self.session.reset(stream, code);
                     self.remove(stream);

@@ -1,4 +1,4 @@
-//! What a client sends: requests, their content, priorities.
+//! Received frames: requests, their content, priorities.
 
 use super::{Exchange, Http2Server, Stage};
 use crate::http2::MAX_STREAMS;
@@ -26,7 +26,7 @@ impl Http2Server {
                 self.check_open(stream)?;
                 if let Some(exchange) = self.exchanges.get_mut(&stream) {
                     exchange.window += i64::from(more);
-                    // Section 6.9.1.
+                    // Section 6.9.1: the window must not exceed 2^31 - 1.
                     if exchange.window > i64::from(MAX_WINDOW) {
                         return Err(Error::stream(
                             stream,
@@ -43,7 +43,7 @@ impl Http2Server {
                     exchange.window += by;
                     let is_ready = exchange.is_ready();
                     self.turns.set_ready(now, &mut exchange.turn, is_ready);
-                    // Section 6.9.2.
+                    // Section 6.9.2: the window must not exceed 2^31 - 1.
                     if exchange.window > i64::from(MAX_WINDOW) {
                         return Err(Error::connection(Code::FLOW_CONTROL_ERROR, "a window grows too large"));
                     }
@@ -55,7 +55,7 @@ impl Http2Server {
         Ok(())
     }
 
-    /// RFC 9218 section 7.1: a PRIORITY_UPDATE frame, which may come before the request.
+    /// RFC 9218 section 7.1: a PRIORITY_UPDATE frame, which may precede the request.
     fn on_priority(&mut self, stream: u32, priority: Priority) -> Result<(), Error> {
         let wrong = |why| Err(Error::connection(Code::PROTOCOL_ERROR, why));
         if stream.is_multiple_of(2) {
@@ -65,7 +65,7 @@ impl Http2Server {
             self.turns.set_priority(&exchange.turn, priority);
         } else if stream > self.last {
             self.priorities.insert(stream, priority);
-            // Those that are idle count as if they were open.
+            // Idle streams with a priority count as if they were open.
             if self.priorities.len() + self.exchanges.len() > MAX_STREAMS as usize {
                 return wrong("priorities of more streams than may be open");
             }
@@ -73,7 +73,7 @@ impl Http2Server {
         Ok(())
     }
 
-    /// Section 5.1: on a stream that is idle nothing comes but what opens it.
+    /// Section 5.1: frames on an idle stream are an error.
     pub(super) fn check_open(&self, stream: u32) -> Result<(), Error> {
         if stream > self.last || stream.is_multiple_of(2) {
             return Err(Error::connection(Code::PROTOCOL_ERROR, "a frame on a stream that is idle"));
@@ -89,21 +89,21 @@ impl Http2Server {
         site: &mut dyn Site,
     ) -> Result<(), Error> {
         if stream > self.last {
-            // Section 5.1.1: a client's streams are odd, and ascend.
+            // Section 5.1.1: the streams of a client are odd and ascending.
             if stream.is_multiple_of(2) {
                 return Err(Error::connection(Code::PROTOCOL_ERROR, "a stream that no client opens"));
             }
             (self.last, self.opened) = (stream, self.opened + 1);
             let priority = self.priorities.remove(&stream);
             self.priorities = self.priorities.split_off(&stream);
-            // Sections 5.1.2 and 6.8.
+            // Sections 5.1.2 and 6.8: too many streams, or after GOAWAY.
             if self.exchanges.len() >= MAX_STREAMS as usize || self.closing {
                 return Err(Error::stream(stream, Code::REFUSED_STREAM, "more streams than are taken"));
             }
             return self.on_request(now, (stream, ends), (fields, priority), site);
         }
         match self.exchanges.get(&stream).map(|exchange| &exchange.stage) {
-            Some(Stage::Asking { .. }) => {}
+            Some(Stage::Receiving { .. }) => {}
             // Section 5.1: half closed by the client.
             Some(_) => {
                 return Err(Error::stream(stream, Code::STREAM_CLOSED, "HEADERS behind the end of a stream"));
@@ -118,18 +118,18 @@ impl Http2Server {
         self.on_end(now, stream, site)
     }
 
-    /// A field section on a stream that is over, or was never opened and cannot be any more.
+    /// Handles a field section on a stream that is closed, or that was skipped and can no longer be opened.
     fn on_late_fields(&self, stream: u32) -> Result<(), Error> {
         let wrong = |code, why| Err(Error::connection(code, why));
         match () {
             () if stream.is_multiple_of(2) => wrong(Code::PROTOCOL_ERROR, "a stream that no client opens"),
-            // Section 5.1: of a stream that was reset here it is passed over.
+            // Section 5.1: ignored on a stream that was reset here.
             () if self.session.was_reset(stream) => Ok(()),
-            // Section 5.1: behind the end of a stream nothing comes.
+            // Section 5.1: nothing follows the end of a stream.
             () if self.opened == self.last.div_ceil(2) => {
                 wrong(Code::STREAM_CLOSED, "HEADERS on a closed stream")
             }
-            // Section 5.1.1: some streams were left out, and are not opened later.
+            // Section 5.1.1: some streams were skipped, and cannot be opened later.
             () => wrong(Code::PROTOCOL_ERROR, "a stream below one that was opened"),
         }
     }
@@ -143,14 +143,14 @@ impl Http2Server {
     ) -> Result<(), Error> {
         let head = match fields.as_deref().map(http2::read_request) {
             Some(Ok(head)) => Some(head),
-            // Section 8.1.1.
+            // Section 8.1.1: a malformed request is a stream error.
             Some(Err(Malformed(why))) => {
                 return Err(Error::stream(stream, Code::PROTOCOL_ERROR, why));
             }
-            // Section 10.5.1.
+            // Section 10.5.1: the fields are too large.
             None => None,
         };
-        // RFC 9218 section 7: PRIORITY_UPDATE counts more than the field.
+        // RFC 9218 section 7: PRIORITY_UPDATE overrides the field.
         let field = head.as_ref().and_then(|head| head.priority);
         let expects_continue = head.as_ref().is_some_and(|head| head.expects_continue);
         let exchange = Exchange {
@@ -158,7 +158,7 @@ impl Http2Server {
             turn: self.turns.open(stream, priority.or(field).unwrap_or_default()),
             window: self.session.peer.initial_window.into(),
             taken: 0,
-            stage: Stage::Asking { head, received: 0 },
+            stage: Stage::Receiving { head, received: 0 },
         };
         self.exchanges.insert(stream, exchange);
         if ends {
@@ -166,20 +166,20 @@ impl Http2Server {
         }
         self.session.open(stream);
         if expects_continue {
-            // RFC 9110 section 10.1.1.
+            // RFC 9110 section 10.1.1: the client waits for 100 (Continue).
             self.session.fields(stream, &[Field::new(":status", "100")], false);
         }
         Ok(())
     }
 
-    /// Whether a DATA frame with so much content can come on a stream.
+    /// Checks whether a DATA frame with this much content is valid on a stream.
     fn on_data(&self, stream: u32, length: u64) -> Result<(), Error> {
         self.check_open(stream)?;
         match self.exchanges.get(&stream).map(|exchange| &exchange.stage) {
-            Some(Stage::Asking { head, received }) => {
-                let told = head.as_ref().and_then(|head| head.content_length);
-                if told.is_some_and(|told| received + length > told) {
-                    // Section 8.1.1.
+            Some(Stage::Receiving { head, received }) => {
+                let announced = head.as_ref().and_then(|head| head.content_length);
+                if announced.is_some_and(|announced| received + length > announced) {
+                    // Section 8.1.1: content and Content-Length must agree.
                     return Err(Error::stream(
                         stream,
                         Code::PROTOCOL_ERROR,
@@ -188,23 +188,24 @@ impl Http2Server {
                 }
                 Ok(())
             }
-            // Section 5.1: of a stream that was reset here it is passed over.
+            // Section 5.1: ignored on a stream that was reset here.
             None if self.session.was_reset(stream) => Ok(()),
             // Sections 5.1 and 6.1: half closed by the client, or closed.
             _ => Err(Error::stream(stream, Code::STREAM_CLOSED, "DATA on a stream that is closed")),
         }
     }
     pub(super) fn count(&mut self, stream: u32, bytes: u64) {
-        if let Some(Exchange { stage: Stage::Asking { received, .. }, .. }) = self.exchanges.get_mut(&stream)
+        if let Some(Exchange { stage: Stage::Receiving { received, .. }, .. }) =
+            self.exchanges.get_mut(&stream)
         {
             *received += bytes;
         }
     }
 
-    /// A request is complete.
+    /// Handles a complete request.
     fn on_end(&mut self, now: Time, stream: u32, site: &mut dyn Site) -> Result<(), Error> {
         let Some(exchange) = self.exchanges.get_mut(&stream) else { return Ok(()) };
-        let Stage::Asking { head, received } = &exchange.stage else { return Ok(()) };
+        let Stage::Receiving { head, received } = &exchange.stage else { return Ok(()) };
         let answer = match head {
             Some(head) if head.content_length.is_some_and(|length| length != *received) => {
                 return Err(Error::stream(
@@ -216,8 +217,8 @@ impl Http2Server {
             Some(head) => Answer::to(head, site).0,
             None => Answer::plain(431, "the fields are too large"),
         };
-        if self.delayed.begin(now, turns::id(stream), answer.think) {
-            exchange.stage = Stage::Thinking(answer);
+        if self.delayed.add(now, turns::id(stream), answer.think) {
+            exchange.stage = Stage::Delayed(answer);
         } else {
             self.answer(now, stream, answer);
         }

@@ -1,4 +1,4 @@
-//! What is sent to a client: heads of answers, and frames of their content as the scheduler says.
+//! Sent frames: the heads of responses, and their content as scheduled.
 
 use super::{Http2Server, Stage};
 use crate::http2::turns;
@@ -22,18 +22,18 @@ impl Http2Server {
             self.session.note_completed();
             self.remove(stream);
         } else {
-            exchange.stage = Stage::Answering(answer.body);
-            self.turns.begin(now, &exchange.turn);
+            exchange.stage = Stage::Responding(answer.body);
+            self.turns.start(now, &exchange.turn);
             let is_ready = exchange.is_ready();
             self.turns.set_ready(now, &mut exchange.turn, is_ready);
         }
     }
 
-    /// Writes frames as long as the connection takes them.
+    /// Writes frames as long as the connection accepts them.
     pub(super) fn pump(&mut self, now: Time, transport: &mut dyn Transport) {
         let Some(connection) = self.stream.filter(|_| !self.broken) else { return };
-        while self.write_begun(connection, transport) && self.session.flush(connection, transport) {
-            // Section 6.9.1: what all streams together may send.
+        while self.write_partial_frame(connection, transport) && self.session.flush(connection, transport) {
+            // Section 6.9.1: the window of the connection.
             if self.session.window <= 0 {
                 return;
             }
@@ -44,9 +44,13 @@ impl Http2Server {
         }
     }
 
-    /// Goes on with the frame that was begun; whether none is any more.
-    pub(super) fn write_begun(&mut self, connection: StreamId, transport: &mut dyn Transport) -> bool {
-        let (bytes, length) = &mut self.begun;
+    /// Continues the current frame. Returns whether it is complete.
+    pub(super) fn write_partial_frame(
+        &mut self,
+        connection: StreamId,
+        transport: &mut dyn Transport,
+    ) -> bool {
+        let (bytes, length) = &mut self.partial_frame;
         while !bytes.is_empty() {
             match transport.write(connection, Data::Bytes(bytes)) {
                 Ok(taken) => drop(bytes.drain(..taken as usize)),
@@ -65,7 +69,7 @@ impl Http2Server {
     /// Prepares a DATA frame of a stream.
     fn begin_frame(&mut self, now: Time, stream: u32) {
         let Some(exchange) = self.exchanges.get_mut(&stream) else { return };
-        let Stage::Answering(body) = &mut exchange.stage else { return };
+        let Stage::Responding(body) = &mut exchange.stage else { return };
         let left = body.len() - exchange.taken;
         let room = exchange.window.min(self.session.window).max(0) as u64;
         let length = left.min(room).min(MAX_FRAME.into());
@@ -82,7 +86,7 @@ impl Http2Server {
                 let read = source.read_at(exchange.taken, &mut payload);
                 if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
                     self.turns.set_ready(now, &mut exchange.turn, false);
-                    self.delayed.begin(now, turns::id(stream), Delayed::AGAIN);
+                    self.delayed.add(now, turns::id(stream), Delayed::RETRY_AFTER);
                     return;
                 }
                 payload.truncate(read.unwrap_or(0));
@@ -91,7 +95,7 @@ impl Http2Server {
         };
         let length = virtually.max(payload.len() as u64);
         if length == 0 {
-            // The source has failed, and the length was told already.
+            // The source has failed after the length was announced.
             self.session.reset(stream, Code::INTERNAL_ERROR);
             self.remove(stream);
             return;
@@ -108,7 +112,7 @@ impl Http2Server {
         let mut bytes = Vec::with_capacity(9 + payload.len());
         FrameHead { length: length as u32, kind: Kind::DATA, flags, stream }.encode(&mut bytes);
         bytes.extend(payload);
-        self.begun = (bytes, virtually);
+        self.partial_frame = (bytes, virtually);
         if ends {
             self.session.note_completed();
             self.remove(stream);

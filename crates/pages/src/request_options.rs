@@ -1,4 +1,4 @@
-//! How the objects of a drawn page are asked for and answered: what a model of sizes says nothing of.
+//! The request and response options of drawn pages, which the models of sizes do not cover.
 
 use super::{After, Kind, Object};
 use http::Priority;
@@ -32,17 +32,17 @@ pub(super) const EMBEDDED_URGENCY: Parameter = Parameter {
 
 /// The values of these options.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct RequestOptions {
     request_bytes: u64,
     think: Duration,
     main: Priority,
     embedded: Priority,
 }
 
-impl Asked {
-    pub(super) fn of(arguments: &Arguments) -> Asked {
+impl RequestOptions {
+    pub(super) fn of(arguments: &Arguments) -> RequestOptions {
         let urgency = |name| Priority { urgency: arguments.integer(name) as u8, ..Priority::default() };
-        Asked {
+        RequestOptions {
             request_bytes: arguments.size("request").as_bytes(),
             think: arguments.duration("think"),
             main: urgency("main_urgency"),
@@ -50,7 +50,7 @@ impl Asked {
         }
     }
 
-    /// An object of so many bytes that waits for these to be complete.
+    /// An object of `bytes` bytes that waits for the objects `after` to be complete.
     pub(super) fn object(&self, kind: Kind, bytes: u64, after: &[u32], parsing: Duration) -> Object {
         Object {
             request_bytes: self.request_bytes,
