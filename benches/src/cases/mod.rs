@@ -38,6 +38,12 @@ pub(crate) const RATIOS: &[Ratio] = &[
     },
     Ratio { name: "cost-tls-quinn", over: "quinn-null", under: "quinn-tls", about: "quinn-proto: the same" },
     Ratio {
+        name: "cost-simulated-quinn",
+        over: "quinn-null",
+        under: "quinn-simulated",
+        about: "quinn-proto: CPU time per packet in the simulated network over that in its own loop, no cryptography",
+    },
+    Ratio {
         name: "cost-tables",
         over: "bulk-null",
         under: "bulk-null-tables",
@@ -105,6 +111,7 @@ pub(crate) fn all(flow_time: Duration) -> Vec<Box<dyn Case>> {
     let mut all: Vec<Box<dyn Case>> = vec![
         Box::new(bulk::Bulk::new(Protection::Null, Traces::None)),
         Box::new(bulk_quinn::Bulk::new(Protection::Null)),
+        Box::new(varied::Varied::of_quinn()),
         Box::new(bulk::Bulk::new(Protection::Tls, Traces::None)),
         Box::new(bulk_quinn::Bulk::new(Protection::Tls)),
         Box::new(bulk::Bulk::new(Protection::Null, Traces::Tables)),

@@ -1,4 +1,4 @@
-//! A bulk transfer by quiclab with one thing in the scenario that is not the default.
+//! A bulk transfer in the simulated network with something in the scenario that is not the default.
 
 use crate::case::{BULK, Case, Protection, Transfer};
 use crate::clock;
@@ -18,6 +18,13 @@ impl Varied {
     /// The case; `set` is what the scenario has otherwise.
     pub(super) fn new(name: &'static str, about: &'static str, set: String) -> Varied {
         Varied { name, about, set, prepared: None, last: None }
+    }
+
+    /// quinn-proto at both ends, as a scenario has it: the yardstick in `quinn` has a leaner loop of its own.
+    pub(super) fn of_quinn() -> Varied {
+        let about = "`bulk-null` with quinn-proto at both ends, in the simulated network";
+        let nodes = r#"node=[{ name = "client", stack = "quinn" }, { name = "server", stack = "quinn" }]"#;
+        Varied::new("quinn-simulated", about, nodes.to_owned())
     }
 }
 

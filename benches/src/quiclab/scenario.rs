@@ -129,6 +129,25 @@ mod tests {
     }
 
     #[test]
+    fn quinn_in_the_simulated_network_does_what_it_does_in_its_own_loop() {
+        let nodes = r#"node=[{ name = "client", stack = "quinn" }, { name = "server", stack = "quinn" }]"#;
+        let sets = [nodes.to_owned()];
+        let simulated = transfer(&Run::with(Protection::Null, 20_000_000, Traces::None, &sets).run());
+        let alone = quinn::transfer(&quinn::Contexts::new(Protection::Null), 20_000_000);
+        let close = |ours: f64, theirs: f64, share: f64| (ours / theirs - 1.0).abs() < share;
+        assert_eq!(simulated.bytes, alone.bytes);
+        assert!(close(simulated.seconds, alone.seconds, 0.01), "{simulated:?} {alone:?}");
+        assert!(
+            close(simulated.data_packets as f64, alone.data_packets as f64, 0.01),
+            "{simulated:?} {alone:?}"
+        );
+        assert!(
+            close(simulated.ack_packets as f64, alone.ack_packets as f64, 0.05),
+            "{simulated:?} {alone:?}"
+        );
+    }
+
+    #[test]
     fn keys_and_traces_do_not_change_what_happens() {
         let plain = run(Protection::Null, 3_000_000);
         assert_eq!(run(Protection::Tls, 3_000_000), plain);

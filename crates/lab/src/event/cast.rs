@@ -29,7 +29,8 @@ pub(crate) struct CastFlow {
     pub name: String,
     /// The place of its client among the nodes.
     pub client: usize,
-    pub over_quic: bool,
+    /// Why its client cannot migrate, if it cannot, and what is expected.
+    pub stays: Option<&'static str>,
 }
 
 /// How many names an error lists.

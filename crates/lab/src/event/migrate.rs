@@ -29,10 +29,10 @@ pub(crate) const ROW: Row<Kind> = Row {
 
 fn flow<'c>(arguments: &Arguments, cast: &'c Cast) -> Result<(usize, &'c CastFlow), Misfit> {
     let (index, flow) = cast.flow(arguments)?;
-    if flow.over_quic {
-        return Ok((index, flow));
+    match flow.stays {
+        None => Ok((index, flow)),
+        Some(why) => Err(("flow", format!("{:?} {why}", flow.name))),
     }
-    Err(("flow", format!("{:?} goes over TCP; expected a flow over QUIC", flow.name)))
 }
 
 fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {

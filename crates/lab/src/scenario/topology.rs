@@ -62,7 +62,13 @@ impl Scenario {
         let flow = |flow: &Flow| CastFlow {
             name: flow.name.clone(),
             client: flow.client,
-            over_quic: flow.protocol == Protocol::Quic && !flow.is_foreign(&self.nodes)[0],
+            stays: match flow.protocol {
+                Protocol::Tcp => Some("goes over TCP; expected a flow over QUIC"),
+                Protocol::Quic if flow.is_foreign(&self.nodes)[0] => {
+                    Some("has a client of another stack; expected one with stack = \"quiclab\"")
+                }
+                Protocol::Quic => None,
+            },
         };
         Cast {
             nodes: self.nodes.iter().enumerate().map(node).collect(),

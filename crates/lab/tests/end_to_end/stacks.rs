@@ -134,5 +134,9 @@ mod quinn {
             let error = read(&document("quiclab", "quinn"), &[set]).unwrap_err();
             assert!(error.contains(says) && error.lines().count() == 1, "{error}");
         }
+        let event =
+            "[[event]]\nat = \"1 s\"\ntype = \"migrate\"\nflow = \"download\"\ninterface = \"wire\"\n";
+        let error = read(&format!("{}{event}", document("quinn", "quiclab")), &[]).unwrap_err();
+        assert!(error.contains("has a client of another stack"), "{error}");
     }
 }
