@@ -394,11 +394,22 @@ impl Topology {
         distance[to.0 as usize] = 0;
         let mut queue = VecDeque::from([to]);
         let mut next = vec![NO_ROUTE; self.nodes.len()];
+        // From its nearest attachments a medium reaches all others; farther ones add nothing.
+        let mut nearest = vec![u32::MAX; self.media.len()];
         while let Some(node) = queue.pop_front() {
             let here = distance[node.0 as usize];
             for (number, carrier) in self.ports[node.0 as usize].iter().enumerate() {
                 if node == to && port.is_some_and(|port| usize::from(port.0) != number) {
                     continue;
+                }
+                if let Carrier::Attached(medium, _) = carrier
+                    && !self.media[*medium as usize].star
+                {
+                    let nearest = &mut nearest[*medium as usize];
+                    *nearest = (*nearest).min(here);
+                    if here > *nearest {
+                        continue;
+                    }
                 }
                 self.each_hop_to(*carrier, |hop, from| {
                     let known = &mut distance[from.0 as usize];
@@ -421,7 +432,9 @@ impl Topology {
             Carrier::Away(away) => each(away ^ 1, self.end_of(away as usize)),
             Carrier::Attached(medium, to) => {
                 let shared = &self.media[medium as usize];
-                for (from, node) in shared.attachments.iter().enumerate() {
+                // A terminal of a star hears the station alone.
+                let heard = if shared.star && to > 0 { 1 } else { shared.attachments.len() };
+                for (from, node) in shared.attachments.iter().enumerate().take(heard) {
                     if let Some(hop) = shared.hop(from, usize::from(to)) {
                         each(hop, *node);
                     }
@@ -549,5 +562,59 @@ mod tests {
         assert!(graph.check_connected().is_err());
         assert_eq!(graph.add_medium("m", &["a", "c"], true), Ok(()));
         assert_eq!(graph.check_connected(), Ok(()));
+    }
+
+    /// Among all hops, each node takes one of those that bring it nearer, the one of the lowest number.
+    #[test]
+    fn routes_are_those_of_a_search_through_all_hops() {
+        for seed in 0..200 {
+            let mut random = random::Stream::new(seed, "topology");
+            let mut below = |limit: u64| (random.bits() % limit) as usize;
+            let names: Vec<String> = (0..2 + below(7)).map(|node| node.to_string()).collect();
+            let count = names.len();
+            let mut topology = Topology::default();
+            names.iter().for_each(|name| drop(topology.add_node(name).unwrap()));
+            for link in 0..below(6) {
+                let from = below(count as u64);
+                let to = (from + 1 + below(count as u64 - 1)) % count;
+                topology.add_link(&format!("link {link}"), &names[from], &names[to]).unwrap();
+            }
+            for medium in 0..below(4) {
+                let first = below(count as u64);
+                let attached: Vec<&str> =
+                    (0..2 + below(count as u64 - 1)).map(|at| names[(first + at) % count].as_str()).collect();
+                topology.add_medium(&format!("medium {medium}"), &attached, below(2) == 0).unwrap();
+            }
+            let mut hops: Vec<(u32, NodeId, NodeId)> = Vec::new();
+            for from in (0..count as u32).map(NodeId) {
+                let ports = (0..topology.ports(from) as u16).map(Port);
+                let all = ports.flat_map(|port| topology.hops_by(from, port)).collect::<Vec<u32>>();
+                hops.extend(all.into_iter().map(|hop| (hop, from, topology.end_of(hop as usize))));
+            }
+            for to in (0..count as u32).map(NodeId) {
+                let mut distance = vec![usize::MAX; count];
+                distance[to.0 as usize] = 0;
+                for _ in 0..count {
+                    for (_, from, end) in &hops {
+                        let there = distance[end.0 as usize].saturating_add(1);
+                        let here = &mut distance[from.0 as usize];
+                        *here = (*here).min(there);
+                    }
+                }
+                let expected = (0..count as u32).map(|node| {
+                    let nearer = hops.iter().filter(|(_, from, end)| {
+                        from.0 == node
+                            && distance[node as usize] < usize::MAX
+                            && distance[end.0 as usize].checked_add(1) == Some(distance[node as usize])
+                    });
+                    nearer.map(|(hop, ..)| *hop).min().unwrap_or(NO_ROUTE)
+                });
+                assert_eq!(
+                    topology.routes_to(to, None),
+                    expected.collect::<Vec<u32>>(),
+                    "{seed}: {topology:?}"
+                );
+            }
+        }
     }
 }

@@ -20,8 +20,7 @@ use crate::medium::Medium;
 use crate::middlebox::Middlebox;
 use crate::node::Node;
 use crate::topology::Topology;
-use forward::PortRoutes;
-use std::collections::BTreeSet;
+use forward::Ways;
 use std::fmt;
 use units::{Time, Timers};
 
@@ -143,9 +142,7 @@ pub struct World<H> {
     attached: Vec<Vec<(NodeId, Port)>>,
     /// For each host and each middlebox the next hop by node; empty for routers, which no packet is for.
     routes: Vec<Vec<u32>>,
-    port_routes: Vec<PortRoutes>,
-    /// Ports that are down.
-    down: BTreeSet<(NodeId, Port)>,
+    ways: Ways,
     topology: Topology,
     timers: Timers,
     exits: Exits,
@@ -195,8 +192,7 @@ impl<H: Node> World<H> {
             ends: ends.collect(),
             attached: attached.collect(),
             routes: places.iter().enumerate().map(routes).collect(),
-            port_routes: Vec::new(),
-            down: BTreeSet::new(),
+            ways: Ways::default(),
             nodes: places,
             links,
             media,

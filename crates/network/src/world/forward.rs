@@ -5,15 +5,20 @@ use crate::address::{NodeId, Port, node_of, owner_of, port_of};
 use crate::node::Node;
 use crate::packet::Packet;
 use crate::topology::{Hop, NO_ROUTE, Topology};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// A packet would have left by a port that is down.
-struct PortDown;
-
-/// Routes to the address of a port.
-pub(super) struct PortRoutes {
-    node: NodeId,
-    port: Port,
-    hops: Vec<u32>,
+/// The ways of packets that do not simply take the route to their node.
+#[derive(Debug, Default)]
+pub(super) struct Ways {
+    /// For the address of a port, the next hop by node.
+    to_ports: BTreeMap<(NodeId, Port), Vec<u32>>,
+    /// The next hop of packets that leave a node by a port, by their destination: its node, and its port if it is the address of
+    /// one. Kept since the search for it walks through the network.
+    by_ports: BTreeMap<(NodeId, Port, NodeId, Option<Port>), u32>,
+    /// The ports that are down.
+    down: BTreeSet<(NodeId, Port)>,
+    /// For each hop whether it leaves by one of them; empty if none is down.
+    down_hops: Vec<bool>,
 }
 
 /// Tells the middleboxes by which of their ports the routes to an address leave.
@@ -37,22 +42,27 @@ impl<H: Node> World<H> {
     /// # Panics
     /// If there is no such node.
     pub fn use_port_address(&mut self, node: NodeId, port: Port) {
-        if self.port_route(node, port).is_none() {
+        if !self.ways.to_ports.contains_key(&(node, port)) {
             let hops = self.topology.routes_to(node, Some(port));
             teach_routes(&mut self.nodes, &self.topology, (node, Some(port)), &hops);
-            self.port_routes.push(PortRoutes { node, port, hops });
+            self.ways.to_ports.insert((node, port), hops);
+            self.ways.by_ports.clear();
         }
-    }
-    fn port_route(&self, node: NodeId, port: Port) -> Option<&PortRoutes> {
-        self.port_routes.iter().find(|routes| routes.node == node && routes.port == port)
     }
 
     /// Takes a port down, or up again. What would leave by a port that is down, and what arrives there, is dropped.
     pub fn set_port(&mut self, node: NodeId, port: Port, up: bool) {
+        let Ways { down, down_hops, .. } = &mut self.ways;
         if up {
-            self.down.remove(&(node, port));
+            down.remove(&(node, port));
         } else {
-            self.down.insert((node, port));
+            down.insert((node, port));
+        }
+        down_hops.clear();
+        for hop in down.iter().flat_map(|(node, port)| self.topology.hops_by(*node, *port)) {
+            let hop = hop as usize;
+            down_hops.resize(down_hops.len().max(hop + 1), false);
+            down_hops[hop] = true;
         }
     }
 
@@ -60,7 +70,7 @@ impl<H: Node> World<H> {
     #[inline(always)]
     pub(super) fn arrive(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>) {
         let index = node.0 as usize;
-        if !self.down.is_empty() && self.down.contains(&(node, port)) {
+        if !self.ways.down.is_empty() && self.ways.down.contains(&(node, port)) {
             return self.drop_at_port(packet);
         }
         if node_of(packet.destination.ip()) != Some(node) && !self.transit[index] {
@@ -92,16 +102,15 @@ impl<H: Node> World<H> {
 
     #[inline]
     fn forward(&mut self, node: NodeId, mut packet: Box<Packet>) {
-        let plain = packet.leaves_by_route() && self.down.is_empty();
-        let owner = if plain { owner_of(packet.destination.ip()) } else { None };
+        let owner = if packet.leaves_by_route() { owner_of(packet.destination.ip()) } else { None };
         let hop = match owner {
             Some(to) => self.routes.get(to.0 as usize).and_then(|row| row.get(node.0 as usize)).copied(),
-            None => match self.special_hop(node, &mut packet) {
-                Ok(hop) => hop,
-                Err(PortDown) => return self.drop_at_port(packet),
-            },
+            None => self.special_hop(node, &mut packet),
         };
         let hop = hop.unwrap_or(NO_ROUTE);
+        if self.ways.down_hops.get(hop as usize).is_some_and(|down| *down) {
+            return self.drop_at_port(packet);
+        }
         let Some(link) = self.links.get_mut(hop as usize) else {
             return self.forward_to_medium(hop, packet);
         };
@@ -109,33 +118,35 @@ impl<H: Node> World<H> {
         self.timers.set(self.nodes.len() + hop as usize, link.wake_at());
     }
 
-    /// The next hop of a packet that is to leave by a port, is for the address of a port, or may meet a port that is down.
-    /// `None`: there is no way.
+    /// The next hop of a packet that leaves by a port, or is for the address of a port. `None`: there is no way.
     #[cold]
-    fn special_hop(&self, node: NodeId, packet: &mut Packet) -> Result<Option<u32>, PortDown> {
+    fn special_hop(&mut self, node: NodeId, packet: &mut Packet) -> Option<u32> {
         let (destination, exit) = (packet.destination.ip(), packet.take_exit());
-        let Some(target) = node_of(destination) else { return Ok(None) };
-        let routes = match port_of(destination) {
+        let (target, port) = (node_of(destination)?, port_of(destination));
+        let Some(exit) = exit else { return self.routes_to(target, port)?.get(node.0 as usize).copied() };
+        let known = self.ways.by_ports.get(&(node, exit, target, port)).copied();
+        Some(known.unwrap_or_else(|| {
+            let hop = self.hop_by((node, exit), (target, port));
+            self.ways.by_ports.insert((node, exit, target, port), hop);
+            hop
+        }))
+    }
+
+    /// The next hop by node to a node, or to the address of one of its ports.
+    fn routes_to(&self, target: NodeId, port: Option<Port>) -> Option<&Vec<u32>> {
+        match port {
             None => self.routes.get(target.0 as usize),
-            Some(port) => self.port_route(target, port).map(|routes| &routes.hops),
-        };
+            Some(port) => self.ways.to_ports.get(&(target, port)),
+        }
+    }
+
+    /// The hop from a node by one of its ports: on a medium there may be several, of which the one with the fewest hops left is
+    /// taken.
+    fn hop_by(&self, (node, exit): (NodeId, Port), (target, port): (NodeId, Option<Port>)) -> u32 {
+        let routes = self.routes_to(target, port);
         let at = |node: NodeId| routes.and_then(|row| row.get(node.0 as usize)).copied().unwrap_or(NO_ROUTE);
-        let hop = match exit {
-            None => at(node),
-            Some(exit) => {
-                // On a medium there may be many ways: the one from which the fewest hops are left.
-                let ways = self.topology.hops_by(node, exit);
-                let left = |hop: &u32| self.hops_left(self.topology.end_of(*hop as usize), target, &at);
-                ways.into_iter().min_by_key(left).unwrap_or(NO_ROUTE)
-            }
-        };
-        if hop == NO_ROUTE || self.down.is_empty() {
-            return Ok(Some(hop));
-        }
-        match exit.or_else(|| self.topology.port_by(node, hop as usize)) {
-            Some(port) if self.down.contains(&(node, port)) => Err(PortDown),
-            _ => Ok(Some(hop)),
-        }
+        let left = |hop: &u32| self.hops_left(self.topology.end_of(*hop as usize), target, &at);
+        self.topology.hops_by(node, exit).into_iter().min_by_key(left).unwrap_or(NO_ROUTE)
     }
 
     /// How many hops there are from a node to another one by these routes.
