@@ -1,17 +1,18 @@
 //! A host: the only place where endpoints meet the network.
 //!
 //! A host has one QUIC endpoint for all its clients, one for each server port, and the ends of flows whose connections these
-//! have; endpoints that somebody else wrote, one for each client and one for each server port; and it has the ends of flows over TCP, and senders of cross traffic. It has a timer for each of them.
+//! have; endpoints of TCP and of foreign stacks, one for each client and one for each server port; and senders of cross
+//! traffic. It has a timer for each of them.
 //!
 //! At one instant, ends come in the order of the scenario, then senders of cross traffic, then endpoints. What an endpoint has
 //! to do at the instant of one of its ends is done with that.
 
 use crate::cross_traffic::CrossSender;
-use crate::end::{End, EndReport, Foreign, QuicPort, Stack, StackPort, Stage};
+use crate::end::{End, EndReport, Endpoints, NO_FLOW, Place, Stage};
 use crate::flows::{end_of, find, other_end};
 use crate::shared::Shared;
 use network::{Exits, Node, NodeId, Packet, Port};
-use quic::{Handle, MigrateError, Migration};
+use quic::{Endpoint, Handle, MigrateError, Migration};
 use std::rc::Rc;
 use units::cache::ask_for;
 use units::{Time, Timers};
@@ -19,33 +20,22 @@ use wire::Side;
 
 /// From so many ends on, the processor's cache is asked for what an end needs before its turn comes: they do not stay there.
 const MANY: usize = 16;
-/// No connection begins now, since no packet has come.
-const NO_FLOW: u32 = u32::MAX;
 /// So many packets ahead: one for the end, one for the connection, one for what that leads to.
 const FORESIGHT: usize = 3;
-
-/// What takes the packets of a port: the endpoint, the one that somebody else wrote, or the end of a flow over TCP, of this number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Taker {
-    Endpoint(u32),
-    Foreign(u32),
-    End(u32),
-}
 
 /// A node with endpoints, or with senders of cross traffic.
 pub(crate) struct Host<'a> {
     node: NodeId,
     ends: Vec<End>,
     crossing: Vec<CrossSender>,
-    endpoints: Vec<QuicPort>,
-    /// The endpoints that somebody else wrote.
-    foreign: Vec<StackPort<Foreign>>,
-    /// From port to what takes its packets.
-    ports: Vec<(u16, Taker)>,
+    endpoints: Endpoints,
+    /// The places of the endpoints, in the order of their timers.
+    places: Vec<Place>,
+    /// The endpoints that take the packets of the ports.
+    ports: Vec<(u16, Place)>,
     /// From the number of a flow's packets to the end that they are for.
     flows: Vec<(u32, u32)>,
-    /// Of the ends by their number, behind them of the senders of cross traffic, behind them of the endpoints, behind them of those that somebody else
-    /// wrote.
+    /// The timers of the ends, then those of the senders of cross traffic and of the endpoints.
     timers: Timers,
     shared: Rc<Shared<'a>>,
 }
@@ -53,25 +43,21 @@ pub(crate) struct Host<'a> {
 impl<'a> Host<'a> {
     pub(crate) fn new(
         node: NodeId,
-        (mut ends, endpoints, foreign): (Vec<End>, Vec<QuicPort>, Vec<StackPort<Foreign>>),
+        (mut ends, mut endpoints): (Vec<End>, Endpoints),
         crossing: Vec<CrossSender>,
         shared: Rc<Shared<'a>>,
     ) -> Host<'a> {
-        let taker = |(index, end): (u32, &End)| match &end.stack {
-            Stack::Quic(end) => Taker::Endpoint(end.endpoint as u32),
-            Stack::Foreign(end) => Taker::Foreign(end.endpoint as u32),
-            Stack::Tcp(_) => Taker::End(index),
-        };
-        let takers = (0..).zip(&ends).map(|place| (place.1.ports(), taker(place)));
-        let mut ports: Vec<(u16, Taker)> =
-            takers.flat_map(|(ports, taker)| ports.all().map(move |port| (port, taker))).collect();
+        let takers = ends.iter().map(|end| (end.ports, end.stack.place()));
+        let mut ports: Vec<(u16, Place)> =
+            takers.flat_map(|(ports, place)| ports.all().map(move |port| (port, place))).collect();
         ports.sort_unstable();
         // Several flows may have one port of an endpoint.
         ports.dedup();
         let mut flows: Vec<(u32, u32)> =
             (0..).zip(&ends).map(|(index, end)| (other_end(end.flow, end.side), index)).collect();
         flows.sort_unstable();
-        let mut timers = Timers::new(ends.len() + crossing.len() + endpoints.len() + foreign.len());
+        let places = endpoints.set_timers(ends.len() + crossing.len());
+        let mut timers = Timers::new(ends.len() + crossing.len() + places.len());
         for (i, end) in ends.iter_mut().enumerate() {
             end.armed = end.wake_at();
             timers.set(i, end.armed);
@@ -79,7 +65,7 @@ impl<'a> Host<'a> {
         for (sender, number) in crossing.iter().zip(ends.len()..) {
             timers.set(number, sender.wake_at());
         }
-        Host { node, ends, crossing, endpoints, foreign, ports, flows, timers, shared }
+        Host { node, ends, crossing, endpoints, places, ports, flows, timers, shared }
     }
 
     pub(crate) fn crossing(&self) -> &[CrossSender] {
@@ -92,13 +78,13 @@ impl<'a> Host<'a> {
 
     /// What has become of its ends, of which the run is over at this time.
     pub(crate) fn reports(&mut self, now: Time) -> impl Iterator<Item = EndReport> {
-        let endpoints = (&*self.endpoints, &*self.foreign);
+        let endpoints = &self.endpoints;
         self.ends.iter_mut().map(move |end| end.report(now, endpoints))
     }
 
     /// Forgets what its endpoints have learned of servers, and what their clients come back with.
     pub(crate) fn forget(&mut self, now: Time) {
-        for port in &mut self.endpoints {
+        for port in &mut self.endpoints.quic {
             port.endpoint.forget(now);
         }
     }
@@ -136,59 +122,41 @@ impl<'a> Host<'a> {
 
     /// Lets everybody do what follows from what an end has done, and sets the timers.
     fn settle(&mut self, now: Time, index: usize, exits: &mut Exits) {
-        match &self.ends[index].stack {
-            Stack::Quic(end) => self.drain(now, end.endpoint, NO_FLOW, exits),
-            Stack::Foreign(end) => self.drain_foreign(now, end.endpoint, NO_FLOW, exits),
-            Stack::Tcp(_) => self.ends[index].drain_tcp(now, &self.shared, exits),
+        let place = self.ends[index].stack.place();
+        let (endpoints, stage) = self.split(exits);
+        match place {
+            Place::Quic(at) => endpoints.quic[at].drain(now, NO_FLOW, stage),
+            Place::Tcp(at) => endpoints.tcp[at].drain(now, NO_FLOW, stage),
+            Place::Foreign(at) => endpoints.foreign[at].drain(now, NO_FLOW, stage),
         }
         self.ends[index].arm(now, index, &mut self.timers);
     }
 
-    /// Lets the connections of an endpoint do what they have to do now. `flow`: the number of the packet that it has taken.
-    #[inline]
-    fn drain(&mut self, now: Time, endpoint: usize, flow: u32, exits: &mut Exits) {
-        let (ends, flows, shared) = (&mut *self.ends, &*self.flows, &*self.shared);
-        let stage = Stage { ends, flows, timers: &mut self.timers, shared, exits };
-        self.endpoints[endpoint].drain(now, flow, stage);
-        self.arm_endpoint(endpoint, now);
+    /// The endpoints, and what they act on.
+    #[inline(always)]
+    fn split<'s>(&'s mut self, exits: &'s mut Exits) -> (&'s mut Endpoints, Stage<'s, 'a>) {
+        let Host { endpoints, ends, flows, timers, shared, .. } = self;
+        (endpoints, Stage { ends, flows, timers, shared, exits })
     }
 
+    /// Hands a packet to an endpoint of another kind than QUIC.
     #[inline(never)]
-    fn wake_foreign(&mut self, now: Time, endpoint: usize, exits: &mut Exits) {
-        transport::Stack::wake(&mut self.foreign[endpoint].endpoint, now);
-        self.drain_foreign(now, endpoint, NO_FLOW, exits);
-    }
-
-    #[inline(never)]
-    fn accept_foreign(&mut self, now: Time, endpoint: usize, mut packet: Packet, exits: &mut Exits) {
-        packet.write_out();
-        self.foreign[endpoint].receive(now, &mut packet);
-        exits.recycle(std::mem::take(&mut packet.bytes));
-        self.drain_foreign(now, endpoint, packet.flow, exits);
-    }
-
-    /// The same for an endpoint that somebody else wrote.
-    #[inline(never)]
-    fn drain_foreign(&mut self, now: Time, endpoint: usize, flow: u32, exits: &mut Exits) {
-        let (ends, flows, shared) = (&mut *self.ends, &*self.flows, &*self.shared);
-        let stage = Stage { ends, flows, timers: &mut self.timers, shared, exits };
-        let port = &mut self.foreign[endpoint];
-        port.drain(now, flow, stage);
-        let at = port.wake_at(now);
-        if at != port.armed {
-            port.armed = at;
-            let before = self.ends.len() + self.crossing.len() + self.endpoints.len();
-            self.timers.set(before + endpoint, at);
+    fn accept_other(&mut self, now: Time, place: Place, packet: Packet, exits: &mut Exits) {
+        let (endpoints, stage) = self.split(exits);
+        match place {
+            Place::Tcp(at) => endpoints.tcp[at].accept(now, packet, stage),
+            Place::Foreign(at) => endpoints.foreign[at].accept(now, packet, stage),
+            Place::Quic(_) => {}
         }
     }
 
-    #[inline]
-    fn arm_endpoint(&mut self, endpoint: usize, now: Time) {
-        let port = &mut self.endpoints[endpoint];
-        let at = port.wake_at(now);
-        if at != port.armed {
-            port.armed = at;
-            self.timers.set(self.ends.len() + self.crossing.len() + endpoint, at);
+    /// Wakes an endpoint.
+    fn wake_endpoint(&mut self, now: Time, place: Place, exits: &mut Exits) {
+        let (endpoints, stage) = self.split(exits);
+        match place {
+            Place::Quic(at) => endpoints.quic[at].wake(now, stage),
+            Place::Tcp(at) => endpoints.tcp[at].wake(now, stage),
+            Place::Foreign(at) => endpoints.foreign[at].wake(now, stage),
         }
     }
 
@@ -207,15 +175,15 @@ impl Host<'_> {
 
     /// The endpoint and the connection of an end.
     #[inline]
-    fn connection_of(&self, end: &End) -> Option<(&QuicPort, Handle)> {
+    fn connection_of(&self, end: &End) -> Option<(&Endpoint, Handle)> {
         let quic = end.quic()?;
-        Some((&self.endpoints[quic.endpoint], quic.handle?))
+        Some((&self.endpoints.quic[quic.endpoint].endpoint, quic.handle?))
     }
 
     #[inline]
     fn prefetch(&self, end: &End) {
-        if let Some((port, handle)) = self.connection_of(end) {
-            port.endpoint.prefetch(handle);
+        if let Some((endpoint, handle)) = self.connection_of(end) {
+            endpoint.prefetch(handle);
         }
     }
 
@@ -223,35 +191,27 @@ impl Host<'_> {
     #[inline]
     fn prefetch_parts(&self, end: &End) {
         ask_for(&*end.application);
-        if let Some((port, handle)) = self.connection_of(end) {
-            port.endpoint.prefetch_parts(handle);
+        if let Some((endpoint, handle)) = self.connection_of(end) {
+            endpoint.prefetch_parts(handle);
         }
     }
 }
 
 impl Node for Host<'_> {
     #[inline]
-    fn accept(&mut self, now: Time, _: Port, mut packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, now: Time, _: Port, packet: Packet, exits: &mut Exits) {
         let port = packet.destination.port();
-        let Some(taker) = find(&self.ports, port, |from, to| usize::from(from.wrapping_sub(to))) else {
+        let Some(place) = find(&self.ports, port, |from, to| usize::from(from.wrapping_sub(to))) else {
             return exits.recycle(packet.bytes);
         };
         if self.shared.capture.is_some() {
             self.capture(now, &packet);
         }
-        match taker {
-            Taker::Endpoint(endpoint) => {
-                let endpoint = endpoint as usize;
-                self.endpoints[endpoint].receive(now, &mut packet);
-                exits.recycle(std::mem::take(&mut packet.bytes));
-                self.drain(now, endpoint, packet.flow, exits);
-            }
-            Taker::Foreign(endpoint) => self.accept_foreign(now, endpoint as usize, packet, exits),
-            Taker::End(index) => {
-                let end = &mut self.ends[index as usize];
-                end.receive_tcp(now, packet, &self.shared, exits);
-                end.arm(now, index as usize, &mut self.timers);
-            }
+        if let Place::Quic(at) = place {
+            let (endpoints, stage) = self.split(exits);
+            endpoints.quic[at].accept(now, packet, stage);
+        } else {
+            self.accept_other(now, place, packet, exits);
         }
     }
 
@@ -260,19 +220,13 @@ impl Node for Host<'_> {
             let Some((_, number)) = self.timers.next() else { break };
             if number < self.ends.len() {
                 // Its timer stands until it is set again below, to a later time.
-                self.ends[number].wake(now, number, (&mut self.endpoints, &mut self.foreign), &self.shared);
+                self.ends[number].wake(now, number, &mut self.endpoints, &self.shared);
                 self.settle(now, number, exits);
             } else if let Some(sender) = self.crossing.get_mut(number - self.ends.len()) {
                 sender.wake(now, exits);
                 self.timers.set(number, sender.wake_at());
             } else {
-                let endpoint = number - self.ends.len() - self.crossing.len();
-                if let Some(port) = self.endpoints.get_mut(endpoint) {
-                    port.endpoint.wake(now);
-                    self.drain(now, endpoint, NO_FLOW, exits);
-                } else {
-                    self.wake_foreign(now, endpoint - self.endpoints.len(), exits);
-                }
+                self.wake_endpoint(now, self.places[number - self.ends.len() - self.crossing.len()], exits);
             }
         }
     }

@@ -1,17 +1,25 @@
 //! From the logs of endpoints and links to the sinks.
 
+use std::collections::BTreeMap;
 use std::io;
 use trace::{Fan, Log, Role, Sink, Subjects};
+
+/// The name of a connection of a flow in the tables: that of the flow for the first one, with an index for the others.
+pub(crate) fn connection_name(flow: &str, index: usize) -> String {
+    if index == 0 { flow.to_owned() } else { format!("{flow}#{index}") }
+}
 
 /// The sinks of a run and the subjects that they know.
 pub(crate) struct Recorder<'a> {
     sinks: Fan<'a>,
     subjects: Subjects,
+    /// The subjects of further connections of an end, by the subject of its first one and their index.
+    parts: BTreeMap<(u32, usize), u32>,
 }
 
 impl<'a> Recorder<'a> {
     pub(crate) fn new(sinks: Fan<'a>) -> Recorder<'a> {
-        Recorder { sinks, subjects: Subjects::new() }
+        Recorder { sinks, subjects: Subjects::new(), parts: BTreeMap::new() }
     }
     pub(crate) fn interest(&self) -> trace::Interest {
         self.sinks.interest()
@@ -21,6 +29,15 @@ impl<'a> Recorder<'a> {
     }
     pub(crate) fn register_attachment(&mut self, medium: &str, node: &str) -> u32 {
         self.subjects.register_attachment(medium, node)
+    }
+    /// The subject of a further connection of an end, registered now if necessary; `first` is that of the end's first one.
+    pub(crate) fn part(&mut self, first: u32, index: usize) -> u32 {
+        let subjects = &mut self.subjects;
+        *self.parts.entry((first, index)).or_insert_with(|| {
+            let end = subjects.get(first);
+            let (name, role) = (connection_name(end.name(), index), end.role());
+            subjects.register(&name, role)
+        })
     }
     /// Takes what waits in a log.
     pub(crate) fn take(&mut self, subject: u32, log: &mut Log) -> io::Result<()> {

@@ -130,10 +130,9 @@ pub fn run_prepared(
     let scenario = &*scenario.unfolded();
     let mut columns = options.tables.then(|| Columns::new(column_options(scenario)));
     // The schema is that of QUIC.
-    let tcp =
-        scenario.flows.iter().filter(|flow| flow.protocol == Protocol::Tcp).flat_map(|flow| {
-            (0..flow.connections()).map(|index| crate::end::connection_name(&flow.name, index))
-        });
+    let tcp = scenario.flows.iter().filter(|flow| flow.protocol == Protocol::Tcp).flat_map(|flow| {
+        (0..flow.connections()).map(|index| crate::recorder::connection_name(&flow.name, index))
+    });
     let mut qlog = options.qlog.clone().map(|folder| {
         let qlog = Qlog::new(qlog_options(scenario), move |subject| {
             File::create(folder.join(format!("{}.sqlog", file_name(subject.label()))))

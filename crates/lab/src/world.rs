@@ -2,7 +2,7 @@
 
 use crate::contexts::Contexts;
 use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
-use crate::end::{End, Foreign, ForeignEnd, Ports, QuicEnd, QuicPort, Stack, StackPort, TcpEnd};
+use crate::end::{End, Endpoints, Foreign, OtherEnd, QuicEnd, Stack, StackPort};
 use crate::error::RunError;
 use crate::event::ports_of;
 use crate::flows::cross_number;
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use tcp::TcpConnections;
+use tcp::{Ports, TcpConnections};
 use trace::{Interest, Role};
 use units::Time;
 use wire::Side;
@@ -90,12 +90,7 @@ pub(crate) fn build<'a>(
         let (draft, crossing) = places.next()?;
         let used = !draft.ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
         used.then(|| {
-            Host::new(
-                NodeId(node as u32),
-                (draft.ends, draft.endpoints, draft.foreign),
-                crossing,
-                Rc::clone(shared),
-            )
+            Host::new(NodeId(node as u32), (draft.ends, draft.endpoints), crossing, Rc::clone(shared))
         })
     })
 }
@@ -165,9 +160,8 @@ fn tls_sizes(scenario: &Scenario, flow: &Flow) -> tcp::TlsSizes {
 #[derive(Default)]
 struct Draft {
     ends: Vec<End>,
-    endpoints: Vec<QuicPort>,
-    foreign: Vec<StackPort<Foreign>>,
-    /// Which of the endpoints is that of all clients, once there is one.
+    endpoints: Endpoints,
+    /// Which of the QUIC endpoints is that of all clients, once there is one.
     clients: Option<usize>,
     /// The endpoints of servers by their ports, with what all their flows have in common.
     servers: BTreeMap<u16, (usize, Arc<Config>, &'static [u8])>,
@@ -176,10 +170,7 @@ struct Draft {
 impl Draft {
     /// The number of the endpoint of all clients.
     fn clients(&mut self, make: impl FnOnce() -> Endpoint) -> usize {
-        *self.clients.get_or_insert_with(|| {
-            self.endpoints.push(QuicPort::new(make()));
-            self.endpoints.len() - 1
-        })
+        *self.clients.get_or_insert_with(|| StackPort::add(&mut self.endpoints.quic, make()))
     }
 }
 
@@ -287,10 +278,10 @@ impl Plan<'_> {
             .ok_or_else(|| self.error(format!("no application {:?}", application.name)))?;
         let [client, server] = match flow.protocol {
             Protocol::Quic => self.quic(hosts, former, foreign)?,
-            Protocol::Tcp => self.tcp()?,
+            Protocol::Tcp => self.tcp(hosts)?,
         };
-        let client = self.end(shared, (Side::Client, self.client()), client, ends.client);
-        let server = self.end(shared, (Side::Server, self.server()), server, ends.server);
+        let client = self.end(shared, Side::Client, client, ends.client);
+        let server = self.end(shared, Side::Server, server, ends.server);
         hosts[flow.client].ends.push(client);
         hosts[flow.server].ends.push(server);
         Ok(())
@@ -324,15 +315,15 @@ impl Plan<'_> {
         let [by_client, by_server] = foreign;
         let client = if by_client {
             let endpoint = foreign_endpoint(self.client(), &config, tls, self.random(Side::Client), 0);
-            let host = &mut hosts[self.flow.client];
-            host.foreign.push(StackPort::new(endpoint.map_err(|problem| self.error(problem))?));
-            Stack::Foreign(ForeignEnd::client(host.foreign.len() - 1, self.start(), self.server()))
+            let endpoint = endpoint.map_err(|problem| self.error(problem))?;
+            let endpoint = StackPort::add(&mut hosts[self.flow.client].endpoints.foreign, endpoint);
+            Stack::Foreign(OtherEnd::client(endpoint, self.start(), self.server()))
         } else {
             self.quic_client(&mut hosts[self.flow.client], &config, tls)
         };
         let host = &mut hosts[self.flow.server];
         let server = if by_server {
-            Stack::Foreign(ForeignEnd::server(self.foreign_server(host, config, tls)?))
+            Stack::Foreign(OtherEnd::server(self.foreign_server(host, config, tls)?))
         } else {
             Stack::Quic(QuicEnd::server(self.server_endpoint(host, config, tls)?))
         };
@@ -373,8 +364,8 @@ impl Plan<'_> {
         }
         let local = self.server();
         let endpoint = foreign_endpoint(local, &config, tls, self.random(Side::Server), self.on_port);
-        host.foreign.push(StackPort::new(endpoint.map_err(|problem| self.error(problem))?));
-        let index = host.foreign.len() - 1;
+        let endpoint = endpoint.map_err(|problem| self.error(problem))?;
+        let index = StackPort::add(&mut host.endpoints.foreign, endpoint);
         host.servers.insert(local.port(), (index, config, self.flow.alpn()));
         Ok(index)
     }
@@ -410,21 +401,24 @@ impl Plan<'_> {
             interest: self.interest,
             ..EndpointOptions::new(local, tls.clone())
         };
-        host.endpoints.push(QuicPort::new(Endpoint::new(options, self.random(Side::Server))));
-        let index = host.endpoints.len() - 1;
+        let endpoint = Endpoint::new(options, self.random(Side::Server));
+        let index = StackPort::add(&mut host.endpoints.quic, endpoint);
         host.servers.insert(local.port(), (index, config, alpn));
         Ok(index)
     }
 
-    fn tcp(&self) -> Result<[Stack; 2], RunError> {
+    /// The two ends of a flow over TCP, each with an endpoint of its own.
+    fn tcp(&self, hosts: &mut [Draft]) -> Result<[Stack; 2], RunError> {
         let config = Arc::new(self.tcp_config()?);
-        let start = self.start();
-        let name = &self.flow.name;
-        let client = TcpEnd::client(self.connections(&config, Side::Client), start, self.ports, name);
-        let server =
-            TcpEnd::server(self.connections(&config, Side::Server), self.ports, name, self.client().ip())
-                .ok_or_else(|| self.error(format!("no controller {:?}", config.controller.name)))?;
-        Ok([Stack::Tcp(Box::new(client)), Stack::Tcp(Box::new(server))])
+        let [client, server] = [Side::Client, Side::Server].map(|side| self.connections(&config, side));
+        let client = tcp::Endpoint::client(client, self.ports);
+        let client = StackPort::add(&mut hosts[self.flow.client].endpoints.tcp, client);
+        let server = tcp::Endpoint::server(server, self.client().ip(), self.ports)
+            .ok_or_else(|| self.error(format!("no controller {:?}", config.controller.name)))?;
+        let handle = transport::Stack::next_active(&server);
+        let mut server = OtherEnd::server(StackPort::add(&mut hosts[self.flow.server].endpoints.tcp, server));
+        server.handle = handle;
+        Ok([Stack::Tcp(OtherEnd::client(client, self.start(), self.server())), Stack::Tcp(server)])
     }
 
     /// How an end's connections are made, when they are.
@@ -433,31 +427,26 @@ impl Plan<'_> {
         let (client, server) = (self.client(), self.server());
         let (seed, interest, name) = (self.seed, self.interest, self.flow.name.clone());
         let cookie_key = Stream::seed_for(seed, &format!("flow {name} cookies"));
-        let make = move |now: Time, index: usize| {
+        let make = move |now: Time, index: usize, remote: Option<SocketAddr>| {
             // The first has the random stream of a flow, as that of QUIC has.
             let random = if index == 0 {
                 Stream::new(seed, &format!("flow {name} {side}"))
             } else {
                 Stream::new(seed, &format!("flow {name} {side} connection {index}"))
             };
-            let (mut local, listens) = if side == Side::Client { (client, false) } else { (server, true) };
-            if !listens {
-                local.set_port(ports.of(index));
-            }
-            let config = Arc::clone(&config);
+            let local = remote.map_or(server, |_| SocketAddr::new(client.ip(), ports.of(index)));
             let setup = tcp::Setup {
                 local,
-                config,
+                config: Arc::clone(&config),
                 random,
                 interest,
                 tls: tls.clone(),
                 cookie_key,
                 initial_sequence: None,
             };
-            if listens {
-                tcp::Connection::listen(setup)
-            } else {
-                tcp::Connection::connect(now, setup, server)
+            match remote {
+                Some(remote) => tcp::Connection::connect(now, setup, remote),
+                None => tcp::Connection::listen(setup),
             }
         };
         let count = usize::from(self.ports.count);
@@ -467,7 +456,7 @@ impl Plan<'_> {
     fn end(
         &self,
         shared: &Rc<Shared<'_>>,
-        (side, local): (Side, SocketAddr),
+        side: Side,
         stack: Stack,
         application: Box<dyn transport::Application>,
     ) -> End {
@@ -475,7 +464,7 @@ impl Plan<'_> {
         End {
             flow: self.index,
             side,
-            local,
+            ports: if side == Side::Client { self.ports } else { Ports::one(self.server().port()) },
             stack,
             application,
             opens_at: Some(self.start()).filter(|at| side == Side::Client && *at != Time::NEVER),

@@ -573,7 +573,9 @@ mod tests {
             let names: Vec<String> = (0..2 + below(7)).map(|node| node.to_string()).collect();
             let count = names.len();
             let mut topology = Topology::default();
-            names.iter().for_each(|name| drop(topology.add_node(name).unwrap()));
+            for name in &names {
+                topology.add_node(name).unwrap();
+            }
             for link in 0..below(6) {
                 let from = below(count as u64);
                 let to = (from + 1 + below(count as u64 - 1)) % count;

@@ -79,8 +79,8 @@ impl transport::Connection for Connection {
         Snapshot { counters: self.stats().into(), window: self.flight().0, close }
     }
     #[inline]
-    fn log(&mut self) -> Option<&mut trace::Log> {
-        Some(Connection::log(self))
+    fn records(&mut self) -> Option<(usize, &mut trace::Log)> {
+        Some((0, self.log()))
     }
     fn take_secrets(&mut self) -> Vec<String> {
         Connection::take_secrets(self).iter().map(ToString::to_string).collect()

@@ -1,8 +1,12 @@
 //! The TCP connections of a flow, presented to its application as streams.
 
 use crate::event::{self, NO_CODE};
-use crate::{CloseReason, Connection};
-use transport::{Data, Event, MAX_CONNECTIONS, PathView, Priority, Read, StreamError, Transport};
+use crate::{CloseReason, Connection, Transmit};
+use std::net::SocketAddr;
+use transport::{
+    Application, Counters, Data, Event, MAX_CONNECTIONS, PathView, Priority, Read, Snapshot, StreamError,
+    Transport,
+};
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
@@ -14,9 +18,9 @@ const fn tcp_stream(index: usize) -> StreamId {
     StreamId::new(Side::Client, Direction::Bidirectional, index as u64)
 }
 
-/// Creates the TCP connection with an index: an active open at the client, a passive open at the server. Returns `None`
-/// if its options cannot be used.
-pub type ConnectionFactory = Box<dyn Fn(Time, usize) -> Option<Connection>>;
+/// Creates the TCP connection with an index: an active open to the given address, or a passive open without one. Returns
+/// `None` if its options cannot be used.
+pub type ConnectionFactory = Box<dyn Fn(Time, usize, Option<SocketAddr>) -> Option<Connection>>;
 
 /// One TCP connection of a flow.
 struct Slot {
@@ -43,6 +47,8 @@ pub struct TcpConnections {
     limit: usize,
     alpn: &'static [u8],
     make: ConnectionFactory,
+    /// At the client: the address of the server, once the host has opened the first connection.
+    remote: Option<SocketAddr>,
     slots: Vec<Option<Slot>>,
     /// Connections that may have events or segments to send, each listed once.
     touched: Vec<usize>,
@@ -65,6 +71,7 @@ impl TcpConnections {
             limit: limit.clamp(1, MAX_CONNECTIONS),
             alpn,
             make,
+            remote: None,
             slots: Vec::new(),
             touched: Vec::new(),
             opened: 0,
@@ -76,9 +83,15 @@ impl TcpConnections {
         }
     }
 
+    /// Opens the first connection: to this address at the client. `None` if it cannot be created.
+    pub(crate) fn open_first(&mut self, now: Time, remote: Option<SocketAddr>) -> Option<&mut Connection> {
+        self.remote = remote;
+        self.get_or_create(now, 0)
+    }
+
     /// The connection with an index, created now if necessary. `None` if the index exceeds the limit, or if it cannot
     /// be created.
-    pub fn get_or_create(&mut self, now: Time, index: usize) -> Option<&mut Connection> {
+    pub(crate) fn get_or_create(&mut self, now: Time, index: usize) -> Option<&mut Connection> {
         if index >= self.limit {
             return None;
         }
@@ -86,7 +99,7 @@ impl TcpConnections {
             self.slots.resize_with(index + 1, || None);
         }
         if self.slots[index].is_none() {
-            let connection = (self.make)(now, index)?;
+            let connection = (self.make)(now, index, self.remote)?;
             self.slots[index] = Some(Slot { connection, touched: false, due: Time::NEVER });
         }
         self.get(index)
@@ -94,7 +107,7 @@ impl TcpConnections {
 
     /// The connection with an index. It is marked as touched: it may have events or segments to send.
     #[inline]
-    pub fn get(&mut self, index: usize) -> Option<&mut Connection> {
+    pub(crate) fn get(&mut self, index: usize) -> Option<&mut Connection> {
         let slot = self.slots.get_mut(index)?.as_mut()?;
         if !slot.touched {
             slot.touched = true;
@@ -103,39 +116,47 @@ impl TcpConnections {
         Some(&mut slot.connection)
     }
 
-    /// All connections with their indices.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &Connection)> {
-        let slots = self.slots.iter().enumerate();
-        slots.filter_map(|(index, slot)| Some((index, &slot.as_ref()?.connection)))
+    fn iter(&self) -> impl Iterator<Item = &Connection> {
+        self.slots.iter().flatten().map(|slot| &slot.connection)
     }
 
-    /// The index of the next touched connection, if any. It stays next until [`TcpConnections::put_back`].
+    /// Whether a connection may have events or segments to send.
     #[inline]
-    pub fn next_touched(&self) -> Option<usize> {
-        self.touched.first().copied()
+    pub(crate) fn is_touched(&self) -> bool {
+        !self.touched.is_empty()
     }
-    /// The touched connection being served.
+    /// The touched connection being served, with its index.
     #[inline]
-    pub fn attended(&mut self, index: usize) -> Option<&mut Connection> {
-        self.slots.get_mut(index)?.as_mut().map(|slot| &mut slot.connection)
+    fn first_touched(&mut self) -> Option<(usize, &mut Connection)> {
+        let index = *self.touched.first()?;
+        self.slots[index].as_mut().map(|slot| (index, &mut slot.connection))
     }
-    /// Ends the service of the connection from [`TcpConnections::next_touched`]: it has no more events or segments now.
+
+    /// The next segment of the connection being served, with its local address. `None` if it has nothing more to send;
+    /// if it has events or records, it is to be served again.
     #[inline]
-    pub fn put_back(&mut self, index: usize) {
-        self.touched.retain(|other| *other != index);
-        if let Some(Some(slot)) = self.slots.get_mut(index) {
-            slot.touched = false;
-            slot.due = slot.connection.wake_at().unwrap_or(Time::NEVER);
+    pub(crate) fn transmit(&mut self, now: Time, out: &mut Vec<u8>) -> Option<(SocketAddr, Transmit)> {
+        let (index, connection) = self.first_touched()?;
+        if let Some(transmit) = connection.transmit(now, out) {
+            return Some((connection.local(), transmit));
         }
+        if !connection.has_news() {
+            let due = connection.wake_at().unwrap_or(Time::NEVER);
+            self.touched.remove(0);
+            if let Some(slot) = &mut self.slots[index] {
+                (slot.touched, slot.due) = (false, due);
+            }
+        }
+        None
     }
 
     /// The earliest timer of all connections; [`Time::NEVER`] if there is none.
     #[inline]
-    pub fn wake_at(&self) -> Time {
+    pub(crate) fn wake_at(&self) -> Time {
         self.slots.iter().flatten().map(|slot| slot.due).min().unwrap_or(Time::NEVER)
     }
     /// Wakes the connections whose timers have expired.
-    pub fn wake(&mut self, now: Time) {
+    pub(crate) fn wake(&mut self, now: Time) {
         for index in 0..self.slots.len() {
             if self.slots[index].as_ref().is_some_and(|slot| slot.due <= now)
                 && let Some(connection) = self.get(index)
@@ -155,13 +176,13 @@ impl TcpConnections {
         }
     }
 
-    /// The next event of a connection, as a stream event.
-    pub fn poll_event(&mut self, index: usize) -> Option<Event> {
+    /// The next event of the connection being served, as a stream event.
+    fn next_event(&mut self) -> Option<Event> {
         if let Some(event) = self.pending.take() {
             return Some(event);
         }
-        let stream = tcp_stream(index);
-        while let Some(event) = self.attended(index)?.poll_event() {
+        while let (index, Some(event)) = self.first_touched().map(|(index, c)| (index, c.poll_event()))? {
+            let stream = tcp_stream(index);
             match event {
                 event::Event::Connected => return Some(self.on_connected(index)),
                 event::Event::Readable => return Some(Event::Readable(stream)),
@@ -169,8 +190,8 @@ impl TcpConnections {
                 event::Event::Delivered => return Some(Event::Delivered(stream)),
                 event::Event::Ended => {
                     self.over += 1;
-                    let reason = self.attended(index)?.close_reason();
-                    if reason.is_some_and(CloseReason::is_broken) {
+                    let (_, connection) = self.first_touched()?;
+                    if connection.close_reason().is_some_and(CloseReason::is_broken) {
                         return Some(Event::Reset { stream, code: NO_CODE });
                     }
                 }
@@ -194,6 +215,43 @@ impl TcpConnections {
         }
         self.pending = Some(event).filter(|_| self.side == Side::Server);
         Event::Connected
+    }
+}
+
+impl transport::Connection for TcpConnections {
+    #[inline]
+    fn poll_event(&mut self) -> Option<Event> {
+        self.next_event()
+    }
+    #[inline]
+    fn tell(&mut self, now: Time, event: &Event, application: &mut dyn Application) {
+        application.on_event(now, event, &mut TcpTransport { connections: self, now });
+    }
+    fn wake(&mut self, now: Time, application: &mut dyn Application) {
+        application.on_wake(now, &mut TcpTransport { connections: self, now });
+    }
+    fn close(&mut self, now: Time, code: u64, reason: &str) {
+        TcpConnections::close(self, now, code, reason);
+    }
+    fn is_over(&self) -> bool {
+        self.ended_reported
+    }
+    /// The sums over all connections, and the first unclean end, or else the last one.
+    fn snapshot(&self, no_error: u64) -> Snapshot {
+        let (mut counters, mut window, mut close) = (Counters::default(), 0, None);
+        for connection in self.iter() {
+            counters.add(connection.stats().into());
+            window += connection.flight().0;
+            let unclean = matches!(close, Some((_, false)));
+            if let Some(reason) = connection.close_reason().filter(|_| !unclean) {
+                close = Some((reason.to_string(), reason.is_clean(no_error)));
+            }
+        }
+        Snapshot { counters, window, close }
+    }
+    #[inline]
+    fn records(&mut self) -> Option<(usize, &mut trace::Log)> {
+        self.first_touched().map(|(index, connection)| (index, connection.log()))
     }
 }
 
@@ -280,7 +338,7 @@ impl Transport for TcpTransport<'_> {
         self.connections.close(self.now, code, reason);
     }
     fn acked_bytes(&self) -> u64 {
-        self.connections.iter().map(|(_, connection)| connection.acked_bytes()).sum()
+        self.connections.iter().map(Connection::acked_bytes).sum()
     }
     /// Writes into the log of the first connection.
     fn tell(&mut self, event: trace::Event) {
@@ -294,10 +352,13 @@ impl Transport for TcpTransport<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::Ipv4Addr;
     use std::sync::Arc;
 
+    const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 2);
+
     fn connections(limit: usize) -> TcpConnections {
-        let make = |now: Time, index: usize| {
+        let make = |now: Time, index: usize, remote: Option<SocketAddr>| {
             let setup = crate::Setup {
                 local: ([10, 0, 0, 1], 1 + index as u16).into(),
                 config: Arc::default(),
@@ -312,7 +373,7 @@ mod tests {
                 cookie_key: 0,
                 initial_sequence: None,
             };
-            Connection::connect(now, setup, ([10, 0, 0, 2], 2).into())
+            Connection::connect(now, setup, remote?)
         };
         TcpConnections::new(Side::Client, limit, b"test", Box::new(make))
     }
@@ -320,7 +381,7 @@ mod tests {
     #[test]
     fn there_is_a_stream_for_each_connection() {
         let mut connections = connections(2);
-        assert!(connections.get_or_create(Time::ZERO, 0).is_some());
+        assert!(connections.open_first(Time::ZERO, Some(SERVER)).is_some());
         let mut transport = TcpTransport { connections: &mut connections, now: Time::ZERO };
         let second = StreamId::from_value(4);
         assert_eq!(transport.open(Direction::Unidirectional), Ok(TCP_STREAM));
@@ -339,19 +400,29 @@ mod tests {
         assert_eq!((transport.max_datagram_size(), transport.alpn()), (None, None));
     }
 
+    /// Serves the connections until none is touched; returns their events.
+    fn serve(connections: &mut TcpConnections) -> Vec<Event> {
+        let mut events = Vec::new();
+        while connections.is_touched() {
+            events.extend(std::iter::from_fn(|| connections.next_event()));
+            while connections.transmit(Time::ZERO, &mut Vec::new()).is_some() {}
+        }
+        events
+    }
+
     #[test]
     fn a_flow_has_ended_when_all_its_connections_have() {
         let mut connections = connections(3);
-        connections.get_or_create(Time::ZERO, 0).unwrap();
+        connections.open_first(Time::ZERO, Some(SERVER)).unwrap();
         let mut transport = TcpTransport { connections: &mut connections, now: Time::ZERO };
         transport.open(Direction::Bidirectional).unwrap();
         let second = transport.open(Direction::Bidirectional).unwrap();
         transport.reset(second, 0).unwrap();
-        assert_eq!(connections.poll_event(1), None);
+        assert_eq!(serve(&mut connections), []);
         let mut transport = TcpTransport { connections: &mut connections, now: Time::ZERO };
         transport.close(0, "done");
         assert_eq!(transport.open(Direction::Bidirectional), Err(StreamError::LimitReached));
-        assert_eq!(connections.poll_event(0), Some(Event::Ended));
-        assert_eq!((connections.poll_event(0), connections.poll_event(1)), (None, None));
+        assert_eq!(serve(&mut connections), [Event::Ended]);
+        assert_eq!(serve(&mut connections), []);
     }
 }

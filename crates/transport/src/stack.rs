@@ -13,7 +13,7 @@ pub struct Handle {
 impl Handle {
     /// The connection that is in a slot, the `generation`-th that is there.
     #[inline]
-    pub fn new(slot: u32, generation: u32) -> Handle {
+    pub const fn new(slot: u32, generation: u32) -> Handle {
         Handle { slot, generation }
     }
     /// The number of its slot: connections that are there at one time have different ones, and the numbers are small.
@@ -82,8 +82,9 @@ pub trait Connection {
     fn is_over(&self) -> bool;
     /// What it has counted, and why it ended. `no_error`: the code with which its application closes when nothing is wrong.
     fn snapshot(&self, no_error: u64) -> Snapshot;
-    /// Its records, if it writes any.
-    fn log(&mut self) -> Option<&mut trace::Log> {
+    /// Its records, if it writes any, with the index of the connection on the wire: 0 unless its streams are connections of
+    /// their own.
+    fn records(&mut self) -> Option<(usize, &mut trace::Log)> {
         None
     }
     /// The secrets of TLS that were logged since the last call, as lines of SSLKEYLOGFILE (RFC 9850).

@@ -1,17 +1,13 @@
-//! One end of a flow: an endpoint of either protocol, and the application on it.
+//! One end of a flow: a connection of an endpoint, and the application on it.
 
-mod ports;
 mod stacked;
-mod tcp;
 
-pub(crate) use ports::Ports;
-pub(crate) use stacked::{Foreign, ForeignEnd, QuicEnd, QuicPort, StackPort, Stage};
-pub(crate) use tcp::{TcpEnd, connection_name};
+pub(crate) use stacked::{Endpoints, Foreign, NO_FLOW, OtherEnd, Place, QuicEnd, StackPort, Stage};
 
 use crate::shared::Shared;
 use ::quic::{MigrateError, Migration};
-use network::{Exits, NodeId, Packet, Port, Protocol};
-use std::net::SocketAddr;
+use network::{NodeId, Packet, Port, Protocol};
+use tcp::Ports;
 use transport::{Application, Counters, Load, Part, Progress, Report, Snapshot, Tally};
 use units::{Duration, Time, Timers};
 use wire::Side;
@@ -35,12 +31,24 @@ pub(crate) struct EndReport {
     pub subject: u32,
 }
 
-/// What carries one end.
+/// The connection of an end, by the kind of its endpoint.
 pub(crate) enum Stack {
     Quic(QuicEnd),
-    Tcp(Box<TcpEnd>),
-    /// An endpoint that somebody else wrote.
-    Foreign(ForeignEnd),
+    Tcp(OtherEnd),
+    /// Of a foreign stack.
+    Foreign(OtherEnd),
+}
+
+impl Stack {
+    /// The place of its endpoint.
+    #[inline]
+    pub(crate) fn place(&self) -> Place {
+        match self {
+            Stack::Quic(end) => Place::Quic(end.endpoint),
+            Stack::Tcp(end) => Place::Tcp(end.endpoint),
+            Stack::Foreign(end) => Place::Foreign(end.endpoint),
+        }
+    }
 }
 
 /// A side as records know it.
@@ -51,11 +59,12 @@ pub(crate) fn traced(side: Side) -> trace::Side {
     }
 }
 
-/// One end of a flow: an endpoint with its connection, or those of TCP, and the application on it.
+/// One end of a flow: a connection of one of the host's endpoints, and the application on it.
 pub(crate) struct End {
     pub flow: usize,
     pub side: Side,
-    pub local: SocketAddr,
+    /// The ports that its packets arrive at.
+    pub ports: Ports,
     pub stack: Stack,
     pub application: Box<dyn Application>,
     /// At a client: when it opens the connection, if that is known.
@@ -78,8 +87,7 @@ impl End {
         let time = |at: Option<Time>| at.unwrap_or(Time::NEVER);
         let stack = match &self.stack {
             Stack::Quic(end) => end.wake_at(),
-            Stack::Tcp(end) => end.wake_at(),
-            Stack::Foreign(end) => end.wake_at(),
+            Stack::Tcp(end) | Stack::Foreign(end) => end.wake_at(),
         };
         let at = stack.min(time(self.stop)).min(time(self.application.wake_at()));
         (at != Time::NEVER).then_some(at)
@@ -95,14 +103,6 @@ impl End {
         }
     }
 
-    /// The ports at which it takes packets.
-    pub(crate) fn ports(&self) -> Ports {
-        match &self.stack {
-            Stack::Tcp(end) if self.side == Side::Client => end.ports(),
-            _ => Ports::one(self.local.port()),
-        }
-    }
-
     #[inline]
     pub(crate) fn quic(&self) -> Option<&QuicEnd> {
         match &self.stack {
@@ -110,17 +110,13 @@ impl End {
             _ => None,
         }
     }
-    pub(crate) fn report(
-        &mut self,
-        now: Time,
-        (endpoints, foreign): (&[QuicPort], &[StackPort<Foreign>]),
-    ) -> EndReport {
+    pub(crate) fn report(&mut self, now: Time, endpoints: &Endpoints) -> EndReport {
         let Report { progress, tally, load, parts } = self.application.report(now);
         let no_error = self.application.no_error();
         let Snapshot { counters, window, close } = match &self.stack {
-            Stack::Quic(end) => end.report(endpoints, no_error),
-            Stack::Tcp(end) => end.report(no_error),
-            Stack::Foreign(end) => end.report(foreign, no_error),
+            Stack::Quic(end) => end.report(&endpoints.quic, no_error),
+            Stack::Tcp(end) => end.report(&endpoints.tcp, no_error),
+            Stack::Foreign(end) => end.report(&endpoints.foreign, no_error),
         };
         EndReport {
             flow: self.flow,
@@ -142,8 +138,7 @@ impl End {
         self.opens_at = Some(at);
         match &mut self.stack {
             Stack::Quic(end) => end.open(at),
-            Stack::Tcp(end) => end.open(at),
-            Stack::Foreign(end) => end.open(at),
+            Stack::Tcp(end) | Stack::Foreign(end) => end.open(at),
         }
     }
 
@@ -151,45 +146,34 @@ impl End {
     pub(crate) fn migrate(
         &mut self,
         now: Time,
-        endpoints: &mut [QuicPort],
+        endpoints: &mut Endpoints,
         to: (NodeId, Port),
         how: Migration,
     ) -> Result<(), MigrateError> {
         let Stack::Quic(end) = &self.stack else { return Ok(()) };
-        self.moved |= end.migrate(now, &mut endpoints[end.endpoint].endpoint, to, how)?;
+        self.moved |= end.migrate(now, &mut endpoints.quic[end.endpoint].endpoint, to, how)?;
         Ok(())
     }
 
-    /// Takes a TCP segment, and lets everybody do what there is to do.
-    pub(crate) fn receive_tcp(&mut self, now: Time, packet: Packet, shared: &Shared<'_>, exits: &mut Exits) {
-        if let Stack::Tcp(end) = &mut self.stack {
-            end.receive(now, (packet, self.side), exits);
-        }
-        self.drain_tcp(now, shared, exits);
-    }
-
     /// Does what is due; what follows from it at an endpoint is still to be done. `index`: the end's place.
-    pub(crate) fn wake(
-        &mut self,
-        now: Time,
-        index: usize,
-        (endpoints, foreign): (&mut [QuicPort], &mut [StackPort<Foreign>]),
-        shared: &Shared<'_>,
-    ) {
+    pub(crate) fn wake(&mut self, now: Time, index: usize, endpoints: &mut Endpoints, shared: &Shared<'_>) {
         let stop = self.stop.is_some_and(|at| at <= now);
         if stop {
             self.stop = None;
         }
-        let application = &mut *self.application;
+        let (application, due) = (&mut *self.application, (stop, self.flow));
         match &mut self.stack {
             Stack::Quic(end) => {
-                let port = &mut endpoints[end.endpoint];
-                end.wake(now, (stop, self.flow), (port, index), application, shared);
+                let port = &mut endpoints.quic[end.endpoint];
+                end.wake(now, due, (port, index), application, shared);
             }
-            Stack::Tcp(end) => end.wake(now, (stop, self.flow), application, shared),
+            Stack::Tcp(end) => {
+                let port = &mut endpoints.tcp[end.endpoint];
+                end.wake(now, due, (port, index), application, shared);
+            }
             Stack::Foreign(end) => {
-                let port = &mut foreign[end.endpoint];
-                end.wake(now, (stop, self.flow), (port, index), application, shared);
+                let port = &mut endpoints.foreign[end.endpoint];
+                end.wake(now, due, (port, index), application, shared);
             }
         }
     }

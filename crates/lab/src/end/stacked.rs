@@ -8,6 +8,7 @@ use network::{Exits, NodeId, Packet, Port, port_address};
 use quic::{Endpoint, MigrateError, Migration, Opening};
 use std::cell::RefCell;
 use std::net::SocketAddr;
+use trace::Log;
 use transport::{Application, Connection, Datagram, Handle, Stack, Transmit};
 use units::{Duration, Time, Timers};
 
@@ -24,9 +25,9 @@ pub(crate) struct StackEnd<O> {
 
 /// A connection of ours.
 pub(crate) type QuicEnd = StackEnd<Opening>;
-/// A connection of a stack that somebody else wrote; it is opened to an address.
-pub(crate) type ForeignEnd = StackEnd<SocketAddr>;
-/// An endpoint that somebody else wrote.
+/// A connection over TCP, or of a foreign stack; it is opened to an address.
+pub(crate) type OtherEnd = StackEnd<SocketAddr>;
+/// An endpoint of a foreign stack.
 pub(crate) type Foreign = Box<dyn Stack<Connection = dyn Connection, Opening = SocketAddr>>;
 
 impl<O> StackEnd<O> {
@@ -69,7 +70,7 @@ impl<O> StackEnd<O> {
         if let Some((_, opening)) = self.opening.take_if(|(at, _)| *at <= now) {
             match port.endpoint.connect(now, *opening) {
                 Ok(handle) => {
-                    port.assign(handle, index);
+                    assign(&mut port.ends, handle, index);
                     self.handle = Some(handle);
                 }
                 Err(problem) => {
@@ -115,12 +116,45 @@ pub(crate) struct StackPort<S> {
     pub endpoint: S,
     /// The connections by their slots, and the ends that they belong to.
     ends: Vec<(Handle, u32)>,
+    /// The number of its timer.
+    timer: usize,
     /// When its timer goes off.
-    pub armed: Option<Time>,
+    armed: Option<Time>,
 }
 
-/// An endpoint of ours.
-pub(crate) type QuicPort = StackPort<Endpoint>;
+/// The endpoints of a host.
+#[derive(Default)]
+pub(crate) struct Endpoints {
+    pub quic: Vec<StackPort<Endpoint>>,
+    pub tcp: Vec<StackPort<tcp::Endpoint>>,
+    pub foreign: Vec<StackPort<Foreign>>,
+}
+
+/// One of a host's endpoints: its kind, and its number among those of its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    Quic(usize),
+    Tcp(usize),
+    Foreign(usize),
+}
+
+impl Endpoints {
+    /// The places of all endpoints, in the order of their timers, the first of which has this number.
+    pub(crate) fn set_timers(&mut self, first: usize) -> Vec<Place> {
+        let mut places = Vec::new();
+        let mut number = |place| {
+            places.push(place);
+            first + places.len() - 1
+        };
+        (0..).zip(&mut self.quic).for_each(|(at, port)| port.timer = number(Place::Quic(at)));
+        (0..).zip(&mut self.tcp).for_each(|(at, port)| port.timer = number(Place::Tcp(at)));
+        (0..).zip(&mut self.foreign).for_each(|(at, port)| port.timer = number(Place::Foreign(at)));
+        places
+    }
+}
+
+/// No connection begins now, since no packet has come.
+pub(crate) const NO_FLOW: u32 = u32::MAX;
 
 /// What a host lets an endpoint act on.
 pub(crate) struct Stage<'s, 'a> {
@@ -148,24 +182,15 @@ struct Serving<'s, 'a> {
 }
 
 impl<S: Stack> StackPort<S> {
-    pub(crate) fn new(endpoint: S) -> StackPort<S> {
-        StackPort { endpoint, ends: Vec::new(), armed: None }
+    /// Adds an endpoint to those of its kind; returns its number.
+    pub(crate) fn add(ports: &mut Vec<StackPort<S>>, endpoint: S) -> usize {
+        ports.push(StackPort { endpoint, ends: Vec::new(), timer: 0, armed: None });
+        ports.len() - 1
     }
 
-    /// A connection is that of an end.
-    fn assign(&mut self, handle: Handle, end: usize) {
-        assign(&mut self.ends, handle, end);
-    }
-
-    /// When it is to be woken: later than now, so that the clock always goes on.
-    #[inline]
-    pub(crate) fn wake_at(&self, now: Time) -> Option<Time> {
-        self.endpoint.wake_at().map(|at| at.max(now + Duration::from_nanos(1)))
-    }
-
-    /// Takes a packet.
-    #[inline]
-    pub(crate) fn receive(&mut self, now: Time, packet: &mut Packet) {
+    /// Takes a packet, and does all that follows from it.
+    #[inline(always)]
+    pub(crate) fn accept(&mut self, now: Time, mut packet: Packet, stage: Stage<'_, '_>) {
         let (hole, damage) = (packet.hole(), packet.damage());
         let datagram = Datagram {
             local: packet.destination,
@@ -176,15 +201,29 @@ impl<S: Stack> StackPort<S> {
             damage,
         };
         self.endpoint.receive(now, datagram);
+        stage.exits.recycle(std::mem::take(&mut packet.bytes));
+        self.drain(now, packet.flow, stage);
     }
 
-    /// Lets the connections and their applications do all that they have to do now. `flow`: the number of the packet that was taken
-    /// just now; a connection that is new is that of its flow.
+    /// Does what is due at this time, and all that follows from it.
     #[inline(always)]
+    pub(crate) fn wake(&mut self, now: Time, stage: Stage<'_, '_>) {
+        self.endpoint.wake(now);
+        self.drain(now, NO_FLOW, stage);
+    }
+
+    /// Lets the connections and their applications do all that they have to do now, and sets the timer: later than now, so that
+    /// the clock always goes on. `flow` is the number of the packet that was taken just now: a new connection is that of its flow.
+    #[inline(never)]
     pub(crate) fn drain(&mut self, now: Time, flow: u32, stage: Stage<'_, '_>) {
         let Stage { ends, flows, timers, shared, exits } = stage;
         let mut host = Serving { flow, known: &mut self.ends, ends, flows, timers, shared, exits };
         transport::serve(&mut self.endpoint, &mut host, now);
+        let at = self.endpoint.wake_at().map(|at| at.max(now + Duration::from_nanos(1)));
+        if at != self.armed {
+            self.armed = at;
+            host.timers.set(self.timer, at);
+        }
     }
 }
 
@@ -276,6 +315,9 @@ impl End {
         {
             packet.leave_by(port);
         }
+        if matches!(self.stack, super::Stack::Tcp(_)) {
+            packet.carry_tcp();
+        }
         if self.captured {
             self.capture(now, packet, shared);
         }
@@ -285,8 +327,10 @@ impl End {
     #[inline(always)]
     fn attend<C: Connection + ?Sized>(&mut self, now: Time, connection: &mut C, shared: &Shared<'_>) -> bool {
         let heard = connection.tell_all(now, &mut *self.application);
-        if connection.log().is_some_and(|log| !log.is_empty()) {
-            self.take_records(connection, shared);
+        if let Some((part, log)) = connection.records()
+            && !log.is_empty()
+        {
+            self.take_records(part, log, shared);
         }
         if let Some(capture) = &shared.capture {
             self.take_secrets(connection, capture, shared);
@@ -301,10 +345,10 @@ impl End {
     }
 
     #[inline(never)]
-    fn take_records<C: Connection + ?Sized>(&self, connection: &mut C, shared: &Shared<'_>) {
-        let Some(log) = connection.log() else { return };
+    fn take_records(&self, part: usize, log: &mut Log, shared: &Shared<'_>) {
         let mut recorder = shared.recorder.borrow_mut();
-        shared.note_records(recorder.take(self.subject, log));
+        let subject = if part == 0 { self.subject } else { recorder.part(self.subject, part) };
+        shared.note_records(recorder.take(subject, log));
     }
 
     #[inline(never)]
@@ -327,16 +371,14 @@ impl End {
         let last = Box::new(connection.snapshot(self.application.no_error()));
         match &mut self.stack {
             super::Stack::Quic(end) => end.last = Some(last),
-            super::Stack::Foreign(end) => end.last = Some(last),
-            super::Stack::Tcp(_) => {}
+            super::Stack::Tcp(end) | super::Stack::Foreign(end) => end.last = Some(last),
         }
     }
 
     fn set_handle(&mut self, handle: Handle) {
         match &mut self.stack {
             super::Stack::Quic(end) => end.handle = Some(handle),
-            super::Stack::Foreign(end) => end.handle = Some(handle),
-            super::Stack::Tcp(_) => {}
+            super::Stack::Tcp(end) | super::Stack::Foreign(end) => end.handle = Some(handle),
         }
     }
 }

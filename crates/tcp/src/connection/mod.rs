@@ -271,14 +271,29 @@ impl Connection {
     pub fn segment_size(&self) -> u64 {
         u64::from(self.negotiated.mss)
     }
+    /// The local address.
+    #[inline]
+    pub(crate) fn local(&self) -> SocketAddr {
+        self.local
+    }
     /// The trace events.
     pub fn log(&mut self) -> &mut Log {
         &mut self.log
     }
+    /// Whether both directions have ended and the application has read the end, without closing the connection first.
+    #[inline]
+    fn is_finished(&self) -> bool {
+        self.is_over() && self.end_was_read && self.close_reason.is_none()
+    }
+    /// Whether there are events or records to take.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        !self.events.is_empty() || !self.log.is_empty() || self.is_finished()
+    }
     /// The next event.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
-        if self.events.is_empty() && self.is_over() && self.end_was_read && self.close_reason.is_none() {
-            // Both directions have ended and the application has read the end without closing the connection first.
+        if self.events.is_empty() && self.is_finished() {
             self.finish(self.now, CloseReason::Finished);
         }
         self.events.pop_front()

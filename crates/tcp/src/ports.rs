@@ -1,42 +1,41 @@
-//! The ports of a flow's client.
+//! The client's ports of a flow.
 
-/// The ports that a client uses, one for each connection: the first has one of the range in which every flow has one, those
-/// behind it are in a row.
+/// The client's ports, one for each connection of a flow: the port of the first connection, and a range for the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ports {
+pub struct Ports {
     /// The port of the first connection.
     pub first: u16,
-    /// The port of the second one.
+    /// The port of the second connection, and the first of the range.
     pub more: u16,
-    /// How many there are, at least 1.
+    /// The number of connections, at least 1.
     pub count: u16,
 }
 
 impl Ports {
-    /// Those of a flow that has one connection.
-    pub(crate) fn one(first: u16) -> Ports {
+    /// The port of a flow with a single connection.
+    pub fn one(first: u16) -> Ports {
         Ports { first, more: first, count: 1 }
     }
 
-    /// The port of a connection.
-    pub(crate) fn of(self, connection: usize) -> u16 {
+    /// The port of the connection with an index.
+    pub fn of(self, connection: usize) -> u16 {
         match connection {
             0 => self.first,
             _ => self.more + (connection - 1) as u16,
         }
     }
 
-    /// The connection that a port is of.
+    /// The index of the connection at a port.
     #[inline]
-    pub(crate) fn connection(self, port: u16) -> Option<usize> {
+    pub fn connection(self, port: u16) -> Option<usize> {
         if port == self.first {
             return Some(0);
         }
         port.checked_sub(self.more).filter(|at| at + 1 < self.count).map(|at| usize::from(at) + 1)
     }
 
-    /// All of them.
-    pub(crate) fn all(self) -> impl Iterator<Item = u16> {
+    /// All ports, in the order of the connections.
+    pub fn all(self) -> impl Iterator<Item = u16> {
         (0..usize::from(self.count)).map(move |connection| self.of(connection))
     }
 }
