@@ -229,7 +229,7 @@ impl Connection {
 
     /// Marks everything in flight in a space for retransmission, without signalling congestion.
     #[cold]
-    fn lose_all(&mut self, now: Time, kind: SpaceKind) {
+    pub(super) fn lose_all(&mut self, now: Time, kind: SpaceKind) {
         let Some((space, path, mut owners)) = split!(self, kind) else { return };
         let newest = space.sent.next_number();
         let frames: Vec<SentFrame> =
