@@ -1,11 +1,11 @@
-//! A hash of the simulator's sources: a finished run of a sweep is that of the program that made it, and the version alone
-//! stays the same while the program is worked on.
+//! Computes a hash of the simulator's sources. A sweep reuses only runs of the same program, and the version alone does not
+//! change during development.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Crates that are above this one: what they do changes no run.
+/// Crates above this one, which affect no run.
 const ABOVE: [&str; 4] = ["live", "python", "script", "tidy"];
 
 fn main() -> io::Result<()> {
@@ -14,7 +14,7 @@ fn main() -> io::Result<()> {
         fs::read_dir(&crates)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
     folders.retain(|path| !ABOVE.iter().any(|name| path.ends_with(name)));
     let mut places: Vec<PathBuf> = folders.iter().map(|folder| folder.join("src")).collect();
-    // Libraries decide on sizes too.
+    // Libraries affect sizes, too.
     places.push(crates.join("../Cargo.lock"));
     places.retain(|place| place.exists());
     places.sort();
@@ -28,7 +28,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// A file, or the files of a folder in the order of their names.
+/// Adds a file, or all files of a folder in the order of their names.
 fn add(place: &Path, crates: &Path, hash: &mut Fnv) -> io::Result<()> {
     if place.is_dir() {
         let mut inside: Vec<PathBuf> =
@@ -36,7 +36,7 @@ fn add(place: &Path, crates: &Path, hash: &mut Fnv) -> io::Result<()> {
         inside.sort();
         return inside.iter().try_for_each(|place| add(place, crates, hash));
     }
-    // Not where the checkout is.
+    // The place of the checkout does not count.
     let name = place.strip_prefix(crates).unwrap_or(place).to_string_lossy().replace('\\', "/");
     let contents = fs::read(place)?;
     for part in [name.as_bytes(), &contents] {
@@ -46,7 +46,7 @@ fn add(place: &Path, crates: &Path, hash: &mut Fnv) -> io::Result<()> {
     Ok(())
 }
 
-/// FNV-1a with 128 bits (draft-eastlake-fnv): it tells sources apart, and is no protection against who wants a collision.
+/// FNV-1a with 128 bits (draft-eastlake-fnv). It distinguishes sources, but does not resist deliberate collisions.
 struct Fnv(u128);
 
 impl Fnv {

@@ -1,14 +1,14 @@
-//! A packet capture of a run: pcapng with the TLS secrets inside, as Wireshark and tshark read it.
+//! A packet capture of a run: pcapng with TLS secrets, for Wireshark and tshark.
 //!
-//! The file is written as the packets come and in their order, and nothing is held back but one buffer. Secrets have a
-//! block of their own at the place where they became known (draft-ietf-opsawg-pcapng, sections 4.1 to 4.7).
+//! Packets are written at once and in order, through one buffer. Secrets are in blocks of their own, at the place where they
+//! became known (draft-ietf-opsawg-pcapng, sections 4.1 to 4.7).
 //!
-//! What makes tshark open everything in one pass is the order, which is up to the caller. The secrets of a level, those
-//! of both sides, must stand before the first packet of that level, and the server's Initial before its Handshake
-//! packets. A packet that comes too early is not opened, and tshark 4.0 then opens none of that level any more, in a
-//! second pass neither. Both hold by themselves if packets are captured where they are sent, before anything can lose
-//! or reorder them, and an endpoint's new secrets are written before the packets that it sent at that time: whoever
-//! sends the first packet of a level knows the secrets of both sides by then (RFC 9001 section 4.1.4).
+//! The caller is responsible for an order in which tshark decrypts everything in one pass: the secrets of both sides for a
+//! level precede the first packet of that level, and the server's Initial precedes its Handshake packets. Otherwise,
+//! tshark 4.0 decrypts no packet of that level, not even in a second pass. The order is right if packets are captured where
+//! they are sent, before the network can lose or reorder them, and if an endpoint's new secrets are written before the
+//! packets that it sent at the same time: the sender of the first packet of a level knows the secrets of both sides (RFC
+//! 9001 section 4.1.4).
 
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
@@ -26,25 +26,25 @@ use wire::header::Header;
 use wire::ip::{self, IpError};
 use wire::{Damage, Ecn, Side};
 
-/// Nanoseconds: a power of ten with this negative exponent.
+/// The resolution of timestamps: 10^-9 s.
 const NANOSECONDS: u8 = 9;
-/// `"TLSK"`: the secrets are lines of an NSS key log.
+/// The type of secrets that are lines of an NSS key log: `"TLSK"`.
 const TLS_KEY_LOG: u32 = 0x544c_534b;
 
-/// The type of a block with secrets, which `pcap_file` does not know.
+/// The type of a block with secrets, which `pcap_file` does not support.
 const DECRYPTION_SECRETS: u32 = 10;
 
-/// What a router's stack would write first; the simulated network does not count hops.
+/// The usual initial hop limit. The simulated network does not count hops.
 const HOP_LIMIT: u8 = 64;
-/// Where the checksum stands in a TCP header (RFC 9293 section 3.1).
+/// The offset of the checksum in a TCP header (RFC 9293 section 3.1).
 const TCP_CHECKSUM: usize = 16;
 /// The size of the buffer in front of the file.
 const BUFFER: usize = 128 * 1024;
 
-/// A capture that is being written. Writes to what is behind are large: a buffer around a file is not needed.
+/// A capture that is written. It has a buffer of its own, so the writer needs none.
 pub struct Capture<W: Write> {
     out: PcapNgWriter<BufWriter<W>>,
-    /// The packet that is written next.
+    /// The buffer for the next packet.
     packet: Vec<u8>,
     failed: Option<io::ErrorKind>,
 }
@@ -56,17 +56,17 @@ impl<W: Write> std::fmt::Debug for Capture<W> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a capture: one section with one interface.
+    /// Starts a capture with one section and one interface.
     ///
     /// # Errors
-    /// What the writer behind answered.
+    /// An error of the writer.
     pub fn new(out: W) -> io::Result<Capture<W>> {
         let section = SectionHeaderBlock {
             endianness: Endianness::Little,
             options: vec![SectionHeaderOption::UserApplication(Cow::Borrowed("quiclab"))],
             ..SectionHeaderBlock::default()
         };
-        // Packets that begin with the IP header, without a link layer, and no limit on their length.
+        // Packets start with the IP header, without a link layer, and have any length.
         let mut interface = InterfaceDescriptionBlock::new(DataLink::RAW, 0);
         interface.options.push(InterfaceDescriptionOption::IfTsResol(NANOSECONDS));
         let out = BufWriter::with_capacity(BUFFER, out);
@@ -77,17 +77,17 @@ impl<W: Write> Capture<W> {
         Ok(capture)
     }
 
-    /// Adds secrets: lines of an NSS key log, as `CLIENT_HANDSHAKE_TRAFFIC_SECRET <client random> <secret>`. They must
-    /// come before the packets that need them, see above. Empty text leaves no trace.
+    /// Adds secrets: lines of an NSS key log, like `CLIENT_HANDSHAKE_TRAFFIC_SECRET <client random> <secret>`. They must
+    /// precede the packets that need them. Empty text adds nothing.
     ///
     /// # Errors
-    /// What the writer behind answered; `InvalidInput` for more than 4 GB.
+    /// An error of the writer; `InvalidInput` for more than 4 GB.
     pub fn secrets(&mut self, lines: &str) -> io::Result<()> {
         self.alive()?;
         if lines.is_empty() {
             return Ok(());
         }
-        // A line without its end would run into the first line of the next block.
+        // Without a newline, the last line would continue in the next block.
         let end = if lines.ends_with('\n') { "" } else { "\n" };
         let length = length_of(lines.len() + end.len())?;
         let head = [TLS_KEY_LOG.to_le_bytes(), length.to_le_bytes()].concat();
@@ -98,8 +98,8 @@ impl<W: Write> Capture<W> {
     /// Adds a UDP datagram in an IP packet. `ecn` is the field of the IP header in its two low bits.
     ///
     /// # Errors
-    /// What the writer behind answered; `InvalidInput` if the addresses are of two families or the datagram is too
-    /// long for IP, and then the capture goes on without it.
+    /// An error of the writer; `InvalidInput` if the addresses are of two families or the datagram is too long for IP, in
+    /// which case the capture continues without it.
     pub fn packet(
         &mut self,
         now: Time,
@@ -113,8 +113,8 @@ impl<W: Write> Capture<W> {
         self.write(now, ip::headers_size(source) + bytes.len(), None, |body| packet.encode(body))
     }
 
-    /// Adds a TCP segment in an IP packet, with its checksum. Of one that was altered on its way the checksum is wrong, and
-    /// a comment says why.
+    /// Adds a TCP segment in an IP packet, with its checksum. A segment that was altered on the way has a wrong checksum and a
+    /// comment.
     ///
     /// # Errors
     /// Those of [`Capture::packet`].
@@ -129,7 +129,7 @@ impl<W: Write> Capture<W> {
         let ecn = Ecn::from_bits(ecn);
         let packet = ip::TcpPacket { source, destination, ecn, dscp: 0, hop_limit: HOP_LIMIT, segment };
         let length = ip_header_size(source) + segment.len();
-        let comment = damage.map(|damage| words(damage, "TCP segment"));
+        let comment = damage.map(|damage| comment_of(damage, "TCP segment"));
         let cut = comment.as_deref().map(|comment| (length, comment));
         self.write(now, length, cut, |body| {
             packet.encode(body)?;
@@ -141,9 +141,9 @@ impl<W: Write> Capture<W> {
         })
     }
 
-    /// Adds a datagram that was altered on its way: what stands before the altered QUIC packet, cut off there, with a
-    /// comment. The rest would do harm: tshark 4.0 takes key phase and packet number out of a header before it knows
-    /// whether the packet opens, and if it believes in wrong ones, it opens nothing of that direction from there on.
+    /// Adds a datagram that was altered on the way, with a comment. It is cut off before the altered QUIC packet, since tshark
+    /// 4.0 trusts key phase and packet number before it decrypts a packet. Wrong ones would keep it from decrypting all later
+    /// packets of that direction.
     ///
     /// # Errors
     /// Those of [`Capture::packet`].
@@ -159,11 +159,11 @@ impl<W: Write> Capture<W> {
         let packet = ip::Packet { source, destination, ecn, dscp: 0, hop_limit: HOP_LIMIT, payload: bytes };
         let headers = ip::headers_size(source);
         let cut = headers + before_damage(bytes, damage);
-        let comment = words(damage, "UDP payload");
+        let comment = comment_of(damage, "UDP payload");
         self.write(now, headers + bytes.len(), Some((cut, &comment)), |body| packet.encode(body))
     }
 
-    /// Adds a packet of this length, which `encode` appends. With `cut`, only so many bytes of it, and a comment.
+    /// Adds a packet of this length, which `encode` writes. `cut` is the number of bytes to keep, and a comment.
     fn write(
         &mut self,
         now: Time,
@@ -193,10 +193,10 @@ impl<W: Write> Capture<W> {
         written
     }
 
-    /// Ends the capture and gives back the writer behind, flushed.
+    /// Ends the capture and returns the flushed writer.
     ///
     /// # Errors
-    /// What the writer behind answered.
+    /// An error of the writer.
     pub fn finish(self) -> io::Result<W> {
         self.alive()?;
         let mut out = self.out.into_inner().into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -217,20 +217,20 @@ impl<W: Write> Capture<W> {
     }
 }
 
-/// Where a packet was altered, for a comment.
-fn words(damage: Damage, of: &str) -> String {
+/// The comment of an altered packet.
+fn comment_of(damage: Damage, of: &str) -> String {
     match damage {
         Damage { first, last } if first == last => format!("altered underway: byte {first} of the {of}"),
         Damage { first, last } => format!("altered underway: bytes {first} to {last} of the {of}"),
     }
 }
 
-/// The bytes of an IP header without options.
+/// The size of an IP header without options.
 fn ip_header_size(address: SocketAddr) -> usize {
     ip::headers_size(address) - ip::UDP_SIZE
 }
 
-/// The length of the packets in a datagram that come before the first altered one (RFC 9000 section 12.2).
+/// The length of the QUIC packets before the first altered one in a datagram (RFC 9000 section 12.2).
 fn before_damage(bytes: &[u8], damage: Damage) -> usize {
     let mut start = 0;
     // A short header ends the datagram, whatever the length of its connection id.
@@ -244,7 +244,7 @@ fn before_damage(bytes: &[u8], damage: Damage) -> usize {
     start
 }
 
-/// The error of the writer behind.
+/// The error of the writer.
 fn io_error(error: PcapError) -> io::Error {
     match error {
         PcapError::IoError(error) => error,
@@ -252,7 +252,7 @@ fn io_error(error: PcapError) -> io::Error {
     }
 }
 
-/// A length that fits a block with all that stands around it.
+/// The length of a part of a block, which must leave room for the other parts.
 fn length_of(length: usize) -> io::Result<u32> {
     const MOST: usize = u32::MAX as usize - 1024;
     match u32::try_from(length) {
@@ -261,9 +261,8 @@ fn length_of(length: usize) -> io::Result<u32> {
     }
 }
 
-/// Whether a secret is known here before any packet of its level reaches the client, where packets are captured: so a
-/// reader knows the keys before the packets. That of 0-RTT is the client's, who sends it first; all others are known to
-/// the server first.
+/// Whether this side knows a secret first. It writes the secret, so that the keys precede all packets of their level, which
+/// are captured at the client. The client is the first to know the secret of 0-RTT, and the server all others.
 pub(crate) fn is_first_at(side: Side, secret: &str) -> bool {
     (side == Side::Client) == secret.starts_with("CLIENT_EARLY_TRAFFIC_SECRET")
 }

@@ -1,28 +1,29 @@
-//! The TLS side of a scenario: one context for each application protocol that its flows agree on.
+//! The TLS contexts of a scenario, one for each application protocol of its flows.
 
 use crate::error::RunError;
 use crate::scenario::{Flow, Protocol, Scenario};
 use tls::Context;
 
-/// What needs time to make, and is shared by all runs of a scenario.
+/// The TLS contexts that all runs of a scenario share, since they take time to make.
 #[derive(Clone)]
 pub(crate) struct Contexts {
     options: tls::Options,
     seed: u64,
-    made: Vec<(&'static [u8], Context)>,
+    /// The contexts by application protocol.
+    contexts: Vec<(&'static [u8], Context)>,
 }
 
 impl Contexts {
-    /// Contexts for all flows. Certificates come from the scenario's own seed: they are the same for all runs of a
-    /// sweep.
+    /// Makes the contexts for all flows. Certificates depend on the scenario's own seed, so that all runs of a sweep share
+    /// them.
     pub(crate) fn new(scenario: &Scenario) -> Result<Contexts, RunError> {
         Contexts::make(tls::Options::from(&scenario.tls), scenario.seed, protocols(scenario))
     }
 
-    /// Whether these are the contexts of a scenario, but for its seed.
+    /// Whether these are the contexts of a scenario, apart from its seed.
     pub(crate) fn fit(&self, scenario: &Scenario) -> bool {
         self.options == tls::Options::from(&scenario.tls)
-            && self.made.iter().map(|(protocol, _)| *protocol).eq(protocols(scenario))
+            && self.contexts.iter().map(|(protocol, _)| *protocol).eq(protocols(scenario))
     }
 
     fn make(
@@ -35,23 +36,23 @@ impl Contexts {
                 .map(|context| (protocol, context))
                 .map_err(RunError::Tls)
         };
-        let made = protocols.into_iter().map(context).collect::<Result<_, _>>()?;
-        Ok(Contexts { options, seed, made })
+        let contexts = protocols.into_iter().map(context).collect::<Result<_, _>>()?;
+        Ok(Contexts { options, seed, contexts })
     }
 
-    /// The same with packets that are really protected, as captures ask for.
+    /// The contexts with real packet protection, which captures need.
     pub(crate) fn protected(&self) -> Result<Contexts, RunError> {
         if self.options.protection == tls::Protection::Tls {
             return Ok(self.clone());
         }
         let options = tls::Options { protection: tls::Protection::Tls, ..self.options.clone() };
-        Contexts::make(options, self.seed, self.made.iter().map(|(protocol, _)| *protocol))
+        Contexts::make(options, self.seed, self.contexts.iter().map(|(protocol, _)| *protocol))
     }
 
     /// The context of a flow.
     pub(crate) fn get(&self, flow: &Flow) -> Option<&Context> {
-        let wanted = flow.alpn();
-        self.made.iter().find(|(protocol, _)| *protocol == wanted).map(|(_, context)| context)
+        let alpn = flow.alpn();
+        self.contexts.iter().find(|(protocol, _)| *protocol == alpn).map(|(_, context)| context)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whether anything in a scenario draws at random: if not, the run is the same whatever its seed.
+//! Finds out whether anything in a scenario is random. If not, its run is the same for all seeds.
 
 use crate::error::RunError;
 use crate::graph::Network;
@@ -7,9 +7,9 @@ use crate::scenario::{Flow, Protocol, Scenario};
 use random::Watch;
 use trace::Interest;
 
-/// Whether a run of the scenario depends on its seed. All that draws is made once, and nothing is run.
+/// Whether a run of the scenario depends on its seed. All random components are built once, and nothing is run.
 ///
-/// What always draws and changes no size and no time is left out: connection ids, keys, initial sequence numbers.
+/// Random values that affect no size and no time do not count: connection ids, keys, initial sequence numbers.
 ///
 /// # Errors
 /// If an option cannot be used.
@@ -17,7 +17,7 @@ pub fn draws(scenario: &Scenario) -> Result<bool, RunError> {
     let scenario = &*scenario.unfolded();
     let watch = Watch::default();
     for flow in &scenario.flows {
-        // The ends are kept until it is known whether they have kept a stream.
+        // A component that keeps its stream may draw later, so it must live until the watch is asked.
         let _ends = traffic::build(flow.application.name, &flow.application.arguments, watch.stream());
         if watch.draws() || endpoint_draws(flow) {
             return Ok(true);
@@ -32,8 +32,8 @@ pub fn draws(scenario: &Scenario) -> Result<bool, RunError> {
     Network { scenario, seed: scenario.seed, interest: Interest::default() }.draws()
 }
 
-/// Whether the endpoints of a flow draw what changes sizes or times: their controllers, and packet numbers that are left out,
-/// which are gaps in all ACK frames. Of code from outside nothing is known, so it may.
+/// Whether the endpoints of a flow draw values that affect sizes or times. These are controllers, and skipped packet
+/// numbers, which are gaps in all ACK frames. Code from outside may always draw.
 fn endpoint_draws(flow: &Flow) -> bool {
     let (options, skips) = match flow.protocol {
         Protocol::Quic => (&flow.transport, flow.transport.flag("skip_packet_numbers")),

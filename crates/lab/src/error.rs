@@ -1,34 +1,34 @@
-//! Why a run gives no outcome.
+//! The errors of runs.
 
 use std::path::PathBuf;
 use std::{fmt, io};
 
-/// Why there is no outcome.
+/// The reason why a run has no outcome.
 #[derive(Debug)]
 pub enum RunError {
-    /// The network of the scenario is none.
+    /// The network of the scenario is invalid.
     Topology(network::TopologyError),
     /// A part of the scenario cannot be built.
     Component {
-        /// Which part.
+        /// The part: `link cell forward`.
         place: String,
-        /// What is wrong with it.
+        /// The problem, in one line.
         problem: String,
     },
-    /// A component from outside of the lab failed.
+    /// A component from outside the lab failed.
     Outside {
-        /// What it said.
+        /// The message of the component.
         problem: String,
     },
-    /// The simulation cannot go on.
+    /// The simulation cannot continue.
     Network(network::RunError),
     /// The TLS options cannot be used.
     Tls(tls::Error),
     /// A result could not be written.
     Output {
-        /// Where to.
+        /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
     /// The caller asked to stop.

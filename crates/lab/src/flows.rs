@@ -1,24 +1,24 @@
-//! The numbers by which the network knows whose packets are whose.
+//! The numbers of the senders of packets in the network.
 
 use crate::scenario::Scenario;
 use wire::Side;
 
-/// The number of the packets that one end of a flow sends.
+/// The number of one end of a flow, which its packets carry.
 pub(crate) fn end_number(flow: usize, side: Side) -> u32 {
     2 * flow as u32 + u32::from(side == Side::Server)
 }
 
-/// The number of the packets that the other end of a flow sends to this one.
+/// The number of the other end of a flow.
 pub(crate) fn other_end(flow: usize, side: Side) -> u32 {
     end_number(flow, if side == Side::Client { Side::Server } else { Side::Client })
 }
 
-/// The number by which the network knows the packets of the sender of cross traffic at this place: after all ends.
+/// The number of a sender of cross traffic, behind those of all ends.
 pub(crate) fn cross_number(scenario: &Scenario, index: usize) -> u32 {
     (2 * scenario.flows.len() + index) as u32
 }
 
-/// The numbers by which the network knows the packets of flows and of cross traffic, by their names.
+/// The numbers of all ends and senders of cross traffic, with their names.
 pub(crate) fn flow_numbers(scenario: &Scenario) -> Vec<(String, u32)> {
     let flows = scenario.flows.iter().enumerate();
     let ends = flows.flat_map(|(index, flow)| {
@@ -29,13 +29,13 @@ pub(crate) fn flow_numbers(scenario: &Scenario) -> Vec<(String, u32)> {
     ends.chain(cross).collect()
 }
 
-/// The end that is sent packets of this number.
+/// The receiving end of packets with this number.
 #[inline]
 pub(crate) fn end_of(flows: &[(u32, u32)], flow: u32) -> Option<usize> {
     find(flows, flow, |from, to| (from.wrapping_sub(to) / 2) as usize).map(|index| index as usize)
 }
 
-/// The value of a key in a sorted list. The keys mostly follow one another: `guess` says where one is, counted from the first.
+/// The value of a key in a sorted list. Keys are mostly consecutive: `guess` estimates the distance from the first key to a key.
 #[inline]
 pub(crate) fn find<K: Copy + Ord, V: Copy>(
     list: &[(K, V)],

@@ -1,4 +1,4 @@
-//! Endpoints that somebody else wrote, made from the options of a flow.
+//! Builds endpoints of other stacks from the options of a flow.
 
 use crate::end::Foreign;
 use crate::scenario::QUINN_CONTROLLERS;
@@ -7,7 +7,7 @@ use quic::Config;
 use random::Stream;
 use std::net::SocketAddr;
 
-/// An endpoint of quinn-proto. `max_connections`: as a server it takes so many; 0: it is a client's.
+/// Builds an endpoint of quinn-proto. `max_connections`: the most connections of a server; 0 for a client.
 pub(crate) fn quinn(
     local: SocketAddr,
     config: &Config,
@@ -23,11 +23,11 @@ pub(crate) fn quinn(
 const CONTROLLERS: [(&str, Controller); 2] =
     [(QUINN_CONTROLLERS[0], Controller::NewReno), (QUINN_CONTROLLERS[1], Controller::Cubic)];
 
-/// The options that quinn-proto has too.
+/// The options that quinn-proto has, too.
 fn options(config: &Config) -> Options {
     let payload = u64::from(config.max_udp_payload);
-    // RFC 9002 section 7.2.
-    let by_default = (10 * payload).min((2 * payload).max(14_720));
+    // RFC 9002 section 7.2: "ten times the maximum datagram size".
+    let initial_window = (10 * payload).min((2 * payload).max(14_720));
     let streams = [
         config.initial_max_stream_data_bidi_local,
         config.initial_max_stream_data_bidi_remote,
@@ -36,7 +36,7 @@ fn options(config: &Config) -> Options {
     let controller = CONTROLLERS.iter().find(|(name, _)| *name == config.controller.name);
     Options {
         controller: controller.map_or(Controller::NewReno, |(_, controller)| *controller),
-        initial_window: config.initial_window.map_or(by_default, |packets| packets * payload),
+        initial_window: config.initial_window.map_or(initial_window, |packets| packets * payload),
         initial_rtt: config.initial_rtt,
         max_udp_payload: config.max_udp_payload,
         mtu_discovery: config.mtu_discovery,

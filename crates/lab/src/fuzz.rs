@@ -1,31 +1,31 @@
-//! An entry point for fuzzing: any text is a scenario or is refused in one line, and what is accepted can be written, read
-//! again, built, and run. The property tests of this crate and the fuzz target call the same function.
+//! An entry point for fuzzing: any text is a scenario or an error of one line, and a scenario can be written, read again,
+//! built, and run. The property tests of this crate and the fuzz target call the same function.
 
 use crate::scenario::{Scenario, Template};
 use crate::{RunError, Stepper, check};
 use std::path::Path;
 use units::{Duration, Time};
 
-/// The virtual time for which a run is tried, unless more than 20,000 timers and packets are in it.
+/// The virtual time of a run, which ends after 20,000 timers and packets at the latest.
 const SPAN: Duration = Duration::from_millis(100);
-/// The longest document that is tried: longer ones are slow, and find no more.
+/// The longest document: longer ones are slow, and find no more mistakes.
 const LONGEST: usize = 20_000;
 
 /// The outcome for a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// There is a mistake in it.
+    /// It has a mistake.
     Refused,
-    /// It was read, and cannot be built (files or certificates do not fit, say), or its run fails.
+    /// It is valid, but cannot be built, for example because of its certificates, or its run fails.
     Failed,
-    /// It ran for the time that is tried.
+    /// It ran.
     Ran,
 }
 
-/// Reads a document, whose files are beside `origin`, and does with it what a command would.
+/// Reads, writes, builds and runs a document, whose files are beside `origin`.
 ///
 /// # Panics
-/// If an error has more than one line, or what was accepted is not the same when it is written and read again.
+/// If an error has more than one line, or if a scenario that is written and read again differs.
 pub fn scenario(text: &str, origin: &Path) -> Verdict {
     if text.len() > LONGEST {
         return Verdict::Refused;
@@ -35,7 +35,7 @@ pub fn scenario(text: &str, origin: &Path) -> Verdict {
         Err(error) => return refused(&error.to_string()),
     };
     let again = Scenario::parse(&scenario.to_toml(), origin, &[]);
-    assert_eq!(again.as_ref(), Ok(&scenario), "read again, it is another");
+    assert_eq!(again.as_ref(), Ok(&scenario), "written and read again");
     if let Err(error) = Template::parse(text, origin, &[]) {
         refused(&error.to_string());
     }
@@ -57,9 +57,9 @@ fn run(scenario: &Scenario) -> Result<(), RunError> {
     run.run_until(Time::ZERO + SPAN, || false)
 }
 
-/// An error is one line, of a length that can be read.
-fn refused(said: &str) -> Verdict {
-    assert!(!said.is_empty() && !said.chars().any(char::is_control), "{said:?}");
-    assert!(said.len() < 4_000, "{said}");
+/// Checks that an error is one line of readable length.
+fn refused(error: &str) -> Verdict {
+    assert!(!error.is_empty() && !error.chars().any(char::is_control), "{error:?}");
+    assert!(error.len() < 4_000, "{error}");
     Verdict::Refused
 }

@@ -1,4 +1,4 @@
-//! From a scenario to its network: carriers and middleboxes at rest, with hosts from elsewhere.
+//! Builds the network of a scenario: carriers and middleboxes, with hosts that the caller provides.
 
 use crate::error::RunError;
 use crate::flows::flow_numbers;
@@ -10,22 +10,22 @@ use random::{Stream, Watch};
 use trace::Interest;
 use units::parameter::Arguments;
 
-/// What the network of a scenario is made from, beside the scenario itself.
+/// The inputs of a network.
 #[derive(Debug, Clone, Copy)]
 pub struct Network<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
     /// The seed of the run.
     pub seed: u64,
-    /// What carriers and middleboxes note in their logs.
+    /// The kinds of events in the logs of carriers and middleboxes.
     pub interest: Interest,
 }
 
 impl Network<'_> {
-    /// The network at rest, with a host at each node for which `host` gives one.
+    /// Builds the network, with a host at each node for which `host` returns one.
     ///
     /// # Errors
-    /// If an option cannot be used: a malformed trace, say.
+    /// If an option is invalid, for example a malformed trace.
     pub fn world<H: network::Node>(
         &self,
         mut host: impl FnMut(usize) -> Option<H>,
@@ -51,14 +51,14 @@ impl Network<'_> {
     pub(crate) fn draws(&self) -> Result<bool, RunError> {
         let watch = Watch::default();
         let stream = |_: &str| watch.stream();
-        // They are kept until it is known whether they have kept a stream.
+        // A component that keeps its stream may draw later, so it must live until the watch is asked.
         let _media = self.media(&stream)?;
         let boxes = (0..self.scenario.nodes.len()).map(|node| self.middlebox(node, &stream));
         let _boxes = boxes.collect::<Result<Vec<_>, _>>()?;
         Ok(watch.draws() || self.directions(Link::draws)?.contains(&true))
     }
 
-    /// The result of `make` for each direction of each link: 2 x link for forward, 2 x link + 1 for backward.
+    /// Calls `make` for each direction of each link: at 2 x link is forward, at 2 x link + 1 backward.
     fn directions<T>(&self, make: fn(&LinkOptions<'_>) -> Result<T, BuildError>) -> Result<Vec<T>, RunError> {
         let mut all = Vec::with_capacity(2 * self.scenario.links.len());
         let flows = flow_numbers(self.scenario);
@@ -82,9 +82,6 @@ impl Network<'_> {
     }
 
     fn media(&self, stream: &dyn Fn(&str) -> Stream) -> Result<Vec<Box<dyn medium::Medium>>, RunError> {
-        if self.scenario.media.is_empty() {
-            return Ok(Vec::new());
-        }
         let flows = flow_numbers(self.scenario);
         let build = |medium: &Medium| {
             let name = format!("medium {}", medium.name);

@@ -1,4 +1,4 @@
-//! Scenario file to world, world to run, run to results.
+//! Reads scenario files, builds their networks, and runs them.
 
 pub mod capture;
 mod contexts;

@@ -1,15 +1,15 @@
-//! The word that somebody probably meant.
+//! Finds the word that a mistyped one probably stands for.
 
-/// Words longer than this are not compared: nobody mistypes them, and the comparison is quadratic.
+/// The longest word that is compared, since the comparison takes quadratic time.
 const LONGEST: usize = 64;
 
-/// The nearest of `words` to `word`, if one is near: at most a third of its letters are other ones. Letters of another
-/// case, and `-` for `_`, cost nothing. Of several equally near ones it is the first.
+/// The nearest of `words` to `word`, or the first of several, if at most a third of its letters differ. Case is ignored,
+/// and `-` equals `_`.
 pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = folded(word)?;
     let near = words.into_iter().filter_map(|known| {
         let letters = folded(known)?;
-        // Letters to insert, remove, replace, or swap with their neighbour, to make one word of the other.
+        // The letters to insert, remove, replace, or swap with their neighbour.
         let distance = strsim::osa_distance(&word, &letters);
         let length = letters.chars().count();
         let allowed = (word.chars().count().max(length) / 3).max(1);

@@ -1,4 +1,4 @@
-//! Flows that start when another one is over.
+//! Flows that start when another one has ended.
 
 use crate::scenario::Scenario;
 use units::Duration;
@@ -10,16 +10,16 @@ pub(crate) struct Start {
     pub flow: usize,
     /// The node of its client.
     pub client: usize,
-    /// How long it waits from now on.
+    /// The time from now until its start.
     pub wait: Duration,
 }
 
-/// The order of flows.
+/// Flows that wait for others.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    /// Flows that wait, with the number of the flow that they wait for, sorted by that.
+    /// The waiting flows, sorted by the number of the flow that each waits for, which comes first.
     waiting: Vec<(usize, Start)>,
-    /// Flows whose time has come.
+    /// Flows that may start.
     ready: Vec<Start>,
 }
 
@@ -33,19 +33,19 @@ impl Order {
         Order { waiting, ready: Vec::new() }
     }
 
-    /// A flow is over.
+    /// Makes the flows ready that waited for the end of this one.
     pub(crate) fn on_end(&mut self, flow: usize) {
         let from = self.waiting.partition_point(|(before, _)| *before < flow);
         let to = self.waiting.partition_point(|(before, _)| *before <= flow);
         self.ready.extend(self.waiting[from..to].iter().map(|(_, start)| *start));
     }
 
-    /// Whether a flow may start.
+    /// Whether any flow may start.
     pub(crate) fn has_ready(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// The flows that may start, each once.
+    /// Takes the flows that may start.
     pub(crate) fn take_ready(&mut self) -> Vec<Start> {
         std::mem::take(&mut self.ready)
     }

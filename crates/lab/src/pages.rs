@@ -1,4 +1,4 @@
-//! What the pages of a flow are drawn from: numbers to compare a model with its laws.
+//! The random numbers behind the pages of a flow, to compare a model with its distributions.
 
 use crate::error::RunError;
 use crate::scenario::Scenario;
@@ -6,11 +6,11 @@ use crate::world::application_stream;
 use pages::Quantity;
 use units::parameter::{Component, Value};
 
-/// The most numbers of a quantity.
+/// The maximum number of draws of a quantity.
 pub const MAX_DRAWS: usize = 100_000_000;
 
-/// The first `count` numbers of each quantity that the model of a flow's web pages draws, before they are rounded: bytes,
-/// objects or seconds. They are the numbers that a run of the scenario draws. Of pages out of a file there are none.
+/// The first `count` draws of each quantity in the model of a flow's web pages, before rounding: bytes, objects or seconds.
+/// A run of the scenario draws the same numbers. Pages from a file have no quantities.
 ///
 /// # Errors
 /// [`RunError::Component`] if no flow has this name, if its application has no web pages, or for more than

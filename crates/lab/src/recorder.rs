@@ -1,15 +1,15 @@
-//! From the logs of endpoints and links to the sinks.
+//! Moves records from the logs of endpoints and networks to the sinks.
 
 use std::collections::BTreeMap;
 use std::io;
 use trace::{Fan, Log, Role, Sink, Subjects};
 
-/// The name of a connection of a flow in the tables: that of the flow for the first one, with an index for the others.
+/// The name of a connection of a flow in tables: `get` for the first one, `get#1` and so on for the others.
 pub(crate) fn connection_name(flow: &str, index: usize) -> String {
     if index == 0 { flow.to_owned() } else { format!("{flow}#{index}") }
 }
 
-/// The sinks of a run and the subjects that they know.
+/// The sinks of a run, and the subjects of their records.
 pub(crate) struct Recorder<'a> {
     sinks: Fan<'a>,
     subjects: Subjects,
@@ -39,10 +39,10 @@ impl<'a> Recorder<'a> {
             subjects.register(&name, role)
         })
     }
-    /// Takes what waits in a log.
+    /// Moves the records of a log to the sinks.
     pub(crate) fn take(&mut self, subject: u32, log: &mut Log) -> io::Result<()> {
         let subject = self.subjects.get(subject);
-        // Where they lie: an event is large, and nothing here keeps it.
+        // By reference, since an event is large and no sink keeps it.
         for record in log.drain().as_slice() {
             self.sinks.record(subject, record)?;
         }

@@ -1,4 +1,4 @@
-//! The run: the loop with its progress, and what comes out of it.
+//! Runs a scenario, reports progress, and collects the results.
 
 use crate::capture::Capture;
 use crate::contexts::Contexts;
@@ -23,51 +23,52 @@ use std::rc::Rc;
 use trace::columns::{Columns, Table};
 use trace::qlog::{self, Qlog};
 use trace::{Fan, Log, Role};
+use units::parameter::Value;
 use units::{Rate, Size, Time, fault};
 use wire::Side;
 
-/// Timers and packets between two looks at progress: some milliseconds of real time.
+/// Timers and packets between two reports of progress: a few milliseconds of real time.
 const BUDGET: u64 = 20_000;
 
-/// What is wanted of a run beside its summary.
+/// The options of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The seed, instead of the scenario's.
+    /// The seed; default: the scenario's.
     pub seed: Option<u64>,
-    /// Whether the tables that the scenario's `[record]` names are kept.
+    /// Whether to keep the tables that the scenario's `[record]` names.
     pub tables: bool,
-    /// A folder into which one qlog file per connection end is written.
+    /// A folder for one qlog file per connection end.
     pub qlog: Option<PathBuf>,
-    /// A file into which the packets of all clients are captured (pcapng, with the TLS secrets inside). The run then has
-    /// the protection `tls`, whatever the scenario says: packets of the same sizes at the same times, and ones that a
-    /// reader of captures can open. Of a packet that was altered underway, the capture only says so.
+    /// A file for the captured packets of all clients (pcapng, including the TLS secrets). The run then uses the protection
+    /// `tls`, whatever the scenario says: packets have the same sizes and times, and readers of captures can open them. A
+    /// packet that was altered on the way is only marked as such.
     pub pcap: Option<PathBuf>,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// The virtual time.
     pub now: Time,
-    /// When the run ends at the latest.
+    /// The latest end of the run.
     pub end: Time,
-    /// Application bytes that have come.
+    /// The received application bytes.
     pub done_bytes: u64,
-    /// How many will come in all, if that is known.
+    /// The total number of application bytes, if it is known.
     pub total_bytes: Option<u64>,
 }
 
-/// What a run gives.
+/// The results of a run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// The summary, as JSON.
     pub summary: String,
-    /// The tables, if they were wanted.
+    /// The tables, if [`Options::tables`] is set.
     pub tables: Vec<Table>,
 }
 
-/// What a run needs that costs time to make and can be shared by all runs of a scenario, whatever their seed: TLS
-/// configurations and certificates.
+/// TLS configurations and certificates. They take time to make, and all runs of a scenario can share them, whatever their
+/// seeds.
 #[derive(Clone)]
 pub struct Prepared {
     tls: Contexts,
@@ -86,14 +87,14 @@ impl Prepared {
         &self.tls
     }
 
-    /// Whether it is what another scenario needs: the TLS options and the application protocols are the same.
+    /// Whether another scenario can use it, too: it has the same TLS options and application protocols.
     pub fn fits(&self, scenario: &Scenario) -> bool {
         self.tls.fit(scenario)
     }
 }
 
-/// Builds all that a run of the scenario needs, and runs nothing: what the document alone does not show to be wrong,
-/// a certificate chain that is too short for its certificates, say, comes out here.
+/// Builds everything for a run without running it. This finds mistakes that the reader of scenarios does not see, for
+/// example a certificate chain that is too short for its certificates.
 ///
 /// # Errors
 /// See [`RunError`].
@@ -107,8 +108,7 @@ pub fn check(scenario: &Scenario) -> Result<(), RunError> {
 /// Runs a scenario.
 ///
 /// # Errors
-/// See [`RunError`]. Files that were begun are left as they are: the caller put them where nobody takes them for
-/// results.
+/// See [`RunError`]. Unfinished files remain: the caller chose a place where nobody takes them for results.
 pub fn run(
     scenario: &Scenario,
     options: &Options,
@@ -117,7 +117,7 @@ pub fn run(
     run_prepared(scenario, &Prepared::new(scenario)?, options, progress)
 }
 
-/// [`run`] with what was prepared before.
+/// [`run`] with shared TLS configurations and certificates.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -129,7 +129,7 @@ pub fn run_prepared(
 ) -> Result<Outcome, RunError> {
     let scenario = &*scenario.unfolded();
     let mut columns = options.tables.then(|| Columns::new(column_options(scenario)));
-    // The schema is that of QUIC.
+    // The schema of qlog has no TCP.
     let tcp = scenario.flows.iter().filter(|flow| flow.protocol == Protocol::Tcp).flat_map(|flow| {
         (0..flow.connections()).map(|index| crate::recorder::connection_name(&flow.name, index))
     });
@@ -149,7 +149,7 @@ pub fn run_prepared(
     let finished = execute(scenario, prepared, options, fan, progress)?;
     Ok(Outcome {
         summary: summary::render(scenario, &finished),
-        tables: columns.map_or(Vec::new(), |columns| wanted(scenario, columns.into_tables())),
+        tables: columns.map_or(Vec::new(), |columns| recorded(scenario, columns.into_tables())),
     })
 }
 
@@ -161,26 +161,26 @@ fn execute(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Finished, RunError> {
     let seed = options.seed.unwrap_or(scenario.seed);
-    // What a run before left is not of this one.
+    // Discard a fault of an earlier run.
     let _ = fault::take();
     let shared = share(scenario, options, fan)?;
-    // A capture asks for real protection.
+    // Captures need real protection.
     let protected = options.pcap.as_ref().map(|_| prepared.tls.protected()).transpose()?;
     let tls = protected.as_ref().unwrap_or(&prepared.tls);
     let mut running = Running::new(scenario, seed, tls, &shared)?;
     let end = Time::ZERO + scenario.duration;
-    while running.go_on(end)? == Step::Budget {
-        if progress(how_far(&running.world, end)).is_break() {
+    while running.advance(end)? == Step::Budget {
+        if progress(progress_of(&running.world, end)).is_break() {
             return Err(RunError::Interrupted);
         }
     }
-    let Running { mut world, books, .. } = running;
+    let Running { mut world, subjects, .. } = running;
     world.catch_up();
-    // Where all is done before the end, that is when the books are closed.
+    // The run ends early if all flows are finished.
     let closed = if shared.unfinished.get() == 0 { world.now() } else { end };
-    let _ = progress(how_far(&world, end));
+    let _ = progress(progress_of(&world, end));
     if options.tables {
-        record_capacity(scenario, &mut world, &books, closed, &shared);
+        record_capacity(scenario, &mut world, &subjects, closed, &shared);
     }
     let mut reports: Vec<EndReport> = world.hosts_mut().flat_map(|host| host.reports(closed)).collect();
     reports.sort_by_key(|report| (report.flow, report.side));
@@ -196,16 +196,14 @@ fn execute(
     });
     let links = links.collect();
     let media = scenario.media.iter().zip(world.media()).map(|(medium, built)| {
-        let attachment = |number| {
-            let view = built.attachment(number);
-            CarrierReport {
-                stats: view.stats,
-                delays: view.delays.cloned(),
-                mean_rate: built.mean_rate(),
-                received: Some(view.received),
-            }
-        };
-        (0..medium.attachments.len()).map(attachment).collect()
+        let attachments = (0..medium.attachments.len()).map(|number| built.attachment(number));
+        let reports = attachments.map(|view| CarrierReport {
+            stats: view.stats,
+            delays: view.delays.cloned(),
+            mean_rate: built.mean_rate(),
+            received: Some(view.received),
+        });
+        reports.collect()
     });
     let media = media.collect();
     let nodes =
@@ -231,26 +229,26 @@ fn execute(
     })
 }
 
-/// A run that goes on.
+/// A run in progress.
 pub(crate) struct Running<'a> {
     pub(crate) world: World<Host<'a>>,
     agenda: Agenda,
-    books: Books,
+    subjects: LogSubjects,
     pub(crate) shared: Rc<Shared<'a>>,
 }
 
-/// The subjects of what keeps a log in the network.
-struct Books {
-    /// Of the directions of links.
+/// The subjects of the logs in the network.
+struct LogSubjects {
+    /// The subjects of the directions of links.
     links: Vec<u32>,
-    /// Of each medium, and of its attachments.
+    /// The subject of each medium, and those of its attachments.
     media: Vec<(u32, Vec<u32>)>,
-    /// Of the middleboxes.
+    /// The subjects of middleboxes.
     nodes: Vec<(NodeId, u32)>,
 }
 
-impl Books {
-    fn new(scenario: &Scenario, recorder: &mut Recorder<'_>) -> Books {
+impl LogSubjects {
+    fn new(scenario: &Scenario, recorder: &mut Recorder<'_>) -> LogSubjects {
         let mut links = Vec::new();
         for link in &scenario.links {
             for (_, direction) in DIRECTIONS {
@@ -270,11 +268,11 @@ impl Books {
         let nodes = boxes
             .map(|(index, node)| (NodeId(index as u32), recorder.register(&node.name, Role::Node)))
             .collect();
-        Books { links, media, nodes }
+        LogSubjects { links, media, nodes }
     }
 
-    /// Brings what waits in the logs of the network to the sinks.
-    fn take(&self, world: &mut World<Host<'_>>, shared: &Shared<'_>) {
+    /// Moves the records from the logs of the network to the sinks.
+    fn drain(&self, world: &mut World<Host<'_>>, shared: &Shared<'_>) {
         let mut recorder = shared.recorder.borrow_mut();
         let mut take = |subject: u32, log: &mut Log| {
             if !log.is_empty() {
@@ -305,13 +303,13 @@ impl<'a> Running<'a> {
         shared: &Rc<Shared<'a>>,
     ) -> Result<Running<'a>, RunError> {
         let world = world::build(scenario, seed, tls, shared)?;
-        let books = Books::new(scenario, &mut shared.recorder.borrow_mut());
+        let subjects = LogSubjects::new(scenario, &mut shared.recorder.borrow_mut());
         let agenda = Agenda::new(&scenario.events, || scenario.cast());
-        Ok(Running { world, agenda, books, shared: Rc::clone(shared) })
+        Ok(Running { world, agenda, subjects, shared: Rc::clone(shared) })
     }
 
-    /// Goes on up to a time, until all flows are finished, or for some milliseconds of work.
-    pub(crate) fn go_on(&mut self, until: Time) -> Result<Step, RunError> {
+    /// Advances to a time, until all flows are finished, or by a few milliseconds of work.
+    pub(crate) fn advance(&mut self, until: Time) -> Result<Step, RunError> {
         let shared = &self.shared;
         let next = self.agenda.next_at();
         let mut step = self
@@ -320,7 +318,7 @@ impl<'a> Running<'a> {
             .map_err(RunError::Network)?;
         if next <= until && matches!(step, Step::Reached | Step::Idle) {
             self.agenda.act(next, &mut self.world)?;
-            // There may be more.
+            // There may be more work.
             step = Step::Budget;
         }
         let ready = shared.order.borrow_mut().take_ready();
@@ -329,7 +327,7 @@ impl<'a> Running<'a> {
             self.world.act(node, |host, now, _| host.open(now, start.flow, now + start.wait));
             step = Step::Budget;
         }
-        self.books.take(&mut self.world, shared);
+        self.subjects.drain(&mut self.world, shared);
         if let Some(error) = shared.error.borrow_mut().take() {
             return Err(error);
         }
@@ -354,7 +352,7 @@ impl Acts for World<Host<'_>> {
     }
 }
 
-/// What the hosts share, with the capture opened.
+/// Creates the state that the hosts share, and opens the capture.
 pub(crate) fn share<'a>(
     scenario: &Scenario,
     options: &Options,
@@ -385,7 +383,7 @@ fn finish_sinks(shared: &Shared<'_>) -> Result<(), RunError> {
     shared.error.borrow_mut().take().map_or(Ok(()), Err)
 }
 
-fn how_far(world: &World<Host<'_>>, end: Time) -> Progress {
+fn progress_of(world: &World<Host<'_>>, end: Time) -> Progress {
     let clients = world.hosts().flat_map(|host| host.ends()).filter(|end| end.side == Side::Client);
     let (mut done_bytes, mut total_bytes) = (0, Some(0));
     for client in clients {
@@ -396,17 +394,17 @@ fn how_far(world: &World<Host<'_>>, end: Time) -> Progress {
     Progress { now: world.now(), end, done_bytes, total_bytes }
 }
 
-/// Records what each limited carrier could carry in each bin.
+/// Records the capacity of each limited carrier in each bin.
 fn record_capacity(
     scenario: &Scenario,
     world: &mut World<Host<'_>>,
-    books: &Books,
+    subjects: &LogSubjects,
     end: Time,
     shared: &Shared<'_>,
 ) {
     let bin = column_options(scenario).bin;
     let interest = shared.recorder.borrow().interest();
-    books.take(world, shared);
+    subjects.drain(world, shared);
     let record = |subject: u32, capacity: &dyn Fn(Time, Time) -> Option<Size>| {
         let (mut at, mut log) = (Time::ZERO, Log::new(interest));
         while at < end {
@@ -416,15 +414,15 @@ fn record_capacity(
         }
         shared.note_records(shared.recorder.borrow_mut().take(subject, &mut log));
     };
-    for (link, subject) in world.links().iter().zip(&books.links) {
+    for (link, subject) in world.links().iter().zip(&subjects.links) {
         record(*subject, &|from, to| link.capacity(from, to));
     }
-    for (medium, (subject, _)) in world.media().iter().zip(&books.media) {
+    for (medium, (subject, _)) in world.media().iter().zip(&subjects.media) {
         record(*subject, &|from, to| medium.capacity(from, to));
     }
 }
 
-/// Records what became of the objects that clients have loaded.
+/// Records the objects that clients have loaded.
 fn record_objects(reports: &[EndReport], now: Time, shared: &Shared<'_>) {
     let interest = shared.recorder.borrow().interest();
     for report in reports {
@@ -466,22 +464,17 @@ fn qlog_options(scenario: &Scenario) -> qlog::Options {
     qlog::Options { schema, title: scenario.name.clone(), ..qlog::Options::default() }
 }
 
-/// The tables that the scenario asks for.
-fn wanted(scenario: &Scenario, tables: Vec<Table>) -> Vec<Table> {
-    let mut names: Vec<String> = Vec::new();
-    for value in scenario.record.list("tables") {
-        if let units::parameter::Value::Text(name) = value {
-            names.push(name);
-        }
-    }
+/// The tables that the scenario records.
+fn recorded(scenario: &Scenario, mut tables: Vec<Table>) -> Vec<Table> {
+    let names = scenario.record.list("tables");
     let packets = scenario.record.flag("packets");
+    tables.retain(|table| {
+        names.contains(&Value::Text(table.name.to_owned())) || packets && table.name == "packet"
+    });
     tables
-        .into_iter()
-        .filter(|t| names.iter().any(|n| n == t.name) || packets && t.name == "packet")
-        .collect()
 }
 
-/// A label as a file's name: letters, digits, `-`, `_`, `.` and `@` stay.
+/// A label as the name of a file: all characters but letters, digits, `-`, `_`, `.` and `@` become `-`.
 fn file_name(label: &str) -> String {
     label.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.@".contains(c) { c } else { '-' }).collect()
 }

@@ -1,4 +1,4 @@
-//! A run that is taken step by step, by somebody who acts in between.
+//! A run that its caller advances step by step.
 
 use crate::error::RunError;
 use crate::run::{Options, Prepared, Running, share};
@@ -7,7 +7,7 @@ use network::Step;
 use trace::Fan;
 use units::{Time, fault};
 
-/// A run without records, taken as far as the caller says. Taken in pieces it is the same run as in one.
+/// A run without records that its caller advances. The steps do not affect its results.
 pub struct Stepper {
     running: Running<'static>,
     end: Time,
@@ -15,7 +15,7 @@ pub struct Stepper {
 }
 
 impl Stepper {
-    /// A run of the scenario with this seed, at time zero.
+    /// Creates a run of the scenario with this seed, at time zero.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -23,7 +23,7 @@ impl Stepper {
         let scenario = &*scenario.unfolded();
         let prepared = Prepared::new(scenario)?;
         let shared = share(scenario, &Options::default(), Fan::new())?;
-        // What a run before left is not of this one.
+        // Discard a fault of an earlier run.
         let _ = fault::take();
         let running = Running::new(scenario, seed, prepared.tls(), &shared)?;
         Ok(Stepper { running, end: Time::ZERO + scenario.duration, over: false })
@@ -34,7 +34,7 @@ impl Stepper {
         self.running.world.now()
     }
 
-    /// When the run ends at the latest.
+    /// The latest end of the run.
     pub fn end(&self) -> Time {
         self.end
     }
@@ -44,15 +44,15 @@ impl Stepper {
         self.over
     }
 
-    /// Lets all happen up to and at a time, or up to the end of the run if that is earlier, or until all flows are finished.
-    /// `look` is asked every few milliseconds of work whether to go on.
+    /// Runs up to and including a time, but not beyond the end of the run or of all flows. `may_continue` is called every
+    /// few milliseconds of work.
     ///
     /// # Errors
-    /// See [`RunError`]; `Interrupted` if `look` says no.
-    pub fn run_until(&mut self, until: Time, mut look: impl FnMut() -> bool) -> Result<(), RunError> {
+    /// See [`RunError`]; `Interrupted` if `may_continue` returns false.
+    pub fn run_until(&mut self, until: Time, mut may_continue: impl FnMut() -> bool) -> Result<(), RunError> {
         while !self.over {
-            match self.running.go_on(until.min(self.end))? {
-                Step::Budget if look() => {}
+            match self.running.advance(until.min(self.end))? {
+                Step::Budget if may_continue() => {}
                 Step::Budget => return Err(RunError::Interrupted),
                 Step::Stopped => self.over = true,
                 Step::Reached | Step::Idle => break,

@@ -1,4 +1,4 @@
-//! The summary of a run: the numbers that people compare.
+//! The summary of a run.
 
 use crate::end::EndReport;
 use crate::scenario::{DIRECTIONS, Flow, Node, Scenario};
@@ -8,43 +8,47 @@ use transport::{Load, PageLoad, Part, Tally};
 use units::{Duration, Rate, Time};
 use wire::Side;
 
-/// A run that came to its end.
+/// The results of a finished run.
 pub(crate) struct Finished {
     pub seed: u64,
     pub end: Time,
     pub reports: Vec<EndReport>,
-    /// For each sender of cross traffic: datagrams that left, and the bytes of their payloads.
+    /// The sent datagrams of each sender of cross traffic, and the bytes of their payloads.
     pub crossing: Vec<(u64, u64)>,
-    /// For each direction of a link what it has counted.
+    /// The counters of each direction of each link.
     pub links: Vec<CarrierReport>,
-    /// The same for each attachment of each medium.
+    /// The counters of each attachment of each medium.
     pub media: Vec<Vec<CarrierReport>>,
-    /// For each middlebox its node and what it has counted.
+    /// The node of each middlebox, and its counters.
     pub nodes: Vec<(usize, Vec<(&'static str, u64)>)>,
-    /// Packets really lost, by the numbers of the ends and the senders of cross traffic that sent them.
+    /// The packets that the network lost, by the numbers of their senders.
     pub lost: Vec<u64>,
-    /// Packets that met an interface that was down.
+    /// The packets that were dropped at interfaces that were down.
     pub dropped_at_interfaces: u64,
 }
 
-/// What a direction of a link, or an attachment of a medium, has counted.
+/// The counters of a direction of a link, or of an attachment of a medium.
 pub(crate) struct CarrierReport {
     pub stats: CarrierStats,
-    /// How long packets waited, if that was counted.
+    /// The waiting times of packets, if they were recorded.
     pub delays: Option<QueueDelays>,
-    /// The mean of its rate over time; `None` if it is unlimited.
+    /// The mean rate; `None` if it is unlimited.
     pub mean_rate: Option<Rate>,
-    /// What an attachment has received.
+    /// The packets that an attachment has received.
     pub received: Option<Count>,
 }
 
-/// A number with no more digits than mean something.
+/// A number with the six decimals of the summary.
 fn rounded(value: f64) -> Value {
     json!((value * 1e6).round() / 1e6)
 }
 /// Seconds as the summary shows them.
 fn rounded_s(span: Duration) -> f64 {
     (span.as_secs_f64() * 1e6).round() / 1e6
+}
+/// The seconds from a start to a time, or null.
+fn seconds(start: Time, at: Option<Time>) -> Value {
+    at.map_or(Value::Null, |at| rounded(at.since(start).as_secs_f64()))
 }
 fn ms(span: Option<Duration>) -> Value {
     span.map_or(Value::Null, |span| rounded(span.as_secs_f64() * 1e3))
@@ -57,11 +61,11 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     root.insert("seed".into(), json!(finished.seed));
     root.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
     root.insert("duration_s".into(), rounded(finished.end.as_secs_f64()));
-    let books = Books { scenario, finished, topology: scenario.topology().ok() };
+    let context = Context { scenario, finished, topology: scenario.topology().ok() };
     let connections = (0..scenario.flows.len()).map(|i| {
         let ends = [Side::Client, Side::Server]
             .map(|side| finished.reports.iter().find(|report| report.flow == i && report.side == side));
-        connection(&books, i, ends)
+        connection(&context, i, ends)
     });
     root.insert("connections".into(), Value::Array(connections.collect()));
     if !finished.crossing.is_empty() {
@@ -102,24 +106,24 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     text
 }
 
-/// What the entry of a connection is made from.
-struct Books<'b> {
-    scenario: &'b Scenario,
-    finished: &'b Finished,
+/// The inputs of the entries of connections.
+struct Context<'c> {
+    scenario: &'c Scenario,
+    finished: &'c Finished,
     topology: Option<Topology>,
 }
 
-/// The entry of the connection of the flow at this place.
-fn connection(books: &Books<'_>, index: usize, [client, server]: [Option<&EndReport>; 2]) -> Value {
-    let (flow, finished) = (&books.scenario.flows[index], books.finished);
+/// The entry of the connection of the flow with this number.
+fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&EndReport>; 2]) -> Value {
+    let (flow, finished) = (&context.scenario.flows[index], context.finished);
     let name = &flow.name;
     let (Some(client), Some(server)) = (client, server) else { return json!({ "name": name }) };
     let start = client.opened_at.unwrap_or(finished.end);
-    // The numbers are those of the end that sends the data.
+    // The entry has the numbers of the end that sends the data.
     let sent = |report: &EndReport| report.stats.sent_bytes;
     let sender = if sent(server) >= sent(client) { server } else { client };
     let progress = client.progress;
-    // One that was stopped did not run on.
+    // A flow that was stopped ended then.
     let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
     let until = progress.finished_at.unwrap_or(finished.end.min(stop));
     let span = until.since(start);
@@ -130,7 +134,7 @@ fn connection(books: &Books<'_>, index: usize, [client, server]: [Option<&EndRep
     } else {
         server.progress.bytes
     };
-    // No rate where the time rounds to zero in the summary.
+    // A time that the summary rounds to zero has no rate.
     let goodput = match rounded_s(span) {
         0.0 => Value::Null,
         _ => rounded(bytes as f64 * 8e-6 / span.as_secs_f64()),
@@ -142,8 +146,8 @@ fn connection(books: &Books<'_>, index: usize, [client, server]: [Option<&EndRep
         "name": name,
         "sender": sender.side.to_string(),
         "completed": progress.finished_at.is_some(),
-        "completion_s": progress.finished_at.map_or(Value::Null, |at| rounded(at.since(start).as_secs_f64())),
-        "first_byte_s": progress.first_at.map_or(Value::Null, |at| rounded(at.since(start).as_secs_f64())),
+        "completion_s": seconds(start, progress.finished_at),
+        "first_byte_s": seconds(start, progress.first_at),
         "goodput_mbps": goodput,
         "delivered_bytes": bytes,
         "rtt_mean_ms": ms(stats.rtt.mean()),
@@ -161,14 +165,13 @@ fn connection(books: &Books<'_>, index: usize, [client, server]: [Option<&EndRep
             server.stats.ack_only_packets_sent
         },
         "cwnd_bytes": sender.window,
-        "bottleneck": bottleneck(books, flow, sender.side),
+        "bottleneck": bottleneck(context, flow, sender.side),
         "close": close.map_or("open", |(reason, _)| reason.as_str()),
         "clean": close.is_none_or(|(_, clean)| *clean),
     });
     if let Value::Object(entry) = &mut entry {
         if flow.after.is_some() {
-            let opened = client.opened_at.map(|at| rounded_s(at.since(Time::ZERO)));
-            entry.insert("start_s".into(), opened.into());
+            entry.insert("start_s".into(), seconds(Time::ZERO, client.opened_at));
         }
         if let Some(load) = &client.load {
             entry.insert("page".into(), page(load, start));
@@ -183,15 +186,14 @@ fn connection(books: &Books<'_>, index: usize, [client, server]: [Option<&EndRep
     entry
 }
 
-/// The direction of a link, or the attachment of a medium, that was the bottleneck of a flow: of those on the way of its data,
-/// the one with the longest mean queue; where queues are equal, the slowest one, and then the first one. Null where the way
-/// has none.
-fn bottleneck(Books { scenario, finished, topology }: &Books<'_>, flow: &Flow, sender: Side) -> Value {
+/// The hop with the longest mean queue on the route of a flow's data: a direction of a link, or an attachment of a medium.
+/// Of hops with equal queues the slowest counts, and then the first. Null without a route.
+fn bottleneck(Context { scenario, finished, topology }: &Context<'_>, flow: &Flow, sender: Side) -> Value {
     let ends = [flow.client, flow.server].map(|node| NodeId(node as u32));
     let [from, to] = if sender == Side::Client { ends } else { [ends[1], ends[0]] };
     let Some(topology) = topology else { return Value::Null };
-    let way = topology.route(from, to).unwrap_or_default();
-    let mut way: Vec<Hop> = way.into_iter().map(|hop| topology.hop(hop)).collect();
+    let route = topology.route(from, to).unwrap_or_default();
+    let mut hops: Vec<Hop> = route.into_iter().map(|hop| topology.hop(hop)).collect();
     let rank = |hop: &Hop| {
         let report = match *hop {
             Hop::Link { link, forward } => finished.links.get(2 * link + usize::from(!forward)),
@@ -201,20 +203,22 @@ fn bottleneck(Books { scenario, finished, topology }: &Books<'_>, flow: &Flow, s
         let rate = report.and_then(|report| report.mean_rate);
         (-queue, rate.map_or(f64::INFINITY, |rate| rate.as_mbit_per_sec()))
     };
-    // Stable: of equals the first one stays first.
-    way.sort_by(|one, other| {
+    // The sort is stable, so the first of equal hops stays first.
+    hops.sort_by(|one, other| {
         let (one, other) = (rank(one), rank(other));
         one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1))
     });
-    way.first().map_or(Value::Null, |hop| json!(scenario.hop(*hop).label))
+    hops.first().map_or(Value::Null, |hop| json!(scenario.hop(*hop).label))
 }
 
-/// What became of the pages of a flow that began at this time. The first page begins with the flow.
+/// The entry of the pages of a flow. The first page starts with the flow.
 fn page(load: &Load, start: Time) -> Value {
-    let begun = |(number, page): (usize, &PageLoad)| if number == 0 { Some(start) } else { page.begun_at };
     let spans = |end: fn(&PageLoad) -> Option<Time>| -> Vec<f64> {
-        let pages = load.pages.iter().enumerate();
-        pages.filter_map(|page| Some(end(page.1)?.since(begun(page)?).as_secs_f64())).collect()
+        let span = |(number, page): (usize, &PageLoad)| {
+            let start = if number == 0 { start } else { page.begun_at? };
+            Some(end(page)?.since(start).as_secs_f64())
+        };
+        load.pages.iter().enumerate().filter_map(span).collect()
     };
     let mean = |spans: &[f64]| {
         if spans.is_empty() { Value::Null } else { rounded(spans.iter().sum::<f64>() / spans.len() as f64) }
@@ -237,26 +241,23 @@ fn page(load: &Load, start: Time) -> Value {
     })
 }
 
-/// One of the applications that share a connection; `start`: of the flow.
+/// The entry of one of the applications that share a connection. `start` is that of the flow.
 fn part([client, server]: [&Part; 2], start: Time) -> Value {
     let mut entry = Map::new();
     let finished = client.progress.finished_at;
     entry.insert("completed".into(), json!(finished.is_some()));
-    entry.insert(
-        "completion_s".into(),
-        finished.map_or(Value::Null, |at| rounded(at.since(start).as_secs_f64())),
-    );
+    entry.insert("completion_s".into(), seconds(start, finished));
     entry.insert("delivered_bytes".into(), json!(part_bytes([client, server])));
     counted(&mut entry, [&client.tally, &server.tally]);
     Value::Object(entry)
 }
 
-/// Its bytes: each part has its own direction.
+/// The bytes of a part, in its own direction.
 fn part_bytes([client, server]: [&Part; 2]) -> u64 {
     if client.progress.bytes > 0 { client.progress.bytes } else { server.progress.bytes }
 }
 
-/// What an application has counted at both its ends.
+/// Adds the counts of both ends of an application to an entry.
 fn counted(entry: &mut Map<String, Value>, ends: [&Option<Tally>; 2]) {
     let tally = match ends {
         [Some(client), Some(server)] => client.joined(server),
@@ -281,7 +282,7 @@ fn counted(entry: &mut Map<String, Value>, ends: [&Option<Tally>; 2]) {
     entry.insert(tally.what.into(), value);
 }
 
-/// The entry of a direction of a link, or of an attachment of a medium: `part` is the key and the name for that.
+/// The entry of a direction of a link, or of an attachment of a medium, which `part` names by a key and a value.
 fn carrier(name: &str, part: (&str, &str), report: &CarrierReport) -> Value {
     let CarrierReport { stats, delays, received, .. } = report;
     let all = delays.as_ref().map(QueueDelays::all).unwrap_or_default();

@@ -49,6 +49,7 @@ pub static MODELS: &[Row<Model>] = &[ns3::ROW, three_gpp::ROW, har::ROW, list::R
 /// The table of page models for scenarios and `quiclab list`.
 pub fn room() -> Room {
     Room::of("pages", "web pages: the objects of a page and what each waits for", MODELS, None)
+        .checked_by(check)
 }
 
 /// Builds the pages of the model with this name; `None` if there is no such row.

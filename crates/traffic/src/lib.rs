@@ -53,5 +53,5 @@ pub static APPLICATIONS: &[Row<Profile>] = &[
 
 /// The table of applications for scenarios and `quiclab list`.
 pub fn room() -> Room {
-    Room::of("applications", "what makes the traffic", APPLICATIONS, None)
+    Room::of("applications", "what makes the traffic", APPLICATIONS, None).checked_by(check)
 }

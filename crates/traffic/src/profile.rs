@@ -3,9 +3,7 @@
 use crate::{APPLICATIONS, Ends};
 use random::Stream;
 use units::parameter::Arguments;
-
-/// An invalid option (empty for the application itself) and a description.
-pub type OptionError = (&'static str, String);
+pub use units::parameter::OptionError;
 
 /// A function of the options that may reject one of them.
 pub type OptionCheck<T> = fn(&Arguments) -> Result<T, OptionError>;

@@ -103,7 +103,7 @@ mod tests {
         assert_eq!((plugged.add(&own, row("mine", 3)), find("mine")), (Ok(()), Some(3)));
         assert_eq!((plugged.add(&own, row("own", 4)), find("own")), (Err(PlugError::Taken), Some(1)));
         assert_eq!(find("nobody"), None);
-        let room = Room { name: "room", about: "a room", rows: vec![own[0].face()], shorthand: None };
+        let room = Room { rows: vec![own[0].face()], ..Room::of::<()>("room", "a room", &[], None) };
         assert_eq!(plugged.extend(room).rows.iter().map(|row| row.name).collect::<Vec<_>>(), ["own", "mine"]);
     }
 

@@ -1,10 +1,10 @@
-//! Options without a network: for what has endpoints and no simulated world, by the names that they have in a scenario.
+//! Endpoint options by their scenario names, for programs without a simulated network.
 
 use super::error::ScenarioError;
 use super::model::Scenario;
 use std::path::Path;
 
-/// The least scenario that there is.
+/// A minimal scenario.
 const LEAST: &str = r#"
 duration = "1 s"
 [[link]]
@@ -20,9 +20,8 @@ application = { type = "bulk", size = "1 kB" }
 "#;
 
 impl Scenario {
-    /// The options in [`Scenario::transport`] and [`Scenario::tls`] after these changes, each as
-    /// `transport.ack_ratio=4` or `tls.cipher=aes256gcm`, the later ones over the earlier ones; everything else in the
-    /// scenario is of no account.
+    /// A scenario for its options [`Scenario::transport`] and [`Scenario::tls`], to which these changes are applied in
+    /// order: `transport.ack_ratio=4`, `tls.cipher=aes256gcm`.
     ///
     /// # Errors
     /// The first mistake.

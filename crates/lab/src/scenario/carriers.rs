@@ -1,17 +1,16 @@
-//! What moves packets in a document: links and media.
+//! Reads the carriers of a document: links and media.
 
 use super::error::ScenarioError;
 use super::model::{Attachment, Link, Medium};
 use super::names::Names;
 use super::nodes::{Nodes, items};
-use super::read::{Reader, Section};
+use super::read::{Reader, Section, names_of};
 use super::sections::{AT, BACKWARD, BOTH, FORWARD, LINK, LINK_TABLE, MEDIUM, MEDIUM_TABLE};
 use super::source::{one_of, quoted};
 use super::tables::{table, tables};
-use super::tree::Item;
-use units::parameter::{Arguments, Component, Parameter};
+use units::parameter::{Arguments, Component, Row};
 
-/// Reads links and media, whose names are those of carriers: each is given once.
+/// Reads links and media. Each name is unique among both.
 pub(super) fn read_carriers<'i>(
     reader: &mut Reader<'_>,
     top: &Section<'i>,
@@ -35,20 +34,14 @@ fn read_links<'i>(
 ) -> Result<Vec<Link>, ScenarioError> {
     let mut links = Vec::new();
     for section in tables(reader, top, LINK_TABLE, network::MAX_LINKS)? {
-        let options = network::LINK.iter().map(|parameter| parameter.name);
-        let also: Vec<&str> = [FORWARD, BACKWARD, BOTH].into_iter().chain(options).collect();
+        let also = [&[FORWARD, BACKWARD, BOTH][..], &names_of(network::LINK)].concat();
         reader.check_keys(&section, LINK, &also)?;
         let values = reader.arguments(LINK, &section)?;
         names.add(reader, &section)?;
         let from = nodes.end_of_link(reader, &section, "from")?;
         let to = nodes.end_of_link(reader, &section, "to")?;
-        if let (true, Some(entry)) = (from == to, section.get("to")) {
-            return Err(reader.wrong(
-                &entry.item,
-                &section.at("to"),
-                "a link from a node to itself",
-                "another node",
-            ));
+        if from == to {
+            return Err(reader.wrong_at(&section, "to", "a link from a node to itself", "another node"));
         }
         let forward = read_direction(reader, &section, FORWARD)?;
         let backward = read_direction(reader, &section, BACKWARD)?;
@@ -58,7 +51,7 @@ fn read_links<'i>(
     Ok(links)
 }
 
-/// One direction of a link: what its own table says, else what `both` or the link itself says.
+/// Reads one direction of a link. Its own table hides `both`, and both hide the table of the link.
 fn read_direction(
     reader: &mut Reader<'_>,
     link: &Section<'_>,
@@ -76,7 +69,7 @@ fn read_direction(
     reader.arguments(network::LINK, &own.over(&both).over(link))
 }
 
-/// What both directions override is checked all the same.
+/// Checks the options of `both` and of the link that both directions override.
 fn check_covered(reader: &mut Reader<'_>, link: &Section<'_>) -> Result<(), ScenarioError> {
     let (forward, backward) = (table(reader, link, FORWARD)?, table(reader, link, BACKWARD)?);
     let both = table(reader, link, BOTH)?.over(link);
@@ -100,9 +93,7 @@ fn read_media<'i>(
         let values = reader.arguments(MEDIUM, &section)?;
         names.add(reader, &section)?;
         let row = reader.row_of(network::medium::room().name, &section, "type")?;
-        let own = MEDIUM.iter().map(|parameter| parameter.name);
-        let also: Vec<&str> = own.chain([AT]).collect();
-        reader.check_keys(&section, row.parameters, &also)?;
+        reader.check_keys(&section, row.parameters, &[&names_of(MEDIUM)[..], &[AT]].concat())?;
         let ends = read_attached(reader, &section, nodes)?;
         let kind = Component {
             room: network::medium::room().name,
@@ -111,36 +102,35 @@ fn read_media<'i>(
         };
         let at = table(reader, &section, AT)?;
         check_attached(reader, &at, nodes, &ends)?;
-        let attachment = |reader: &mut Reader<'_>, node: usize| {
+        let attachment = |&node: &usize| {
             let arguments = read_attachment(reader, (&section, &at), nodes.names.name(node), &row)?;
             Ok(Attachment { node, arguments })
         };
-        let attachments = ends.iter().map(|node| attachment(reader, *node)).collect::<Result<_, _>>()?;
+        let attachments = ends.iter().map(attachment).collect::<Result<_, _>>()?;
         let station = values.has("station");
         media.push(Medium { name: values.text("name"), kind, station, attachments });
     }
     Ok(media)
 }
 
-/// The nodes that are attached: the station, if there is one, and the terminals.
+/// Reads the attached nodes: the station, if there is one, and the terminals.
 fn read_attached<'i>(
     reader: &Reader<'_>,
     medium: &Section<'i>,
     nodes: &mut Nodes<'i>,
 ) -> Result<Vec<usize>, ScenarioError> {
-    let mut all: Vec<(usize, &Item, String)> = Vec::new();
+    let mut all = Vec::new();
     if let Some(entry) = medium.get("station") {
-        let path = medium.at("station");
-        all.push((nodes.attached(reader, &entry.item, &path)?, &entry.item, path));
+        all.push(nodes.attached(reader, &entry.item, &medium.at("station"))?);
     }
     let Some(terminals) = medium.get("terminals") else { return Ok(Vec::new()) };
     for (number, item) in items(&terminals.item).iter().enumerate() {
         let path = format!("{}.{number}", medium.at("terminals"));
         let node = nodes.attached(reader, item, &path)?;
-        if all.iter().any(|(known, ..)| *known == node) {
+        if all.contains(&node) {
             return Err(reader.wrong(item, &path, "attached twice", "another node"));
         }
-        all.push((node, item, path));
+        all.push(node);
     }
     if !(2..=network::MAX_ATTACHMENTS).contains(&all.len()) {
         let problem = format!(
@@ -148,12 +138,12 @@ fn read_attached<'i>(
             all.len(),
             network::MAX_ATTACHMENTS
         );
-        return Err(reader.source.error(terminals.item.place, &medium.at("terminals"), problem));
+        return Err(reader.error_at(medium, "terminals", problem));
     }
-    Ok(all.into_iter().map(|(node, ..)| node).collect())
+    Ok(all)
 }
 
-/// That tables of single attachments are those of nodes that are attached.
+/// Checks that each table of an attachment has the name of an attached node.
 fn check_attached(
     reader: &Reader<'_>,
     at: &Section<'_>,
@@ -161,32 +151,26 @@ fn check_attached(
     ends: &[usize],
 ) -> Result<(), ScenarioError> {
     let attached = || ends.iter().map(|node| nodes.names.name(*node));
-    match at.entries().find(|entry| !attached().any(|name| name == entry.key)) {
-        Some(entry) => {
-            let problem = format!(
-                "not attached, found {}; expected {}",
-                quoted(&entry.key),
-                one_of(attached().take(20))
-            );
-            Err(reader.source.error(entry.place, &at.at(&entry.key), problem))
-        }
-        None => Ok(()),
-    }
+    let stranger = at.entries().find(|entry| !attached().any(|name| name == entry.key));
+    let Some(entry) = stranger else { return Ok(()) };
+    let names = one_of(attached().take(20));
+    let problem = format!("not attached, found {}; expected {names}", quoted(&entry.key));
+    Err(reader.source.error(entry.place, &at.at(&entry.key), problem))
 }
 
-/// The options of one attachment: what its own table says, else what the medium says.
+/// Reads the options of one attachment. Its own table hides that of the medium.
 fn read_attachment(
     reader: &mut Reader<'_>,
     (medium, at): (&Section<'_>, &Section<'_>),
     node: &str,
-    row: &units::parameter::Row<()>,
+    row: &Row<()>,
 ) -> Result<Arguments, ScenarioError> {
-    let of_attachment = network::medium::options_of_attachment(row.name);
+    let options = network::medium::options_of_attachment(row.name);
     let own = table(reader, at, node)?;
-    let allowed: Vec<Parameter> =
-        row.parameters.iter().filter(|parameter| of_attachment.contains(&parameter.name)).copied().collect();
-    reader.check_keys(&own, &allowed, &[])?;
+    let names = names_of(row.parameters);
+    let allowed: Vec<&str> = names.into_iter().filter(|name| options.contains(name)).collect();
+    reader.check_keys(&own, &[], &allowed)?;
     let mut arguments = reader.arguments(row.parameters, &own.over(medium))?;
-    arguments.0.retain(|(name, _)| of_attachment.contains(name));
+    arguments.0.retain(|(name, _)| options.contains(name));
     Ok(arguments)
 }

@@ -1,4 +1,4 @@
-//! Connections of flows: clients that come back, flows that follow another, ports that flows share.
+//! The connections of flows: repeated visits, flows that follow others, and shared ports.
 
 use super::error::ScenarioError;
 use super::model::{Flow, Protocol, Scenario, Visit};
@@ -11,35 +11,29 @@ use std::collections::BTreeMap;
 use units::Duration;
 use units::parameter::{Arguments, Component, Value};
 
-/// The most flows, visits included: as many as there are ports for.
+/// The maximum number of flows, visits included: the number of ports for them.
 pub const MAX_FLOWS: usize = 30_000;
-/// The port of the first flow's client; the n-th flow has the n-th port after it. Behind the last flow's come the ports of
-/// further TCP connections.
+/// The port of the first flow's client, followed by those of the other flows and then by those of further TCP connections.
 const CLIENT_PORT: u16 = 34_433;
-/// The default port of the first flow's server; the n-th flow has the n-th port after it.
+/// The default port of the first flow's server, followed by those of the other flows.
 const SERVER_PORT: u16 = 4433;
 
-/// The port of the client of the flow at this place.
+/// The port of the client of the flow with this number.
 pub(crate) fn client_port(index: usize) -> u16 {
     CLIENT_PORT.saturating_add(index as u16)
 }
 
-/// The port of the server of the flow at this place.
+/// The port of the server of the flow with this number.
 pub(crate) fn server_port(index: usize, flow: &Flow) -> u16 {
     flow.port.unwrap_or(SERVER_PORT.saturating_add(index as u16))
 }
 
 impl Flow {
-    /// The name of a connection of the flow: `get`, `get@2`, `get@3`.
-    fn name_of(&self, number: usize) -> String {
-        if number == 1 { self.name.clone() } else { format!("{}@{number}", self.name) }
-    }
-
+    /// The flow of a visit, `get@2` or `get@3`, which stops when this flow stops.
     fn visit(&self, number: usize, visit: &Visit) -> Flow {
         Flow {
-            name: self.name_of(number),
+            name: format!("{}@{number}", self.name),
             start: visit.at,
-            // The flow's end is that of all its connections.
             application: visit.application.clone().unwrap_or_else(|| self.application.clone()),
             visits: Vec::new(),
             ..self.clone()
@@ -48,13 +42,13 @@ impl Flow {
 }
 
 impl Scenario {
-    /// The scenario with a flow for each connection: each visit of a flow stands behind it, to the same port.
+    /// The scenario with a flow for each connection. The visits of a flow follow it, and go to the same port.
     pub(crate) fn unfolded(&self) -> Cow<'_, Scenario> {
         if self.flows.iter().all(|flow| flow.visits.is_empty()) {
             return Cow::Borrowed(self);
         }
         let mut flows = Vec::new();
-        // Where the last connection of each flow stands.
+        // The place of the last connection of each flow.
         let mut last = Vec::new();
         for flow in &self.flows {
             let port = server_port(flows.len(), flow);
@@ -76,7 +70,7 @@ impl Scenario {
     }
 }
 
-/// The visits of a flow, which come one after the other.
+/// Reads the visits of a flow, which are in the order of time.
 pub(super) fn read_visits(
     reader: &Reader<'_>,
     flow: &Section<'_>,
@@ -91,20 +85,18 @@ pub(super) fn read_visits(
         let at = arguments.duration("at");
         let application = arguments.has("application").then(|| arguments.component("application"));
         let path = format!("{}.{number}", flow.at("visits"));
-        let place = flow.get("visits").map_or(flow.place, |entry| entry.item.place);
+        let place = flow.place_of("visits");
         let wrong =
             |key: &str, problem: String| Err(reader.source.error(place, &format!("{path}.{key}"), problem));
         if at <= last {
-            return wrong(
-                "at",
-                format!("too early, found {at}; expected a time after the connection before ({last})"),
-            );
+            let problem =
+                format!("too early, found {at}; expected a time after the connection before ({last})");
+            return wrong("at", problem);
         }
         if at >= duration {
-            return wrong(
-                "at",
-                format!("too late, found {at}; expected a time before the end of the run ({duration})"),
-            );
+            let problem =
+                format!("too late, found {at}; expected a time before the end of the run ({duration})");
+            return wrong("at", problem);
         }
         if let Some(application) = &application {
             let alpn = |of: &Component| traffic::alpn(of.name, &of.arguments);
@@ -123,7 +115,7 @@ pub(super) fn read_visits(
     Ok(visits)
 }
 
-/// The server's port, which only flows over QUIC can say.
+/// Reads the server's port, which only flows over QUIC can set.
 pub(super) fn read_port(
     reader: &Reader<'_>,
     flow: &Section<'_>,
@@ -131,16 +123,14 @@ pub(super) fn read_port(
     protocol: Protocol,
 ) -> Result<Option<u16>, ScenarioError> {
     let port = values.has("port").then(|| values.integer("port") as u16);
-    match (port, protocol, flow.get("port")) {
-        (Some(_), Protocol::Tcp, Some(entry)) => {
-            let problem = "flows over TCP have ports of their own; expected protocol = \"quic\"";
-            Err(reader.source.error(entry.item.place, &flow.at("port"), problem))
-        }
-        _ => Ok(port),
+    if port.is_some() && protocol == Protocol::Tcp {
+        let problem = "flows over TCP have ports of their own; expected protocol = \"quic\"";
+        return Err(reader.error_at(flow, "port", problem));
     }
+    Ok(port)
 }
 
-/// Which flows follow others: names that exist, and no circle. A flow that follows another has no times of its own.
+/// Reads the order of flows, which has no circles. A flow that follows another one has neither a stop nor visits.
 pub(super) fn read_order(
     reader: &Reader<'_>,
     sections: &[Section<'_>],
@@ -153,33 +143,24 @@ pub(super) fn read_order(
         flows[index].after = Some(names.find(reader, &entry.item, &path, "flow")?);
         let has = [("stop", flows[index].stop.is_some()), ("visits", !flows[index].visits.is_empty())];
         if let Some((other, _)) = has.iter().find(|(_, given)| *given) {
-            let place = section.get(other).map_or(section.place, |entry| entry.item.place);
             let problem = format!("a flow that starts after another has no {other}; expected one of the two");
-            return Err(reader.source.error(place, &section.at(other), problem));
+            return Err(reader.error_at(section, other, problem));
         }
     }
     for (index, section) in sections.iter().enumerate() {
-        let mut before = flows[index].after;
-        // More steps than flows: a circle further on, which is found from a flow inside of it.
-        for _ in 0..flows.len() {
-            match before {
-                Some(flow) if flow == index => {
-                    let problem = format!(
-                        "a circle, found {}; expected a flow that does not wait for this one",
-                        quoted(&flows[flows[index].after.unwrap_or(index)].name)
-                    );
-                    let place = section.get("after").map_or(section.place, |entry| entry.item.place);
-                    return Err(reader.source.error(place, &section.at("after"), problem));
-                }
-                Some(flow) => before = flows[flow].after,
-                None => break,
-            }
+        let Some(first) = flows[index].after else { continue };
+        // A circle without this flow is found from one of its own flows, so no walk is longer than the list.
+        let before = std::iter::successors(Some(first), |flow| flows[*flow].after);
+        if before.take(flows.len()).any(|flow| flow == index) {
+            let name = quoted(&flows[first].name);
+            let problem = format!("a circle, found {name}; expected a flow that does not wait for this one");
+            return Err(reader.error_at(section, "after", problem));
         }
     }
     Ok(())
 }
 
-/// That no port that a flow names for its server is also that of something else at the same node.
+/// Checks the number of connections, and that the ports that flows set for their servers are free at the node.
 pub(super) fn check_ports(
     reader: &Reader<'_>,
     sections: &[Section<'_>],
@@ -195,7 +176,7 @@ pub(super) fn check_ports(
     if flows.iter().all(|flow| flow.port.is_none()) {
         return Ok(());
     }
-    // Connections, not flows, count the ports up; the further ones of TCP come behind all of them.
+    // Each connection of a flow has the next port; those of further TCP connections follow.
     let mut taken: BTreeMap<(usize, u16), String> = BTreeMap::new();
     let (mut number, mut more) = (0, connections);
     for flow in flows {
@@ -213,12 +194,12 @@ pub(super) fn check_ports(
         number += 1 + flow.visits.len();
     }
     for (section, flow) in sections.iter().zip(flows) {
-        if let (Some(port), Some(entry)) = (flow.port, section.get("port"))
+        if let Some(port) = flow.port
             && let Some(owner) = taken.get(&(flow.server, port))
         {
             let problem =
                 format!("taken, found {port}; expected another port: {owner} has this one at its node");
-            return Err(reader.source.error(entry.item.place, &section.at("port"), problem));
+            return Err(reader.error_at(section, "port", problem));
         }
     }
     Ok(())

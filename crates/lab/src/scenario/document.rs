@@ -1,32 +1,28 @@
-//! The document as a whole: its tables in their order, and what must hold across them.
+//! Reads a document as a whole: all tables in order, and the rules across them.
 
 use super::carriers::read_carriers;
-use super::connections::MAX_FLOWS;
 use super::error::ScenarioError;
-use super::flows::{MAX_CROSS_TRAFFIC, read_cross_traffic, read_flows};
+use super::flows::{read_cross_traffic, read_flows};
 use super::model::{Link, Medium, Scenario};
 use super::names;
 use super::nodes::Nodes;
-use super::read::{Reader, Section};
-use super::sections::{
-    self, CROSS_TRAFFIC_TABLE, EVENT, EVENT_TABLE, FLOW_TABLE, RECORD, RECORD_TABLE, TCP, TLS, TOP, TRANSPORT,
-};
+use super::read::{Reader, Section, names_of};
+use super::sections::{self, EVENT, EVENT_TABLE, RECORD, RECORD_TABLE, TCP, TLS, TOP, TRANSPORT};
 use super::source::{listed, quoted};
 use super::tables::{table, tables};
-use super::topology::carriers_of;
-use super::tree::{Entry, Item};
+use super::tree::Item;
 use crate::event::Event;
 use std::collections::BTreeSet;
 use units::Duration;
-use units::parameter::{Arguments, Component, Value};
+use units::parameter::{Arguments, Component, Parameter, Value};
 
-/// The most events.
+/// The maximum number of events.
 const MAX_EVENTS: usize = 10_000;
 
 /// Reads a scenario out of a document.
 pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario, ScenarioError> {
     let top = reader.section(document, String::new())?;
-    // The table of a sweep was taken out before.
+    // The `[sweep]` table was taken out before.
     reader.check_keys(&top, TOP, &sections::tables().collect::<Vec<_>>())?;
     let values = reader.arguments(TOP, &top)?;
     let name = match top.get("name") {
@@ -36,91 +32,75 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     let duration = above_zero(reader, &top, &values, "duration")?;
     let record = read_record(reader, &top)?;
     let tls = read_table(reader, &top, TLS, tls::PARAMETERS)?;
-    let transport_values = read_table(reader, &top, TRANSPORT, quic::PARAMETERS)?;
+    let transport = read_table(reader, &top, TRANSPORT, quic::PARAMETERS)?;
     let tcp = read_table(reader, &top, TCP, tcp::PARAMETERS)?;
     let mut nodes = Nodes::default();
     nodes.declare(reader, &top)?;
     let (links, media) = read_carriers(reader, &top, &mut nodes)?;
-    let flows = read_flows(reader, &top, &nodes, duration)?;
-    let cross_traffic = read_cross_traffic(reader, &top, &nodes, duration)?;
+    let (flows, flow_sections) = read_flows(reader, &top, &nodes, duration)?;
+    let (cross_traffic, cross_sections) = read_cross_traffic(reader, &top, &nodes, duration)?;
     nodes.check_connected(reader, (&links, &media))?;
     let parts = parts(nodes.len(), &links, &media);
     let ends: Vec<_> = flows.iter().map(|flow| (flow.client, flow.server)).collect();
-    check_routes(reader, (&nodes, &parts), &ends, &tables(reader, &top, FLOW_TABLE, MAX_FLOWS)?, "server")?;
-    let sections = tables(reader, &top, CROSS_TRAFFIC_TABLE, MAX_CROSS_TRAFFIC)?;
+    check_routes(reader, (&nodes, &parts), &ends, &flow_sections, "server")?;
     let crossing: Vec<_> = cross_traffic.iter().map(|cross| (cross.from, cross.to)).collect();
-    check_routes(reader, (&nodes, &parts), &crossing, &sections, "to")?;
+    check_routes(reader, (&nodes, &parts), &crossing, &cross_sections, "to")?;
     let hosts = ends.iter().chain(&crossing).flat_map(|(from, to)| [*from, *to]).collect();
     let resolved = nodes.resolved(reader, &hosts)?;
-    nodes.check_middleboxes(
-        reader,
-        &resolved,
-        |node| carriers_of(node, &links, &media),
-        |node| carriers_of(node, &links, &[]).len(),
-    )?;
-    super::stacks::check(reader, &resolved, (&flows, &tables(reader, &top, FLOW_TABLE, MAX_FLOWS)?))?;
-    let events = read_events(reader, &top, duration)?;
-    let scenario = Scenario {
+    nodes.check_middleboxes(reader, &resolved, (&links, &media))?;
+    super::stacks::check(reader, &resolved, (&flows, &flow_sections))?;
+    let mut scenario = Scenario {
         name,
         seed: values.integer("seed"),
         duration,
         record,
         tls,
-        transport: transport_values,
+        transport,
         tcp,
         nodes: resolved,
         links,
         media,
         flows,
         cross_traffic,
-        events,
+        events: Vec::new(),
     };
-    check_events(reader, &top, &scenario)?;
+    let sections = tables(reader, &top, EVENT_TABLE, MAX_EVENTS)?;
+    if !sections.is_empty() {
+        scenario.events = read_events(reader, &sections, &scenario)?;
+    }
     Ok(scenario)
 }
 
+/// Reads the events, and checks that each is possible in the scenario.
 fn read_events(
     reader: &mut Reader<'_>,
-    top: &Section<'_>,
-    duration: Duration,
+    sections: &[Section<'_>],
+    scenario: &Scenario,
 ) -> Result<Vec<Event>, ScenarioError> {
-    let mut events = Vec::new();
-    for section in tables(reader, top, EVENT_TABLE, MAX_EVENTS)? {
-        let values = reader.arguments(EVENT, &section)?;
-        let row = reader.row_of(crate::event::ROOM, &section, "type")?;
-        let own: Vec<&str> = EVENT.iter().map(|parameter| parameter.name).collect();
-        reader.check_keys(&section, row.parameters, &own)?;
+    let (mut events, cast) = (Vec::new(), scenario.cast());
+    for section in sections {
+        let values = reader.arguments(EVENT, section)?;
+        let row = reader.row_of(crate::event::ROOM, section, "type")?;
+        reader.check_keys(section, row.parameters, &names_of(EVENT))?;
         let at = values.duration("at");
-        if let (true, Some(entry)) = (at >= duration, section.get("at")) {
-            let expected = format!("a time before the end of the run ({duration})");
-            return Err(reader.wrong(&entry.item, &section.at("at"), "too late", &expected));
+        if at >= scenario.duration {
+            let expected = format!("a time before the end of the run ({})", scenario.duration);
+            return Err(reader.wrong_at(section, "at", "too late", &expected));
         }
-        let arguments = reader.arguments(row.parameters, &section)?;
-        events.push(Event { at, kind: Component { room: crate::event::ROOM, name: row.name, arguments } });
+        let arguments = reader.arguments(row.parameters, section)?;
+        let event = Event { at, kind: Component { room: crate::event::ROOM, name: row.name, arguments } };
+        crate::event::check(&event, &cast)
+            .map_err(|(option, problem)| reader.error_at(section, option, problem))?;
+        events.push(event);
     }
     Ok(events)
-}
-
-/// That every event can happen in the scenario.
-fn check_events(reader: &Reader<'_>, top: &Section<'_>, scenario: &Scenario) -> Result<(), ScenarioError> {
-    if scenario.events.is_empty() {
-        return Ok(());
-    }
-    let (sections, cast) = (tables(reader, top, EVENT_TABLE, MAX_EVENTS)?, scenario.cast());
-    for (event, section) in scenario.events.iter().zip(&sections) {
-        if let Err((option, problem)) = crate::event::check(event, &cast) {
-            let place = section.get(option).map_or(section.place, |entry| entry.item.place);
-            return Err(reader.source.error(place, &section.at(option), problem));
-        }
-    }
-    Ok(())
 }
 
 fn read_table(
     reader: &mut Reader<'_>,
     top: &Section<'_>,
     name: &str,
-    parameters: &'static [units::parameter::Parameter],
+    parameters: &'static [Parameter],
 ) -> Result<Arguments, ScenarioError> {
     let section = table(reader, top, name)?;
     reader.check_keys(&section, parameters, &[])?;
@@ -133,11 +113,9 @@ fn above_zero(
     values: &Arguments,
     name: &str,
 ) -> Result<Duration, ScenarioError> {
-    match (values.duration(name), section.get(name)) {
-        (Duration::ZERO, Some(entry)) => {
-            Err(reader.wrong(&entry.item, &section.at(name), "zero", "a duration above zero"))
-        }
-        (duration, _) => Ok(duration),
+    match values.duration(name) {
+        Duration::ZERO => Err(reader.wrong_at(section, name, "zero", "a duration above zero")),
+        duration => Ok(duration),
     }
 }
 
@@ -147,18 +125,18 @@ fn read_record(reader: &mut Reader<'_>, top: &Section<'_>) -> Result<Arguments, 
     above_zero(reader, &section, &values, "bin")?;
     let mut seen = BTreeSet::new();
     for (number, value) in values.list("tables").iter().enumerate() {
-        if let (Value::Text(word), Some(entry)) = (value, section.get("tables"))
+        if let Value::Text(word) = value
             && !seen.insert(word.clone())
         {
             let path = format!("{}.{number}", section.at("tables"));
             let problem = format!("named twice, found {}; expected each table once", quoted(word));
-            return Err(reader.source.error(entry.item.place, &path, problem));
+            return Err(reader.source.error(section.place_of("tables"), &path, problem));
         }
     }
     Ok(values)
 }
 
-/// That the ends of all traffic are in one part of the network: links go both ways, and every node forwards.
+/// Checks that both ends of all traffic are in one part of the network. Links go both ways, and every node forwards.
 fn check_routes(
     reader: &Reader<'_>,
     (nodes, part): (&Nodes<'_>, &[usize]),
@@ -173,14 +151,13 @@ fn check_routes(
             let reached = listed(reached.take(10).map(|node| nodes.names.name(node)));
             let problem =
                 format!("no route from {client} to {server}; from {client} links lead to: {reached}");
-            let place = section.get(key).map_or(section.place, |entry: &Entry| entry.item.place);
-            return Err(reader.source.error(place, section.path(), problem));
+            return Err(reader.source.error(section.place_of(key), section.path(), problem));
         }
     }
     Ok(())
 }
 
-/// For each node the part of the network that it is in.
+/// The part of the network for each node, as the number of its first node.
 fn parts(nodes: usize, links: &[Link], media: &[Medium]) -> Vec<usize> {
     fn root(parent: &mut [usize], mut node: usize) -> usize {
         while parent[node] != node {

@@ -1,4 +1,4 @@
-//! The traffic of a document: flows, and senders of cross traffic.
+//! Reads the traffic of a document: flows, and senders of cross traffic.
 
 use super::connections::{MAX_FLOWS, check_ports, read_order, read_port, read_visits};
 use super::error::ScenarioError;
@@ -9,20 +9,19 @@ use super::read::{Reader, Section};
 use super::sections::{CROSS_TRAFFIC, CROSS_TRAFFIC_TABLE, FLOW, FLOW_TABLE, TCP, TRANSPORT};
 use super::source::quoted;
 use super::tables::{table, tables};
-
 use units::Duration;
 use units::parameter::{Arguments, Component};
 
-/// The most senders of cross traffic.
+/// The maximum number of senders of cross traffic.
 pub const MAX_CROSS_TRAFFIC: usize = 1000;
 
-/// Reads the flows.
-pub(super) fn read_flows(
+/// Reads the flows; returns their tables, too.
+pub(super) fn read_flows<'i>(
     reader: &mut Reader<'_>,
-    top: &Section<'_>,
+    top: &Section<'i>,
     nodes: &Nodes<'_>,
     duration: Duration,
-) -> Result<Vec<Flow>, ScenarioError> {
+) -> Result<(Vec<Flow>, Vec<Section<'i>>), ScenarioError> {
     let (mut names, mut flows) = (Names::default(), Vec::new());
     let (transport, tcp) = (table(reader, top, TRANSPORT)?, table(reader, top, TCP)?);
     let sections = tables(reader, top, FLOW_TABLE, MAX_FLOWS)?;
@@ -46,7 +45,7 @@ pub(super) fn read_flows(
             name: values.text("name"),
             port,
             early_data: values.flag("early_data"),
-            // Known once all flows are.
+            // Set by `read_order`, which needs the names of all flows.
             after: None,
             visits,
             client,
@@ -66,10 +65,11 @@ pub(super) fn read_flows(
     }
     read_order(reader, &sections, &names, &mut flows)?;
     check_ports(reader, &sections, &flows)?;
-    Ok(flows)
+    Ok((flows, sections))
 }
 
-/// What a flow goes over; the options of the other protocol are a mistake, and so is an application that it cannot carry.
+/// Reads the protocol of a flow. Options of the other protocol, or an application that the protocol cannot carry, are
+/// mistakes.
 fn read_protocol(
     reader: &Reader<'_>,
     flow: &Section<'_>,
@@ -100,7 +100,7 @@ fn read_protocol(
     Ok(protocol)
 }
 
-/// An application that sends datagrams needs a transport that takes them.
+/// Checks that the transport enables datagrams if the application sends some.
 fn check_datagrams(
     reader: &Reader<'_>,
     flow: &Section<'_>,
@@ -108,37 +108,36 @@ fn check_datagrams(
     transport: &Arguments,
 ) -> Result<(), ScenarioError> {
     let needs = traffic::needs_datagrams(application.name, &application.arguments);
-    match flow.get("application") {
-        Some(entry) if needs && transport.integer("max_datagram_frame_size") == 0 => {
-            let problem = "sends datagrams, and transport.max_datagram_frame_size is 0; expected 65535, say";
-            Err(reader.source.error(entry.item.place, &flow.at("application"), problem))
-        }
-        _ => Ok(()),
+    if needs && transport.integer("max_datagram_frame_size") == 0 {
+        let problem = "sends datagrams, and transport.max_datagram_frame_size is 0; expected 65535, say";
+        return Err(reader.error_at(flow, "application", problem));
     }
+    Ok(())
 }
 
-/// Reads the senders of cross traffic.
-pub(super) fn read_cross_traffic(
+/// Reads the senders of cross traffic; returns their tables, too.
+pub(super) fn read_cross_traffic<'i>(
     reader: &mut Reader<'_>,
-    top: &Section<'_>,
+    top: &Section<'i>,
     nodes: &Nodes<'_>,
     duration: Duration,
-) -> Result<Vec<CrossTraffic>, ScenarioError> {
+) -> Result<(Vec<CrossTraffic>, Vec<Section<'i>>), ScenarioError> {
     let (mut names, mut all) = (Names::default(), Vec::new());
-    for section in tables(reader, top, CROSS_TRAFFIC_TABLE, MAX_CROSS_TRAFFIC)? {
-        reader.check_keys(&section, CROSS_TRAFFIC, &[])?;
-        let values = reader.arguments(CROSS_TRAFFIC, &section)?;
-        names.add(reader, &section)?;
-        let (from, to) = nodes.ends(reader, &section, ["from", "to"])?;
-        let (start, stop) = read_span(reader, &section, &values, duration)?;
+    let sections = tables(reader, top, CROSS_TRAFFIC_TABLE, MAX_CROSS_TRAFFIC)?;
+    for section in &sections {
+        reader.check_keys(section, CROSS_TRAFFIC, &[])?;
+        let values = reader.arguments(CROSS_TRAFFIC, section)?;
+        names.add(reader, section)?;
+        let (from, to) = nodes.ends(reader, section, ["from", "to"])?;
+        let (start, stop) = read_span(reader, section, &values, duration)?;
         let source = values.component("source");
         let (_, largest) = traffic::sources::sizes(source.name, &source.arguments);
-        if let (Some(entry), true) = (section.get("source"), largest > traffic::sources::LARGEST) {
+        if largest > traffic::sources::LARGEST {
             let problem = format!(
                 "a datagram of {largest} bytes; expected {} at most, which is what UDP carries",
                 traffic::sources::LARGEST
             );
-            return Err(reader.source.error(entry.item.place, &section.at("source"), problem));
+            return Err(reader.error_at(section, "source", problem));
         }
         all.push(CrossTraffic {
             name: values.text("name"),
@@ -150,10 +149,10 @@ pub(super) fn read_cross_traffic(
             source,
         });
     }
-    Ok(all)
+    Ok((all, sections))
 }
 
-/// When traffic begins, and when it ends.
+/// Reads the start and the stop of traffic.
 fn read_span(
     reader: &Reader<'_>,
     section: &Section<'_>,
@@ -161,14 +160,14 @@ fn read_span(
     duration: Duration,
 ) -> Result<(Duration, Option<Duration>), ScenarioError> {
     let start = values.duration("start");
-    if let (true, Some(entry)) = (start >= duration, section.get("start")) {
+    if start >= duration {
         let expected = format!("a time before the end of the run ({duration})");
-        return Err(reader.wrong(&entry.item, &section.at("start"), "too late", &expected));
+        return Err(reader.wrong_at(section, "start", "too late", &expected));
     }
     let stop = values.has("stop").then(|| values.duration("stop"));
-    if let (true, Some(entry)) = (stop.is_some_and(|stop| stop <= start), section.get("stop")) {
+    if stop.is_some_and(|stop| stop <= start) {
         let expected = format!("a time after its start ({start})");
-        return Err(reader.wrong(&entry.item, &section.at("stop"), "too early", &expected));
+        return Err(reader.wrong_at(section, "stop", "too early", &expected));
     }
     Ok((start, stop))
 }

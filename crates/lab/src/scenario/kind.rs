@@ -1,10 +1,10 @@
-//! Kinds of values in words: what an error expects, and what a list of options shows.
+//! Descriptions of kinds of values, for errors and for lists of options.
 
 use super::source::{listed, one_of};
 use units::parameter::{Kind, Limit, Room};
 use units::{Duration, ParseError, Rate, Size};
 
-/// What an error says that was expected: `a rate with its unit (bit/s, ...), like "10 Mbit/s"`.
+/// The kind in an error: `a rate with its unit (bit/s, ...), like "10 Mbit/s"`.
 pub(super) fn expected(kind: &Kind, rooms: &[Room]) -> String {
     match kind {
         Kind::Duration => example::<Duration>().to_owned(),
@@ -30,12 +30,12 @@ pub(super) fn expected(kind: &Kind, rooms: &[Room]) -> String {
     }
 }
 
-/// Whether all numbers are in the range: options of Python classes have no bounds.
+/// Whether the range contains all numbers, as that of options of Python classes does.
 fn is_any(from: f64, to: f64) -> bool {
     from <= f64::MIN && to >= f64::MAX
 }
 
-/// What an error says that was expected where a component stands.
+/// The kind of a component in an error.
 fn component(room: &Room, rooms: &[Room]) -> String {
     let known = format!("one of the {} ({})", room.name, listed(room.rows.iter().map(|row| row.name)));
     match shorthand(room) {
@@ -44,7 +44,7 @@ fn component(room: &Room, rooms: &[Room]) -> String {
     }
 }
 
-/// The row and the kind of the option that a bare value of a room belongs to.
+/// The row of a room that a bare value stands for, and the kind of the option that it sets.
 pub(super) fn shorthand(room: &Room) -> Option<(usize, &'static Kind)> {
     let (row, option) = room.shorthand?;
     let at = room.rows.iter().position(|known| known.name == row)?;
@@ -52,7 +52,7 @@ pub(super) fn shorthand(room: &Room) -> Option<(usize, &'static Kind)> {
     Some((at, &parameter.kind))
 }
 
-/// The kind in a few words, for a list of options: `integer 1 to 100`.
+/// The kind in a list of options: `integer 1 to 100`.
 pub(super) fn words(kind: &Kind) -> String {
     match kind {
         Kind::Duration => "duration".to_owned(),
@@ -73,7 +73,7 @@ pub(super) fn words(kind: &Kind) -> String {
     }
 }
 
-/// What the text of a quantity is expected to be: its own reader says so about the empty text.
+/// The description of a quantity, from the error of its reader for an empty text.
 fn example<T: std::str::FromStr<Err = ParseError>>() -> &'static str {
     "".parse::<T>().err().map_or("", |error| error.expected)
 }

@@ -1,8 +1,8 @@
-//! The scenario: one TOML document that says what is simulated, read strictly.
+//! Scenarios: TOML documents that describe simulations.
 //!
-//! Every key is known, every value is of its kind and in its range, every name is there, or there is one line that says
-//! what is wrong, where, and what would be right ([`ScenarioError`]). What may stand in a document comes from the rows
-//! of the rooms ([`rooms`]); nothing here knows a component by name.
+//! The reader is strict: an unknown key, an invalid value or an unknown name is an error, whose one line says what is wrong,
+//! where, and what would be right ([`ScenarioError`]). The rows of the rooms ([`rooms`]) define the content of a document;
+//! nothing here knows a component by name.
 //!
 //! ```toml
 //! name = "two-hosts"            # default: the name of the file
@@ -15,7 +15,7 @@
 //! controller = { type = "newreno", beta = 0.7 }
 //! [tcp]                         # the same for flows over TCP
 //!
-//! [[node]]                      # only where links alone do not say enough
+//! [[node]]                      # only if links alone do not say enough
 //! name = "client"
 //! kind = "host"
 //!
@@ -32,12 +32,11 @@
 //! client = "client"
 //! server = "server"
 //! application = { type = "bulk", size = "10 MB" }
-//! [flow.transport]              # what this flow does otherwise
+//! [flow.transport]              # different options of this flow
 //! initial_window = 32
 //! ```
 //!
-//! A `[sweep]` table beside them varies values by their paths ([`Template`]); a single run leaves it alone, but it is
-//! read as strictly.
+//! A `[sweep]` table varies values by their paths ([`Template`]). A single run checks the table, but does not use it.
 //!
 //! ```toml
 //! [sweep]
@@ -50,10 +49,10 @@
 //! link.cell.forward.queue = ["20 packets", "100 packets"]
 //! ```
 //!
-//! A component is the word of its row (`"newreno"`: all defaults), a table with the word as its `type`, or, where the
-//! room has a shorthand, a bare value: `loss = "1 %"`. Nodes are declared all, with `[[node]]`, or not at all.
+//! A component is the name of its row (`"newreno"`: all defaults), a table with the name as its `type`, or, if the room has
+//! a shorthand, a bare value: `loss = "1 %"`. A document declares either all of its nodes with `[[node]]` or none.
 //!
-//! [`Scenario::to_toml`] gives the document back with every default filled in; read again, it is the same scenario.
+//! [`Scenario::to_toml`] writes the document with all defaults, which is read as the same scenario.
 
 mod alone;
 mod carriers;
@@ -112,9 +111,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Scenario {
-    /// Reads a scenario out of its document. `origin` is the document's path: errors name it, files are relative to its
-    /// folder, and the scenario is called after it if it has no name. `sets` are changes to the document, each as
-    /// `link.cell.forward.rate=10 Mbit/s`, applied in order before anything is checked.
+    /// Reads a scenario from its document. `origin` is the path of the document, which errors contain; files are relative to
+    /// its folder, and it is the default of the scenario's name. `sets` are changes to the document, each like
+    /// `link.cell.forward.rate=10 Mbit/s`, which are applied in order before all checks.
     ///
     /// # Errors
     /// The first mistake.
@@ -122,8 +121,7 @@ impl Scenario {
         template::read(&Source { origin, text, sets }, &BTreeMap::new()).map(|(scenario, ..)| scenario)
     }
 
-    /// Reads a document like that of [`Scenario::to_toml`] where its files are not: they are given by the absolute
-    /// paths that stand in it.
+    /// Reads a document like that of [`Scenario::to_toml`], with the texts of its files by the absolute paths in it.
     ///
     /// # Errors
     /// The first mistake.
@@ -149,8 +147,8 @@ impl Scenario {
         Scenario::parse(&text, path, sets)
     }
 
-    /// The document with every default filled in, in one order. Read again it gives an equal scenario, and the same text
-    /// from it. Files stand in it by absolute paths.
+    /// The document with all defaults, in a fixed order. Reading it gives an equal scenario, and the same text again. Paths
+    /// of files are absolute.
     pub fn to_toml(&self) -> String {
         write::to_toml(self)
     }
@@ -158,7 +156,7 @@ impl Scenario {
 
 fn read_document(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
-    // One more than is allowed, so that the reader sees it.
+    // One more byte than the limit, so that the reader notices.
     std::fs::File::open(path)?.take(tree::MAX_DOCUMENT as u64 + 1).read_to_string(&mut text)?;
     Ok(text)
 }

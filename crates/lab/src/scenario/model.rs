@@ -1,30 +1,30 @@
-//! What a scenario is, once it was read and found right.
+//! The scenario as it is simulated, after all checks.
 
 use crate::event::Event;
 use units::Duration;
 use units::parameter::{Arguments, Component};
 
-/// A network and its traffic. Every option is checked and every default filled in.
+/// A network and its traffic. All options are checked, and all defaults are set.
 ///
-/// What a scenario cannot have: a flow without a route, a node without a link or a medium, two things of one kind with one
-/// name, a duration of zero, no flow, neither link nor medium.
+/// A scenario has a duration above zero, at least one flow, and at least one link or medium. Each flow has a route, each
+/// node has a link or a medium, and names of one kind are unique.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// Its name: letters, digits, `-`, `_` and `.`; default: the name of its file.
     pub name: String,
     /// The seed of its random streams, from 0 to 2^63 - 1; default: 1.
     pub seed: u64,
-    /// When the run ends at the latest, in virtual time; above zero; default: 60 s.
+    /// The latest end of the run, in virtual time; above zero; default: 60 s.
     pub duration: Duration,
-    /// Which tables are kept: the values of [`super::RECORD`].
+    /// The recorded tables: the values of [`super::RECORD`].
     pub record: Arguments,
     /// The TLS exchange: the values of [`tls::PARAMETERS`].
     pub tls: Arguments,
-    /// The endpoints' options for flows that do not say otherwise: the values of [`quic::PARAMETERS`].
+    /// The default options of endpoints: the values of [`quic::PARAMETERS`].
     pub transport: Arguments,
-    /// The same for flows over TCP: the values of [`tcp::PARAMETERS`].
+    /// The default options of flows over TCP: the values of [`tcp::PARAMETERS`].
     pub tcp: Arguments,
-    /// The nodes: those that were declared, then the others in the order in which links name them.
+    /// The nodes, in the order of their declarations, or else in the order in which links name them.
     pub nodes: Vec<Node>,
     /// The links, in the order of the document.
     pub links: Vec<Link>,
@@ -32,9 +32,9 @@ pub struct Scenario {
     pub media: Vec<Medium>,
     /// The flows, in the order of the document.
     pub flows: Vec<Flow>,
-    /// Datagrams that leave without a connection, in the order of the document.
+    /// The senders of datagrams without a connection, in the order of the document.
     pub cross_traffic: Vec<CrossTraffic>,
-    /// What happens at given times, in the order of the document.
+    /// The events, in the order of the document.
     pub events: Vec<Event>,
 }
 
@@ -43,24 +43,24 @@ pub struct Scenario {
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// What it is. Default: a host if a flow begins or ends there, a router otherwise.
+    /// Its kind; default: a host if traffic begins or ends there, otherwise a router.
     pub kind: NodeKind,
-    /// Whose QUIC endpoints it has, if it is a host.
+    /// The stack of its QUIC endpoints, if it is a host.
     pub stack: HostStack,
 }
 
-/// Whose QUIC endpoints a host has.
+/// The stack of a host's QUIC endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HostStack {
-    /// Ours.
+    /// The stack of this project.
     #[default]
     Quiclab,
-    /// Those of quinn-proto.
+    /// quinn-proto.
     Quinn,
 }
 
 impl HostStack {
-    /// The word for it in a scenario.
+    /// Its name in a scenario.
     pub const fn name(self) -> &'static str {
         match self {
             HostStack::Quiclab => "quiclab",
@@ -69,25 +69,25 @@ impl HostStack {
     }
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
-    /// Flows may begin and end here.
+    /// A node where traffic may begin and end.
     Host,
-    /// Packets only pass.
+    /// A node that only forwards packets.
     Router,
-    /// Something happens to packets that pass: a component of the room `middleboxes`.
+    /// A node that acts on packets: a component of the room `middleboxes`.
     Middlebox(Component),
 }
 
-/// A link between two nodes, both directions of it.
+/// A link between two nodes, with both directions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
     /// Its name.
     pub name: String,
-    /// Where its forward direction begins: a place in [`Scenario::nodes`].
+    /// The first node of its forward direction: a place in [`Scenario::nodes`].
     pub from: usize,
-    /// Where its forward direction ends: a place in [`Scenario::nodes`].
+    /// The last node of its forward direction: a place in [`Scenario::nodes`].
     pub to: usize,
     /// The direction from `from` to `to`: the values of [`network::LINK`].
     pub forward: Arguments,
@@ -95,16 +95,16 @@ pub struct Link {
     pub backward: Arguments,
 }
 
-/// A carrier that any number of nodes are attached to.
+/// A carrier with any number of attached nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Medium {
-    /// Its name: no link and no other medium has it.
+    /// Its name, which is unique among links and media.
     pub name: String,
-    /// What it is: a component of the room `media`.
+    /// Its kind: a component of the room `media`.
     pub kind: Component,
-    /// Whether the first attachment is a station, which all others reach, and no one else.
+    /// Whether the first attachment is a station, the only one that the others reach.
     pub station: bool,
-    /// What is attached to it, the station first: at least two.
+    /// The attachments, at least two, starting with the station.
     pub attachments: Vec<Attachment>,
 }
 
@@ -113,7 +113,7 @@ pub struct Medium {
 pub struct Attachment {
     /// The node: a place in [`Scenario::nodes`].
     pub node: usize,
-    /// The options of the medium that may be given for one attachment.
+    /// The options of the attachment.
     pub arguments: Arguments,
 }
 
@@ -126,36 +126,36 @@ pub struct Flow {
     pub client: usize,
     /// The node that accepts it: a place in [`Scenario::nodes`].
     pub server: usize,
-    /// When it begins, before the end of the run; default: 0 s.
+    /// The time of its start, before the end of the run; default: 0 s.
     pub start: Duration,
-    /// When its client closes the connection at the latest, after the start; default: it does not.
+    /// The latest time at which its client closes the connection, after the start; default: none.
     pub stop: Option<Duration>,
     /// The server's port; default: one of its own.
     pub port: Option<u16>,
-    /// The flow that must be over before it starts; `start` counts from then. Default: none, it counts from the start of the run.
+    /// The flow that must end before this one starts; `start` counts from then. Default: none, `start` counts from zero.
     pub after: Option<usize>,
-    /// Whether its client sends 0-RTT packets where it resumes a session; default: no.
+    /// Whether its client sends 0-RTT packets when it resumes a session; default: no.
     pub early_data: bool,
-    /// The connections behind the first one, in the order of time.
+    /// The connections after the first one, in the order of time.
     pub visits: Vec<Visit>,
-    /// The version of IP that it goes over; default: 4.
+    /// The version of IP; default: 4.
     pub ip: IpVersion,
-    /// What is transferred: a component of the room `applications`.
+    /// The application: a component of the room `applications`.
     pub application: Component,
-    /// The protocol that it goes over; default: QUIC.
+    /// The protocol; default: QUIC.
     pub protocol: Protocol,
-    /// The options of both its endpoints if it goes over QUIC: the values of [`quic::PARAMETERS`].
+    /// The options of both endpoints over QUIC: the values of [`quic::PARAMETERS`].
     pub transport: Arguments,
-    /// The options of both its endpoints if it goes over TCP: the values of [`tcp::PARAMETERS`].
+    /// The options of both endpoints over TCP: the values of [`tcp::PARAMETERS`].
     pub tcp: Arguments,
 }
 
-/// A connection of a flow behind its first one.
+/// A connection of a flow after its first one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Visit {
-    /// When it is opened, before the end of the run.
+    /// The time at which it is opened, before the end of the run.
     pub at: Duration,
-    /// What is transferred; default: what the flow transfers.
+    /// The application; default: that of the flow.
     pub application: Option<Component>,
 }
 
@@ -165,7 +165,7 @@ impl Flow {
         traffic::alpn(self.application.name, &self.application.arguments)
     }
 
-    /// How many connections it may have: one, but for applications that open several streams over TCP.
+    /// The maximum number of connections: one, except for applications with several streams over TCP.
     pub(crate) fn connections(&self) -> usize {
         match self.protocol {
             Protocol::Quic => 1,
@@ -176,7 +176,7 @@ impl Flow {
     }
 }
 
-/// What a flow goes over.
+/// The protocol of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// RFC 9000.
@@ -186,7 +186,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// The word for it in a scenario.
+    /// Its name in a scenario.
     pub const fn name(self) -> &'static str {
         match self {
             Protocol::Quic => "quic",
@@ -195,22 +195,22 @@ impl Protocol {
     }
 }
 
-/// UDP datagrams from one node to another, which nobody answers.
+/// UDP datagrams from one node to another, without responses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossTraffic {
     /// Its name.
     pub name: String,
     /// The node that sends: a place in [`Scenario::nodes`].
     pub from: usize,
-    /// The node that they go to: a place in [`Scenario::nodes`].
+    /// The node that receives them: a place in [`Scenario::nodes`].
     pub to: usize,
-    /// When it begins, before the end of the run; default: 0 s.
+    /// The time of its start, before the end of the run; default: 0 s.
     pub start: Duration,
-    /// When it ends, after the start; default: with the run.
+    /// The time of its end, after the start; default: the end of the run.
     pub stop: Option<Duration>,
-    /// The version of IP that it goes over; default: 4.
+    /// The version of IP; default: 4.
     pub ip: IpVersion,
-    /// When datagrams leave and how large they are: a component of the room `sources`.
+    /// The times and sizes of datagrams: a component of the room `sources`.
     pub source: Component,
 }
 
@@ -224,7 +224,7 @@ pub enum IpVersion {
 }
 
 impl IpVersion {
-    /// The word for it in a scenario.
+    /// Its name in a scenario.
     pub const fn name(self) -> &'static str {
         match self {
             IpVersion::V4 => "4",

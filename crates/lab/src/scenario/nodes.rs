@@ -1,4 +1,4 @@
-//! The nodes of a document: those that are declared, or those that links and media name.
+//! Reads the nodes of a document: the declared ones, or else those that links and media name.
 
 use super::error::ScenarioError;
 use super::model::{HostStack, Link, Medium, Node, NodeKind};
@@ -7,11 +7,12 @@ use super::read::{Reader, Section};
 use super::sections::{KINDS, NODE, NODE_TABLE};
 use super::source::quoted;
 use super::tables::tables;
+use super::topology::carriers_of;
 use super::tree::{Item, Node as Toml};
 use std::collections::BTreeSet;
 use units::parameter::{Arguments, Component, Room, Row};
 
-/// The kinds of nodes that are no middleboxes.
+/// The kinds of nodes other than middleboxes.
 static PLAIN: &[Row<NodeKind>] = &[
     Row {
         name: "host",
@@ -27,11 +28,11 @@ static PLAIN: &[Row<NodeKind>] = &[
     },
 ];
 
-/// What a node can be: a host, a router, or one of the middleboxes.
+/// The kinds of nodes: host, router, and the middleboxes.
 pub(super) fn kinds() -> Room {
-    let mut rows: Vec<Row<()>> = PLAIN.iter().map(Row::face).collect();
-    rows.extend(network::middlebox::room().rows);
-    Room { name: KINDS, about: "what a node can be: a host, a router, or a middlebox", rows, shorthand: None }
+    let mut room = Room::of(KINDS, "what a node can be: a host, a router, or a middlebox", PLAIN, None);
+    room.rows.extend(network::middlebox::room().rows);
+    room
 }
 
 impl NodeKind {
@@ -41,7 +42,7 @@ impl NodeKind {
             None => NodeKind::Middlebox(Component { room: network::middlebox::room().name, ..component }),
         }
     }
-    /// The component that a scenario has for it.
+    /// The kind as a component of the room `kinds`.
     pub(crate) fn component(&self) -> Component {
         if let NodeKind::Middlebox(component) = self {
             return component.clone();
@@ -51,18 +52,19 @@ impl NodeKind {
     }
 }
 
-/// What a node was declared as: its kind, its stack, and its table.
+/// The declaration of a node: its kind, its stack, and its table.
 type Declared<'i> = (Option<NodeKind>, HostStack, Section<'i>);
 
-/// The nodes of a document while it is read.
+/// The nodes found so far.
 #[derive(Default)]
 pub(super) struct Nodes<'i> {
     pub(super) names: Names<'i>,
-    /// What was declared of each.
+    /// The declaration of each node, if it has one.
     declared: Vec<Option<Declared<'i>>>,
 }
 
 impl<'i> Nodes<'i> {
+    /// Reads the `[[node]]` tables.
     pub(super) fn declare(
         &mut self,
         reader: &mut Reader<'_>,
@@ -80,12 +82,12 @@ impl<'i> Nodes<'i> {
         Ok(())
     }
 
-    /// How many there are.
+    /// The number of nodes.
     pub(super) fn len(&self) -> usize {
         self.declared.len()
     }
 
-    /// The node that a key of a link names.
+    /// Reads the node that a key of a link names.
     pub(super) fn end_of_link(
         &mut self,
         reader: &Reader<'_>,
@@ -96,7 +98,7 @@ impl<'i> Nodes<'i> {
         self.attached(reader, &entry.item, &link.at(key))
     }
 
-    /// The node that a carrier names. Where nodes are declared they all are; else it is one by being named.
+    /// Reads the node that a carrier names. It must be declared if any node is.
     pub(super) fn attached(
         &mut self,
         reader: &Reader<'_>,
@@ -118,7 +120,7 @@ impl<'i> Nodes<'i> {
         Ok(index)
     }
 
-    /// The nodes that two keys name, which must be two.
+    /// Reads the nodes that two keys name. They must be different.
     pub(super) fn ends(
         &self,
         reader: &Reader<'_>,
@@ -130,13 +132,14 @@ impl<'i> Nodes<'i> {
             None => Ok(0),
         };
         let (first, second) = (end(keys[0])?, end(keys[1])?);
-        if let (true, Some(entry)) = (first == second, section.get(keys[1])) {
+        if first == second {
             let problem = format!("{} and {} are one node", keys[0], keys[1]);
-            return Err(reader.wrong(&entry.item, &section.at(keys[1]), &problem, "another node"));
+            return Err(reader.wrong_at(section, keys[1], &problem, "another node"));
         }
         Ok((first, second))
     }
 
+    /// Checks that each declared node has a carrier.
     pub(super) fn check_connected(
         &self,
         reader: &Reader<'_>,
@@ -159,7 +162,7 @@ impl<'i> Nodes<'i> {
         Ok(())
     }
 
-    /// The nodes with what they are. `used`: those where traffic begins or ends.
+    /// The nodes with their kinds and stacks. `used`: those where traffic begins or ends.
     pub(super) fn resolved(
         &self,
         reader: &Reader<'_>,
@@ -168,33 +171,31 @@ impl<'i> Nodes<'i> {
         let resolve = |(index, declared): (usize, &Option<Declared<'_>>)| {
             let used = used.contains(&index);
             let by_use = if used { NodeKind::Host } else { NodeKind::Router };
-            let kind = declared.as_ref().and_then(|(kind, ..)| kind.clone()).unwrap_or(by_use);
-            if let (true, true, Some((_, _, section))) = (kind != NodeKind::Host, used, declared) {
-                let place = section.get("kind").map_or(section.place, |entry| entry.item.place);
+            let name = self.names.name(index).to_owned();
+            let Some((kind, stack, section)) = declared else {
+                return Ok(Node { name, kind: by_use, stack: HostStack::Quiclab });
+            };
+            let (kind, stack) = (kind.clone().unwrap_or(by_use), *stack);
+            if used && kind != NodeKind::Host {
                 let found = quoted(kind.component().name);
                 let problem = format!("traffic begins or ends here, found {found}; expected \"host\"");
-                return Err(reader.source.error(place, &section.at("kind"), problem));
+                return Err(reader.error_at(section, "kind", problem));
             }
-            let stack = declared.as_ref().map_or(HostStack::Quiclab, |(_, stack, _)| *stack);
-            if let (Some((_, _, section)), true) =
-                (declared, stack != HostStack::Quiclab && kind != NodeKind::Host)
-            {
+            if stack != HostStack::Quiclab && kind != NodeKind::Host {
                 let problem = "a stack, and the node is no host; expected kind = \"host\", or no stack";
                 return Err(reader.source.error(section.place, &section.at("stack"), problem));
             }
-            Ok(Node { name: self.names.name(index).to_owned(), kind, stack })
+            Ok(Node { name, kind, stack })
         };
         self.declared.iter().enumerate().map(resolve).collect()
     }
 
-    /// That every middlebox can be made where it stands, given the names of the carriers that its ports lead to, and how
-    /// many of these are links.
+    /// Checks that each middlebox can be built with its carriers.
     pub(super) fn check_middleboxes(
         &self,
         reader: &Reader<'_>,
         nodes: &[Node],
-        carriers: impl Fn(usize) -> Vec<String>,
-        links: impl Fn(usize) -> usize,
+        (links, media): (&[Link], &[Medium]),
     ) -> Result<(), ScenarioError> {
         for (index, (node, declared)) in nodes.iter().zip(&self.declared).enumerate() {
             let (NodeKind::Middlebox(component), Some((_, _, section))) = (&node.kind, declared) else {
@@ -203,22 +204,20 @@ impl<'i> Nodes<'i> {
             let options = network::middlebox::MiddleboxOptions {
                 arguments: &component.arguments,
                 node: network::NodeId(index as u32),
-                carriers: &carriers(index),
-                links: links(index),
+                carriers: &carriers_of(index, links, media),
+                links: carriers_of(index, links, &[]).len(),
                 name: "check",
                 stream: &|name| random::Stream::new(0, name),
                 interest: trace::Interest::NONE,
             };
             let Err(error) = network::middlebox::build(component.name, &options) else { continue };
-            let path = section.at("kind");
-            let entry = section.get("kind");
-            let option = match &error {
-                network::BuildError::Option { option, .. } => Some(*option),
-                _ => None,
-            };
-            let item = option.and_then(|option| entry?.item.get(option));
-            let place = item.map_or(section.place, |item| item.place);
-            let path = option.map_or_else(|| path.clone(), |option| format!("{path}.{option}"));
+            let mut path = section.at("kind");
+            let mut place = section.place;
+            if let network::BuildError::Option { option, .. } = error {
+                path = format!("{path}.{option}");
+                let item = section.get("kind").and_then(|entry| entry.item.get(option));
+                place = item.map_or(place, |item| item.place);
+            }
             return Err(reader.source.error(place, &path, error.to_string()));
         }
         Ok(())

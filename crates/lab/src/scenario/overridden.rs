@@ -3,7 +3,7 @@
 use super::error::ScenarioError;
 use super::quantity::label;
 use super::read::Reader;
-use super::rooms::{check, rooms};
+use super::rooms::rooms;
 use super::sections::SWEEP_TABLE;
 use super::set;
 use super::source::{Place, Source, listed, quoted};
@@ -121,8 +121,7 @@ impl Template {
                     continue;
                 }
                 // Without the sweep it would matter.
-                let Ok(base) = document::read(&mut Reader::new(self.source(), &rooms(), check), &without)
-                else {
+                let Ok(base) = document::read(&mut Reader::new(self.source(), &rooms()), &without) else {
                     continue;
                 };
                 if same_run(&base, self.base()) || !self.is_lost(&without) {

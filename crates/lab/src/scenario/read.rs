@@ -16,37 +16,25 @@ use units::{Duration, ParseError};
 /// The key of a component's table that says which row it is.
 const TYPE: &str = "type";
 
-/// A component whose options do not fit together, or whose file is not what it should be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
-    /// The option.
-    pub(super) option: &'static str,
-    /// What is wrong, and what is expected.
-    pub(super) problem: String,
-}
-
-/// What a component's own room has to say about options that are each of their kind.
-pub(super) type Check = fn(&Component) -> Result<(), Fault>;
-
-/// A table of the document, or several laid over one another.
+/// A table of the document, or several tables as layers: an upper layer hides the keys of the lower ones.
 #[derive(Debug, Clone)]
 pub(super) struct Section<'i> {
-    /// Where the uppermost begins.
+    /// The beginning of the uppermost layer.
     pub(super) place: Place,
-    /// From the uppermost down: the path of each, and what stands in it.
+    /// The paths and entries of all layers, from the uppermost down.
     layers: Vec<(String, Vec<&'i Entry>)>,
 }
 
 impl<'i> Section<'i> {
-    /// A table that is not there.
+    /// A table that is missing in the document.
     pub(super) fn empty(place: Place, path: &str) -> Section<'i> {
         Section { place, layers: vec![(path.to_owned(), Vec::new())] }
     }
-    /// Its path.
+    /// The path of the uppermost layer.
     pub(super) fn path(&self) -> &str {
         &self.layers[0].0
     }
-    /// What stands in it, and is not covered, in the order of the document.
+    /// The entries that no upper layer hides, in the order of the document.
     pub(super) fn entries(&self) -> impl Iterator<Item = &'i Entry> {
         let layers = self.layers.iter().enumerate();
         layers.flat_map(|(depth, (_, entries))| entries.iter().map(move |entry| (depth, *entry))).filter_map(
@@ -57,12 +45,16 @@ impl<'i> Section<'i> {
     pub(super) fn get(&self, key: &str) -> Option<&'i Entry> {
         self.find(key).map(|(_, entry)| entry)
     }
-    /// The path of a key in it.
+    /// The place of a key's value, or of the table if it does not have the key.
+    pub(super) fn place_of(&self, key: &str) -> Place {
+        self.get(key).map_or(self.place, |entry| entry.item.place)
+    }
+    /// The path of a key in the table.
     pub(super) fn at(&self, key: &str) -> String {
         let depth = self.find(key).map_or(0, |(depth, _)| depth);
         join(&self.layers[depth].0, key)
     }
-    /// This table, and from the other one what this one does not say.
+    /// This table with another one as its lower layers.
     pub(super) fn over(mut self, other: &Section<'i>) -> Section<'i> {
         self.layers.extend(other.layers.iter().cloned());
         self
@@ -82,21 +74,25 @@ fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
+/// The names of parameters.
+pub(super) fn names_of(parameters: &'static [Parameter]) -> Vec<&'static str> {
+    parameters.iter().map(|parameter| parameter.name).collect()
+}
+
 /// Reads values of a scenario.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pub(super) source: Source<'a>,
     pub(super) rooms: &'a [Room],
-    check: Check,
     files: Files,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(source: Source<'a>, rooms: &'a [Room], check: Check) -> Reader<'a> {
-        Reader { source, rooms, check, files: Files::beside(source.origin) }
+    pub(super) fn new(source: Source<'a>, rooms: &'a [Room]) -> Reader<'a> {
+        Reader { source, rooms, files: Files::beside(source.origin) }
     }
 
-    /// Takes these for the files at their absolute paths.
+    /// Uses these texts instead of the files at their absolute paths.
     pub(super) fn with_files(mut self, files: &BTreeMap<PathBuf, Arc<str>>) -> Reader<'a> {
         self.files.give(files);
         self
@@ -112,7 +108,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// That the table has no key but the parameters and `also`.
+    /// Checks that all keys of the table are parameters or in `also`.
     pub(super) fn check_keys(
         &self,
         section: &Section<'_>,
@@ -128,8 +124,7 @@ impl<'a> Reader<'a> {
         Err(self.source.error(entry.place, &section.at(&entry.key), problem))
     }
 
-    /// The values of all parameters, with defaults where the table says nothing. Keys that are none of the parameters
-    /// are left alone: see [`Reader::check_keys`].
+    /// The values of all parameters, with defaults for missing keys. Other keys are ignored: see [`Reader::check_keys`].
     pub(super) fn arguments(
         &mut self,
         parameters: &'static [Parameter],
@@ -138,7 +133,7 @@ impl<'a> Reader<'a> {
         self.arguments_with(parameters, section, None)
     }
 
-    /// The same, with the value of one parameter known already.
+    /// [`Reader::arguments`] with a given value of one parameter.
     fn arguments_with(
         &mut self,
         parameters: &'static [Parameter],
@@ -225,9 +220,9 @@ impl<'a> Reader<'a> {
             }
             _ => self.component_of_bare_value(found, item, path)?,
         };
-        match (self.check)(&component) {
+        match (found.check)(component.name, &component.arguments) {
             Ok(()) => Ok(component),
-            Err(Fault { option, problem }) => {
+            Err((option, problem)) => {
                 // A shorthand has no key for the option.
                 let (place, path) = match item.get(option) {
                     Some(item) => (item.place, join(path, option)),
@@ -248,7 +243,7 @@ impl<'a> Reader<'a> {
         let section = self.section(item, path.to_owned())?;
         let words = || one_of(room.rows.iter().map(|row| row.name));
         if let ([only], None) = (&room.rows[..], section.get(TYPE)) {
-            // Where there is one kind, nobody need say which.
+            // A room with a single row needs no `type`.
             self.check_keys(&section, only.parameters, &[TYPE])?;
             let arguments = self.arguments(only.parameters, &section)?;
             return Ok(Component { room: room.name, name: only.name, arguments });
@@ -269,7 +264,7 @@ impl<'a> Reader<'a> {
         Ok(Component { room: room.name, name: row.name, arguments })
     }
 
-    /// A value that is not the name of a row: the room's shorthand.
+    /// Reads a value that is not the name of a row by the room's shorthand.
     fn component_of_bare_value(
         &mut self,
         room: &Room,
@@ -283,7 +278,7 @@ impl<'a> Reader<'a> {
         };
         if let (None, Some((at, kind)), Some((_, option))) = (near, shorthand(room), room.shorthand) {
             let row = &room.rows[at];
-            // "fast" was meant as a word, "10 Mbit" as a value.
+            // "fast" is a mistyped word, "10 Mbit" a mistyped value.
             let wordy = matches!(&item.node, Node::Text(text) if text.starts_with(char::is_alphabetic));
             match self.value(kind, item, path) {
                 Ok(value) => {
@@ -304,7 +299,7 @@ impl<'a> Reader<'a> {
         Err(self.source.error(item.place, path, problem))
     }
 
-    /// The row of a room that a key of a table names.
+    /// The row of a room with the name that a key of a table gives.
     pub(super) fn row_of(
         &mut self,
         room: &str,
@@ -343,6 +338,30 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// An error about a key of a table, or about the table if it does not have the key.
+    pub(super) fn error_at(
+        &self,
+        section: &Section<'_>,
+        key: &str,
+        problem: impl Into<String>,
+    ) -> ScenarioError {
+        self.source.error(section.place_of(key), &section.at(key), problem)
+    }
+
+    /// An error about the value of a key: `problem, found X; expected Y`.
+    pub(super) fn wrong_at(
+        &self,
+        section: &Section<'_>,
+        key: &str,
+        problem: &str,
+        expected: &str,
+    ) -> ScenarioError {
+        match section.get(key) {
+            Some(entry) => self.wrong(&entry.item, &section.at(key), problem, expected),
+            None => self.error_at(section, key, format!("{problem}; expected {expected}")),
+        }
+    }
+
     /// An error about a value: `problem, found X; expected Y`.
     pub(super) fn wrong(&self, item: &Item, path: &str, problem: &str, expected: &str) -> ScenarioError {
         let near = match &item.node {
@@ -357,7 +376,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What was found, for an error.
+/// A value as errors show it.
 fn found(node: &Node) -> String {
     match node {
         Node::Text(text) => quoted(text),
@@ -371,7 +390,7 @@ fn found(node: &Node) -> String {
     }
 }
 
-/// A value that stands for itself; the error is what is wrong with it.
+/// Reads a value of a kind that is neither a list, nor a file, nor a component. The error describes the mistake.
 fn scalar(kind: &Kind, node: &Node) -> Result<Value, String> {
     match (kind, node) {
         (Kind::Duration, _) => quantity::<Duration>(node).map(Value::Duration),
@@ -383,7 +402,7 @@ fn scalar(kind: &Kind, node: &Node) -> Result<Value, String> {
             Err(_) if *number < 0 => Err("negative".to_owned()),
             _ => Err("out of range".to_owned()),
         },
-        // "1200 B", where other options have a unit.
+        // "1200 B": other options have a unit.
         (Kind::Integer(..) | Kind::Number(..), Node::Text(text))
             if text.starts_with(|first: char| first.is_ascii_digit()) && text.parse::<f64>().is_err() =>
         {
@@ -397,7 +416,7 @@ fn scalar(kind: &Kind, node: &Node) -> Result<Value, String> {
         (Kind::Choice(words), Node::Text(text)) if words.contains(&text.as_str()) => {
             Ok(Value::Text(text.clone()))
         }
-        // A word that is a number may be written as one.
+        // A word that is a number may be written without quotation marks.
         (Kind::Choice(words), Node::Integer(number)) => {
             let number = number.to_string();
             let known = words.contains(&number.as_str());
@@ -426,14 +445,14 @@ fn number(node: &Node, from: f64, to: f64) -> Result<Value, String> {
         _ => return Err("wrong type".to_owned()),
     };
     match number {
-        // Zero has no sign in a resolved scenario.
+        // The sum turns -0 into 0, so that equal scenarios are written alike.
         _ if number.is_finite() && from <= number && number <= to => Ok(Value::Number(number + 0.0)),
         _ if number < 0.0 && from >= 0.0 => Err("negative".to_owned()),
         _ => Err("out of range".to_owned()),
     }
 }
 
-/// `"1.5 %"`. The decimal point is moved in the text, so that `"0.1 %"` is exactly what `0.001` is.
+/// Reads `"1.5 %"`. The decimal point is moved in the text, so that `"0.1 %"` is exactly `0.001`.
 fn percentage(text: &str) -> Result<Value, String> {
     let trimmed = text.trim();
     let Some(digits) = trimmed.strip_suffix('%') else {
@@ -451,7 +470,7 @@ fn percentage(text: &str) -> Result<Value, String> {
     number(&Node::Float(fraction), 0.0, 1.0)
 }
 
-/// Whether the word tells where a component of this room is, outside of the lab.
+/// Whether the word names a component of this room outside the lab by its place.
 fn is_place(room: &Room, word: &str) -> bool {
     outside::Part::of(room.name).is_some() && word.contains(':')
 }

@@ -1,14 +1,12 @@
-//! All that can stand in a scenario, and what the rooms themselves have to say about it.
+//! The list of everything that a scenario can contain.
 
 use super::kind::words;
 use super::nodes;
-use super::read::Fault;
 use super::sections;
-use random::Stream;
 use serde_json::{Value as Json, json};
-use units::parameter::{Component, Default, Kind, Parameter, Room};
+use units::parameter::{Default, Parameter, Room};
 
-/// Every room whose components a scenario can name, and the tables of a scenario (room `sections`).
+/// All rooms with components for scenarios, and the tables of a scenario as the room `sections`.
 pub fn rooms() -> Vec<Room> {
     let mut rooms = vec![
         sections::room(),
@@ -24,7 +22,7 @@ pub fn rooms() -> Vec<Room> {
 }
 
 /// [`rooms`] as JSON: `[{name, about, shorthand, rows: [{name, about, parameters: [{name, kind, default, required,
-/// about}]}]}]`. A default is written as in a scenario file, null where there is none; `shorthand` is null or
+/// about}]}]}]`. A default is written as in a scenario file, or null if there is none; `shorthand` is null or
 /// `{row, option}`.
 pub fn rooms_json() -> String {
     let rooms: Vec<Json> = rooms().iter().map(room_json).collect();
@@ -54,52 +52,14 @@ fn parameter_json(parameter: &Parameter) -> Json {
     })
 }
 
-/// Asks a component's room whether its options do. Those that can say no are rates (a malformed trace, a list of changes
-/// that does not rise), sources (a largest size below the smallest), pages (a law without a share inside of its bounds, a
-/// malformed file) and applications.
-pub(super) fn check(component: &Component) -> Result<(), Fault> {
-    if component.room == traffic::sources::room().name {
-        let checked = traffic::sources::check(component.name, &component.arguments);
-        return checked.map_err(|(option, problem)| Fault { option, problem });
-    }
-    if component.room == pages::room().name {
-        let checked = pages::check(component.name, &component.arguments);
-        return checked.map_err(|(option, problem)| Fault { option, problem });
-    }
-    if component.room == traffic::room().name {
-        let checked = traffic::check(component.name, &component.arguments);
-        return checked.map_err(|(option, problem)| Fault { option, problem });
-    }
-    if component.room != network::rate::room().name {
-        return Ok(());
-    }
-    match network::rate::build(component.name, &component.arguments, Stream::new(0, "check")) {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let option = error.option().unwrap_or_else(|| culprit(component));
-            Err(Fault { option, problem: error.to_string() })
-        }
-    }
-}
-
-/// The option that a complaint is about: its file if it has one, else its first one.
-fn culprit(component: &Component) -> &'static str {
-    let parameters = rooms()
-        .iter()
-        .find(|room| room.name == component.room)
-        .and_then(|room| room.rows.iter().find(|row| row.name == component.name))
-        .map_or(&[][..], |row| row.parameters);
-    let file = parameters.iter().find(|parameter| matches!(parameter.kind, Kind::File(_)));
-    file.or(parameters.first()).map_or("", |parameter| parameter.name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use units::parameter::Kind;
 
     #[test]
-    fn names_are_unique_and_components_are_there() {
+    fn names_are_unique_and_rooms_of_options_exist() {
         let rooms = rooms();
         let names: BTreeSet<&str> = rooms.iter().map(|room| room.name).collect();
         assert_eq!(names.len(), rooms.len());
@@ -109,7 +69,7 @@ mod tests {
             for row in &room.rows {
                 let options: BTreeSet<&str> = row.parameters.iter().map(|parameter| parameter.name).collect();
                 assert_eq!(options.len(), row.parameters.len(), "{}", row.name);
-                // The tables of media and events are components themselves.
+                // The tables of media and events contain the options of their components.
                 let own = room.name == "sections" && ["medium", "event"].contains(&row.name);
                 assert!(
                     own || !options.contains("type"),

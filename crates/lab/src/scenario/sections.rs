@@ -443,16 +443,7 @@ pub(super) fn tables() -> impl Iterator<Item = &'static str> {
 
 /// The tables of a scenario as a room, so that they are listed like all others.
 pub(super) fn room() -> Room {
-    let row = |section: &Section| Row {
-        name: section.name,
-        about: section.about,
-        parameters: section.parameters,
-        build: (),
-    };
-    Room {
-        name: "sections",
-        about: "the tables of a scenario file",
-        rows: SECTIONS.iter().map(row).collect(),
-        shorthand: None,
-    }
+    let row = |&Section { name, about, parameters, .. }: &Section| Row { name, about, parameters, build: () };
+    let rows = SECTIONS.iter().map(row).collect();
+    Room { rows, ..Room::of::<()>("sections", "the tables of a scenario file", &[], None) }
 }

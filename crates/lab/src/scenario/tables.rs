@@ -1,11 +1,11 @@
-//! Tables of a document, and arrays of tables.
+//! Reads the tables of a document, and arrays of tables.
 
 use super::error::ScenarioError;
 use super::names;
 use super::read::{Reader, Section};
 use super::tree::Node as Toml;
 
-/// A table of the document, or an empty one.
+/// Reads a table; a missing one is empty.
 pub(super) fn table<'i>(
     reader: &Reader<'_>,
     top: &Section<'i>,
@@ -17,7 +17,7 @@ pub(super) fn table<'i>(
     }
 }
 
-/// The tables of an array with their paths: by name where they have one, by number elsewhere.
+/// Reads an array of at most `most` tables. Paths name a table by its name, or else by its number.
 pub(super) fn tables<'i>(
     reader: &Reader<'_>,
     top: &Section<'i>,
@@ -26,23 +26,18 @@ pub(super) fn tables<'i>(
 ) -> Result<Vec<Section<'i>>, ScenarioError> {
     let Some(entry) = top.get(name) else { return Ok(Vec::new()) };
     let Toml::List(items) = &entry.item.node else {
-        return Err(reader.wrong(
-            &entry.item,
-            name,
-            "wrong type",
-            &format!("an array of tables, [[{name}]]"),
-        ));
+        let expected = format!("an array of tables, [[{name}]]");
+        return Err(reader.wrong(&entry.item, name, "wrong type", &expected));
     };
     if items.len() > most {
         let problem = format!("too many, found {}; expected at most {most}", items.len());
         return Err(reader.source.error(entry.place, name, problem));
     }
     let sections = items.iter().enumerate().map(|(number, item)| {
-        let known = item.get("name").and_then(|item| match &item.node {
-            Toml::Text(name) if names::is_name(name) => Some(name.clone()),
-            _ => None,
-        });
-        let key = known.unwrap_or_else(|| number.to_string());
+        let key = match item.get("name").map(|item| &item.node) {
+            Some(Toml::Text(name)) if names::is_name(name) => name.clone(),
+            _ => number.to_string(),
+        };
         reader.section(item, format!("{name}.{key}"))
     });
     sections.collect()

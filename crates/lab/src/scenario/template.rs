@@ -3,7 +3,7 @@
 use super::document;
 use super::error::ScenarioError;
 use super::read::Reader;
-use super::rooms::{check, rooms};
+use super::rooms::rooms;
 use super::source::{Place, Source};
 use super::sweep::{self, Axis, Plan};
 use super::tree::{self, Item};
@@ -96,7 +96,7 @@ impl Template {
                 })?;
             }
         }
-        document::read(&mut Reader::new(source, &self.rooms, check), &document)
+        document::read(&mut Reader::new(source, &self.rooms), &document)
     }
 
     pub(super) fn source(&self) -> Source<'_> {
@@ -132,7 +132,7 @@ pub(super) fn read(
     set::apply(&mut document, source)?;
     let table = sweep::take(&mut document).unwrap_or(sweep::empty(document.place));
     let rooms = rooms();
-    let mut reader = Reader::new(*source, &rooms, check).with_files(files);
+    let mut reader = Reader::new(*source, &rooms).with_files(files);
     let scenario = document::read(&mut reader, &document)?;
     let plan = sweep::read(&mut reader, &table)?;
     sweep::check_kept(&reader, &table, &plan, &scenario)?;

@@ -1,6 +1,6 @@
-//! The graph of a scenario, and what the scenario says of the hops of its routes.
+//! The graph of a scenario, and the options along its routes.
 
-use super::model::{Flow, Link, Medium, Node, Protocol, Scenario};
+use super::model::{Flow, HostStack, Link, Medium, Node, Protocol, Scenario};
 use crate::event::{Cast, CastFlow, CastNode};
 use network::{Hop, Topology};
 use trace::Direction;
@@ -11,13 +11,13 @@ use units::parameter::{Arguments, Value};
 pub(crate) const DIRECTIONS: [(&str, Direction); 2] =
     [("forward", Direction::Forward), ("backward", Direction::Backward)];
 
-/// A hop of a route as the scenario describes it.
+/// The options of a hop of a route.
 pub(crate) struct HopView<'a> {
-    /// `"cell forward"`, `"air phone"`: the label of what sends.
+    /// The label of the sender: `"cell forward"`, `"air phone"`.
     pub label: String,
-    /// The options of the direction of the link, or of the attachment that sends.
+    /// The options of the direction of the link, or of the sending attachment.
     pub arguments: &'a Arguments,
-    /// The options that say its rate.
+    /// The options that include the rate.
     pub shared: &'a Arguments,
     pub delay: Duration,
 }
@@ -26,7 +26,7 @@ impl Scenario {
     /// The graph of its network.
     ///
     /// # Errors
-    /// If it is none, which a scenario that was read cannot be.
+    /// If the graph is invalid, which is impossible for a scenario that was read.
     pub fn topology(&self) -> Result<Topology, network::TopologyError> {
         let mut topology = Topology::default();
         for node in &self.nodes {
@@ -43,7 +43,7 @@ impl Scenario {
         Ok(topology)
     }
 
-    /// Who takes part, as far as events name them.
+    /// The nodes, interfaces and flows that events name.
     pub(crate) fn cast(&self) -> Cast {
         let node = |(index, node): (usize, &Node)| {
             let kind = node.kind.component();
@@ -51,11 +51,10 @@ impl Scenario {
                 name: node.name.clone(),
                 kind: kind.name,
                 remembers: network::middlebox::remembers(kind.name)
-                    || self.flows.iter().any(|flow| {
-                        let [client, server] = flow.is_foreign(&self.nodes);
-                        flow.protocol == Protocol::Quic
-                            && (!client && flow.client == index || !server && flow.server == index)
-                    }),
+                    || node.stack == HostStack::Quiclab
+                        && self.flows.iter().any(|flow| {
+                            flow.protocol == Protocol::Quic && [flow.client, flow.server].contains(&index)
+                        }),
                 interfaces: carriers_of(index, &self.links, &self.media),
             }
         };
@@ -64,7 +63,7 @@ impl Scenario {
             client: flow.client,
             stays: match flow.protocol {
                 Protocol::Tcp => Some("goes over TCP; expected a flow over QUIC"),
-                Protocol::Quic if flow.is_foreign(&self.nodes)[0] => {
+                Protocol::Quic if self.nodes[flow.client].stack != HostStack::Quiclab => {
                     Some("has a client of another stack; expected one with stack = \"quiclab\"")
                 }
                 Protocol::Quic => None,
@@ -76,7 +75,7 @@ impl Scenario {
         }
     }
 
-    /// What a hop of a route is.
+    /// The options of a hop of a route.
     pub(crate) fn hop(&self, hop: Hop) -> HopView<'_> {
         match hop {
             Hop::Link { link, forward } => {
@@ -105,7 +104,7 @@ impl Scenario {
 }
 
 impl HopView<'_> {
-    /// The largest packet that it takes; `u64::MAX` if nothing bounds it.
+    /// The maximum size of a packet; `u64::MAX` without a limit.
     pub(crate) fn mtu(&self) -> u64 {
         match self.arguments.get("mtu") {
             Some(Value::Integer(mtu)) => *mtu,
@@ -114,7 +113,7 @@ impl HopView<'_> {
     }
 }
 
-/// The names of the carriers that a node's ports lead to, in the order of the ports.
+/// The names of the carriers of a node, in the order of its ports.
 pub(crate) fn carriers_of(node: usize, links: &[Link], media: &[Medium]) -> Vec<String> {
     let linked = links.iter().filter(|link| link.from == node || link.to == node).map(|link| &link.name);
     let attached = media

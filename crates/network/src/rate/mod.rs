@@ -19,7 +19,7 @@ pub use token_bucket::TokenBucket;
 pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace};
 
 use random::Stream;
-use units::parameter::{Arguments, Room, Row};
+use units::parameter::{Arguments, Kind, OptionError, Room, Row};
 use units::{Duration, Rate, Size, Time};
 
 /// The server of a link: it sends one packet after the other.
@@ -100,7 +100,17 @@ pub static RATES: &[Row<Build>] =
 
 /// The room of the rates as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of("rates", "how fast a link sends", RATES, Some(("fixed", "rate")))
+    Room::of("rates", "how fast a link sends", RATES, Some(("fixed", "rate"))).checked_by(check)
+}
+
+/// Checks that the server with this name can be built. An error that names no option concerns the row's file or, without
+/// one, its first option.
+fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
+    let Err(error) = build(name, arguments, Stream::new(0, "check")) else { return Ok(()) };
+    let options = RATES.iter().find(|row| row.name == name).map_or(&[][..], |row| row.parameters);
+    let file = options.iter().find(|option| matches!(option.kind, Kind::File(_)));
+    let likely = file.or(options.first()).map_or("", |option| option.name);
+    Err((error.option().unwrap_or(likely), error.to_string()))
 }
 
 /// Makes the server of this name.

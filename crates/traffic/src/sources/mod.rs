@@ -133,6 +133,7 @@ pub static SOURCES: &[Row<Profile>] = &[
 /// The table of sources for scenarios and `quiclab list`.
 pub fn room() -> Room {
     Room::of("sources", "when cross traffic or messages leave, and how large they are", SOURCES, None)
+        .checked_by(check)
 }
 
 /// Builds the source with this name; `None` if there is no such row.

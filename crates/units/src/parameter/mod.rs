@@ -89,6 +89,12 @@ impl<B> Row<B> {
     }
 }
 
+/// An invalid option (empty for the component itself) and a description.
+pub type OptionError = (&'static str, String);
+
+/// Checks that the options of the component with this name, each of which is valid, are consistent.
+pub type Check = fn(&str, &Arguments) -> Result<(), OptionError>;
+
 /// A room as the scenario reader and `quiclab list` see it: its rows without their constructors.
 #[derive(Debug, Clone)]
 pub struct Room {
@@ -101,17 +107,25 @@ pub struct Room {
     /// The row and option that a bare value sets if it is not the name of a row. `loss = "1 %"` means `{ type =
     /// "random", probability = "1 %" }`.
     pub shorthand: Option<(&'static str, &'static str)>,
+    /// The check of a component's options.
+    pub check: Check,
 }
 
 impl Room {
-    /// Describes a room by its table.
+    /// Describes a room by its table. All combinations of valid options are accepted.
     pub fn of<B>(
         name: &'static str,
         about: &'static str,
         rows: &'static [Row<B>],
         shorthand: Option<(&'static str, &'static str)>,
     ) -> Room {
-        Room { name, about, rows: rows.iter().map(Row::face).collect(), shorthand }
+        let rows = rows.iter().map(Row::face).collect();
+        Room { name, about, rows, shorthand, check: |_, _| Ok(()) }
+    }
+
+    /// The room with a check of the options.
+    pub fn checked_by(self, check: Check) -> Room {
+        Room { check, ..self }
     }
 }
 
