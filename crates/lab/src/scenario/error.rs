@@ -1,17 +1,17 @@
-//! The one line that says what is wrong with a scenario.
+//! Errors in scenarios.
 
 use std::fmt;
 
-/// What is wrong with a scenario, where, and what would be right.
+/// A mistake in a scenario, its place, and what would be right.
 ///
-/// Printed it is one line: `cell.toml:7:9: link.cell.forward.rate: the unit is missing, found "10"; expected a rate ...`.
+/// Prints one line: `cell.toml:7:9: link.cell.forward.rate: the unit is missing, found "10"; expected a rate ...`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// Where: `cell.toml:7:9` (line and column, counted from one, columns in characters), or the `--set` that it is in.
+    /// The place: `cell.toml:7:9` (line and column, both from one, columns in characters), or the `--set`.
     pub place: String,
-    /// The path of the key: `link.cell.forward.rate`. Empty where the whole document is meant.
+    /// The path of the key: `link.cell.forward.rate`. Empty for the whole document.
     pub key: String,
-    /// What is wrong, what was found, what was expected, and the nearest word if there is one that is near.
+    /// The mistake, the value, what was expected, and a similar word, if there is one.
     pub problem: String,
 }
 

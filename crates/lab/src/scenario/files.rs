@@ -1,4 +1,4 @@
-//! The files that a scenario names, read once each.
+//! The files that a scenario names. Each is read once.
 
 use super::source::one_line;
 use std::collections::BTreeMap;
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::parameter::File;
 
-/// The most bytes in all files of a scenario together.
+/// The maximum size of all files of a scenario together, in bytes.
 pub(super) const MAX_FILES: u64 = 256 << 20;
 
-/// What [`Files::read_here`] wants.
+/// The kind of text that [`Files::read_here`] expects.
 pub(super) const EXPECTED_HERE: &str =
     "the path of a file, relative to the working folder or to that of the scenario";
 
-/// The files of a scenario. Two places that name one file share its text.
+/// The files of a scenario. Options that name the same file share its text.
 #[derive(Debug)]
 pub(super) struct Files {
     /// The folder that paths are relative to.
@@ -25,19 +25,19 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// The files beside the document `origin`.
+    /// Files with paths relative to the folder of the document `origin`.
     pub(super) fn beside(origin: &Path) -> Files {
         let folder = origin.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).to_owned();
         Files { folder, known: BTreeMap::new(), left: MAX_FILES }
     }
 
-    /// Takes these for the files at their absolute paths, whatever is there.
+    /// Uses these texts instead of the files at their absolute paths.
     pub(super) fn give(&mut self, files: &BTreeMap<PathBuf, Arc<str>>) {
         self.known.extend(files.iter().map(|(path, text)| (path.clone(), text.clone())));
     }
 
-    /// Reads a file. Its path becomes absolute, so that the resolved scenario can stand in any folder.
+    /// Reads a file. Its path becomes absolute, so that the resolved scenario can be in any folder.
     pub(super) fn read(&mut self, given: &str) -> Result<File, String> {
         if given.is_empty() {
             return Err("the path is empty".to_owned());
@@ -57,8 +57,7 @@ impl Files {
         Ok(File { path: name, text })
     }
 
-    /// The same for a path that was given with `--set`: who types it means the folder in which it is typed; what is not
-    /// there is looked for beside the document.
+    /// Reads a file whose path was given with `--set`: it is relative to the working folder, or else to that of the document.
     pub(super) fn read_here(&mut self, given: &str) -> Result<File, String> {
         match std::path::absolute(given) {
             Ok(here) if here.is_file() => self.read(here.to_str().ok_or("the path is not UTF-8")?),
@@ -67,12 +66,12 @@ impl Files {
     }
 
     fn load(&self, path: &Path) -> Result<String, String> {
-        let told = fs::metadata(path).map_err(|error| reason(&error))?;
-        if told.is_dir() {
+        let metadata = fs::metadata(path).map_err(|error| reason(&error))?;
+        if metadata.is_dir() {
             return Err("a folder, not a file".to_owned());
         }
         // A pipe or a device would never end.
-        if !told.is_file() {
+        if !metadata.is_file() {
             return Err("not a regular file".to_owned());
         }
         let file = fs::File::open(path).map_err(|error| reason(&error))?;
@@ -89,7 +88,7 @@ impl Files {
     }
 }
 
-/// Why a file could not be read.
+/// The reason why a file could not be read.
 pub(super) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file".to_owned(),

@@ -1,4 +1,4 @@
-//! Names of nodes, links and flows: what they may be, and that each is given once.
+//! Names of nodes, carriers and flows. Each name is valid and unique.
 
 use super::error::ScenarioError;
 use super::read::{Reader, Section};
@@ -8,14 +8,14 @@ use crate::nearest::nearest;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The longest name. Names become names of files.
+/// The maximum length of a name, which becomes the name of a file.
 const LONGEST: usize = 64;
-/// How many names an error lists.
+/// The maximum number of names in an error.
 const LISTED: usize = 20;
 const EXPECTED: &str =
     "a name of letters, digits, - _ and . that begins with a letter or digit, at most 64 long";
 
-/// Whether this is a name: it can stand in a file's name, in a path of keys, and in a table.
+/// Whether the text can be the name of a file, a key in a path, and a value in a table.
 pub(super) fn is_name(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     text.len() <= LONGEST
@@ -23,7 +23,7 @@ pub(super) fn is_name(text: &str) -> bool {
         && text.chars().all(allowed)
 }
 
-/// The text, if it is a name.
+/// Returns the text if it is a name.
 pub(super) fn checked(
     reader: &Reader<'_>,
     text: String,
@@ -33,7 +33,7 @@ pub(super) fn checked(
     if is_name(&text) { Ok(text) } else { Err(reader.wrong(item, path, "not a name", EXPECTED)) }
 }
 
-/// The name of a scenario that has none: its file's, without the ending, other characters replaced by `-`.
+/// The default name of a scenario: that of its file, without the ending, and with `-` for invalid characters.
 pub(super) fn of_file(origin: &Path) -> String {
     let stem = origin.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let allowed = |c: char| if is_name(&format!("a{c}")) { c } else { '-' };
@@ -42,7 +42,7 @@ pub(super) fn of_file(origin: &Path) -> String {
     if name.is_empty() { "scenario".to_owned() } else { name.to_owned() }
 }
 
-/// The names of the things of one kind, in the order in which they were given.
+/// The names of one kind, in the order of the document.
 #[derive(Debug, Default)]
 pub(super) struct Names<'i> {
     known: BTreeMap<&'i str, (usize, Place)>,
@@ -50,12 +50,12 @@ pub(super) struct Names<'i> {
 }
 
 impl<'i> Names<'i> {
-    /// The name of this number.
+    /// The name with this number.
     pub(super) fn name(&self, index: usize) -> &'i str {
         self.order[index]
     }
 
-    /// Takes the `name` of a table; it must be new.
+    /// Adds the `name` of a table, which must be new.
     pub(super) fn add(&mut self, reader: &Reader<'_>, section: &Section<'i>) -> Result<(), ScenarioError> {
         let Some(entry) = section.get("name") else { return Ok(()) };
         let path = section.at("name");

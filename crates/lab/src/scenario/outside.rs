@@ -1,9 +1,9 @@
-//! Components that are written outside of the lab and named by where they are: `"mine.py:Mine"`, `"package.module:Mine"`.
+//! Components from outside the lab, which scenarios name by their place: `"mine.py:Mine"`, `"package.module:Mine"`.
 //!
-//! Who can read such code says so with [`set_loader`] (the Python package does). What a word names is looked up when a scenario
-//! is read, becomes a row of its room, and is from then on a component like any other: its options are checked, resolved
-//! and swept. The text of a file is a value of the scenario (option `source`): it goes to other machines with it, and an
-//! old scenario runs with the text that it was read with.
+//! [`set_loader`] sets the loader of such code, as the Python package does. The reader of scenarios loads a component and
+//! adds it to its room as a row. From then on it is like any other component: its options are checked, resolved and swept.
+//! The text of a file is a value of the scenario (option `source`). It goes to other machines with the scenario, which
+//! always runs with the text that was read.
 
 use super::source::quoted;
 use super::write;
@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use units::parameter::{Arguments, Default, File, Kind, Parameter, Row, Value};
 
-/// The option that holds the file of a component.
+/// The option with the file of a component.
 pub const SOURCE: &str = "source";
-/// The most options that a component may have.
+/// The maximum number of options of a component.
 pub const MAX_OPTIONS: usize = 64;
 
 const MOST: u64 = i64::MAX as u64;
 
-/// What can be written outside of the lab.
+/// The kinds of components from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// A congestion controller.
@@ -30,7 +30,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The part whose components are in this room.
+    /// The kind of the components in this room.
     pub(super) fn of(room: &str) -> Option<Part> {
         match room {
             "controllers" => Some(Part::Controller),
@@ -39,7 +39,7 @@ impl Part {
         }
     }
 
-    /// The word for one.
+    /// Its name.
     pub fn word(self) -> &'static str {
         match self {
             Part::Controller => "controller",
@@ -48,56 +48,55 @@ impl Part {
     }
 }
 
-/// A component by its place.
+/// The place of a component.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wanted {
-    /// The file that it is in; if `None`, it is in a module.
+    /// The file; `None` for a component in a module.
     pub file: Option<File>,
-    /// The name of the module, if it is in no file.
+    /// The name of the module; empty for a component in a file.
     pub module: String,
-    /// Its name there.
+    /// The name of the component in the file or module.
     pub class: String,
 }
 
-/// What is known of a component before it is made.
+/// The description of a component.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Described {
-    /// One line: what it is.
+    /// One line of explanation.
     pub about: String,
-    /// Its options with their defaults: flags, integers, numbers and texts.
+    /// Its options with their defaults, which are flags, integers, numbers or texts.
     pub options: Vec<(String, Value)>,
 }
 
-/// Reads code that is not of the lab.
+/// A loader of code from outside.
 pub trait Loader: Sync {
-    /// Reads a component, without making one.
+    /// Loads the description of a component.
     ///
     /// # Errors
-    /// What is wrong with it, in one line.
+    /// The problem, in one line.
     fn describe(&self, part: Part, wanted: &Wanted) -> Result<Described, String>;
-    /// Makes a controller. What goes wrong is told by [`units::fault::raise`].
+    /// Makes a controller. It reports errors by [`units::fault::raise`].
     fn controller(&self, wanted: &Wanted, arguments: &Arguments, setup: Setup) -> Box<dyn Controller>;
-    /// Makes a scheduler. What goes wrong is told by [`units::fault::raise`].
+    /// Makes a scheduler. It reports errors by [`units::fault::raise`].
     fn scheduler(&self, wanted: &Wanted, arguments: &Arguments) -> Box<dyn Scheduler>;
 }
 
 static LOADER: OnceLock<&'static dyn Loader> = OnceLock::new();
 
-/// Says who reads code from outside. The first one stays.
+/// Sets the loader of code from outside. Only the first call has an effect.
 pub fn set_loader(loader: &'static dyn Loader) {
     let _ = LOADER.set(loader);
 }
 
-/// Whether a name is that of a component that is written outside of the lab.
+/// Whether a component with this name is from outside.
 pub(crate) fn is_outside(name: &str) -> bool {
     name.contains(':')
 }
 
-/// The row of a component that a word of a scenario names by its place; `None` if it is no such word. `read` reads a file
-/// that it names.
+/// The row of a component that a word names by its place; `None` for other words. `read` reads its file.
 ///
 /// # Errors
-/// What is wrong, and what would be right.
+/// The problem, and what would be right.
 pub(super) fn component(
     part: Part,
     word: &str,
@@ -124,10 +123,10 @@ fn load(
     row(*loader, part, &wanted, &loader.describe(part, &wanted)?)
 }
 
-/// The rows that were made, with what they were made from.
+/// All rows from outside, with their descriptions.
 type Known = BTreeMap<(Part, String), (Described, Row<()>)>;
 
-/// The row for what was described: the one that is there, if it says the same.
+/// The row for a description. An existing row is reused if its description is equal.
 fn row(
     loader: &'static dyn Loader,
     part: Part,
@@ -142,7 +141,7 @@ fn row(
     if let Some((_, row)) = known.get(&key).filter(|(before, _)| before == described) {
         return Ok(*row);
     }
-    // Rows last as long as the process: a new one is needed only when somebody has changed the options.
+    // Rows live as long as the process. A new one is needed only after a change of the options.
     let face = Row {
         name: String::leak(name),
         about: String::leak(described.about.clone()),
@@ -154,7 +153,7 @@ fn row(
     Ok(face)
 }
 
-/// Makes the row known in its room.
+/// Adds the row to its room.
 fn plug(
     code: &'static dyn Loader,
     part: Part,
@@ -162,7 +161,7 @@ fn plug(
     Row { name, about, parameters, .. }: Row<()>,
 ) -> Result<(), String> {
     let asked = wanted.clone();
-    // With the text that this scenario was read with.
+    // The file has the text from the arguments, which the scenario was read with.
     let with = move |arguments: &Arguments| {
         let file = asked.file.as_ref().map(|_| arguments.file(SOURCE));
         Wanted { file, ..asked.clone() }
@@ -182,7 +181,7 @@ fn plug(
     plugged.map_err(|error| error.to_string())
 }
 
-/// The options of what was described, and those that every component of its room has.
+/// The options of a description, and those of all components of the room.
 fn parameters(part: Part, wanted: &Wanted, described: &Described) -> Result<Vec<Parameter>, String> {
     let mut parameters = Vec::new();
     if let Some(file) = &wanted.file {

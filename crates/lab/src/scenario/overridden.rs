@@ -1,4 +1,4 @@
-//! What a `[sweep]` table overrides: changes that affect no run of the sweep, and values in the file that no run uses.
+//! Finds changes that affect no run of a sweep, and values in the document that no run uses.
 
 use super::error::ScenarioError;
 use super::quantity::label;
@@ -14,11 +14,11 @@ use super::{Scenario, document};
 use std::collections::{BTreeMap, BTreeSet};
 use units::parameter::Arguments;
 
-/// At most this many values of a path are compared with the file's; of more nothing is said.
+/// The maximum number of values of a path that are compared with the document. Longer paths give no notes.
 const COMPARED: usize = 1000;
 
 impl Template {
-    /// Checks that each change affects some run; a change that the sweep overrides is an error, however its path is written.
+    /// Checks that each change affects some run. A change that the sweep overrides is an error, however its path is written.
     ///
     /// # Errors
     /// The first change that affects none.
@@ -34,7 +34,7 @@ impl Template {
             let mut sets = self.sets.clone();
             sets.remove(number);
             let source = Source { sets: &sets, ..self.source() };
-            // A document that cannot be read without the change needs it.
+            // A document that is invalid without the change needs it.
             let Ok((base, document, _)) = template::read(&source, &BTreeMap::new()) else { continue };
             if base != *self.base() && self.is_lost(&document) {
                 let axes: Vec<&str> = self.overriding(&document).map(|axis| axis.name.as_str()).collect();
@@ -59,7 +59,7 @@ impl Template {
         })
     }
 
-    /// The paths that hide the change: those without which the first run would differ; all paths if no single one does.
+    /// The paths that hide the change: those without which the first run would differ, or else all paths.
     fn overriding(&self, document: &Item) -> impl Iterator<Item = &Axis> {
         let first = vec![0; self.plan.groups.len()];
         let differs = |axis: &Axis| {
@@ -74,7 +74,7 @@ impl Template {
         some.into_iter().chain(self.plan.axes().filter(move |_| all))
     }
 
-    /// A line for each value of the document that no run has, because the sweep replaces it: an edit of it changes nothing.
+    /// A line for each value of the document that no run uses because the sweep replaces it.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (number, group) in self.plan.groups.iter().enumerate() {
@@ -99,8 +99,8 @@ impl Template {
         notes
     }
 
-    /// The same for values that stand at other paths than those that are varied: a rate of both directions where each of them is
-    /// varied, an option in `[transport]` where that of every flow is.
+    /// Notes on values at paths that are not varied themselves: a rate of both directions if the sweep varies that of each, or
+    /// an option in `[transport]` if the sweep varies that of every flow.
     fn hidden_elsewhere(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.choices().count() > COMPARED {
@@ -120,7 +120,7 @@ impl Template {
                 if self.plan.axes().any(varied) || matches!(entry.item.place, Place::Set(_)) {
                     continue;
                 }
-                // Without the sweep it would matter.
+                // Skip values that would not matter without the sweep, either.
                 let Ok(base) = document::read(&mut Reader::new(self.source(), &rooms()), &without) else {
                     continue;
                 };
@@ -137,13 +137,13 @@ impl Template {
         notes
     }
 
-    /// Whether a run has the value of the document at a path, perhaps in other words: `10 ms` is `0.01 s`.
+    /// Whether some run uses the document's value at a path, perhaps written differently: `10 ms` is `0.01 s`.
     fn is_run(&self, item: &Item, axis: &Axis, (number, group): (usize, &Group)) -> bool {
         let text = label(item);
         if axis.labels.contains(&text) {
             return true;
         }
-        // Not all are compared: nothing is said of a value that may be another one's in other words.
+        // Too many values to compare.
         if group.len() > COMPARED {
             return true;
         }
@@ -156,7 +156,7 @@ impl Template {
     }
 }
 
-/// Whether two scenarios are the same run: what `[transport]` and `[tcp]` say counts where a flow has it.
+/// Whether two scenarios give the same run. `[transport]` and `[tcp]` count only as options of flows.
 fn same_run(one: &Scenario, other: &Scenario) -> bool {
     let shared = |scenario: &Scenario| Scenario {
         transport: Arguments::default(),
@@ -166,7 +166,7 @@ fn same_run(one: &Scenario, other: &Scenario) -> bool {
     shared(one) == shared(other)
 }
 
-/// The places of all entries of this key: for each table and list on the way, which of its items.
+/// The positions of all entries with this key, each as a list of indices into tables and lists.
 fn entries(item: &Item, key: &str) -> Vec<Vec<usize>> {
     let below = |(at, item): (usize, &Item)| {
         entries(item, key).into_iter().map(move |place| [vec![at], place].concat())
@@ -182,7 +182,7 @@ fn entries(item: &Item, key: &str) -> Vec<Vec<usize>> {
     }
 }
 
-/// Takes an entry out of the document.
+/// Removes an entry from the document.
 fn remove(document: &mut Item, place: &[usize]) -> Option<Entry> {
     let (last, way) = place.split_last()?;
     let parent = way.iter().try_fold(document, |item, at| match &mut item.node {
@@ -196,7 +196,7 @@ fn remove(document: &mut Item, place: &[usize]) -> Option<Entry> {
     }
 }
 
-/// The value at a path, if the document has it.
+/// The value at a path of the document, if it exists.
 fn find<'a>(document: &'a Item, path: &[String]) -> Option<&'a Item> {
     path.iter().try_fold(document, |item, key| match &item.node {
         Node::List(items) => items.get(set::index(items, key).ok()?),

@@ -1,10 +1,10 @@
-//! A value of a sweep as a number with its unit: what ranges are made of, and what tables have as columns.
+//! Values of a sweep as numbers with units, for ranges and for columns of tables.
 
 use super::tree::{Item, Node};
 use units::parameter::Limit;
 use units::{Duration, Rate, Size};
 
-/// A number with its unit, in the smallest unit that a scenario can say.
+/// A number with its unit, in the smallest unit of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Quantity {
     /// A whole number without a unit.
@@ -23,7 +23,7 @@ pub(super) enum Quantity {
     Bdp(u64),
 }
 
-/// What a quantity is counted in.
+/// The unit of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Whole numbers without a unit.
@@ -43,7 +43,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The last word of a column's name, with its underscore: `_ms`; empty for numbers without a unit.
+    /// The end of a column's name: `_ms`; empty for numbers without a unit.
     pub const fn suffix(self) -> &'static str {
         match self {
             Unit::Whole | Unit::Number => "",
@@ -57,7 +57,7 @@ impl Unit {
 }
 
 impl Quantity {
-    /// The value as a quantity, if it is one.
+    /// Reads a value; `None` if it is no quantity.
     pub(super) fn read(item: &Item) -> Option<Quantity> {
         match &item.node {
             Node::Integer(value) => Some(Quantity::Whole(*value)),
@@ -84,7 +84,7 @@ impl Quantity {
         }
     }
 
-    /// What it is counted in.
+    /// Its unit.
     pub(super) fn unit(self) -> Unit {
         match self {
             Quantity::Whole(_) => Unit::Whole,
@@ -97,7 +97,7 @@ impl Quantity {
         }
     }
 
-    /// How many of the smallest unit it is.
+    /// Its value in the smallest unit.
     pub(super) fn count(self) -> f64 {
         match self {
             Quantity::Whole(value) => value as f64,
@@ -110,7 +110,7 @@ impl Quantity {
         }
     }
 
-    /// How many of its [`Unit`] it is.
+    /// Its value in its [`Unit`].
     pub(super) fn value(self) -> f64 {
         match self {
             Quantity::Duration(n) | Quantity::Rate(n) => n as f64 / 1e6,
@@ -119,9 +119,9 @@ impl Quantity {
         }
     }
 
-    /// A quantity of the same unit.
+    /// The quantity with this value in the same smallest unit.
     pub(super) fn with_count(self, count: f64) -> Quantity {
-        // Converting a float to an integer saturates: what is too large for its option is told by its reader.
+        // The conversion to an integer saturates; the reader of the option refuses values that are too large.
         let whole = count.round();
         match self {
             Quantity::Whole(_) => Quantity::Whole(whole as i128),
@@ -134,7 +134,7 @@ impl Quantity {
         }
     }
 
-    /// How it stands in a scenario.
+    /// The quantity as a value of a scenario.
     pub(super) fn node(self) -> Node {
         match self {
             Quantity::Whole(value) => Node::Integer(value),
@@ -148,15 +148,15 @@ impl Quantity {
     }
 }
 
-/// Digits of a fraction that are kept, so that 3 % is 0.03 and not 0.030000000000000002.
+/// The number of digits of fractions, so that 3 % is 0.03 and not 0.030000000000000002.
 pub(super) const FRACTION_DIGITS: usize = 12;
 
-/// The number with so many significant digits.
+/// The value rounded to this many significant digits.
 pub(super) fn short(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 
-/// The text of a value that says what it is, whatever the way it was written: `10ms` and `10 ms` are one value.
+/// The text of a value, which is the same for equal values like `10ms` and `10 ms`.
 pub(super) fn label(node: &Item) -> String {
     match Quantity::read(node) {
         Some(quantity) => plain(&quantity.node()),
@@ -178,7 +178,7 @@ fn plain(node: &Node) -> String {
     }
 }
 
-/// Inside of lists and tables texts stand in quotation marks: two lists never have one label.
+/// The text of a value in a list or table, with quotation marks, so that different lists have different labels.
 fn inner(item: &Item) -> String {
     match &item.node {
         Node::Text(_) => format!("{:?}", label(item)),
@@ -212,14 +212,14 @@ mod tests {
             let quantity = Quantity::read(&item).unwrap_or_else(|| panic!("{toml}"));
             assert_eq!((quantity.unit(), quantity.value()), (unit, value), "{toml}");
             assert_eq!(label(&item), text);
-            // What is written is read as the same.
+            // The written value is read as the same quantity.
             let again = Item { place: Place::Default, node: quantity.node() };
             assert_eq!(Quantity::read(&again), Some(quantity), "{toml}");
         }
     }
 
     #[test]
-    fn other_values_have_labels_that_tell_them_apart() {
+    fn other_values_have_distinct_labels() {
         for (toml, text) in [
             ("'cubic'", "cubic"),
             ("true", "true"),

@@ -1,4 +1,4 @@
-//! Ranges of a sweep: `{ from = "10 ms", to = "100 ms", step = "10 ms" }`, linear and logarithmic.
+//! Reads ranges of a sweep: `{ from = "10 ms", to = "100 ms", step = "10 ms" }`, linear and logarithmic.
 
 use super::error::ScenarioError;
 use super::quantity::{FRACTION_DIGITS, Quantity, short};
@@ -7,14 +7,14 @@ use super::tree::{Item, Node};
 
 /// The keys of a range.
 pub(super) const KEYS: [&str; 6] = ["from", "to", "step", "factor", "count", "scale"];
-/// The most values of one path.
+/// The maximum number of values of a path.
 pub(super) const MAX_VALUES: usize = 10_000;
-/// Digits that are kept of what a logarithmic range gives, and that every machine's logarithm agrees on.
+/// The number of digits in a logarithmic range, few enough for every machine's logarithm to agree.
 const LOGARITHMIC_DIGITS: usize = 6;
-/// What a range that ends one rounding error before its last value misses.
+/// The relative tolerance for rounding errors at the end of a range.
 const SLACK: f64 = 1e-9;
 
-/// Reads a range: all its values, each in its place.
+/// Reads a range; returns its values in order.
 pub(super) fn read(reader: &Reader<'_>, item: &Item, path: &str) -> Result<Vec<Item>, ScenarioError> {
     let section = reader.section(item, path.to_owned())?;
     reader.check_keys(&section, &[], &KEYS)?;
@@ -34,7 +34,7 @@ pub(super) fn read(reader: &Reader<'_>, item: &Item, path: &str) -> Result<Vec<I
     }
     let counts = range.counts(from, to)?;
     let mut values: Vec<Quantity> = counts.into_iter().map(|count| from.with_count(count)).collect();
-    // Whole numbers that are close together become one.
+    // Rounding may make neighbours equal.
     values.dedup();
     Ok(values.into_iter().map(|value| Item { place: item.place, node: value.node() }).collect())
 }
@@ -155,7 +155,7 @@ impl Range<'_, '_> {
     }
 }
 
-/// Of a fraction, the digits that mean something: three steps of 0.1 are 0.3.
+/// Rounds a fraction, so that three steps of 0.1 are 0.3.
 fn trimmed(unit: Quantity, count: f64) -> f64 {
     if matches!(unit, Quantity::Number(_)) { short(count, FRACTION_DIGITS) } else { count }
 }

@@ -1,7 +1,7 @@
-//! A resolved scenario as a list of tables: every value that stands in its document, once.
+//! A resolved scenario as a list of tables with all values of its document.
 //!
-//! The document that is written, the key of a run in a sweep, and the files that travel with a run to another machine are all
-//! made from this list. What a run depends on stands in it, or the document would not give the same run when it is read again.
+//! The written document, the key of a run in a sweep, and the files that go with a run to another machine all come from this
+//! list. It contains everything that affects a run, so that the written document gives the same run.
 
 use super::model::{Attachment, CrossTraffic, Flow, HostStack, Link, Medium, Protocol, Scenario, Visit};
 use super::sections::{
@@ -19,7 +19,7 @@ use units::parameter::{Arguments, Component, File, Value};
 /// A table of the resolved document.
 #[derive(Debug)]
 pub(super) struct Table<'a> {
-    /// The line above it; empty for the top of the document.
+    /// The line above the table; empty for the top of the document.
     pub(super) header: String,
     pub(super) values: Vec<(&'static str, Cow<'a, Value>)>,
 }
@@ -28,10 +28,18 @@ impl<'a> Table<'a> {
     fn new(header: String) -> Table<'a> {
         Table { header, values: Vec::new() }
     }
-    /// A table under this path.
+    /// A table with a path.
     fn of(path: &str, arguments: &'a Arguments) -> Table<'a> {
-        let values = arguments.0.iter().map(|(name, value)| (*name, Cow::Borrowed(value)));
-        Table { header: format!("[{path}]"), values: values.collect() }
+        Table::new(format!("[{path}]")).all(arguments)
+    }
+    fn all(mut self, arguments: &'a Arguments) -> Table<'a> {
+        self.values.extend(arguments.0.iter().map(|(name, value)| (*name, Cow::Borrowed(value))));
+        self
+    }
+    /// The table with only the values that differ from shared ones, if there are any.
+    fn different_from(mut self, shared: &Arguments) -> Option<Table<'a>> {
+        self.values.retain(|(name, value)| shared.get(name) != Some(&**value));
+        (!self.values.is_empty()).then_some(self)
     }
     /// An entry of an array of tables.
     fn entry(array: &str) -> Table<'a> {
@@ -55,7 +63,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// All tables of the resolved document, in its order.
+/// All tables of the resolved document in order.
 pub(super) fn tables(scenario: &Scenario) -> Vec<Table<'_>> {
     let top = Table::new(String::new())
         .text("name", &scenario.name)
@@ -105,15 +113,11 @@ fn medium_tables<'a>(scenario: &Scenario, medium: &'a Medium, tables: &mut Vec<T
     let terminals = terminals.iter().map(|terminal| Value::Text(name(terminal)));
     itself = itself.with("terminals", Value::List(terminals.collect()));
     let shared = &medium.kind.arguments;
-    itself.values.extend(shared.0.iter().map(|(name, value)| (*name, Cow::Borrowed(value))));
-    tables.push(itself);
+    tables.push(itself.all(shared));
     for attachment in &medium.attachments {
         let key = super::source::key(&name(attachment));
-        let mut own = Table::of(&format!("{MEDIUM_TABLE}.{AT}.{key}"), &attachment.arguments);
-        own.values.retain(|(name, value)| shared.get(name) != Some(&**value));
-        if !own.values.is_empty() {
-            tables.push(own);
-        }
+        let own = Table::of(&format!("{MEDIUM_TABLE}.{AT}.{key}"), &attachment.arguments);
+        tables.extend(own.different_from(shared));
     }
 }
 
@@ -142,12 +146,7 @@ fn flow_tables<'a>(scenario: &'a Scenario, flow: &'a Flow, tables: &mut Vec<Tabl
         Protocol::Quic => (TRANSPORT, &flow.transport, &scenario.transport),
         Protocol::Tcp => (TCP, &flow.tcp, &scenario.tcp),
     };
-    let mut own = Table::of(&format!("{FLOW_TABLE}.{name}"), own);
-    // The others are those of [transport] or [tcp].
-    own.values.retain(|(name, value)| shared.get(name) != Some(&**value));
-    if !own.values.is_empty() {
-        tables.push(own);
-    }
+    tables.extend(Table::of(&format!("{FLOW_TABLE}.{name}"), own).different_from(shared));
 }
 
 fn visit(visit: &Visit) -> Value {
@@ -170,14 +169,14 @@ fn cross_traffic<'a>(scenario: &Scenario, cross: &'a CrossTraffic) -> Table<'a> 
 }
 
 fn event(event: &Event) -> Table<'_> {
-    let mut table =
-        Table::entry(EVENT_TABLE).with("at", Value::Duration(event.at)).text("type", event.kind.name);
-    table.values.extend(event.kind.arguments.0.iter().map(|(name, value)| (*name, Cow::Borrowed(value))));
-    table
+    Table::entry(EVENT_TABLE)
+        .with("at", Value::Duration(event.at))
+        .text("type", event.kind.name)
+        .all(&event.kind.arguments)
 }
 
 impl Scenario {
-    /// The files that it names, by their absolute paths, with their texts.
+    /// The texts of all files that it names, by their absolute paths.
     pub(crate) fn files(&self) -> BTreeMap<PathBuf, Arc<str>> {
         let mut found = BTreeMap::new();
         for table in tables(self) {

@@ -2,7 +2,7 @@
 
 use units::parameter::{Default, Kind, Parameter, Room, Row};
 
-/// What stands at the top of a scenario.
+/// The options at the top of a scenario.
 pub(super) static TOP: &[Parameter] = &[
     Parameter {
         name: "name",
@@ -24,23 +24,15 @@ pub(super) static TOP: &[Parameter] = &[
     },
 ];
 
-/// What `[record]` admits: which tables a run keeps.
+/// The names of tables, except that of all packets.
+const TABLES: &[&str] =
+    &["connection", "loss", "event", "gauge", "stream", "message", "object", "queue", "drop", "rate", "node"];
+
+/// The options of `[record]`.
 pub static RECORD: &[Parameter] = &[
     Parameter {
         name: "tables",
-        kind: Kind::List(&Kind::Choice(&[
-            "connection",
-            "loss",
-            "event",
-            "gauge",
-            "stream",
-            "message",
-            "object",
-            "queue",
-            "drop",
-            "rate",
-            "node",
-        ])),
+        kind: Kind::List(&Kind::Choice(TABLES)),
         default: Default::Is(
             r#"["connection", "loss", "event", "stream", "message", "object", "queue", "drop", "rate", "node"]"#,
         ),
@@ -78,11 +70,11 @@ pub static RECORD: &[Parameter] = &[
     },
 ];
 
-/// The table of a sweep, and the array of tables in it.
+/// The keys of the table of a sweep, and of the array of tables in it.
 pub(super) const SWEEP_TABLE: &str = "sweep";
 pub(super) const ZIP: &str = "zip";
 
-/// What `[sweep]` admits beside the paths that it varies.
+/// The options of `[sweep]`, beside the paths that it varies.
 pub(super) static SWEEP: &[Parameter] = &[
     Parameter {
         name: "repetitions",
@@ -104,28 +96,16 @@ pub(super) static SWEEP: &[Parameter] = &[
     },
     Parameter {
         name: "keep",
-        kind: Kind::List(&Kind::Choice(&[
-            "connection",
-            "loss",
-            "event",
-            "gauge",
-            "stream",
-            "message",
-            "object",
-            "queue",
-            "drop",
-            "rate",
-            "node",
-        ])),
+        kind: Kind::List(&Kind::Choice(TABLES)),
         default: Default::Is("[]"),
         about: "tables of each run that are kept whole, of those that record.tables names",
     },
 ];
 
-/// The name of the table of what a node can be.
+/// The name of the room of kinds of nodes.
 pub(super) const KINDS: &str = "kinds";
 
-/// What `[[node]]` admits.
+/// The options of `[[node]]`.
 pub(super) static NODE: &[Parameter] = &[
     Parameter { name: "name", kind: Kind::Text, default: Default::Required, about: "name of the node" },
     Parameter {
@@ -142,7 +122,7 @@ pub(super) static NODE: &[Parameter] = &[
     },
 ];
 
-/// What `[[link]]` admits beside the options of its directions.
+/// The options of `[[link]]`, beside those of its directions.
 pub(super) static LINK: &[Parameter] = &[
     Parameter { name: "name", kind: Kind::Text, default: Default::Required, about: "name of the link" },
     Parameter {
@@ -158,12 +138,12 @@ pub(super) static LINK: &[Parameter] = &[
         about: "node where the forward direction ends",
     },
 ];
-/// The tables in `[[link]]` with options of one direction, or of both.
+/// The keys of tables in `[[link]]` with options of one direction, or of both.
 pub(super) const FORWARD: &str = "forward";
 pub(super) const BACKWARD: &str = "backward";
 pub(super) const BOTH: &str = "both";
 
-/// What `[[medium]]` admits beside the options of its type, and of single attachments.
+/// The options of `[[medium]]`, beside those of its type and of attachments.
 pub(super) static MEDIUM: &[Parameter] = &[
     Parameter { name: "name", kind: Kind::Text, default: Default::Required, about: "name of the medium" },
     Parameter {
@@ -185,10 +165,10 @@ pub(super) static MEDIUM: &[Parameter] = &[
         about: "nodes that are attached; [medium.at.NODE] has options of one of them",
     },
 ];
-/// The table in `[[medium]]` with a table for each attachment that has options of its own.
+/// The key of the table in `[[medium]]` with tables of options of single attachments.
 pub(super) const AT: &str = "at";
 
-/// What `[[flow]]` admits beside its `transport` or `tcp`.
+/// The options of `[[flow]]`, beside its `transport` or `tcp`.
 pub(super) static FLOW: &[Parameter] = &[
     Parameter { name: "name", kind: Kind::Text, default: Default::Required, about: "name of the flow" },
     Parameter {
@@ -253,7 +233,7 @@ pub(super) static FLOW: &[Parameter] = &[
     },
     IP,
 ];
-/// What a visit of a flow is: the only row of its room.
+/// A visit of a flow: the only row of its room.
 pub(super) static VISITS: &[Row<()>] = &[Row {
     name: "visit",
     about: "a connection of a flow behind its first one, with what the client has learned before",
@@ -274,7 +254,7 @@ pub(super) static VISITS: &[Row<()>] = &[Row {
     build: (),
 }];
 
-/// The visits of flows, as scenarios and `quiclab list` see them.
+/// The room of visits.
 pub(super) fn visits() -> Room {
     Room::of("visits", "when the client of a flow comes back", VISITS, None)
 }
@@ -286,10 +266,10 @@ const IP: Parameter = Parameter {
     about: "version of IP",
 };
 
-/// The array of tables of cross traffic.
+/// The key of the array of tables of cross traffic.
 pub(super) const CROSS_TRAFFIC_TABLE: &str = "cross_traffic";
 
-/// What `[[cross_traffic]]` admits.
+/// The options of `[[cross_traffic]]`.
 pub(super) static CROSS_TRAFFIC: &[Parameter] = &[
     Parameter {
         name: "name",
@@ -324,7 +304,7 @@ pub(super) static CROSS_TRAFFIC: &[Parameter] = &[
     },
     IP,
 ];
-/// What `[[event]]` admits beside the options of its type.
+/// The options of `[[event]]`, beside those of its type.
 pub(super) static EVENT: &[Parameter] = &[
     Parameter {
         name: "at",
@@ -353,18 +333,17 @@ pub(super) const EVENT_TABLE: &str = "event";
 /// A table of a scenario file, or an array of tables.
 #[derive(Debug)]
 pub(super) struct Section {
-    /// Its key, and its name in lists of what can stand in a scenario.
+    /// Its key, and its name in the room `sections`.
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     /// Its options.
     pub(super) parameters: &'static [Parameter],
-    /// Whether it stands at the top of the file, under its name.
+    /// Whether it is at the top of the file, under its name.
     pub(super) top: bool,
 }
 
-/// All tables of a scenario file. Whoever reads, writes, hashes, ships, sweeps or lists scenarios takes them from here: the reader
-/// knows the keys of the top, what is written is [`super::resolved`], and the key of a run and the files that travel with it are
-/// made from what is written.
+/// All tables of a scenario file. The reader takes the keys at the top from here, and lists of options the rest. The writer
+/// uses [`super::resolved`], as do the key of a run in a sweep and the files that go with a run.
 pub(super) static SECTIONS: &[Section] = &[
     Section { name: "scenario", about: "the top of the file", parameters: TOP, top: false },
     Section { name: RECORD_TABLE, about: "[record]: which tables are kept", parameters: RECORD, top: true },
@@ -441,7 +420,7 @@ pub(super) fn tables() -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().filter(|section| section.top).map(|section| section.name)
 }
 
-/// The tables of a scenario as a room, so that they are listed like all others.
+/// The tables of a scenario as a room, for lists of options.
 pub(super) fn room() -> Room {
     let row = |&Section { name, about, parameters, .. }: &Section| Row { name, about, parameters, build: () };
     let rows = SECTIONS.iter().map(row).collect();

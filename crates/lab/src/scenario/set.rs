@@ -1,19 +1,18 @@
 //! Changes from the command line: `link.cell.forward.rate=10 Mbit/s`.
 //!
-//! The path is that of a key in TOML; an array of tables (`[[link]]`) is indexed by the `name` of its tables or by
-//! their number from zero. Tables on the way that are not there are made. The value is TOML; what is no TOML and does
-//! not begin like a list, a table or a quoted text is text as it stands. On the way into a component that was given by
-//! its bare word, the word becomes the component's `type`.
+//! The path is that of a key in TOML; an array of tables (`[[link]]`) is indexed by the `name` of its tables or by their
+//! number from zero. Missing tables of the path are added. The value is TOML, or else text, unless it begins like a list, a
+//! table or a quoted text. A bare word on the path, which stands for a component, becomes the `type` of the component.
 
 use super::error::ScenarioError;
 use super::source::{Place, Source, listed, quoted, suggestion};
 use super::tree::{Entry, Item, Node, parse_value};
 use crate::nearest::nearest;
 
-/// The longest path of a change.
+/// The maximum number of keys in a path.
 const MAX_STEPS: usize = 16;
 
-/// Applies all changes of the source, in order.
+/// Applies all changes of the source in order.
 pub(super) fn apply(document: &mut Item, source: &Source<'_>) -> Result<(), ScenarioError> {
     for (number, set) in source.sets.iter().enumerate() {
         let place = Place::Set(number);
@@ -51,7 +50,7 @@ impl Change {
     }
 }
 
-/// The keys before the equals sign and the text after it. Keys may stand in quotation marks.
+/// The keys before the equals sign and the text after it. Keys may have quotation marks.
 fn split(set: &str) -> Option<(Vec<String>, &str)> {
     let (mut path, mut key, mut quote) = (Vec::new(), String::new(), None);
     for (at, c) in set.char_indices() {
@@ -70,17 +69,17 @@ fn split(set: &str) -> Option<(Vec<String>, &str)> {
     None
 }
 
-/// The keys of the path that a change names.
+/// The keys of a change.
 pub(super) fn path_of(set: &str) -> Option<Vec<String>> {
     split(set).map(|(keys, _)| keys)
 }
 
-/// The keys of a path, as they stand before the equals sign.
+/// The keys of a path.
 pub(super) fn path(path: &str) -> Option<Vec<String>> {
     split(&format!("{path}=")).map(|(keys, _)| keys)
 }
 
-/// Puts the value at the path. The error says how many keys of the path are concerned.
+/// Sets the value at the path. An error has the number of keys up to the mistake.
 pub(super) fn put(
     document: &mut Item,
     path: &[String],
@@ -95,7 +94,7 @@ pub(super) fn put(
     Ok(())
 }
 
-/// The value under a key; it is made if it is not there.
+/// The value of a key, which is added if it is missing.
 fn step<'a>(item: &'a mut Item, key: &str, place: Place) -> Result<&'a mut Item, String> {
     if let Node::Text(word) = &item.node {
         let word = Item { place: item.place, node: Node::Text(word.clone()) };
@@ -118,7 +117,7 @@ fn step<'a>(item: &'a mut Item, key: &str, place: Place) -> Result<&'a mut Item,
     }
 }
 
-/// The place of the table with this name, or of this number.
+/// The index of the table with this name or number.
 pub(super) fn index(items: &[Item], key: &str) -> Result<usize, String> {
     let names: Vec<&str> = items.iter().filter_map(name).collect();
     if let Some(index) = items.iter().position(|item| name(item) == Some(key)) {

@@ -1,21 +1,21 @@
-//! Where a value was written: in the document, in a `--set`, or in a table of defaults.
+//! The place of a value: in the document, in a `--set`, or in a table of defaults.
 
 use super::error::ScenarioError;
 use std::path::Path;
 
-/// How much of something that was found is shown.
+/// The maximum number of characters of a value in an error.
 const SHOWN: usize = 60;
-/// How many characters of the path of a key an error shows.
+/// The maximum number of characters of a path in an error.
 const SHOWN_PATH: usize = 300;
 
-/// Where a value was written. Places in one text are in its order.
+/// The place of a value. Places in one text are in its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     /// At this byte of the document.
     Document(usize),
-    /// In the change of this number.
+    /// In the change with this number.
     Set(usize),
-    /// In the line of a table: a default.
+    /// In the table of a component: a default.
     Default,
 }
 
@@ -60,7 +60,7 @@ fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-    // Bytes that continue a character of UTF-8 are none of their own.
+    // Bytes that continue a UTF-8 character do not count.
     let column = before[start..].iter().filter(|byte| **byte & 0xc0 != 0x80).count() + 1;
     (line, column)
 }
@@ -91,18 +91,18 @@ pub(super) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// Words of which one is expected: `one of a, b, c`.
+/// Words as alternatives: `one of a, b, c`.
 pub(super) fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let words: Vec<&str> = words.into_iter().collect();
     if words.len() > 1 { format!("one of {}", words.join(", ")) } else { words.concat() }
 }
 
-/// The end of a line: ` (did you mean "newreno"?)`, or nothing.
+/// The end of an error: ` (did you mean "newreno"?)`, or nothing.
 pub(super) fn suggestion(near: Option<&str>) -> String {
     near.map(|word| format!(" (did you mean {word:?}?)")).unwrap_or_default()
 }
 
-/// A key as it stands in a path: in quotation marks unless it is a bare word.
+/// A key in a path, in quotation marks unless it is a bare word.
 pub(super) fn key(key: &str) -> String {
     let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if bare { key.to_owned() } else { quoted(key) }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_stays_on_one_line() {
+    fn quoted_text_stays_on_one_line() {
         assert_eq!(one_line("a\nb\u{7}"), "a\\nb\\u{7}");
         assert_eq!(quoted("a\n\"b"), r#""a\n\"b""#);
         assert_eq!(quoted(&"ä".repeat(100)).chars().count(), SHOWN + 5);

@@ -1,4 +1,4 @@
-//! The `[sweep]` table: which values of the scenario are varied, and how often each combination is run.
+//! Reads the `[sweep]` table: the varied values of a scenario, and the number of repetitions.
 
 use super::error::ScenarioError;
 use super::quantity::{Quantity, Unit, label};
@@ -12,47 +12,46 @@ use crate::nearest::nearest;
 use std::collections::BTreeSet;
 use units::parameter::Value;
 
-/// The most runs of a sweep.
+/// The maximum number of runs of a sweep.
 pub const MAX_RUNS: u64 = 1_000_000;
-/// The most paths that a sweep varies.
+/// The maximum number of paths that a sweep varies.
 const MAX_AXES: usize = 32;
 const EXPECTED_VALUES: &str =
     "a list of values, or a range like { from = \"10 ms\", to = \"100 ms\", step = \"10 ms\" }";
 
-/// How repetitions get their seeds.
+/// The seeds of repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seeds {
-    /// Each combination of values has seeds of its own.
+    /// Each combination of values has its own seeds.
     Independent,
-    /// The first repetition of every combination has one seed, the second another one, and so on: for comparisons in
-    /// pairs (common random numbers).
+    /// All combinations have the same seeds, for comparisons in pairs (common random numbers).
     Paired,
 }
 
-/// A sweep as its table says it.
+/// The content of a `[sweep]` table.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// How often each combination of values is run.
+    /// The number of runs of each combination of values.
     pub repetitions: u32,
-    /// Where their seeds come from.
+    /// The seeds of repetitions.
     pub seeds: Seeds,
-    /// What is kept of each run beside its summary.
+    /// The results of each run that are kept beside its summary.
     pub keep: Keep,
-    /// What is varied: every value of one group is combined with every value of all others.
+    /// The varied paths. Each value of one group is combined with each value of all others.
     pub groups: Vec<Group>,
 }
 
-/// What is kept of each run beside its summary.
+/// The results of each run that are kept beside its summary.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keep {
-    /// The tables of a run of which the time series are kept.
+    /// The tables whose time series are kept.
     pub series: Vec<String>,
-    /// The tables of a run that are kept whole.
+    /// The tables that are kept whole.
     pub tables: Vec<String>,
 }
 
 impl Keep {
-    /// Whether nothing is.
+    /// Whether it contains no table.
     pub fn is_empty(&self) -> bool {
         self.series.is_empty() && self.tables.is_empty()
     }
@@ -61,25 +60,25 @@ impl Keep {
 /// Paths that vary together.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// The paths, each with the same number of values: one for a product, more for a zip.
+    /// The paths, all with the same number of values: one path for a product, more for a zip.
     pub axes: Vec<Axis>,
 }
 
-/// A path and the values that it takes.
+/// A path and its values.
 #[derive(Debug, Clone)]
 pub struct Axis {
-    /// Its name: the path as `--set` has it.
+    /// Its name: the path as in `--set`.
     pub name: String,
     pub(super) keys: Vec<String>,
     pub(super) items: Vec<Item>,
-    /// The values as text, each another one if this is the only path of its group.
+    /// The values as text, which differ if this is the only path of its group.
     pub labels: Vec<String>,
     /// The values as numbers, if all have one unit.
     pub numbers: Option<(Unit, Vec<f64>)>,
 }
 
 impl Plan {
-    /// How many combinations of values there are.
+    /// The number of combinations of values.
     pub fn points(&self) -> u64 {
         self.groups.iter().map(|group| group.len() as u64).fold(1, u64::saturating_mul)
     }
@@ -90,11 +89,11 @@ impl Plan {
 }
 
 impl Group {
-    /// How many values each of its paths takes.
+    /// The number of values of each path.
     pub fn len(&self) -> usize {
         self.axes.first().map_or(0, |axis| axis.labels.len())
     }
-    /// Whether it has no values: a group that was read always has one.
+    /// Whether it has no values, which is never true for a group that was read.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -107,7 +106,7 @@ pub(super) fn take(document: &mut Item) -> Option<Entry> {
     Some(entries.remove(index))
 }
 
-/// A table that varies nothing.
+/// An empty table.
 pub(super) fn empty(place: Place) -> Entry {
     Entry { key: KEY.to_owned(), place, item: Item { place, node: Node::Table(Vec::new()) } }
 }
@@ -125,10 +124,8 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &Entry) -> Result<Plan, Scena
         }
     }
     replace_changed(reader, &mut groups)?;
-    let names = |option| -> Vec<String> {
-        let name = |value| if let Value::Text(name) = value { Some(name) } else { None };
-        values.list(option).into_iter().filter_map(name).collect()
-    };
+    let name = |value| if let Value::Text(name) = value { Some(name) } else { None };
+    let names = |option| -> Vec<String> { values.list(option).into_iter().filter_map(name).collect() };
     let mut tables = names("keep");
     tables.sort();
     tables.dedup();
@@ -139,8 +136,8 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &Entry) -> Result<Plan, Scena
     Ok(plan)
 }
 
-/// A change of a path's values takes the place of those in the document, wherever they stand there: in quotation marks,
-/// in tables, or in a zip.
+/// Replaces values in the document by those of changes. The path in the document may be in quotation marks, in tables, or in
+/// a zip.
 fn replace_changed(reader: &Reader<'_>, groups: &mut Vec<Group>) -> Result<(), ScenarioError> {
     let changed = |axis: &Axis| matches!(axis.items[0].place, Place::Set(_));
     let mut number = 0;
@@ -162,7 +159,7 @@ fn replace_changed(reader: &Reader<'_>, groups: &mut Vec<Group>) -> Result<(), S
         groups[group].axes[place] = axis;
         groups.remove(number);
     }
-    // Several of a zip may be changed together, to another length.
+    // Changes may replace several paths of a zip, with another length.
     for group in groups.iter() {
         let mine = |axis: &&Axis| replaced.contains(&axis.keys);
         let Some(other) = group.axes.iter().find(|axis| !mine(axis)).or(group.axes.first()) else { continue };
@@ -178,7 +175,7 @@ fn replace_changed(reader: &Reader<'_>, groups: &mut Vec<Group>) -> Result<(), S
     Ok(())
 }
 
-/// That runs have the tables that are kept.
+/// Checks that runs record the tables that the sweep keeps.
 pub(super) fn check_kept(
     reader: &Reader<'_>,
     table: &Entry,
@@ -186,20 +183,14 @@ pub(super) fn check_kept(
     scenario: &super::Scenario,
 ) -> Result<(), ScenarioError> {
     let recorded = scenario.record.list("tables");
-    let is_recorded =
-        |name: &&String| recorded.iter().any(|value| matches!(value, Value::Text(text) if text == *name));
-    let Some(missing) = plan.keep.tables.iter().find(|name| !is_recorded(name)) else { return Ok(()) };
+    let is_missing = |name: &&String| !recorded.contains(&Value::Text((*name).clone()));
+    let Some(missing) = plan.keep.tables.iter().find(is_missing) else { return Ok(()) };
     let problem = format!("{} is not recorded; expected it in record.tables", quoted(missing));
-    let place = match &table.item.node {
-        Node::Table(entries) => {
-            entries.iter().find(|entry| entry.key == "keep").map(|entry| entry.item.place)
-        }
-        _ => None,
-    };
-    Err(reader.source.error(place.unwrap_or(table.place), &format!("{KEY}.keep"), problem))
+    let place = table.item.get("keep").map_or(table.place, |item| item.place);
+    Err(reader.source.error(place, &format!("{KEY}.keep"), problem))
 }
 
-/// What must hold across the table.
+/// Checks the rules across the table.
 fn check(reader: &Reader<'_>, section: &Section<'_>, plan: &Plan) -> Result<(), ScenarioError> {
     let mut seen = BTreeSet::new();
     for axis in plan.axes() {
@@ -216,10 +207,9 @@ fn check(reader: &Reader<'_>, section: &Section<'_>, plan: &Plan) -> Result<(), 
     for group in &plan.groups {
         distinct(reader, group)?;
     }
-    let seeds = plan.axes().any(|axis| axis.name == "seed");
-    if let (true, Some(entry)) = (seeds && plan.repetitions > 1, section.get("repetitions")) {
+    if plan.repetitions > 1 && plan.axes().any(|axis| axis.name == "seed") {
         let expected = "1 where the seed itself is varied";
-        return Err(reader.wrong(&entry.item, &section.at("repetitions"), "not allowed", expected));
+        return Err(reader.wrong_at(section, "repetitions", "not allowed", expected));
     }
     let runs = plan.points().saturating_mul(u64::from(plan.repetitions));
     if runs > MAX_RUNS {
@@ -229,7 +219,7 @@ fn check(reader: &Reader<'_>, section: &Section<'_>, plan: &Plan) -> Result<(), 
     Ok(())
 }
 
-/// That no combination of values of a group comes twice: it would be the same runs again.
+/// Checks that the combinations of values in a group are distinct.
 fn distinct(reader: &Reader<'_>, group: &Group) -> Result<(), ScenarioError> {
     let mut seen = BTreeSet::new();
     for index in 0..group.len() {
@@ -245,7 +235,7 @@ fn distinct(reader: &Reader<'_>, group: &Group) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// `[[sweep.zip]]`: each of its tables is a group whose paths vary together.
+/// Reads `[[sweep.zip]]`: the paths of each table vary together.
 fn zips(reader: &Reader<'_>, entry: &Entry) -> Result<Vec<Group>, ScenarioError> {
     let path = format!("{KEY}.{ZIP}");
     let Node::List(tables) = &entry.item.node else {
@@ -278,14 +268,14 @@ fn zips(reader: &Reader<'_>, entry: &Entry) -> Result<Vec<Group>, ScenarioError>
     tables.iter().enumerate().map(zip).collect()
 }
 
-/// The keys that a path can begin with.
+/// The first keys of paths.
 fn roots() -> impl Iterator<Item = &'static str> {
     ["seed", "duration"].into_iter().chain(sections::tables().filter(|name| *name != KEY))
 }
 
-/// The paths that begin with a key: the key itself, or what the tables below it lead to.
+/// Reads the paths that begin with a key: the key itself, or the keys of tables below it.
 fn axes_of(reader: &Reader<'_>, entry: &Entry, above: &str) -> Result<Vec<Axis>, ScenarioError> {
-    // A path may stand in quotation marks as it stands in `--set`.
+    // A path may be in quotation marks, as in `--set`.
     let keys = set::path(&entry.key).filter(|keys| !keys.iter().any(String::is_empty));
     let keys = keys.unwrap_or_else(|| vec![entry.key.clone()]);
     if roots().all(|root| root != keys[0]) {
@@ -327,7 +317,7 @@ fn walk(
     }
 }
 
-/// A link has keys `from` and `to` too, but their values in a sweep are lists.
+/// Whether the entry is that of a range. Links also have keys `from` and `to`, but their values in a sweep are lists.
 fn is_part_of_a_range(entry: &Entry) -> bool {
     range::KEYS.contains(&entry.key.as_str()) && !matches!(entry.item.node, Node::List(_) | Node::Table(_))
 }
@@ -342,15 +332,15 @@ impl Axis {
         Axis { name: keys.join("."), keys, labels: items.iter().map(label).collect(), items, numbers }
     }
 
-    /// The name of its column in tables: the path, with the unit of its values as the last word.
+    /// The name of its column in tables: the path, with the unit of its values.
     pub fn column(&self) -> String {
         let suffix = self.numbers.as_ref().map_or("", |(unit, _)| unit.suffix());
-        // What stands at the top of a scenario has names that columns of results have too: seed, duration.
+        // Columns of results have the names `seed` and `duration`, too.
         let prefix = if self.keys.len() == 1 { "scenario." } else { "" };
         format!("{prefix}{}{suffix}", self.name)
     }
 
-    /// Puts one of the values where the path leads.
+    /// Sets one of the values in the document.
     pub(super) fn put(&self, document: &mut Item, index: usize) -> Result<(), (usize, String)> {
         let item = &self.items[index];
         set::put(document, &self.keys, item.clone(), item.place)
@@ -362,7 +352,7 @@ impl Axis {
     }
 }
 
-/// The unit of all; whole numbers beside others without a unit are such.
+/// The common unit, if there is one. Whole numbers and other numbers without a unit have a common one.
 fn common_unit(quantities: &[Quantity]) -> Option<Unit> {
     let first = quantities.first()?.unit();
     if quantities.iter().all(|quantity| quantity.unit() == first) {

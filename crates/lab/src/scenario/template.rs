@@ -1,4 +1,4 @@
-//! A scenario with a sweep: the document from which the scenario of each combination of values is read.
+//! Documents with a sweep, which give a scenario for each combination of values.
 
 use super::document;
 use super::error::ScenarioError;
@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::parameter::Room;
 
-/// A document with a `[sweep]` table, read and found right.
+/// A valid document with a `[sweep]` table.
 #[derive(Debug, Clone)]
 pub struct Template {
     text: String,
     origin: PathBuf,
     pub(super) sets: Vec<String>,
-    /// With its changes, without the table.
+    /// The document with its changes, without the table.
     pub(super) document: Item,
     rooms: Vec<Room>,
     pub(super) plan: Plan,
@@ -27,18 +27,18 @@ pub struct Template {
 }
 
 impl Template {
-    /// Reads a document as [`Scenario::parse`] does, and its `[sweep]` table; without one it is a sweep of one run. The
-    /// scenario is read with each value that is varied, the first values standing at all other paths.
+    /// Reads a document like [`Scenario::parse`], and its `[sweep]` table. A document without the table is a sweep of one
+    /// run. The check reads the scenario with each varied value, with the first values at all other paths.
     ///
     /// # Errors
-    /// The first mistake; a change of a path that is varied is one.
+    /// The first mistake. A change of a varied path is a mistake.
     pub fn parse(text: &str, origin: &Path, sets: &[String]) -> Result<Template, ScenarioError> {
         let source = Source { origin, text, sets };
         let (base, document, plan) = read(&source, &BTreeMap::new())?;
         for (number, change) in sets.iter().enumerate() {
             let varied = plan.axes().find(|axis| set::path_of(change).is_some_and(|keys| keys == axis.keys));
             if let Some(axis) = varied {
-                // It would have no effect, and that is not what it was given for.
+                // The change would have no effect.
                 let name = &axis.name;
                 let problem = format!("varied by the sweep; expected sweep.{name}=[...], its values");
                 return Err(source.error(Place::Set(number), name, problem));
@@ -68,18 +68,18 @@ impl Template {
         &self.base
     }
 
-    /// The scenario of one combination: for each group, which of its values.
+    /// The scenario of one combination, which has the index of a value for each group.
     ///
     /// # Errors
-    /// If the values do not go together.
+    /// If the values are inconsistent.
     ///
     /// # Panics
-    /// If a group has no such value.
+    /// If an index is out of range.
     pub fn scenario(&self, choice: &[usize]) -> Result<Scenario, ScenarioError> {
         self.scenario_of(&self.document, choice, None)
     }
 
-    /// As `scenario`, for another document and without one axis.
+    /// The scenario of one combination for another document, without one axis.
     pub(super) fn scenario_of(
         &self,
         document: &Item,
@@ -103,7 +103,7 @@ impl Template {
         Source { origin: &self.origin, text: &self.text, sets: &self.sets }
     }
 
-    /// Combinations that have each value of each path once, the first values standing at all other paths.
+    /// Combinations that contain each value of each path once, with the first values at all other paths.
     pub(crate) fn choices(&self) -> impl Iterator<Item = Vec<usize>> {
         let groups = &self.plan.groups;
         let first = vec![0; groups.len()];
@@ -122,8 +122,8 @@ impl Template {
     }
 }
 
-/// Reads the scenario of a document and its `[sweep]` table; gives the document with its changes too. The files that
-/// are given are not read.
+/// Reads the scenario of a document and its `[sweep]` table; also returns the document with its changes. `files` replace the
+/// files at their paths.
 pub(super) fn read(
     source: &Source<'_>,
     files: &BTreeMap<PathBuf, Arc<str>>,

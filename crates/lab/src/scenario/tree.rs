@@ -1,4 +1,4 @@
-//! A TOML document as a tree in which everything knows its place.
+//! A TOML document as a tree of values with their places.
 
 use super::error::ScenarioError;
 use super::source::{Place, Source, one_line};
@@ -6,12 +6,11 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 use toml_parser::parser::RecursionGuard;
 
-/// The longest document that is read. The longest useful ones have a few thousand flows.
+/// The maximum size of a document in bytes. The largest useful ones have a few thousand flows.
 pub(super) const MAX_DOCUMENT: usize = 16 << 20;
-/// The most brackets within one another. A dotted key nests too, at most 80 times for each: together they must not use
-/// up a thread's stack.
+/// The maximum depth of brackets. A dotted key adds up to 80 levels. Together they must not exhaust a thread's stack.
 const MAX_BRACKETS: u32 = 8;
-/// The most tables within one another.
+/// The maximum depth of tables.
 const MAX_DEPTH: usize = 32;
 
 /// A value with its place.
@@ -25,11 +24,11 @@ pub(super) struct Item {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Node {
     Text(String),
-    /// Numbers that are larger still are the largest.
+    /// A whole number; larger ones saturate.
     Integer(i128),
     Float(f64),
     Flag(bool),
-    /// A date or a time: no scenario has one, but TOML does.
+    /// A date or a time, which scenarios do not use.
     Date(String),
     List(Vec<Item>),
     Table(Vec<Entry>),
@@ -39,13 +38,13 @@ pub(super) enum Node {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Entry {
     pub(super) key: String,
-    /// Where the key stands.
+    /// The place of the key.
     pub(super) place: Place,
     pub(super) item: Item,
 }
 
 impl Item {
-    /// The value of a key, if this is a table that has it.
+    /// The value of a key, if this is a table with the key.
     pub(super) fn get(&self, key: &str) -> Option<&Item> {
         match &self.node {
             Node::Table(entries) => entries.iter().find(|entry| entry.key == key).map(|entry| &entry.item),
@@ -54,10 +53,10 @@ impl Item {
     }
 }
 
-/// Why a text is not TOML.
+/// The reason why a text is not TOML.
 #[derive(Debug)]
 pub(super) struct NotToml {
-    /// The byte at which it stops being TOML.
+    /// The byte of the mistake.
     pub(super) at: usize,
     pub(super) problem: String,
 }
@@ -69,7 +68,7 @@ pub(super) fn document(source: &Source<'_>) -> Result<Item, ScenarioError> {
     })
 }
 
-/// Reads a document; `place` says where its bytes are.
+/// Reads a document; `place` returns the place of a byte.
 pub(super) fn parse(text: &str, place: &dyn Fn(usize) -> Place) -> Result<Item, NotToml> {
     if text.len() > MAX_DOCUMENT {
         let problem = format!("{} bytes; expected at most {MAX_DOCUMENT}", text.len());
@@ -84,7 +83,7 @@ pub(super) fn parse(text: &str, place: &dyn Fn(usize) -> Place) -> Result<Item, 
     Ok(Item { place: place(0), node: Node::Table(entries) })
 }
 
-/// What the library says, or where it guesses wrong what there is to say.
+/// The message of the library, or a better one where it is misleading.
 fn problem(message: &str, text: &str, at: usize) -> String {
     if !message.starts_with("string values must be quoted") {
         return one_line(message);
@@ -96,7 +95,7 @@ fn problem(message: &str, text: &str, at: usize) -> String {
     }
 }
 
-/// Reads the text of one value, as it stands after an equals sign. `None` if it is none, or more than one.
+/// Reads the text of one value, as after an equals sign.
 pub(super) fn parse_value(text: &str, place: Place) -> Result<Item, NotToml> {
     let document = parse(&format!("value = {text}"), &|_| place)?;
     match document.node {
@@ -107,7 +106,7 @@ pub(super) fn parse_value(text: &str, place: Place) -> Result<Item, NotToml> {
     }
 }
 
-/// Finds what is nested too deeply before anything is built that would have to be taken down by recursion.
+/// Checks the nesting before anything is built that only recursion can drop.
 fn check_nesting(text: &str) -> Result<(), NotToml> {
     let tokens = toml_parser::Source::new(text).lex().into_vec();
     let mut error: Option<toml_parser::ParseError> = None;
@@ -122,7 +121,7 @@ fn check_nesting(text: &str) -> Result<(), NotToml> {
                 problem: format!("nested too deeply; expected at most {MAX_BRACKETS} brackets"),
             })
         }
-        // Any other is told better by the next step.
+        // The next step reports other errors better.
         _ => Ok(()),
     }
 }
@@ -136,7 +135,7 @@ fn entries(table: &DeTable<'_>, place: &dyn Fn(usize) -> Place, depth: usize) ->
             Entry { key: key.get_ref().to_string(), place: place(key.span().start), item },
         ));
     }
-    // The library's order is the alphabet's; the first mistake that is told shall be the first in the file.
+    // The library sorts by the alphabet, but the first reported mistake must be the first in the file.
     entries.sort_by_key(|(at, _)| *at);
     Ok(entries.into_iter().map(|(_, entry)| entry).collect())
 }
@@ -166,7 +165,7 @@ fn item(
     Ok(Item { place: place(span.start), node })
 }
 
-/// A whole number of TOML; one that needs more than 128 bits is the largest or the smallest there is.
+/// Reads a whole number of TOML, and saturates at 128 bits.
 fn whole(digits: &str, radix: u32) -> i128 {
     let limit = if digits.starts_with('-') { i128::MIN } else { i128::MAX };
     i128::from_str_radix(digits, radix).unwrap_or(limit)
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_every_type_know_their_place() {
+    fn values_of_every_type_have_their_place() {
         let document = read("a = 0x_ff\n").err().map(|error| error.problem);
         assert!(document.is_some());
         let document =
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_documents_are_refused_and_do_not_use_up_the_stack() {
+    fn deep_documents_are_refused_without_exhausting_the_stack() {
         let key = |count| vec!["a"; count].join(".");
         let nested = format!("{{{}=", key(79)).repeat(79) + "1" + &"}".repeat(79);
         for text in [
@@ -222,7 +221,7 @@ mod tests {
         ] {
             assert!(read(&text).is_err(), "{}", &text[..20]);
         }
-        // What is allowed in the worst combination, on the stack of a test's thread.
+        // The worst allowed combination, on the stack of a test's thread.
         let nested = format!("{{{}=", key(79)).repeat(8) + "1" + &"}".repeat(8);
         assert!(read(&format!("[{}]\n{}={nested}", key(79), key(79))).is_err());
     }

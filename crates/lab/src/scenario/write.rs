@@ -1,8 +1,8 @@
-//! The resolved document: a scenario with every default filled in, in one order.
+//! Writes the resolved document: a scenario with all defaults, in a fixed order.
 //!
-//! Read again it gives the same scenario, and written again the same text. What has no default and was not given stays
-//! away. Files stand in it by their absolute paths, so that the document works from any folder, the run's folder above
-//! all; a run on another machine, or a scenario in another folder, gives another text there and nowhere else.
+//! Reading it gives the same scenario, and writing that the same text. Options without a default that were not set are
+//! missing. Paths of files are absolute, so that the document works from any folder, in particular that of the run. They are
+//! the only text that differs on another machine or in another folder.
 
 use super::model::Scenario;
 use super::resolved;
@@ -15,7 +15,7 @@ pub(super) fn to_toml(scenario: &Scenario) -> String {
 }
 
 impl Scenario {
-    /// The resolved document with what `name` says of each file instead of its path.
+    /// The resolved document with the result of `name` instead of the path of each file.
     pub(crate) fn to_toml_with(&self, name: &dyn Fn(&File) -> String) -> String {
         document(self, name)
     }
@@ -34,7 +34,7 @@ fn document(scenario: &Scenario, name: &dyn Fn(&File) -> String) -> String {
     out
 }
 
-/// A value as it stands after the equals sign.
+/// A value as TOML.
 pub(super) fn written(value: &Value) -> String {
     written_with(value, &|file| file.path.clone())
 }
@@ -46,7 +46,7 @@ fn written_with(value: &Value, name: &dyn Fn(&File) -> String) -> String {
         Value::Size(value) => text(&value.to_string()),
         Value::Limit(value) => text(&value.to_string()),
         Value::Integer(value) => value.to_string(),
-        // The shortest decimal that is read as this number again, with a point or an exponent.
+        // The shortest decimal that is read as the same number, with a point or an exponent.
         Value::Number(value) => format!("{value:?}"),
         Value::Flag(value) => value.to_string(),
         Value::Text(value) => text(value),

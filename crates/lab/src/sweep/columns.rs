@@ -1,19 +1,19 @@
-//! Columns of the tables of a sweep, whose names are not known before it was run.
+//! Columns of the tables of a sweep, whose names are known only after it has run.
 
 use trace::columns::{Bitmap, Data};
 
 /// A column with its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name, with the unit last.
+    /// Its name, which ends with the unit.
     pub name: String,
     /// Its values.
     pub data: Data,
-    /// For a column that can be null: 1 where it is not.
+    /// For a column with null values: 1 for all others.
     pub validity: Option<Bitmap>,
 }
 
-/// Some rows of a table; all its pieces have the same columns.
+/// A piece of a table. All pieces have the same columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// The columns, of equal length.
@@ -25,7 +25,7 @@ impl Table {
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.data.len())
     }
-    /// The column of a name.
+    /// The column with this name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }

@@ -1,8 +1,8 @@
-//! All runs of a sweep that its folder does not have, on several threads.
+//! Makes the missing runs of a sweep on several threads.
 //!
-//! Each thread takes the next run that nobody has, reads its scenario, and runs it unless the store knows its key. What
-//! comes out goes over a bounded channel to the calling thread, which alone writes, counts and tells the progress. A run
-//! that fails, or panics, is a [`Failure`], and the others go on.
+//! Each thread takes the next run, reads its scenario, and runs it unless the store has its key. The results go through a
+//! bounded channel to the calling thread, which alone writes, counts and reports progress. A run that fails or panics is a
+//! [`Failure`], and the others continue.
 
 use super::expand::Sweep;
 use super::key::Key;
@@ -19,35 +19,35 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::{fmt, io, thread};
 
-/// Finished runs that wait to be written: so many are in memory at once, and one for each thread.
+/// The maximum number of finished runs that wait to be written, beside one for each thread.
 const WAITING: usize = 16;
-/// The most threads.
+/// The maximum number of threads.
 pub const MAX_JOBS: usize = 1024;
 
-/// How far a sweep is.
+/// The progress of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Runs that are finished, failed ones among them.
+    /// The number of finished runs, including failed ones.
     pub done: u64,
-    /// Of those, the ones that the folder had already.
+    /// The number of finished runs that were in the folder already.
     pub reused: u64,
-    /// Of those, the ones that failed.
+    /// The number of failed runs.
     pub failed: u64,
-    /// All runs.
+    /// The number of all runs.
     pub total: u64,
 }
 
-/// Why a sweep ended without its tables.
+/// The reason why a sweep has no tables.
 #[derive(Debug)]
 pub enum SweepError {
     /// The folder cannot be read or written.
     Folder {
-        /// Which one.
+        /// Its path.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
-    /// The caller asked to stop. What was finished is kept.
+    /// The caller stopped the sweep. Finished runs are kept.
     Interrupted,
 }
 
@@ -61,18 +61,18 @@ impl fmt::Display for SweepError {
 }
 impl std::error::Error for SweepError {}
 
-/// A run that gave no outcome.
+/// A run without an outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// Its number, from 0.
     pub number: u64,
     /// Its seed.
     pub seed: u64,
-    /// Why.
+    /// The reason, in one line.
     pub problem: String,
 }
 
-/// A sweep of which every run is finished.
+/// A sweep whose runs are all finished.
 #[derive(Debug)]
 pub struct Finished {
     pub(super) sweep: Sweep,
@@ -83,7 +83,7 @@ pub struct Finished {
     pub(super) progress: Progress,
 }
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) seed: u64,
@@ -91,7 +91,7 @@ pub(super) struct Entry {
 }
 
 impl Finished {
-    /// How many runs there were, how many of them the folder had, how many failed.
+    /// The numbers of runs, of reused ones and of failed ones.
     pub fn progress(&self) -> Progress {
         self.progress
     }
@@ -99,7 +99,7 @@ impl Finished {
     pub fn sweep(&self) -> &Sweep {
         &self.sweep
     }
-    /// The runs that gave no outcome, in order.
+    /// The runs without an outcome, in order.
     pub fn failures(&self) -> impl Iterator<Item = Failure> {
         self.runs.iter().enumerate().filter_map(|(number, entry)| {
             let problem = entry.result.as_ref().err()?.clone();
@@ -109,7 +109,7 @@ impl Finished {
     /// The resolved scenario of a run, with its seed.
     ///
     /// # Errors
-    /// If the values do not go together.
+    /// If the values are inconsistent.
     pub fn scenario(&self, number: u64) -> Result<Scenario, ScenarioError> {
         let planned = self.sweep.planned(number);
         let scenario = self.sweep.scenario(&planned)?;
@@ -117,11 +117,11 @@ impl Finished {
     }
 }
 
-/// Runs what the folder does not have, on `jobs` threads (1 to [`MAX_JOBS`]), and finds all of it there. `progress` is
-/// called after each run and, in long ones, every some milliseconds; to break ends the sweep within such a time.
+/// Makes the runs that are missing in the folder on `jobs` threads (1 to [`MAX_JOBS`]). `progress` is called after each run
+/// and, in long ones, every few milliseconds; a break ends the sweep about as fast.
 ///
 /// # Errors
-/// See [`SweepError`]. What was finished before is kept in the folder.
+/// See [`SweepError`]. Finished runs are kept in the folder.
 pub fn run(
     sweep: &Sweep,
     folder: &Path,
@@ -144,7 +144,7 @@ pub fn run(
         }
         drop(sender);
         let result = collected.collect(&receiver, &mut store, progress);
-        // What breaks the channel off ends the threads too.
+        // An early end of the channel must end the threads, too.
         work.stop.store(true, Ordering::Relaxed);
         drop(receiver);
         result.map_err(|stopped| stopped.map_or(SweepError::Interrupted, fail))
@@ -161,11 +161,11 @@ pub fn run(
     })
 }
 
-/// What comes from a thread.
+/// A message from a thread.
 enum Message {
-    /// A run goes on.
+    /// A run continues.
     Alive,
-    /// A run is over.
+    /// A run is finished.
     Over { number: u64, seed: u64, result: Result<Kept, String> },
 }
 
@@ -180,7 +180,7 @@ struct Collected {
 }
 
 impl Collected {
-    /// Takes what comes until all is there. The error is none if the caller asked to stop.
+    /// Receives all results. The error is `None` if the caller stopped the sweep.
     fn collect(
         &mut self,
         receiver: &Receiver<Message>,
@@ -211,7 +211,7 @@ impl Collected {
     }
 }
 
-/// What the threads share.
+/// The state that the threads share.
 struct Work<'a> {
     sweep: &'a Sweep,
     known: &'a BTreeMap<Key, Location>,
@@ -253,7 +253,7 @@ impl Work<'_> {
             return Some(Ok(Kept::Before(*location)));
         }
         let contents = simulate(scenario, prepared, keep, &mut || {
-            // If there is no room, others have something to say.
+            // A full channel has other messages, which also report progress.
             let _ = sender.try_send(Message::Alive);
             if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
@@ -261,14 +261,14 @@ impl Work<'_> {
     }
 }
 
-/// The scenarios of runs. Repetitions follow one another, and their scenario is read once.
+/// The scenarios of runs. Repetitions are consecutive, so their scenario is read once.
 #[derive(Debug, Default)]
 pub(super) struct Scenarios {
     last: Option<(Vec<usize>, Result<Scenario, String>)>,
 }
 
 impl Scenarios {
-    /// The seed of a run and its scenario with it, or why it is none.
+    /// The seed of a run, and its scenario with this seed or the error in it.
     pub(super) fn get(&mut self, sweep: &Sweep, number: u64) -> (u64, Result<Scenario, String>) {
         let planned = sweep.planned(number);
         let last = match self.last.take() {
@@ -281,9 +281,9 @@ impl Scenarios {
     }
 }
 
-/// What is kept of a run, or why there is nothing; `None` if it was interrupted. It asks every some milliseconds
-/// whether to stop. What was prepared for the run before is taken if it fits: no size, and so no time, depends on the
-/// seed that keys and certificates are made from.
+/// Makes a run; returns its record or an error, or `None` if it was interrupted. `stop` is called every few milliseconds.
+/// The preparation of an earlier run is reused if it fits, since no size or time depends on the seed of keys and
+/// certificates.
 pub(super) fn simulate(
     scenario: &Scenario,
     prepared: &mut Option<Prepared>,
@@ -301,9 +301,9 @@ pub(super) fn simulate(
     })
 }
 
-/// What a run gives, or why it gives nothing; `None` if it was interrupted.
+/// Calls `run` and catches panics; returns its record or an error, or `None` if it was interrupted.
 fn guarded(run: impl FnOnce() -> Result<Vec<u8>, RunError>) -> Option<Result<Vec<u8>, String>> {
-    // What a run has in its hands is its own, and is gone with it: nobody sees it half-changed.
+    // A run shares no state, so a panic leaves nothing inconsistent.
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(contents)) if contents.len() as u64 > MAX_RECORD => {
             Some(Err(format!("its series and tables are larger than {} MiB", MAX_RECORD >> 20)))
@@ -311,12 +311,12 @@ fn guarded(run: impl FnOnce() -> Result<Vec<u8>, RunError>) -> Option<Result<Vec
         Ok(Ok(contents)) => Some(Ok(contents)),
         Ok(Err(RunError::Interrupted)) => None,
         Ok(Err(error)) => Some(Err(error.to_string())),
-        Err(panic) => Some(Err(format!("internal error: {}", words(&*panic)))),
+        Err(panic) => Some(Err(format!("internal error: {}", message_of(&*panic)))),
     }
 }
 
-/// What a panic says.
-fn words(panic: &(dyn std::any::Any + Send)) -> &str {
+/// The message of a panic.
+fn message_of(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without words")
 }
@@ -326,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_run_gives_is_told_apart() {
+    fn interrupted_and_failed_runs_are_distinguished() {
         assert_eq!(guarded(|| Ok(vec![1])), Some(Ok(vec![1])));
         assert_eq!(guarded(|| Err(RunError::Interrupted)), None);
         let error = RunError::Component { place: "a".into(), problem: "b".into() };

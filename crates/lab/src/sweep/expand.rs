@@ -1,11 +1,11 @@
-//! From the table of a sweep to its runs, one by one: nothing is laid out in memory.
+//! Expands a sweep to its runs one by one, without a list in memory.
 
 use crate::scenario::{Plan, Scenario, ScenarioError, Seeds, Template};
 use random::Stream;
 use std::fmt::Write;
 use std::path::Path;
 
-/// A scenario and how it is varied.
+/// A scenario with its `[sweep]` table.
 #[derive(Debug, Clone)]
 pub struct Sweep {
     template: Template,
@@ -16,14 +16,14 @@ pub struct Sweep {
 pub struct Planned {
     /// Its number, from 0.
     pub number: u64,
-    /// For each group of paths, which of its values.
+    /// The index of a value for each group of paths.
     pub choice: Vec<usize>,
     /// The repetition, from 0.
     pub repetition: u32,
 }
 
 impl Sweep {
-    /// Reads a document with a `[sweep]` table; one without it is a sweep of one run. See [`Template::parse`].
+    /// Reads a document with a `[sweep]` table. A document without one is a sweep of one run. See [`Template::parse`].
     ///
     /// # Errors
     /// The first mistake.
@@ -31,23 +31,23 @@ impl Sweep {
         Template::parse(text, origin, sets).map(|template| Sweep { template })
     }
 
-    /// What is varied.
+    /// The content of the table.
     pub fn plan(&self) -> &Plan {
         self.template.plan()
     }
 
-    /// The scenario without what is varied.
+    /// The scenario without the table.
     pub fn base(&self) -> &Scenario {
         self.template.base()
     }
 
-    /// A line for each value of the document that no run has, because the sweep replaces it by others.
+    /// A line for each value of the document that no run uses because the sweep replaces it.
     pub fn notes(&self) -> Vec<String> {
         self.template.notes()
     }
 
-    /// One run for each value of each path; `None` if there are more than `most`, or if one is invalid. Together they have every
-    /// column.
+    /// A scenario for each value of each path, which together have all columns; `None` if there are more than `most`, or if
+    /// one is invalid.
     pub(super) fn samples(&self, most: usize) -> Option<Vec<Scenario>> {
         let choices: Vec<Vec<usize>> = self.template.choices().take(most + 1).collect();
         if choices.len() > most {
@@ -56,13 +56,12 @@ impl Sweep {
         choices.iter().map(|choice| self.template.scenario(choice).ok()).collect()
     }
 
-    /// How many runs there are: at most [`crate::scenario::MAX_RUNS`].
+    /// The number of runs: at most [`crate::scenario::MAX_RUNS`].
     pub fn runs(&self) -> u64 {
         self.plan().points() * u64::from(self.plan().repetitions)
     }
 
-    /// The run of a number below [`Sweep::runs`]. Repetitions follow one another; of the paths the last one varies
-    /// first.
+    /// The run with a number below [`Sweep::runs`]. Repetitions are consecutive, and the last path varies first.
     pub fn planned(&self, number: u64) -> Planned {
         let repetitions = u64::from(self.plan().repetitions);
         let (mut point, repetition) = (number / repetitions, (number % repetitions) as u32);
@@ -75,40 +74,29 @@ impl Sweep {
         Planned { number, choice, repetition }
     }
 
-    /// The scenario of a combination of values, with the seed that it has there: not yet that of a repetition.
+    /// The scenario of a combination of values, with its own seed instead of that of the repetition.
     ///
     /// # Errors
-    /// If the values do not go together.
+    /// If the values are inconsistent.
     pub fn scenario(&self, planned: &Planned) -> Result<Scenario, ScenarioError> {
         self.template.scenario(&planned.choice)
     }
 
-    /// Whether the seed makes a difference to any run: not if nothing draws at random, neither in the base scenario nor
-    /// with any of the values that are varied, the first ones standing at all other paths. Then all repetitions of a
-    /// combination are the same run.
+    /// Whether any run depends on its seed, because something draws at random with some value of some path and the first
+    /// values of all other paths. If not, all repetitions of a combination are equal.
     pub fn draws(&self) -> bool {
-        let plan = self.plan();
-        let mut choices = vec![vec![0; plan.groups.len()]];
-        for (place, group) in plan.groups.iter().enumerate() {
-            choices.extend((1..group.len()).map(|index| {
-                let mut choice = vec![0; plan.groups.len()];
-                choice[place] = index;
-                choice
-            }));
-        }
-        // Errors are reported by the run itself.
+        // The run itself reports errors.
         let draws = |choice: Vec<usize>| {
             self.template.scenario(&choice).is_ok_and(|it| crate::draws(&it).unwrap_or(true))
         };
-        choices.into_iter().any(draws)
+        self.template.choices().any(draws)
     }
 
-    /// The seed of a run of the scenario of its combination.
+    /// The seed of a run, given the seed in the scenario of its combination.
     ///
-    /// It is derived from the scenario's seed and from a name: the paths in alphabetical order with their values, and
-    /// the repetition; where seeds are paired, the repetition alone. It depends neither on the number of the run nor on
-    /// which other values and repetitions there are. Where the seed itself is varied it stays as it is, and where
-    /// nothing is varied or repeated too.
+    /// It is derived from the scenario's seed and from a name: the paths in alphabetical order with their values, and the
+    /// repetition; for paired seeds, the repetition alone. It depends neither on the number of the run nor on other values
+    /// and repetitions. If the sweep varies the seed, or neither varies nor repeats anything, it is the scenario's seed.
     pub fn seed(&self, planned: &Planned, scenario_seed: u64) -> u64 {
         let plan = self.plan();
         let varied = plan.axes().any(|axis| axis.name == "seed");

@@ -1,4 +1,4 @@
-//! The columns of the table of runs, before a run is made.
+//! Predicts the columns of the table of runs.
 
 use super::expand::Sweep;
 use super::schema::{Schema, flatten};
@@ -7,17 +7,17 @@ use crate::{Options, Prepared, run_prepared};
 use std::ops::ControlFlow;
 use units::Duration;
 
-/// The most scenarios that are started.
+/// The maximum number of scenarios that are started.
 const MOST: usize = 256;
 
 impl Sweep {
-    /// The columns that the table of runs will have, in their order; `None` where that takes too long to find out.
+    /// The columns of the table of runs in order; `None` if finding out would take too long.
     ///
-    /// A run for each value of each path is started and ended after a nanosecond: its summary already has all columns.
+    /// Makes a run of a nanosecond for each value of each path, whose summary already has all columns.
     pub fn columns(&self) -> Option<Vec<String>> {
         let (mut schema, mut prepared) = (Schema::default(), None);
         for scenario in self.samples(MOST)? {
-            schema.add(&flatten(&begun(scenario, &mut prepared)?)?);
+            schema.add(&flatten(&first_summary(scenario, &mut prepared)?)?);
         }
         let before = ["run", "repetition", "seed"].map(str::to_owned).into_iter();
         let varied = self.plan().axes().map(|axis| axis.column());
@@ -26,13 +26,13 @@ impl Sweep {
     }
 }
 
-/// The summary of a run that has just started; `None` if it cannot start.
-fn begun(scenario: Scenario, prepared: &mut Option<Prepared>) -> Option<String> {
+/// The summary of a run of a nanosecond; `None` if it fails.
+fn first_summary(scenario: Scenario, prepared: &mut Option<Prepared>) -> Option<String> {
     let scenario = Scenario { duration: Duration::from_nanos(1), ..scenario };
     let prepared = match prepared {
         Some(before) if before.fits(&scenario) => before,
         other => other.insert(Prepared::new(&scenario).ok()?),
     };
-    let go_on = &mut |_| ControlFlow::Continue(());
-    run_prepared(&scenario, prepared, &Options::default(), go_on).ok().map(|outcome| outcome.summary)
+    let progress = &mut |_| ControlFlow::Continue(());
+    run_prepared(&scenario, prepared, &Options::default(), progress).ok().map(|outcome| outcome.summary)
 }

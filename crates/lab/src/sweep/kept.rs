@@ -1,4 +1,4 @@
-//! Tables of runs that a sweep keeps whole: as bytes in its folder, and as rows of many runs together.
+//! The tables of runs that a sweep keeps whole, as bytes in its folder and as rows of many runs.
 
 use super::bytes::{count, put_count, put_text, take, text};
 use super::columns::{Column, Table};
@@ -38,7 +38,7 @@ impl Kept {
         }
     }
 
-    /// The table of these bytes; `None` if they are none.
+    /// Reads a table; `None` if the bytes are invalid.
     pub(super) fn take(input: &mut &[u8]) -> Option<Kept> {
         let (name, rows, columns) = (text(input)?, count(input)?, count(input)?);
         let column = |_| {
@@ -89,12 +89,12 @@ fn data(input: &mut &[u8], rows: usize) -> Option<Data> {
             let (codes, length) = (values(input, rows, u32::from_le_bytes)?, count(input)?);
             let mut found = Text { codes, ..Text::default() };
             for place in 0..length {
-                // A list has each of its words once.
+                // Words are distinct.
                 if found.words.code(&text(input)?) as usize != place {
                     return None;
                 }
             }
-            // What is null has a code all the same.
+            // Null values have a code, too.
             found.codes.iter().all(|code| (*code as usize) < length.max(1)).then_some(Data::Text(found))?
         }
         _ => return None,
@@ -120,7 +120,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// One with the columns of a run's table, and none of its rows.
+    /// An empty piece with the columns of a run's table.
     pub(super) fn like(table: Option<&Kept>) -> Piece {
         let empty = |column: &Column| Column {
             name: column.name.clone(),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_come_back() {
+    fn tables_survive_writing_and_reading() {
         for names in [&[][..], &["a"], &["a", "b", "a", "", "c", "b", "a", "b", "c"]] {
             let (kept, mut bytes) = (table(names), Vec::new());
             kept.put(&mut bytes);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_runs_stand_together() {
+    fn rows_of_runs_are_joined() {
         let (first, second) = (table(&["a", "b"]), table(&["c", "b", "b"]));
         let mut piece = Piece::like(Some(&second));
         assert_eq!((piece.add(1, &first), piece.add(7, &second), piece.rows()), (Some(()), Some(()), 5));

@@ -1,10 +1,9 @@
-//! What a finished run is known by.
+//! The keys of finished runs.
 
 use crate::scenario::{Keep, Scenario};
 use std::fmt;
 
-/// The hash of a resolved scenario with its seed, of the version of quiclab and its sources, and of what is kept of the
-/// run.
+/// The hash of a resolved scenario with its seed, of the version of quiclab and its sources, and of the kept results.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key(pub [u8; 32]);
 
@@ -14,17 +13,17 @@ impl fmt::Debug for Key {
     }
 }
 
-/// What has to change when records are written in another way.
+/// The version of the format of records.
 const FORMAT: &str = "quiclab sweep 1";
 
 impl Key {
-    /// The key of a run of this scenario with its own seed.
+    /// The key of the run of a scenario with its seed.
     pub(crate) fn of(scenario: &Scenario, keep: &Keep) -> Key {
         let mut text = format!("{FORMAT}\n{}\n{}\n", super::PROGRAM, keep.series.join(" "));
         if !keep.tables.is_empty() {
             text.push_str(&format!("keep {}\n", keep.tables.join(" ")));
         }
-        // A file that was moved is the same, one that was changed is another.
+        // Files count by content, not by path.
         text.push_str(
             &scenario.to_toml_with(&|file| format!("{:?}", Key(tls::sha256(file.text.as_bytes())))),
         );

@@ -1,4 +1,4 @@
-//! What is kept of a finished run, as bytes: its summary, its time series and its tables.
+//! The record of a finished run as bytes: its summary, its time series and its tables.
 
 use super::bytes::{count, put_count, put_text, take, text};
 use super::kept::Kept;
@@ -6,7 +6,7 @@ use crate::Outcome;
 use crate::scenario::Keep;
 use trace::columns::{Column, Data, Table};
 
-/// A finished run.
+/// The record of a finished run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Record {
     /// The summary, as JSON.
@@ -20,11 +20,11 @@ pub(crate) struct Record {
 /// One quantity of one subject over time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    /// The table that it comes from: `queue`.
+    /// Its table: `queue`.
     pub(crate) table: String,
-    /// What it is about: `download server`, `cell forward`.
+    /// Its subject: `download server`, `cell forward`.
     pub(crate) subject: String,
-    /// What was measured, with its unit: `cwnd_bytes`.
+    /// The measured quantity, with its unit: `cwnd_bytes`.
     pub(crate) quantity: String,
     /// Seconds of virtual time.
     pub(crate) times: Vec<f64>,
@@ -33,7 +33,7 @@ pub(crate) struct Series {
 }
 
 impl Record {
-    /// What is kept of an outcome.
+    /// The record of an outcome.
     pub(crate) fn of(outcome: Outcome, keep: &Keep) -> Record {
         let is_in = |names: &[String], table: &Table| names.iter().any(|name| *name == table.name);
         let series = outcome.tables.iter().filter(|table| is_in(&keep.series, table));
@@ -56,12 +56,12 @@ impl Record {
                 out.extend_from_slice(&number.to_le_bytes());
             }
         }
-        // Up to the end.
+        // The tables have no count: they continue to the end.
         self.tables.iter().for_each(|table| table.put(&mut out));
         out
     }
 
-    /// The record of these bytes; `None` if they are none.
+    /// Reads a record; `None` if the bytes are invalid.
     pub(crate) fn from_bytes(mut bytes: &[u8]) -> Option<Record> {
         let input = &mut bytes;
         let summary = text(input)?;
@@ -94,7 +94,7 @@ fn series_of(table: &Table) -> Vec<Series> {
         .filter(|column| column.name != times.name)
         .partition(|column| matches!(column.data, Data::Text(_)));
     let mut found: Vec<Series> = Vec::new();
-    // Rows of one subject mostly follow one another, or alternate among few.
+    // A linear search is fast enough, since there are few subjects.
     for row in 0..table.rows() {
         let (subject, prefix) = subject_of(&texts, row);
         for column in &numbers {
@@ -115,7 +115,7 @@ fn series_of(table: &Table) -> Vec<Series> {
     found
 }
 
-/// Whom a row is about, and which of several gauges or kinds it has.
+/// The subject of a row, and its gauge or kind, if the table has several.
 fn subject_of<'t>(texts: &[&'t Column], row: usize) -> (String, Option<&'t str>) {
     let (mut subject, mut prefix) = (String::new(), None);
     for column in texts {
@@ -133,7 +133,7 @@ fn subject_of<'t>(texts: &[&'t Column], row: usize) -> (String, Option<&'t str>)
     (subject, prefix)
 }
 
-/// `cwnd_bytes`; of a table with kinds `sent_mbps`, of gauges the gauge's own name.
+/// The name of a quantity: `cwnd_bytes`; with a kind `sent_mbps`, and for gauges the name of the gauge.
 fn quantity(prefix: Option<&str>, column: &str) -> String {
     match (prefix, column) {
         (None, column) => column.to_owned(),

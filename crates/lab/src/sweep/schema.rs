@@ -1,4 +1,4 @@
-//! The columns that the summaries of a sweep's runs have, and of which type each is.
+//! The columns of the summaries of a sweep's runs, and their types.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub(super) enum Type {
     Text,
 }
 
-/// The columns in the order in which they are first seen.
+/// The columns in the order of their first appearance.
 #[derive(Debug, Default)]
 pub(super) struct Schema {
     columns: Vec<(String, Option<Type>)>,
@@ -20,7 +20,7 @@ pub(super) struct Schema {
 }
 
 impl Schema {
-    /// Takes in the columns of one more run.
+    /// Adds the columns of a run.
     pub(super) fn add(&mut self, row: &[(String, Value)]) {
         for (name, value) in row {
             let place = self.places.get(name).copied().unwrap_or_else(|| {
@@ -39,12 +39,12 @@ impl Schema {
         }
     }
 
-    /// Names and types. What was null in every run is a number.
+    /// Names and types. A column that is null in every run is a number.
     pub(super) fn columns(&self) -> impl Iterator<Item = (&str, Type)> {
         self.columns.iter().map(|(name, known)| (name.as_str(), known.unwrap_or(Type::Real)))
     }
 
-    /// The place of a column among them.
+    /// The place of a column.
     pub(super) fn place(&self, name: &str) -> Option<usize> {
         self.places.get(name).copied()
     }
@@ -60,38 +60,38 @@ fn type_of(value: &Value) -> Option<Type> {
     }
 }
 
-/// The numbers of a summary by name: `duration_s`, `connection.get.goodput_mbps`, `link.cell.forward.drops.queue`.
-/// `None` if it is no summary.
+/// The values of a summary by name: `duration_s`, `connection.get.goodput_mbps`, `link.cell.forward.drops.queue`. `None` if
+/// it is no summary.
 pub(super) fn flatten(summary: &str) -> Option<Vec<(String, Value)>> {
     let Ok(Value::Object(summary)) = serde_json::from_str(summary) else { return None };
     let mut row = Vec::new();
     for (key, value) in summary {
         match (key.as_str(), value) {
-            // The first two are the sweep's, and the seed has a column of its own.
+            // Name and version are the same for all runs, and the seed has its own column.
             ("scenario" | "version" | "seed", _) => {}
-            ("connections", Value::Array(all)) => {
-                all.into_iter().for_each(|one| entry("connection", one, &mut row))
-            }
-            ("links", Value::Array(all)) => all.into_iter().for_each(|one| entry("link", one, &mut row)),
-            ("media", Value::Array(all)) => all.into_iter().for_each(|one| entry("medium", one, &mut row)),
-            ("nodes", Value::Array(all)) => all.into_iter().for_each(|one| entry("node", one, &mut row)),
+            ("connections", Value::Array(list)) => entries("connection", list, &mut row),
+            ("links", Value::Array(list)) => entries("link", list, &mut row),
+            ("media", Value::Array(list)) => entries("medium", list, &mut row),
+            ("nodes", Value::Array(list)) => entries("node", list, &mut row),
             (_, value) => put(key, value, &mut row),
         }
     }
     Some(row)
 }
 
-/// An entry of a list, which is known by its name, and its direction or attachment.
-fn entry(room: &str, entry: Value, row: &mut Vec<(String, Value)>) {
-    let Value::Object(mut entry) = entry else { return };
-    let mut path = room.to_owned();
-    for key in ["name", "direction", "attachment"] {
-        if let Some(Value::String(word)) = entry.shift_remove(key) {
-            path.push('.');
-            path.push_str(&word);
+/// Adds the entries of a list. Their paths contain their names, and their directions or attachments.
+fn entries(kind: &str, list: Vec<Value>, row: &mut Vec<(String, Value)>) {
+    for entry in list {
+        let Value::Object(mut entry) = entry else { continue };
+        let mut path = kind.to_owned();
+        for key in ["name", "direction", "attachment"] {
+            if let Some(Value::String(word)) = entry.shift_remove(key) {
+                path.push('.');
+                path.push_str(&word);
+            }
         }
+        put(path, Value::Object(entry), row);
     }
-    put(path, Value::Object(entry), row);
 }
 
 fn put(path: String, value: Value, row: &mut Vec<(String, Value)>) {

@@ -1,7 +1,7 @@
-//! A sweep whose runs are made elsewhere: what is missing is handed out, and what comes back is kept.
+//! A sweep whose runs are made on other machines.
 //!
-//! An [`Order`] is all that a run needs, as text; a [`Maker`] makes the run of one on whatever machine. The folder and
-//! the tables are then those of [`super::run`], byte for byte.
+//! An [`Order`] contains a missing run as text, and a [`Maker`] makes the run on any machine. Folder and tables are equal to
+//! those of [`super::run`], byte for byte.
 
 use super::engine::{Entry, Finished, Progress, Scenarios, SweepError, simulate};
 use super::expand::Sweep;
@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A run that the folder does not have.
+/// A run that is missing in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
     /// Its number, from 0.
@@ -26,23 +26,23 @@ pub struct Order {
     pub files: BTreeMap<PathBuf, Arc<str>>,
 }
 
-/// A sweep that is being made.
+/// A sweep in progress.
 #[derive(Debug)]
 pub struct Session {
     sweep: Sweep,
     folder: PathBuf,
     store: Store,
     scenarios: Scenarios,
-    /// The number of the run to look at next.
+    /// The number of the next run to consider.
     next: u64,
-    /// Runs that were handed out and did not come back, with their seeds and keys.
+    /// The ordered runs without a result, with their seeds and keys.
     open: BTreeMap<u64, (u64, Key)>,
     runs: Vec<Option<Entry>>,
     progress: Progress,
 }
 
 impl Session {
-    /// Begins a sweep in a folder, which is made if it is not there.
+    /// Starts a sweep in a folder, which is created if necessary.
     ///
     /// # Errors
     /// If the folder cannot be read or written.
@@ -63,8 +63,7 @@ impl Session {
         })
     }
 
-    /// The next run to make; none when all were handed out. What the folder has, and what is no scenario, is counted and
-    /// passed over.
+    /// The next run to make; `None` after the last one. Runs in the folder, and invalid scenarios, are counted and skipped.
     pub fn order(&mut self) -> Option<Order> {
         while self.next < self.sweep.runs() {
             let number = self.next;
@@ -89,8 +88,8 @@ impl Session {
         None
     }
 
-    /// Takes what a [`Maker`] gave for a run that was handed out, or why nothing came. What was not handed out, or is
-    /// there already, is passed over.
+    /// Takes the result of an ordered run, which is the record from a [`Maker`] or an error. Results of other runs, and further
+    /// results, are ignored.
     ///
     /// # Errors
     /// If the folder cannot be written.
@@ -106,16 +105,16 @@ impl Session {
         Ok(())
     }
 
-    /// How far it is.
+    /// The progress of the sweep.
     pub fn progress(&self) -> Progress {
         self.progress
     }
 
-    /// The tables, when all is there.
+    /// The tables, once all runs are finished.
     ///
     /// # Errors
-    /// [`SweepError::Interrupted`] if a run was not handed out or did not come back; what came is kept. Or if the folder
-    /// cannot be written.
+    /// [`SweepError::Interrupted`] if the result of a run is missing; the others are kept. Or if the folder cannot be
+    /// written.
     pub fn finish(mut self) -> Result<Finished, SweepError> {
         self.store.sync().map_err(|error| failed(&self.folder, error))?;
         let runs = self.runs.into_iter().collect::<Option<Vec<_>>>().ok_or(SweepError::Interrupted)?;
@@ -136,18 +135,17 @@ impl Session {
     }
 }
 
-/// Makes the runs of orders, and shares between them what takes time to make.
+/// Makes the runs of orders, with shared TLS configurations and certificates.
 #[derive(Default)]
 pub struct Maker {
     prepared: Option<Prepared>,
 }
 
 impl Maker {
-    /// Makes the run of an order and gives what is kept of it. `keep` is what the sweep keeps of it
-    /// ([`crate::scenario::Plan::keep`]).
+    /// Makes the run of an order and returns its record with the results in `keep`, see [`crate::scenario::Plan::keep`].
     ///
     /// # Errors
-    /// One line that says why the run failed: it is the same on every machine.
+    /// The reason of a failure in one line, which is the same on every machine.
     pub fn make(
         &mut self,
         scenario: &str,
@@ -156,7 +154,7 @@ impl Maker {
     ) -> Result<Vec<u8>, String> {
         let scenario = Scenario::parse_with_files(scenario, files).map_err(|error| error.to_string())?;
         let kept = simulate(&scenario, &mut self.prepared, keep, &mut || ControlFlow::Continue(()));
-        // Nobody asked it to stop.
+        // `None` is impossible, since nothing stops the run.
         kept.unwrap_or_else(|| Err("interrupted".to_owned()))
     }
 }

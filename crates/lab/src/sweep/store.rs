@@ -1,9 +1,8 @@
-//! The finished runs of a sweep on disk: files that only grow, each record with its key and a checksum.
+//! The finished runs of a sweep on disk: records with keys and checksums, in files that only grow.
 //!
-//! A segment begins with [`MAGIC`]. A record is the length of its contents (8 bytes, little endian), its key (32 bytes),
-//! the first 8 bytes of the SHA-256 of length, key and contents, and the contents. Each session writes a segment of its
-//! own, so that two of them at once do not meet; a record that was cut off fails its checksum, and with it ends what is
-//! read of its segment.
+//! A segment starts with [`MAGIC`]. A record is the length of its contents (8 bytes, little endian), its key (32 bytes), the
+//! first 8 bytes of the SHA-256 of length, key and contents, and the contents. Each session writes its own segment, so that
+//! two sessions can run at once. A record that was cut off fails its checksum, and ends its segment.
 
 use super::key::Key;
 use std::collections::BTreeMap;
@@ -11,16 +10,16 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// What a segment begins with.
+/// The first bytes of a segment.
 const MAGIC: &[u8] = b"quiclab sweep segment 1\n";
-/// Length, key and checksum.
+/// The size of length, key and checksum.
 const HEAD: usize = 8 + 32 + 8;
-/// The longest contents: some hundred million values of series.
+/// The maximum size of contents: some hundred million values of series.
 pub(crate) const MAX_RECORD: u64 = 2 << 30;
-/// The ending of a segment's file.
+/// The ending of the files of segments.
 const ENDING: &str = "runs";
 
-/// Where the contents of a record are.
+/// The place of the contents of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Location {
     segment: u32,
@@ -45,7 +44,7 @@ struct Writing {
 }
 
 impl Store {
-    /// Opens a folder, which is made if it is not there, and finds out what is in it.
+    /// Opens a folder, which is created if necessary, and scans its records.
     pub(crate) fn open(folder: &Path) -> io::Result<Store> {
         fs::create_dir_all(folder)?;
         let mut segments: Vec<PathBuf> =
@@ -59,16 +58,16 @@ impl Store {
         Ok(Store { folder: folder.to_owned(), segments, known, writing: None })
     }
 
-    /// The records that were there when it was opened, and those written since.
+    /// The records in the folder when it was opened, and those written since.
     pub(crate) fn known(&self) -> &BTreeMap<Key, Location> {
         &self.known
     }
 
-    /// Writes a record. After an error the segment is not written to again.
+    /// Writes a record. After an error, the next record starts a new segment.
     pub(crate) fn append(&mut self, key: Key, contents: &[u8]) -> io::Result<Location> {
         let mut writing = match self.writing.take() {
             Some(writing) => writing,
-            None => self.begin()?,
+            None => self.start_segment()?,
         };
         let mut record = Vec::with_capacity(HEAD + contents.len());
         record.extend_from_slice(&(contents.len() as u64).to_le_bytes());
@@ -87,7 +86,7 @@ impl Store {
         Ok(location)
     }
 
-    /// Has the system write what was appended.
+    /// Waits until the system has written all records to disk.
     pub(crate) fn sync(&mut self) -> io::Result<()> {
         self.writing.as_ref().map_or(Ok(()), |writing| writing.file.sync_data())
     }
@@ -97,8 +96,8 @@ impl Store {
         Contents { segments: self.segments.clone(), open: None }
     }
 
-    /// A segment that nobody else writes to.
-    fn begin(&mut self) -> io::Result<Writing> {
+    /// Starts a segment that no other session writes to.
+    fn start_segment(&mut self) -> io::Result<Writing> {
         let mut number = self.segments.len();
         loop {
             let path = self.folder.join(format!("{number:06}.{ENDING}"));
@@ -131,7 +130,7 @@ impl Contents {
         Ok(contents)
     }
 
-    /// The first field of a record's contents: its length in 8 bytes, little endian, and so many bytes.
+    /// The first field of a record's contents, after its length in 8 bytes, little endian.
     pub(crate) fn read_first(&mut self, at: Location) -> io::Result<Vec<u8>> {
         let file = self.seek(at)?;
         let mut length = [0; 8];
@@ -145,7 +144,7 @@ impl Contents {
         Ok(first)
     }
 
-    /// The file of a record, at its contents.
+    /// The file of a record, at the start of its contents.
     fn seek(&mut self, at: Location) -> io::Result<&mut File> {
         if self.open.as_ref().is_none_or(|(segment, _)| *segment != at.segment) {
             let path = self.segments.get(at.segment as usize).ok_or(io::ErrorKind::NotFound)?;
@@ -157,7 +156,7 @@ impl Contents {
     }
 }
 
-/// Finds the records of a segment, up to the first that is not whole.
+/// Finds the records of a segment, up to the first invalid one.
 fn scan(path: &Path, segment: u32, known: &mut BTreeMap<Key, Location>) -> io::Result<()> {
     let file = File::open(path)?;
     let end = file.metadata()?.len();
@@ -176,15 +175,15 @@ fn scan(path: &Path, segment: u32, known: &mut BTreeMap<Key, Location>) -> io::R
         let mut head = [0; HEAD];
         file.read_exact(&mut head)?;
         offset += HEAD as u64;
-        let (said, told) = head.split_at(40);
-        let (length, key) = said.split_at(8);
+        let (head, sum) = head.split_at(40);
+        let (length, key) = head.split_at(8);
         let length = u64::from_le_bytes(length.try_into().unwrap_or_default());
         if length > MAX_RECORD || length > end - offset {
             break;
         }
         contents.resize(length as usize, 0);
         file.read_exact(&mut contents)?;
-        if checksum(said, &contents) != told {
+        if checksum(head, &contents) != sum {
             break;
         }
         let mut hash = [0; 32];
@@ -196,7 +195,7 @@ fn scan(path: &Path, segment: u32, known: &mut BTreeMap<Key, Location>) -> io::R
 }
 
 fn checksum(head: &[u8], contents: &[u8]) -> [u8; 8] {
-    // The contents by their hash, so that they need not be copied behind the head.
+    // The hash of the contents saves copying them behind the head.
     let both = [head, &tls::sha256(contents)].concat();
     let mut out = [0; 8];
     out.copy_from_slice(&tls::sha256(&both)[..8]);

@@ -1,5 +1,4 @@
-//! The tables of a finished sweep, in pieces: a row for each run, a row for each point of its time series, and the rows of the
-//! tables that it keeps.
+//! The tables of a finished sweep in pieces: the runs, the points of their time series, and the kept tables.
 
 use super::columns::{Column, Table};
 use super::engine::{Finished, SweepError};
@@ -13,14 +12,14 @@ use std::io;
 use trace::columns::{Bitmap, Data, Text};
 
 impl Finished {
-    /// A row for each run, from the run `first` on, at most `most` of them.
+    /// A row for each run, for at most `most` runs from `first` on.
     ///
-    /// Columns: `run` (from 1), `repetition` (from 1), `seed`; one for each path that varies, a number with its unit as
-    /// the last word if all its values are (`link.cell.delay_ms`), else text; `error`, null for a run that ended as it
-    /// should; and the numbers of the summary, null for one that did not.
+    /// Columns: `run` (from 1), `repetition` (from 1), `seed`; one for each varied path, a number with its unit as the last
+    /// word if all values have this unit (`link.cell.delay_ms`), or else text; `error`, null for successful runs; and the
+    /// values of the summary, null for failed runs.
     ///
     /// # Errors
-    /// If the folder cannot be read any more.
+    /// If the folder cannot be read.
     pub fn runs(&mut self, first: u64, most: usize) -> Result<Table, SweepError> {
         let schema = match self.schema.take() {
             Some(schema) => schema,
@@ -45,7 +44,7 @@ impl Finished {
         Ok(Table { columns })
     }
 
-    /// Which columns there are: all summaries are read once for it.
+    /// Reads all summaries to find out the columns.
     fn read_schema(&mut self) -> Result<Schema, SweepError> {
         let mut schema = Schema::default();
         for number in 0..self.runs.len() {
@@ -56,13 +55,12 @@ impl Finished {
         Ok(schema)
     }
 
-    /// Time series: of the run `first` and so many after it that there are `most` rows, or no more runs. Gives the
-    /// number of the next run too.
+    /// The time series of runs from `first` on, until there are `most` rows. Also returns the number of the next run.
     ///
     /// Columns: `run` (from 1), `table`, `subject`, `quantity`, `time_s`, `value`.
     ///
     /// # Errors
-    /// If the folder cannot be read any more.
+    /// If the folder cannot be read.
     pub fn series(&mut self, first: u64, most: usize) -> Result<(Table, u64), SweepError> {
         let (mut number, mut piece) = (first, SeriesPiece::default());
         while number < self.runs.len() as u64 && piece.values.len() < most {
@@ -74,11 +72,11 @@ impl Finished {
         Ok((piece.into_table(), number))
     }
 
-    /// The rows of a table of the runs, as [`series`](Finished::series): `run` (from 1), and the columns that the table has in
-    /// each run. A table that the sweep does not keep, or of which no run has any, has the column `run` alone.
+    /// The rows of a kept table, for the same runs as [`series`](Finished::series): `run` (from 1), and the columns of the
+    /// table. A table that the sweep does not keep, or that is missing in all runs, has only the column `run`.
     ///
     /// # Errors
-    /// If the folder cannot be read any more.
+    /// If the folder cannot be read.
     pub fn kept(&mut self, name: &str, first: u64, most: usize) -> Result<(Table, u64), SweepError> {
         let of = |record: &Record| record.tables.iter().find(|table| table.name == name).cloned();
         let some = self.runs.iter().find_map(|run| run.result.as_ref().ok().copied());
@@ -100,11 +98,10 @@ impl Finished {
         Ok((piece.into_table(), number))
     }
 
-    /// How many combinations of values have repetitions that all gave the same, to the last byte that is kept of them:
-    /// their seeds made no difference.
+    /// The number of combinations of values whose repetitions all have equal records, so that the seeds had no effect.
     ///
     /// # Errors
-    /// If the folder cannot be read any more.
+    /// If the folder cannot be read.
     pub fn identical(&mut self) -> Result<u64, SweepError> {
         let repetitions = self.sweep.plan().repetitions as usize;
         if repetitions < 2 {
@@ -112,20 +109,20 @@ impl Finished {
         }
         let mut identical = 0;
         for first in (0..self.runs.len()).step_by(repetitions) {
-            identical += u64::from(self.is_one_run(first..first + repetitions)?);
+            identical += u64::from(self.are_equal(first..first + repetitions)?);
         }
         Ok(identical)
     }
 
-    /// Whether these runs gave the same, their seeds aside.
-    fn is_one_run(&mut self, mut numbers: std::ops::Range<usize>) -> Result<bool, SweepError> {
+    /// Whether these runs have equal records, apart from their seeds.
+    fn are_equal(&mut self, mut numbers: std::ops::Range<usize>) -> Result<bool, SweepError> {
         let Some(Ok(location)) = numbers.next().map(|first| self.runs[first].result.clone()) else {
             return Ok(false);
         };
         let (first, row) = (self.beside_the_summary(location)?, self.row(location)?);
         for other in numbers {
             let Ok(location) = self.runs[other].result else { return Ok(false) };
-            // The row of the summary has no seed in it. Most runs that differ differ there.
+            // The row of the summary has no seed. Runs that differ mostly differ there.
             if self.row(location)? != row || self.beside_the_summary(location)? != first {
                 return Ok(false);
             }
@@ -133,7 +130,7 @@ impl Finished {
         Ok(true)
     }
 
-    /// The series and tables of a run, as bytes, so that NaN equals NaN.
+    /// The series and tables of a run as bytes, in which NaN equals NaN.
     fn beside_the_summary(&mut self, location: Location) -> Result<Vec<u8>, SweepError> {
         Ok(Record { summary: String::new(), ..self.record(location)? }.to_bytes())
     }
@@ -157,7 +154,7 @@ fn summary_of(bytes: Vec<u8>) -> Option<Vec<(String, Value)>> {
 }
 
 impl Finished {
-    /// What is known of runs without their results.
+    /// The columns of runs that do not depend on their results.
     fn parameters(&self, numbers: std::ops::Range<usize>) -> Vec<Column> {
         let sweep = self.sweep();
         let planned: Vec<_> = numbers.clone().map(|number| sweep.planned(number as u64)).collect();
@@ -206,7 +203,7 @@ fn words<'w>(name: &str, values: impl Iterator<Item = Option<&'w str>>) -> Colum
 struct Builder {
     column: Column,
     validity: Bitmap,
-    /// The value in the row that is being made.
+    /// The value in the current row.
     value: Value,
 }
 
@@ -222,7 +219,7 @@ impl Builder {
         Builder { column, validity: Bitmap::default(), value: Value::Null }
     }
 
-    /// Ends a row; what was not given in it is null.
+    /// Ends a row. A missing value is null.
     fn end_row(&mut self) {
         let value = self.value.take();
         self.validity.push(!value.is_null());
@@ -239,7 +236,7 @@ impl Builder {
                 let code = text.words.code(&word);
                 text.codes.push(code);
             }
-            // No type of a column leads there.
+            // No column of results has these types.
             Data::U64(_) | Data::U32(_) => {}
         }
     }
