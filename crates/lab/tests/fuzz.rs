@@ -1,5 +1,4 @@
-//! Scenarios that were altered, out of the examples and the papers: what libFuzzer does with the entry point, on a stable
-//! toolchain and for a bounded time.
+//! Altered scenarios from the examples and the papers, as libFuzzer does it, but on a stable toolchain and for a bounded time.
 
 use lab::fuzz::{Verdict, scenario};
 use proptest::prelude::*;
@@ -7,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use units::fuzz::{altered, draws};
 
-/// The documents that are altered, with the places where their files are.
+/// The documents to alter, with their paths.
 fn documents() -> &'static [(PathBuf, String)] {
     static READ: OnceLock<Vec<(PathBuf, String)>> = OnceLock::new();
     READ.get_or_init(|| {
@@ -31,7 +30,7 @@ fn documents() -> &'static [(PathBuf, String)] {
     })
 }
 
-/// Of its numbers most, if they are altered, give a scenario that can be read and not be built.
+/// A scenario whose alterations are often valid, but cannot be built.
 const NEAR_ITS_LIMITS: &str = r#"
 duration = "1 s"
 [tls]
@@ -68,16 +67,16 @@ proptest! {
     }
 }
 
-/// Otherwise the property above would be vacuous.
+/// Checks that the property above is not vacuous.
 #[test]
-fn altered_scenarios_get_to_every_end() {
+fn altered_scenarios_have_all_verdicts() {
     let documents = documents();
     assert!(documents.len() > 30, "{}", documents.len());
     let verdict = |seed: u64, (origin, text): &(PathBuf, String)| {
         scenario(&altered(text, &mut draws(1000 + seed)), origin)
     };
     let all = (0..200).map(|seed| verdict(seed, &documents[seed as usize % documents.len()]));
-    // The last one is near its limits.
+    // The last document is near its limits.
     let near = (0..300).map(|seed| verdict(seed, &documents[documents.len() - 1]));
     let verdicts: Vec<Verdict> = all.chain(near).collect();
     for (end, least) in [(Verdict::Refused, 40), (Verdict::Failed, 2), (Verdict::Ran, 40)] {

@@ -1,4 +1,4 @@
-//! What a run takes of memory: the same however long it lasts, unless tables are kept; and a sweep however many runs it has.
+//! The memory of runs without tables, and of sweeps, does not depend on their lengths.
 
 use lab::sweep::{self, Sweep};
 use lab::{Options, Prepared, Scenario, run_prepared};
@@ -20,8 +20,8 @@ fn grown(bytes: usize) {
     MOST.fetch_max(live, Relaxed);
 }
 
-#[allow(unsafe_code, reason = "an allocator is unsafe by its nature; this one hands on to the system's")]
-// SAFETY: every call is handed on unchanged to the system's allocator, which keeps the contract.
+#[allow(unsafe_code, reason = "an allocator is unsafe by its nature; this one calls that of the system")]
+// SAFETY: every call goes unchanged to the system's allocator, which keeps the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grown(layout.size());
@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Calls of the allocator and the most bytes at a time during a run of so many seconds.
+/// Allocator calls, maximum live bytes, and sent packets of a run with this duration.
 fn cost(text: &str, seconds: u64, protection: &str) -> (u64, u64, u64) {
     let sets = [format!("duration={seconds} s"), format!("tls.protection={protection}")];
     let scenario =
@@ -60,7 +60,7 @@ fn cost(text: &str, seconds: u64, protection: &str) -> (u64, u64, u64) {
     (calls, most, summary["connections"].as_array().unwrap().iter().map(packets).sum())
 }
 
-/// Three transfers without end, of both directions, over a link that loses and reorders.
+/// Three endless transfers in both directions over a link with losses and reordering.
 const ENDLESS: &str = r#"
 [[link]]
 name = "cell"
@@ -84,8 +84,7 @@ server = "server"
 application = { type = "bulk", direction = "upload" }
 "#;
 
-/// The most bytes at a time while a sweep of so many runs is made and its tables are read in pieces; and the bytes of
-/// the series that went by.
+/// The maximum live bytes of a sweep with this number of runs whose tables are read in pieces, and the bytes of its series.
 fn cost_of_sweep(repetitions: u64) -> (u64, u64) {
     let text = format!(
         "duration = '2 s'\n{ENDLESS}\n[sweep]\nrepetitions = {repetitions}\nseries = ['connection', 'queue']\n"
@@ -109,14 +108,14 @@ fn cost_of_sweep(repetitions: u64) -> (u64, u64) {
 fn a_sweep_does_not_grow_with_its_series() {
     let (short, short_series) = cost_of_sweep(20);
     let (long, long_series) = cost_of_sweep(100);
-    let told = format!("{short} bytes of {short_series} of series, {long} of {long_series}");
-    assert!(long_series > 4 * short_series, "{told}");
-    // What waits between the threads is now more and now less, at most the same sixteen runs; and where each run is.
-    assert!(long < short + short / 2, "{told}");
-    assert!(long < long_series / 3, "{told}");
+    let what = format!("{short} bytes of {short_series} of series, {long} of {long_series}");
+    assert!(long_series > 4 * short_series, "{what}");
+    // The number of waiting runs varies, up to sixteen, and each run has a place in memory.
+    assert!(long < short + short / 2, "{what}");
+    assert!(long < long_series / 3, "{what}");
 }
 
-/// One test, so that no other one allocates meanwhile.
+/// A single test, so that no other one allocates at the same time.
 #[test]
 fn memory_is_bounded() {
     a_run_without_tables_does_not_grow_with_its_length();
@@ -128,14 +127,14 @@ fn a_run_without_tables_does_not_grow_with_its_length() {
         let (short_calls, short_most, short_packets) = cost(ENDLESS, 10, protection);
         let (long_calls, long_most, long_packets) = cost(ENDLESS, 100, protection);
         assert!(long_packets > 9 * short_packets, "{long_packets} {short_packets}");
-        let told = format!(
+        let what = format!(
             "{protection}: {short_calls} calls and {short_most} bytes in 10 s, {long_calls} calls and {long_most} bytes \
              in 100 s, {} packets more",
             long_packets - short_packets
         );
-        // Buffers double where a rare event comes later; a byte per packet would be ten times as much.
-        assert!(long_most < short_most + short_most / 4 + 65_536, "{told}");
-        // And nothing is allocated per packet once warm: less than one call in a thousand packets.
-        assert!((long_calls - short_calls) * 1000 < long_packets - short_packets, "{told}");
+        // Rare events may double buffers, but a byte per packet would be ten times as much.
+        assert!(long_most < short_most + short_most / 4 + 65_536, "{what}");
+        // Once warm, a run allocates nothing per packet: less than one call in a thousand packets.
+        assert!((long_calls - short_calls) * 1000 < long_packets - short_packets, "{what}");
     }
 }

@@ -1,10 +1,10 @@
-//! Mistakes in scenarios, each with the one line that it gives.
+//! Mistakes in scenarios, each with its error.
 
 use lab::scenario::{Scenario, rooms};
 use std::fs;
 use std::path::Path;
 
-/// A scenario without mistakes, to make one in.
+/// A scenario without mistakes.
 const GOOD: &str = r#"seed = 1
 duration = "10 s"
 
@@ -22,13 +22,13 @@ server = "server"
 application = { type = "bulk", size = "1 MB" }
 "#;
 
-/// What is made of the good scenario, and what it gives. Words in braces stand for lists that grow with the rooms.
+/// A change of the good scenario, and its error. Words in braces stand for lists of rows or options.
 struct Mistake {
-    /// This text is replaced ...
+    /// The text to replace.
     old: &'static str,
-    /// ... by this one.
+    /// The replacement.
     new: &'static str,
-    /// The line.
+    /// The error.
     line: &'static str,
 }
 
@@ -473,7 +473,7 @@ const MISTAKES: &[Mistake] = &[
         r#"rate = { type = "trace", file = 3 }"#,
         "a.toml:8:33: link.cell.rate.file: wrong type, found 3; expected the path of a file, relative to the folder of the scenario",
     ),
-    // Across.
+    // Rules across tables.
     mistake(
         r#"server = "server""#,
         r#"server = "sever""#,
@@ -694,7 +694,7 @@ fn listed(names: impl Iterator<Item = &'static str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Fills in the lists of words: `{controllers}` are the rows of that room, `{newreno}` the options of that row.
+/// Fills in lists: `{controllers}` is the list of rows of the room, and `{newreno}` the list of options of the row.
 fn filled(line: &str) -> String {
     let mut line = line.to_owned();
     for room in rooms() {
@@ -708,26 +708,26 @@ fn filled(line: &str) -> String {
 }
 
 #[test]
-fn each_mistake_gives_its_line() {
+fn each_mistake_gives_its_error() {
     let folder = folder("mistakes");
     let mut wrong = Vec::new();
     for Mistake { old, new, line } in MISTAKES {
         assert!(GOOD.contains(old), "{old}");
         let text = GOOD.replacen(old, new, 1);
-        let told = match Scenario::parse(&text, &folder.join("a.toml"), &[]) {
+        let error = match Scenario::parse(&text, &folder.join("a.toml"), &[]) {
             Ok(_) => "no error".to_owned(),
             Err(error) => error.to_string(),
         };
-        let told = told.replace(&format!("{}/", folder.display()), "");
-        if told != filled(line) {
-            wrong.push(format!("{new:?}\n  gives    {told}\n  expected {}", filled(line)));
+        let error = error.replace(&format!("{}/", folder.display()), "");
+        if error != filled(line) {
+            wrong.push(format!("{new:?}\n  gives    {error}\n  expected {}", filled(line)));
         }
-        assert_eq!(told.lines().count(), 1, "{told}");
+        assert_eq!(error.lines().count(), 1, "{error}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A folder with files that are wrong in different ways.
+/// A folder with invalid files.
 fn folder(name: &str) -> std::path::PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(folder.join("empty")).unwrap();
@@ -769,7 +769,7 @@ fn a_mistake_in_a_change_names_the_change() {
 }
 
 #[test]
-fn what_is_missing_altogether() {
+fn missing_tables_and_files() {
     let line = |text: &str| Scenario::parse(text, Path::new("a.toml"), &[]).unwrap_err().to_string();
     assert_eq!(line(""), "a.toml:1:1: link: missing; expected at least one [[link]] or [[medium]]");
     let no_flow = GOOD.split("[[flow]]").next().unwrap();

@@ -1,4 +1,4 @@
-//! The resolved document of random scenarios, and reading of what is no scenario at all.
+//! The resolved documents of random scenarios, and the reading of random texts.
 
 use lab::scenario::{Scenario, describe, rooms, rooms_json};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use units::parameter::{Default, Kind, Parameter, Room};
 
-/// A folder for the examples of options that are files.
+/// A folder for examples of files.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -33,7 +33,7 @@ fn file_of(contents: &'static str) -> String {
     name
 }
 
-/// Writes random scenarios, from nothing but the rooms' own tables.
+/// Writes random scenarios from the tables of rooms.
 struct Author {
     chance: Stream,
     rooms: Vec<Room>,
@@ -53,7 +53,7 @@ impl Author {
         room.rows.iter().find(|known| known.name == row).unwrap().parameters
     }
 
-    /// Some of the options, and all that must be there, as `key = value`.
+    /// All required options and some others as `key = value`.
     fn some(&mut self, parameters: &[Parameter], without: &[&str]) -> Vec<String> {
         let mut lines = Vec::new();
         for parameter in parameters.iter().filter(|parameter| !without.contains(&parameter.name)) {
@@ -92,7 +92,7 @@ impl Author {
                 let values: Vec<String> = (0..self.below(4)).map(|_| self.value(of)).collect();
                 format!("[{}]", values.join(", "))
             }
-            // What comes in pairs is a course over time.
+            // Pairs are times with values.
             Kind::Pairs(_, of) => {
                 let pairs = (0..1 + self.below(4)).map(|i| format!("[\"{i} us\", {}]", self.value(of)));
                 let pairs: Vec<String> = pairs.collect();
@@ -103,7 +103,7 @@ impl Author {
     }
 
     fn component(&mut self, room: &str) -> String {
-        // The options of these have bounds of each other.
+        // The bounds of these options depend on each other.
         if room == "pages" {
             let word = ["ns3", "3gpp"][self.below(2) as usize];
             return format!(
@@ -111,21 +111,20 @@ impl Author {
                 self.value(&Kind::Size)
             );
         }
-        // Less than the shortest of the examples of traces lasts, 11 ms.
+        // The shortest example of a trace lasts 11 ms.
         if room == "offsets" {
             let at = format!("\"{} us\"", self.below(11_000));
             return ["\"none\"", "\"random\"", &at][self.below(3) as usize].to_owned();
         }
         let mut room = self.rooms.iter().find(|known| known.name == room).unwrap().clone();
-        // Not every application goes over QUIC, and not every version of HTTP.
-        // Of the options of a uniform source one bounds the other.
+        // Some versions of HTTP do not support QUIC, and the options of a uniform source bound each other.
         room.rows.retain(|row| !["http1", "http2", "uniform"].contains(&row.name));
         let row = room.rows[self.below(room.rows.len() as u64) as usize];
         if let (Some((name, option)), 0) = (room.shorthand, self.below(3)) {
             let options = self.options(room.name, name);
             return self.value(&options.iter().find(|parameter| parameter.name == option).unwrap().kind);
         }
-        // The duration of a generated trace has bounds that depend on its model.
+        // The bounds of the duration of a generated trace depend on its model.
         if row.name == "generated" {
             let (model, offset) = (["mmwave", "leo"][self.below(2) as usize], self.component("offsets"));
             let seconds = 60 + self.below(60);
@@ -133,13 +132,13 @@ impl Author {
                 "{{ type = \"generated\", model = \"{model}\", duration = \"{seconds} s\", offset = {offset} }}"
             );
         }
-        // What is not said of a page is HTTP/3, and these are of HTTP/2.
+        // The default of pages is HTTP/3, and these options are for HTTP/2.
         let of_http2: &[&str] = &["over", "scheduler", "stream_window", "connection_window"];
         let mut options = self.some(row.parameters, if row.name == "page" { of_http2 } else { &["over"] });
         if options.is_empty() && self.below(2) == 0 {
             return format!("\"{}\"", row.name);
         }
-        // Not every application can be a part of a mix.
+        // Only some applications can be parts of a mix.
         if row.name == "mix" {
             let part = ["\"request-response\"", "{ type = \"messages\", source = \"mavlink\" }"];
             let part = part[self.below(2) as usize];
@@ -149,7 +148,7 @@ impl Author {
         format!("{{ {} }}", options.join(", "))
     }
 
-    /// A chain of nodes with some links more, and flows between its nodes.
+    /// A chain of nodes with some more links, and flows between its nodes.
     fn scenario(&mut self) -> String {
         let mut out = String::new();
         if self.below(2) == 0 {
@@ -194,7 +193,7 @@ impl Author {
             }
             match self.below(3) {
                 0 if !stops && flow > 0 => writeln!(out, "after = \"f{}\"", flow - 1).unwrap(),
-                // Behind the start, and before the end of the run.
+                // After the start, and before the end of the run.
                 1 => {
                     let visits =
                         (0..self.below(4)).map(|visit| format!("{{ at = \"{} us\" }}", 9_999_500 + visit));
@@ -203,7 +202,7 @@ impl Author {
                 _ => {}
             }
             if tcp {
-                // Not every application goes over TCP.
+                // Only some applications support TCP.
                 known.push("application");
                 writeln!(out, "protocol = \"tcp\"\napplication = {{ type = \"bulk\", size = \"1 MB\" }}")
                     .unwrap();
@@ -220,14 +219,14 @@ impl Author {
             writeln!(out, "[[cross_traffic]]\nname = \"c{cross}\"\nfrom = \"n{from}\"\nto = \"n{to}\"")
                 .unwrap();
             self.span(&mut out);
-            // The options of this one have bounds of each other.
+            // The bounds of its options depend on each other.
             let gap = self.value(&Kind::Duration);
             writeln!(out, "source = {{ type = \"poisson\", gap = {gap} }}\nip = 6").unwrap();
         }
         out
     }
 
-    /// When traffic begins, and when it ends; returns whether it does.
+    /// Writes the start and perhaps the stop of traffic; returns whether it has a stop.
     fn span(&mut self, out: &mut String) -> bool {
         let start = self.below(10_000);
         writeln!(out, "start = \"{start} ms\"").unwrap();
@@ -250,7 +249,7 @@ proptest! {
             Err(error) => return Err(TestCaseError::fail(format!("{error}\n{text}"))),
         };
         let resolved = first.to_toml();
-        // In another folder, as a run's folder is.
+        // In another folder, like that of a run.
         let second = Scenario::parse(&resolved, Path::new("/nowhere/scenario.toml"), &[]);
         let second = second.map_err(|error| TestCaseError::fail(format!("{error}\n{resolved}")))?;
         prop_assert_eq!(&first, &second);
@@ -342,13 +341,13 @@ fn flows_override_the_transport_of_all() {
 }
 
 #[test]
-fn a_description_is_computed_by_hand() {
+fn a_description_has_the_computed_numbers() {
     let scenario = Scenario::parse(SMALL, Path::new("a.toml"), &["flow.get.ip=6".to_owned()]).unwrap();
     let lines = describe(&scenario);
     let told =
         |subject: &str| lines.iter().find(|(known, _)| known == subject).map_or("", |(_, words)| words);
     assert_eq!(told("network"), "2 nodes, 1 link");
-    // 8 Mbit/s over 40 ms there and back: 40 kB, and twice that in the queue.
+    // 8 Mbit/s times an RTT of 40 ms are 40 kB, and the queue holds twice that.
     let forward = "server to client: fixed 8 Mbit/s, delay 20 ms, drop-tail 2 BDP (80 kB), MTU 1500";
     assert_eq!(told("link cell forward"), forward);
     assert_eq!(
@@ -365,29 +364,29 @@ fn a_description_is_computed_by_hand() {
     assert_eq!(subjects.len(), lines.len());
 }
 
-/// A limit in BDPs counts with the delay of the link alone: where there is none, one packet is all that waits.
+/// A limit in BDPs counts the delay of the link only: without a delay, a single packet can wait.
 #[test]
-fn a_queue_of_a_single_packet_is_told_as_a_warning() {
+fn a_queue_of_a_single_packet_gives_a_warning() {
     let warned = |sets: &[&str]| {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         let scenario = Scenario::parse(SMALL, Path::new("a.toml"), &sets).unwrap();
         let lines = describe(&scenario);
         lines.into_iter().find(|(subject, _)| subject == "link cell forward, warning").map(|(_, words)| words)
     };
-    // 8 Mbit/s over 40 ms are 40 kB, and 80 kB wait; over 1.49 ms it is 2980 bytes: no second packet of 1500 fits.
+    // 8 Mbit/s times 40 ms give a queue of 80 kB; times 1.49 ms it has 2980 bytes, too few for two packets of 1500.
     assert_eq!(warned(&[]), None);
     let words = warned(&["link.cell.both.delay=\"0 s\""]).unwrap();
     assert!(words.contains("a single packet") && words.contains("2 BDP") && words.contains("0 s"), "{words}");
     assert!(warned(&["link.cell.both.delay=\"745 us\""]).is_some());
     assert_eq!(warned(&["link.cell.both.delay=\"750 us\""]), None);
-    // A limit that does not count with the delay is meant, and a link without a rate keeps nobody waiting.
+    // A limit in packets is deliberate, and a link without a rate has no queue.
     let queue = "link.cell.forward.queue=\"1 packets\"";
     assert_eq!(warned(&["link.cell.both.delay=\"0 s\"", queue]), None);
     assert_eq!(warned(&["link.cell.both.delay=\"0 s\"", "link.cell.forward.rate=\"unlimited\""]), None);
 }
 
 #[test]
-fn a_trace_is_told_with_its_mean_and_length() {
+fn a_trace_is_described_with_its_mean_and_length() {
     let file = file_of("1\n2\n2\n7\n");
     let sets = [format!("link.cell.forward.rate={{ type = \"trace\", file = \"{file}\" }}")];
     let scenario = Scenario::parse(SMALL, &folder().join("a.toml"), &sets).unwrap();
@@ -417,12 +416,12 @@ fn the_examples_are_scenarios() {
 }
 
 #[test]
-fn a_path_in_a_change_is_that_of_who_types_it() {
+fn a_path_in_a_change_is_relative_to_the_working_folder() {
     // Tests run in the folder of their crate.
     let set = |file: &str| format!("link.cell.forward.rate={{ type = \"trace\", file = \"{file}\" }}");
     let read = |file: &str| Scenario::from_file("../../examples/cellular.toml", &[set(file)]);
     assert!(read("../../examples/traces/lte-like.down").is_ok(), "from the working folder");
-    assert!(read("traces/lte-like.down").is_ok(), "else beside the scenario");
+    assert!(read("traces/lte-like.down").is_ok(), "beside the scenario");
     let error = read("nowhere.down").unwrap_err().to_string();
     assert!(error.ends_with("relative to the working folder or to that of the scenario"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! A connection that resumes another with 0-RTT, as tshark reads it.
+//! A test of captures with 0-RTT packets, read by tshark.
 
 use super::tests::tshark;
 use super::*;
@@ -17,7 +17,7 @@ struct Cable {
     blocks: Vec<Block>,
 }
 
-/// What goes into the capture.
+/// A block of the capture.
 enum Block {
     Secret(String),
     Packet(Time, SocketAddr, SocketAddr, Vec<u8>),
@@ -44,7 +44,7 @@ impl Cable {
         Cable { now: Time::ZERO, ends: [end(0), end(1)], file: Vec::new(), blocks: Vec::new() }
     }
 
-    /// One end says all that it has to say, and 10 ms later the other has heard it.
+    /// Sends everything from one end, and delivers it to the other 10 ms later.
     fn pass(&mut self, from: usize) {
         let mut sent = Vec::new();
         loop {
@@ -99,7 +99,7 @@ impl Cable {
     }
 }
 
-/// The options of a scenario that says nothing of them.
+/// The default options of a scenario.
 fn config() -> Arc<Config> {
     let text = "flow = [{ name = \"f\", client = \"a\", server = \"b\", application = { type = \"bulk\", size = \"1 kB\" } }]\n\
                 link = [{ name = \"l\", from = \"a\", to = \"b\", rate = \"1 Mbit/s\", delay = \"1 ms\" }]";
@@ -108,7 +108,7 @@ fn config() -> Arc<Config> {
 }
 
 #[test]
-fn tshark_reads_what_is_said_in_the_first_flight() {
+fn tshark_decrypts_0_rtt_packets() {
     let config = config();
     let mut cable = Cable::new(&config);
     let first = cable.connect(Opening::new(address(1), config.clone()));

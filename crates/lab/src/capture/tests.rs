@@ -1,4 +1,4 @@
-//! The blocks of a capture, byte for byte, and what tshark makes of them.
+//! Tests of the bytes of captures, and of their decryption by tshark.
 
 use super::*;
 use pcap_file::pcapng::blocks::{ENHANCED_PACKET_BLOCK, INTERFACE_DESCRIPTION_BLOCK, SECTION_HEADER_BLOCK};
@@ -37,12 +37,12 @@ const SERVER_INITIAL: &str = "\
     cf000000010008f067a5502a4262b5004075c0d95a482cd0991cd25b0aac406a5816b6394100f37a1c69797554780bb3\
     8cc5a99f5ede4cf73c3ec2493a1839b3dbcba3f6ea46c5b7684df3548e7ddeb9c3bf9c73cc3f3bded74b562bfb19fb84\
     022f8ef4cdd93795d77d06edbb7aaf2f58891850abbdca3d20398c276456cbc42158407dd074ee";
-/// A short header packet of that client, number 7, that carries `hello, tshark` on stream 0, protected as RFC 9001
-/// section 5 says with the client's one of [`SECRETS`].
+/// A short header packet of that client, number 7, with `hello, tshark` on stream 0, protected with the client's secret from
+/// [`SECRETS`] (RFC 9001 section 5).
 const CLIENT_SHORT: &str =
     "4cf067a5502a4262b58e7e9425451c342d4952d73fdfb350d2507e97c5c03055bce37a8abaed6ccffb7104";
-/// The random number of the ClientHello in [`CLIENT_INITIAL`] and the secrets of the 1-RTT level: tshark asks for both
-/// before it opens a packet of either side.
+/// The secrets of the 1-RTT level with the random number of the ClientHello in [`CLIENT_INITIAL`]. tshark needs both secrets
+/// to decrypt packets of either side.
 const SECRETS: &str = "\
 CLIENT_TRAFFIC_SECRET_0 ebf8fa56f12939b9584a3896472ec40bb863cfd3e86804fe3a47f06a2b69484c \
 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n\
@@ -58,7 +58,7 @@ fn v4(client: bool) -> (SocketAddr, SocketAddr) {
     if client { (client_end, server_end) } else { (server_end, client_end) }
 }
 
-/// Type and body of each block; panics unless both lengths agree, are multiples of four, and fill the file.
+/// The types and bodies of all blocks. Panics unless both lengths of each block agree and are multiples of four.
 fn blocks(mut file: &[u8]) -> Vec<(u32, &[u8])> {
     let word = |bytes: &[u8]| u32::from_le_bytes(bytes[..4].try_into().unwrap());
     let mut blocks = Vec::new();
@@ -72,7 +72,7 @@ fn blocks(mut file: &[u8]) -> Vec<(u32, &[u8])> {
 }
 
 #[test]
-fn the_blocks_are_those_of_the_format() {
+fn blocks_have_the_format_of_pcapng() {
     let mut file = Vec::new();
     let mut capture = Capture::new(&mut file).unwrap();
     capture.secrets("").unwrap();
@@ -99,7 +99,7 @@ fn the_blocks_are_those_of_the_format() {
 }
 
 #[test]
-fn of_an_altered_packet_there_are_headers_and_a_comment() {
+fn an_altered_packet_has_only_headers_and_a_comment() {
     let mut file = Vec::new();
     let mut capture = Capture::new(&mut file).unwrap();
     let damage = Damage { first: 7, last: 7 };
@@ -108,7 +108,7 @@ fn of_an_altered_packet_there_are_headers_and_a_comment() {
     capture.finish().unwrap();
     let blocks = blocks(&file);
     let packet = blocks[2].1;
-    // 28 bytes captured of 1028.
+    // 28 of 1028 bytes are captured.
     assert_eq!(packet[12..20], [28, 0, 0, 0, 4, 4, 0, 0]);
     let comment = b"altered underway: byte 7 of the UDP payload";
     assert_eq!(packet[48..52], [1, 0, comment.len() as u8, 0]);
@@ -118,7 +118,7 @@ fn of_an_altered_packet_there_are_headers_and_a_comment() {
 }
 
 #[test]
-fn what_comes_before_the_altered_packet_is_kept() {
+fn packets_before_an_altered_one_are_kept() {
     let (first, second) = (bytes(SERVER_INITIAL), bytes(CLIENT_SHORT));
     let datagram = [first.clone(), second.clone()].concat();
     let end = first.len();
@@ -140,7 +140,7 @@ fn what_comes_before_the_altered_packet_is_kept() {
 }
 
 #[test]
-fn tshark_opens_what_follows_an_altered_packet() {
+fn tshark_decrypts_packets_after_an_altered_one() {
     let mut file = Vec::new();
     let mut capture = Capture::new(&mut file).unwrap();
     let mut put = |at: u64, client: bool, hex: &str, secret: &str| {
@@ -150,7 +150,7 @@ fn tshark_opens_what_follows_an_altered_packet() {
     };
     put(1, true, CLIENT_INITIAL, "");
     put(2, false, SERVER_INITIAL, SECRETS);
-    // The first byte as it would be with another key phase and a longer packet number.
+    // The first byte of a packet with another key phase and a longer packet number.
     let mut altered = bytes(CLIENT_SHORT);
     altered[0] ^= 7;
     let damage = Damage { first: 0, last: 0 };
@@ -169,7 +169,7 @@ fn tshark_opens_what_follows_an_altered_packet() {
 }
 
 #[test]
-fn what_ip_cannot_carry_is_refused_and_leaves_no_trace() {
+fn datagrams_too_large_for_ip_are_refused() {
     let mut file = Vec::new();
     let mut capture = Capture::new(&mut file).unwrap();
     let (source, destination) = v4(true);
@@ -197,7 +197,7 @@ impl Write for Full {
 }
 
 #[test]
-fn a_full_disk_is_an_error_and_stays_one() {
+fn a_full_disk_is_a_lasting_error() {
     assert_eq!(Capture::new(Full(10)).unwrap_err().kind(), io::ErrorKind::StorageFull);
     let mut capture = Capture::new(Full(300_000)).unwrap();
     let (source, destination) = v4(false);
@@ -215,7 +215,7 @@ proptest! {
         packets in prop::collection::vec((any::<u64>(), any::<bool>(), 0usize..1500, any::<u8>()), 0..200),
     ) {
         let mut file = Vec::new();
-    let mut capture = Capture::new(&mut file).unwrap();
+        let mut capture = Capture::new(&mut file).unwrap();
         let v6: (SocketAddr, SocketAddr) = ("[2001:db8::1]:1".parse().unwrap(), "[2001:db8::2]:2".parse().unwrap());
         for (time, is_v6, size, ecn) in &packets {
             let (source, destination) = if *is_v6 { v6 } else { v4(true) };
@@ -234,7 +234,7 @@ proptest! {
     }
 }
 
-/// Runs tshark over a capture in one pass; `None`, and loudly, where there is no tshark.
+/// Runs tshark over a capture in one pass. Without tshark it prints a warning and returns `None`.
 pub(super) fn tshark(name: &str, file: &[u8], arguments: &[&str]) -> Option<String> {
     let path = std::env::temp_dir().join(format!("quiclab-{}-{name}.pcapng", std::process::id()));
     std::fs::write(&path, file).unwrap();
@@ -246,14 +246,14 @@ pub(super) fn tshark(name: &str, file: &[u8], arguments: &[&str]) -> Option<Stri
             Some(String::from_utf8(output.stdout).unwrap())
         }
         Err(error) => {
-            // Past the test harness, which keeps what a passing test prints to itself.
+            // Written directly, since the test harness hides the output of passing tests.
             let _ = writeln!(io::stderr(), "NOT TESTED: capture::tests::{name} needs tshark, and: {error}");
             None
         }
     }
 }
 
-/// A handshake as far as it is in the clear, the secret, and a packet that needs it.
+/// A capture of both Initial packets, the secrets, and a packet that needs them.
 fn connection() -> Vec<u8> {
     let mut file = Vec::new();
     let mut capture = Capture::new(&mut file).unwrap();
@@ -270,7 +270,7 @@ fn connection() -> Vec<u8> {
 }
 
 #[test]
-fn tshark_opens_a_packet_with_secrets_from_the_middle_of_the_file() {
+fn tshark_decrypts_a_packet_with_secrets_in_the_middle_of_the_file() {
     let fields = [
         "frame.time_epoch",
         "ip.dsfield.ecn",
@@ -287,7 +287,7 @@ fn tshark_opens_a_packet_with_secrets_from_the_middle_of_the_file() {
 }
 
 #[test]
-fn tshark_finds_nothing_malformed_and_right_checksums() {
+fn tshark_finds_valid_packets_and_checksums() {
     let wrong = "_ws.malformed || ip.checksum.status == 0 || udp.checksum.status == 0 || _ws.expert.severity >= 6291456";
     let preferences = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-Y", wrong];
     let Some(shown) = tshark("nothing_malformed", &connection(), &preferences) else { return };

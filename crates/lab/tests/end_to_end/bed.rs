@@ -1,4 +1,4 @@
-//! What the tests of whole runs share: scenarios from a few words, runs, and looks at their results.
+//! The test bed for whole runs: scenarios, runs, and access to their results.
 
 use lab::{Options, Scenario};
 use serde_json::Value;
@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use trace::columns::Table;
 
-/// A scenario out of its document and changes to it. Files in it are relative to `examples/`.
+/// Reads a scenario from its document and changes to it. Its files are relative to `examples/`.
 pub(crate) fn scenario(text: &str, sets: &[&str]) -> Scenario {
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     Scenario::parse(text, &examples().join("test.toml"), &sets)
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The folder of the examples that the project ships.
+/// The folder of the project's examples.
 pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// A file with these contents.
+/// The path of a file with these contents.
 pub(crate) fn file_of(contents: &'static str) -> PathBuf {
     static WRITTEN: Mutex<Vec<&str>> = Mutex::new(Vec::new());
     let mut written = WRITTEN.lock().unwrap();
@@ -54,7 +54,7 @@ server = "server"
 application = { type = "bulk", size = "300 kB" }
 "#;
 
-/// What goes wrong on a link, and the words for it in a scenario with a link `cell`.
+/// Kinds of links, with changes to a scenario with a link `cell`.
 pub(crate) const LINKS: &[(&str, &[&str])] = &[
     ("clean", &[]),
     ("lossy", &["link.cell.forward.loss=3 %", "link.cell.backward.loss=3 %"]),
@@ -66,20 +66,25 @@ pub(crate) const LINKS: &[(&str, &[&str])] = &[
     ("corrupting", &["link.cell.both.corrupt=5 %"]),
 ];
 
+/// A change to a scenario that records objects.
+pub(crate) const OBJECTS: &str = "record.tables=[\"event\", \"object\"]";
+
 /// The outcome of a run.
 pub(crate) struct Run {
-    /// The summary as it was written.
+    /// The summary as text.
     pub(crate) text: String,
     /// The summary.
     pub(crate) summary: Value,
     /// The tables.
     pub(crate) tables: Vec<Table>,
-    /// The files that it wrote.
+    /// The contents of its files by name.
     pub(crate) files: BTreeMap<String, Vec<u8>>,
+    /// The path of its capture, if it has files.
+    pub(crate) capture: PathBuf,
 }
 
 impl Run {
-    /// The connection of this flow in the summary.
+    /// The connection of a flow in the summary.
     pub(crate) fn connection(&self, name: &str) -> &Value {
         named(&self.summary["connections"], |entry| entry["name"] == name)
     }
@@ -95,11 +100,11 @@ impl Run {
     pub(crate) fn node(&self, name: &str) -> &Value {
         named(&self.summary["nodes"], |entry| entry["name"] == name)
     }
-    /// A table.
+    /// The table with this name.
     pub(crate) fn table(&self, name: &str) -> &Table {
         self.tables.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("no table {name}"))
     }
-    /// Its rows as text in which `select` columns have these words.
+    /// The rows of a table whose columns in `select` have these words, as text.
     pub(crate) fn rows(&self, table: &str, select: &[(&str, &str)]) -> Vec<Vec<String>> {
         let table = self.table(table);
         let chosen = |row: usize| {
@@ -107,7 +112,7 @@ impl Run {
         };
         (0..table.rows()).filter(|row| chosen(*row)).map(|row| row_text(table, row)).collect()
     }
-    /// The numbers in a column of the rows in which `select` columns have these words.
+    /// The numbers in a column of the rows whose columns in `select` have these words.
     pub(crate) fn numbers(&self, table: &str, column: &str, select: &[(&str, &str)]) -> Vec<f64> {
         let table = self.table(table);
         let column = table.column(column).unwrap();
@@ -131,12 +136,12 @@ fn row_text(table: &Table, row: usize) -> Vec<String> {
     table.columns.iter().map(cell).collect()
 }
 
-/// Runs with tables and no files.
+/// Runs a scenario with tables and without files.
 pub(crate) fn run(scenario: &Scenario) -> Run {
     run_with(scenario, &Options { tables: true, ..Options::default() })
 }
 
-/// Runs with tables, qlog and capture, written into a folder of this name that no other test takes.
+/// Runs a scenario with tables, qlog and capture, written to a folder with this name, which no other test uses.
 pub(crate) fn run_into(scenario: &Scenario, folder: &str) -> Run {
     let folder = new_folder(folder);
     let options = Options {
@@ -146,6 +151,7 @@ pub(crate) fn run_into(scenario: &Scenario, folder: &str) -> Run {
         pcap: Some(folder.join("capture.pcapng")),
     };
     let mut run = run_with(scenario, &options);
+    run.capture = folder.join("capture.pcapng");
     for entry in fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -162,15 +168,28 @@ pub(crate) fn new_folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Runs.
+/// Runs a scenario with options.
 pub(crate) fn run_with(scenario: &Scenario, options: &Options) -> Run {
     let outcome = lab::run(scenario, options, &mut |_| ControlFlow::Continue(()))
         .unwrap_or_else(|error| panic!("{error}\n{}", scenario.to_toml()));
     let summary = serde_json::from_str(&outcome.summary).unwrap();
-    Run { text: outcome.summary, summary, tables: outcome.tables, files: BTreeMap::new() }
+    Run {
+        text: outcome.summary,
+        summary,
+        tables: outcome.tables,
+        files: BTreeMap::new(),
+        capture: PathBuf::new(),
+    }
 }
 
-/// That two runs gave the same, told with the first difference.
+/// Asserts that a connection of the summary has completed without errors.
+#[track_caller]
+pub(crate) fn assert_clean(connection: &Value, what: &str) {
+    let (completed, clean) = (&connection["completed"], &connection["clean"]);
+    assert_eq!((completed, clean), (&true.into(), &true.into()), "{what}: {connection}");
+}
+
+/// Asserts that two runs are equal.
 #[track_caller]
 pub(crate) fn assert_equal(first: &Run, second: &Run, what: &str) {
     for (a, b) in first.text.lines().zip(second.text.lines()) {
@@ -185,7 +204,7 @@ pub(crate) fn assert_equal(first: &Run, second: &Run, what: &str) {
     }
 }
 
-/// That all rows and columns are equal, told with the first difference.
+/// Asserts that all rows and columns are equal.
 #[track_caller]
 pub(crate) fn assert_equal_tables(first: &[Table], second: &[Table], what: &str) {
     assert_eq!(first.len(), second.len(), "{what}: tables");

@@ -1,9 +1,9 @@
-//! Numbers of the summary that have to be those of the connection itself, or nothing.
+//! The bottleneck in the summary, and values that are null.
 
 use crate::bed::{ONE_LINK, examples, run, scenario};
 use lab::Scenario;
 
-/// Three flows over three links: each has the bottleneck of its own way.
+/// Each of three flows over three links has its own bottleneck.
 #[test]
 fn each_connection_has_the_bottleneck_of_its_own_route() {
     let scenario = Scenario::from_file(examples().join("page.toml"), &[]).unwrap();
@@ -14,17 +14,17 @@ fn each_connection_has_the_bottleneck_of_its_own_route() {
     }
 }
 
-/// The bottleneck is on the way of the data, that of an upload on the way there.
+/// The bottleneck is in the direction of the data.
 #[test]
-fn the_bottleneck_is_on_the_way_of_the_data() {
+fn the_bottleneck_is_in_the_direction_of_the_data() {
     let of = |sets: &[&str]| run(&scenario(ONE_LINK, sets)).connection("get")["bottleneck"].clone();
     assert_eq!(of(&[]), "cell forward");
     assert_eq!(of(&["flow.get.application.direction=upload"]), "cell backward");
 }
 
-/// Of links behind one another the one whose queue is the longest; where nothing waits, the slowest.
+/// Of several links on a route, the bottleneck is the one with the longest queue, or else the slowest.
 #[test]
-fn of_several_links_it_is_the_one_that_is_full() {
+fn the_bottleneck_is_the_link_with_the_longest_queue() {
     let text = r#"
 seed = 1
 duration = "20 s"
@@ -47,14 +47,14 @@ application = { type = "bulk", size = "1 MB" }
     let of = |sets: &[&str]| run(&scenario(text, sets)).connection("get")["bottleneck"].clone();
     assert_eq!(of(&[]), "b forward");
     assert_eq!(of(&["link.b.both.rate=400 Mbit/s"]), "a forward");
-    // A packet finds both free.
+    // A single packet meets no queue.
     assert_eq!(of(&["flow.get.application.size=1 kB"]), "b forward");
 }
 
-/// Before the first sample there is no newest and no least RTT: null, and not 0 ms.
+/// Before the first sample, the latest and the minimum RTT are null, not 0 ms.
 #[test]
 fn there_is_no_rtt_before_the_first_sample() {
-    // The first packet of each end is lost, so that its timer goes off before there is a sample.
+    // The first packet of each end is lost, so that its timer fires before the first sample.
     let lost = "link.cell.both.loss={ type = \"list\", packets = [1] }";
     for protocol in ["quic", "tcp"] {
         let run = run(&scenario(ONE_LINK, &[&format!("flow.get.protocol={protocol}"), lost]));
@@ -69,7 +69,7 @@ fn there_is_no_rtt_before_the_first_sample() {
     }
 }
 
-/// Goodput is null where the completion time rounds to 0 s.
+/// The goodput is null if the completion time rounds to 0 s.
 #[test]
 fn there_is_no_goodput_over_no_time() {
     let none =

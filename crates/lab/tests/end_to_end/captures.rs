@@ -1,12 +1,11 @@
-//! Captures of whole runs under `tls`, as tshark reads them.
+//! Captures of whole runs under `tls`, read by tshark.
 
-use crate::bed::{LINKS, ONE_LINK, Run, new_folder, run_into, scenario};
-use std::fs;
+use crate::bed::{LINKS, ONE_LINK, Run, run_into, scenario};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::Command;
 
-/// Runs tshark over a capture, in one pass; `None`, and loudly, where there is no tshark. Under CI that is a failure.
+/// Runs tshark over a capture in one pass. Without tshark it prints a warning and returns `None`, or fails under CI.
 pub(crate) fn tshark(capture: &Path, arguments: &[&str]) -> Option<String> {
     match Command::new("tshark").arg("-r").arg(capture).args(arguments).output() {
         Ok(output) => {
@@ -15,26 +14,26 @@ pub(crate) fn tshark(capture: &Path, arguments: &[&str]) -> Option<String> {
         }
         Err(error) => {
             assert!(std::env::var("CI").as_deref() != Ok("true"), "tshark is needed: {error}");
-            // Past the test harness, which keeps what a passing test prints to itself.
+            // Written directly, since the test harness hides the output of passing tests.
             let _ = writeln!(io::stderr(), "NOT TESTED: captures need tshark, and: {error}");
             None
         }
     }
 }
 
-/// A UDP datagram as tshark shows it.
+/// A UDP datagram in the output of tshark.
 #[derive(Debug)]
 struct Shown {
     from_server: bool,
-    /// Types of the QUIC packets in it with a long header.
+    /// The types of QUIC packets with a long header.
     long: Vec<String>,
-    /// The types of the frames in it.
+    /// The types of frames.
     frames: Vec<String>,
-    /// Offset and bytes of the stream data in it.
+    /// The stream data with offsets.
     data: Vec<(u64, Vec<u8>)>,
-    /// The comment that stands in the capture.
+    /// The comment in the capture.
     comment: String,
-    /// What the experts of tshark have to say.
+    /// The expert information of tshark.
     experts: String,
 }
 
@@ -56,7 +55,7 @@ fn shown(capture: &Path) -> Option<Vec<Shown>> {
         let fields: Vec<&str> = line.splitn(FIELDS.len(), '|').collect();
         let list = |text: &str| text.split(';').filter(|word| !word.is_empty()).map(str::to_owned).collect();
         let (offsets, pieces): (Vec<String>, Vec<String>) = (list(fields[3]), list(fields[4]));
-        // A STREAM frame without an offset starts at 0, and comes first.
+        // A STREAM frame without an offset starts at 0, and is first.
         let missing = pieces.len() - offsets.len();
         let offset = |at: usize| at.checked_sub(missing).map_or(0, |at| offsets[at].parse().unwrap());
         let data = pieces.iter().enumerate().map(|(at, hex)| (offset(at), bytes(hex))).collect();
@@ -78,7 +77,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 
 const SIZE: usize = 100_000;
 
-/// That each piece is the pattern at its place, and that they are all of the download.
+/// Asserts that the pieces have the right content, and together are the whole download.
 fn assert_download(packets: &[Shown], what: &str) {
     let mut covered = vec![false; SIZE];
     for (offset, piece) in packets.iter().filter(|packet| packet.from_server).flat_map(|packet| &packet.data)
@@ -100,15 +99,14 @@ fn captured(kind: &str, sets: &[&str], seed: u64) -> (Run, std::path::PathBuf) {
     let mut sets = sets.to_vec();
     sets.extend(["tls.protection=tls", size.as_str(), seed_set.as_str()]);
     let run = run_into(&scenario(ONE_LINK, &sets), &name);
-    let path = new_folder(&format!("{name}-file")).join("capture.pcapng");
-    fs::write(&path, &run.files["capture.pcapng"]).unwrap();
+    let path = run.capture.clone();
     (run, path)
 }
 
-/// What tshark says of a Handshake packet that arrives before the server's Initial, which names the cipher: nobody
-/// can open it at that place. The client keeps no keys either and drops it (RFC 9001 section 5.7).
+/// The message of tshark for a Handshake packet that arrives before the server's Initial, which names the cipher. It cannot be
+/// decrypted there, and the client drops it, too (RFC 9001 section 5.7).
 const TOO_EARLY: &str = "Unable to retrieve cipher information";
-/// Every kind of link, and one where everything goes wrong, often, during a handshake of many packets.
+/// All kinds of links, and one with frequent faults of all kinds during a handshake of many packets.
 fn links() -> Vec<(&'static str, Vec<&'static str>)> {
     let mut links: Vec<(&str, Vec<&str>)> = LINKS.iter().map(|(kind, sets)| (*kind, sets.to_vec())).collect();
     links.push(("ipv6", vec!["flow.get.ip=6"]));
@@ -146,13 +144,13 @@ fn streams_are_decrypted_and_nothing_is_malformed() {
             }
             let packets = shown(&path).unwrap();
             assert_download(&packets, &what);
-            // Captured is what reaches the client, and what it sends.
+            // The capture contains the packets that reach the client, and those that it sends.
             let link = run.link("cell", "forward");
             let from_server = packets.iter().filter(|packet| packet.from_server).count() as u64;
             assert_eq!(from_server, link["delivered_packets"].as_u64().unwrap(), "{what}");
 
-            // Of an altered packet the capture shows nothing but where it was altered, so that tshark does not lose the
-            // thread: taken as it arrived, "Decryption (checktag) failed" would be the least that it says.
+            // An altered packet is only marked, so that tshark reports no "Decryption (checktag) failed", and decrypts the
+            // packets that follow.
             let altered =
                 packets.iter().filter(|packet| packet.comment.starts_with("altered underway")).count() as u64;
             let (corrupted, inside) =
@@ -164,12 +162,12 @@ fn streams_are_decrypted_and_nothing_is_malformed() {
             for packet in
                 packets.iter().filter(|packet| packet.frames.is_empty() && packet.comment.is_empty())
             {
-                // What comes to an altered connection id is answered with a stateless reset, of no connection.
+                // A packet with an altered connection id gets a stateless reset, which belongs to no connection.
                 if packet.long.is_empty() && packet.experts.contains("Unknown QUIC connection") {
                     assert!(corrupted > 0, "{what}: {packet:?}");
                     continue;
                 }
-                // "2" is Handshake.
+                // "2" is the type of Handshake packets.
                 let early = packet.from_server && packet.long.contains(&"2".to_owned());
                 assert!(
                     early && packet.experts.contains(TOO_EARLY) && *kind != "clean",
@@ -182,7 +180,7 @@ fn streams_are_decrypted_and_nothing_is_malformed() {
 }
 
 #[test]
-fn the_capture_of_several_clients_has_the_secrets_of_all() {
+fn the_capture_contains_the_secrets_of_all_clients() {
     let mut text = ONE_LINK.to_owned();
     for (name, client, server, more) in [
         ("two", "client", "server", "start = \"10 ms\""),
@@ -197,20 +195,19 @@ fn the_capture_of_several_clients_has_the_secrets_of_all() {
     }
     let run = run_into(&scenario(&text, &["tls.protection=tls"]), "capture-several");
     assert!(run.summary["connections"].as_array().unwrap().iter().all(|flow| flow["completed"] == true));
-    let path = new_folder("capture-several-file").join("capture.pcapng");
-    fs::write(&path, &run.files["capture.pcapng"]).unwrap();
-    let Some(malformed) = tshark(&path, &["-Y", "_ws.malformed || (quic && !quic.frame_type)"]) else {
+    let path = &run.capture;
+    let Some(malformed) = tshark(path, &["-Y", "_ws.malformed || (quic && !quic.frame_type)"]) else {
         return;
     };
     assert_eq!(malformed, "");
-    let streams = tshark(&path, &["-Y", "quic.stream_data", "-T", "fields", "-e", "udp.stream"]).unwrap();
+    let streams = tshark(path, &["-Y", "quic.stream_data", "-T", "fields", "-e", "udp.stream"]).unwrap();
     for flow in 0..4 {
         assert!(streams.lines().filter(|line| **line == *flow.to_string()).count() > 30, "{flow}: {streams}");
     }
 }
 
 #[test]
-fn a_capture_of_a_scenario_without_cryptography_can_be_read_too() {
+fn a_capture_of_a_scenario_without_cryptography_is_readable() {
     let [null, tls] = ["null", "tls"].map(|protection| {
         let set = format!("tls.protection={protection}");
         run_into(&scenario(ONE_LINK, &[&set, "link.cell.both.loss=2 %"]), &format!("capture-of-{protection}"))

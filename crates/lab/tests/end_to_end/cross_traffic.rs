@@ -1,4 +1,4 @@
-//! Datagrams without a connection, and flows that are stopped.
+//! Cross traffic, and flows with a stop.
 
 use crate::bed::{ONE_LINK, run, scenario};
 use serde_json::json;
@@ -8,13 +8,13 @@ fn beside(cross: &str) -> String {
     format!("{ONE_LINK}[[cross_traffic]]\nname = \"udp\"\nfrom = \"server\"\nto = \"client\"\n{cross}\n")
 }
 
-/// 125 payloads of 1000 bytes a second are 1 Mbit/s, with their headers 1.028; a download that does not end fills the rest.
+/// 125 payloads of 1000 bytes per second are 1 Mbit/s, or 1.028 with headers. An endless download uses the rest.
 #[test]
-fn a_download_gets_what_cross_traffic_leaves() {
+fn a_download_uses_the_rest_of_the_rate() {
     let text = beside("source = { type = \"constant\", gap = \"8 ms\" }").replace(", size = \"300 kB\"", "");
     let run = run(&scenario(&text, &["duration=20 s"]));
     let cross = &run.summary["cross_traffic"][0];
-    // The first leaves a gap after the start, the last as the run ends.
+    // The first datagram leaves a gap after the start, and the last at the end of the run.
     assert_eq!((&cross["packets_sent"], &cross["sent_bytes"]), (&json!(2500), &json!(2_500_000)));
     assert!(cross["packets_lost"].as_u64().unwrap() < 100, "{cross}");
     let link = run.link("cell", "forward");
@@ -25,9 +25,9 @@ fn a_download_gets_what_cross_traffic_leaves() {
     assert_eq!(run.link("cell", "backward")["drops"]["queue"], json!(0));
 }
 
-/// It begins and ends as it is told, is the same with the same seed, and comes to an end with the flows.
+/// Cross traffic has a start and a stop, depends on the seed, and ends with the flows.
 #[test]
-fn it_begins_and_ends_as_it_is_told() {
+fn cross_traffic_starts_and_stops() {
     let source = "source = { type = \"poisson\", gap = \"1 ms\", size = 100 }\n";
     let sent = |text: &str, sets: &[&str]| {
         let run = run(&scenario(text, sets));
@@ -43,9 +43,9 @@ fn it_begins_and_ends_as_it_is_told() {
     assert!(to_the_end > 300 && to_the_end < 2000, "while 300 kB were fetched: {to_the_end}");
 }
 
-/// What it draws moves nobody else's draws.
+/// Its draws do not affect those of others.
 #[test]
-fn it_changes_nothing_where_it_does_not_pass() {
+fn cross_traffic_on_another_path_has_no_effect() {
     let lossy = ["link.cell.forward.loss=1 %"];
     let alone = run(&scenario(ONE_LINK, &lossy));
     let other = beside("source = { type = \"poisson\", gap = \"1 ms\" }")
@@ -57,22 +57,22 @@ fn it_changes_nothing_where_it_does_not_pass() {
 }
 
 #[test]
-fn a_flow_is_stopped() {
+fn a_flow_ends_at_its_stop() {
     let endless = ONE_LINK.replace(", size = \"300 kB\"", "");
     let sets = ["flow.get.start=1 s", "flow.get.stop=3 s"];
     let run = run(&scenario(&endless, &sets));
     let flow = run.connection("get");
     assert_eq!((&flow["completed"], &flow["clean"]), (&json!(false), &json!(true)), "{flow}");
-    // Two seconds of a link of 10 Mbit/s, less the handshake and slow start; not over the 30 s of the run.
+    // The goodput counts for the two seconds of the flow, including handshake and slow start.
     let goodput = flow["goodput_mbps"].as_f64().unwrap();
     assert!((8.0..9.4).contains(&goodput), "{goodput}");
     let ended = run.summary["duration_s"].as_f64().unwrap();
-    assert!((3.0..3.5).contains(&ended), "the run is over when all flows are: {ended}");
+    assert!((3.0..3.5).contains(&ended), "the run ends with the last flow: {ended}");
 }
 
-/// A download above cross traffic is as fast as alone, but for the packet in service that it waits for; below, it is not.
+/// A download with priority is nearly as fast as alone: it waits only for the packet in service.
 #[test]
-fn priority_is_by_name() {
+fn priorities_are_by_the_names_of_flows() {
     let noise = "source = { type = \"constant\", gap = \"1 ms\", size = 900 }";
     let completion = |text: &str, sets: &[&str]| {
         run(&scenario(text, sets)).connection("get")["completion_s"].as_f64().unwrap()

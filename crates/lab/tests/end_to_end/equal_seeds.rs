@@ -1,4 +1,4 @@
-//! Equal seeds give equal bytes, different seeds different ones where there is chance.
+//! Equal seeds give equal bytes. Different seeds give different ones if anything is random.
 
 use crate::bed::{LINKS, ONE_LINK, Run, assert_equal, run_into, scenario};
 use lab::Scenario;
@@ -7,7 +7,7 @@ use std::thread;
 fn lossy(protection: &str, seed: u64) -> Scenario {
     let protection = format!("tls.protection={protection}");
     let seed = format!("seed={seed}");
-    // All the chance that a link has.
+    // All random parts of a link.
     let mut sets: Vec<&str> = LINKS.iter().flat_map(|(_, sets)| sets.iter().copied()).collect();
     sets.extend([protection.as_str(), seed.as_str(), "flow.get.application.size=100 kB"]);
     scenario(ONE_LINK, &sets)
@@ -23,7 +23,7 @@ fn assert_complete(run: &Run) {
 }
 
 #[test]
-fn one_process_twice() {
+fn two_runs_in_one_thread() {
     for protection in ["null", "tls"] {
         let scenario = lossy(protection, 5);
         let first = run_into(&scenario, &format!("twice-{protection}-1"));
@@ -34,11 +34,11 @@ fn one_process_twice() {
 }
 
 #[test]
-fn two_threads_at_a_time() {
+fn two_runs_in_parallel_threads() {
     for protection in ["null", "tls"] {
         let start = |name: &'static str| {
             let folder = format!("threads-{protection}-{name}");
-            // Each thread reads the scenario by itself and makes its own certificates.
+            // Each thread reads the scenario and makes certificates on its own.
             thread::spawn(move || run_into(&lossy(protection, 6), &folder))
         };
         let runs = ["1", "2"].map(start).map(|thread| thread.join().unwrap());
@@ -65,7 +65,7 @@ fn different_seeds_differ() {
 }
 
 #[test]
-fn without_chance_on_the_way_the_seed_moves_no_time() {
+fn without_random_links_the_seed_affects_no_time() {
     let [first, second] = [7, 8].map(|seed| {
         let run = run_into(&scenario(ONE_LINK, &[&format!("seed={seed}")]), &format!("chanceless-{seed}"));
         assert_eq!(run.summary["seed"], seed);
@@ -73,6 +73,6 @@ fn without_chance_on_the_way_the_seed_moves_no_time() {
     });
     assert_eq!(first.summary["connections"], second.summary["connections"]);
     assert_eq!(first.summary["links"], second.summary["links"]);
-    // Connection ids are drawn all the same.
+    // Connection ids are still random.
     assert_ne!(first.files["capture.pcapng"], second.files["capture.pcapng"]);
 }

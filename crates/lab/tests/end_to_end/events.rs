@@ -1,28 +1,32 @@
-//! What happens at given times: interfaces that go down, clients that migrate, nodes that forget.
+//! Events: interfaces that go down, clients that migrate, nodes that forget.
 
-use crate::bed::{ONE_LINK, Run, assert_equal, examples, run, run_into, scenario};
+use crate::bed::{ONE_LINK, Run, assert_clean, assert_equal, examples, run, run_into, scenario};
 use crate::places::NAT;
 use lab::Scenario;
 use std::fs;
+
+/// The client's interface goes down at 100 ms.
+const DOWN: &str =
+    "[[event]]\nat = \"100 ms\"\ntype = \"interface-down\"\nnode = \"client\"\ninterface = \"cell\"\n";
 
 fn migration(sets: &[&str]) -> Scenario {
     scenario(&fs::read_to_string(examples().join("migration.toml")).unwrap(), sets)
 }
 
-/// Bytes that a direction of a link has taken to its far end.
+/// The bytes that the forward direction of a link has delivered.
 fn delivered(run: &Run, link: &str) -> u64 {
     run.link(link, "forward")["delivered_bytes"].as_u64().unwrap()
 }
 
 #[test]
-fn a_client_moves_to_its_other_interface_and_goes_on() {
+fn a_connection_continues_after_migration_to_another_interface() {
     let run = run_into(&migration(&[]), "migration");
     let film = run.connection("film");
-    assert_eq!((&film["completed"], &film["clean"]), (&true.into(), &true.into()), "{film}");
-    // 2 s of 40 Mbit/s, and the rest.
+    assert_clean(film, "get");
+    // 2 s at 40 Mbit/s are on the first link, and the rest on the second.
     assert!((7_000_000..11_000_000).contains(&delivered(&run, "wlan")), "{}", delivered(&run, "wlan"));
     assert!(delivered(&run, "cellular") > 9_000_000, "{}", delivered(&run, "cellular"));
-    // Node 1, its second port: 10.2.0.2.
+    // 10.2.0.2 is the second port of node 1.
     let moves = |side: &str| -> Vec<String> {
         let rows = run.rows("event", &[("event", "migration_state"), ("side", side)]);
         rows.into_iter().map(|row| row[4].clone()).collect()
@@ -43,7 +47,7 @@ fn a_client_moves_to_its_other_interface_and_goes_on() {
 }
 
 #[test]
-fn every_way_to_move_keeps_the_connection() {
+fn a_connection_survives_every_kind_of_migration() {
     for how in ["probe", "at_once", "rebound", "silent"] {
         for protection in ["null", "tls"] {
             let (how_set, tls) = (format!("event.0.how={how}"), format!("tls.protection={protection}"));
@@ -55,9 +59,9 @@ fn every_way_to_move_keeps_the_connection() {
     }
 }
 
-/// A datagram that is too large for the other path would be dropped there without end.
+/// The other path would drop all datagrams that are too large.
 #[test]
-fn datagrams_fit_the_path_that_a_client_moves_to() {
+fn datagrams_fit_the_path_after_migration() {
     for direction in ["forward", "backward"] {
         let small = format!("link.cellular.{direction}.mtu=1300");
         let run = run(&migration(&[&small]));
@@ -69,14 +73,12 @@ fn datagrams_fit_the_path_that_a_client_moves_to() {
 }
 
 #[test]
-fn what_an_interface_drops_is_counted_as_lost() {
-    let down =
-        "[[event]]\nat = \"100 ms\"\ntype = \"interface-down\"\nnode = \"client\"\ninterface = \"cell\"\n";
-    let run = run(&scenario(&format!("{ONE_LINK}{down}"), &[]));
+fn drops_at_an_interface_count_as_losses() {
+    let run = run(&scenario(&format!("{ONE_LINK}{DOWN}"), &[]));
     let dropped = run.summary["dropped_at_interfaces"].as_u64().unwrap();
     let get = run.connection("get");
     let lost = get["packets_lost"].as_u64().unwrap();
-    // The server's, and what the client sends.
+    // Losses are those of the server; drops include packets of the client.
     assert!(lost > 10 && dropped >= lost, "{lost} {dropped}");
     let plain = self::run(&scenario(ONE_LINK, &[]));
     assert!(plain.summary.get("dropped_at_interfaces").is_none());
@@ -84,23 +86,21 @@ fn what_an_interface_drops_is_counted_as_lost() {
 
 #[test]
 fn without_migration_the_connection_waits_for_its_interface() {
-    let down =
-        "[[event]]\nat = \"100 ms\"\ntype = \"interface-down\"\nnode = \"client\"\ninterface = \"cell\"\n";
     let up = "[[event]]\nat = \"2 s\"\ntype = \"interface-up\"\nnode = \"client\"\ninterface = \"cell\"\n";
     let completion = |text: &str| run(&scenario(text, &[])).connection("get")["completion_s"].as_f64();
     let plain = completion(ONE_LINK).unwrap();
-    let waiting = completion(&format!("{ONE_LINK}{down}{up}")).unwrap();
+    let waiting = completion(&format!("{ONE_LINK}{DOWN}{up}")).unwrap();
     assert!(plain < 0.5 && waiting > 2.0, "{plain} {waiting}");
     // The order in the file does not matter.
-    assert_eq!(completion(&format!("{ONE_LINK}{up}{down}")), Some(waiting));
-    assert_eq!(completion(&format!("{ONE_LINK}{down}")), None);
-    // It was down for no time.
-    let both = format!("{ONE_LINK}{down}{}", up.replace("2 s", "100 ms"));
+    assert_eq!(completion(&format!("{ONE_LINK}{up}{DOWN}")), Some(waiting));
+    assert_eq!(completion(&format!("{ONE_LINK}{DOWN}")), None);
+    // The interface is down for no time.
+    let both = format!("{ONE_LINK}{DOWN}{}", up.replace("2 s", "100 ms"));
     assert_eq!(completion(&both), Some(plain));
 }
 
 #[test]
-fn a_nat_forgets_when_it_is_told_to() {
+fn a_nat_forgets_its_mappings_at_an_event() {
     let text = format!("{NAT}[[event]]\nat = \"1 s\"\ntype = \"forget\"\nnode = \"ap\"\n");
     let run = run(&scenario(&text, &["node.ap.kind=nat", "flow.get.application.size=2 MB"]));
     assert_eq!(run.connection("get")["completed"], true);
@@ -109,8 +109,8 @@ fn a_nat_forgets_when_it_is_told_to() {
 }
 
 #[test]
-fn a_migration_that_cannot_be_is_an_error_and_one_of_nothing_is_nothing() {
-    // Before the handshake is confirmed.
+fn an_impossible_migration_is_an_error_and_one_without_a_connection_has_no_effect() {
+    // The handshake is not confirmed yet.
     let early = migration(&["event.0.at=10 ms"]);
     let error =
         lab::run(&early, &lab::Options::default(), &mut |_| std::ops::ControlFlow::Continue(())).unwrap_err();

@@ -1,10 +1,10 @@
-//! Several flows, both directions, routers in between, and how a run begins and ends.
+//! Several flows in both directions, routers between them, and the start and end of runs.
 
-use crate::bed::{ONE_LINK, Run, examples, run, scenario};
+use crate::bed::{ONE_LINK, Run, assert_clean, examples, run, scenario};
 use lab::Scenario;
 use std::ops::ControlFlow;
 
-/// Two clients and two servers on either side of one bottleneck, and flows of all kinds.
+/// Two hosts on either side of a bottleneck, with flows in both directions.
 const DUMBBELL: &str = r#"
 seed = 1
 duration = "60 s"
@@ -75,17 +75,17 @@ fn flows_in_both_directions_share_a_bottleneck() {
         ("reverse", 1.5, 300_000, "server"),
     ] {
         let connection = run.connection(flow);
-        assert_eq!((&connection["completed"], &connection["clean"]), (&true.into(), &true.into()), "{flow}");
+        assert_clean(connection, flow);
         assert_eq!(connection["delivered_bytes"], bytes, "{flow}");
         assert_eq!(connection["sender"], sender, "{flow}");
-        // Nothing of a flow is earlier than its start, and its times count from there.
-        let begun =
+        // A flow sends nothing before its start, and its times count from there.
+        let started =
             run.rows("event", &[("connection", flow), ("side", "client"), ("event", "connection_started")]);
-        assert_eq!(begun.len(), 1, "{flow}");
-        assert_eq!(begun[0][0].parse::<f64>().unwrap(), start, "{flow}");
+        assert_eq!(started.len(), 1, "{flow}");
+        assert_eq!(started[0][0].parse::<f64>().unwrap(), start, "{flow}");
         let packets = run.numbers("packet", "time_s", &[("connection", flow)]);
         assert!(packets.iter().all(|at| *at >= start), "{flow}");
-        // Two round trips of 24 ms before the first byte, or three until the first acknowledgement of an upload.
+        // Two round trips of 24 ms before the first byte, or three before the first acknowledgement of an upload.
         assert!(second(&run, flow, "first_byte_s") > 0.047, "{flow}");
         let (completion, goodput) = (second(&run, flow, "completion_s"), second(&run, flow, "goodput_mbps"));
         assert!((goodput - f64::from(bytes) * 8e-6 / completion).abs() < 1e-4, "{flow}");
@@ -94,7 +94,7 @@ fn flows_in_both_directions_share_a_bottleneck() {
     // The run ends when the last flow does.
     let end = run.summary["duration_s"].as_f64().unwrap();
     assert!((end - last).abs() < 1e-6, "{end} {last}");
-    // Both directions of the bottleneck carried data, and its routers took nothing for themselves.
+    // Both directions of the bottleneck carried data, and its routers lost no packets.
     for (direction, bytes) in [("forward", 3.0e6), ("backward", 2.3e6)] {
         let link = run.link("middle", direction);
         assert!(link["delivered_bytes"].as_f64().unwrap() > bytes);
@@ -105,12 +105,12 @@ fn flows_in_both_directions_share_a_bottleneck() {
     let from_east = packets("east-c", "forward") + packets("east-d", "forward");
     let through =
         packets("middle", "forward") + run.link("middle", "forward")["drops"]["queue"].as_u64().unwrap();
-    // What is still underway at the end is less than a window.
+    // Less than a window is still in flight at the end.
     assert!(from_east >= through && from_east - through < 100, "{from_east} {through}");
 }
 
 #[test]
-fn what_the_network_lost_is_counted_for_the_flow_that_lost_it() {
+fn losses_of_the_network_are_counted_for_each_flow() {
     let run = run(&scenario(DUMBBELL, &["flow.down.application.size=5 MB"]));
     let flows = ["down", "up", "late", "reverse"];
     let lost: u64 = flows.iter().map(|flow| run.connection(flow)["packets_lost"].as_u64().unwrap()).sum();
@@ -122,7 +122,7 @@ fn what_the_network_lost_is_counted_for_the_flow_that_lost_it() {
             ["queue", "loss", "mtu"].iter().map(|reason| link["drops"][reason].as_u64().unwrap()).sum::<u64>()
         })
         .sum();
-    // Acknowledgements that were dropped are those of the other ends.
+    // Dropped acknowledgements count for the other ends.
     assert!(lost > 0 && lost <= drops, "{lost} {drops}");
     assert_eq!(run.table("drop").rows() as u64, drops);
     for flow in flows {
@@ -144,13 +144,13 @@ fn long_transfers_share_a_bottleneck_fairly() {
     ];
     let run = run(&scenario(DUMBBELL, &sets));
     let [first, second] = ["down", "late"].map(|flow| second(&run, flow, "goodput_mbps"));
-    // Equal round trips: within a quarter of each other over a minute, and the link is full.
+    // With equal round trips, the shares over a minute differ by less than a quarter, and the link is full.
     assert!((0.8..1.25).contains(&(first / second)), "{first} {second}");
     assert!(first + second > 9.3, "{first} {second}");
 }
 
 #[test]
-fn the_duration_cuts_off_what_is_not_finished() {
+fn the_duration_cuts_off_unfinished_flows() {
     let run = run(&scenario(ONE_LINK, &["flow.get.application.size=10 MB", "duration=2 s"]));
     let get = run.connection("get");
     assert_eq!(run.summary["duration_s"], 2.0);
@@ -158,13 +158,13 @@ fn the_duration_cuts_off_what_is_not_finished() {
     assert_eq!((&get["close"], &get["clean"]), (&"open".into(), &true.into()));
     let delivered = get["delivered_bytes"].as_f64().unwrap();
     assert!(delivered > 1e6 && delivered < 2.4e6, "{delivered}");
-    // Goodput of what is not finished counts to the end.
+    // The goodput of an unfinished flow counts to the end of the run.
     assert!((get["goodput_mbps"].as_f64().unwrap() - delivered * 4e-6).abs() < 1e-5);
     assert!(run.numbers("packet", "time_s", &[]).iter().all(|at| *at <= 2.0));
 }
 
 #[test]
-fn a_flow_that_begins_after_all_others_ended_is_waited_for() {
+fn a_run_waits_for_a_flow_that_starts_after_the_end_of_all_others() {
     let text = ONE_LINK.to_owned()
         + "[[flow]]\nname = \"later\"\nclient = \"client\"\nserver = \"server\"\nstart = \"20 s\"\n\
            application = { type = \"bulk\", size = \"1 kB\" }\n";
@@ -172,8 +172,8 @@ fn a_flow_that_begins_after_all_others_ended_is_waited_for() {
     assert_eq!(run.connection("later")["completed"], true);
     let end = run.summary["duration_s"].as_f64().unwrap();
     assert!((20.08..20.1).contains(&end), "{end}");
-    // Two flows of one pair of hosts: the second does not disturb the first. (Alone, the run ends as its client closes, with an
-    // acknowledgement of the server to come.)
+    // The second flow does not affect the first. (Alone, the run ends when its client closes, while an acknowledgement of the
+    // server is still on its way.)
     let alone = crate::bed::run(&scenario(ONE_LINK, &[]));
     for field in ["completion_s", "retransmitted_bytes", "packets_lost", "goodput_mbps", "cwnd_bytes"] {
         assert_eq!(alone.connection("get")[field], run.connection("get")[field], "{field}");
@@ -201,7 +201,7 @@ fn many_flows_between_two_hosts() {
 }
 
 #[test]
-fn a_host_on_the_way_of_others_passes_their_packets_on() {
+fn a_host_forwards_packets_of_others() {
     let text = r#"
 duration = "20 s"
 [[link]]
@@ -251,19 +251,19 @@ fn a_server_on_a_router_and_a_flow_to_itself_are_mistakes() {
 }
 
 #[test]
-fn where_nothing_comes_through_the_client_gives_up() {
+fn a_client_without_a_response_gives_up() {
     let run = run(&scenario(ONE_LINK, &["link.cell.forward.loss=100 %", "duration=300 s"]));
     let get = run.connection("get");
     assert_eq!((&get["completed"], &get["delivered_bytes"]), (&false.into(), &0.into()));
     assert!(get["close"].as_str().unwrap().contains("idle"), "{}", get["close"]);
-    // Idle timeout, 30 s by default: there is nothing to wait for after that.
+    // The idle timeout of 30 s ends the only flow, and the run.
     let end = run.summary["duration_s"].as_f64().unwrap();
     assert!((30.0..31.0).contains(&end), "{end}");
 }
 
 #[test]
-fn packets_are_no_larger_than_the_way_carries() {
-    // A UDP payload of 1472 bytes, the default, would make IPv6 packets of 1520; a path of 1300 is smaller still.
+fn packets_fit_the_path() {
+    // The default UDP payload of 1472 bytes would give IPv6 packets of 1520 bytes; a path may be as small as 1300.
     for (sets, payload) in [
         (&["flow.get.ip=6"][..], 1452.0),
         (&["link.cell.backward.mtu=1300"], 1272.0),
@@ -281,9 +281,9 @@ fn packets_are_no_larger_than_the_way_carries() {
     }
 }
 
-/// RFC 8899: with the search, packets are as large as the way is found to carry.
+/// RFC 8899: path MTU discovery finds the largest packets of the path.
 #[test]
-fn endpoints_find_out_what_the_way_carries() {
+fn endpoints_discover_the_path_mtu() {
     let sets = [
         "link.cell.both.mtu=1400",
         "flow.get.transport.mtu_discovery=true",
@@ -299,7 +299,7 @@ fn endpoints_find_out_what_the_way_carries() {
     assert_eq!(sent.iter().filter(|length| **length > 1372.0).count() as u64, dropped);
 }
 
-/// RFC 9002 section 7.1: a queue that marks needs no losses to hold a sender back.
+/// RFC 9002 section 7.1: a queue that marks packets limits a sender without losses.
 #[test]
 fn a_queue_that_marks_loses_nothing() {
     let queue = "link.cell.forward.queue={ type = \"drop-tail\", limit = \"100 packets\", mark_above = \"25 packets\" }";
@@ -317,7 +317,7 @@ fn a_queue_that_marks_loses_nothing() {
 }
 
 #[test]
-fn a_way_that_no_quic_packet_fits_is_a_mistake() {
+fn a_path_too_small_for_quic_is_a_mistake() {
     for sets in [&["link.cell.forward.mtu=1227"][..], &["link.cell.backward.mtu=1247", "flow.get.ip=6"]] {
         let scenario = scenario(ONE_LINK, sets);
         let error =
@@ -328,7 +328,7 @@ fn a_way_that_no_quic_packet_fits_is_a_mistake() {
 }
 
 #[test]
-fn an_outage_is_survived() {
+fn a_connection_survives_an_outage() {
     let rate = r#"link.cell.forward.rate={ type = "changes", steps = [["0 s", "10 Mbit/s"], ["200 ms", "0 bit/s"], ["3 s", "10 Mbit/s"]] }"#;
     let run = run(&scenario(ONE_LINK, &[rate, "flow.get.application.size=1 MB"]));
     let get = run.connection("get");
@@ -338,7 +338,7 @@ fn an_outage_is_survived() {
 }
 
 #[test]
-fn where_one_packet_in_five_is_lost_everything_arrives_all_the_same() {
+fn all_data_arrives_with_a_loss_of_one_packet_in_five() {
     for seed in 1..=100 {
         let sets = [
             format!("seed={seed}"),
@@ -358,10 +358,9 @@ fn where_one_packet_in_five_is_lost_everything_arrives_all_the_same() {
     }
 }
 
-/// A sender whose application may not hand over more than so much sends so much in a round trip, in either direction and for
-/// virtual bytes, too, and loses nothing.
+/// A limited send queue lets a sender send that much per round trip without losses, in both directions.
 #[test]
-fn a_send_queue_lets_its_limit_through_in_a_round_trip() {
+fn a_send_queue_limits_the_bytes_of_a_round_trip() {
     let window = 30_000.0;
     for direction in ["download", "upload"] {
         for streams in [1, 3] {
@@ -377,7 +376,7 @@ fn a_send_queue_lets_its_limit_through_in_a_round_trip() {
             let run = run(&scenario(ONE_LINK, &sets));
             let flow = run.connection("get");
             assert_eq!(flow["delivered_bytes"], 3_000_000, "{flow}");
-            // A hundred round trips of 40 ms, and two for the handshake and the request.
+            // A hundred round trips of 40 ms, and two for handshake and request.
             let rounds = flow["completion_s"].as_f64().unwrap() / 0.04;
             let least = 3e6 / window;
             assert!((least..least * 1.05 + 3.0).contains(&rounds), "{direction} {streams}: {rounds}");

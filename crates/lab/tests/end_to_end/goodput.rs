@@ -1,9 +1,9 @@
-//! What a transfer reaches when nothing is in its way but the headers.
+//! The goodput of transfers that only headers and windows limit.
 
 use crate::bed::{ONE_LINK, run, scenario};
 use units::Duration;
 
-/// The numbers by hand, for 10 MB over 10 Mbit/s, 20 ms each way, drop-tail 1 BDP, MTU 1500:
+/// The computation for 10 MB over 10 Mbit/s, 20 ms each way, drop-tail 1 BDP, MTU 1500:
 ///
 /// ```text
 ///   1500  bytes on the wire per full packet
@@ -20,13 +20,13 @@ use units::Duration;
 /// = 1440  bytes of the stream
 /// ```
 ///
-/// 10 Mbit/s x 1440 / 1500 = 9.6 Mbit/s, and 10 MB take 8.333 s at least. BDP: 10 Mbit/s x 40 ms = 50 kB; with the
-/// queue 100 kB, or 67 packets, are underway at most, and half of that after a loss: the link never runs dry.
+/// 10 Mbit/s x 1440 / 1500 = 9.6 Mbit/s, and 10 MB take at least 8.333 s. BDP: 10 Mbit/s x 40 ms = 50 kB. With the queue, at
+/// most 100 kB, or 67 packets, are in flight, and half of that after a loss, so that the link is always busy.
 const WIRE: f64 = 1500.0;
 const HEADERS: f64 = (20 + 8) as f64 + (1 + 8 + 1) as f64 + (1 + 1 + 4) as f64 + 16.0;
 
 #[test]
-fn ten_megabytes_take_what_headers_allow() {
+fn headers_limit_the_goodput() {
     let allowed = 10.0 * (WIRE - HEADERS) / WIRE;
     assert_eq!(allowed, 9.6);
     let scenario = scenario(ONE_LINK, &["flow.get.application.size=10 MB"]);
@@ -34,13 +34,13 @@ fn ten_megabytes_take_what_headers_allow() {
     let download = whole.connection("get");
     assert_eq!((&download["completed"], &download["delivered_bytes"]), (&true.into(), &10_000_000.into()));
 
-    // Slow start overshoots and ends before 0.4 s; a tenth of a second later all that it lost has come, and the next
-    // loss is that of a window that has grown by a packet per round trip from half of 100 kB: more than 2 s later.
+    // Slow start overshoots and ends before 0.4 s. A tenth of a second later its losses are repaired. The window grows by a
+    // packet per round trip from half of 100 kB, so that the next loss is more than 2 s later.
     let from = 1.0;
     let lost = whole.numbers("loss", "time_s", &[("side", "server")]);
     assert!(lost.iter().any(|at| *at < 0.5) && !lost.iter().any(|at| (0.7..1.5).contains(at)), "{lost:?}");
 
-    // The same run, cut off there, says how much had come.
+    // The same run until then has the number of bytes before.
     let mut early = scenario.clone();
     early.duration = Duration::from_nanos((from * 1e9) as u64);
     let early = run(&early);
@@ -50,8 +50,8 @@ fn ten_megabytes_take_what_headers_allow() {
     let share = goodput / allowed;
     assert!((0.99..=1.0).contains(&share), "{goodput} Mbit/s is {share} of {allowed}");
 
-    // The same from the table of rates: the link is full but for the moments when the window is halved, to no more than
-    // the 50 kB that fill it.
+    // The same from the table of rates: the link is full, except shortly after the window is halved to the 50 kB that just
+    // fill it.
     let rates = whole.rows("rate", &[("kind", "delivered"), ("subject", "cell forward")]);
     let full = rates.iter().filter(|row| {
         let at: f64 = row[0].parse().unwrap();
@@ -61,7 +61,7 @@ fn ten_megabytes_take_what_headers_allow() {
     let mean = mbps.iter().sum::<f64>() / mbps.len() as f64;
     assert!(mbps.len() > 70 && (9.95..=10.0).contains(&mean), "{mean} over {} bins", mbps.len());
 
-    // And from the number of packets: 10 MB / 1440 bytes, and those that were sent again.
+    // And from the number of packets: 10 MB / 1440 bytes, and retransmissions.
     let packets = download["data_packets_sent"].as_f64().unwrap();
     let again = download["retransmitted_bytes"].as_f64().unwrap();
     let least = ((10_000_000.0 + again) / (WIRE - HEADERS)).ceil();
@@ -71,8 +71,8 @@ fn ten_megabytes_take_what_headers_allow() {
 }
 
 #[test]
-fn every_way_of_protection_and_every_version_of_ip_takes_what_its_headers_allow() {
-    // IPv6: 20 bytes more of header, and so 20 bytes less of UDP payload.
+fn headers_limit_the_goodput_of_both_protections_and_ip_versions() {
+    // IPv6 has 20 more bytes of headers, and so 20 fewer of UDP payload.
     for (sets, allowed) in [
         (&["tls.protection=tls"][..], 10.0 * 1440.0 / 1500.0),
         (&["flow.get.ip=6", "flow.get.transport.max_udp_payload=1452"], 10.0 * 1420.0 / 1500.0),
@@ -80,18 +80,17 @@ fn every_way_of_protection_and_every_version_of_ip_takes_what_its_headers_allow(
         let sets: Vec<&str> = sets.iter().copied().chain(["flow.get.application.size=4 MB"]).collect();
         let run = run(&scenario(ONE_LINK, &sets));
         let download = run.connection("get");
-        // All of it, slow start and handshake included: 4 MB less about 5 RTT of 40 ms.
+        // The whole transfer, and without 5 RTT of 40 ms for handshake and slow start.
         let goodput = download["goodput_mbps"].as_f64().unwrap();
         let steady = 4e6 * 8e-6 / (download["completion_s"].as_f64().unwrap() - 0.2);
         assert!(goodput < allowed && steady > allowed * 0.97, "{sets:?}: {goodput}, {steady}, {allowed}");
     }
 }
 
-/// Without congestion control on a link without limits, flow control lets one credit through in each round trip, however
-/// early the receiver gives more: what was given then comes a part of a round trip earlier, and is less. Credit / RTT, for the
-/// stream and for the whole connection (INET paper, section IV-C).
+/// Without congestion control on an unlimited link, flow control gives a rate of credit / RTT, for a stream and for the whole
+/// connection (INET paper, section IV-C). The threshold does not matter: earlier updates are smaller.
 #[test]
-fn flow_control_alone_lets_one_credit_through_in_a_round_trip() {
+fn flow_control_limits_the_bytes_of_a_round_trip() {
     for (credit, which) in [(65_000.0, "initial_max_stream_data_bidi_local"), (140_000.0, "initial_max_data")]
     {
         for (rtt_ms, threshold) in [(2, "0.5"), (20, "0.5"), (20, "0.9"), (60, "0.25"), (60, "0")] {
@@ -109,7 +108,7 @@ fn flow_control_alone_lets_one_credit_through_in_a_round_trip() {
             let get = run.connection("get");
             assert_eq!((&get["completed"], &get["packets_lost"]), (&true.into(), &0.into()));
             let seconds = get["completion_s"].as_f64().unwrap();
-            // The handshake and the request take two round trips, and the last credit half of one.
+            // Handshake and request take two round trips, and the last credit half of one.
             let rtt = f64::from(rtt_ms) / 1000.0;
             let rounds = (seconds - 2.0 * rtt) / rtt;
             let expected = 5_000_000.0 / credit;

@@ -1,4 +1,4 @@
-//! Runs that are watched, stopped, or cannot write their results.
+//! Runs with progress, interrupted runs, and runs that cannot write their results.
 
 use crate::bed::{ONE_LINK, new_folder, scenario};
 use lab::{Options, Progress, RunError, run};
@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use units::Time;
 
-/// A transfer that is long enough to be looked at on its way.
+/// A transfer that is long enough for several reports of progress.
 fn long() -> lab::Scenario {
     scenario(ONE_LINK, &["flow.get.application.size=40 MB", "duration=100 s"])
 }
@@ -31,13 +31,13 @@ fn progress_rises_to_the_end() {
         );
     }
     assert_eq!(seen.last().unwrap().done_bytes, 40_000_000);
-    // To be watched changes nothing.
+    // Reports of progress do not affect the run.
     let alone = run(&long(), &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(watched.summary, alone.summary);
 }
 
 #[test]
-fn whoever_watches_can_stop_the_run() {
+fn the_receiver_of_progress_can_stop_the_run() {
     let mut calls = 0;
     let stop = &mut |_| {
         calls += 1;

@@ -1,12 +1,12 @@
-//! Laws that every row of every table keeps, whatever its options.
+//! Laws that hold for all components with any options.
 
 use crate::bed::{Run, assert_equal, examples, run, scenario};
 use lab::{Scenario, rooms};
 use random::Stream;
 use units::parameter::{Default, Kind, Parameter, Room};
 
-/// A server, a router, a client: the part under test stands on the link `last` or at the flow's ends. A second flow
-/// beside it has a way of its own.
+/// A server, a router, and a client. The component under test is on the link `last` or at the ends of the flow. A second flow
+/// uses another link.
 const CHAIN: &str = r#"
 duration = "4 s"
 [record]
@@ -49,7 +49,7 @@ to = "right"
 source = { type = "constant", gap = "200 ms" }
 "#;
 
-/// Options of any row, out of nothing but the tables: small ones, that leave something to happen in a few seconds.
+/// Writes random options from the tables of rows. They are small, so that something happens in a few seconds.
 pub(crate) struct Author {
     chance: Stream,
     rooms: Vec<Room>,
@@ -64,8 +64,8 @@ impl Author {
         self.chance.below(count)
     }
 
-    /// From 0 up to 1.
-    fn part(&mut self) -> f64 {
+    /// A random fraction.
+    fn fraction(&mut self) -> f64 {
         self.below(1000) as f64 / 1000.0
     }
 
@@ -79,13 +79,13 @@ impl Author {
                 1 => format!("\"{} packets\"", 5 + self.below(50)),
                 2 => format!("\"{} kB\"", 10 + self.below(100)),
                 3 => format!("\"{} ms\"", 5 + self.below(50)),
-                _ => format!("\"{} BDP\"", 0.3 + self.part() * 2.0),
+                _ => format!("\"{} BDP\"", 0.3 + self.fraction() * 2.0),
             },
             Kind::Integer(from, to) => (from + self.below((to - from + 1).min(30))).to_string(),
-            Kind::Number(from, to) => format!("{:?}", from + (to - from).min(3.0) * self.part()),
-            Kind::Probability => format!("\"{} %\"", self.part() * 20.0),
+            Kind::Number(from, to) => format!("{:?}", from + (to - from).min(3.0) * self.fraction()),
+            Kind::Probability => format!("\"{} %\"", self.fraction() * 20.0),
             Kind::Flag => (self.below(2) == 0).to_string(),
-            // The flow of the chain: a queue may ask for names of flows.
+            // The name of the flow, which queues may need.
             Kind::Text => "\"get\"".to_owned(),
             Kind::Choice(words) => format!("\"{}\"", words[self.below(words.len() as u64) as usize]),
             Kind::File(example) => format!("\"{}\"", crate::bed::file_of(example).display()),
@@ -93,14 +93,14 @@ impl Author {
                 let values: Vec<String> = (0..1 + self.below(4)).map(|_| self.value(of)).collect();
                 format!("[{}]", values.join(", "))
             }
-            // What comes in pairs is a course over time.
+            // Pairs are times with values.
             Kind::Pairs(_, of) => {
                 let pairs =
                     (0..1 + self.below(4)).map(|i| format!("[\"{} ms\", {}]", i * 300, self.value(of)));
                 let pairs: Vec<String> = pairs.collect();
                 format!("[{}]", pairs.join(", "))
             }
-            // The options of these have bounds of each other.
+            // The bounds of these options depend on each other.
             Kind::Component("pages") => ["\"ns3\"", "\"3gpp\""][self.below(2) as usize].to_owned(),
             Kind::Component(room) => {
                 let rows = self.rooms.iter().find(|known| known.name == *room).unwrap().rows.clone();
@@ -110,15 +110,15 @@ impl Author {
         }
     }
 
-    /// The row with some of its options.
+    /// A component with some of its options.
     pub(crate) fn component(&mut self, name: &str, parameters: &[Parameter]) -> String {
         let mut words = vec![format!("type = \"{name}\"")];
         for parameter in parameters {
-            // Of RED's thresholds one bounds the other.
+            // The thresholds of RED depend on each other.
             if name == "red" && parameter.name.ends_with("_th") {
                 continue;
             }
-            // After the last of the steps, of the list and of the files.
+            // A repetition must be later than all steps of lists and files.
             if parameter.name == "repeat" {
                 words.push(format!("repeat = \"{} ms\"", 60_000 + self.below(20_000)));
                 continue;
@@ -131,19 +131,19 @@ impl Author {
     }
 }
 
-/// A row with options, and where they stand in [`CHAIN`].
+/// A component with options, and its place in [`CHAIN`].
 struct Case {
     room: &'static str,
     row: &'static str,
     section: &'static str,
     key: &'static str,
     value: String,
-    /// What the flow goes over: not every application goes over QUIC.
+    /// The change to the flow's protocol, since some applications need TCP.
     protocol: &'static str,
 }
 
 impl Case {
-    /// The change to the scenario that puts it onto a link, or to a flow.
+    /// The change to the scenario that sets it for a link or a flow.
     fn set(&self, link: &str, flow: &str) -> String {
         let place = match self.section {
             "direction" => format!("link.{link}.both"),
@@ -154,8 +154,8 @@ impl Case {
         format!("{place}.{}={}", self.key, self.value)
     }
 
-    /// The case over a protocol that admits it, if one does.
-    fn admitted(mut self) -> Option<Case> {
+    /// The case with a protocol that supports it, if there is one.
+    fn with_protocol(mut self) -> Option<Case> {
         for protocol in ["flow.get.protocol=quic", "flow.get.protocol=tcp"] {
             self.protocol = protocol;
             let sets = [self.set("last", "get"), protocol.to_owned()];
@@ -167,19 +167,19 @@ impl Case {
     }
 }
 
-/// Every row of every room, each with several options.
+/// Several cases for each row of each room.
 fn cases() -> Vec<Case> {
     let rooms = rooms();
     let sections = rooms.iter().find(|room| room.name == "sections").unwrap();
     let mut cases = Vec::new();
-    // What a node and a medium can be has laws of its own, in `places`; events have tests of their own.
+    // `places` tests nodes and media, and `events` and `visits` the others.
     let elsewhere = ["sections", "kinds", "middleboxes", "media", "events", "visits"];
     for room in rooms.iter().filter(|room| !elsewhere.contains(&room.name)) {
         let place = sections.rows.iter().find_map(|section| {
             let of = |parameter: &&Parameter| parameter.kind == Kind::Component(room.name);
             section.parameters.iter().find(of).map(|parameter| (section.name, parameter.name))
         });
-        // These are of an application, which is of a flow, or of a rate, which is of a link.
+        // Components within an application or a rate.
         let within: Option<fn(&str) -> String> = match room.name {
             "pages" => Some(|page| format!("{{ type = \"page-streams\", page = {page} }}")),
             "changes" => Some(|change| {
@@ -200,9 +200,9 @@ fn cases() -> Vec<Case> {
                 let value = within.map_or(component.clone(), |within| within(&component));
                 Case { room: room.name, row: row.name, section, key, value, protocol: "" }
             });
-            // What the row itself refuses, a course that does not rise, say, is drawn again.
+            // Options that the row refuses are drawn again.
             let before = cases.len();
-            cases.extend(drawn.filter_map(Case::admitted).take(4));
+            cases.extend(drawn.filter_map(Case::with_protocol).take(4));
             assert_eq!(cases.len(), before + 4, "{} {}", room.name, row.name);
         }
     }
@@ -210,7 +210,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// What belongs to the flow `name` and to the link `link` alone.
+/// The results of the flow `name` and of the link `link`.
 fn part(run: &Run, name: &str, link: &str) -> Vec<Vec<Vec<String>>> {
     let mut parts = vec![vec![vec![run.connection(name).to_string()]]];
     for direction in ["forward", "backward"] {
@@ -246,9 +246,9 @@ fn null_and_tls_give_equal_records() {
     }
 }
 
-/// Endpoints with some of their options, whatever they are: small windows, few streams, late acknowledgements.
+/// Runs with random options of endpoints, for example small windows, few streams, or late acknowledgements.
 #[test]
-fn whatever_the_options_of_an_endpoint_runs_are_equal_and_of_equal_sizes() {
+fn runs_with_any_endpoint_options_are_equal_under_both_protections() {
     let transport = rooms().iter().find(|room| room.name == "sections").unwrap().rows.clone();
     let transport = transport.iter().find(|section| section.name == "transport").unwrap().parameters;
     let mut completed = 0;
@@ -295,12 +295,12 @@ fn packets_and_bytes_are_conserved_on_every_link() {
             let subject =
                 format!("{} {}", link["name"].as_str().unwrap(), link["direction"].as_str().unwrap());
             assert_eq!(run.rows("drop", &[("link", &subject)]).len() as u64, dropped, "{what}: {link}");
-            // Bytes, as the table of rates has them in bins of 100 ms.
+            // The bytes in the table of rates, in bins of 100 ms.
             let mbps = run.numbers("rate", "mbps", &[("subject", &subject), ("kind", "delivered")]);
             let bytes = mbps.iter().map(|mbps| mbps * 1e6 / 8.0 * 0.1).sum::<f64>();
             assert!((bytes - count("delivered_bytes") as f64).abs() < 1.0, "{what}: {bytes} {link}");
         }
-        // The router between the links keeps nothing and makes nothing.
+        // The router between the links forwards all packets.
         for (from, to, direction) in [("first", "last", "forward"), ("last", "first", "backward")] {
             let delivered = &run.link(from, direction)["delivered_packets"];
             assert_eq!(*delivered, run.link(to, direction)["offered_packets"], "{what}: {direction}");
@@ -331,7 +331,7 @@ fn no_window_is_below_its_minimum() {
             let queue = ["link.last.both.rate=5 Mbit/s", "link.last.both.queue=10 packets"];
             let sets = [&case.set("last", "get"), case.protocol, seed.as_str(), loss, queue[0], queue[1]];
             let run = run(&scenario(CHAIN, &sets));
-            // RFC 9002 section 7.2: the least window is two packets, if the controller has no option that says other.
+            // RFC 9002 section 7.2: the minimum window is two packets, unless the controller has an option for it.
             let packets = case
                 .value
                 .split("minimum_window = ")
@@ -368,7 +368,7 @@ fn every_scheduler_serves_every_stream() {
 }
 
 #[test]
-fn a_part_on_another_way_moves_nobody_elses_draws() {
+fn a_component_on_another_path_does_not_affect_draws() {
     let plain = run(&scenario(CHAIN, &[]));
     let beside = part(&plain, "beside", "other");
     assert!(beside.iter().filter(|rows| !rows.is_empty()).count() > 10);

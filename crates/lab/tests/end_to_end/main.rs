@@ -1,4 +1,4 @@
-//! Whole runs, from a scenario to its results.
+//! Whole runs, from scenario to results.
 
 mod bed;
 mod bottlenecks;

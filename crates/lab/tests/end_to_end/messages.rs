@@ -1,6 +1,6 @@
-//! Messages: each comes whole, once, and with the delay that the network gives it.
+//! Messages: each arrives whole, once, and with the delay of the network.
 
-use crate::bed::{ONE_LINK, Run, run, scenario};
+use crate::bed::{ONE_LINK, Run, assert_clean, run, scenario};
 
 /// 200 messages of 242 bytes, one each 10 ms.
 fn messages(also: &str, sets: &[&str]) -> Run {
@@ -16,23 +16,19 @@ const OVERS: [&str; 3] = ["stream", "streams", "datagrams"];
 const DIRECTIONS: [&str; 2] = ["upload", "download"];
 
 #[test]
-fn on_an_idle_link_a_message_takes_the_way_and_its_own_transmission() {
+fn on_an_idle_link_a_message_takes_propagation_and_transmission() {
     for over in OVERS {
         for direction in DIRECTIONS {
             let run = messages(&format!(", over = \"{over}\", direction = \"{direction}\""), &[]);
             let connection = run.connection("get");
             let place = format!("{over} {direction}: {connection}");
-            assert_eq!(
-                (&connection["completed"], &connection["clean"]),
-                (&true.into(), &true.into()),
-                "{place}"
-            );
+            assert_clean(connection, &place);
             let counted = &connection["messages"];
             for (key, value) in [("number", 200), ("completed", 200), ("missing", 0)] {
                 assert_eq!(counted[key], value, "{place}");
             }
             assert!(counted["deadline_misses"].is_null());
-            // Some 300 bytes at 10 Mbit/s are 0.24 ms; now and then one of them waits for an ACK of its own side.
+            // Some 300 bytes at 10 Mbit/s take 0.24 ms; some messages also wait for an ACK from their own side.
             for (key, most) in [("delay_p50_ms", 20.6), ("delay_p95_ms", 20.8), ("delay_max_ms", 21.5)] {
                 let delay = counted[key].as_f64().unwrap();
                 assert!((20.0..most).contains(&delay), "{key} {delay}: {place}");
@@ -60,7 +56,7 @@ fn on_an_idle_link_a_message_takes_the_way_and_its_own_transmission() {
 }
 
 #[test]
-fn what_is_lost_is_sent_again_on_streams_and_is_missing_as_datagrams() {
+fn lost_messages_are_retransmitted_on_streams_and_missing_as_datagrams() {
     let loss = ["link.cell.forward.loss=10 %", "link.cell.backward.loss=10 %"];
     for direction in DIRECTIONS {
         for over in OVERS {
@@ -80,11 +76,11 @@ fn what_is_lost_is_sent_again_on_streams_and_is_missing_as_datagrams() {
             assert_eq!(rows(0.0) as u64 + late, number("completed"), "{place}");
             assert_eq!(number("deadline_misses"), late + number("missing"), "{place}");
             if over == "datagrams" {
-                // Those that are late waited at their sender for a window that the losses had made small.
+                // Late messages waited at their sender for a window that the losses had reduced.
                 assert!((5..40).contains(&number("missing")) && late < 20, "{place}");
             } else {
                 assert_eq!(number("missing"), 0, "{place}");
-                // On one stream those behind a lost one wait for it too.
+                // On one stream, messages behind a lost one wait for it, too.
                 assert!(late >= if over == "stream" { 25 } else { 15 }, "{place}");
             }
         }
@@ -92,7 +88,7 @@ fn what_is_lost_is_sent_again_on_streams_and_is_missing_as_datagrams() {
 }
 
 #[test]
-fn over_tcp_they_go_on_its_one_stream() {
+fn messages_over_tcp_share_one_stream() {
     for direction in DIRECTIONS {
         let run = messages(&format!(", direction = \"{direction}\""), &["flow.get.protocol=tcp"]);
         let connection = run.connection("get");
@@ -108,7 +104,7 @@ fn over_tcp_they_go_on_its_one_stream() {
 
 #[test]
 fn a_full_send_queue_delays_messages_and_loses_none() {
-    // 8 kB each millisecond are six times what the link carries.
+    // 8 kB per millisecond are six times the capacity of the link.
     let application = "flow.get.application={ type = \"messages\", source = { type = \"constant\", gap = \"1 ms\", \
                        size = 8000 }, count = 500 }";
     for over in ["stream", "streams"] {
@@ -117,26 +113,26 @@ fn a_full_send_queue_delays_messages_and_loses_none() {
         let connection = run.connection("get");
         assert_eq!(connection["messages"]["completed"], 500, "{connection}");
         assert_eq!(connection["completed"], true, "{connection}");
-        // 4 MB at 10 Mbit/s are 3.2 s, and they are written in 0.5 s: the last one waits for 2.7 s at least.
+        // 4 MB at 10 Mbit/s take 3.2 s, and are written in 0.5 s: the last message waits for at least 2.7 s.
         assert!(connection["messages"]["delay_max_ms"].as_f64().unwrap() > 2700.0, "{connection}");
     }
 }
 
 #[test]
-fn a_message_longer_than_a_datagram_goes_in_several_and_is_there_when_all_are() {
+fn a_long_message_takes_several_datagrams_and_needs_all_of_them() {
     let application = "flow.get.application={ type = \"messages\", source = { type = \"constant\", gap = \"100 ms\", \
                        size = 5000 }, count = 200, over = \"datagrams\" }";
     let sets = [application, "transport.max_datagram_frame_size=65535", "link.cell.backward.loss=5 %"];
     let run = run(&scenario(ONE_LINK, &sets));
     let counted = |key: &str| run.connection("get")["messages"][key].as_u64().unwrap();
-    // The client writes: what is lost on the way back are messages. Five datagrams each, of which 5 % are lost: 0.95^5 of all
-    // come whole, 154.8 with a standard deviation of 5.9.
+    // The client sends on the backward direction, which loses 5 % of its datagrams. A message has five of them: 0.95^5 of all
+    // messages arrive, 154.8 with a standard deviation of 5.9.
     assert_eq!(counted("number"), 200);
     let whole = counted("completed");
     assert!((135..175).contains(&whole), "{whole}");
     assert_eq!(counted("missing"), 200 - whole);
-    // They take the way and their own transmission, 5 packets at 10 Mbit/s some 4.2 ms; more behind a loss, which makes the
-    // window small.
+    // Delays are propagation and transmission, 4.2 ms for 5 packets at 10 Mbit/s, and longer after a loss, which reduces the
+    // window.
     let delays = run.numbers("message", "delay_ms", &[]);
     assert_eq!(delays.len() as u64, whole);
     assert!(delays.iter().all(|delay| (24.2..130.0).contains(delay)), "{delays:?}");
@@ -144,8 +140,8 @@ fn a_message_longer_than_a_datagram_goes_in_several_and_is_there_when_all_are() 
 }
 
 #[test]
-fn what_was_due_and_found_no_room_is_missing_too() {
-    // One each millisecond, of which the link carries one in six.
+fn messages_without_room_in_the_queue_are_missing() {
+    // One message per millisecond, of which the link carries one in six.
     for (over, room) in [("stream", "send_queue=32 kB"), ("datagrams", "datagram_queue=10")] {
         let application = format!(
             "flow.get.application={{ type = \"messages\", source = {{ type = \"constant\", gap = \"1 ms\", size = 8000 }}, \
@@ -156,7 +152,7 @@ fn what_was_due_and_found_no_room_is_missing_too() {
         let run = run(&scenario(ONE_LINK, &sets));
         let connection = run.connection("get");
         let number = |key: &str| connection["messages"][key].as_u64().unwrap();
-        // From the end of the handshake, a round trip after the start, to the end of the run.
+        // Messages are due from the end of the handshake, a round trip after the start, to the end of the run.
         assert!((1955..1960).contains(&number("number")), "{connection}");
         assert!((150..330).contains(&number("completed")), "{connection}");
         assert_eq!(number("missing"), number("number") - number("completed"), "{connection}");
@@ -164,13 +160,13 @@ fn what_was_due_and_found_no_room_is_missing_too() {
     }
 }
 
-/// When the streams of a transfer of 2 MB each are whole at the client.
+/// The times at which the streams of a transfer are complete at the client.
 fn ends(run: &Run) -> Vec<f64> {
     run.numbers("stream", "closed_s", &[("side", "client")])
 }
 
 #[test]
-fn what_is_said_of_streams_is_said_anew_in_the_middle() {
+fn urgencies_of_streams_can_change() {
     for direction in DIRECTIONS {
         let run = |also: &str| {
             let application = format!(
@@ -179,25 +175,25 @@ fn what_is_said_of_streams_is_said_anew_in_the_middle() {
             );
             run(&scenario(ONE_LINK, &[&application, "transport.scheduler=abs"]))
         };
-        let as_said = run("");
-        let [first, second] = ends(&as_said)[..] else { panic!("{direction}: {:?}", ends(&as_said)) };
+        let unchanged = run("");
+        let [first, second] = ends(&unchanged)[..] else { panic!("{direction}: {:?}", ends(&unchanged)) };
         assert!(second - first > 0.5, "{direction}: {first} {second}");
-        // At 300 ms a tenth of all is on its way: from then on the other one goes first.
+        // At 300 ms a tenth of the data is on its way. From then on, the other stream goes first.
         let turned = run(", changes = [{ at = \"300 ms\", stream = 1, urgency = 0 }]");
         let [first, second] = ends(&turned)[..] else { panic!("{direction}") };
         assert!(first - second > 0.4, "{direction}: {first} {second}");
         let late = run(", changes = [{ at = \"20 s\", stream = 1, urgency = 0 }]");
-        assert_eq!(ends(&late), ends(&as_said), "{direction}: what comes too late changes nothing");
+        assert_eq!(ends(&late), ends(&unchanged), "{direction}: a late change has no effect");
         let streams = &turned.connection("get")["streams"];
         assert_eq!((&streams["number"], &streams["completed"]), (&2.into(), &2.into()), "{streams}");
         assert!(streams["deadline_misses"].is_null(), "{streams}");
         let latest = streams["delay_max_ms"].as_f64().unwrap() / 1e3;
-        assert!((0.0..0.1).contains(&(first - latest)), "from its opening: {latest} {first}");
+        assert!((0.0..0.1).contains(&(first - latest)), "since its opening: {latest} {first}");
     }
 }
 
 #[test]
-fn weights_and_latencies_of_messages_are_said_anew_too() {
+fn weights_and_latencies_of_messages_can_change() {
     let median = |also: &str, scheduler: &str| {
         let application = format!(
             "flow.get.application={{ type = \"mix\", parts = [{{ type = \"messages\", source = {{ type = \"constant\", gap = \
@@ -206,7 +202,7 @@ fn weights_and_latencies_of_messages_are_said_anew_too() {
         );
         let scheduler = format!("transport.scheduler={scheduler}");
         let run = run(&scenario(ONE_LINK, &[&application, &scheduler, "duration=3 s"]));
-        // None at all comes where edf knows deadlines of the others alone.
+        // With edf, messages without a deadline never arrive beside streams with one.
         let median = &run.connection("get")["parts"]["messages"]["messages"]["delay_p50_ms"];
         median.as_f64().unwrap_or(f64::INFINITY)
     };
@@ -220,7 +216,7 @@ fn weights_and_latencies_of_messages_are_said_anew_too() {
 }
 
 #[test]
-fn deadlines_of_streams_are_kept_where_the_scheduler_goes_by_them() {
+fn a_scheduler_by_deadlines_keeps_those_of_streams() {
     for direction in DIRECTIONS {
         let misses = |scheduler: &str| {
             let application = format!(
@@ -251,18 +247,18 @@ fn mixed(scheduler: &str, over: &str) -> Run {
 }
 
 #[test]
-fn several_applications_share_one_connection() {
+fn applications_share_one_connection() {
     for over in OVERS {
         let run = mixed("abs", over);
         let connection = run.connection("get");
         let place = format!("{over}: {connection}");
-        assert_eq!((&connection["completed"], &connection["clean"]), (&true.into(), &true.into()), "{place}");
+        assert_clean(connection, &place);
         let parts = &connection["parts"];
         for (part, bytes) in [("bulk", 1_000_000), ("bulk-2", 500_000)] {
             assert_eq!(parts[part]["completed"], true, "{place}");
             assert_eq!(parts[part]["delivered_bytes"], bytes, "{place}");
         }
-        // All of them together, whatever their directions.
+        // The sum over all parts, in both directions.
         let sum: u64 =
             parts.as_object().unwrap().values().map(|part| part["delivered_bytes"].as_u64().unwrap()).sum();
         assert_eq!(connection["delivered_bytes"], sum, "{place}");
@@ -270,25 +266,21 @@ fn several_applications_share_one_connection() {
         assert_eq!(messages["number"], 100, "{place}");
         assert_eq!(messages["completed"], 100, "{place}");
         assert!(run.numbers("message", "part", &[]).iter().all(|part| *part == 1.0), "{place}");
-        // Table `stream` has every stream of the connection: those of the messages are among them.
+        // The table `stream` contains the streams of messages.
         let known = run.numbers("stream", "stream", &[]);
         assert!(run.numbers("message", "stream", &[]).iter().all(|id| known.contains(id)), "{place}");
     }
 }
 
 #[test]
-fn parts_go_on_until_their_ends_whatever_the_others_do() {
-    // Streams of nothing beside a queue that is full: their ends need room for a part's number alone.
+fn parts_end_independently() {
+    // Nearly empty streams beside a full queue: their ends need room only for the number of a part.
     let application = "flow.get.application={ type = \"mix\", parts = [{ type = \"bulk\", size = \"3 MB\", direction = \"upload\" }, \
                        { type = \"bulk\", size = \"3 B\", streams = 20, direction = \"upload\" }, \
                        { type = \"request-response\", count = 3 }] }";
     let run = run(&scenario(ONE_LINK, &[application, "transport.send_queue=20 kB"]));
     let connection = run.connection("get");
-    assert_eq!(
-        (&connection["completed"], &connection["clean"]),
-        (&true.into(), &true.into()),
-        "{connection}"
-    );
+    assert_clean(connection, "get");
     let parts = &connection["parts"];
     let at = |part: &str| parts[part]["completion_s"].as_f64().unwrap();
     assert!(at("request-response") < at("bulk") && at("bulk-2") < at("bulk"), "{connection}");
@@ -297,17 +289,17 @@ fn parts_go_on_until_their_ends_whatever_the_others_do() {
 }
 
 #[test]
-fn urgent_messages_come_sooner_where_the_scheduler_heeds_urgency() {
+fn urgent_messages_arrive_sooner_with_a_scheduler_by_urgency() {
     let median = |scheduler| {
         let run = mixed(scheduler, "stream");
         run.connection("get")["parts"]["messages"]["messages"]["delay_p50_ms"].as_f64().unwrap()
     };
-    let (heeding, turns) = (median("abs"), median("rr"));
-    assert!(heeding < turns, "abs {heeding} ms, rr {turns} ms");
+    let (by_urgency, by_turns) = (median("abs"), median("rr"));
+    assert!(by_urgency < by_turns, "abs {by_urgency} ms, rr {by_turns} ms");
 }
 
 #[test]
-fn a_part_draws_the_same_whatever_stands_behind_it() {
+fn later_parts_do_not_affect_the_draws_of_a_part() {
     let sizes = |parts: &str| {
         let application = format!("flow.get.application={{ type = \"mix\", parts = [{parts}] }}");
         run(&scenario(ONE_LINK, &[&application])).numbers("message", "bytes", &[])
@@ -326,8 +318,8 @@ fn requests(also: &str, sets: &[&str]) -> Run {
 }
 
 #[test]
-fn a_request_takes_a_round_trip_the_service_and_the_transmission_of_both() {
-    // 1000 bytes in some 1060 on the wire at 10 Mbit/s are 0.85 ms, the request of 100 bytes another 0.13 ms.
+fn a_request_takes_a_round_trip_the_service_and_both_transmissions() {
+    // 1000 bytes, some 1060 on the wire, take 0.85 ms at 10 Mbit/s, and the request of 100 bytes another 0.13 ms.
     for (also, sets, service_ms) in [
         ("", &[][..], 0.0),
         (", service = \"15 ms\"", &[], 15.0),
@@ -337,7 +329,7 @@ fn a_request_takes_a_round_trip_the_service_and_the_transmission_of_both() {
         let run = requests(also, sets);
         let connection = run.connection("get");
         let place = format!("{also} {sets:?}: {connection}");
-        assert_eq!((&connection["completed"], &connection["clean"]), (&true.into(), &true.into()), "{place}");
+        assert_clean(connection, &place);
         assert_eq!(connection["delivered_bytes"], 20_000, "{place}");
         let counted = &connection["requests"];
         assert_eq!((&counted["number"], &counted["completed"]), (&20.into(), &20.into()), "{place}");
@@ -349,8 +341,8 @@ fn a_request_takes_a_round_trip_the_service_and_the_transmission_of_both() {
 }
 
 #[test]
-fn requests_have_deadlines_too() {
-    // A round trip and both transmissions are 41 ms.
+fn requests_have_deadlines() {
+    // A round trip and both transmissions take 41 ms.
     for (deadline, missed) in [("40.5 ms", 20), ("60 ms", 0)] {
         let run = requests(&format!(", deadline = \"{deadline}\""), &[]);
         assert_eq!(run.connection("get")["requests"]["deadline_misses"], missed, "{deadline}");
@@ -361,7 +353,7 @@ fn requests_have_deadlines_too() {
 fn thinking_adds_between_requests_and_pipelining_overlaps_them() {
     let completion = |also| requests(also, &[]).connection("get")["completion_s"].as_f64().unwrap();
     let [alone, thinking, four] = ["", ", think = \"100 ms\"", ", pipelining = 4"].map(completion);
-    // 19 times of thinking.
+    // 19 pauses.
     assert!((thinking - alone - 1.9).abs() < 0.01, "{alone} {thinking}");
     // 20 round trips become 5.
     assert!((alone - four - 15.0 * 0.041).abs() < 0.03, "{alone} {four}");

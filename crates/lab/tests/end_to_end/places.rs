@@ -1,6 +1,6 @@
 //! Middleboxes and media in whole runs.
 
-use crate::bed::{Run, assert_equal, run, run_into, scenario};
+use crate::bed::{Run, assert_clean, assert_equal, run, run_into, scenario};
 use crate::laws::Author;
 use lab::Scenario;
 use std::path::Path;
@@ -36,19 +36,15 @@ application = { type = "bulk", size = "4 MB" }
 "#;
 
 #[test]
-fn the_connection_survives_a_nat_that_forgets() {
+fn a_connection_survives_a_nat_that_forgets_its_mapping() {
     for protection in ["null", "tls"] {
         let run = run(&scenario(NAT, &[&format!("tls.protection={protection}")]));
         let connection = run.connection("get");
-        assert_eq!(
-            (&connection["completed"], &connection["clean"]),
-            (&true.into(), &true.into()),
-            "{connection}"
-        );
+        assert_clean(connection, "get");
         let node = run.node("ap");
         assert_eq!(node["kind"], "nat");
         assert_eq!((&node["mappings_made"], &node["mappings_forgotten"]), (&3.into(), &2.into()), "{node}");
-        // What the server had sent to the old ports, until it heard of the new ones.
+        // Packets that the server sent to the old ports before it knew the new ones.
         assert!(node["unsolicited_packets"].as_u64().unwrap() > 0, "{node}");
         // The server validates the new addresses of its client (RFC 9000 section 9.3).
         let moves = run.rows("event", &[("event", "migration_state"), ("side", "server")]);
@@ -64,7 +60,7 @@ fn the_connection_survives_a_nat_that_forgets() {
 }
 
 #[test]
-fn tcp_passes_a_nat_and_does_not_survive_it_when_it_forgets() {
+fn tcp_passes_a_nat_but_does_not_survive_a_lost_mapping() {
     let tcp = ["flow.get.protocol=tcp", "node.ap.kind=nat"];
     let passes = run(&scenario(NAT, &tcp));
     assert_eq!(passes.connection("get")["completed"], true);
@@ -89,7 +85,7 @@ fn the_server_sees_the_new_address_in_its_qlog() {
 }
 
 #[test]
-fn a_silence_longer_than_the_timeout_costs_the_mapping() {
+fn a_mapping_ends_after_its_timeout() {
     let late = r#"
 [[flow]]
 name = "late"
@@ -135,7 +131,7 @@ application = { type = "bulk", direction = "upload" }
 "#;
 
 #[test]
-fn all_that_are_attached_share_one_rate() {
+fn attachments_share_one_rate() {
     let run = run(&scenario(AIR, &[]));
     let busy: f64 = ["ap", "phone", "tablet"]
         .map(|node| run.attachment("air", node)["utilisation"].as_f64().unwrap())
@@ -174,10 +170,10 @@ fn packets_between_terminals_pass_the_station_if_there_is_one() {
     let without = run(&scenario(&alone, &between));
     let goodput = |run: &Run| run.connection("backup")["goodput_mbps"].as_f64().unwrap();
     let ratio = goodput(&without) / goodput(&with);
-    assert!((1.8..2.2).contains(&ratio), "each packet goes once instead of twice: {ratio}");
+    assert!((1.8..2.2).contains(&ratio), "each packet is sent once instead of twice: {ratio}");
 }
 
-/// Rows of both tables with options, and the changes that put them into a scenario.
+/// Changes to scenarios that use each middlebox and each medium, with random options.
 fn cases() -> Vec<(&'static str, String)> {
     let rooms = lab::rooms();
     let rows = |name: &str| rooms.iter().find(|room| room.name == name).unwrap().rows.clone();
@@ -209,7 +205,7 @@ fn reads(text: &str, set: &str) -> bool {
 }
 
 #[test]
-fn equal_seeds_give_equal_records_and_null_is_as_tls() {
+fn equal_seeds_and_both_protections_give_equal_records() {
     for (at, (text, set)) in cases().iter().enumerate() {
         let seed = format!("seed={at}");
         let of =
@@ -243,7 +239,7 @@ fn packets_and_bytes_are_conserved_on_every_attachment() {
 }
 
 #[test]
-fn a_scenario_with_them_is_described_and_written_as_it_was_read() {
+fn middleboxes_and_media_are_described_and_written() {
     for text in [NAT, AIR] {
         let sets: &[&str] = if text == AIR { &["medium.air.at.phone.loss=5 %"] } else { &[] };
         let scenario = scenario(text, sets);

@@ -1,4 +1,4 @@
-//! `null` and `tls` give the same packets at the same times.
+//! The protections `null` and `tls` give the same packets at the same times.
 
 use crate::bed::{LINKS, ONE_LINK, assert_equal, run, scenario};
 
@@ -13,7 +13,7 @@ fn compare(what: &str, sets: &[&str]) {
 }
 
 #[test]
-fn over_every_kind_of_link() {
+fn protections_agree_on_every_kind_of_link() {
     for (kind, sets) in LINKS {
         for seed in ["seed=1", "seed=2", "seed=3"] {
             let sets: Vec<&str> = sets.iter().copied().chain([seed]).collect();
@@ -23,7 +23,7 @@ fn over_every_kind_of_link() {
 }
 
 #[test]
-fn with_everything_wrong_at_once() {
+fn protections_agree_on_a_link_with_all_faults() {
     for seed in 1..=10 {
         let seed = format!("seed={seed}");
         let mut sets: Vec<&str> = LINKS.iter().flat_map(|(_, sets)| sets.iter().copied()).collect();
@@ -33,7 +33,7 @@ fn with_everything_wrong_at_once() {
 }
 
 #[test]
-fn with_every_key_share_chain_cipher_and_version() {
+fn protections_agree_with_all_tls_options_and_versions() {
     for key_share in ["x25519", "x25519mlkem768"] {
         for chain in ["1 kB", "3 kB", "20 kB"] {
             for (ip, payload) in [("4", "1472"), ("6", "1452")] {
@@ -58,7 +58,7 @@ fn with_every_key_share_chain_cipher_and_version() {
 }
 
 #[test]
-fn sizes_of_the_handshake_cost_round_trips() {
+fn a_large_handshake_takes_more_round_trips() {
     let first_byte = |sets: &[&str]| {
         let run = run(&scenario(ONE_LINK, sets));
         run.connection("get")["first_byte_s"].as_f64().unwrap()
@@ -67,8 +67,8 @@ fn sizes_of_the_handshake_cost_round_trips() {
     let large = first_byte(&["tls.certificate_chain=20 kB"]);
     // The handshake and the request: two round trips of 40 ms.
     assert!((0.080..0.090).contains(&small), "{small}");
-    // With a chain of 20 kB the server's flight has 21 kB. In the first round trip go 3,600 bytes, three times what
-    // the client has sent (RFC 9000 section 8.1), in the second one a window of ten packets and what was acknowledged
-    // till then, 16 kB, and the rest in the third one: two round trips more.
+    // With a chain of 20 kB the server's flight has 21 kB. The first round trip carries 3,600 bytes, three times the client's
+    // bytes (RFC 9000 section 8.1), the second one 16 kB, a window of ten packets that has grown by acknowledgements, and the
+    // third one the rest: two more round trips.
     assert!((0.160..0.170).contains(&large), "{large}");
 }

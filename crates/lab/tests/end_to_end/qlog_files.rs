@@ -1,9 +1,9 @@
-//! The qlog files of a run: JSON-SEQ, line by line, with as many events as the summary counts.
+//! The qlog files of a run: JSON-SEQ, with the numbers of events from the summary.
 
 use crate::bed::{LINKS, ONE_LINK, Run, run_into, scenario};
 use serde_json::Value;
 
-/// The records of a file: each between a record separator and the end of a line (RFC 7464).
+/// The records of a file, each between a record separator and a newline (RFC 7464).
 fn records(bytes: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(bytes).expect("UTF-8");
     assert!(text.ends_with('\n'));
@@ -47,7 +47,7 @@ fn sent_with(events: &[Value], which: impl Fn(&[&str]) -> bool) -> u64 {
 }
 
 #[test]
-fn events_are_as_many_as_the_summary_counts() {
+fn numbers_of_events_are_those_of_the_summary() {
     for (kind, sets) in LINKS {
         for protection in ["tls.protection=null", "tls.protection=tls"] {
             let sets: Vec<&str> = sets.iter().copied().chain([protection]).collect();
@@ -80,7 +80,7 @@ fn events_are_as_many_as_the_summary_counts() {
                 }
             }
             assert!(count(&server, "quic:recovery_metrics_updated") > 10, "{kind}");
-            // Every byte of the download is in the packets that the client processed, and no other.
+            // The packets that the client processed contain each byte of the download.
             let mut covered = vec![false; 300_000];
             for event in client.iter().filter(|event| event["name"] == "quic:packet_received") {
                 for frame in event["data"]["frames"].as_array().unwrap() {
@@ -97,7 +97,7 @@ fn events_are_as_many_as_the_summary_counts() {
 }
 
 #[test]
-fn drops_and_losses_are_in_the_tables_too() {
+fn tables_contain_all_drops_and_losses() {
     for (kind, sets) in LINKS {
         let run = run_into(&scenario(ONE_LINK, sets), &format!("tables-{kind}"));
         let get = run.connection("get");

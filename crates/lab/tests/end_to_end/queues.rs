@@ -1,8 +1,8 @@
-//! What managed queues do to a transfer: they keep it short of their limit and the link busy, by drops or by marks.
+//! Managed queues, which keep delays short and links busy by drops or marks.
 
 use crate::bed::{ONE_LINK, run, scenario};
 
-/// 20 s of a download without end through this queue: the link's entry in the summary, and the flow's goodput in Mbit/s.
+/// Runs an endless download for 20 s through this queue; returns the link's entry in the summary, and the goodput in Mbit/s.
 fn through(queue: &str, sets: &[&str]) -> (serde_json::Value, f64) {
     let text = ONE_LINK.replace(", size = \"300 kB\"", "");
     let queue = format!("link.cell.forward.queue={queue}");
@@ -11,10 +11,10 @@ fn through(queue: &str, sets: &[&str]) -> (serde_json::Value, f64) {
     (run.link("cell", "forward").clone(), run.connection("get")["goodput_mbps"].as_f64().unwrap())
 }
 
-/// An unmanaged queue of 250 ms stands full under NewReno; the managed ones keep the median delay below 30 ms, use
-/// eight tenths of what headers leave of the link at least, and with ECN mark instead of dropping.
+/// NewReno fills an unmanaged queue of 250 ms. Managed queues keep the median delay below 30 ms, use at least eight tenths of
+/// the link, and with ECN mark packets instead of dropping them.
 #[test]
-fn managed_queues_are_short_and_mark_what_they_can() {
+fn managed_queues_are_short_and_mark_packets() {
     let median = |link: &serde_json::Value| link["queue_delay_p50_ms"].as_f64().unwrap();
     let (full, _) = through("250 ms", &[]);
     assert!(median(&full) > 100.0, "{full}");
@@ -31,7 +31,7 @@ fn managed_queues_are_short_and_mark_what_they_can() {
         assert!(median(&marking) < 30.0 && marks > 3 && fewer < drops, "{queue} {marking}");
         assert!(goodput > 7.5, "{queue} {goodput}");
         let off = format!("{{ type = \"{queue}\", ecn = false }}");
-        let (deaf, _) = through(&off, &["transport.ecn=true"]);
-        assert_eq!(signals(&deaf).1, 0, "{queue} {deaf}");
+        let (without_ecn, _) = through(&off, &["transport.ecn=true"]);
+        assert_eq!(signals(&without_ecn).1, 0, "{queue} {without_ecn}");
     }
 }

@@ -1,11 +1,11 @@
-//! Links that play a recorded trace.
+//! Links with recorded traces.
 
 use crate::bed::{examples, run, scenario};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Recorded traces, which the project does not ship; its own generated one where they are absent.
+/// The recorded traces, which are not part of the project, or else its generated one.
 fn traces() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     let files = fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path());
@@ -13,7 +13,7 @@ fn traces() -> Vec<PathBuf> {
         files.filter(|path| path.extension().is_some_and(|end| end == "down")).collect();
     files.sort();
     if files.is_empty() {
-        // Past the test harness, which keeps what a passing test prints to itself.
+        // Written directly, since the test harness hides the output of passing tests.
         let _ =
             writeln!(io::stderr(), "NOT TESTED: no recorded traces in {}; the shipped one", folder.display());
         files.push(examples().join("traces/lte-like.down"));
@@ -38,7 +38,7 @@ server = "server"
 application = "bulk"
 "#;
 
-/// Opportunities of 1500 bytes in the first `ms` of a trace, told independently of the reader under test.
+/// The opportunities of 1500 bytes in the first `ms` of a trace, computed without the reader under test.
 fn opportunities(path: &Path, ms: u64) -> u64 {
     let text = fs::read_to_string(path).unwrap();
     let times: Vec<u64> = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
@@ -56,14 +56,14 @@ fn every_recorded_link_runs() {
         let delivered = link["delivered_bytes"].as_u64().unwrap();
         let capacity = 1500 * opportunities(&path, 30_000);
         assert!(delivered <= capacity, "{}: {delivered} of {capacity}", path.display());
-        // NewReno with 200 packets of queue uses most of what there is, even where the rate jumps.
+        // NewReno with a queue of 200 packets uses most of the capacity, even if the rate jumps.
         assert!(delivered * 10 > capacity * 6, "{}: {delivered} of {capacity}", path.display());
         let goodput = get["delivered_bytes"].as_u64().unwrap();
         assert!(
             goodput < delivered * 96 / 100 + 1500 && goodput * 10 > delivered * 9,
             "{goodput} {delivered}"
         );
-        // The table of rates says the same capacity.
+        // The table of rates has the same capacity.
         let mbps = run.numbers("rate", "mbps", &[("kind", "capacity"), ("subject", "cell forward")]);
         let table = mbps.iter().sum::<f64>() * 0.1 * 1e6 / 8.0;
         assert!((table / capacity as f64 - 1.0).abs() < 0.002, "{}: {table} {capacity}", path.display());

@@ -1,4 +1,4 @@
-//! The resolved scenario runs as the one that it was written from.
+//! A resolved scenario gives the same run as its document.
 
 use crate::bed::{LINKS, ONE_LINK, assert_equal, examples, run, run_into, scenario};
 use lab::Scenario;

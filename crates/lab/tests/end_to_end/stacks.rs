@@ -1,9 +1,9 @@
-//! Hosts whose QUIC endpoints somebody else wrote. Without the feature `quinn` there are none.
+//! Hosts with the QUIC endpoints of another stack, which need the feature `quinn`.
 
 use lab::Scenario;
 use std::path::Path;
 
-/// A transfer from `server` to `client`, whose stacks are these.
+/// A scenario with a transfer between hosts with these stacks.
 fn document(client: &str, server: &str) -> String {
     format!(
         "seed = 5\nduration = \"60 s\"\n[tls]\nprotection = \"tls\"\n\
@@ -21,13 +21,13 @@ fn read(document: &str, sets: &[&str]) -> Result<Scenario, String> {
 
 #[cfg(not(feature = "quinn"))]
 #[test]
-fn a_build_without_quinn_says_so() {
+fn a_build_without_quinn_refuses_its_hosts() {
     let error = read(&document("quinn", "quiclab"), &[]).unwrap_err();
     assert!(error.contains("feature `quinn`") && error.lines().count() == 1, "{error}");
 }
 
 #[test]
-fn only_a_host_has_a_stack() {
+fn only_hosts_have_a_stack() {
     let routed = document("quiclab", "quiclab").replace(
         "name = \"server\"\nstack = \"quiclab\"\n",
         "name = \"server\"\n[[node]]\nname = \"between\"\nkind = \"router\"\nstack = \"quinn\"\n\
@@ -38,11 +38,12 @@ fn only_a_host_has_a_stack() {
 }
 
 #[test]
-fn ours_is_the_default() {
+fn quiclab_is_the_default_stack() {
     let plain = document("quiclab", "quiclab").replace("stack = \"quiclab\"\n", "");
-    let [said, plain] = [document("quiclab", "quiclab"), plain].map(|document| read(&document, &[]).unwrap());
-    assert_eq!(said, plain);
-    assert!(!said.to_toml().contains("stack ="), "{}", said.to_toml());
+    let [explicit, plain] =
+        [document("quiclab", "quiclab"), plain].map(|document| read(&document, &[]).unwrap());
+    assert_eq!(explicit, plain);
+    assert!(!explicit.to_toml().contains("stack ="), "{}", explicit.to_toml());
 }
 
 #[cfg(feature = "quinn")]
@@ -73,7 +74,7 @@ mod quinn {
         assert_eq!(connection["delivered_bytes"], 300_000, "{what}");
     }
 
-    /// The same seed gives the same packets, tables and summary, another one other packets; on links of every kind.
+    /// On all kinds of links, equal seeds give equal packets, tables and summaries, and different seeds different packets.
     #[test]
     fn equal_seeds_give_equal_bytes() {
         for pair in PAIRS {
@@ -90,7 +91,7 @@ mod quinn {
         }
     }
 
-    /// A transfer takes as long under either protection: the packets have the same sizes.
+    /// Packets have the same sizes under both protections, so a transfer takes the same time.
     #[test]
     fn both_protections_complete() {
         for pair in PAIRS {
@@ -125,14 +126,14 @@ mod quinn {
     }
 
     #[test]
-    fn what_quinn_cannot_do_is_refused() {
-        for (set, says) in [
+    fn flows_that_quinn_does_not_support_are_refused() {
+        for (set, message) in [
             ("flow.download.transport.controller=bbr1", "no controller of a host"),
             ("flow.download.early_data=true", "no 0-RTT"),
             ("flow.download.protocol=tcp", "a flow over TCP"),
         ] {
             let error = read(&document("quiclab", "quinn"), &[set]).unwrap_err();
-            assert!(error.contains(says) && error.lines().count() == 1, "{error}");
+            assert!(error.contains(message) && error.lines().count() == 1, "{error}");
         }
         let event =
             "[[event]]\nat = \"1 s\"\ntype = \"migrate\"\nflow = \"download\"\ninterface = \"wire\"\n";

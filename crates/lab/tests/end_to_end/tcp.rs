@@ -1,8 +1,7 @@
 //! Flows over TCP: the same application, tables and captures as over QUIC.
 
-use crate::bed::{LINKS, ONE_LINK, Run, new_folder, run_into, scenario};
+use crate::bed::{LINKS, ONE_LINK, Run, run_into, scenario};
 use crate::captures::tshark;
-use std::fs;
 use std::path::PathBuf;
 
 const TCP: &str = "flow.get.protocol=tcp";
@@ -11,12 +10,11 @@ fn captured(kind: &str, sets: &[&str]) -> (Run, PathBuf) {
     let name = format!("tcp-{kind}");
     let sets: Vec<&str> = [TCP].into_iter().chain(sets.iter().copied()).collect();
     let run = run_into(&scenario(ONE_LINK, &sets), &name);
-    let path = new_folder(&format!("{name}-file")).join("capture.pcapng");
-    fs::write(&path, &run.files["capture.pcapng"]).unwrap();
+    let path = run.capture.clone();
     (run, path)
 }
 
-/// tshark's fields of each packet, `|` between them.
+/// The fields of each packet, read by tshark.
 fn fields(path: &std::path::Path, names: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut arguments = vec!["-o", "tcp.check_checksum:TRUE", "-T", "fields", "-E", "separator=|"];
     arguments.extend(["-o", "ip.check_checksum:TRUE"]);
@@ -36,7 +34,7 @@ const LOOK: [&str; 8] = [
     "frame.comment",
 ];
 
-/// What tshark notes of every connection that opens and closes as it should.
+/// The expert information of tshark for every regular connection.
 const USUAL: [&str; 5] = [
     "Connection establish request (SYN): server port 4433",
     "Connection establish acknowledge (SYN+ACK): server port 4433",
@@ -46,7 +44,7 @@ const USUAL: [&str; 5] = [
 ];
 
 #[test]
-fn tshark_has_nothing_to_say_of_a_clean_link() {
+fn tshark_reports_nothing_on_a_clean_link() {
     for (kind, sets) in [
         ("clean", &["link.cell.both.queue=1000 packets"][..]),
         ("clean-6", &["flow.get.ip=6", "link.cell.both.queue=1000 packets"]),
@@ -83,7 +81,7 @@ fn a_download_arrives_over_every_link_and_tshark_finds_no_malformed_packet() {
         let Some(packets) = fields(&path, &LOOK) else { return };
         for packet in &packets {
             assert_eq!(packet[4], "", "{kind}: {packet:?}");
-            // What was altered underway has a wrong checksum, and says so.
+            // An altered packet has a wrong checksum and a comment.
             assert_eq!(packet[2] == "0", !packet[7].is_empty(), "{kind}: {packet:?}");
         }
     }
@@ -122,7 +120,7 @@ fn equal_seeds_give_equal_bytes() {
 }
 
 #[test]
-fn a_flow_that_is_stopped_is_over_and_both_protocols_share_a_link() {
+fn both_protocols_share_a_link_and_a_flow_over_tcp_stops() {
     let text = format!(
         "{ONE_LINK}[[flow]]\nname = \"other\"\nclient = \"client\"\nserver = \"server\"\nprotocol = \"tcp\"\n\
          stop = \"2 s\"\napplication = \"bulk\"\n"
@@ -135,11 +133,11 @@ fn a_flow_that_is_stopped_is_over_and_both_protocols_share_a_link() {
     assert!((2.0..8.0).contains(&goodput), "{goodput}");
 }
 
-/// RFC 8446: tshark sees a handshake and records of TLS 1.3, and the first byte comes one round trip later.
+/// RFC 8446: tshark finds a handshake and records of TLS 1.3, and the first byte arrives one round trip later.
 #[test]
-fn tls_costs_one_round_trip_and_tshark_knows_it() {
+fn tls_costs_one_round_trip() {
     const QUEUE: &str = "link.cell.both.queue=1000 packets";
-    // Ten segments are less than a record of 16 KiB, which would cost a round trip more.
+    // Ten segments are less than a record of 16 KiB, which would cost another round trip.
     const WINDOW: &str = "tcp.initial_window=20";
     let (plain, _) = captured("plain", &[QUEUE, WINDOW]);
     for (kind, sets) in [
@@ -154,7 +152,7 @@ fn tls_costs_one_round_trip_and_tshark_knows_it() {
             "{kind}"
         );
         let first = |run: &Run| run.connection("get")["first_byte_s"].as_f64().unwrap();
-        // 40 ms, and the time that a whole record and the certificates take.
+        // 40 ms, and the transmission of a whole record and the certificates.
         let later = first(&run) - first(&plain);
         assert!((0.040..0.065).contains(&later), "{kind}: {later}");
         let look = [
@@ -171,7 +169,7 @@ fn tls_costs_one_round_trip_and_tshark_knows_it() {
         };
         assert_eq!(seen(1)[..2], ["1", "2"], "{kind}: ClientHello and ServerHello");
         assert_eq!(seen(0)[..2], ["22", "22"], "{kind}");
-        // 300,000 bytes in records of 16 KiB: 19; the request, the flights, and the two ends.
+        // 300,000 bytes in records of 16 KiB are 19 records; others are for the request, the handshake, and both ends.
         let records = seen(5).iter().filter(|word| **word == "23").count();
         assert!((23..=26).contains(&records), "{kind}: {records} records");
         assert_eq!((seen(2).len(), seen(3).len()), (0, 0), "{kind}");
@@ -182,7 +180,7 @@ fn tls_costs_one_round_trip_and_tshark_knows_it() {
     }
 }
 
-/// RFC 7413: with a cookie the first byte comes a round trip earlier, over TLS too.
+/// RFC 7413: with a cookie the first byte arrives a round trip earlier, also over TLS.
 #[test]
 fn fast_open_saves_a_round_trip() {
     const QUEUE: &str = "link.cell.both.queue=1000 packets";
@@ -199,9 +197,9 @@ fn fast_open_saves_a_round_trip() {
     }
 }
 
-/// Every controller sends over TCP: all arrives, most of the link is used, and its state and its gauges are recorded.
+/// Every controller works over TCP: all data arrives, most of the link is used, and its state and gauges are recorded.
 #[test]
-fn every_controller_goes_over_tcp() {
+fn every_controller_works_over_tcp() {
     let rooms = lab::rooms();
     let controllers = rooms.iter().find(|room| room.name == "controllers").unwrap();
     for row in &controllers.rows {
@@ -215,7 +213,7 @@ fn every_controller_goes_over_tcp() {
         let connection = run.connection("get");
         assert_eq!(connection["delivered_bytes"], 3_000_000, "{}", row.name);
         let goodput = connection["goodput_mbps"].as_f64().unwrap();
-        // One without a window drives the queue over again and again; a fixed one is as large as it is.
+        // A sender without a window, or with a fixed one, overflows the queue again and again.
         let least = if ["none", "fixed"].contains(&row.name) { 0.5 } else { 7.5 };
         assert!((least..10.0).contains(&goodput), "{}: {goodput}", row.name);
         let sender = |table: &str| run.rows(table, &[("side", "server")]).len();

@@ -1,9 +1,8 @@
-//! A flow over TCP whose application opens several streams: a connection for each.
+//! Flows over TCP whose applications open several streams, with a connection for each.
 
-use crate::bed::{LINKS, ONE_LINK, Run, new_folder, run, run_into, scenario};
+use crate::bed::{LINKS, ONE_LINK, Run, assert_clean, run, run_into, scenario};
 use crate::captures::tshark;
 use std::collections::BTreeSet;
-use std::fs;
 
 const THREE: [&str; 2] = ["flow.get.protocol=tcp", "flow.get.application.streams=3"];
 
@@ -12,7 +11,7 @@ fn three(more: &[&str]) -> lab::Scenario {
     scenario(ONE_LINK, &sets)
 }
 
-/// The words of a column of a table, each once.
+/// The distinct words in a column of a table.
 fn words(run: &Run, table: &str, column: &str) -> BTreeSet<String> {
     let table = run.table(table);
     let column = table.column(column).unwrap();
@@ -21,7 +20,7 @@ fn words(run: &Run, table: &str, column: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_stream_is_a_connection_in_tables_and_captures() {
-    // Room for three slow starts: what is lost would be sent again, and tshark says so.
+    // The queue has room for three slow starts: tshark would report retransmissions.
     let run = run_into(&three(&["link.cell.both.queue=4 BDP"]), "tcp-three");
     let connection = run.connection("get");
     for (key, expected) in [
@@ -36,22 +35,20 @@ fn every_stream_is_a_connection_in_tables_and_captures() {
     for table in ["connection", "stream", "event", "packet"] {
         assert_eq!(words(&run, table, "connection"), names.clone().into(), "{table}");
     }
-    // Each third of the bytes went over a connection of its own.
+    // Each connection carried a third of the bytes.
     let received = run.numbers("stream", "received_bytes", &[("side", "client")]);
     assert_eq!(received, [100_000.0; 3]);
     assert!(run.files.keys().all(|name| !name.ends_with(".sqlog")), "{:?}", run.files.keys());
 
-    let path = new_folder("tcp-three-file").join("capture.pcapng");
-    fs::write(&path, &run.files["capture.pcapng"]).unwrap();
     let look = ["-Y", "tcp.flags.syn == 1 && tcp.flags.ack == 0", "-T", "fields", "-e", "tcp.srcport"];
-    let Some(text) = tshark(&path, &look) else { return };
+    let Some(text) = tshark(&run.capture, &look) else { return };
     assert_eq!(text.lines().collect::<BTreeSet<_>>(), ["34433", "34434", "34435"].into());
-    let Some(strange) = tshark(&path, &["-Y", "_ws.malformed || tcp.analysis.flags"]) else { return };
+    let Some(strange) = tshark(&run.capture, &["-Y", "_ws.malformed || tcp.analysis.flags"]) else { return };
     assert_eq!(strange, "");
 }
 
 #[test]
-fn all_arrives_over_every_link_in_both_directions() {
+fn all_data_arrives_over_every_link_in_both_directions() {
     for (kind, sets) in LINKS {
         for direction in ["download", "upload"] {
             let direction = format!("flow.get.application.direction={direction}");
@@ -64,8 +61,8 @@ fn all_arrives_over_every_link_in_both_directions() {
     }
 }
 
-/// RFC 9293 section 3.10.7.4: a late duplicate makes TIME-WAIT send an acknowledgement, and the other end, which is closed,
-/// answers that with a reset. It is no error, and the other connections of the flow go on.
+/// RFC 9293 section 3.10.7.4: an end in TIME-WAIT acknowledges a late duplicate, and the closed other end responds with a
+/// reset. That is no error, and the other connections of the flow continue.
 #[test]
 fn a_late_duplicate_ends_no_other_connection() {
     for direction in ["download", "upload"] {
@@ -81,18 +78,18 @@ fn a_late_duplicate_ends_no_other_connection() {
             let run = run(&three(&sets.map(|set| -> &str { set })));
             let connection = run.connection("get");
             assert_eq!(connection["delivered_bytes"], 300_000, "{direction} {seed}: {connection}");
-            assert_eq!((&connection["completed"], &connection["clean"]), (&true.into(), &true.into()));
+            assert_clean(connection, direction);
         }
     }
 }
 
 #[test]
-fn equal_seeds_give_equal_bytes_and_connections_have_draws_of_their_own() {
+fn equal_seeds_give_equal_bytes_and_connections_draw_independently() {
     let loss = "link.cell.both.loss=2 %";
     let [first, second] = ["a", "b"].map(|name| run_into(&three(&[loss]), &format!("tcp-three-{name}")));
     assert_eq!(first.files["capture.pcapng"], second.files["capture.pcapng"]);
     assert_eq!(first.text, second.text);
-    // A flow's first connection begins as the only one of a flow with one.
+    // The first connection opens like the only one of a flow.
     let one = run(&scenario(ONE_LINK, &[THREE[0], loss]));
     let opened = |run: &Run| run.rows("event", &[("connection", "get"), ("event", "connection_started")]);
     assert_eq!(opened(&one), opened(&first));

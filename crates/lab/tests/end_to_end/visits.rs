@@ -1,4 +1,4 @@
-//! Clients that come back, and servers that many clients share.
+//! Clients with repeated visits, and servers with many clients.
 
 use crate::bed::{assert_equal, examples, run, run_into, scenario};
 use lab::Scenario;
@@ -10,12 +10,12 @@ fn return_visit(sets: &[&str]) -> Scenario {
 }
 
 #[test]
-fn a_client_that_comes_back_resumes_and_sends_in_0_rtt_packets() {
+fn a_repeated_visit_resumes_and_sends_0_rtt_packets() {
     for protection in ["null", "tls"] {
         let tls = format!("tls.protection={protection}");
         let run = run_into(&return_visit(&[&tls]), &format!("visits-{protection}"));
         let first_byte = |name: &str| run.connection(name)["first_byte_s"].as_f64().unwrap();
-        // Two round trips of 600 ms and more, then one.
+        // Two round trips of at least 600 ms, and then one.
         assert!((1.2..1.35).contains(&first_byte("page")), "{}", first_byte("page"));
         for visit in ["page@2", "page@3"] {
             assert!((0.6..0.75).contains(&first_byte(visit)), "{visit}: {}", first_byte(visit));
@@ -30,7 +30,7 @@ fn a_client_that_comes_back_resumes_and_sends_in_0_rtt_packets() {
 }
 
 #[test]
-fn without_early_data_and_without_tickets_it_takes_longer() {
+fn without_early_data_or_tickets_a_visit_takes_longer() {
     let first_byte =
         |sets: &[&str]| run(&return_visit(sets)).connection("page@2")["first_byte_s"].as_f64().unwrap();
     assert!(first_byte(&["flow.page.early_data=false"]) > 1.2);
@@ -38,7 +38,7 @@ fn without_early_data_and_without_tickets_it_takes_longer() {
 }
 
 #[test]
-fn flows_to_one_port_share_what_their_client_has_learned() {
+fn flows_to_one_port_share_session_tickets() {
     let two = r#"
 duration = "20 s"
 [tls]
@@ -71,7 +71,7 @@ application = { type = "hq", sizes = ["10 kB"] }
     assert!(first_byte(&["flow.second.port=444"]) > 0.4);
 }
 
-/// Fifty clients at one port of one server, all at once.
+/// Fifty clients at one port of one server at the same time.
 fn crowd(transport: &str) -> String {
     let mut text = format!("duration = \"10 s\"\n[transport]\n{transport}\n");
     text += "[[link]]\nname = \"cell\"\nfrom = \"server\"\nto = \"client\"\nboth = { rate = \"100 Mbit/s\", delay = \"20 ms\" }\n";
@@ -85,7 +85,7 @@ fn crowd(transport: &str) -> String {
 }
 
 #[test]
-fn a_server_under_load_asks_its_clients_to_show_their_address() {
+fn a_busy_server_validates_addresses_by_retry() {
     let retries = |transport: &str, folder: &str| {
         let run = run_into(&scenario(&crowd(transport), &[]), folder);
         for number in 0..50 {
@@ -101,7 +101,7 @@ fn a_server_under_load_asks_its_clients_to_show_their_address() {
 }
 
 #[test]
-fn the_example_of_a_busy_server_shows_its_retry_packets() {
+fn the_example_of_a_busy_server_has_retry_packets() {
     let text = fs::read_to_string(examples().join("busy-server.toml")).unwrap();
     let run = run_into(&scenario(&text, &[]), "busy-server");
     let mut retried = Vec::new();
@@ -110,14 +110,14 @@ fn the_example_of_a_busy_server_shows_its_retry_packets() {
         let log = String::from_utf8_lossy(&run.files[&format!("{name}-client.sqlog")]).into_owned();
         retried.push(log.contains("\"packet_type\":\"retry\""));
         let first_byte = run.connection(&name)["first_byte_s"].as_f64().unwrap();
-        // Round trips of 40 ms: handshake and request, and one more for those that were asked.
+        // Round trips of 40 ms: handshake, request, and Retry, if there was one.
         let trips = if retried[number - 1] { 0.12 } else { 0.08 };
         assert!((trips..trips + 0.04).contains(&first_byte), "{name}: {first_byte}");
     }
     assert_eq!(retried, [[false; 4], [true; 4], [true; 4]].concat());
 }
 
-/// What a flow of the bed's link is over, and what comes after it.
+/// Flows of which each starts after another one.
 fn chain(more: &str) -> String {
     let flow = |name: &str, rest: &str| {
         format!(
@@ -125,7 +125,7 @@ fn chain(more: &str) -> String {
              application = {{ type = \"hq\", sizes = [\"10 kB\"] }}\n"
         )
     };
-    // The flow that waits comes first in the file.
+    // A flow that waits may be the first in the document.
     let flows = [
         flow("third", "after = \"second\""),
         flow("first", "visits = [{ at = \"2 s\" }]"),
@@ -138,7 +138,7 @@ const LINK: &str = "duration = \"10 s\"\n[[link]]\nname = \"cell\"\nfrom = \"ser
                     both = { rate = \"10 Mbit/s\", delay = \"100 ms\" }\n";
 
 #[test]
-fn a_flow_starts_when_another_is_over() {
+fn a_flow_starts_after_the_end_of_another() {
     for over in ["quic", "tcp"] {
         let protocol = format!("flow.second.protocol={over}");
         let bulk = "flow.second.application={ type = \"bulk\", size = \"10 kB\" }";
@@ -150,7 +150,7 @@ fn a_flow_starts_when_another_is_over() {
         let end_of_second = second + number("second", "completion_s");
         let third = number("third", "start_s");
         assert!((end_of_second..end_of_second + 0.5).contains(&third), "{end_of_second} {third}");
-        // Times count from where a flow started: handshake and request.
+        // Times count from the start of a flow: handshake and request.
         for name in ["second", "third"] {
             assert!((0.4..0.65).contains(&number(name, "first_byte_s")), "{over} {name}");
         }
@@ -159,7 +159,7 @@ fn a_flow_starts_when_another_is_over() {
 }
 
 #[test]
-fn a_flow_does_not_start_while_the_other_goes_on() {
+fn a_flow_does_not_start_before_the_end_of_another() {
     let run = run(&scenario(&chain(""), &["flow.first.application.sizes=[\"1 GB\"]"]));
     for name in ["second", "third"] {
         let connection = run.connection(name);
@@ -175,14 +175,14 @@ fn a_flow_does_not_start_while_the_other_goes_on() {
 }
 
 #[test]
-fn a_host_that_forgets_shakes_hands_anew() {
+fn a_host_that_forgets_repeats_the_full_handshake() {
     let first_byte = |node: &str| {
         let event = format!("event=[{{ at = \"5 s\", type = \"forget\", node = \"{node}\" }}]");
         let run = run_into(&return_visit(&[&event]), &format!("forget-{node}"));
         let log = String::from_utf8(run.files["page@2-client.sqlog"].clone()).unwrap();
-        // At the client nothing is offered; the server refuses what is offered.
+        // A client that forgot offers no 0-RTT; a server that forgot refuses it.
         assert_eq!(log.contains("0RTT"), node == "server");
-        // What is learned after that is known again.
+        // The next visit resumes again.
         assert!(run.connection("page@3")["first_byte_s"].as_f64().unwrap() < 0.75);
         run.connection("page@2")["first_byte_s"].as_f64().unwrap()
     };
@@ -192,7 +192,7 @@ fn a_host_that_forgets_shakes_hands_anew() {
 }
 
 #[test]
-fn a_server_that_forgets_takes_no_token_of_before() {
+fn a_server_that_forgets_refuses_earlier_tokens() {
     let retries = |sets: &[&str]| {
         let mut all = vec!["transport.retry=always", "transport.new_tokens=1"];
         all.extend(sets);
@@ -215,7 +215,7 @@ fn equal_seeds_give_equal_records() {
 }
 
 #[test]
-fn visits_and_ports_are_read_strictly_and_written_as_they_were_read() {
+fn visits_and_ports_are_checked_and_written() {
     let scenario = return_visit(&["flow.page.port=443"]);
     let again = Scenario::parse(&scenario.to_toml(), Path::new("a.toml"), &[]).unwrap();
     assert_eq!(again, scenario, "{}", scenario.to_toml());

@@ -1,6 +1,6 @@
 //! Web objects over HTTP/3 and hq-interop in a scenario.
 
-use crate::bed::{ONE_LINK, run, scenario};
+use crate::bed::{ONE_LINK, assert_clean, run, scenario};
 
 const SIZES: &str = "sizes = [\"10 kB\", \"200 B\", \"0 B\", \"90 kB\"]";
 
@@ -8,22 +8,21 @@ fn application(name: &str, more: &str) -> String {
     format!("flow.get.application={{ type = \"{name}\", {SIZES}, count = 40, concurrency = 7{more} }}")
 }
 
-/// The bodies of all responses are what is delivered, and a clean close is one with the protocol's own code: H3_NO_ERROR
-/// (RFC 9114 section 8.1) for HTTP/3, 0 for hq-interop.
+/// The delivered bytes are the bodies of all responses. A clean close has the protocol's own code: H3_NO_ERROR (RFC 9114
+/// section 8.1) for HTTP/3, 0 for hq-interop.
 #[test]
-fn objects_come_whole_and_the_connection_ends_well() {
+fn objects_arrive_and_the_connection_closes_cleanly() {
     for (name, more) in [("hq", ""), ("http3", ", urgencies = [0, 7, 3], incremental = true")] {
         for loss in ["link.cell.both.loss=0 %", "link.cell.both.loss=3 %"] {
             let run = run(&scenario(ONE_LINK, &[&application(name, more), loss]));
             let connection = run.connection("get");
-            assert_eq!(connection["completed"], true, "{name} {loss}");
-            assert_eq!(connection["clean"], true, "{name} {loss}");
+            assert_clean(connection, name);
             assert_eq!(connection["delivered_bytes"], 1_002_000, "{name} {loss}");
         }
     }
 }
 
-/// RFC 9114 section 3.1: the protocol is agreed on in the handshake, so both protections have one of the same size.
+/// RFC 9114 section 3.1: the handshake negotiates the protocol, and has the same size under both protections.
 #[test]
 fn http3_takes_equal_times_under_both_protections() {
     let of = |protection: &str| {

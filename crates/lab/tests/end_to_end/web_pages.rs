@@ -1,16 +1,16 @@
-//! Web pages over HTTP/1.1, HTTP/2 and HTTP/3: the application `page`, and lists of objects over the first two.
+//! Web pages over HTTP/1.1, HTTP/2 and HTTP/3: the application `page`, and lists of objects over HTTP/1.1 and HTTP/2.
 
-use crate::bed::{ONE_LINK, Run, new_folder, run, run_into, scenario};
+use crate::bed::{OBJECTS, ONE_LINK, Run, assert_clean, new_folder, run, run_into, scenario};
 use crate::captures::tshark;
 use std::fs;
 
 const VERSIONS: [(&str, &str); 3] = [("http1.1", "tcp"), ("http2", "tcp"), ("http3", "quic")];
 
-/// A page of a document, two style sheets, and 30 images that wait for them: 620 kB.
+/// A document, two style sheets, and 30 images that wait for them: 620 kB.
 const PAGE: &str = "size,urgency,after,think,parsing,request,headers\n40 kB,0,,20 ms,,600,400\n30 kB,1,1,,5 ms,500,300\n\
                     10 kB,1,1,10 ms,5 ms,500,300\n";
 
-/// The page in a file of a test's own.
+/// The path of a file with the page for one test.
 fn page_file(test: &str) -> String {
     let mut text = PAGE.to_owned();
     for _ in 0..30 {
@@ -26,16 +26,14 @@ fn page(over: &str, protocol: &str, file: &str, more: &[&str]) -> lab::Scenario 
         "flow.get.application={{ type = \"page\", over = \"{over}\", page = {{ type = \"list\", file = \"{file}\" }} }}"
     );
     let protocol = format!("flow.get.protocol={protocol}");
-    let sets: Vec<&str> = [application.as_str(), &protocol].into_iter().chain(more.iter().copied()).collect();
-    let text = ONE_LINK.replace("\"stream\",", "\"stream\", \"object\",");
-    scenario(&text, &sets)
+    scenario(ONE_LINK, &[&[application.as_str(), &protocol, OBJECTS], more].concat())
 }
 
 fn object_times(run: &Run, column: &str) -> Vec<f64> {
     run.numbers("object", column, &[])
 }
 
-/// All versions load the same bytes, every object after those that it waits for, over clean and lossy links.
+/// All versions load the same bytes over clean and lossy links, and each object after those that it waits for.
 #[test]
 fn every_version_loads_the_same_page() {
     let file = page_file("every");
@@ -44,11 +42,7 @@ fn every_version_loads_the_same_page() {
             let run = run(&page(over, protocol, &file, &[loss]));
             let connection = run.connection("get");
             assert_eq!(connection["delivered_bytes"], 620_000, "{over} {loss}");
-            assert_eq!(
-                (&connection["completed"], &connection["clean"]),
-                (&true.into(), &true.into()),
-                "{over}"
-            );
+            assert_clean(connection, over);
             let summary = &connection["page"];
             assert_eq!((&summary["objects_complete"], &summary["pages_complete"]), (&33.into(), &1.into()));
             assert_eq!(object_times(&run, "size_bytes").iter().sum::<f64>(), 620_000.0, "{over}");
@@ -58,10 +52,10 @@ fn every_version_loads_the_same_page() {
                 let times = [wanted[at], asked[at], first[at], complete[at]];
                 assert!(times.is_sorted(), "{over} {loss}: object {at}: {times:?}");
             }
-            // The style sheets are looked for 5 ms after the document, the images when both sheets are there.
+            // The style sheets are wanted 5 ms after the document, and the images after both sheets.
             assert!((wanted[1] - complete[0] - 0.005).abs() < 1e-9, "{over}");
             assert!((wanted[3] - complete[1].max(complete[2])).abs() < 1e-9, "{over}");
-            // The server thinks about the document; a round trip takes 40 ms.
+            // The server takes 20 ms for the document, and a round trip 40 ms.
             assert!(first[0] - asked[0] > 0.060, "{over}: {} {}", asked[0], first[0]);
             let load = summary["load_mean_s"].as_f64().unwrap();
             let latest = complete.iter().copied().fold(0.0, f64::max);
@@ -72,7 +66,7 @@ fn every_version_loads_the_same_page() {
     }
 }
 
-/// RFC 9112 section 9.4: as many connections as the option says, opened when they are of use.
+/// RFC 9112 section 9.4: the number of connections is limited, and they are opened when they are needed.
 #[test]
 fn http1_has_six_connections_and_http2_one() {
     let file = page_file("six");
@@ -84,7 +78,7 @@ fn http1_has_six_connections_and_http2_one() {
     let one = run(&page("http1.1", "tcp", &file, &["flow.get.application.connections=1"]));
     assert_eq!(one.connection("get")["completed"], true);
     assert_eq!(one.rows("event", &[("side", "client"), ("event", "connection_started")]).len(), 1);
-    // One at a time: no object is asked for before the one before it is complete.
+    // One at a time: each object is requested after the one before it is complete.
     let (mut asked, complete) = (object_times(&one, "asked_s"), object_times(&one, "complete_s"));
     asked.sort_by(f64::total_cmp);
     let mut ends = complete;
@@ -92,7 +86,7 @@ fn http1_has_six_connections_and_http2_one() {
     assert!(asked[1..].iter().zip(&ends).all(|(asked, end)| asked >= end));
 }
 
-/// RFC 9218: of responses that wait, the urgent ones come first over HTTP/2 as over HTTP/3.
+/// RFC 9218: urgent responses come first, over HTTP/2 as over HTTP/3.
 #[test]
 fn urgent_objects_come_first() {
     for (name, protocol, scheduler) in
@@ -102,29 +96,28 @@ fn urgent_objects_come_first() {
             "flow.get.application={{ type = \"{name}\", sizes = [\"100 kB\"], count = 8, urgencies = [5, 4, 3, 2] }}"
         );
         let protocol = format!("flow.get.protocol={protocol}");
-        let sets: Vec<&str> = [application.as_str(), &protocol].into_iter().chain(scheduler).collect();
-        let text = ONE_LINK.replace("\"stream\",", "\"stream\", \"object\",");
-        let run = run(&scenario(&text, &sets));
+        let sets: Vec<&str> =
+            [application.as_str(), &protocol, OBJECTS].into_iter().chain(scheduler).collect();
+        let run = run(&scenario(ONE_LINK, &sets));
         assert_eq!(run.connection("get")["completed"], true, "{name}");
         let complete = object_times(&run, "complete_s");
         let mut order: Vec<usize> = (0..8).collect();
         order.sort_by(|a, b| complete[*a].total_cmp(&complete[*b]));
         let urgencies = object_times(&run, "urgency");
         let urgencies: Vec<f64> = order.into_iter().map(|at| urgencies[at]).collect();
-        // What was asked for first may have begun when the others come.
+        // The first response may have started before the other requests arrive.
         assert!(urgencies[1..].is_sorted() && urgencies[1] == 2.0, "{name}: {urgencies:?}");
     }
 }
 
-/// The scheduler of HTTP/2 is one of those of QUIC's streams: one response after the other, all in turns, or either as the path is.
+/// HTTP/2 has the schedulers of QUIC streams: responses are sequential, shared, or either depending on the path.
 #[test]
-fn http2_shares_by_the_scheduler_of_its_option() {
+fn http2_has_an_option_for_its_scheduler() {
     let spread = |scheduler: &str| {
         let application = format!(
             "flow.get.application={{ type = \"http2\", sizes = [\"100 kB\"], count = 8, scheduler = {scheduler} }}"
         );
-        let text = ONE_LINK.replace("\"stream\",", "\"stream\", \"object\",");
-        let run = run(&scenario(&text, &[&application, "flow.get.protocol=tcp"]));
+        let run = run(&scenario(ONE_LINK, &[&application, "flow.get.protocol=tcp", OBJECTS]));
         assert_eq!(run.connection("get")["completed"], true, "{scheduler}");
         let complete = object_times(&run, "complete_s");
         let begin = object_times(&run, "asked_s")[0];
@@ -142,8 +135,8 @@ fn http2_shares_by_the_scheduler_of_its_option() {
     }
 }
 
-/// With loss, HTTP/2 holds back what came whole behind a gap in its one connection; streams of QUIC wait for their own. The
-/// order of the responses is the same, and so is the window, so that a loss costs nothing but the time until it is repaired.
+/// After a loss, HTTP/2 holds back complete objects behind the gap in its only connection, while each QUIC stream waits only
+/// for its own data. Order of responses and window are the same, so that a loss costs only the time until it is repaired.
 #[test]
 fn losses_hold_back_less_over_http3() {
     let file = page_file("losses");
@@ -161,7 +154,7 @@ fn losses_hold_back_less_over_http3() {
                 object_times(&run(&page(over, protocol, &file, &sets)), "complete_s")
             };
             let (without, with) = (complete("0 %"), complete("2 %"));
-            // The document and the style sheets hold back the images whatever the protocol: what counts is the images.
+            // The images wait for document and style sheets over both protocols, so only the images count.
             let start = |times: &[f64]| times[1].max(times[2]);
             let span = |times: &[f64], object: usize| times[object] - start(times);
             held_back[at] += (3..33).filter(|at| span(&with, *at) > span(&without, *at) + 0.010).count();
@@ -170,7 +163,7 @@ fn losses_hold_back_less_over_http3() {
     assert!(held_back[1] > 0 && 2 * held_back[1] < held_back[0], "over HTTP/2 and HTTP/3: {held_back:?}");
 }
 
-/// RFC 9112, RFC 9113: tshark reads what is on the wire, and finds nothing wrong with it.
+/// RFC 9112, RFC 9113: tshark reads the packets without errors.
 #[test]
 fn tshark_reads_http1_and_http2() {
     let file = page_file("tshark");
@@ -182,10 +175,11 @@ fn tshark_reads_http1_and_http2() {
             &page(over, "tcp", &file, &["link.cell.both.queue=1000 packets"]),
             &format!("pages-{over}"),
         );
-        let path = new_folder(&format!("pages-{over}-file")).join("capture.pcapng");
-        fs::write(&path, &run.files["capture.pcapng"]).unwrap();
         let look = |filter: &str, field: &str| {
-            tshark(&path, &["-d", decode, "-Y", filter, "-T", "fields", "-E", "occurrence=a", "-e", field])
+            tshark(
+                &run.capture,
+                &["-d", decode, "-Y", filter, "-T", "fields", "-E", "occurrence=a", "-e", field],
+            )
         };
         let field = filter.split(' ').next().unwrap();
         let Some(text) = look(filter, field) else { return };
@@ -205,7 +199,7 @@ fn tshark_reads_http1_and_http2() {
     }
 }
 
-/// TLS costs the same as for every other application; pages come one after another.
+/// A page is loaded after the one before it, also over TLS.
 #[test]
 fn pages_of_a_model_are_loaded_one_after_another() {
     for (over, protocol) in VERSIONS {
@@ -213,9 +207,8 @@ fn pages_of_a_model_are_loaded_one_after_another() {
             "flow.get.application={{ type = \"page\", over = \"{over}\", page = \"3gpp\", pages = 2 }}"
         );
         let protocol = format!("flow.get.protocol={protocol}");
-        let text = ONE_LINK.replace("\"stream\",", "\"stream\", \"object\",");
-        let sets = [application.as_str(), &protocol, "tcp.tls=tls1.3", "duration=600 s"];
-        let run = run(&scenario(&text, &sets));
+        let sets = [application.as_str(), &protocol, "tcp.tls=tls1.3", "duration=600 s", OBJECTS];
+        let run = run(&scenario(ONE_LINK, &sets));
         let summary = &run.connection("get")["page"];
         assert_eq!(summary["pages_complete"], 2, "{over}: {summary}");
         let pages = object_times(&run, "page");
@@ -223,18 +216,17 @@ fn pages_of_a_model_are_loaded_one_after_another() {
     }
 }
 
-/// RFC 7301, RFC 9112 section 12.3, RFC 9113 section 3.2: what is spoken over TLS is offered in the ClientHello.
+/// RFC 7301, RFC 9112 section 12.3, RFC 9113 section 3.2: the ClientHello offers the protocol over TLS.
 #[test]
-fn tls_offers_what_is_spoken() {
+fn tls_offers_the_application_protocol() {
     let file = page_file("alpn");
     for (over, name) in [("http1.1", "http/1.1"), ("http2", "h2")] {
         let run = run_into(&page(over, "tcp", &file, &["tcp.tls=tls1.3"]), &format!("pages-tls-{over}"));
         assert_eq!(run.connection("get")["completed"], true);
-        let path = new_folder(&format!("pages-tls-{over}-file")).join("capture.pcapng");
-        fs::write(&path, &run.files["capture.pcapng"]).unwrap();
+
         let look =
             ["-Y", "tls.handshake.type == 1", "-T", "fields", "-e", "tls.handshake.extensions_alpn_str"];
-        let Some(text) = tshark(&path, &look) else { return };
+        let Some(text) = tshark(&run.capture, &look) else { return };
         assert!(text.lines().count() >= 1 && text.lines().all(|line| line == name), "{over}: {text}");
     }
 }

@@ -1,4 +1,4 @@
-//! What the tests of sweeps share: a scenario, a folder, the tables of a sweep as text.
+//! The test bed for sweeps: a scenario, a folder, and tables as text.
 
 use lab::sweep::{Finished, Progress, Sweep, SweepError, run};
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ server = "server"
 application = { type = "bulk", size = "30 kB" }
 "#;
 
-/// Two paths and repetitions: 2 x 3 x 4 runs, with series and tables.
+/// Two paths with repetitions: 2 x 3 x 4 runs, with series and tables.
 pub(crate) const SWEEP: &str = r#"
 [sweep]
 repetitions = 4
@@ -33,7 +33,7 @@ flow.get.transport.ack_ratio = [1, 4]
 link.cell.delay = { from = "5 ms", to = "15 ms", step = "5 ms" }
 "#;
 
-/// The sweep of the scenario with this table.
+/// The sweep of [`BASE`] with this table.
 pub(crate) fn sweep(table: &str) -> Sweep {
     sweep_of(&format!("{BASE}{table}"))
 }
@@ -43,42 +43,43 @@ pub(crate) fn sweep_of(text: &str) -> Sweep {
     read(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The same, or the line that says what is wrong.
+/// The sweep of a document, or the error in it.
 pub(crate) fn read(text: &str) -> Result<Sweep, String> {
     Sweep::parse(text, Path::new("a.toml"), &[]).map_err(|error| error.to_string())
 }
 
 /// An empty folder for one test.
 pub(crate) fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweep").join(name);
+    let folder = folder_of(name);
     let _ = std::fs::remove_dir_all(&folder);
     folder
 }
 
-/// The same as it is.
+/// The folder of another test or sweep.
 pub(crate) fn folder_of(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweep").join(name)
 }
 
-/// All its runs.
+/// Makes all runs.
 pub(crate) fn finish(sweep: &Sweep, folder: &Path, jobs: usize) -> Finished {
     run(sweep, folder, jobs, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same, stopped when so many new runs are done.
+/// Makes runs until `after` new ones are finished.
 pub(crate) fn interrupt(
     sweep: &Sweep,
     folder: &Path,
     jobs: usize,
     after: u64,
 ) -> Result<Finished, SweepError> {
-    let mut enough = |far: Progress| {
-        if far.done - far.reused >= after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    let mut limit = |progress: Progress| match progress.done - progress.reused >= after {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
     };
-    run(sweep, folder, jobs, &mut enough)
+    run(sweep, folder, jobs, &mut limit)
 }
 
-/// Both tables with all their rows, bit by bit.
+/// All tables with all rows, bit by bit.
 pub(crate) fn tables(finished: &mut Finished) -> String {
     let mut text = String::new();
     let (mut first, mut pieces) = (0, Vec::new());

@@ -1,20 +1,20 @@
-//! Runs that are made elsewhere give the tables of runs that are made here.
+//! Sweeps on other machines give the same tables.
 
-use super::bed::{BASE, SWEEP, finish, folder, sweep, sweep_of, tables};
-use lab::sweep::{Keep, Maker, Session, Sweep, SweepError};
+use super::bed::{BASE, SWEEP, finish, folder, folder_of, sweep, sweep_of, tables};
+use lab::sweep::{Finished, Keep, Maker, Order, Session, Sweep, SweepError};
 use std::fs;
 use std::path::Path;
 
-/// Hands out all runs that are missing, and puts back what comes in another order.
-fn elsewhere(sweep: &Sweep, folder: &Path) -> lab::sweep::Finished {
+/// All orders of a session.
+fn orders(session: &mut Session) -> Vec<Order> {
+    std::iter::from_fn(|| session.order()).collect()
+}
+
+/// Makes all missing runs as if on another machine, in reverse order.
+fn elsewhere(sweep: &Sweep, folder: &Path) -> Finished {
     let mut session = Session::open(sweep, folder).unwrap();
-    let mut orders = Vec::new();
-    while let Some(order) = session.order() {
-        orders.push(order);
-    }
-    orders.reverse();
     let mut maker = Maker::default();
-    for order in orders {
+    for order in orders(&mut session).into_iter().rev() {
         let made = maker.make(&order.scenario, &order.files, &sweep.plan().keep);
         session.put(order.number, made).unwrap();
     }
@@ -29,21 +29,16 @@ fn the_tables_are_the_same() {
     let mut finished = elsewhere(&sweep, &there);
     assert_eq!((finished.progress().done, finished.progress().reused), (24, 0));
     assert_eq!(tables(&mut finished), whole);
-    // Each way takes up what the other left.
+    // Each kind of sweep reuses the runs of the other.
     assert_eq!(finish(&sweep, &there, 2).progress().reused, 24);
     let again = elsewhere(&sweep, &folder("here-again"));
     assert_eq!(again.progress().done, 24);
-    assert_eq!(
-        elsewhere(&sweep, Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweep/here").as_path())
-            .progress()
-            .reused,
-        24
-    );
+    assert_eq!(elsewhere(&sweep, &folder_of("here")).progress().reused, 24);
 }
 
-/// Here the runs of a thread share keys and certificates, there each makes its own.
+/// The runs of a thread share keys and certificates, those of a maker do not.
 #[test]
-fn keys_and_certificates_change_nothing() {
+fn keys_and_certificates_do_not_affect_the_tables() {
     let sweep = sweep("[sweep]\nrepetitions = 4\ntls.protection = ['tls', 'null']\ntls.tickets = [0, 2]\n");
     let whole = tables(&mut finish(&sweep, &folder("keys-here"), 1));
     assert_eq!(tables(&mut elsewhere(&sweep, &folder("keys-there"))), whole);
@@ -54,7 +49,7 @@ fn keys_and_certificates_change_nothing() {
 fn files_go_with_the_order() {
     let beside = folder("files");
     fs::create_dir_all(&beside).unwrap();
-    // A packet every 12 ms, and one every 3 ms.
+    // A packet every 12 ms, and every 3 ms.
     for (name, times) in [("slow", "12\n"), ("fast", "3\n")] {
         fs::write(beside.join(name), times).unwrap();
     }
@@ -65,12 +60,9 @@ fn files_go_with_the_order() {
     let whole = tables(&mut finish(&sweep, &folder("files-here"), 1));
     let there = folder("files-there");
     let mut session = Session::open(&sweep, &there).unwrap();
-    let mut orders = Vec::new();
-    while let Some(order) = session.order() {
-        assert_eq!(order.files.len(), 1);
-        orders.push(order);
-    }
-    // The machine that makes the runs does not have them.
+    let orders = orders(&mut session);
+    assert!(orders.iter().all(|order| order.files.len() == 1));
+    // The other machine does not have the files.
     fs::remove_dir_all(&beside).unwrap();
     for order in orders {
         session
@@ -90,7 +82,7 @@ fn failures_are_the_same() {
 }
 
 #[test]
-fn what_did_not_come_back_is_missing_and_what_came_twice_is_there_once() {
+fn a_missing_result_interrupts_the_sweep_and_a_repeated_one_is_ignored() {
     let sweep = sweep_of(&format!("{BASE}[sweep]\nrepetitions = 3\n"));
     let folder = folder("partly");
     let mut session = Session::open(&sweep, &folder).unwrap();
@@ -102,12 +94,12 @@ fn what_did_not_come_back_is_missing_and_what_came_twice_is_there_once() {
     session.put(second.number, Err("its worker died".to_owned())).unwrap();
     assert_eq!((session.progress().done, session.progress().failed), (2, 1));
     assert!(matches!(session.finish(), Err(SweepError::Interrupted)));
-    // A failure is not kept: it may have been the machine's.
+    // Failures are not kept, since the machine may be their reason.
     let finished = finish(&sweep, &folder, 1);
     assert_eq!((finished.progress().reused, finished.progress().failed), (1, 0));
 }
 
 #[test]
-fn what_is_no_order_is_refused() {
+fn an_invalid_order_is_refused() {
     assert!(Maker::default().make("seed = ", &std::collections::BTreeMap::new(), &Keep::default()).is_err());
 }

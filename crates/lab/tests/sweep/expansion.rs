@@ -1,11 +1,11 @@
-//! From the `[sweep]` table to runs: products, zips, ranges, seeds.
+//! The runs of `[sweep]` tables: products, zips, ranges, seeds.
 
 use super::bed::{BASE, read, sweep};
 use lab::sweep::{Planned, Sweep};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The runs as text: `ack_ratio=1 delay=5 ms #0`, with their paths' last keys.
+/// The runs as text, with the last keys of paths: `ack_ratio=1 delay=5 ms #0`.
 fn runs(sweep: &Sweep) -> Vec<String> {
     let text = |planned: Planned| {
         let settings = sweep.settings(&planned);
@@ -27,7 +27,7 @@ fn values(table: &str) -> Vec<String> {
 }
 
 #[test]
-fn products_vary_the_last_path_first_and_repetitions_before_it() {
+fn products_vary_repetitions_first_and_then_the_last_path() {
     let sweep = sweep(
         "[sweep]\nrepetitions = 2\nflow.get.transport.ack_ratio = [1, 2]\nlink.cell.delay = ['5 ms', '1 s']\n",
     );
@@ -47,7 +47,7 @@ fn products_vary_the_last_path_first_and_repetitions_before_it() {
 }
 
 #[test]
-fn zips_vary_together_and_are_combined_with_others() {
+fn zips_vary_together_and_combine_with_other_paths() {
     let sweep = sweep(concat!(
         "[sweep]\nflow.get.transport.ack_ratio = [1, 2]\n",
         "[[sweep.zip]]\nlink.cell.delay = ['5 ms', '9 ms']\nlink.cell.queue = ['1 BDP', '2 BDP']\n",
@@ -100,7 +100,7 @@ fn ranges_have_steps_factors_and_counts() {
             "1 Mbit/s, 3.16228 Mbit/s, 10 Mbit/s",
         ),
         ("flow.get.transport.ack_ratio = { from = 1, to = 10, step = 3 }", "1, 4, 7, 10"),
-        // Whole numbers that are close together become one.
+        // Equal numbers after rounding become one.
         (
             "flow.get.transport.ack_ratio = { from = 1, to = 4, count = 7, scale = 'logarithmic' }",
             "1, 2, 3, 4",
@@ -117,7 +117,7 @@ fn ranges_have_steps_factors_and_counts() {
 }
 
 #[test]
-fn columns_are_numbers_with_their_unit_where_all_values_are() {
+fn columns_have_the_common_unit_of_all_values() {
     for (line, column) in [
         ("link.cell.delay = ['5 ms', '1 s']", "link.cell.delay_ms"),
         ("link.cell.forward.rate = ['5 Mbit/s']", "link.cell.forward.rate_mbps"),
@@ -131,7 +131,7 @@ fn columns_are_numbers_with_their_unit_where_all_values_are() {
     }
 }
 
-/// Settings and repetition of every run with its seed.
+/// The seeds of runs by settings and repetition.
 fn seeds(table: &str) -> BTreeMap<String, u64> {
     let sweep = sweep(table);
     let seed = |number| sweep.seed(&sweep.planned(number), sweep.base().seed);
@@ -139,7 +139,7 @@ fn seeds(table: &str) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn an_extended_sweep_leaves_the_seeds_of_its_runs_alone() {
+fn an_extended_sweep_keeps_the_seeds_of_its_runs() {
     let small = seeds(
         "[sweep]\nrepetitions = 2\nflow.get.transport.ack_ratio = [1, 4]\nlink.cell.delay = ['5 ms']\n",
     );
@@ -148,7 +148,7 @@ fn an_extended_sweep_leaves_the_seeds_of_its_runs_alone() {
         "flow.get.transport.ack_ratio = { from = 1, to = 5, step = 1 }\n",
     ));
     assert_eq!((small.len(), large.len()), (4, 30));
-    // The paths stand in another order there.
+    // The paths have another order there.
     for (run, seed) in &small {
         let [ratio, delay, _, repetition] = run.split(' ').collect::<Vec<_>>()[..] else { panic!("{run}") };
         assert_eq!(large.get(&format!("{delay} ms {ratio} {repetition}")), Some(seed), "{run}");
@@ -158,7 +158,7 @@ fn an_extended_sweep_leaves_the_seeds_of_its_runs_alone() {
 }
 
 #[test]
-fn paired_seeds_are_those_of_the_repetition_and_a_varied_seed_is_itself() {
+fn paired_seeds_depend_on_the_repetition_and_a_varied_seed_is_itself() {
     let paired = seeds("[sweep]\nrepetitions = 2\nseeds = 'paired'\nflow.get.transport.ack_ratio = [1, 4]\n");
     assert_eq!(paired["ack_ratio=1 #0"], paired["ack_ratio=4 #0"]);
     assert_ne!(paired["ack_ratio=1 #0"], paired["ack_ratio=1 #1"]);
@@ -171,14 +171,14 @@ fn paired_seeds_are_those_of_the_repetition_and_a_varied_seed_is_itself() {
 
 #[test]
 fn the_seed_of_a_run_never_changes_between_versions() {
-    // Whoever published a sweep gave its file: these numbers are part of the format.
+    // Published sweeps are files without seeds, so these numbers are part of the format.
     let seeds = seeds("[sweep]\nrepetitions = 1\nlink.cell.delay = ['5 ms']\n");
     let name = "sweep/link.cell.delay=5 ms/repetition=0";
     assert_eq!(seeds["delay=5 ms #0"], random::Stream::seed_for(7, name) >> 1);
 }
 
 #[test]
-fn a_document_without_a_sweep_is_one_run_of_its_own_seed() {
+fn a_document_without_a_sweep_is_one_run_with_its_own_seed() {
     let sweep = read(BASE).unwrap();
     assert_eq!(sweep.runs(), 1);
     assert_eq!(sweep.seed(&sweep.planned(0), 7), 7);
@@ -187,9 +187,9 @@ fn a_document_without_a_sweep_is_one_run_of_its_own_seed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Every combination and repetition comes exactly once, and no two runs have one seed.
+    /// Each combination and repetition occurs exactly once, and all seeds differ.
     #[test]
-    fn products_are_whole(a in 1usize..6, b in 1usize..6, zipped in 1usize..5, repetitions in 1u64..5) {
+    fn products_are_complete(a in 1usize..6, b in 1usize..6, zipped in 1usize..5, repetitions in 1u64..5) {
         let list = |count: usize, unit: &str| {
             (1..=count).map(|i| format!("'{i} {unit}'")).collect::<Vec<_>>().join(", ")
         };
@@ -208,7 +208,7 @@ proptest! {
         prop_assert!(seeds.iter().all(|seed| i64::try_from(*seed).is_ok()));
     }
 
-    /// A range begins with `from`, rises, and does not pass `to`.
+    /// A range starts with `from`, rises, and does not exceed `to`.
     #[test]
     fn ranges_rise_from_their_first_to_their_last_value(
         from in 1u64..1000, span in 1u64..100_000, count in 2usize..50, logarithmic in any::<bool>()

@@ -1,4 +1,4 @@
-//! Every option that takes a file, in every section: a changed file is another run, and goes with the run to other machines.
+//! All options with files: a changed file gives another run, and goes with the run to other machines.
 
 use super::bed::{BASE, folder};
 use congestion::{Controller, Setup};
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 
-/// Takes any file for a controller and a scheduler without options.
+/// Loads any file as a controller or a scheduler without options.
 struct AnyCode;
 
 impl Loader for AnyCode {
@@ -26,7 +26,7 @@ impl Loader for AnyCode {
     }
 }
 
-/// A value that names the file `file` somewhere, with what the file must hold, and the option that names it.
+/// A value that names the file `file`, with valid contents of the file, and the option that names it.
 #[derive(Clone)]
 struct Naming {
     value: String,
@@ -78,7 +78,7 @@ fn namings(kind: &Kind, rooms: &[Room], depth: usize) -> Vec<Naming> {
     }
 }
 
-/// Some value of an option that has to be given beside one that names a file.
+/// A valid value of a required option.
 fn least(parameter: &Parameter) -> String {
     match parameter.kind {
         Kind::Duration => "\"1 ms\"".to_owned(),
@@ -90,7 +90,7 @@ fn least(parameter: &Parameter) -> String {
     }
 }
 
-/// Where the options of a section stand in [`BASE`], and what else has to be said there.
+/// The places of a section's options in [`BASE`], with further changes that they need.
 fn places(section: &str) -> &'static [(&'static str, &'static [&'static str])] {
     match section {
         "scenario" => &[("", &[])],
@@ -103,7 +103,7 @@ fn places(section: &str) -> &'static [(&'static str, &'static [&'static str])] {
         "cross_traffic" => &[("cross_traffic.noise.", &[])],
         "node" => &[("node.middle.", &[])],
         "medium" => &[("medium.air.", &[]), ("medium.air.at.client.", &[])],
-        // What they admit names nothing but nodes, links and values.
+        // Their options name no files.
         "link" | "event" | "sweep" => &[],
         other => panic!("no place is known for the section {other}"),
     }
@@ -124,7 +124,7 @@ type = "shared"
 terminals = ["server", "client"]
 "#;
 
-/// The only run of a scenario, if it is not in the folder; it is taken for made.
+/// Orders the only run of a sweep, unless it is in the folder, and stores a result for it.
 fn order(sweep: &Sweep, runs: &Path) -> Option<lab::sweep::Order> {
     let mut session = Session::open(sweep, runs).unwrap();
     let order = session.order()?;
@@ -133,12 +133,12 @@ fn order(sweep: &Sweep, runs: &Path) -> Option<lab::sweep::Order> {
 }
 
 #[test]
-fn a_changed_file_is_another_run_and_goes_with_it() {
+fn a_changed_file_gives_another_run_and_goes_with_it() {
     set_loader(&AnyCode);
     let rooms = rooms();
     let rows = |name: &str| rooms.iter().find(|room| room.name == name).unwrap().rows.clone();
     let mut sections = rows("sections");
-    // The options of a medium stand in its table.
+    // The options of a medium are in its table.
     sections.extend(rows("media").into_iter().map(|row| Row { name: "medium", ..row }));
     let (beside, runs) = (folder("every-file"), folder("every-file-runs"));
     fs::create_dir_all(&beside).unwrap();
@@ -157,11 +157,12 @@ fn a_changed_file_is_another_run_and_goes_with_it() {
                         fs::write(beside.join("file.py"), contents).unwrap();
                         Sweep::parse(&text, &beside.join("a.toml"), &sets)
                     };
-                    // Not every application goes over every protocol, nor is it part of every other one.
+                    // Some applications do not support the protocol or a mix.
                     let Ok(first) = write(naming.contents) else { continue };
                     let file =
                         beside.join(if naming.option.ends_with(".source") { "file.py" } else { "file" });
-                    let ordered = order(&first, &runs).unwrap_or_else(|| panic!("{option}: it was there"));
+                    let ordered =
+                        order(&first, &runs).unwrap_or_else(|| panic!("{option}: it is in the folder"));
                     assert!(ordered.files.keys().any(|path| *path == file), "{option}: {:?}", ordered.files);
                     assert_eq!(order(&first, &runs), None, "{option}: the same run");
                     let changed = format!("{}\n", naming.contents);
@@ -174,7 +175,7 @@ fn a_changed_file_is_another_run_and_goes_with_it() {
             }
         }
     }
-    // Each option that takes a file takes it in some place: not every application goes over every protocol and into every other.
+    // Each option with a file works in some place.
     let last = |option: &String| option.rsplitn(3, ['.', ' ']).take(2).map(str::to_owned).collect::<Vec<_>>();
     let missing: BTreeSet<Vec<String>> =
         known.iter().map(last).filter(|option| !seen.iter().any(|seen| last(seen) == *option)).collect();

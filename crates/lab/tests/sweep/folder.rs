@@ -1,4 +1,4 @@
-//! The folder of a sweep: interrupted, extended, damaged, on one thread or two, it gives the same tables.
+//! The folder of a sweep, which gives the same tables after interruptions, extensions, or damage, and with any threads.
 
 use super::bed::{SWEEP, finish, folder, interrupt, sweep, tables};
 use lab::sweep::SweepError;
@@ -15,7 +15,7 @@ fn tables_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn a_sweep_interrupted_ten_times_gives_the_tables_of_one_that_was_not() {
+fn interruptions_do_not_affect_the_tables() {
     let sweep = sweep(SWEEP);
     let whole = tables(&mut finish(&sweep, &folder("whole"), 2));
     for seed in 0..3 {
@@ -25,7 +25,7 @@ fn a_sweep_interrupted_ten_times_gives_the_tables_of_one_that_was_not() {
         for _ in 0..10 {
             let result = interrupt(&sweep, &folder, 1 + stream.below(3) as usize, 1 + stream.below(2));
             assert!(matches!(result, Err(SweepError::Interrupted)), "24 runs are not done after 10 x 2");
-            // A machine that loses its power leaves a record half-written.
+            // A loss of power may cut off a record.
             let mut segments: Vec<_> =
                 fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
             segments.sort();
@@ -44,7 +44,7 @@ fn a_sweep_interrupted_ten_times_gives_the_tables_of_one_that_was_not() {
 }
 
 #[test]
-fn a_finished_sweep_runs_nothing_and_an_extended_one_what_is_new() {
+fn an_extended_sweep_makes_only_new_runs() {
     let folder = folder("extended");
     let small = sweep(&SWEEP.replace("repetitions = 4", "repetitions = 2").replace("[1, 4]", "[4]"));
     assert_eq!(finish(&small, &folder, 2).progress().reused, 0);
@@ -58,7 +58,7 @@ fn a_finished_sweep_runs_nothing_and_an_extended_one_what_is_new() {
 }
 
 #[test]
-fn damaged_records_are_run_again() {
+fn damaged_records_are_replaced() {
     let sweep = sweep(SWEEP);
     let folder = folder("damaged");
     let whole = tables(&mut finish(&sweep, &folder, 1));

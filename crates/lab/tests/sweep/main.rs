@@ -1,4 +1,4 @@
-//! Whole sweeps: their runs, their folder, their tables.
+//! Whole sweeps: their runs, folders and tables.
 
 mod bed;
 mod elsewhere;

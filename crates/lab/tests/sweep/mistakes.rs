@@ -1,11 +1,11 @@
-//! Mistakes in `[sweep]`, each with the one line that it gives.
+//! Mistakes in `[sweep]`, each with its error.
 
 use super::bed::{BASE, read};
 use lab::Scenario;
 use lab::sweep::Sweep;
 use std::path::Path;
 
-/// What stands after the scenario of the tests, from its line 17 on, and what it gives.
+/// Tables after the scenario of the tests, from line 16 on, with their errors.
 const MISTAKES: &[(&str, &str)] = &[
     (
         "[sweep]\nrepetitions = 0\n",
@@ -147,11 +147,11 @@ const MISTAKES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn every_mistake_is_one_line_that_says_where_and_what_would_be_right() {
+fn each_mistake_gives_its_error() {
     for (table, line) in MISTAKES {
         let text = format!("{BASE}{table}");
         assert_eq!(read(&text).err().as_deref(), Some(*line), "{table}");
-        // A single run of the file refuses it with the same words, as far as it looks: not at the scenario of each value.
+        // A single run gives the same error, except for mistakes in values, which it does not check.
         if let Err(error) = Scenario::parse(&text, Path::new("a.toml"), &[]) {
             assert_eq!(error.to_string(), *line, "{table}");
         }
@@ -159,7 +159,7 @@ fn every_mistake_is_one_line_that_says_where_and_what_would_be_right() {
 }
 
 #[test]
-fn a_change_of_what_is_varied_is_refused() {
+fn a_change_of_a_varied_path_is_refused() {
     let text = format!("{BASE}[sweep]\nlink.cell.delay = ['5 ms', '6 ms']\n");
     let parse = |set: &str| Sweep::parse(&text, Path::new("a.toml"), &[set.to_owned()]);
     assert_eq!(
@@ -168,7 +168,7 @@ fn a_change_of_what_is_varied_is_refused() {
     );
     assert_eq!(parse("sweep.link.cell.delay=['7 ms', '8 ms', '9 ms']").unwrap().runs(), 3);
     assert_eq!(parse("sweep.repetitions=4").unwrap().runs(), 8);
-    // A single run of the file has nothing varied in it.
+    // A single run varies nothing.
     let scenario = Scenario::parse(&text, Path::new("a.toml"), &["link.cell.delay=7 ms".to_owned()]).unwrap();
     assert!(scenario.to_toml().contains("7 ms"));
 }

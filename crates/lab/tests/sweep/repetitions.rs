@@ -1,4 +1,4 @@
-//! Repetitions that are all the same run: foreseen before they are run, and found afterwards.
+//! Repetitions that are equal because nothing is random, which a sweep predicts and detects.
 
 use super::bed::{BASE, finish, folder, sweep, sweep_of};
 use lab::sweep::Sweep;
@@ -8,14 +8,14 @@ use std::path::Path;
 
 const FOUR: &str = "[sweep]\nrepetitions = 4\nkeep = [\"stream\"]\nlink.cell.delay = [\"5 ms\", \"9 ms\"]\n";
 
-fn steady(more: &str) -> Sweep {
+fn without_loss(more: &str) -> Sweep {
     sweep_of(&format!("{}{more}", BASE.replace(", loss = \"2 %\"", "")))
 }
 
-/// Where nothing draws, each combination is one run over and over; where something does, it is not.
+/// Repetitions are equal if nothing draws.
 #[test]
 fn repetitions_without_chance_are_found() {
-    let same = steady(FOUR);
+    let same = without_loss(FOUR);
     assert!(!same.draws());
     let mut finished = finish(&same, &folder("identical"), 2);
     assert_eq!(finished.identical().unwrap(), 2);
@@ -24,19 +24,19 @@ fn repetitions_without_chance_are_found() {
     assert_eq!(finish(&different, &folder("different"), 2).identical().unwrap(), 0);
 }
 
-/// The prediction looks at every value; what comes out is counted by combination.
+/// The prediction considers each value, and equal repetitions count by combination.
 #[test]
 fn a_value_that_draws_is_enough() {
-    let some = steady("[sweep]\nrepetitions = 3\nlink.cell.forward.loss = [0.0, 0.05]\n");
+    let some = without_loss("[sweep]\nrepetitions = 3\nlink.cell.forward.loss = [0.0, 0.05]\n");
     assert!(some.draws());
     assert_eq!(finish(&some, &folder("some"), 2).identical().unwrap(), 1);
-    let once = steady("[sweep]\nlink.cell.delay = [\"5 ms\", \"9 ms\"]\n");
+    let once = without_loss("[sweep]\nlink.cell.delay = [\"5 ms\", \"9 ms\"]\n");
     assert_eq!(finish(&once, &folder("once"), 2).identical().unwrap(), 0);
 }
 
-/// Where a scenario says that nothing draws, its run is the same for all seeds. Each of these components is asked.
+/// A scenario without draws gives the same run for all seeds.
 #[test]
-fn what_draws_says_so() {
+fn components_that_draw_are_known() {
     const PAGE: &str = "{ type = \"page-streams\", page = { type = \"ns3\" } }";
     const MIX: &str = "{ type = \"mix\", parts = [{ type = \"bulk\", size = \"30 kB\" }, \
                        { type = \"messages\", source = \"mavlink\", direction = \"upload\" }] }";
@@ -80,11 +80,11 @@ fn what_draws_says_so() {
             outcome.summary.replacen(&format!("\"seed\": {seed}"), "", 1)
         };
         let same = (2..6).all(|seed| of_seed(1) == of_seed(seed));
-        assert!(same || expected, "{set}: seeds differ though nothing draws");
-        // A queue that may draw does so once it is long.
+        assert!(same || expected, "{set}: seeds matter, but nothing draws");
+        // A queue draws only when it is long.
         assert!(
             !same || !expected || set.contains("queue"),
-            "{set}: four other seeds give the same though something draws"
+            "{set}: something draws, but five seeds give equal runs"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What the tables of a sweep say, and what becomes of runs that fail.
+//! The tables of a sweep, and failed runs.
 
 use super::bed::{SWEEP, finish, folder, sweep};
 use lab::{Options, run};
@@ -14,7 +14,7 @@ fn numbers(data: &Data) -> Vec<f64> {
 }
 
 #[test]
-fn a_row_is_the_summary_of_the_run_that_its_scenario_gives_alone() {
+fn a_row_is_the_summary_of_a_single_run_of_its_scenario() {
     let mut finished = finish(&sweep(SWEEP), &folder("rows"), 2);
     let table = finished.runs(0, 100).unwrap();
     assert_eq!(table.rows(), 24);
@@ -35,8 +35,8 @@ fn a_row_is_the_summary_of_the_run_that_its_scenario_gives_alone() {
 }
 
 #[test]
-fn failed_runs_are_told_with_their_seeds_and_the_others_are_there() {
-    // A flow that begins after the end of its run is no scenario: one of four combinations.
+fn failed_runs_are_reported_with_their_seeds_beside_the_others() {
+    // A flow that starts after the end of its run is a mistake in one of four combinations.
     let table = "[sweep]\nduration = ['10 s', '1 s']\nflow.get.start = ['0 s', '5 s']\n";
     let sweep = sweep(table);
     let folder = folder("failed");
@@ -61,7 +61,7 @@ fn failed_runs_are_told_with_their_seeds_and_the_others_are_there() {
 }
 
 #[test]
-fn a_sweep_without_a_table_is_a_row_and_a_series_is_a_table_of_the_run() {
+fn a_sweep_without_axes_is_a_row_and_a_series_is_a_table_of_the_run() {
     let mut finished = finish(&sweep("[sweep]\nseries = ['queue']\n"), &folder("single"), 2);
     assert_eq!(finished.runs(0, 10).unwrap().rows(), 1);
     let (series, next) = finished.series(0, 1).unwrap();
@@ -82,7 +82,7 @@ fn a_sweep_without_a_table_is_a_row_and_a_series_is_a_table_of_the_run() {
     assert_eq!(sum(&numbers(&series.column("value").unwrap().data)), expected);
 }
 
-/// The rows of a kept table are those of the runs, each with its number; a run that failed has none.
+/// A kept table has the rows of all runs, with the numbers of the runs.
 #[test]
 fn kept_tables_are_those_of_the_runs() {
     let table = "[sweep]\nkeep = ['stream', 'drop', 'stream']\nrepetitions = 3\n";
@@ -115,9 +115,9 @@ fn kept_tables_are_those_of_the_runs() {
         assert_eq!((all.rows(), next, &all.columns[0].data), (row, 3, &Data::I64(runs)));
         assert!(row > 0, "{name}");
     }
-    // What is not kept has no columns.
+    // A table that is not kept has only the column `run`.
     assert_eq!(finished.kept("packet", 0, 9).unwrap().0.columns.len(), 1);
-    // Another choice is another run.
+    // Another list of tables makes another run.
     let more = finish(&sweep("[sweep]\nkeep = ['stream']\nrepetitions = 3\n"), &folder("kept-more"), 1);
     assert_eq!(more.progress().reused, 0);
     let again = finish(&sweep(table), &super::bed::folder_of("kept"), 1);
