@@ -1,10 +1,10 @@
-//! Who takes part in a scenario, as far as events name them.
+//! The nodes, interfaces and flows that events name.
 
 use super::Misfit;
 use network::{NodeId, Port};
 use units::parameter::Arguments;
 
-/// Who takes part.
+/// The nodes and flows of a scenario that events name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cast {
     pub nodes: Vec<CastNode>,
@@ -15,11 +15,11 @@ pub(crate) struct Cast {
 #[derive(Debug, Clone)]
 pub(crate) struct CastNode {
     pub name: String,
-    /// The word for what it is.
+    /// The name of its kind.
     pub kind: &'static str,
-    /// Whether it has a memory that it can lose.
+    /// Whether it has a state to forget.
     pub remembers: bool,
-    /// The links and media that its ports lead to, in the order of the ports.
+    /// The names of its links and media, in the order of its ports.
     pub interfaces: Vec<String>,
 }
 
@@ -27,13 +27,13 @@ pub(crate) struct CastNode {
 #[derive(Debug, Clone)]
 pub(crate) struct CastFlow {
     pub name: String,
-    /// The place of its client among the nodes.
+    /// The number of its client's node.
     pub client: usize,
-    /// Why its client cannot migrate, if it cannot, and what is expected.
+    /// The reason why its client cannot migrate, if there is one, and what is expected.
     pub stays: Option<&'static str>,
 }
 
-/// How many names an error lists.
+/// The maximum number of names in an error.
 const LISTED: usize = 20;
 
 impl Cast {
@@ -46,7 +46,7 @@ impl Cast {
         Ok((NodeId(at as u32), &self.nodes[at]))
     }
 
-    /// The port of a node that leads to the carrier that the option `interface` names.
+    /// The port of a node to the link or medium that the option `interface` names.
     pub(crate) fn port(&self, node: NodeId, arguments: &Arguments) -> Result<Port, Misfit> {
         let name = arguments.text("interface");
         let node = &self.nodes[node.0 as usize];
@@ -70,7 +70,7 @@ impl Cast {
     }
 }
 
-/// What is wrong with a name that nothing has.
+/// The error of an unknown name.
 fn unknown(what: &str, name: &str, names: &[&str]) -> String {
     let near = crate::nearest::nearest(name, names.iter().copied())
         .map_or_else(String::new, |near| format!(" (did you mean {near:?}?)"));

@@ -1,4 +1,4 @@
-//! A node loses its memory.
+//! A node forgets its state.
 
 use super::{Cast, Kind, Misfit, Stage};
 use units::parameter::{Arguments, Default, Kind as Of, Parameter, Row};

@@ -1,4 +1,4 @@
-//! An interface of a node goes down, or comes up again.
+//! An interface of a node goes down or up.
 
 use super::{Cast, Kind, Misfit, Stage};
 use network::{NodeId, Port};

@@ -1,4 +1,4 @@
-//! A client moves to another of its interfaces (RFC 9000 section 9).
+//! A client migrates to another of its interfaces (RFC 9000 section 9).
 
 use super::{Cast, CastFlow, Kind, Misfit, Stage};
 use network::{MAX_ADDRESSED_PORTS, NodeId, Port};

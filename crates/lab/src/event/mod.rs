@@ -1,7 +1,6 @@
-//! What happens at a given time and is nobody's own course: `[[event]]` in a scenario.
+//! Events at given times: `[[event]]` in a scenario.
 //!
-//! An event acts on the world when its time has come, after everything else that happens at that instant; several at one
-//! instant act in the order of the scenario.
+//! An event acts after everything else at its time. Events at the same time act in the order of the scenario.
 
 mod cast;
 mod forget;
@@ -16,42 +15,42 @@ use quic::{MigrateError, Migration};
 use units::parameter::{Arguments, Component, Room, Row};
 use units::{Duration, Time};
 
-/// An option, and what is wrong with its value.
+/// An invalid option and a description.
 pub(crate) type Misfit = (&'static str, String);
 
-/// Something that happens at a given time.
+/// An event at a given time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// When, before the end of the run.
+    /// Its time, before the end of the run.
     pub at: Duration,
-    /// What: a component of the room `events`.
+    /// Its kind: a component of the room `events`.
     pub kind: Component,
 }
 
-/// What there is to know of a kind of event.
+/// A kind of event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kind {
-    /// Whether it can happen: its nodes, interfaces and flows are there.
+    /// Checks that its nodes, interfaces and flows exist and support it.
     pub check: fn(&Arguments, &Cast) -> Result<(), Misfit>,
-    /// The flow that it brings to a port of its client's node, if it does that.
+    /// The flow that it moves to a port of its client's node, if it moves one.
     pub moves: fn(&Arguments, &Cast) -> Option<(usize, Port)>,
-    /// Lets it happen.
+    /// Executes it.
     pub act: fn(&Arguments, &mut Stage<'_>) -> Result<(), String>,
 }
 
-/// What an event acts on.
+/// The objects of an event.
 pub(crate) struct Stage<'w> {
     pub world: &'w mut dyn Acts,
     pub cast: &'w Cast,
 }
 
-/// What events can do to a world.
+/// The actions of events on a world.
 pub(crate) trait Acts {
-    /// Takes a port down, or up again.
+    /// Sets a port up or down.
     fn set_port(&mut self, node: NodeId, port: Port, up: bool);
-    /// Has the client of a flow, at this node, send from the address of a port.
+    /// Makes the client of a flow, at this node, send from the address of a port.
     fn migrate(&mut self, node: NodeId, flow: usize, port: Port, how: Migration) -> Result<(), MigrateError>;
-    /// Has a node lose its memory.
+    /// Makes a node forget its state.
     fn forget(&mut self, node: NodeId);
 }
 
@@ -61,7 +60,7 @@ pub(crate) static EVENTS: &[Row<Kind>] = &[interface::DOWN, interface::UP, migra
 /// The name of the room.
 pub(crate) const ROOM: &str = "events";
 
-/// The events as scenarios and `quiclab list` see them.
+/// The room of events.
 pub(crate) fn room() -> Room {
     Room::of(ROOM, "what happens at a given time", EVENTS, None)
 }
@@ -70,41 +69,41 @@ fn kind(event: &Event) -> Option<&'static Kind> {
     EVENTS.iter().find(|row| row.name == event.kind.name).map(|row| &row.build)
 }
 
-/// Whether an event can happen with this cast.
+/// Checks that an event is possible in a scenario.
 pub(crate) fn check(event: &Event, cast: &Cast) -> Result<(), Misfit> {
     kind(event).map_or(Ok(()), |kind| (kind.check)(&event.kind.arguments, cast))
 }
 
-/// The ports that a flow is moved to by events.
+/// The ports to which events move a flow.
 pub(crate) fn ports_of(events: &[Event], cast: &Cast, flow: usize) -> Vec<Port> {
     let moved = events.iter().filter_map(|event| (kind(event)?.moves)(&event.kind.arguments, cast));
     moved.filter(|(moved, _)| *moved == flow).map(|(_, port)| port).collect()
 }
 
-/// The events of a run that have not happened yet.
+/// The future events of a run.
 pub(crate) struct Agenda {
     cast: Cast,
-    /// The events with their numbers in the scenario, by time, the next one last.
+    /// The events with their numbers in the scenario, in reverse order of time.
     left: Vec<(usize, Event)>,
 }
 
 impl Agenda {
-    /// `cast` is asked only if there are events.
+    /// Creates an agenda. `cast` is called only if there are events.
     pub(crate) fn new(events: &[Event], cast: impl FnOnce() -> Cast) -> Agenda {
         let mut left: Vec<(usize, Event)> = events.iter().cloned().enumerate().collect();
-        // Stable, so that those of one instant stay in order; then turned round.
+        // The sort is stable, so that events at the same time stay in order.
         left.sort_by_key(|(_, event)| event.at);
         left.reverse();
         let cast = if left.is_empty() { Cast::default() } else { cast() };
         Agenda { cast, left }
     }
 
-    /// When the next one happens.
+    /// The time of the next event.
     pub(crate) fn next_at(&self) -> Time {
         self.left.last().map_or(Time::NEVER, |(_, event)| Time::ZERO + event.at)
     }
 
-    /// Lets everything happen that is due.
+    /// Executes all events that are due.
     pub(crate) fn act(&mut self, now: Time, world: &mut dyn Acts) -> Result<(), RunError> {
         while self.next_at() <= now {
             let Some((number, event)) = self.left.pop() else { break };

@@ -1,4 +1,4 @@
-//! A scenario in words, for people: what `quiclab check` prints.
+//! Describes a scenario for people, as `quiclab check` prints it.
 
 use super::model::{Attachment, CrossTraffic, Flow, IpVersion, Medium, NodeKind, Scenario};
 use network::queue::{Bound, Setup};
@@ -7,16 +7,16 @@ use random::Stream;
 use units::parameter::{Arguments, Component, Limit, Value};
 use units::{Duration, Rate, Size};
 
-/// How many links and flows are described one by one.
+/// The maximum number of links and flows that are described one by one.
 const SHOWN: usize = 100;
 
-/// What the subject of a line ends with that says what will not be as it may be thought.
+/// The end of the subject of a warning.
 const WARNING: &str = ", warning";
 
-/// What a scenario is: pairs of a subject, each another one, and what there is to say about it, in a fixed order.
+/// Describes a scenario by pairs of distinct subjects and their descriptions, in a fixed order.
 ///
-/// Base RTTs are propagation delays alone, without transmission, jitter and queues. The rate of a link that changes
-/// over time is its mean. A subject that ends with ", warning" says what is allowed and may not be meant.
+/// Base RTTs are propagation delays without transmission, jitter and queues. The rate of a link that changes over time is its
+/// mean. A subject that ends with ", warning" is about something valid that may not be intended.
 pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
     let mut lines = vec![
         ("scenario".to_owned(), scenario.name.clone()),
@@ -50,7 +50,7 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
             lines.push((format!("node {}", node.name), format!("{}{}", kind.name, options(kind))));
         }
     }
-    // A scenario that was read has one.
+    // A scenario that was read always has a valid topology.
     let topology = scenario.topology().unwrap_or_default();
     for flow in scenario.flows.iter().take(SHOWN) {
         lines.extend(describe_flow(scenario, &topology, flow));
@@ -110,8 +110,8 @@ fn setup(values: &Arguments, round_trip: Duration) -> Setup<'static> {
     Setup { rate: mean_rate(values), round_trip, mtu: values.integer("mtu") as u32, flows: &[] }
 }
 
-/// The trap of a queue whose limit, by default, is the BDP of its own link: where that link has hardly any delay, one
-/// packet is all that fits.
+/// A warning about a queue whose limit is a multiple of the BDP of its own link. If that link has hardly any delay, only one
+/// packet fits.
 fn queue_words(values: &Arguments, round_trip: Duration) -> Option<String> {
     let (queue, setup) = (values.component("queue"), setup(values, round_trip));
     let limit = queue.arguments.0.iter().find_map(|(name, value)| match value {
@@ -133,7 +133,7 @@ fn rate_words(values: &Arguments) -> String {
     if rate.arguments.0.iter().any(|(_, value)| *value == Value::Rate(mean)) {
         return format!("{} {mean}", rate.name);
     }
-    // A file, a model, and where in it a run begins.
+    // A file or model, and the offset in it.
     let of = rate.arguments.0.iter().filter_map(|(name, value)| match value {
         Value::File(_) | Value::Text(_) => Some(format!(" {}", short(value))),
         Value::Component(component) if !component.is_none() => {
@@ -147,9 +147,9 @@ fn rate_words(values: &Arguments) -> String {
 }
 
 fn server(values: &Arguments) -> Option<network::rate::Server> {
-    // A medium need not have this option.
+    // Some media do not have this option.
     let Some(Value::Component(rate)) = values.get("rate") else { return None };
-    // The reader saw to it that it can be built.
+    // The reader has checked that it can be built.
     network::rate::build(rate.name, &rate.arguments, Stream::new(0, "describe")).ok()
 }
 
@@ -158,7 +158,7 @@ fn mean_rate(values: &Arguments) -> Option<Rate> {
     server(values).and_then(|server| server.mean_rate())
 }
 
-/// A limit, and what it comes to in bytes where it does not say that itself.
+/// A limit, with its value in bytes if it has another unit.
 fn limit_words(limit: Limit, setup: Setup) -> String {
     if matches!(limit, Limit::Unlimited | Limit::Packets(_) | Limit::Bytes(_)) {
         return limit.to_string();
@@ -193,7 +193,7 @@ fn rounded(rate: Rate) -> String {
     Rate::from_bits_per_sec((bits + step / 2) / step * step).to_string()
 }
 
-/// How many nodes, links and media there are.
+/// The numbers of nodes, links and media.
 fn network_words(scenario: &Scenario) -> String {
     let mut words = vec![count(scenario.nodes.len(), "node")];
     match (scenario.links.len(), scenario.media.len()) {
@@ -208,7 +208,7 @@ fn media_words(media: usize) -> String {
     format!("{media} {}", if media == 1 { "medium" } else { "media" })
 }
 
-/// What a medium is, and what each attachment has of its own.
+/// Describes a medium, and the own options of its attachments.
 fn describe_medium(scenario: &Scenario, medium: &Medium) -> Vec<(String, String)> {
     let name = |attachment: &Attachment| scenario.nodes[attachment.node].name.clone();
     let subject = format!("medium {}", medium.name);
@@ -252,7 +252,7 @@ fn span(start: Duration, stop: Option<Duration>) -> String {
     stop.map_or_else(|| format!("from {start}"), |stop| format!("from {start} to {stop}"))
 }
 
-/// What the application is, the paths of both directions, and what will not fit.
+/// Describes the application of a flow, the paths in both directions, and packets that are too large.
 fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(String, String)> {
     let name = |node: usize| scenario.nodes[node].name.as_str();
     let subject = format!("flow {}", flow.name);
@@ -298,7 +298,7 @@ fn path_words((scenario, topology): (&Scenario, &Topology), path: &[usize], rtt:
     }
 }
 
-/// What becomes of the size of packets that a carrier of the way would drop for it.
+/// A warning about packets that are larger than the MTU of the path.
 fn mtu_words<'a>(
     (scenario, topology): (&Scenario, &Topology),
     flow: &Flow,
