@@ -1,27 +1,26 @@
 //! The tables of a scenario file, and their options as rows.
 
-use units::parameter::{Default, Kind, Parameter, Room, Row};
+use units::parameter::{Kind, Parameter, Room, Row};
 
 /// The options at the top of a scenario.
 pub(super) static TOP: &[Parameter] = &[
-    Parameter {
-        name: "name",
-        kind: Kind::Text,
-        default: Default::Absent,
-        about: "name of the run's folder: letters, digits, - _ . (default: the name of the file)",
-    },
-    Parameter {
-        name: "seed",
-        kind: Kind::Integer(0, i64::MAX as u64),
-        default: Default::Is("1"),
-        about: "seed of all random streams: equal seeds give equal bytes",
-    },
-    Parameter {
-        name: "duration",
-        kind: Kind::Duration,
-        default: Default::Is("\"60 s\""),
-        about: "the run ends then at the latest, in virtual time; above zero",
-    },
+    Parameter::optional(
+        "name",
+        Kind::Text,
+        "name of the run's folder: letters, digits, - _ . (default: the name of the file)",
+    ),
+    Parameter::with_default(
+        "seed",
+        Kind::Integer(0, i64::MAX as u64),
+        "1",
+        "seed of all random streams: equal seeds give equal bytes",
+    ),
+    Parameter::with_default(
+        "duration",
+        Kind::Duration,
+        "\"60 s\"",
+        "the run ends then at the latest, in virtual time; above zero",
+    ),
 ];
 
 /// The names of tables, except that of all packets.
@@ -30,44 +29,37 @@ const TABLES: &[&str] =
 
 /// The options of `[record]`.
 pub static RECORD: &[Parameter] = &[
-    Parameter {
-        name: "tables",
-        kind: Kind::List(&Kind::Choice(TABLES)),
-        default: Default::Is(
-            r#"["connection", "loss", "event", "stream", "message", "object", "queue", "drop", "rate", "node"]"#,
-        ),
-        about: "tables that are kept",
-    },
-    Parameter {
-        name: "packets",
-        kind: Kind::Flag,
-        default: Default::Is("false"),
-        about: "whether the table of all packets is kept too",
-    },
-    Parameter {
-        name: "queue_delay",
-        kind: Kind::Flag,
-        default: Default::Is("false"),
-        about: "whether the summary has mean and quantiles of the delay in each queue",
-    },
-    Parameter {
-        name: "bin",
-        kind: Kind::Duration,
-        default: Default::Is("\"100 ms\""),
-        about: "width of the bins of table rate; above zero",
-    },
-    Parameter {
-        name: "rows",
-        kind: Kind::Integer(1, 1 << 31),
-        default: Default::Is("20000000"),
-        about: "most rows of a table: beyond, series are thinned and lists end",
-    },
-    Parameter {
-        name: "qlog_schema",
-        kind: Kind::Choice(&["current", "0.3"]),
-        default: Default::Is("\"current\""),
-        about: "schema of qlog files: the current drafts, or 0.3 for viewers that read no other",
-    },
+    Parameter::with_default(
+        "tables",
+        Kind::List(&Kind::Choice(TABLES)),
+        r#"["connection", "loss", "event", "stream", "message", "object", "queue", "drop", "rate", "node"]"#,
+        "tables that are kept",
+    ),
+    Parameter::with_default("packets", Kind::Flag, "false", "whether the table of all packets is kept too"),
+    Parameter::with_default(
+        "queue_delay",
+        Kind::Flag,
+        "false",
+        "whether the summary has mean and quantiles of the delay in each queue",
+    ),
+    Parameter::with_default(
+        "bin",
+        Kind::Duration,
+        "\"100 ms\"",
+        "width of the bins of table rate; above zero",
+    ),
+    Parameter::with_default(
+        "rows",
+        Kind::Integer(1, 1 << 31),
+        "20000000",
+        "most rows of a table: beyond, series are thinned and lists end",
+    ),
+    Parameter::with_default(
+        "qlog_schema",
+        Kind::Choice(&["current", "0.3"]),
+        "\"current\"",
+        "schema of qlog files: the current drafts, or 0.3 for viewers that read no other",
+    ),
 ];
 
 /// The keys of the table of a sweep, and of the array of tables in it.
@@ -76,30 +68,30 @@ pub(super) const ZIP: &str = "zip";
 
 /// The options of `[sweep]`, beside the paths that it varies.
 pub(super) static SWEEP: &[Parameter] = &[
-    Parameter {
-        name: "repetitions",
-        kind: Kind::Integer(1, 1_000_000),
-        default: Default::Is("1"),
-        about: "how often each combination of values is run, with seeds of its own",
-    },
-    Parameter {
-        name: "seeds",
-        kind: Kind::Choice(&["independent", "paired"]),
-        default: Default::Is("\"independent\""),
-        about: "seeds of each combination, or the same ones for all (common random numbers)",
-    },
-    Parameter {
-        name: "series",
-        kind: Kind::List(&Kind::Choice(&["connection", "gauge", "queue", "rate"])),
-        default: Default::Is("[]"),
-        about: "tables of each run whose time series are kept",
-    },
-    Parameter {
-        name: "keep",
-        kind: Kind::List(&Kind::Choice(TABLES)),
-        default: Default::Is("[]"),
-        about: "tables of each run that are kept whole, of those that record.tables names",
-    },
+    Parameter::with_default(
+        "repetitions",
+        Kind::Integer(1, 1_000_000),
+        "1",
+        "how often each combination of values is run, with seeds of its own",
+    ),
+    Parameter::with_default(
+        "seeds",
+        Kind::Choice(&["independent", "paired"]),
+        "\"independent\"",
+        "seeds of each combination, or the same ones for all (common random numbers)",
+    ),
+    Parameter::with_default(
+        "series",
+        Kind::List(&Kind::Choice(&["connection", "gauge", "queue", "rate"])),
+        "[]",
+        "tables of each run whose time series are kept",
+    ),
+    Parameter::with_default(
+        "keep",
+        Kind::List(&Kind::Choice(TABLES)),
+        "[]",
+        "tables of each run that are kept whole, of those that record.tables names",
+    ),
 ];
 
 /// The name of the room of kinds of nodes.
@@ -107,36 +99,24 @@ pub(super) const KINDS: &str = "kinds";
 
 /// The options of `[[node]]`.
 pub(super) static NODE: &[Parameter] = &[
-    Parameter { name: "name", kind: Kind::Text, default: Default::Required, about: "name of the node" },
-    Parameter {
-        name: "kind",
-        kind: Kind::Component(KINDS),
-        default: Default::Absent,
-        about: "host, router or a middlebox (default: host where a flow begins or ends, router elsewhere)",
-    },
-    Parameter {
-        name: "stack",
-        kind: Kind::Choice(&["quiclab", "quinn"]),
-        default: Default::Absent,
-        about: "of a host: whose QUIC endpoints it has; quinn: those of quinn-proto, in builds with the feature `quinn` (default: quiclab)",
-    },
+    Parameter::required("name", Kind::Text, "name of the node"),
+    Parameter::optional(
+        "kind",
+        Kind::Component(KINDS),
+        "host, router or a middlebox (default: host where a flow begins or ends, router elsewhere)",
+    ),
+    Parameter::optional(
+        "stack",
+        Kind::Choice(&["quiclab", "quinn"]),
+        "of a host: whose QUIC endpoints it has; quinn: those of quinn-proto, in builds with the feature `quinn` (default: quiclab)",
+    ),
 ];
 
 /// The options of `[[link]]`, beside those of its directions.
 pub(super) static LINK: &[Parameter] = &[
-    Parameter { name: "name", kind: Kind::Text, default: Default::Required, about: "name of the link" },
-    Parameter {
-        name: "from",
-        kind: Kind::Text,
-        default: Default::Required,
-        about: "node where the forward direction begins",
-    },
-    Parameter {
-        name: "to",
-        kind: Kind::Text,
-        default: Default::Required,
-        about: "node where the forward direction ends",
-    },
+    Parameter::required("name", Kind::Text, "name of the link"),
+    Parameter::required("from", Kind::Text, "node where the forward direction begins"),
+    Parameter::required("to", Kind::Text, "node where the forward direction ends"),
 ];
 /// The keys of tables in `[[link]]` with options of one direction, or of both.
 pub(super) const FORWARD: &str = "forward";
@@ -145,92 +125,71 @@ pub(super) const BOTH: &str = "both";
 
 /// The options of `[[medium]]`, beside those of its type and of attachments.
 pub(super) static MEDIUM: &[Parameter] = &[
-    Parameter { name: "name", kind: Kind::Text, default: Default::Required, about: "name of the medium" },
-    Parameter {
-        name: "type",
-        kind: Kind::Text,
-        default: Default::Required,
-        about: "which medium it is: see `quiclab list media`; its options stand here too",
-    },
-    Parameter {
-        name: "station",
-        kind: Kind::Text,
-        default: Default::Absent,
-        about: "node that all terminals talk to; without one each talks to each",
-    },
-    Parameter {
-        name: "terminals",
-        kind: Kind::List(&Kind::Text),
-        default: Default::Required,
-        about: "nodes that are attached; [medium.at.NODE] has options of one of them",
-    },
+    Parameter::required("name", Kind::Text, "name of the medium"),
+    Parameter::required(
+        "type",
+        Kind::Text,
+        "which medium it is: see `quiclab list media`; its options stand here too",
+    ),
+    Parameter::optional(
+        "station",
+        Kind::Text,
+        "node that all terminals talk to; without one each talks to each",
+    ),
+    Parameter::required(
+        "terminals",
+        Kind::List(&Kind::Text),
+        "nodes that are attached; [medium.at.NODE] has options of one of them",
+    ),
 ];
 /// The key of the table in `[[medium]]` with tables of options of single attachments.
 pub(super) const AT: &str = "at";
 
 /// The options of `[[flow]]`, beside its `transport` or `tcp`.
 pub(super) static FLOW: &[Parameter] = &[
-    Parameter { name: "name", kind: Kind::Text, default: Default::Required, about: "name of the flow" },
-    Parameter {
-        name: "client",
-        kind: Kind::Text,
-        default: Default::Required,
-        about: "node that opens the connection",
-    },
-    Parameter {
-        name: "server",
-        kind: Kind::Text,
-        default: Default::Required,
-        about: "node that accepts the connection",
-    },
-    Parameter {
-        name: "protocol",
-        kind: Kind::Choice(&["quic", "tcp"]),
-        default: Default::Is("\"quic\""),
-        about: "what it goes over; tcp: a connection for each stream, with the options of [tcp] and [flow.tcp]",
-    },
-    Parameter {
-        name: "application",
-        kind: Kind::Component("applications"),
-        default: Default::Required,
-        about: "what is transferred",
-    },
-    Parameter {
-        name: "port",
-        kind: Kind::Integer(1, 65_535),
-        default: Default::Absent,
-        about: "server's port; flows over QUIC to one port of a node share its endpoint (default: a port of its own)",
-    },
-    Parameter {
-        name: "early_data",
-        kind: Kind::Flag,
-        default: Default::Is("false"),
-        about: "whether the client sends in 0-RTT packets where it resumes a session (RFC 9001 section 4.6)",
-    },
-    Parameter {
-        name: "after",
-        kind: Kind::Text,
-        default: Default::Absent,
-        about: "flow that must be over, with all its visits, before this one starts; `start` counts from then",
-    },
-    Parameter {
-        name: "visits",
-        kind: Kind::List(&Kind::Component("visits")),
-        default: Default::Is("[]"),
-        about: "when the client comes back, with a new connection to the same port",
-    },
-    Parameter {
-        name: "start",
-        kind: Kind::Duration,
-        default: Default::Is("\"0 s\""),
-        about: "when the connection is opened; before the end of the run",
-    },
-    Parameter {
-        name: "stop",
-        kind: Kind::Duration,
-        default: Default::Absent,
-        about: "when the client closes the connection, if it is not over before; after start",
-    },
+    Parameter::required("name", Kind::Text, "name of the flow"),
+    Parameter::required("client", Kind::Text, "node that opens the connection"),
+    Parameter::required("server", Kind::Text, "node that accepts the connection"),
+    Parameter::with_default(
+        "protocol",
+        Kind::Choice(&["quic", "tcp"]),
+        "\"quic\"",
+        "what it goes over; tcp: a connection for each stream, with the options of [tcp] and [flow.tcp]",
+    ),
+    Parameter::required("application", Kind::Component("applications"), "what is transferred"),
+    Parameter::optional(
+        "port",
+        Kind::Integer(1, 65_535),
+        "server's port; flows over QUIC to one port of a node share its endpoint (default: a port of its own)",
+    ),
+    Parameter::with_default(
+        "early_data",
+        Kind::Flag,
+        "false",
+        "whether the client sends in 0-RTT packets where it resumes a session (RFC 9001 section 4.6)",
+    ),
+    Parameter::optional(
+        "after",
+        Kind::Text,
+        "flow that must be over, with all its visits, before this one starts; `start` counts from then",
+    ),
+    Parameter::with_default(
+        "visits",
+        Kind::List(&Kind::Component("visits")),
+        "[]",
+        "when the client comes back, with a new connection to the same port",
+    ),
+    Parameter::with_default(
+        "start",
+        Kind::Duration,
+        "\"0 s\"",
+        "when the connection is opened; before the end of the run",
+    ),
+    Parameter::optional(
+        "stop",
+        Kind::Duration,
+        "when the client closes the connection, if it is not over before; after start",
+    ),
     IP,
 ];
 /// A visit of a flow: the only row of its room.
@@ -238,18 +197,16 @@ pub(super) static VISITS: &[Row<()>] = &[Row {
     name: "visit",
     about: "a connection of a flow behind its first one, with what the client has learned before",
     parameters: &[
-        Parameter {
-            name: "at",
-            kind: Kind::Duration,
-            default: Default::Required,
-            about: "when the connection is opened; after the visit before it, before the end of the run",
-        },
-        Parameter {
-            name: "application",
-            kind: Kind::Component("applications"),
-            default: Default::Absent,
-            about: "what is transferred (default: what the flow transfers)",
-        },
+        Parameter::required(
+            "at",
+            Kind::Duration,
+            "when the connection is opened; after the visit before it, before the end of the run",
+        ),
+        Parameter::optional(
+            "application",
+            Kind::Component("applications"),
+            "what is transferred (default: what the flow transfers)",
+        ),
     ],
     build: (),
 }];
@@ -259,65 +216,29 @@ pub(super) fn visits() -> Room {
     Room::of("visits", "when the client of a flow comes back", VISITS, None)
 }
 
-const IP: Parameter = Parameter {
-    name: "ip",
-    kind: Kind::Choice(&["4", "6"]),
-    default: Default::Is("4"),
-    about: "version of IP",
-};
+const IP: Parameter = Parameter::with_default("ip", Kind::Choice(&["4", "6"]), "4", "version of IP");
 
 /// The key of the array of tables of cross traffic.
 pub(super) const CROSS_TRAFFIC_TABLE: &str = "cross_traffic";
 
 /// The options of `[[cross_traffic]]`.
 pub(super) static CROSS_TRAFFIC: &[Parameter] = &[
-    Parameter {
-        name: "name",
-        kind: Kind::Text,
-        default: Default::Required,
-        about: "name of the cross traffic",
-    },
-    Parameter { name: "from", kind: Kind::Text, default: Default::Required, about: "node that sends" },
-    Parameter {
-        name: "to",
-        kind: Kind::Text,
-        default: Default::Required,
-        about: "node that the datagrams go to, which takes no notice of them",
-    },
-    Parameter {
-        name: "source",
-        kind: Kind::Component("sources"),
-        default: Default::Required,
-        about: "when datagrams leave and how large they are",
-    },
-    Parameter {
-        name: "start",
-        kind: Kind::Duration,
-        default: Default::Is("\"0 s\""),
-        about: "when it begins; before the end of the run",
-    },
-    Parameter {
-        name: "stop",
-        kind: Kind::Duration,
-        default: Default::Absent,
-        about: "when it ends; after start (default: with the run)",
-    },
+    Parameter::required("name", Kind::Text, "name of the cross traffic"),
+    Parameter::required("from", Kind::Text, "node that sends"),
+    Parameter::required("to", Kind::Text, "node that the datagrams go to, which takes no notice of them"),
+    Parameter::required("source", Kind::Component("sources"), "when datagrams leave and how large they are"),
+    Parameter::with_default("start", Kind::Duration, "\"0 s\"", "when it begins; before the end of the run"),
+    Parameter::optional("stop", Kind::Duration, "when it ends; after start (default: with the run)"),
     IP,
 ];
 /// The options of `[[event]]`, beside those of its type.
 pub(super) static EVENT: &[Parameter] = &[
-    Parameter {
-        name: "at",
-        kind: Kind::Duration,
-        default: Default::Required,
-        about: "when it happens; before the end of the run",
-    },
-    Parameter {
-        name: "type",
-        kind: Kind::Text,
-        default: Default::Required,
-        about: "what happens: see `quiclab list events`; its options stand here too",
-    },
+    Parameter::required("at", Kind::Duration, "when it happens; before the end of the run"),
+    Parameter::required(
+        "type",
+        Kind::Text,
+        "what happens: see `quiclab list events`; its options stand here too",
+    ),
 ];
 
 pub(super) const RECORD_TABLE: &str = "record";

@@ -69,6 +69,28 @@ pub struct Parameter {
     pub about: &'static str,
 }
 
+impl Parameter {
+    /// An option that every scenario must set.
+    pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+        Parameter { name, kind, default: Default::Required, about }
+    }
+
+    /// An option that has no value if the scenario does not set it.
+    pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+        Parameter { name, kind, default: Default::Absent, about }
+    }
+
+    /// An option with a default, written as in a scenario file.
+    pub const fn with_default(
+        name: &'static str,
+        kind: Kind,
+        default: &'static str,
+        about: &'static str,
+    ) -> Parameter {
+        Parameter { name, kind, default: Default::Is(default), about }
+    }
+}
+
 /// One component: a row of its room's table. `B` is the type of its constructor.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<B: 'static> {
