@@ -12,6 +12,7 @@ use wire::Side;
 pub(crate) struct Finished {
     pub seed: u64,
     pub end: Time,
+    /// The reports of all ends, by flow and side.
     pub reports: Vec<EndReport>,
     /// The sent datagrams of each sender of cross traffic, and the bytes of their payloads.
     pub crossing: Vec<(u64, u64)>,
@@ -63,9 +64,11 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     root.insert("duration_s".into(), rounded(finished.end.as_secs_f64()));
     let context = Context { scenario, finished, topology: scenario.topology().ok() };
     let connections = (0..scenario.flows.len()).map(|i| {
-        let ends = [Side::Client, Side::Server]
-            .map(|side| finished.reports.iter().find(|report| report.flow == i && report.side == side));
-        connection(&context, i, ends)
+        let report = |side| {
+            let at = finished.reports.binary_search_by_key(&(i, side), |report| (report.flow, report.side));
+            at.ok().map(|at| &finished.reports[at])
+        };
+        connection(&context, i, [Side::Client, Side::Server].map(report))
     });
     root.insert("connections".into(), Value::Array(connections.collect()));
     if !finished.crossing.is_empty() {
