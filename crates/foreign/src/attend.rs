@@ -14,7 +14,7 @@ impl transport::Connection for Connection {
         }
         self.events.pop_front()
     }
-    fn tell(&mut self, now: Time, event: &Event, application: &mut dyn Application) {
+    fn notify(&mut self, now: Time, event: &Event, application: &mut dyn Application) {
         application.on_event(now, event, &mut View { connection: self, now });
     }
     fn wake(&mut self, now: Time, application: &mut dyn Application) {

@@ -110,7 +110,7 @@ impl Endpoint {
     }
 
     /// Takes an event that the endpoint has for a connection.
-    fn tell(&mut self, handle: ConnectionHandle, event: ConnectionEvent) {
+    fn pass(&mut self, handle: ConnectionHandle, event: ConnectionEvent) {
         let Some(slot) = self.slots.get_mut(handle.0) else { return };
         if let Some(connection) = &mut slot.connection {
             connection.inner.handle_event(event);
@@ -209,7 +209,7 @@ impl Stack for Endpoint {
         let (mut answer, data) = (Vec::new(), BytesMut::from(&bytes[..]));
         let ecn = EcnCodepoint::from_bits(datagram.ecn.bits());
         match self.inner.handle(instant(now), datagram.remote, None, ecn, data, &mut answer) {
-            Some(DatagramEvent::ConnectionEvent(handle, event)) => self.tell(handle, event),
+            Some(DatagramEvent::ConnectionEvent(handle, event)) => self.pass(handle, event),
             Some(DatagramEvent::NewConnection(incoming)) => self.accept(now, incoming, answer),
             Some(DatagramEvent::Response(transmit)) => self.answer(&transmit, answer),
             None => {}

@@ -435,8 +435,8 @@ fn record_objects(reports: &[EndReport], now: Time, shared: &Shared<'_>) {
                 stream: object.stream,
                 bytes: object.bytes,
                 urgency: object.urgency,
-                wanted_at: object.wanted_at,
-                asked_at: object.asked_at,
+                requestable_at: object.requestable_at,
+                requested_at: object.requested_at,
                 first_at: object.first_at,
                 complete_at: object.complete_at,
             };

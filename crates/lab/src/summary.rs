@@ -218,7 +218,7 @@ fn bottleneck(Context { scenario, finished, topology }: &Context<'_>, flow: &Flo
 fn page(load: &Load, start: Time) -> Value {
     let spans = |end: fn(&PageLoad) -> Option<Time>| -> Vec<f64> {
         let span = |(number, page): (usize, &PageLoad)| {
-            let start = if number == 0 { start } else { page.begun_at? };
+            let start = if number == 0 { start } else { page.started_at? };
             Some(end(page)?.since(start).as_secs_f64())
         };
         load.pages.iter().enumerate().filter_map(span).collect()
@@ -230,7 +230,7 @@ fn page(load: &Load, start: Time) -> Value {
     let objects: Vec<f64> = load
         .objects
         .iter()
-        .filter_map(|object| Some(object.complete_at?.since(object.wanted_at?).as_secs_f64()))
+        .filter_map(|object| Some(object.complete_at?.since(object.requestable_at?).as_secs_f64()))
         .collect();
     json!({
         "pages": load.pages.len(),
@@ -269,7 +269,7 @@ fn counted(entry: &mut Map<String, Value>, ends: [&Option<Tally>; 2]) {
     };
     let done = tally.done > 0;
     let value = json!({
-        "number": tally.begun,
+        "number": tally.started,
         "completed": tally.done,
         "missing": tally.missing(),
         "delay_mean_ms": ms(tally.spans.mean()),

@@ -236,7 +236,7 @@ fn to_dict<'py>(py: Python<'py>, report: &FetchReport) -> PyResult<Bound<'py, Py
         row.set_item("status", url.fetched.status)?;
         row.set_item("bytes", url.fetched.bytes)?;
         row.set_item("early_data", url.fetched.early)?;
-        row.set_item("asked_s", url.fetched.asked_at.map(since_begin))?;
+        row.set_item("asked_s", url.fetched.requested_at.map(since_begin))?;
         row.set_item("first_byte_s", url.fetched.first_at.map(since_begin))?;
         row.set_item(
             "complete_s",

@@ -70,7 +70,7 @@ impl Transport for QuicTransport<'_> {
     fn acked_bytes(&self) -> u64 {
         self.connection.acked_bytes()
     }
-    fn tell(&mut self, event: trace::Event) {
+    fn record(&mut self, event: trace::Event) {
         self.connection.log().push_if_covered(self.now, event);
     }
 }

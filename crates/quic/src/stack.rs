@@ -59,7 +59,7 @@ impl transport::Connection for Connection {
         Connection::poll_event(self)
     }
     #[inline]
-    fn tell(&mut self, now: Time, event: &Event, application: &mut dyn Application) {
+    fn notify(&mut self, now: Time, event: &Event, application: &mut dyn Application) {
         application.on_event(now, event, &mut QuicTransport { connection: self, now });
     }
     #[inline]

@@ -224,7 +224,7 @@ impl transport::Connection for TcpConnections {
         self.next_event()
     }
     #[inline]
-    fn tell(&mut self, now: Time, event: &Event, application: &mut dyn Application) {
+    fn notify(&mut self, now: Time, event: &Event, application: &mut dyn Application) {
         application.on_event(now, event, &mut TcpTransport { connections: self, now });
     }
     fn wake(&mut self, now: Time, application: &mut dyn Application) {
@@ -341,7 +341,7 @@ impl Transport for TcpTransport<'_> {
         self.connections.iter().map(Connection::acked_bytes).sum()
     }
     /// Writes into the log of the first connection.
-    fn tell(&mut self, event: trace::Event) {
+    fn record(&mut self, event: trace::Event) {
         let now = self.now;
         if let Some(first) = self.connections.get(0) {
             first.log().push_if_covered(now, event);

@@ -255,9 +255,9 @@ pub struct ObjectLoaded {
     /// Its urgency (RFC 9218 section 4.1).
     pub urgency: u8,
     /// The time from which it could have been requested, but for limits.
-    pub wanted_at: Option<Time>,
+    pub requestable_at: Option<Time>,
     /// The time of the request.
-    pub asked_at: Option<Time>,
+    pub requested_at: Option<Time>,
     /// The time of the first byte of the response.
     pub first_at: Option<Time>,
     /// The time at which it was complete.

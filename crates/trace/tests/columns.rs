@@ -193,8 +193,8 @@ fn an_object_is_a_row() {
         stream: Some(8),
         bytes: 500,
         urgency: 3,
-        wanted_at: at(1),
-        asked_at: at(2),
+        requestable_at: at(1),
+        requested_at: at(2),
         first_at: at(3),
         complete_at: at(4),
     };

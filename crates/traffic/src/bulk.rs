@@ -186,7 +186,7 @@ impl BulkClient {
             self.priorities.on_opened(now, stream, transport);
             if let Some(tally) = &mut self.tally {
                 self.opened_at.push(now);
-                tally.begun += 1;
+                tally.started += 1;
             }
             let result = if self.upload {
                 self.pending.write_all(stream, share.unwrap_or(ENDLESS), transport)

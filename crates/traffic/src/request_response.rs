@@ -190,7 +190,7 @@ impl Client {
                 .entry(stream)
                 .or_default()
                 .push_back(Outstanding { at: now, rest: response.into() });
-            self.tally.begun += 1;
+            self.tally.started += 1;
         }
         self.outgoing.resume(transport);
     }

@@ -1,32 +1,32 @@
-//! What all kinds of endpoints count, under one set of names.
+//! The counters that all kinds of endpoints have in common.
 
 use units::Histogram;
 
 /// The counters of one end of a flow. A packet is a QUIC packet or a TCP segment.
 #[derive(Debug, Clone, Default)]
 pub struct Counters {
-    /// Packets that were sent.
+    /// Sent packets.
     pub packets_sent: u64,
-    /// Those with data of the application.
+    /// Sent packets with application data.
     pub data_packets_sent: u64,
-    /// Those with acknowledgements alone.
+    /// Sent packets with nothing but acknowledgements.
     pub ack_only_packets_sent: u64,
-    /// Packets that were taken for lost.
+    /// Packets declared lost.
     pub packets_declared_lost: u64,
-    /// Those of them that were acknowledged later.
+    /// Packets declared lost that were acknowledged later.
     pub packets_spuriously_lost: u64,
-    /// Probe timeouts; of TCP tail loss probes and retransmission timeouts.
+    /// Probe timeouts; in TCP, tail loss probes and retransmission timeouts.
     pub probe_timeouts: u64,
-    /// Bytes of streams, each counted once.
+    /// Sent bytes of streams, each counted once.
     pub sent_bytes: u64,
-    /// Bytes of streams that were sent again.
+    /// Retransmitted bytes of streams.
     pub retransmitted_bytes: u64,
-    /// The samples of the RTT.
+    /// RTT samples.
     pub rtt: Histogram,
 }
 
 impl Counters {
-    /// Adds what another connection of the same flow has counted.
+    /// Adds the counters of another connection of the same flow.
     pub fn add(&mut self, other: Counters) {
         self.packets_sent += other.packets_sent;
         self.data_packets_sent += other.data_packets_sent;

@@ -1,11 +1,11 @@
-//! Data on its way from an application or to one.
+//! The data of an application, on its way into a stream or out of one.
 
 /// Data that an application writes.
 #[derive(Debug, Clone, Copy)]
 pub enum Data<'a> {
-    /// Real bytes; they are copied.
+    /// Real bytes, which are copied.
     Bytes(&'a [u8]),
-    /// That many virtual bytes: the [`wire::pattern`] at the stream offset where they come to stand.
+    /// A number of virtual bytes: the [`wire::pattern`] at their offset in the stream.
     Virtual(u64),
 }
 
@@ -17,16 +17,16 @@ impl Data<'_> {
             Data::Virtual(length) => *length,
         }
     }
-    /// Whether there are none.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// What a read found.
+/// The result of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Read {
-    /// So many bytes were taken off the stream.
+    /// The number of bytes taken from the stream.
     pub bytes: u64,
     /// Whether the end of the stream is reached.
     pub finished: bool,

@@ -1,46 +1,46 @@
-//! UDP datagrams on their way into an endpoint and out of one.
+//! UDP datagrams, on their way into an endpoint and out of one.
 
 use std::net::SocketAddr;
 use wire::{Damage, Ecn, Hole};
 
-/// A UDP datagram that arrived.
+/// A received UDP datagram.
 #[derive(Debug)]
 pub struct Datagram<'a> {
-    /// The address here that it came to. An unspecified IP address (0.0.0.0, ::) stands for whatever the system chose.
+    /// The local address. An unspecified IP address (0.0.0.0, ::) stands for the system's choice.
     pub local: SocketAddr,
-    /// Where it came from.
+    /// The address of the sender.
     pub remote: SocketAddr,
-    /// Its ECN field.
+    /// The ECN field.
     pub ecn: Ecn,
-    /// Its payload, without the bytes of the hole. Opening it alters it.
+    /// The payload, without the bytes of the hole. Opening a packet alters it.
     pub bytes: &'a mut [u8],
-    /// Its virtual bytes.
+    /// The virtual bytes of the payload.
     pub hole: Option<Hole>,
-    /// Where it was altered, if the network knows.
+    /// Where the datagram was altered, if the network knows.
     pub damage: Option<Damage>,
 }
 
 impl Datagram<'_> {
-    /// Its length in bytes, hole included.
+    /// The length of the payload in bytes, hole included.
     #[inline]
     pub fn length(&self) -> usize {
         self.bytes.len() + self.hole.map_or(0, |hole| hole.length as usize)
     }
 }
 
-/// A UDP datagram that is to be sent; its bytes stand in the buffer that was given.
+/// A UDP datagram to send; the bytes of its payload are in the caller's buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmit {
-    /// The address here that it leaves from. An unspecified IP address (0.0.0.0, ::) leaves the choice to the system.
+    /// The local address. An unspecified IP address (0.0.0.0, ::) leaves the choice to the system.
     pub local: SocketAddr,
-    /// Where to.
+    /// The address of the receiver.
     pub remote: SocketAddr,
-    /// Its ECN field.
+    /// The ECN field.
     pub ecn: Ecn,
-    /// Its virtual bytes, which do not stand in the buffer.
+    /// The virtual bytes of the payload, which are not in the buffer.
     pub hole: Option<Hole>,
     /// Whether it carries application data.
     pub carries_data: bool,
-    /// Its length in bytes, hole included.
+    /// The length of the payload in bytes, hole included.
     pub length: usize,
 }

@@ -1,11 +1,11 @@
-//! Why a call of an application is refused.
+//! The errors of an application's calls.
 
 use std::fmt;
 
-/// Why an application's call on a stream could not be carried out.
+/// The reason why a call on a stream failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamError {
-    /// There is no such stream, or it is over.
+    /// There is no such stream, or it is closed.
     Unknown,
     /// The stream has no half in that direction on this side (RFC 9000 section 2.1).
     WrongDirection,
@@ -15,9 +15,9 @@ pub enum StreamError {
     Stopped(u64),
     /// The peer reset the stream, with this code.
     Reset(u64),
-    /// No stream can be opened: the peer's limit is reached. [`crate::Event::StreamsAvailable`] tells when to try again.
+    /// The peer's limit on streams is reached, until [`crate::Event::StreamsAvailable`].
     LimitReached,
-    /// Nothing can be written now: the send buffer is full. [`crate::Event::Writable`] tells when to try again.
+    /// The send buffer is full, until [`crate::Event::Writable`].
     Blocked,
     /// The connection is closing or closed.
     Closed,
@@ -39,17 +39,17 @@ impl fmt::Display for StreamError {
 }
 impl std::error::Error for StreamError {}
 
-/// Why a datagram could not be sent.
+/// The reason why a datagram was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatagramError {
-    /// The peer takes none, or it is not known yet whether it does (RFC 9221 section 3).
+    /// The peer accepts no datagrams, or has not said yet whether it does (RFC 9221 section 3).
     NotNegotiated,
-    /// It is longer than what the peer or the path takes.
+    /// It is longer than the peer or the path allows.
     TooLarge {
-        /// What is taken now, in bytes of the datagram.
+        /// The current maximum length in bytes.
         maximum: usize,
     },
-    /// The queue is full. [`crate::Event::DatagramWritable`] tells when to try again.
+    /// The queue is full, until [`crate::Event::DatagramWritable`].
     Blocked,
     /// The connection is closing or closed.
     Closed,

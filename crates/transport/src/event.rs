@@ -1,86 +1,86 @@
-//! What a connection tells its application.
+//! The events that a connection reports to its application.
 
 use std::net::SocketAddr;
 use wire::{Direction, StreamId};
 
-/// Something that the application may want to act on.
+/// An event of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// At a client, before [`Event::Connected`]: streams can be opened and written to, and what is sent goes in 0-RTT
-    /// packets, under the limits that are remembered (RFC 9001 section 4.6). An attacker can replay it (section 9.2).
+    /// At a client, before [`Event::Connected`]: streams can be opened and written to. The data is sent in 0-RTT packets,
+    /// under the remembered limits (RFC 9001 section 4.6). An attacker can replay it (section 9.2).
     EarlyDataReady,
-    /// The server takes what was sent in 0-RTT packets (RFC 9001 section 4.6.2). Told before [`Event::Connected`]. At a
-    /// server: what comes before [`Event::Connected`] may be a replay (section 9.2).
+    /// The server has accepted the data in 0-RTT packets (RFC 9001 section 4.6.2). Precedes [`Event::Connected`]. At a
+    /// server, data before [`Event::Connected`] may be a replay (section 9.2).
     EarlyDataAccepted,
-    /// At a client: the server does not take what was sent in 0-RTT packets (RFC 9001 section 4.6.2). Told before
+    /// At a client: the server has rejected the data in 0-RTT packets (RFC 9001 section 4.6.2). Precedes
     /// [`Event::Connected`].
     EarlyDataRejected {
-        /// Whether all that was written goes out again, on the same streams: it does if the application protocol is
-        /// still the same. If not, no stream exists any more (RFC 8446 section 4.2.10).
+        /// Whether the data is sent again on the same streams, as it is if the application protocol is unchanged.
+        /// Otherwise all streams are gone (RFC 8446 section 4.2.10).
         resent: bool,
     },
-    /// The handshake is complete: the peer is who it should be, and 1-RTT data flows.
+    /// The handshake is complete: the peer is authenticated, and 1-RTT data flows.
     Connected,
     /// The peer opened a stream.
     Opened(StreamId),
-    /// There is data, or the end, to read. Told once; the next time after a read.
+    /// There is data to read, or the end. Not repeated before a read.
     Readable(StreamId),
-    /// A write that was refused or cut short can go on.
+    /// A write that was refused or cut short can continue.
     Writable(StreamId),
-    /// All that was written, and the end, were acknowledged.
+    /// All written data and the end of the stream were acknowledged.
     Delivered(StreamId),
-    /// The peer asked to stop sending; the stream was reset in answer. Not told of a stream that was reset already, or
-    /// delivered.
+    /// The peer asked to stop sending, and the stream was reset in response. Not reported for a stream that had been
+    /// reset or delivered.
     Stopped {
         /// The stream.
         stream: StreamId,
         /// The peer's code.
         code: u64,
     },
-    /// The peer reset the stream. A read, which then fails with the same code, or [`crate::Transport::stop`] lets go of
-    /// it and gives its credit back.
+    /// The peer reset the stream. A read, which then fails with the same code, or [`crate::Transport::stop`] releases the
+    /// stream and its flow-control credit.
     Reset {
         /// The stream.
         stream: StreamId,
         /// The peer's code.
         code: u64,
     },
-    /// Both halves of a stream are over; its id is not known any more.
+    /// Both halves of a stream have ended, and its id is no longer known.
     Closed {
         /// The stream.
         stream: StreamId,
-        /// Bytes that this side sent on it, each counted once.
+        /// Bytes sent on it, each counted once.
         sent: u64,
-        /// Bytes that this side received on it.
+        /// Bytes received on it.
         received: u64,
     },
-    /// There are datagrams to read. Told once; the next time after all were read.
+    /// There are datagrams to read. Not repeated before all were read.
     DatagramReadable,
-    /// A datagram that was refused because too many waited would be taken now.
+    /// The queue of datagrams has room again.
     DatagramWritable,
-    /// The peer has this datagram, by the number that [`crate::Transport::send_datagram`] gave; whether its application
-    /// has it is another question (RFC 9221 section 5.2).
+    /// The peer has received this datagram, numbered by [`crate::Transport::send_datagram`]. Whether its application has
+    /// processed it is unknown (RFC 9221 section 5.2).
     DatagramAcked(u64),
-    /// This datagram seems to be lost, or the path carries nothing of its size any more; it is not sent again. If it was
-    /// only late, [`Event::DatagramAcked`] follows.
+    /// This datagram was declared lost, or the path no longer carries datagrams of its size; it is not sent again. If it
+    /// was only late, [`Event::DatagramAcked`] follows.
     DatagramLost(u64),
     /// More streams of this direction can be opened.
     StreamsAvailable(Direction),
-    /// From now on packets go over another path: one side has moved (RFC 9000 section 9).
+    /// Packets take another path from now on, because one side has migrated (RFC 9000 section 9).
     Migrated {
-        /// The address of this side.
+        /// The local address.
         local: SocketAddr,
-        /// The address of the other side.
+        /// The address of the peer.
         remote: SocketAddr,
     },
-    /// The validation of a path failed (RFC 9000 section 8.2.4). If it was in use, [`Event::Migrated`] tells of the way
-    /// back, unless there is none.
+    /// The validation of a path failed (RFC 9000 section 8.2.4). If the path was in use, [`Event::Migrated`] reports the
+    /// return to the previous one, if there is one.
     PathFailed {
-        /// The address of this side.
+        /// The local address.
         local: SocketAddr,
-        /// The address of the other side.
+        /// The address of the peer.
         remote: SocketAddr,
     },
-    /// The connection is over for the application. Nothing comes after this.
+    /// The connection has ended for the application. This is the last event.
     Ended,
 }

@@ -1,8 +1,7 @@
-//! A connection as an application sees it, whatever the protocol: the words that stacks and applications share.
+//! The vocabulary of stacks, applications and hosts, for any protocol.
 //!
-//! A stack (crates `quic`, `tcp`) shows its connections as [`Transport`], and tells [`Event`]s. An [`Application`] sees these and
-//! nothing else, so that one application runs over any stack. A host sees an endpoint as [`Stack`], and [`serve`]s it, whoever wrote
-//! it.
+//! A stack (crates `quic`, `tcp`, `foreign`) presents its connections as [`Transport`] and reports [`Event`]s. An [`Application`]
+//! depends on these alone, so that it runs over any stack. A host sees an endpoint as a [`Stack`] and drives it by [`serve`].
 
 mod application;
 mod counters;
@@ -27,28 +26,28 @@ pub use path::PathView;
 pub use priority::Priority;
 pub use report::{Load, ObjectLoad, PageLoad, Part, Progress, Report};
 pub use serve::{Host, serve};
-pub use stack::{Connection, Handle, Heard, Snapshot, Stack};
+pub use stack::{Connection, Handle, Notified, Snapshot, Stack};
 pub use tally::Tally;
 
 use wire::{Direction, StreamId};
 
-/// The most connections of a flow where each of its streams is a connection, as over TCP.
+/// The maximum number of connections of a flow over TCP, where each stream is a connection.
 pub const MAX_CONNECTIONS: usize = 256;
 
-/// A connection with streams, whatever the protocol.
+/// A connection with streams, of any protocol.
 pub trait Transport {
     /// Opens a stream.
     ///
     /// # Errors
     /// See [`StreamError`].
     fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError>;
-    /// Writes; gives how many bytes were taken.
+    /// Writes data to a stream; returns the number of bytes accepted.
     ///
     /// # Errors
     /// See [`StreamError`].
     fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError>;
-    /// How many bytes of data that lies elsewhere, in a file say, are worth writing now: see the `room` of a QUIC connection. 0:
-    /// [`Event::Writable`] tells when there is more. A transport that does not know what its peer takes sets no limit.
+    /// The number of bytes worth writing now, for data from elsewhere, such as a file: see `room` of a QUIC connection. After 0,
+    /// [`Event::Writable`] reports that there is more. A transport that does not know its peer's limits sets none.
     ///
     /// # Errors
     /// See [`StreamError`].
@@ -56,38 +55,38 @@ pub trait Transport {
         let _ = stream;
         Ok(u64::MAX)
     }
-    /// Ends the stream behind what was written.
+    /// Ends the stream after the written data.
     ///
     /// # Errors
     /// See [`StreamError`].
     fn finish(&mut self, stream: StreamId) -> Result<(), StreamError>;
-    /// Gives up sending.
+    /// Aborts sending with a code of the application.
     ///
     /// # Errors
     /// See [`StreamError`].
     fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError>;
-    /// Gives up receiving.
+    /// Aborts receiving with a code of the application.
     ///
     /// # Errors
     /// See [`StreamError`].
     fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError>;
-    /// Reads into `out`.
+    /// Reads available data into `out`.
     ///
     /// # Errors
     /// See [`StreamError`].
     fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError>;
-    /// Takes what is there, but no more than `limit` bytes, without looking at it.
+    /// Consumes up to `limit` bytes of the available data unread.
     ///
     /// # Errors
     /// See [`StreamError`].
     fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError>;
-    /// Takes what is there without looking at it; from the first call on, nothing of the stream is kept to be read.
+    /// Consumes all available data unread. From the first call on, no data of the stream is kept for reading.
     ///
     /// # Errors
     /// See [`StreamError`].
     fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError>;
-    /// Sends a datagram, which arrives whole or not at all; gives its number for the events about it. A transport without
-    /// datagrams refuses.
+    /// Sends a datagram, which arrives whole or not at all; returns its number for later events. Fails on a transport
+    /// without datagrams.
     ///
     /// # Errors
     /// See [`DatagramError`].
@@ -95,47 +94,47 @@ pub trait Transport {
         let _ = data;
         Err(DatagramError::NotNegotiated)
     }
-    /// Takes the oldest datagram that has come, its bytes to the end of `into`, or unseen; gives its length.
+    /// Takes the oldest received datagram and appends its bytes to `into`, if given; returns its length.
     fn read_datagram(&mut self, into: Option<&mut Vec<u8>>) -> Option<u64> {
         let _ = into;
         None
     }
-    /// The longest datagram in bytes that can be sent now; `None` where there are none.
+    /// The maximum length in bytes of a datagram now; `None` without datagrams.
     fn max_datagram_size(&self) -> Option<usize> {
         None
     }
-    /// Says what is to be known of a stream that this side sends on when the next one is chosen, from now on: see
-    /// [`Priority`]. A scheduler reads of it what its definition names; TCP, which has one stream, nothing.
+    /// Sets the priority of a stream for sending. Schedulers use the fields that their definitions name; it has no effect over
+    /// TCP, where each stream is a connection.
     ///
     /// # Errors
     /// See [`StreamError`].
     fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError>;
-    /// Lets no more of a stream be written while so many bytes of it wait to be sent: a write is then refused as blocked, and
-    /// [`Event::Writable`] follows (TCP_NOTSENT_LOWAT of sockets). A transport that chooses between streams when it fills a
-    /// packet has no use for it.
+    /// Limits the bytes of a stream that are written but not yet sent: beyond that a write fails with
+    /// [`StreamError::Blocked`], and [`Event::Writable`] follows (like TCP_NOTSENT_LOWAT of sockets). It has no effect on a
+    /// transport that schedules streams packet by packet.
     fn limit_unsent(&mut self, stream: StreamId, bytes: u64) {
         let _ = (stream, bytes);
     }
-    /// What is known of the path of a stream, for an application that shares the stream out itself (HTTP/2); nothing where the
-    /// transport chooses between streams.
+    /// The state of the path of a stream, for an application that schedules within the stream (HTTP/2); `None` if the
+    /// transport schedules streams itself.
     fn path(&mut self, stream: StreamId) -> Option<PathView> {
         let _ = stream;
         None
     }
-    /// How many streams of a direction the peer may open so far, those that are over among them; `None` where that has no
-    /// limit that is known.
+    /// The number of streams of a direction that the peer may open so far, closed ones included; `None` if there is no known
+    /// limit.
     fn peer_stream_limit(&self, direction: Direction) -> Option<u64> {
         let _ = direction;
         None
     }
-    /// The application protocol that was agreed on, once it is (RFC 7301).
+    /// The negotiated application protocol (RFC 7301), once it is known.
     fn alpn(&self) -> Option<&[u8]>;
     /// Closes the connection with a code of the application.
     fn close(&mut self, code: u64, reason: &str);
-    /// Bytes that the peer has acknowledged, over all streams.
+    /// Acknowledged bytes of all streams.
     fn acked_bytes(&self) -> u64;
-    /// Writes what an application has to tell beside the connection's own records, if anybody listens.
-    fn tell(&mut self, event: trace::Event) {
+    /// Adds a trace event of the application to the records of the connection, if a sink is interested.
+    fn record(&mut self, event: trace::Event) {
         let _ = event;
     }
 }

@@ -1,86 +1,86 @@
-//! How far an application is, and what became of it.
+//! The progress of an application, and its report at the end of a run.
 
 use crate::Tally;
 use units::Time;
 
-/// How far an application is.
+/// The progress of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Application bytes that came to their reader, at this end; for an upload, those that were acknowledged.
+    /// Application bytes delivered to the reader at this end; for an upload, the acknowledged ones.
     pub bytes: u64,
-    /// How many there will be, where that is known.
+    /// The total number of bytes, if known.
     pub total: Option<u64>,
-    /// When the first of them came.
+    /// When the first byte arrived.
     pub first_at: Option<Time>,
-    /// When the last of them came.
+    /// When the last byte so far arrived.
     pub last_at: Option<Time>,
-    /// When the application had all that it wanted.
+    /// When the application was complete.
     pub finished_at: Option<Time>,
 }
 
-/// What became of one end of an application, at the end of a run.
+/// The report of one end of an application.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
-    /// How far it came.
+    /// The final progress.
     pub progress: Progress,
-    /// What it has counted of what it begins and waits for, if it counts anything. The two ends know different halves of it.
+    /// The count of messages or requests, if it has any. The two ends know different halves of it.
     pub tally: Option<Tally>,
-    /// What became of the objects that it loads, if it loads any.
+    /// The loaded objects and pages, if it loads any.
     pub load: Option<Load>,
-    /// The applications that share its connection, if it is made of several.
+    /// The applications that share the connection, if there are several.
     pub parts: Vec<Part>,
 }
 
-/// What became of one of the applications that share a connection.
+/// The report of one of the applications that share a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Its name among them: `"messages"`, `"bulk"`, `"bulk-2"`.
+    /// The name: `"messages"`, `"bulk"`, `"bulk-2"`.
     pub name: String,
-    /// How far it came.
+    /// The final progress.
     pub progress: Progress,
-    /// What it has counted.
+    /// The count of messages or requests, if it has any.
     pub tally: Option<Tally>,
 }
 
-/// An object as its client saw it.
+/// An object as its client observed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectLoad {
-    /// The page that it is of, from 0 on.
+    /// The index of the page.
     pub page: usize,
-    /// Its place in the page, from 0 on.
+    /// The index within the page.
     pub object: usize,
-    /// The stream of the protocol that it was asked for on, the last one if it was asked for again: that of HTTP/3 or
-    /// hq-interop, that of HTTP/2, under HTTP/1.1 that of the connection.
+    /// The stream of the request, or of the last one if it was repeated: of HTTP/3 or hq-interop, of HTTP/2, or for HTTP/1.1
+    /// the one that stands for the connection.
     pub stream: Option<u64>,
-    /// Bytes of its content that came.
+    /// Received bytes of the content.
     pub bytes: u64,
-    /// Its urgency (RFC 9218 section 4.1).
+    /// The urgency (RFC 9218 section 4.1).
     pub urgency: u8,
-    /// When it could have been asked for, but for limits of the protocol or of the client.
-    pub wanted_at: Option<Time>,
-    /// When it was asked for.
-    pub asked_at: Option<Time>,
-    /// When the response began to come.
+    /// When it could have been requested, apart from limits of the protocol and of the client.
+    pub requestable_at: Option<Time>,
+    /// When it was requested.
+    pub requested_at: Option<Time>,
+    /// When the first byte of the response arrived.
     pub first_at: Option<Time>,
-    /// When all of it had come.
+    /// When the response was complete.
     pub complete_at: Option<Time>,
 }
 
-/// A page as its client saw it.
+/// A page as its client observed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageLoad {
-    /// Its objects, and how many of them are complete.
+    /// The number of objects, and how many of them are complete.
     pub objects: (usize, usize),
-    /// When it began.
-    pub begun_at: Option<Time>,
-    /// When its last object was complete, if all are.
+    /// When the client started to load it.
+    pub started_at: Option<Time>,
+    /// When the last object was complete, if all are.
     pub complete_at: Option<Time>,
-    /// The mean over its bytes of the time at which they came, if all did: less the beginning it is the byte index, the
-    /// integral over time of the share of the bytes that are still to come.
+    /// The mean arrival time of its bytes, if all have arrived. Minus the start it is the byte index: the integral over time
+    /// of the share of bytes still missing.
     pub mean_byte_at: Option<Time>,
 }
 
-/// What became of all objects and pages of a client.
+/// All objects and pages of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Load {
     /// The objects, page by page.

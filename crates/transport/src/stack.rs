@@ -1,9 +1,9 @@
-//! An endpoint as its host sees it, whoever wrote it.
+//! An endpoint as its host sees it, of any stack.
 
 use crate::{Application, Counters, Datagram, Event, Transmit};
 use units::Time;
 
-/// A connection of an endpoint. Slots are used again; the handle of a connection that is gone leads nowhere.
+/// Identifies a connection of an endpoint. Slots are reused; the handle of a connection that is gone stays invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Handle {
     slot: u32,
@@ -11,117 +11,117 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// The connection that is in a slot, the `generation`-th that is there.
+    /// The handle of the `generation`-th connection in a slot.
     #[inline]
     pub const fn new(slot: u32, generation: u32) -> Handle {
         Handle { slot, generation }
     }
-    /// The number of its slot: connections that are there at one time have different ones, and the numbers are small.
+    /// The slot: a small number, unique among the connections that exist at one time.
     #[inline]
     pub fn slot(self) -> usize {
         self.slot as usize
     }
-    /// How many connections were in its slot before it.
+    /// The number of earlier connections in the slot.
     #[inline]
     pub fn generation(self) -> u32 {
         self.generation
     }
 }
 
-/// Many connections on one address, without sockets and clocks.
+/// The connections of one address, without sockets and clocks.
 ///
-/// Three verbs: change ([`Stack::connect`], [`Stack::receive`], [`Stack::wake`], calls on a connection), drain
-/// ([`crate::serve`]), wait until [`Stack::wake_at`].
+/// A host changes it ([`Stack::connect`], [`Stack::receive`], [`Stack::wake`], calls on a connection), then drains it
+/// ([`crate::serve`]), then waits until [`Stack::wake_at`].
 pub trait Stack {
     /// A connection.
     type Connection: Connection + ?Sized;
-    /// How a connection is opened.
+    /// The parameters for opening a connection.
     type Opening;
 
     /// Opens a connection.
     ///
     /// # Errors
-    /// If it cannot be opened: one line that says why.
+    /// One line with the reason why it cannot be opened.
     fn connect(&mut self, now: Time, opening: Self::Opening) -> Result<Handle, String>;
-    /// Takes a datagram.
+    /// Handles a received datagram.
     fn receive(&mut self, now: Time, datagram: Datagram<'_>);
-    /// Makes the next datagram that is to leave at `now`, in `buffer`, which is empty. `None`: the connection of
-    /// [`Stack::next_active`] has nothing more to send. If it then names another one, take its events and call this again.
+    /// Writes the next datagram to send at `now` into `buffer`, which is empty. `None` if the connection of
+    /// [`Stack::next_active`] has nothing more to send; if another connection is then active, take its events and call this
+    /// again.
     fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit>;
-    /// When [`Stack::wake`] is to be called at the latest.
+    /// The time of the next timer: the latest time for a call of [`Stack::wake`].
     fn wake_at(&self) -> Option<Time>;
-    /// Time has passed.
+    /// Handles expired timers.
     fn wake(&mut self, now: Time);
-    /// The connection that is to be looked at next: one that may have events. It stays the same until [`Stack::transmit`] has
-    /// nothing more from it; none is left when there are no events and nothing to send.
+    /// The next connection that may have events or something to send. It stays the same until [`Stack::transmit`] returns
+    /// `None` for it.
     fn next_active(&self) -> Option<Handle>;
     /// [`Stack::next_active`] with the connection itself.
     fn active(&mut self) -> Option<(Handle, &mut Self::Connection)>;
-    /// The connection whose datagram [`Stack::transmit`] has made last; `None`: it was the endpoint's own answer to a packet of
-    /// no connection.
+    /// The connection that sent the last datagram; `None` if it was the endpoint's own answer to a packet of no connection.
     fn sender(&self) -> Option<Handle>;
-    /// Whether that was this connection, which is there.
+    /// Whether this existing connection sent the last datagram.
     fn has_sent(&self, handle: Handle) -> bool;
     /// A connection, unless it is gone.
     fn get(&self, handle: Handle) -> Option<&Self::Connection>;
-    /// A connection to act on, unless it is gone. It is looked at again before the next datagrams leave.
+    /// A connection for changes, unless it is gone. It becomes active.
     fn get_mut(&mut self, handle: Handle) -> Option<&mut Self::Connection>;
 }
 
-/// A connection of a [`Stack`]. Its application sees it as a [`crate::Transport`].
+/// A connection of a [`Stack`]. To its application it is a [`crate::Transport`].
 pub trait Connection {
-    /// The next event that its application has not heard.
+    /// The next event for its application.
     fn poll_event(&mut self) -> Option<Event>;
-    /// Tells its application of an event.
-    fn tell(&mut self, now: Time, event: &Event, application: &mut dyn Application);
-    /// Tells its application that its time has come.
+    /// Notifies its application of an event.
+    fn notify(&mut self, now: Time, event: &Event, application: &mut dyn Application);
+    /// Notifies its application that its timer has expired.
     fn wake(&mut self, now: Time, application: &mut dyn Application);
-    /// Closes it with a code of the application.
+    /// Closes the connection with a code of the application.
     fn close(&mut self, now: Time, code: u64, reason: &str);
-    /// Whether it is over for its application.
+    /// Whether it has ended for its application.
     fn is_over(&self) -> bool;
-    /// What it has counted, and why it ended. `no_error`: the code with which its application closes when nothing is wrong.
+    /// Its counters and its end. `no_error` is the application's code for closing without an error.
     fn snapshot(&self, no_error: u64) -> Snapshot;
     /// Its records, if it writes any, with the index of the connection on the wire: 0 unless its streams are connections of
     /// their own.
     fn records(&mut self) -> Option<(usize, &mut trace::Log)> {
         None
     }
-    /// The secrets of TLS that were logged since the last call, as lines of SSLKEYLOGFILE (RFC 9850).
+    /// The TLS secrets since the last call, as lines of SSLKEYLOGFILE (RFC 9850).
     fn take_secrets(&mut self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Tells its application all that it has not heard.
+    /// Notifies its application of all waiting events.
     #[inline(always)]
-    fn tell_all(&mut self, now: Time, application: &mut dyn Application) -> Heard {
-        let mut heard = Heard::default();
+    fn notify_all(&mut self, now: Time, application: &mut dyn Application) -> Notified {
+        let mut notified = Notified::default();
         while let Some(event) = self.poll_event() {
-            self.tell(now, &event, application);
-            heard.any = true;
-            heard.ended |= event == Event::Ended;
+            self.notify(now, &event, application);
+            notified.any = true;
+            notified.ended |= event == Event::Ended;
         }
-        heard
+        notified
     }
 }
 
-/// What an application has heard.
+/// The events that an application was notified of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Heard {
+pub struct Notified {
     /// Whether there was any event.
     pub any: bool,
     /// Whether [`Event::Ended`] was among them.
     pub ended: bool,
 }
 
-/// What a connection has counted, its window, and why it ended.
+/// The counters of a connection, its window, and its end.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     /// Its counters.
     pub counters: Counters,
     /// The congestion window in bytes.
     pub window: u64,
-    /// Why it ended, if it has, and whether that was clean.
+    /// The reason for its end, if it has ended, and whether that was clean.
     pub close: Option<(String, bool)>,
 }
 

@@ -129,7 +129,7 @@ impl Fetches {
             self.order.take(index);
             self.in_flight += 1;
             self.results[index] =
-                Fetched { asked_at: Some(now), stream, early: self.early, ..Fetched::default() };
+                Fetched { requested_at: Some(now), stream, early: self.early, ..Fetched::default() };
         }
     }
     /// Cancels a request that has not been sent. Returns `false` if it is not waiting.

@@ -15,8 +15,8 @@ pub(crate) fn load(fetches: &Fetches) -> Load {
             stream: result.stream,
             bytes: result.bytes,
             urgency: fetches.request(index).priority.urgency,
-            wanted_at: order.wanted_at(index),
-            asked_at: result.asked_at,
+            requestable_at: order.requestable_at(index),
+            requested_at: result.requested_at,
             first_at: result.first_at,
             complete_at: result.finished_at.filter(|_| result.is_complete()),
         }
@@ -31,7 +31,7 @@ pub(crate) fn load(fetches: &Fetches) -> Load {
         let mean = sum.checked_div(bytes.into()).map(|mean| Time::from_nanos(mean as u64));
         PageLoad {
             objects: (objects.len(), complete.len()),
-            begun_at: order.started_at(number),
+            started_at: order.started_at(number),
             complete_at: complete.into_iter().max().filter(|_| all),
             mean_byte_at: mean.filter(|_| all),
         }

@@ -127,7 +127,7 @@ impl Order {
         self.waiting.len()
     }
     /// The time at which a request became ready to be sent.
-    pub fn wanted_at(&self, index: usize) -> Option<Time> {
+    pub fn requestable_at(&self, index: usize) -> Option<Time> {
         self.wanted[index]
     }
     /// The start time of a page.
@@ -253,7 +253,7 @@ mod tests {
         order.on_over(at(20), 1);
         assert_eq!(send(&mut order), [3]);
         assert_eq!(
-            (0..4).map(|index| order.wanted_at(index)).collect::<Vec<_>>(),
+            (0..4).map(|index| order.requestable_at(index)).collect::<Vec<_>>(),
             [Some(at(1)), Some(at(15)), Some(at(10)), Some(at(20))]
         );
     }

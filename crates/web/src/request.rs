@@ -69,7 +69,7 @@ pub struct Fetched {
     /// The stream of the request: that of HTTP/3 or HTTP/2, and for HTTP/1.1 that of the connection.
     pub stream: Option<u64>,
     /// The time at which it was written to its stream; the last time if it was retried.
-    pub asked_at: Option<Time>,
+    pub requested_at: Option<Time>,
     /// Whether that was before the handshake was complete.
     pub early: bool,
     /// The time at which the response started to arrive.

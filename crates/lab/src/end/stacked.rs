@@ -326,7 +326,7 @@ impl End {
     /// Brings a connection's events to the application and its records to the sinks; returns whether there were events.
     #[inline(always)]
     fn attend<C: Connection + ?Sized>(&mut self, now: Time, connection: &mut C, shared: &Shared<'_>) -> bool {
-        let heard = connection.tell_all(now, &mut *self.application);
+        let notified = connection.notify_all(now, &mut *self.application);
         if let Some((part, log)) = connection.records()
             && !log.is_empty()
         {
@@ -338,10 +338,10 @@ impl End {
         if connection.is_over() {
             self.keep_last(connection);
         }
-        if heard.ended {
+        if notified.ended {
             self.ended(shared);
         }
-        heard.any
+        notified.any
     }
 
     #[inline(never)]

@@ -177,7 +177,7 @@ impl Columns {
         let Some(row) = self.object.row() else { return };
         let row = row.code(end.connection).u32(object.page).u32(object.object).optional_u64(object.stream);
         let row = row.u64(object.bytes).u32(object.urgency.into());
-        let times = [object.wanted_at, object.asked_at, object.first_at, object.complete_at];
+        let times = [object.requestable_at, object.requested_at, object.first_at, object.complete_at];
         times.into_iter().fold(row, |row, time| row.optional_f64(time.map(Time::as_secs_f64))).end();
     }
 

@@ -125,7 +125,7 @@ impl Reader {
             return;
         }
         self.tally.add(between(header.written, now), self.plan.deadline);
-        transport.tell(trace::Event::MessageDelivered(traced(&self.plan, header, stream)));
+        transport.record(trace::Event::MessageDelivered(traced(&self.plan, header, stream)));
     }
 
     fn read_datagrams(&mut self, now: Time, transport: &mut dyn Transport) {

@@ -117,7 +117,7 @@ impl Writer {
         (at, size): (Time, u64),
         transport: &mut dyn Transport,
     ) -> Result<(), Wait> {
-        let header = Header { length: size as u32, number: self.tally.begun as u32, written: at };
+        let header = Header { length: size as u32, number: self.tally.started as u32, written: at };
         let stream = match self.plan.over {
             Over::Datagrams => None,
             Over::Streams => Some(self.open(now, transport)?),
@@ -129,8 +129,8 @@ impl Writer {
                 }
             },
         };
-        self.tally.begun += 1;
-        transport.tell(trace::Event::MessageWritten(traced(&self.plan, &header, stream)));
+        self.tally.started += 1;
+        transport.record(trace::Event::MessageWritten(traced(&self.plan, &header, stream)));
         self.outgoing = Some(OutgoingMessage { stream, header, taken: 0 });
         self.draw(at);
         Ok(())
@@ -245,7 +245,7 @@ impl Writer {
         if let (Over::Stream, Some(stream)) = (self.plan.over, self.stream) {
             self.finish(stream, transport);
         } else {
-            let header = Header { length: 0, number: self.tally.begun as u32, written: now };
+            let header = Header { length: 0, number: self.tally.started as u32, written: now };
             let stream = self.open(now, transport)?;
             self.outgoing = Some(OutgoingMessage { stream: Some(stream), header, taken: 0 });
         }
@@ -257,7 +257,7 @@ impl Writer {
     /// too good.
     fn count_what_is_due(&mut self, now: Time) {
         while let Some((at, _)) = self.next.filter(|(at, _)| *at <= now) {
-            self.tally.begun += 1;
+            self.tally.started += 1;
             self.draw(at);
         }
     }

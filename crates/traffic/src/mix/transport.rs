@@ -122,12 +122,12 @@ impl Transport for PartTransport<'_> {
     fn acked_bytes(&self) -> u64 {
         self.routes.parts[self.part as usize].acked
     }
-    fn tell(&mut self, mut event: Event) {
+    fn record(&mut self, mut event: Event) {
         if let Event::MessageWritten(message) | Event::MessageDelivered(message) = &mut event {
             message.part = self.part;
             let real = message.stream.and_then(|local| self.real(StreamId::from_value(local)).ok());
             message.stream = real.map(StreamId::value);
         }
-        self.inner.tell(event);
+        self.inner.record(event);
     }
 }

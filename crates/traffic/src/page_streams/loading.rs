@@ -39,15 +39,15 @@ impl Loading {
                 stream: None,
                 bytes: 0,
                 urgency: urgencies[which],
-                wanted_at: Some(now),
-                asked_at: Some(now),
+                requestable_at: Some(now),
+                requested_at: Some(now),
                 first_at: None,
                 complete_at: None,
             });
         }
         self.load.pages.push(PageLoad {
             objects: (page.objects.len(), 0),
-            begun_at: Some(now),
+            started_at: Some(now),
             complete_at: None,
             mean_byte_at: None,
         });
@@ -85,7 +85,7 @@ impl Loading {
 
     /// The page loads so far, with `left` unrequested pages appended.
     pub(super) fn load(&self, left: u64) -> Load {
-        let unknown = PageLoad { objects: (0, 0), begun_at: None, complete_at: None, mean_byte_at: None };
+        let unknown = PageLoad { objects: (0, 0), started_at: None, complete_at: None, mean_byte_at: None };
         let mut load = self.load.clone();
         load.pages.extend((0..left).map(|_| unknown));
         load
@@ -123,12 +123,12 @@ mod tests {
         let loaded: Vec<_> =
             load.objects.iter().map(|object| (object.stream, object.bytes, object.urgency)).collect();
         assert_eq!(loaded, [(Some(3), 100, 0), (Some(7), 1000, 1), (Some(3), 0, 0), (Some(3), 50, 0)]);
-        assert!(load.objects.iter().all(|object| object.asked_at == Some(at(5))));
+        assert!(load.objects.iter().all(|object| object.requested_at == Some(at(5))));
         // (60 x 10 + 65 x 30 + 25 x 40 + 400 x 20 + 600 x 70) / 1150 = 46.56 ms.
         let mean = load.pages[0].mean_byte_at.unwrap().as_secs_f64();
         assert!((mean - 53.55 / 1150.0).abs() < 1e-9, "{mean}");
         assert_eq!((load.pages[0].objects, load.pages[0].complete_at), ((4, 4), Some(at(70))));
-        assert_eq!((load.pages.len(), load.pages[2].begun_at), (3, None));
+        assert_eq!((load.pages.len(), load.pages[2].started_at), (3, None));
     }
 
     #[test]

@@ -95,7 +95,7 @@ fn a_sink_that_refuses_and_a_client_that_cancels_end_one_request_each() {
     assert_eq!(results[0].failure, Some(Failure::Sink("the basket is full".to_owned())));
     assert_eq!(results[1].failure, Some(Failure::Cancelled));
     assert!(results[2].is_complete());
-    assert_eq!((results[3].asked_at.is_some(), results[3].is_complete()), (true, true), "over before");
+    assert_eq!((results[3].requested_at.is_some(), results[3].is_complete()), (true, true), "over before");
     assert!(bed.web_server.is_idle());
 }
 
