@@ -1,11 +1,11 @@
-//! A host: the only place where endpoints meet the network.
+//! The host, which connects endpoints to the network.
 //!
-//! A host has one QUIC endpoint for all its clients, one for each server port, and the ends of flows whose connections these
-//! have; endpoints of TCP and of foreign stacks, one for each client and one for each server port; and senders of cross
-//! traffic. It has a timer for each of them.
+//! A host has one QUIC endpoint for all its clients, and one for each server port; endpoints of TCP and of foreign stacks, one
+//! for each client and one for each server port; the ends of flows; and senders of cross traffic. Each of them except the
+//! connections has a timer.
 //!
-//! At one instant, ends come in the order of the scenario, then senders of cross traffic, then endpoints. What an endpoint has
-//! to do at the instant of one of its ends is done with that.
+//! At one time, first ends act in the order of the scenario, then senders of cross traffic, and then endpoints. An end that
+//! acts also serves its endpoint.
 
 use crate::cross_traffic::CrossSender;
 use crate::end::{End, EndReport, Endpoints, NO_FLOW, Place, Stage};
@@ -18,9 +18,9 @@ use units::cache::ask_for;
 use units::{Time, Timers};
 use wire::Side;
 
-/// From so many ends on, the processor's cache is asked for what an end needs before its turn comes: they do not stay there.
+/// The number of ends from which on they do not stay in the processor's cache, and are prefetched.
 const MANY: usize = 16;
-/// So many packets ahead: one for the end, one for the connection, one for what that leads to.
+/// The number of packets to prefetch for: one step each for the end, for the connection, and for its parts.
 const FORESIGHT: usize = 3;
 
 /// A node with endpoints, or with senders of cross traffic.
@@ -31,11 +31,11 @@ pub(crate) struct Host<'a> {
     endpoints: Endpoints,
     /// The places of the endpoints, in the order of their timers.
     places: Vec<Place>,
-    /// The endpoints that take the packets of the ports.
+    /// The endpoints that receive the packets at each port.
     ports: Vec<(u16, Place)>,
-    /// From the number of a flow's packets to the end that they are for.
+    /// The receiving ends of packets by the numbers in the packets.
     flows: Vec<(u32, u32)>,
-    /// The timers of the ends, then those of the senders of cross traffic and of the endpoints.
+    /// The timers of the ends, of the senders of cross traffic, and of the endpoints, in this order.
     timers: Timers,
     shared: Rc<Shared<'a>>,
 }
@@ -51,7 +51,7 @@ impl<'a> Host<'a> {
         let mut ports: Vec<(u16, Place)> =
             takers.flat_map(|(ports, place)| ports.all().map(move |port| (port, place))).collect();
         ports.sort_unstable();
-        // Several flows may have one port of an endpoint.
+        // Several flows may share a port of an endpoint.
         ports.dedup();
         let mut flows: Vec<(u32, u32)> =
             (0..).zip(&ends).map(|(index, end)| (other_end(end.flow, end.side), index)).collect();
@@ -76,23 +76,27 @@ impl<'a> Host<'a> {
         &self.ends
     }
 
-    /// What has become of its ends, of which the run is over at this time.
+    /// The reports of its ends at the end of the run.
     pub(crate) fn reports(&mut self, now: Time) -> impl Iterator<Item = EndReport> {
         let endpoints = &self.endpoints;
         self.ends.iter_mut().map(move |end| end.report(now, endpoints))
     }
 
-    /// Forgets what its endpoints have learned of servers, and what their clients come back with.
+    /// Makes its QUIC endpoints forget what clients know about servers, and the tickets and tokens of servers.
     pub(crate) fn forget(&mut self, now: Time) {
         for port in &mut self.endpoints.quic {
             port.endpoint.forget(now);
         }
     }
 
-    /// Has the client of a flow open its connection at this time.
+    /// The number of the client of a flow among the ends.
+    fn client_of(&self, flow: usize) -> Option<usize> {
+        self.ends.iter().position(|end| end.flow == flow && end.side == Side::Client)
+    }
+
+    /// Schedules the opening of the connection of a flow's client.
     pub(crate) fn open(&mut self, now: Time, flow: usize, at: Time) {
-        let is_client = |end: &End| end.flow == flow && end.side == Side::Client;
-        if let Some(index) = self.ends.iter().position(is_client) {
+        if let Some(index) = self.client_of(flow) {
             self.ends[index].open(at);
             self.ends[index].arm(now, index, &mut self.timers);
         }
@@ -105,7 +109,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Has the client of a flow send from the address of a port; nothing happens unless its connection is open.
+    /// Migrates the client of a flow to the address of a port. Without an open connection nothing happens.
     pub(crate) fn migrate(
         &mut self,
         now: Time,
@@ -113,14 +117,13 @@ impl<'a> Host<'a> {
         (port, how): (Port, Migration),
         exits: &mut Exits,
     ) -> Result<(), MigrateError> {
-        let is_client = |end: &End| end.flow == flow && end.side == Side::Client;
-        let Some(index) = self.ends.iter().position(is_client) else { return Ok(()) };
+        let Some(index) = self.client_of(flow) else { return Ok(()) };
         let result = self.ends[index].migrate(now, &mut self.endpoints, (self.node, port), how);
         self.settle(now, index, exits);
         result
     }
 
-    /// Lets everybody do what follows from what an end has done, and sets the timers.
+    /// Serves the endpoint of an end that has acted, and sets the timers.
     fn settle(&mut self, now: Time, index: usize, exits: &mut Exits) {
         let place = self.ends[index].stack.place();
         let (endpoints, stage) = self.split(exits);
@@ -132,16 +135,16 @@ impl<'a> Host<'a> {
         self.ends[index].arm(now, index, &mut self.timers);
     }
 
-    /// The endpoints, and what they act on.
+    /// The endpoints, and the parts of the host that they act on.
     #[inline(always)]
     fn split<'s>(&'s mut self, exits: &'s mut Exits) -> (&'s mut Endpoints, Stage<'s, 'a>) {
         let Host { endpoints, ends, flows, timers, shared, .. } = self;
         (endpoints, Stage { ends, flows, timers, shared, exits })
     }
 
-    /// Hands a packet to an endpoint of another kind than QUIC.
+    /// Hands a packet to an endpoint of a kind other than QUIC.
     #[inline(never)]
-    fn accept_other(&mut self, now: Time, place: Place, packet: Packet, exits: &mut Exits) {
+    fn accept_non_quic(&mut self, now: Time, place: Place, packet: Packet, exits: &mut Exits) {
         let (endpoints, stage) = self.split(exits);
         match place {
             Place::Tcp(at) => endpoints.tcp[at].accept(now, packet, stage),
@@ -160,14 +163,14 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// The end that a packet is for, if its port is one of this host's.
+    /// The receiving end of a packet.
     #[inline]
     fn end_of(&self, packet: &Packet) -> Option<usize> {
         end_of(&self.flows, packet.flow)
     }
 }
 
-/// Asking the processor's cache for what will be needed soon.
+/// Prefetching into the processor's cache.
 impl Host<'_> {
     fn has_many(&self) -> bool {
         self.ends.len() >= MANY
@@ -187,7 +190,7 @@ impl Host<'_> {
         }
     }
 
-    /// What lies one step further, some time after that.
+    /// Prefetches the parts of a connection, after the connection itself.
     #[inline]
     fn prefetch_parts(&self, end: &End) {
         ask_for(&*end.application);
@@ -211,7 +214,7 @@ impl Node for Host<'_> {
             let (endpoints, stage) = self.split(exits);
             endpoints.quic[at].accept(now, packet, stage);
         } else {
-            self.accept_other(now, place, packet, exits);
+            self.accept_non_quic(now, place, packet, exits);
         }
     }
 
@@ -219,7 +222,7 @@ impl Node for Host<'_> {
         while self.timers.at().is_some_and(|at| at <= now) {
             let Some((_, number)) = self.timers.next() else { break };
             if number < self.ends.len() {
-                // Its timer stands until it is set again below, to a later time.
+                // `settle` sets its timer to a later time.
                 self.ends[number].wake(now, number, &mut self.endpoints, &self.shared);
                 self.settle(now, number, exits);
             } else if let Some(sender) = self.crossing.get_mut(number - self.ends.len()) {

@@ -1,8 +1,8 @@
-//! From a scenario to a world: nodes, links, hosts with their endpoints and applications.
+//! Builds the world of a scenario: nodes, links, and hosts with endpoints and applications.
 
 use crate::contexts::Contexts;
 use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
-use crate::end::{End, Endpoints, Foreign, OtherEnd, QuicEnd, Stack, StackPort};
+use crate::end::{AddressedEnd, End, Endpoints, Foreign, QuicEnd, Stack, StackPort};
 use crate::error::RunError;
 use crate::event::ports_of;
 use crate::flows::cross_number;
@@ -25,14 +25,15 @@ use trace::{Interest, Role};
 use units::Time;
 use wire::Side;
 
-/// The least segment that TCP goes on with: that of an IPv4 packet of 576 bytes (RFC 9293 section 3.7.1).
-const LEAST_MSS: u64 = 536;
-/// What the application of a flow draws from.
+/// The minimum segment size of TCP: that of an IPv4 packet of 576 bytes (RFC 9293 section 3.7.1).
+const MIN_MSS: u64 = 536;
+
+/// The random stream of the application of a flow.
 pub(crate) fn application_stream(seed: u64, flow: &str) -> Stream {
     Stream::new(seed, &format!("flow {flow} application"))
 }
 
-/// A world at time zero.
+/// Builds a world at time zero.
 pub(crate) fn build<'a>(
     scenario: &Scenario,
     seed: u64,
@@ -49,9 +50,9 @@ pub(crate) fn build<'a>(
     }
     let interest = shared.recorder.borrow().interest();
     let topology = scenario.topology().map_err(RunError::Topology)?;
-    let mut hosts: Vec<Draft> = topology.nodes().iter().map(|_| Draft::default()).collect();
-    let mut former = None;
-    // The ports of TCP connections behind the first of their flows.
+    let mut hosts: Vec<HostParts> = topology.nodes().iter().map(|_| HostParts::default()).collect();
+    let mut previous = None;
+    // The next port for further TCP connections of a flow.
     let mut more = client_port(scenario.flows.len());
     let mut on_ports: BTreeMap<(usize, u16), usize> = BTreeMap::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
@@ -66,7 +67,7 @@ pub(crate) fn build<'a>(
         let count = flow.connections().min(MAX_FLOWS) as u16;
         let ports = Ports { first: client_port(index), more, count };
         more = more.checked_add(count - 1).filter(|end| *end < CROSS_PORT).ok_or_else(too_many)?;
-        let plan = Plan {
+        let setup = FlowSetup {
             seed,
             tls,
             tls_sizes: tls_sizes(scenario, flow),
@@ -77,20 +78,20 @@ pub(crate) fn build<'a>(
             ports,
             on_port,
         };
-        plan.add_ends(&mut hosts, &scenario.nodes, shared, &mut former)?;
+        setup.add_ends(&mut hosts, &scenario.nodes, shared, &mut previous)?;
     }
     let mut crossing: Vec<Vec<CrossSender>> = hosts.iter().map(|_| Vec::new()).collect();
     for (index, cross) in scenario.cross_traffic.iter().enumerate() {
         crossing[cross.from].push(cross_sender(scenario, cross, index, seed)?);
     }
-    // Only hosts have routes, and a datagram needs one though nobody waits for it.
+    // Receivers of cross traffic are hosts, too, since only hosts have routes.
     let targets: BTreeSet<usize> = scenario.cross_traffic.iter().map(|cross| cross.to).collect();
     let mut places = hosts.into_iter().zip(crossing);
     Network { scenario, seed, interest }.world(|node| {
-        let (draft, crossing) = places.next()?;
-        let used = !draft.ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
+        let (parts, crossing) = places.next()?;
+        let used = !parts.ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
         used.then(|| {
-            Host::new(NodeId(node as u32), (draft.ends, draft.endpoints), crossing, Rc::clone(shared))
+            Host::new(NodeId(node as u32), (parts.ends, parts.endpoints), crossing, Rc::clone(shared))
         })
     })
 }
@@ -100,15 +101,15 @@ fn too_many() -> RunError {
     RunError::Component { place: "flow".to_owned(), problem }
 }
 
-/// The smallest MTU between the ends of a flow, both ways, also by the ports that its client is moved to.
+/// The minimum MTU between the ends of a flow in both directions, also by the ports to which its client migrates.
 fn path_mtu(topology: &Topology, scenario: &Scenario, flow: &Flow, ports: &[Port]) -> u64 {
     let [client, server] = [flow.client, flow.server].map(|node| NodeId(node as u32));
-    let mut ways = vec![topology.route(client, server), topology.route(server, client)];
+    let mut routes = vec![topology.route(client, server), topology.route(server, client)];
     for port in ports {
-        ways.push(topology.route_from_port(client, *port, server));
-        ways.push(topology.route_to_port(server, client, *port));
+        routes.push(topology.route_from_port(client, *port, server));
+        routes.push(topology.route_to_port(server, client, *port));
     }
-    let hops = ways.into_iter().flatten().flatten();
+    let hops = routes.into_iter().flatten().flatten();
     hops.map(|hop| scenario.hop(topology.hop(hop)).mtu()).min().unwrap_or(u64::MAX)
 }
 
@@ -121,16 +122,14 @@ fn cross_sender(
     let address = |node: usize, port| {
         SocketAddr::new(node_address(NodeId(node as u32), cross.ip == IpVersion::V6), port)
     };
-    let place = || format!("cross_traffic {}", cross.name);
-    let stream = Stream::new(seed, &place());
-    let options = &cross.source.arguments;
-    traffic::sources::check(cross.source.name, options).map_err(|(option, problem)| RunError::Component {
-        place: place(),
-        problem: format!("source.{option}: {problem}"),
-    })?;
-    let source = traffic::sources::build(cross.source.name, options, stream).ok_or_else(|| {
-        RunError::Component { place: place(), problem: format!("no source {:?}", cross.source.name) }
-    })?;
+    let place = format!("cross_traffic {}", cross.name);
+    let stream = Stream::new(seed, &place);
+    let fail = |problem| RunError::Component { place: place.clone(), problem };
+    let (name, options) = (cross.source.name, &cross.source.arguments);
+    traffic::sources::check(name, options)
+        .map_err(|(option, problem)| fail(format!("source.{option}: {problem}")))?;
+    let source = traffic::sources::build(name, options, stream);
+    let source = source.ok_or_else(|| fail(format!("no source {name:?}")))?;
     let mut sender = CrossSender {
         index,
         number: cross_number(scenario, index),
@@ -145,10 +144,10 @@ fn cross_sender(
     Ok(sender)
 }
 
-/// What TLS over TCP takes from the options of `[tls]`, and from what the flow speaks.
+/// The inputs of TLS over TCP, from the options of `[tls]` and the application protocol of the flow.
 fn tls_sizes(scenario: &Scenario, flow: &Flow) -> tcp::TlsSizes {
     tcp::TlsSizes {
-        // What has no name that is registered is offered by nobody.
+        // An unregistered protocol is not offered.
         alpn: if flow.alpn() == traffic::UNREGISTERED { b"" } else { flow.alpn() },
         server_name: scenario.tls.text("server_name"),
         certificate_chain: scenario.tls.size("certificate_chain").as_bytes(),
@@ -156,22 +155,15 @@ fn tls_sizes(scenario: &Scenario, flow: &Flow) -> tcp::TlsSizes {
     }
 }
 
-/// What a host will have.
+/// The parts of a host before it is built.
 #[derive(Default)]
-struct Draft {
+struct HostParts {
     ends: Vec<End>,
     endpoints: Endpoints,
-    /// Which of the QUIC endpoints is that of all clients, once there is one.
+    /// The number of the QUIC endpoint of all clients, if there is one.
     clients: Option<usize>,
-    /// The endpoints of servers by their ports, with what all their flows have in common.
+    /// The endpoints of servers by port, with the common options and application protocol of their flows.
     servers: BTreeMap<u16, (usize, Arc<Config>, &'static [u8])>,
-}
-
-impl Draft {
-    /// The number of the endpoint of all clients.
-    fn clients(&mut self, make: impl FnOnce() -> Endpoint) -> usize {
-        *self.clients.get_or_insert_with(|| StackPort::add(&mut self.endpoints.quic, make()))
-    }
 }
 
 #[cfg(feature = "quinn")]
@@ -185,7 +177,7 @@ fn foreign_endpoint(
     Ok(crate::foreign::quinn(local, config, tls, random, max_connections))
 }
 
-/// A scenario that was read has no such host: this build has no stack but ours.
+/// The reader of scenarios refuses hosts with other stacks in this build.
 #[cfg(not(feature = "quinn"))]
 fn foreign_endpoint(
     _: SocketAddr,
@@ -197,44 +189,41 @@ fn foreign_endpoint(
     Err("this build has no quinn-proto".to_owned())
 }
 
-/// What both ends of a flow are made from.
-struct Plan<'p> {
+/// The inputs of both ends of a flow.
+struct FlowSetup<'p> {
     seed: u64,
-    /// Its TLS context; a flow over TCP needs none.
+    /// The TLS context of a flow over QUIC.
     tls: Option<&'p tls::Context>,
-    /// What the exchange of a flow over TCP with TLS is like.
+    /// The inputs of TLS over TCP.
     tls_sizes: tcp::TlsSizes,
     interest: Interest,
     index: usize,
     flow: &'p Flow,
-    /// The smallest MTU of its way there and back.
+    /// The minimum MTU of its paths.
     mtu: u64,
-    /// The client's.
+    /// The ports of the client.
     ports: Ports,
-    /// How many flows have the port of its server.
+    /// The number of flows with the port of its server.
     on_port: usize,
 }
 
-impl Plan<'_> {
+impl FlowSetup<'_> {
     fn address(&self, node: usize, port: u16) -> SocketAddr {
         let ipv6 = self.flow.ip == IpVersion::V6;
         SocketAddr::new(node_address(NodeId(node as u32), ipv6), port)
     }
 
-    /// The flow's options, with payloads no larger than what the MTU of its way carries, as path MTU discovery would
-    /// find; unless it is to find that itself.
+    /// The options of the endpoints. Unless path MTU discovery is enabled, payloads fit the MTU of the paths.
     fn config(&self) -> Result<Config, RunError> {
         let mut config = Config::from(&self.flow.transport);
         let header = Packet::header_size(&self.client()) as u64;
         let fits = self.mtu.saturating_sub(header);
         if fits < u64::from(quic::MIN_PAYLOAD) {
-            let place = format!("flow {}", self.flow.name);
-            let problem = format!(
+            return Err(self.error(format!(
                 "the MTU of its way is {} bytes; QUIC needs {} at least (RFC 9000 section 14)",
                 self.mtu,
                 u64::from(quic::MIN_PAYLOAD) + header,
-            );
-            return Err(RunError::Component { place, problem });
+            )));
         }
         if !config.mtu_discovery {
             config.max_udp_payload = config.max_udp_payload.min(fits.min(u16::MAX.into()) as u16);
@@ -242,15 +231,15 @@ impl Plan<'_> {
         Ok(config)
     }
 
-    /// The same for TCP: segments no larger than what the MTU carries (RFC 9293 section 3.7.1).
+    /// The options of the endpoints over TCP. Segments fit the MTU of the paths (RFC 9293 section 3.7.1).
     fn tcp_config(&self) -> Result<tcp::Config, RunError> {
         let mut config = tcp::Config::from(&self.flow.tcp);
-        // IP without options, TCP without options.
+        // The headers of IP and TCP without options.
         let headers = if self.flow.ip == IpVersion::V6 { 60 } else { 40 };
         let fits = self.mtu.saturating_sub(headers);
-        if fits < LEAST_MSS {
+        if fits < MIN_MSS {
             let problem =
-                format!("the MTU of its way is {} bytes; TCP needs {}", self.mtu, LEAST_MSS + headers);
+                format!("the MTU of its way is {} bytes; TCP needs {}", self.mtu, MIN_MSS + headers);
             return Err(self.error(problem));
         }
         config.mss = config.mss.min(fits.min(u16::MAX.into()) as u16);
@@ -261,14 +250,14 @@ impl Plan<'_> {
         RunError::Component { place: format!("flow {}", self.flow.name), problem }
     }
 
-    /// Adds its two ends to their hosts. `former`: the options of the flow before, which are shared where they are the same,
-    /// as many flows that take turns find them in the processor's cache then.
+    /// Adds its two ends to their hosts. `previous`: the options of the previous flow, which are shared if they are equal, so
+    /// that those of many flows stay in the processor's cache.
     fn add_ends(
         &self,
-        hosts: &mut [Draft],
+        hosts: &mut [HostParts],
         nodes: &[Node],
         shared: &Rc<Shared<'_>>,
-        former: &mut Option<Arc<Config>>,
+        previous: &mut Option<Arc<Config>>,
     ) -> Result<(), RunError> {
         let flow = self.flow;
         let application = &flow.application;
@@ -277,7 +266,7 @@ impl Plan<'_> {
         let ends = traffic::build(application.name, &application.arguments, stream)
             .ok_or_else(|| self.error(format!("no application {:?}", application.name)))?;
         let [client, server] = match flow.protocol {
-            Protocol::Quic => self.quic(hosts, former, foreign)?,
+            Protocol::Quic => self.quic(hosts, previous, foreign)?,
             Protocol::Tcp => self.tcp(hosts)?,
         };
         let client = self.end(shared, Side::Client, client, ends.client);
@@ -287,7 +276,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// When its connection is opened; never, until the flow that comes before is over.
+    /// The time at which its connection is opened, or never before the end of the flow that it waits for.
     fn start(&self) -> Time {
         if self.flow.after.is_some() { Time::NEVER } else { Time::ZERO + self.flow.start }
     }
@@ -301,38 +290,59 @@ impl Plan<'_> {
         Stream::new(self.seed, &format!("flow {} {side}", self.flow.name))
     }
 
-    /// The two ends of a flow over QUIC; `foreign`: whether somebody else wrote the endpoints of client and server.
+    /// Builds the ends of a flow over QUIC. `foreign`: whether client and server have foreign stacks.
     fn quic(
         &self,
-        hosts: &mut [Draft],
-        former: &mut Option<Arc<Config>>,
-        foreign: [bool; 2],
+        hosts: &mut [HostParts],
+        previous: &mut Option<Arc<Config>>,
+        [foreign_client, foreign_server]: [bool; 2],
     ) -> Result<[Stack; 2], RunError> {
         let config = self.config()?;
-        let config = former.take().filter(|known| **known == config).unwrap_or_else(|| Arc::new(config));
-        *former = Some(Arc::clone(&config));
+        let config = previous.take().filter(|known| **known == config).unwrap_or_else(|| Arc::new(config));
+        *previous = Some(Arc::clone(&config));
         let tls = self.tls.ok_or_else(|| self.error("not prepared for its application".to_owned()))?;
-        let [by_client, by_server] = foreign;
-        let client = if by_client {
-            let endpoint = foreign_endpoint(self.client(), &config, tls, self.random(Side::Client), 0);
-            let endpoint = endpoint.map_err(|problem| self.error(problem))?;
-            let endpoint = StackPort::add(&mut hosts[self.flow.client].endpoints.foreign, endpoint);
-            Stack::Foreign(OtherEnd::client(endpoint, self.start(), self.server()))
+        let foreign = |local, side, max_connections| {
+            let endpoint = foreign_endpoint(local, &config, tls, self.random(side), max_connections);
+            endpoint.map_err(|problem| self.error(problem))
+        };
+        let host = &mut hosts[self.flow.client];
+        let client = if foreign_client {
+            let endpoint = foreign(self.client(), Side::Client, 0)?;
+            let number = StackPort::add(&mut host.endpoints.foreign, endpoint);
+            Stack::Foreign(AddressedEnd::client(number, self.start(), self.server()))
         } else {
-            self.quic_client(&mut hosts[self.flow.client], &config, tls)
+            self.quic_client(host, &config, tls)
         };
         let host = &mut hosts[self.flow.server];
-        let server = if by_server {
-            Stack::Foreign(OtherEnd::server(self.foreign_server(host, config, tls)?))
-        } else {
-            Stack::Quic(QuicEnd::server(self.server_endpoint(host, config, tls)?))
+        let (known, local) = (self.known_server(host, &config)?, self.server());
+        let number = match known {
+            Some(number) => number,
+            None if foreign_server => {
+                let endpoint = foreign(local, Side::Server, self.on_port)?;
+                StackPort::add(&mut host.endpoints.foreign, endpoint)
+            }
+            None => {
+                let options = EndpointOptions {
+                    accept: Some(Arc::clone(&config)),
+                    max_connections: self.on_port,
+                    interest: self.interest,
+                    ..EndpointOptions::new(local, tls.clone())
+                };
+                let endpoint = Endpoint::new(options, self.random(Side::Server));
+                StackPort::add(&mut host.endpoints.quic, endpoint)
+            }
+        };
+        host.servers.entry(local.port()).or_insert((number, config, self.flow.alpn()));
+        let server = match foreign_server {
+            true => Stack::Foreign(AddressedEnd::server(number)),
+            false => Stack::Quic(QuicEnd::server(number)),
         };
         Ok([client, server])
     }
 
-    fn quic_client(&self, host: &mut Draft, config: &Arc<Config>, tls: &tls::Context) -> Stack {
+    fn quic_client(&self, host: &mut HostParts, config: &Arc<Config>, tls: &tls::Context) -> Stack {
         let mut random = self.random(Side::Client);
-        // The draw of an endpoint of its own: ids and all that follows are as if there were one.
+        // Skip the draw of an endpoint, so that connections draw as if each had its own endpoint.
         random.bits();
         let opening = Opening {
             early_data: self.flow.early_data,
@@ -342,36 +352,19 @@ impl Plan<'_> {
             random: Some(random),
             ..Opening::new(self.server(), Arc::clone(config))
         };
-        let clients = host.clients(|| {
+        let number = *host.clients.get_or_insert_with(|| {
             let options = EndpointOptions {
                 interest: self.interest,
                 ..EndpointOptions::new(self.client(), tls.clone())
             };
-            Endpoint::new(options, self.random(Side::Client))
+            let endpoint = Endpoint::new(options, self.random(Side::Client));
+            StackPort::add(&mut host.endpoints.quic, endpoint)
         });
-        Stack::Quic(QuicEnd::client(clients, self.start(), opening))
+        Stack::Quic(QuicEnd::client(number, self.start(), opening))
     }
 
-    /// The endpoint of a server that somebody else wrote.
-    fn foreign_server(
-        &self,
-        host: &mut Draft,
-        config: Arc<Config>,
-        tls: &tls::Context,
-    ) -> Result<usize, RunError> {
-        if let Some(index) = self.known_server(host, &config)? {
-            return Ok(index);
-        }
-        let local = self.server();
-        let endpoint = foreign_endpoint(local, &config, tls, self.random(Side::Server), self.on_port);
-        let endpoint = endpoint.map_err(|problem| self.error(problem))?;
-        let index = StackPort::add(&mut host.endpoints.foreign, endpoint);
-        host.servers.insert(local.port(), (index, config, self.flow.alpn()));
-        Ok(index)
-    }
-
-    /// The endpoint at the server's port, if another flow has brought it.
-    fn known_server(&self, host: &Draft, config: &Config) -> Result<Option<usize>, RunError> {
+    /// The number of the endpoint at the server's port, if another flow has added it.
+    fn known_server(&self, host: &HostParts, config: &Config) -> Result<Option<usize>, RunError> {
         let port = self.server().port();
         let Some((index, known, protocol)) = host.servers.get(&port) else { return Ok(None) };
         if **known != *config || *protocol != self.flow.alpn() {
@@ -384,31 +377,8 @@ impl Plan<'_> {
         Ok(Some(*index))
     }
 
-    /// The endpoint at the server's port, which flows that have one port share.
-    fn server_endpoint(
-        &self,
-        host: &mut Draft,
-        config: Arc<Config>,
-        tls: &tls::Context,
-    ) -> Result<usize, RunError> {
-        if let Some(index) = self.known_server(host, &config)? {
-            return Ok(index);
-        }
-        let (local, alpn) = (self.server(), self.flow.alpn());
-        let options = EndpointOptions {
-            accept: Some(Arc::clone(&config)),
-            max_connections: self.on_port,
-            interest: self.interest,
-            ..EndpointOptions::new(local, tls.clone())
-        };
-        let endpoint = Endpoint::new(options, self.random(Side::Server));
-        let index = StackPort::add(&mut host.endpoints.quic, endpoint);
-        host.servers.insert(local.port(), (index, config, alpn));
-        Ok(index)
-    }
-
-    /// The two ends of a flow over TCP, each with an endpoint of its own.
-    fn tcp(&self, hosts: &mut [Draft]) -> Result<[Stack; 2], RunError> {
+    /// Builds the ends of a flow over TCP, each with its own endpoint.
+    fn tcp(&self, hosts: &mut [HostParts]) -> Result<[Stack; 2], RunError> {
         let config = Arc::new(self.tcp_config()?);
         let [client, server] = [Side::Client, Side::Server].map(|side| self.connections(&config, side));
         let client = tcp::Endpoint::client(client, self.ports);
@@ -416,19 +386,20 @@ impl Plan<'_> {
         let server = tcp::Endpoint::server(server, self.client().ip(), self.ports)
             .ok_or_else(|| self.error(format!("no controller {:?}", config.controller.name)))?;
         let handle = transport::Stack::next_active(&server);
-        let mut server = OtherEnd::server(StackPort::add(&mut hosts[self.flow.server].endpoints.tcp, server));
+        let server = StackPort::add(&mut hosts[self.flow.server].endpoints.tcp, server);
+        let mut server = AddressedEnd::server(server);
         server.handle = handle;
-        Ok([Stack::Tcp(OtherEnd::client(client, self.start(), self.server())), Stack::Tcp(server)])
+        Ok([Stack::Tcp(AddressedEnd::client(client, self.start(), self.server())), Stack::Tcp(server)])
     }
 
-    /// How an end's connections are made, when they are.
+    /// The connections of an end, which are made on demand.
     fn connections(&self, config: &Arc<tcp::Config>, side: Side) -> TcpConnections {
         let (config, tls, ports) = (Arc::clone(config), self.tls_sizes.clone(), self.ports);
         let (client, server) = (self.client(), self.server());
         let (seed, interest, name) = (self.seed, self.interest, self.flow.name.clone());
         let cookie_key = Stream::seed_for(seed, &format!("flow {name} cookies"));
         let make = move |now: Time, index: usize, remote: Option<SocketAddr>| {
-            // The first has the random stream of a flow, as that of QUIC has.
+            // The first connection has the random stream of the flow, as over QUIC.
             let random = if index == 0 {
                 Stream::new(seed, &format!("flow {name} {side}"))
             } else {

@@ -1,8 +1,8 @@
-//! One end of a flow: a connection of an endpoint, and the application on it.
+//! The ends of flows: connections of endpoints, with their applications.
 
 mod stacked;
 
-pub(crate) use stacked::{Endpoints, Foreign, NO_FLOW, OtherEnd, Place, QuicEnd, StackPort, Stage};
+pub(crate) use stacked::{AddressedEnd, Endpoints, Foreign, NO_FLOW, Place, QuicEnd, StackPort, Stage};
 
 use crate::shared::Shared;
 use ::quic::{MigrateError, Migration};
@@ -12,12 +12,12 @@ use transport::{Application, Counters, Load, Part, Progress, Report, Snapshot, T
 use units::{Duration, Time, Timers};
 use wire::Side;
 
-/// What became of one end of a flow.
+/// The results of one end of a flow.
 #[derive(Debug, Clone)]
 pub(crate) struct EndReport {
     pub flow: usize,
     pub side: Side,
-    /// At a client: when its connection was opened, if it was.
+    /// The time at which a client opened its connection, if it did.
     pub opened_at: Option<Time>,
     pub progress: Progress,
     pub tally: Option<Tally>,
@@ -25,7 +25,7 @@ pub(crate) struct EndReport {
     pub stats: Counters,
     pub window: u64,
     pub close: Option<(String, bool)>,
-    /// The objects that its application has loaded, if it loads any.
+    /// The objects that its application loaded, if it loads any.
     pub load: Option<Load>,
     /// The subject of its records.
     pub subject: u32,
@@ -34,9 +34,9 @@ pub(crate) struct EndReport {
 /// The connection of an end, by the kind of its endpoint.
 pub(crate) enum Stack {
     Quic(QuicEnd),
-    Tcp(OtherEnd),
-    /// Of a foreign stack.
-    Foreign(OtherEnd),
+    Tcp(AddressedEnd),
+    /// A connection of a foreign stack.
+    Foreign(AddressedEnd),
 }
 
 impl Stack {
@@ -51,7 +51,7 @@ impl Stack {
     }
 }
 
-/// A side as records know it.
+/// The side as a value of records.
 pub(crate) fn traced(side: Side) -> trace::Side {
     match side {
         Side::Client => trace::Side::Client,
@@ -59,25 +59,27 @@ pub(crate) fn traced(side: Side) -> trace::Side {
     }
 }
 
-/// One end of a flow: a connection of one of the host's endpoints, and the application on it.
+/// One end of a flow: a connection of one of the host's endpoints, with its application.
 pub(crate) struct End {
     pub flow: usize,
     pub side: Side,
-    /// The ports that its packets arrive at.
+    /// The ports at which its packets arrive.
     pub ports: Ports,
     pub stack: Stack,
     pub application: Box<dyn Application>,
-    /// At a client: when it opens the connection, if that is known.
+    /// The time at which a client opens the connection, if it is known.
     pub opens_at: Option<Time>,
-    /// At a client: when it closes the connection at the latest.
+    /// The latest time at which a client closes the connection.
     pub stop: Option<Time>,
     /// The subject of its records.
     pub subject: u32,
     /// Whether its packets are captured.
     pub captured: bool,
+    /// The time of its timer.
     pub armed: Option<Time>,
+    /// Whether the connection of a client has ended.
     pub done: bool,
-    /// Whether it sends, or has sent, from the address of a port.
+    /// Whether it has ever migrated to the address of a port.
     pub moved: bool,
 }
 
@@ -93,7 +95,7 @@ impl End {
         (at != Time::NEVER).then_some(at)
     }
 
-    /// Sets its timer, which has this number: to a later time than this one, so that the clock always goes on.
+    /// Sets its timer, which has this number, to a time after `now`, so that the clock always advances.
     #[inline(always)]
     pub(crate) fn arm(&mut self, now: Time, number: usize, timers: &mut Timers) {
         let at = self.wake_at().map(|at| at.max(now + Duration::from_nanos(1)));
@@ -133,7 +135,7 @@ impl End {
         }
     }
 
-    /// Opens its connection at this time.
+    /// Schedules the opening of its connection.
     pub(crate) fn open(&mut self, at: Time) {
         self.opens_at = Some(at);
         match &mut self.stack {
@@ -142,7 +144,7 @@ impl End {
         }
     }
 
-    /// Sends from the address of a port from now on; nothing happens unless it has an open QUIC connection.
+    /// Migrates to the address of a port. Without an open QUIC connection nothing happens.
     pub(crate) fn migrate(
         &mut self,
         now: Time,
@@ -155,7 +157,7 @@ impl End {
         Ok(())
     }
 
-    /// Does what is due; what follows from it at an endpoint is still to be done. `index`: the end's place.
+    /// Opens or stops the connection and wakes the application if that is due. The caller must drain the endpoint afterwards.
     pub(crate) fn wake(&mut self, now: Time, index: usize, endpoints: &mut Endpoints, shared: &Shared<'_>) {
         let stop = self.stop.is_some_and(|at| at <= now);
         if stop {
@@ -178,7 +180,7 @@ impl End {
         }
     }
 
-    /// The client's connection is over.
+    /// Notes that the connection has ended.
     fn ended(&mut self, shared: &Shared<'_>) {
         if self.side == Side::Client && !self.done {
             self.done = true;

@@ -1,4 +1,4 @@
-//! An end of a flow whose connection is one of an endpoint's, and the endpoints that a host has, of any [`Stack`].
+//! The endpoints of a host, and the connections of its ends, for any [`Stack`].
 
 use super::{End, Snapshot};
 use crate::error::RunError;
@@ -12,35 +12,35 @@ use trace::Log;
 use transport::{Application, Connection, Datagram, Handle, Stack, Transmit};
 use units::{Duration, Time, Timers};
 
-/// A connection of an endpoint, or what will be one.
+/// A connection of an endpoint, now or in the future.
 pub(crate) struct StackEnd<O> {
-    /// Which of the host's endpoints of its kind.
+    /// The number of the endpoint among those of its kind.
     pub endpoint: usize,
-    /// At a client: when the connection is opened, and how.
+    /// The time and the options with which a client opens the connection.
     opening: Option<(Time, Box<O>)>,
     pub handle: Option<Handle>,
-    /// What the connection had counted when it was last seen near its end.
+    /// The counters of the connection near its end.
     last: Option<Box<Snapshot>>,
 }
 
-/// A connection of ours.
+/// A connection over QUIC.
 pub(crate) type QuicEnd = StackEnd<Opening>;
-/// A connection over TCP, or of a foreign stack; it is opened to an address.
-pub(crate) type OtherEnd = StackEnd<SocketAddr>;
+/// A connection over TCP, or of a foreign stack, which opens to an address.
+pub(crate) type AddressedEnd = StackEnd<SocketAddr>;
 /// An endpoint of a foreign stack.
 pub(crate) type Foreign = Box<dyn Stack<Connection = dyn Connection, Opening = SocketAddr>>;
 
 impl<O> StackEnd<O> {
-    /// The end that opens a connection.
+    /// The end that opens the connection.
     pub(crate) fn client(endpoint: usize, at: Time, opening: O) -> StackEnd<O> {
         StackEnd { endpoint, opening: Some((at, Box::new(opening))), handle: None, last: None }
     }
-    /// The end that accepts one.
+    /// The end that accepts the connection.
     pub(crate) fn server(endpoint: usize) -> StackEnd<O> {
         StackEnd { endpoint, opening: None, handle: None, last: None }
     }
 
-    /// Opens its connection at this time.
+    /// Schedules the opening of the connection.
     pub(super) fn open(&mut self, at: Time) {
         if let Some((opening_at, _)) = &mut self.opening {
             *opening_at = at;
@@ -58,7 +58,7 @@ impl<O> StackEnd<O> {
         live.or_else(|| self.last.as_deref().cloned()).unwrap_or_default()
     }
 
-    /// Does what is due, in flow `flow`; `stop`: the connection is to be closed.
+    /// Opens the connection of the flow or wakes the application if that is due. Closes the connection if `stop` is set.
     pub(super) fn wake<S: Stack<Opening = O>>(
         &mut self,
         now: Time,
@@ -79,7 +79,7 @@ impl<O> StackEnd<O> {
                 }
             }
         }
-        // What the connection has to do at this instant comes first.
+        // Timers of the connection that are due come first.
         port.endpoint.wake(now);
         let Some(connection) = self.handle.and_then(|handle| port.endpoint.get_mut(handle)) else { return };
         if stop {
@@ -92,7 +92,7 @@ impl<O> StackEnd<O> {
 }
 
 impl QuicEnd {
-    /// Has the connection send from the address of a port; gives whether it does. Nothing happens unless it is open.
+    /// Migrates an open connection to the address of a port. Returns whether there was one.
     pub(super) fn migrate(
         &self,
         now: Time,
@@ -111,14 +111,14 @@ impl QuicEnd {
     }
 }
 
-/// One of a host's endpoints, and whose its connections are.
+/// One of a host's endpoints, with the ends of its connections.
 pub(crate) struct StackPort<S> {
     pub endpoint: S,
-    /// The connections by their slots, and the ends that they belong to.
+    /// The connections by slot, with the numbers of their ends.
     ends: Vec<(Handle, u32)>,
     /// The number of its timer.
     timer: usize,
-    /// When its timer goes off.
+    /// The time of its timer.
     armed: Option<Time>,
 }
 
@@ -130,7 +130,7 @@ pub(crate) struct Endpoints {
     pub foreign: Vec<StackPort<Foreign>>,
 }
 
-/// One of a host's endpoints: its kind, and its number among those of its kind.
+/// The place of an endpoint: its kind, and its number among those of its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     Quic(usize),
@@ -139,7 +139,7 @@ pub(crate) enum Place {
 }
 
 impl Endpoints {
-    /// The places of all endpoints, in the order of their timers, the first of which has this number.
+    /// Numbers the timers of all endpoints, starting at `first`; returns their places in this order.
     pub(crate) fn set_timers(&mut self, first: usize) -> Vec<Place> {
         let mut places = Vec::new();
         let mut number = |place| {
@@ -153,26 +153,26 @@ impl Endpoints {
     }
 }
 
-/// No connection begins now, since no packet has come.
+/// The number of no flow: without a packet, no new connection is accepted.
 pub(crate) const NO_FLOW: u32 = u32::MAX;
 
-/// What a host lets an endpoint act on.
+/// The parts of a host that its endpoints act on.
 pub(crate) struct Stage<'s, 'a> {
     /// The host's ends.
     pub ends: &'s mut [End],
-    /// From the number of a flow's packets to the end that they are for.
+    /// The receiving ends of packets by the numbers in the packets.
     pub flows: &'s [(u32, u32)],
-    /// The timers of the ends.
+    /// The timers of the host.
     pub timers: &'s mut Timers,
     pub shared: &'s Shared<'a>,
     pub exits: &'s mut Exits,
 }
 
-/// The stage of one endpoint.
+/// The parts of a host while it serves one endpoint.
 struct Serving<'s, 'a> {
-    /// The number of the packet that was taken just now.
+    /// The number in the packet that was just received.
     flow: u32,
-    /// The connections by their slots, and the ends that they belong to.
+    /// The connections by slot, with the numbers of their ends.
     known: &'s mut Vec<(Handle, u32)>,
     ends: &'s mut [End],
     flows: &'s [(u32, u32)],
@@ -188,7 +188,7 @@ impl<S: Stack> StackPort<S> {
         ports.len() - 1
     }
 
-    /// Takes a packet, and does all that follows from it.
+    /// Receives a packet, and serves the endpoint.
     #[inline(always)]
     pub(crate) fn accept(&mut self, now: Time, mut packet: Packet, stage: Stage<'_, '_>) {
         let (hole, damage) = (packet.hole(), packet.damage());
@@ -205,15 +205,15 @@ impl<S: Stack> StackPort<S> {
         self.drain(now, packet.flow, stage);
     }
 
-    /// Does what is due at this time, and all that follows from it.
+    /// Wakes the endpoint, and serves it.
     #[inline(always)]
     pub(crate) fn wake(&mut self, now: Time, stage: Stage<'_, '_>) {
         self.endpoint.wake(now);
         self.drain(now, NO_FLOW, stage);
     }
 
-    /// Lets the connections and their applications do all that they have to do now, and sets the timer: later than now, so that
-    /// the clock always goes on. `flow` is the number of the packet that was taken just now: a new connection is that of its flow.
+    /// Serves the active connections and their applications. Sets the timer to a time after `now`, so that the clock always
+    /// advances. `flow` is the number in the packet that was just received, to find the end of a new connection.
     #[inline(never)]
     pub(crate) fn drain(&mut self, now: Time, flow: u32, stage: Stage<'_, '_>) {
         let Stage { ends, flows, timers, shared, exits } = stage;
@@ -256,12 +256,12 @@ impl<S: Stack> transport::Host<S> for Serving<'_, '_> {
     fn recycle(&mut self, buffer: Vec<u8>) {
         self.exits.recycle(buffer);
     }
-    /// The endpoint's own answers are of the end to which they answer.
+    /// The end of a connection, or the end to which the endpoint itself responds.
     #[cold]
     fn sender(&mut self, handle: Option<Handle>) -> usize {
         match handle {
             Some(handle) => self.end_of(handle),
-            None => self.newcomer(),
+            None => self.new_end(),
         }
     }
     #[inline(always)]
@@ -279,24 +279,24 @@ impl Serving<'_, '_> {
         }
     }
 
-    /// The end of a connection that the peer has opened just now.
+    /// Assigns a new connection to its end.
     #[cold]
     fn adopt(&mut self, handle: Handle) -> usize {
-        let newcomer = self.newcomer();
-        assign(self.known, handle, newcomer);
-        self.ends[newcomer].set_handle(handle);
-        newcomer
+        let end = self.new_end();
+        assign(self.known, handle, end);
+        self.ends[end].set_handle(handle);
+        end
     }
 
-    /// The end of a connection that the packet has opened.
+    /// The end of a connection that the received packet opens.
     #[cold]
-    fn newcomer(&self) -> usize {
+    fn new_end(&self) -> usize {
         end_of(self.flows, self.flow).unwrap_or(0)
     }
 }
 
 impl End {
-    /// Puts a datagram of its connection onto the network.
+    /// Sends a datagram of its connection to the network.
     #[inline(always)]
     fn send(
         &mut self,
@@ -323,7 +323,7 @@ impl End {
         }
     }
 
-    /// Brings a connection's events to the application and its records to the sinks; returns whether there were events.
+    /// Moves the events of the connection to the application, and its records to the sinks. Returns whether there were events.
     #[inline(always)]
     fn attend<C: Connection + ?Sized>(&mut self, now: Time, connection: &mut C, shared: &Shared<'_>) -> bool {
         let notified = connection.notify_all(now, &mut *self.application);
