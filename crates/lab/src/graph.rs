@@ -2,10 +2,10 @@
 
 use crate::error::RunError;
 use crate::flows::flow_numbers;
-use crate::scenario::{DIRECTIONS, Medium, NodeKind, Scenario, carriers_of};
+use crate::scenario::{DIRECTIONS, Medium, NodeKind, Scenario, Surroundings, build_middlebox};
 use network::medium::{self, MediumOptions};
-use network::middlebox::{self, Middlebox, MiddleboxOptions};
-use network::{BuildError, Carriers, Link, LinkOptions, NodeId, Place, World};
+use network::middlebox::Middlebox;
+use network::{BuildError, Carriers, Link, LinkOptions, Place, World};
 use random::{Stream, Watch};
 use trace::Interest;
 use units::parameter::Arguments;
@@ -93,6 +93,7 @@ impl Network<'_> {
             let options = MediumOptions {
                 arguments: &medium.kind.arguments,
                 attachments: &attachments,
+                station: medium.station,
                 name: &name,
                 stream,
                 flows: &flows,
@@ -112,16 +113,10 @@ impl Network<'_> {
         let node = &self.scenario.nodes[index];
         let NodeKind::Middlebox(component) = &node.kind else { return Ok(None) };
         let name = format!("node {}", node.name);
-        let options = MiddleboxOptions {
-            arguments: &component.arguments,
-            node: NodeId(index as u32),
-            carriers: &carriers_of(index, &self.scenario.links, &self.scenario.media),
-            links: carriers_of(index, &self.scenario.links, &[]).len(),
-            name: &name,
-            stream,
-            interest: self.interest,
-        };
-        middlebox::build(component.name, &options).map(Some).map_err(|error| unusable(&name, &error))
+        let carriers = (&*self.scenario.links, &*self.scenario.media);
+        let surroundings = Surroundings { carriers, name: &name, stream, interest: self.interest };
+        let built = build_middlebox(component, index, &surroundings);
+        built.map(Some).map_err(|error| unusable(&name, &error))
     }
 }
 

@@ -117,8 +117,10 @@ impl Author {
             return ["\"none\"", "\"random\"", &at][self.below(3) as usize].to_owned();
         }
         let mut room = self.rooms.iter().find(|known| known.name == room).unwrap().clone();
-        // Some versions of HTTP do not support QUIC, and the options of a uniform source bound each other.
-        room.rows.retain(|row| !["http1", "http2", "uniform"].contains(&row.name));
+        // Some applications do not run over QUIC, and the options of a uniform source bound each other.
+        let over_tcp = traffic::APPLICATIONS.iter().filter(|row| row.build.over_quic.is_none());
+        let left_out: Vec<&str> = over_tcp.map(|row| row.name).chain(["uniform"]).collect();
+        room.rows.retain(|row| !left_out.contains(&row.name));
         let row = room.rows[self.below(room.rows.len() as u64) as usize];
         if let (Some((name, option)), 0) = (room.shorthand, self.below(3)) {
             let options = self.options(room.name, name);

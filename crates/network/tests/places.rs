@@ -112,6 +112,7 @@ fn on_medium(name: &str, seed: u64, given: &[(&str, &str)], star: bool) -> World
         &MediumOptions {
             arguments: &arguments,
             attachments: &attachments,
+            station: star,
             name: "medium air",
             stream: &|name| Stream::new(seed, name),
             flows: &[],
@@ -137,13 +138,8 @@ fn seen(world: &World<Talker>) -> Vec<Seen> {
 fn every_medium_conserves_bytes_and_is_the_same_for_equal_seeds_and_in_pieces() {
     for row in medium::MEDIA {
         for star in [false, true] {
-            let given = [
-                ("rate", "fixed rate=25 Mbit/s"),
-                ("queue", "drop-tail limit=20 packets"),
-                ("loss", "random probability=0.1"),
-            ];
             let run = |seed, pieces: u64| {
-                let mut world = on_medium(row.name, seed, &given, star);
+                let mut world = on_medium(row.name, seed, row.build.samples.lossy, star);
                 for n in 1..=pieces {
                     world.run(ms(1000 * n / pieces), u64::MAX).unwrap();
                 }
@@ -176,8 +172,7 @@ fn every_medium_conserves_bytes_and_is_the_same_for_equal_seeds_and_in_pieces() 
 #[test]
 fn every_medium_keeps_the_order_of_each_pair() {
     for row in medium::MEDIA {
-        let given = [("rate", "fixed rate=5 Mbit/s"), ("queue", "drop-tail limit=unlimited")];
-        let mut world = on_medium(row.name, 1, &given, false);
+        let mut world = on_medium(row.name, 1, row.build.samples.lossless, false);
         world.run(ms(5000), u64::MAX).unwrap();
         for host in world.hosts() {
             for from in 0..4 {
@@ -231,6 +226,7 @@ fn losses_of_an_attachment_concern_what_it_sends_and_what_it_receives() {
     let options = MediumOptions {
         arguments: &fine,
         attachments: &attachments,
+        station: false,
         name: "medium air",
         stream: &|name| Stream::new(1, name),
         flows: &[],

@@ -1,6 +1,7 @@
 //! Describes a scenario for people, as `quiclab check` prints it.
 
 use super::model::{Attachment, CrossTraffic, Flow, IpVersion, Medium, NodeKind, Scenario};
+use super::topology::{Surroundings, build_middlebox};
 use network::queue::{Bound, Setup};
 use network::{Hop, NodeId, Topology};
 use random::Stream;
@@ -278,10 +279,32 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         let subject = format!("{subject}, {} to {}", name(from), name(to));
         lines.push((subject, path_words((scenario, topology), path, rtt)));
     }
+    let stopped = there.windows(2).filter_map(|hops| stop_words((scenario, topology), [hops[0], hops[1]]));
+    lines.extend(stopped.map(|words| (subject.clone() + WARNING, words)));
     if let Some(words) = mtu_words((scenario, topology), flow, there.iter().chain(&back)) {
         lines.push((subject + WARNING, words));
     }
     lines
+}
+
+/// A warning about a middlebox between two hops of the way to the server, if it stops the client's first packet.
+fn stop_words((scenario, topology): (&Scenario, &Topology), hops: [usize; 2]) -> Option<String> {
+    let at = topology.end_of(hops[0]);
+    let node = &scenario.nodes[at.0 as usize];
+    let NodeKind::Middlebox(kind) = &node.kind else { return None };
+    let ports = hops.map(|hop| match topology.hop(hop) {
+        Hop::Link { link, .. } => topology.port_to(at, link),
+        Hop::Medium { medium, .. } => topology.port_to(at, scenario.links.len() + medium),
+    });
+    let surroundings = Surroundings {
+        carriers: (&scenario.links, &scenario.media),
+        name: "describe",
+        stream: &|name| Stream::new(0, name),
+        interest: trace::Interest::NONE,
+    };
+    let middlebox = build_middlebox(kind, at.0 as usize, &surroundings).ok()?;
+    let why = middlebox.stops(ports[0]?, ports[1]?)?;
+    Some(format!("the connection does not open: node {} ({}) {why}", node.name, kind.name))
 }
 
 fn path_words((scenario, topology): (&Scenario, &Topology), path: &[usize], rtt: Duration) -> String {

@@ -102,7 +102,7 @@ pub use sections::RECORD;
 pub(crate) use stacks::QUINN_CONTROLLERS;
 pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan, Seeds};
 pub use template::Template;
-pub(crate) use topology::{DIRECTIONS, carriers_of};
+pub(crate) use topology::{DIRECTIONS, Surroundings, build_middlebox};
 
 use source::Source;
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use super::read::{Reader, Section};
 use super::sections::{KINDS, NODE, NODE_TABLE};
 use super::source::quoted;
 use super::tables::tables;
-use super::topology::carriers_of;
+use super::topology::{Surroundings, build_middlebox};
 use super::tree::{Item, Node as Toml};
 use std::collections::BTreeSet;
 use units::parameter::{Arguments, Component, Room, Row};
@@ -201,16 +201,13 @@ impl<'i> Nodes<'i> {
             let (NodeKind::Middlebox(component), Some((_, _, section))) = (&node.kind, declared) else {
                 continue;
             };
-            let options = network::middlebox::MiddleboxOptions {
-                arguments: &component.arguments,
-                node: network::NodeId(index as u32),
-                carriers: &carriers_of(index, links, media),
-                links: carriers_of(index, links, &[]).len(),
+            let surroundings = Surroundings {
+                carriers: (links, media),
                 name: "check",
                 stream: &|name| random::Stream::new(0, name),
                 interest: trace::Interest::NONE,
             };
-            let Err(error) = network::middlebox::build(component.name, &options) else { continue };
+            let Err(error) = build_middlebox(component, index, &surroundings) else { continue };
             let mut path = section.at("kind");
             let mut place = section.place;
             if let network::BuildError::Option { option, .. } = error {

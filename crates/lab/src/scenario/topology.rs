@@ -2,10 +2,12 @@
 
 use super::model::{Flow, HostStack, Link, Medium, Node, Protocol, Scenario};
 use crate::event::{Cast, CastFlow, CastNode};
-use network::{Hop, Topology};
-use trace::Direction;
+use network::middlebox::{self, Middlebox, MiddleboxOptions};
+use network::{BuildError, Hop, NodeId, Topology};
+use random::Stream;
+use trace::{Direction, Interest};
 use units::Duration;
-use units::parameter::{Arguments, Value};
+use units::parameter::{Arguments, Component, Value};
 
 /// The words for the two directions of a link.
 pub(crate) const DIRECTIONS: [(&str, Direction); 2] =
@@ -121,4 +123,35 @@ pub(crate) fn carriers_of(node: usize, links: &[Link], media: &[Medium]) -> Vec<
         .filter(|medium| medium.attachments.iter().any(|at| at.node == node))
         .map(|medium| &medium.name);
     linked.chain(attached).cloned().collect()
+}
+
+/// The surroundings of a middlebox that is being built.
+pub(crate) struct Surroundings<'a> {
+    /// The links and the media of the scenario.
+    pub carriers: (&'a [Link], &'a [Medium]),
+    /// The name for errors and random streams.
+    pub name: &'a str,
+    /// The random stream of a name.
+    pub stream: &'a dyn Fn(&str) -> Stream,
+    /// The interest of its log.
+    pub interest: Interest,
+}
+
+/// Builds the middlebox of a kind at a node.
+pub(crate) fn build_middlebox(
+    kind: &Component,
+    node: usize,
+    surroundings: &Surroundings<'_>,
+) -> Result<Box<dyn Middlebox>, BuildError> {
+    let Surroundings { carriers: (links, media), name, stream, interest } = *surroundings;
+    let options = MiddleboxOptions {
+        arguments: &kind.arguments,
+        node: NodeId(node as u32),
+        carriers: &carriers_of(node, links, media),
+        links: carriers_of(node, links, &[]).len(),
+        name,
+        stream,
+        interest,
+    };
+    middlebox::build(kind.name, &options)
 }

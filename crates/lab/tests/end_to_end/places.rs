@@ -85,6 +85,18 @@ fn the_server_sees_the_new_address_in_its_qlog() {
 }
 
 #[test]
+fn a_client_outside_of_a_nat_is_warned_of() {
+    let warnings = |sets: &[&str]| {
+        let lines = lab::describe(&scenario(NAT, sets));
+        lines.into_iter().filter(|(subject, _)| subject == "flow get, warning").collect::<Vec<_>>()
+    };
+    assert_eq!(warnings(&[]), []);
+    let found = warnings(&["flow.get.client=server", "flow.get.server=phone"]);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].1.starts_with("the connection does not open: node ap (nat) drops"), "{found:?}");
+}
+
+#[test]
 fn a_mapping_ends_after_its_timeout() {
     let late = r#"
 [[flow]]

@@ -64,6 +64,8 @@ pub struct MediumOptions<'a> {
     /// The attachments in their order: the name for errors and random streams, one of its own in the run
     /// (`"medium air phone"`), and the values of the row's options for this one.
     pub attachments: &'a [(String, Arguments)],
+    /// Whether the first attachment is a station, by which the others communicate.
+    pub station: bool,
     /// The name for errors and random streams: `"medium air"`.
     pub name: &'a str,
     /// The random stream of a name.
@@ -81,8 +83,22 @@ pub struct MediumOptions<'a> {
 pub struct Making {
     /// The options that may be given for a single attachment.
     pub of_attachment: &'static [&'static str],
+    /// The options with which the laws of media are tested.
+    pub samples: Samples,
     /// Makes it.
     pub build: fn(&MediumOptions<'_>) -> Result<Box<dyn Medium>, BuildError>,
+}
+
+/// Values of options, as in a scenario.
+pub type Sample = &'static [(&'static str, &'static str)];
+
+/// The options with which the laws of media are tested.
+#[derive(Debug, Clone, Copy)]
+pub struct Samples {
+    /// Options with which some of 200 packets from each of four nodes are dropped or lost.
+    pub lossy: Sample,
+    /// Options with which none is.
+    pub lossless: Sample,
 }
 
 /// The media.

@@ -11,7 +11,7 @@
 //!
 //! At one instant a departure from a queue comes before an arrival. The medium is computed lazily, as a link is.
 
-use super::{AttachmentView, Making, Medium, MediumOptions};
+use super::{AttachmentView, Making, Medium, MediumOptions, Samples};
 use crate::buffer::{Buffer, BufferOptions, MAX_IN_FLIGHT, Overflow};
 use crate::count::Count;
 use crate::error::BuildError;
@@ -63,6 +63,14 @@ pub(crate) const ROW: Row<Making> = Row {
     ],
     build: Making {
         of_attachment: &["queue", "loss", "mtu"],
+        samples: Samples {
+            lossy: &[
+                ("rate", "fixed rate=25 Mbit/s"),
+                ("queue", "drop-tail limit=20 packets"),
+                ("loss", "random probability=0.1"),
+            ],
+            lossless: &[("rate", "fixed rate=5 Mbit/s"), ("queue", "drop-tail limit=unlimited")],
+        },
         build: |options| Ok(Box::new(Shared::new(options)?)),
     },
 };

@@ -20,6 +20,10 @@ pub trait Middlebox: Node {
     /// The route to a node leaves by this port: to its own address, or to the address of one of its ports. Called for each
     /// host and middlebox when the world is built, and for each address of a port when it comes into use.
     fn learn_route(&mut self, _to: NodeId, _address_of: Option<Port>, _exit: Port) {}
+    /// Why a flow cannot begin whose first packet arrives at one port and leaves by another, if it cannot.
+    fn stops(&self, _entry: Port, _exit: Port) -> Option<&'static str> {
+        None
+    }
     /// Loses its memory, if it has one.
     fn forget(&mut self, _now: Time) {}
     /// Packets that it has dropped, by the number of their flow.

@@ -364,6 +364,11 @@ impl Middlebox for Nat {
     fn log(&mut self) -> &mut Log {
         &mut self.log
     }
+    fn stops(&self, entry: Port, exit: Port) -> Option<&'static str> {
+        let inside = |port: Port| self.inside.get(usize::from(port.0)).copied().unwrap_or(false);
+        (!inside(entry) && inside(exit))
+            .then_some("drops packets from outside that nothing from inside has preceded")
+    }
     fn learn_route(&mut self, to: NodeId, address_of: Option<Port>, exit: Port) {
         if !self.leads_inside(exit) {
             return;

@@ -22,7 +22,7 @@ pub(crate) const ROW: Row<Profile> = Row {
         name: "parts",
         kind: Kind::List(&Kind::Component("applications")),
         default: Default::Required,
-        about: "the applications, numbered from 0; any of bulk, messages and request-response",
+        about: "the applications, numbered from 0; those that can share a connection, such as bulk and messages",
     }],
     build: Profile {
         check,
