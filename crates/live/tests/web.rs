@@ -325,13 +325,13 @@ fn each_file_can_have_a_connection_of_its_own() {
     assert_eq!(server.end().connections, 3);
 }
 
-/// Half a second for a file of this.
+/// Half a second for a megabyte.
 const SLOW: &str = r#"transport.controller={ type = "fixed", window = "100 kB", rate = "16 Mbit/s" }"#;
 
-/// What the client has written of a fetch that takes half a second.
-fn slow_fetch(name: &str, moves: impl FnOnce(&mut ServeOptions, &mut FetchOptions)) -> String {
+/// The client's qlog of a fetch of so many bytes.
+fn slow_fetch(name: &str, size: usize, moves: impl FnOnce(&mut ServeOptions, &mut FetchOptions)) -> String {
     let folder = Folder::new(name);
-    drop(folder.put("file", 1_000_000));
+    drop(folder.put("file", size));
     let qlog = folder.0.join("qlog");
     let mut serving = serving(&folder.site(), identity(), &[SLOW]);
     let mut fetching = fetching(Vec::new(), folder.out(), Trust::Anyone);
@@ -347,9 +347,12 @@ fn slow_fetch(name: &str, moves: impl FnOnce(&mut ServeOptions, &mut FetchOption
 
 #[test]
 fn a_client_moves_to_another_port_or_where_the_server_wants_it() {
-    let stays = slow_fetch("stays", |_, _| {});
-    let moves = slow_fetch("moves", |_, fetching| fetching.migrate_after = Some(Duration::from_millis(50)));
-    let follows = slow_fetch("follows", |serving, _| {
+    let stays = slow_fetch("stays", 1_000_000, |_, _| {});
+    // A challenge that is lost, or overtaken by later packets, is repeated after a second.
+    let moves = slow_fetch("moves", 5_000_000, |_, fetching| {
+        fetching.migrate_after = Some(Duration::from_millis(50));
+    });
+    let follows = slow_fetch("follows", 5_000_000, |serving, _| {
         serving.preferred = Some("127.0.0.1:0".parse().unwrap());
     });
     let has_moved = |log: &str| log.contains("migration_complete");
