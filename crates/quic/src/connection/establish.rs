@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::handshake::CryptoStream;
 use crate::ids::LocalIds;
 use crate::opening::Opening;
-use crate::resume::{Remembering, Session, admits, terms};
+use crate::resume::{RememberedServer, Session, admits, terms};
 use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use std::net::SocketAddr;
@@ -267,10 +267,10 @@ pub(super) type RememberedTerms = (TransportParameters, Vec<u8>);
 /// The remembered session of a client with the server in this version (RFC 9369 section 5).
 pub(super) fn recall(
     opening: &Opening,
-    remembering: Option<&Remembering>,
+    remembered: Option<&RememberedServer>,
     version: Version,
 ) -> Option<Session> {
-    let known = remembering.filter(|_| opening.resume)?;
+    let known = remembered.filter(|_| opening.resume)?;
     known.memory.take_session(&known.server, version)
 }
 
