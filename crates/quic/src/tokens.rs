@@ -56,7 +56,8 @@ impl Tokens {
     /// Takes a token for this server from the memory.
     pub(crate) fn recall(&mut self, version: Version) {
         if let Some(remembered) = &self.remembered {
-            // RFC 9000-8.1.3-5: the memory only returns tokens of the server with this name.
+            // RFC 9000-8.1.3-5: not one "not applicable to the server that it is connecting to": the memory is
+            // by server name.
             let token = remembered.memory.take_token(&remembered.server, version);
             self.initial = token.unwrap_or_default();
         }
@@ -99,7 +100,7 @@ impl Tokens {
         let Some(issuer) = &mut self.issuer else { return 0 };
         let date_ms = issuer.tls.date(now).as_millis() as u64;
         for _ in 0..self.count {
-            // RFC 9000-19.7-1: a token is never empty.
+            // RFC 9000-19.7-1: "The token MUST NOT be empty."
             let token = new_token(&issuer.key, &mut issuer.random, ip, version, date_ms);
             issuer.issued.push(token);
         }

@@ -195,7 +195,7 @@ impl Endpoint {
         let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
         let remembered = opening.as_deref().map(|opening| self.remembered(opening));
         let mut own = opening.as_deref_mut().and_then(|opening| opening.random.take());
-        // RFC 9000-19.7-3: a client issues no tokens.
+        // RFC 9000-19.7-3: "Clients MUST NOT send NEW_TOKEN frames."
         let issues = origin.side == Side::Server && config.new_tokens > 0;
         let issuer = issues.then(|| {
             let random = self.random.fork("tokens");
