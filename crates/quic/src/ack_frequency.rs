@@ -71,7 +71,7 @@ impl AckRequests {
             Err(TransportError { frame_type: Some(frame.frame_type()), ..TransportError::new(code, reason) })
         };
         let Some(min_delay_us) = self.own.min_delay_us else {
-            // RFC 9000-12.4-4: without the parameter, the frame type is unknown.
+            // RFC 9000-12.4-4: "receipt of a frame of unknown type".
             return error(Code::FRAME_ENCODING_ERROR, "a request for acknowledgements that was not admitted");
         };
         let &Frame::AckFrequency { sequence, threshold, max_ack_delay_us, reordering_threshold } = frame

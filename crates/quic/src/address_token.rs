@@ -78,12 +78,14 @@ pub(crate) fn new_token(
 }
 
 fn seal(key: &EndpointKey, random: &mut Stream, kind: u8, context: &[u8], text: &[u8]) -> Vec<u8> {
-    // RFC 9000-8.1.4-1, 9000-8.1.3-4: 128 random bits make each token unique.
+    // RFC 9000-8.1.4-1, 9000-8.1.3-4: "unique across all clients". 128 random bits.
     let mut salt = [0; 16];
     random.fill(&mut salt);
-    // RFC 9000-8.1.1-1: the first byte distinguishes the two kinds.
+    // RFC 9000-8.1.1-1: "in a way that allows the server to identify how it was provided to a client": by the
+    // first byte.
     let mut token = vec![kind];
-    // RFC 9000-8.1.4-2, 9000-8.1.3-3: sealed, so it can be neither forged nor read.
+    // RFC 9000-8.1.4-2, 9000-8.1.3-3: "covered by integrity protection", and sealed, so that no observer can
+    // link it.
     token.extend(key.seal(salt, context, text));
     token
 }
@@ -168,11 +170,11 @@ impl SpentTokens {
                 original.map_or(Credential::Invalid, Credential::Retried)
             }
             Some((&NEW, sealed)) => {
-                // RFC 9000-8.1.4-3, 9000-8.1.4-4: a token from another address does not open.
+                // RFC 9000-8.1.4-3, 9000-8.1.4-4: "that the client IP address has not changed".
                 let text = key.open(&new_context(presentation.remote.ip(), presentation.version), sealed);
                 let issued = text.and_then(|text| Some(u64::from_be_bytes(text.try_into().ok()?)));
                 let fresh = issued.filter(|issued| is_fresh(*issued, presentation.date_ms, lifetimes.new));
-                // RFC 9000-8.1.4-5: each token is accepted once.
+                // RFC 9000-8.1.4-5: "that replay of tokens is prevented or limited".
                 match fresh.is_some_and(|issued| self.spend(issued, key.ids().hash(sealed))) {
                     true => Credential::Known,
                     false => Credential::Ignored,

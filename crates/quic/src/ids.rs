@@ -40,7 +40,8 @@ fn masked(key: SipKey, id: u64) -> u64 {
 
 impl IdMaker {
     fn make(&self, random: &mut Stream) -> ConnectionId {
-        // RFC 9000-5.1-1: two ids of a connection differ in both the nonce and the masked slot.
+        // RFC 9000-5.1-1: no "information that can be used by an external observer": both the nonce and the
+        // masked slot differ.
         let nonce = random.bits() & !(MAX_SLOTS as u64 - 1);
         let id = masked(self.key.ids(), nonce | u64::from(self.slot));
         ConnectionId::new(&id.to_be_bytes()).unwrap_or(ConnectionId::EMPTY)
@@ -89,9 +90,10 @@ impl LocalIds {
     }
 
     fn issue(&mut self) -> NumberedId {
-        // RFC 9000-10.3.2-3, 9000-10.3.2-4: five random bytes per slot make a repeated id improbable.
+        // RFC 9000-10.3.2-3, 9000-10.3.2-4: "MUST NOT be used for another connection": five random bytes per
+        // slot make a repeated id improbable.
         let mut id = self.maker.make(&mut self.random);
-        // RFC 9000-5.1-2: no id is issued twice, not even by chance.
+        // RFC 9000-5.1-2: not "more than once on the same connection", not even by chance.
         while self.active.iter().any(|known| known.id == id) {
             id = self.maker.make(&mut self.random);
         }
@@ -128,7 +130,8 @@ impl LocalIds {
     #[inline]
     pub(crate) fn owns(&self, id: &[u8]) -> bool {
         let Ok(id) = <&[u8; LOCAL_ID_LENGTH]>::try_from(id) else { return false };
-        // RFC 9000-5.1.1-2: packets with an issued id are accepted until it is retired.
+        // RFC 9000-5.1.1-2: "for the duration of the connection or until its peer invalidates the connection
+        // ID".
         self.active.iter().any(|known| known.id.as_bytes().first_chunk() == Some(id))
     }
     /// Issues as many ids as the peer accepts; calls `announce` with the sequence number of each.
@@ -153,7 +156,7 @@ impl LocalIds {
         sequence: u64,
         used: &ConnectionId,
     ) -> Result<Option<ConnectionId>, TransportError> {
-        // RFC 9000-19.16-1: a number that was never sent is a PROTOCOL_VIOLATION.
+        // RFC 9000-19.16-1: "greater than any previously sent to the peer".
         if sequence >= self.sent {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
@@ -233,7 +236,8 @@ impl RemoteIds {
     }
     /// The tokens with which the peer can reset the connection: those of ids in use.
     pub(crate) fn tokens_in_use(&self) -> impl Iterator<Item = [u8; 16]> + '_ {
-        // RFC 9000-10.3.1-2: not those of unused or retired ids. All zeros stand for no token.
+        // RFC 9000-10.3.1-2: not those "it has not used" or that "have been retired". All zeros stand for no
+        // token.
         let used = self.active.iter().filter(|held| held.used && held.known.token != [0; 16]);
         used.map(|held| held.known.token)
     }
@@ -294,7 +298,7 @@ impl RemoteIds {
         retire_prior_to: u64,
         mut retire: impl FnMut(u64),
     ) -> Result<(), TransportError> {
-        // RFC 9000-19.15-3: a peer with an empty id must not issue others.
+        // RFC 9000-19.15-3: "sending packets with a zero-length Destination Connection ID".
         if self.current().is_empty() {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
@@ -310,9 +314,10 @@ impl RemoteIds {
                 "connection id issued twice with a difference",
             ));
         }
-        // RFC 9000-19.15-4: a repeated frame is not an error.
+        // RFC 9000-19.15-4: "Receipt of the same frame multiple times MUST NOT be treated as a connection
+        // error."
         if same_number.is_none() {
-            // RFC 9000-19.15-8: an id that is already retired is not added again.
+            // RFC 9000-19.15-8: "unless it has already done so for that sequence number".
             if self.given_up.contains(new.sequence) {
                 return Ok(());
             }
@@ -322,7 +327,7 @@ impl RemoteIds {
                 self.active.push(RemoteId { known: new, used: false });
             }
         }
-        // RFC 9000-5.1.2-1, 9000-19.15-7: only a higher Retire Prior To retires ids.
+        // RFC 9000-5.1.2-1, 9000-19.15-7: "that do not increase the largest received Retire Prior To value".
         if retire_prior_to > self.retire_prior_to {
             self.retire_prior_to = retire_prior_to;
             self.given_up.remove_below(retire_prior_to);
@@ -336,7 +341,7 @@ impl RemoteIds {
                 self.retire(sequence, &mut retire)?;
             }
         }
-        // RFC 9000-5.1.1-4: too many ids are a CONNECTION_ID_LIMIT_ERROR.
+        // RFC 9000-5.1.1-4: "if the number of active connection IDs exceeds the value advertised".
         if self.active.len() as u64 > self.limit {
             return Err(TransportError::new(
                 Code::CONNECTION_ID_LIMIT_ERROR,
@@ -344,7 +349,7 @@ impl RemoteIds {
             ));
         }
         if !self.holds(self.current.sequence) {
-            // RFC 9000-9.5-2: not an id that belongs to another path.
+            // RFC 9000-9.5-2: not "when sending to more than one destination address".
             self.current = self.take_unused().ok_or_else(|| {
                 TransportError::new(Code::PROTOCOL_VIOLATION, "all connection ids were retired")
             })?;

@@ -243,7 +243,7 @@ impl Recovery {
         let mut run = LossRun::default();
         for loss in &*losses {
             let Some(packet) = space.sent.lose(loss.number, &mut lost_frame) else { continue };
-            // RFC 9000-9.4-1: losses on another path say nothing about this one.
+            // RFC 9000-9.4-1: "Packets sent on the old path MUST NOT contribute".
             if packet.epoch != self.epoch {
                 continue;
             }
@@ -260,7 +260,7 @@ impl Recovery {
                 run.lost(loss.number, packet.sent_at, packet.ack_eliciting && !probe);
             }
         }
-        // RFC 9000-13.3-4: a loss requires a reaction of the congestion controller.
+        // RFC 9000-13.3-4: "a sender MUST take appropriate congestion control action".
         let signalled = self.regulator.end_losses(now, self.bytes_in_flight);
         if signalled && run.longest() >= loss::persistent_congestion_period(&self.rtt, max_ack_delay) {
             self.regulator.signal(now, &Signal::PersistentCongestion);

@@ -140,21 +140,22 @@ impl ReceivedPackets {
         if self.ranges.len() > MAX_RANGES {
             self.forget_oldest();
         }
-        // RFC 9000-13.4.1-1: marks are counted whether this endpoint sends marks or not.
+        // RFC 9000-13.4.1-1: "Even if an endpoint does not set an ECT field in packets it sends".
         match ecn {
             wire::Ecn::NotEct => {}
             wire::Ecn::Ect0 => self.ect0_count += 1,
             wire::Ecn::Ect1 => self.ect1_count += 1,
             wire::Ecn::Ce => self.ce_count += 1,
         }
-        // RFC 9000-13.2.1-4: packets that are not ack-eliciting cause no packet of their own.
+        // RFC 9000-13.2.1-4: no "non-ack-eliciting packet in response to a non-ack-eliciting packet".
         let immediate_ack_requested = std::mem::take(&mut self.immediate_ack_requested);
         if !ack_eliciting {
             self.has_unreported |= self.bundles;
             return;
         }
         self.waiting += 1;
-        // RFC 9000-13.2.1-2: without a policy immediately; 9000-13.2.1-1: with one within max_ack_delay.
+        // RFC 9000-13.2.1-2, 9000-13.2.1-1: "all ack-eliciting Initial and Handshake packets immediately", others
+        // "within its advertised max_ack_delay".
         let when = policy.map_or(When::Now, |policy| {
             let out_of_order = match policy.reordering_threshold() {
                 0 => false,
@@ -200,7 +201,8 @@ impl ReceivedPackets {
     }
 
     fn forget_oldest(&mut self) {
-        // RFC 9000-13.2.3-1, 9000-13.2.3-2: the highest ranges are kept, and packets below the floor are dropped.
+        // RFC 9000-13.2.3-1, 9000-13.2.3-2: "MUST retain the largest packet number": the highest ranges are
+        // kept, and packets below the floor are dropped.
         self.ranges.keep_highest(MAX_RANGES);
         self.floor = self.floor.max(self.ranges.first().map_or(0, |first| first.start));
     }
@@ -248,7 +250,7 @@ impl ReceivedPackets {
     /// Notes that an ACK frame was sent.
     #[inline]
     fn note_ack_sent(&mut self) {
-        // RFC 9000-13.2.1-3: no acknowledgement is due any more.
+        // RFC 9000-13.2.1-3: not "more than one such packet in response to receiving an ack-eliciting packet".
         self.waiting = 0;
         self.ack_at = None;
         self.has_unreported = false;

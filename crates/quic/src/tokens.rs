@@ -2,7 +2,7 @@
 //! and what a client remembers (RFC 9000 sections 8.1.2 and 8.1.3).
 
 use crate::address_token::new_token;
-use crate::resume::{Remembering, Session};
+use crate::resume::{RememberedServer, Session};
 use random::Stream;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -34,19 +34,19 @@ pub(crate) struct Tokens {
     issuer: Option<Box<TokenIssuer>>,
     count: u8,
     /// At a client: its memory.
-    remembering: Option<Remembering>,
+    remembered: Option<RememberedServer>,
 }
 
 impl Tokens {
     /// At a client, with the remembered token for this version; at a server, with the number of tokens to issue.
     pub(crate) fn new(
         issuer: Option<Box<TokenIssuer>>,
-        remembering: Option<Remembering>,
+        remembered: Option<RememberedServer>,
         count: u64,
         version: Version,
     ) -> Tokens {
         let count = count.min(u64::from(u8::MAX)) as u8;
-        let mut tokens = Tokens { initial: Vec::new(), issuer, count, remembering };
+        let mut tokens = Tokens { initial: Vec::new(), issuer, count, remembered };
         tokens.recall(version);
         tokens
     }
@@ -55,9 +55,10 @@ impl Tokens {
 
     /// Takes a token for this server from the memory.
     pub(crate) fn recall(&mut self, version: Version) {
-        if let Some(remembering) = &self.remembering {
-            // RFC 9000-8.1.3-5: the memory only returns tokens of the server with this name.
-            let token = remembering.memory.take_token(&remembering.server, version);
+        if let Some(remembered) = &self.remembered {
+            // RFC 9000-8.1.3-5: not one "not applicable to the server that it is connecting to": the memory is
+            // by server name.
+            let token = remembered.memory.take_token(&remembered.server, version);
             self.initial = token.unwrap_or_default();
         }
     }
@@ -71,23 +72,23 @@ impl Tokens {
     }
     /// Remembers the token of a NEW_TOKEN frame.
     pub(crate) fn remember_token(&self, version: Version, token: &[u8]) {
-        if let Some(Remembering { memory, server }) = &self.remembering {
+        if let Some(RememberedServer { memory, server }) = &self.remembered {
             memory.remember_token(server, version, token);
         }
     }
     /// Remembers the negotiated version.
     pub(crate) fn remember_version(&self, version: Version) {
-        if let Some(Remembering { memory, server }) = &self.remembering {
+        if let Some(RememberedServer { memory, server }) = &self.remembered {
             memory.remember_version(server, version);
         }
     }
     /// Whether sessions are remembered.
     pub(crate) fn remembers(&self) -> bool {
-        self.remembering.is_some()
+        self.remembered.is_some()
     }
     /// Remembers a session that can be resumed.
     pub(crate) fn remember_session(&self, session: Session) {
-        if let Some(Remembering { memory, server }) = &self.remembering {
+        if let Some(RememberedServer { memory, server }) = &self.remembered {
             memory.remember_session(server, session);
         }
     }
@@ -99,7 +100,7 @@ impl Tokens {
         let Some(issuer) = &mut self.issuer else { return 0 };
         let date_ms = issuer.tls.date(now).as_millis() as u64;
         for _ in 0..self.count {
-            // RFC 9000-19.7-1: a token is never empty.
+            // RFC 9000-19.7-1: "The token MUST NOT be empty."
             let token = new_token(&issuer.key, &mut issuer.random, ip, version, date_ms);
             issuer.issued.push(token);
         }

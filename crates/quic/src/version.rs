@@ -141,13 +141,13 @@ impl Versions {
     /// 9368 sections 2.1 and 4).
     pub(crate) fn on_list(&self, listed: impl Iterator<Item = Version> + Clone) -> Reaction {
         let reacted = self.negotiation.as_ref().is_some_and(|negotiation| negotiation.reacted);
-        // RFC 9000-6.2-3: a server that supports the version in use would not send this packet.
+        // RFC 9000-6.2-3: "that lists the QUIC version selected by the client".
         if reacted || listed.clone().any(|version| version == self.first) {
             return Reaction::Ignore;
         }
         let listed: VersionList = listed.collect();
         let common = self.supported.iter().find(|version| listed.contains(*version));
-        // RFC 9000-6.2-1: the connection ends without a common version.
+        // RFC 9000-6.2-1: "MUST abandon the current connection attempt", without a common version.
         common.map_or(Reaction::NoCommonVersion, Reaction::RestartIn)
     }
     /// Restarts a client in another version; returns what it needs.

@@ -1,19 +1,19 @@
-//! The one line that says what is wrong with a script.
+//! Errors of scripts, in one line each.
 
 use std::fmt;
 
-/// What is wrong with a script, where, and what would be right.
+/// A mistake in a script: where it is, and what is expected.
 ///
-/// Printed it is one line: `pto.quic:7:9: unknown frame "PNIG"; did you mean "PING"?`.
+/// Prints as one line: `pto.quic:7:9: unknown frame "PNIG"; did you mean "PING"?`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptError {
-    /// The file, as it was named by whoever asked.
+    /// The name of the file, as passed by the caller.
     pub origin: String,
     /// The line, counted from 1.
     pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
-    /// What is wrong, what was found, what was expected, and the nearest word if there is one that is near.
+    /// What is wrong, what was found, what was expected, and the most similar word, if any.
     pub problem: String,
 }
 
@@ -25,7 +25,7 @@ impl fmt::Display for ScriptError {
 
 impl std::error::Error for ScriptError {}
 
-/// What is wrong and in which column of the line that is being read.
+/// A problem, and its column in the current line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) column: usize,
@@ -37,7 +37,7 @@ impl Problem {
         Problem { column, text: text.into() }
     }
 
-    /// A word that nobody knows, among those that are known there.
+    /// An unknown word, with the words allowed in its place.
     pub(crate) fn unknown<'a>(
         column: usize,
         what: &str,

@@ -1,15 +1,15 @@
-//! An entry point for fuzzing: any text is a script or is refused in one line, and what is accepted runs to its end. The
-//! property tests of this crate and the fuzz target call the same function.
+//! A fuzzing entry point: any text is either a script or rejected in one line, and a valid script runs to its end.
+//! The property tests of this crate and the fuzz target call the same function.
 
 use crate::{Script, Verdict};
 
-/// The longest script that is tried: longer ones are slow, and find no more.
+/// The maximum length of a script: longer ones are slow and find nothing new.
 const LONGEST: usize = 20_000;
 
-/// Reads a script and runs it; gives what it has shown, if it is one.
+/// Reads and runs a script; returns its verdict if it is valid.
 ///
 /// # Panics
-/// If an error has more than one line, or the same script does not show the same again.
+/// If an error has more than one line, or a second run has another verdict.
 pub fn script(text: &str) -> Option<Verdict> {
     if text.len() > LONGEST {
         return None;

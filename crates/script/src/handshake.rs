@@ -1,7 +1,7 @@
-//! The statement `handshake`: a peer that answers everything one round trip after it was sent, and loses nothing, until
-//! nothing is left to be answered.
+//! The statement `handshake`: a peer that answers everything after one round trip, without loss, until nothing is
+//! left to answer.
 //!
-//! What it injects are lines as a script could have them.
+//! It injects lines as a script could contain them.
 
 use crate::peer::Decoded;
 use crate::run::Run;
@@ -12,27 +12,27 @@ use wire::{PacketKind, Side};
 
 /// More round trips than any handshake takes.
 const MOST_ROUNDS: usize = 20;
-/// Handshake messages in one packet, in bytes: fits into every datagram.
+/// Handshake bytes per packet: fits into every datagram.
 const PIECE: u64 = 1000;
 const KINDS: [(PacketKind, &str); 3] =
     [(PacketKind::Initial, "initial"), (PacketKind::Handshake, "handshake"), (PacketKind::OneRtt, "1rtt")];
 
-/// What the peer has got and said.
+/// What the peer has received.
 #[derive(Default)]
-struct Heard {
+struct Received {
     /// The packet numbers by space.
     numbers: [BTreeSet<u64>; 3],
-    /// Whether something asks for an acknowledgement.
+    /// Whether any packet is ack-eliciting.
     owes: [bool; 3],
     said_done: bool,
 }
 
-impl Heard {
+impl Received {
     fn take(&mut self, packet: &Decoded) {
         let space = KINDS.iter().position(|(kind, _)| *kind == packet.kind);
         let (Some(space), Some(number)) = (space, packet.number) else { return };
         self.numbers[space].insert(number);
-        // RFC 9000 section 13.2: ACK, PADDING and CONNECTION_CLOSE ask for no acknowledgement.
+        // RFC 9000 section 13.2: ACK, PADDING and CONNECTION_CLOSE are not ack-eliciting.
         let quiet = ["ACK", "PADDING", "CONNECTION_CLOSE", "APPLICATION_CLOSE"];
         self.owes[space] |= packet.frames.iter().any(|frame| !quiet.contains(&frame.entry.name));
     }
@@ -52,14 +52,14 @@ impl Heard {
 }
 
 impl Run<'_> {
-    /// Lets the handshake come to its end.
+    /// Completes the handshake.
     ///
     /// # Errors
-    /// Why it does not.
+    /// If the handshake cannot be completed.
     pub(crate) fn handshake(&mut self, rtt: Duration) -> Result<(), String> {
-        let mut heard = Heard::default();
+        let mut heard = Received::default();
         if self.options.role == Side::Client {
-            if !self.subject.is_begun() {
+            if !self.subject.is_open() {
                 self.subject.connect(self.now).map_err(|word| format!("connect() is {word}"))?;
             }
         } else {
@@ -69,7 +69,7 @@ impl Run<'_> {
             self.hear_all(&mut heard);
             let answer = self.answer(&mut heard);
             let quiet = answer.is_empty();
-            // The acknowledgement of the last answer may be delayed by so much.
+            // The acknowledgement of the last answer may be delayed by this much.
             let pause = if quiet { rtt.max(self.options.transport.ack.max_delay) } else { rtt };
             self.advance(self.now + pause);
             if quiet {
@@ -92,7 +92,7 @@ impl Run<'_> {
         }
     }
 
-    fn hear_all(&mut self, heard: &mut Heard) {
+    fn hear_all(&mut self, heard: &mut Received) {
         self.drain();
         while let Some((_, packets)) = self.seen.pop_front() {
             for packet in packets {
@@ -102,8 +102,8 @@ impl Run<'_> {
         }
     }
 
-    /// What the peer answers to what it has got, as lines.
-    fn answer(&mut self, heard: &mut Heard) -> String {
+    /// The peer's answer, as lines of a script.
+    fn answer(&mut self, heard: &mut Received) -> String {
         let mut lines = String::new();
         for (space, (kind, word)) in KINDS.iter().enumerate() {
             let mut left = self.peer.crypto_left(*kind);
@@ -111,7 +111,7 @@ impl Run<'_> {
             if std::mem::take(&mut heard.owes[space]) {
                 frames.push(heard.ack(space));
             }
-            // RFC 9001 section 4.1.2: the server tells that the handshake is over.
+            // RFC 9001 section 4.1.2: the server confirms the handshake.
             let done =
                 self.options.role == Side::Client && self.peer.is_complete() && *kind == PacketKind::OneRtt;
             if done && !std::mem::replace(&mut heard.said_done, true) {
@@ -132,7 +132,7 @@ impl Run<'_> {
         lines
     }
 
-    /// Lets datagrams arrive that are written as in a script.
+    /// Injects datagrams written as in a script.
     fn inject_text(&mut self, text: &str) -> Result<(), String> {
         let script = Script::parse("handshake", text).map_err(|error| error.to_string())?;
         for statement in &script.statements {

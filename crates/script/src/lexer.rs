@@ -1,19 +1,19 @@
-//! A line of a script as tokens.
+//! Splits a line of a script into tokens.
 
 use crate::error::Problem;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A name: `STREAM`, `transport.initial_rtt`.
     Word,
-    /// What begins with a digit: `5000`, `12_000`, `40ms`, `1rtt`, `0x0a`.
+    /// Anything that begins with a digit: `5000`, `12_000`, `40ms`, `1rtt`, `0x0a`.
     Number,
-    /// `$name`; the text is without the `$`.
+    /// `$name`; the text excludes the `$`.
     Variable,
-    /// A text in quotation marks; the text is without them.
+    /// A quoted text; the text excludes the quotation marks.
     Text,
-    /// A sign: `+`, `..`, `>=`.
+    /// A symbol: `+`, `..`, `>=`.
     Sign,
 }
 
@@ -22,12 +22,12 @@ pub(crate) enum Kind {
 pub(crate) struct Token {
     pub(crate) kind: Kind,
     pub(crate) text: String,
-    /// In characters, counted from 1.
+    /// The column in characters, counted from 1.
     pub(crate) column: usize,
 }
 
 impl Token {
-    /// As an error shows it.
+    /// The token as quoted by an error.
     pub(crate) fn shown(&self) -> String {
         match self.kind {
             Kind::Variable => format!("\"${}\"", self.text),
@@ -36,14 +36,14 @@ impl Token {
     }
 }
 
-/// Signs, the longer ones first.
+/// Symbols, longer ones first.
 const SIGNS: &[&str] =
     &["..", ">=", "<=", "!=", "+", "-", "~", "@", ">", "<", "&", "(", ")", "[", "]", ",", "=", "#", "?", "*"];
 
-/// The longest token in characters.
+/// The maximum length of a token in characters.
 const MAX_TOKEN: usize = 500;
 
-/// The tokens of a line up to its comment, which begins with `//`.
+/// Splits a line up to its comment, which begins with `//`.
 pub(crate) fn tokens(line: &str) -> Result<Vec<Token>, Problem> {
     let characters: Vec<char> = line.chars().collect();
     let mut found = Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn tokens(line: &str) -> Result<Vec<Token>, Problem> {
         }
         let (kind, text, length) = token(rest, at + 1)?;
         if length > MAX_TOKEN {
-            // An error quotes what it found.
+            // Limits the text that an error quotes.
             let problem = format!("a word of {length} characters; expected at most {MAX_TOKEN}");
             return Err(Problem::new(at + 1, problem));
         }
@@ -69,7 +69,7 @@ pub(crate) fn tokens(line: &str) -> Result<Vec<Token>, Problem> {
     Ok(found)
 }
 
-/// The token at the start of `rest`, and the characters that it takes.
+/// The token at the start of `rest`, and its length in characters.
 fn token(rest: &[char], column: usize) -> Result<(Kind, String, usize), Problem> {
     let first = rest[0];
     if first == '"' {
@@ -101,7 +101,7 @@ fn token(rest: &[char], column: usize) -> Result<(Kind, String, usize), Problem>
     Err(Problem::new(column, format!("unknown character {first:?}")))
 }
 
-/// Letters, digits, `_`, and dots between them where they may be.
+/// Letters, digits, `_`, and inner dots where allowed.
 fn word_length(rest: &[char], dots: bool) -> usize {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut length = 0;
@@ -115,7 +115,7 @@ fn word_length(rest: &[char], dots: bool) -> usize {
     length
 }
 
-/// Digits, at most one dot between digits, and the unit.
+/// Digits, at most one inner dot, and the unit.
 fn number_length(rest: &[char]) -> usize {
     let mut length = 0;
     let mut has_dot = false;

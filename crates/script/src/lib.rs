@@ -1,8 +1,8 @@
 //! Packet-level script tests: what packetdrill is for TCP.
 //!
-//! A script says at which time which packets arrive at one endpoint, what its application does, and which packets the
-//! endpoint is to send, at which time and with which frames. The endpoint is [`quic::Endpoint`] under null protection,
-//! in virtual time; the script plays the other end by hand. The language is described in `docs/scripts.md`.
+//! A script states which packets arrive at an endpoint and when, what its application does, and which packets the
+//! endpoint must send, with their times and frames. The endpoint is [`quic::Endpoint`] under null protection, in
+//! virtual time; the script plays the peer. The language is described in `docs/scripts.md`.
 //!
 //! ```
 //! let text = "

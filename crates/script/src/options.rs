@@ -1,4 +1,4 @@
-//! The named options at the top of a script.
+//! The options at the top of a script.
 
 use crate::error::ScriptError;
 use crate::syntax::{Script, Setting};
@@ -7,22 +7,22 @@ use quic::Config;
 use units::Duration;
 use wire::Side;
 
-/// What a script can say at its top, beside `transport.NAME`, `peer.NAME` and `tls.NAME`.
+/// The options of a script besides `transport.NAME`, `peer.NAME` and `tls.NAME`.
 const NAMES: &[&str] = &["role", "seed", "tolerance"];
 const TABLES: &[&str] = &["transport", "peer", "tls"];
 
-/// The options of a script, with defaults where it says nothing.
+/// The options of a script, with defaults filled in.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    /// What the endpoint under test is. Default: the client.
+    /// The role of the endpoint under test. Default: client.
     pub(crate) role: Side,
     /// Default: 1.
     pub(crate) seed: u64,
-    /// How far from its time a packet may be that has no tolerance of its own. Default: 100 us.
+    /// The tolerance of times that state none. Default: 100 us.
     pub(crate) tolerance: Duration,
-    /// The endpoint under test.
+    /// The settings of the endpoint under test.
     pub(crate) transport: Config,
-    /// What the peer says of itself: its transport parameters follow from these.
+    /// The settings of the peer, from which its transport parameters follow.
     pub(crate) peer: Config,
     pub(crate) tls: tls::Options,
 }
@@ -87,7 +87,7 @@ fn unknown(script: &Script, setting: &Setting, name: &str) -> ScriptError {
     wrong(script, setting, problem)
 }
 
-/// The scenario with these options, read as every scenario is.
+/// Reads these options as a scenario.
 fn scenario(script: &Script, settings: &[&Setting]) -> Result<Scenario, ScriptError> {
     let mut sets = Vec::new();
     for setting in settings {
@@ -97,7 +97,7 @@ fn scenario(script: &Script, settings: &[&Setting]) -> Result<Scenario, ScriptEr
         };
         let value = if setting.quoted { format!("\"{}\"", setting.value) } else { setting.value.clone() };
         sets.push(format!("{name}={value}"));
-        // One more each time, so that a mistake is known to be in the last one.
+        // Adds one option at a time, so that an error belongs to the last.
         if let Err(error) = Scenario::of_options(&sets) {
             return Err(wrong(script, setting, format!("{}: {}", setting.name, error.problem)));
         }

@@ -1,6 +1,6 @@
-//! The other end, which the script plays by hand: its ids, packet numbers and TLS messages.
+//! The peer, played by the script: its ids, packet numbers and TLS messages.
 //!
-//! Under null protection it needs no keys: a tag of zeros fits each (`tls::NullKey`).
+//! It needs no keys, because under null protection a tag of zeros matches any key (`tls::NullKey`).
 
 mod decode;
 mod encode;
@@ -16,58 +16,58 @@ use tls::{KeyChange, Level, Session};
 use units::Time;
 use wire::{ConnectionId, PacketKind, Side, TransportParameters, Version};
 
-/// The ids that the peer chooses.
+/// The id that the peer chooses.
 const ID: [u8; 8] = [0xf0; 8];
-/// The destination of a client's first Initial packet, where the peer is the client.
+/// The destination of a client's first Initial packet, if the peer is the client.
 const FIRST_DESTINATION: [u8; 8] = [0xd0; 8];
-/// The stateless reset token of [`ID`], where the peer is the server.
+/// The stateless reset token of [`ID`], if the peer is the server.
 const RESET_TOKEN: [u8; 16] = [0xe0; 16];
-/// The length of all ids, the endpoint's and the peer's.
+/// The length of all ids of both ends.
 const ID_LENGTH: usize = 8;
-/// Handshake messages that are kept out of order, in bytes: far more than there are.
+/// The buffer for out-of-order handshake bytes: far more than ever needed.
 const MAX_CRYPTO: u64 = 1 << 20;
 
 /// One packet number space of the peer.
 #[derive(Debug, Default)]
 struct Space {
-    /// The number of the next packet that is injected.
+    /// The number of the next injected packet.
     next_number: u64,
-    /// The largest number that was received.
+    /// The largest number received.
     largest_received: Option<u64>,
-    /// What TLS has written for this level, and how much of it was injected.
+    /// The handshake bytes written for this level, and how many of them were injected.
     written: Vec<u8>,
     injected: u64,
-    /// What was received: the bytes that TLS has read, and what waits for those before.
+    /// The handshake bytes received, including those that wait for a gap to be filled.
     read: u64,
     waiting: BTreeMap<u64, Vec<u8>>,
 }
 
-/// The other end.
+/// The peer.
 pub(crate) struct Peer {
     side: Side,
     context: tls::Context,
     config: Config,
-    /// Of the endpoint, for the delays of its ACK frames.
+    /// The endpoint's, for the delays in its ACK frames.
     their_exponent: u8,
     seed: u64,
     session: Option<Session>,
-    /// The level that TLS writes at.
+    /// The level at which TLS writes.
     level: Level,
     spaces: [Space; 3],
-    /// The id that the endpoint is called by.
+    /// The id that packets to the endpoint carry.
     destination: ConnectionId,
-    /// Whether the endpoint has named an id of its own.
+    /// Whether the endpoint has chosen an id of its own.
     has_destination: bool,
-    /// The destination of the client's first packet, where the peer is the server.
+    /// The destination of the client's first packet, if the peer is the server.
     original_destination: Option<ConnectionId>,
-    /// The id that the client was sent to by a Retry packet.
+    /// The id that a Retry packet gave to the client.
     retry_source: Option<ConnectionId>,
-    /// The ids that it was told of, beside the first.
+    /// Further ids from NEW_CONNECTION_ID.
     issued: Vec<ConnectionId>,
     key_phase: bool,
 }
 
-/// The space of a kind of packet.
+/// The packet number space of a kind of packet.
 fn space_of(kind: PacketKind) -> usize {
     match kind {
         PacketKind::Initial => 0,
@@ -104,7 +104,7 @@ impl Peer {
         peer
     }
 
-    /// Makes the TLS session, once it is known what it says of itself.
+    /// Creates the TLS session once the transport parameters are known.
     fn begin(&mut self) {
         let name = if self.retry_source.is_some() { "peer after Retry" } else { "peer" };
         let random = Stream::new(self.seed, name);
@@ -119,7 +119,7 @@ impl Peer {
         self.write();
     }
 
-    /// What the peer says of itself.
+    /// The peer's transport parameters.
     fn parameters(&self) -> TransportParameters {
         TransportParameters {
             initial_source_connection_id: Some(id(&ID)),
@@ -130,7 +130,7 @@ impl Peer {
         }
     }
 
-    /// Takes from TLS what it has to say.
+    /// Collects output of TLS.
     fn write(&mut self) {
         let Some(session) = &mut self.session else { return };
         loop {
@@ -147,7 +147,7 @@ impl Peer {
         }
     }
 
-    /// The peer gets a packet: its ids and handshake messages count from now on.
+    /// Processes a received packet: its ids and handshake messages.
     pub(crate) fn hear(&mut self, now: Time, packet: &Decoded) {
         if packet.is_long {
             self.has_destination = true;
@@ -163,7 +163,7 @@ impl Peer {
         }
     }
 
-    /// The peer, a server, sends the client away by a Retry packet: what it has heard is forgotten, as a server does that
+    /// As a server, rejects the client with a Retry packet and forgets what it has received, as a server does that
     /// keeps no state for it (RFC 9000 section 8.1.2).
     fn forget(&mut self, retry_source: ConnectionId) {
         self.retry_source = Some(retry_source);
@@ -189,26 +189,26 @@ impl Peer {
             let known = ((space.read - offset) as usize).min(data.len());
             space.read += (data.len() - known) as u64;
             if let Some(session) = &mut self.session {
-                // A mistake of the endpoint's in its messages would show in the transport parameters or the state that
-                // scripts check; TLS itself has its own tests.
+                // Mistakes in the endpoint's messages would show in the transport parameters or the state that
+                // scripts check; TLS has its own tests.
                 let _ = session.read(now, level, &data[known..]);
             }
         }
         self.write();
     }
 
-    /// How many bytes of handshake messages wait to be injected in packets of this kind.
+    /// The number of handshake bytes that wait to be injected in packets of this kind.
     pub(crate) fn crypto_left(&self, kind: PacketKind) -> u64 {
         let space = &self.spaces[space_of(kind)];
         space.written.len() as u64 - space.injected
     }
 
-    /// How many bytes of handshake messages were injected in packets of this kind.
+    /// The number of handshake bytes injected in packets of this kind.
     pub(crate) fn crypto_begun(&self, kind: PacketKind) -> u64 {
         self.spaces[space_of(kind)].injected
     }
 
-    /// Whether TLS is done.
+    /// Whether TLS is complete.
     pub(crate) fn is_complete(&self) -> bool {
         self.session.as_ref().is_some_and(Session::is_complete)
     }

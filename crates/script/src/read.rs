@@ -1,4 +1,4 @@
-//! The reader: text to [`Script`], or the first mistake with its place.
+//! Parses text to a [`Script`], or reports the first mistake and its place.
 
 mod cursor;
 mod fields;
@@ -9,18 +9,18 @@ use crate::syntax::{Action, Script, Statement};
 use cursor::Cursor;
 use std::collections::BTreeSet;
 
-/// The longest script in bytes.
+/// The maximum length of a script in bytes.
 pub(crate) const MAX_SCRIPT: usize = 1 << 20;
 
-/// What the reader knows of the lines before.
+/// State carried from line to line.
 #[derive(Debug, Default)]
-struct Known {
+struct ReaderState {
     /// The variables that have a value.
     variables: BTreeSet<String>,
 }
 
 impl Script {
-    /// Reads a script. `origin` names it in errors and reports.
+    /// Parses a script. `origin` names it in errors and reports.
     ///
     /// # Errors
     /// The first mistake. A script is at most 1 MiB long.
@@ -32,7 +32,7 @@ impl Script {
             statements: Vec::new(),
             lines: Vec::new(),
         };
-        let mut known = Known::default();
+        let mut known = ReaderState::default();
         if text.len() > MAX_SCRIPT {
             return Err(at(origin, 0, Problem::new(1, "the script is longer than 1 MiB")));
         }
@@ -49,7 +49,7 @@ fn at(origin: &str, index: usize, problem: Problem) -> ScriptError {
     ScriptError { origin: origin.to_owned(), line: index + 1, column: problem.column, problem: problem.text }
 }
 
-fn read_line(script: &mut Script, known: &mut Known, line: usize, text: &str) -> Result<(), Problem> {
+fn read_line(script: &mut Script, known: &mut ReaderState, line: usize, text: &str) -> Result<(), Problem> {
     let tokens = crate::lexer::tokens(text)?;
     if tokens.is_empty() {
         return Ok(());

@@ -1,35 +1,35 @@
-//! A script and what really happened, side by side.
+//! Reports: the script and the actual events side by side.
 
 use std::fmt;
 use units::Time;
 
-/// Rows in front of the difference that are shown.
+/// The number of rows shown before the difference.
 const BEFORE: usize = 8;
-/// Rows behind it that are shown.
+/// The number of rows shown after it.
 const BEHIND: usize = 5;
-/// The widest left column, in characters.
+/// The maximum width of the left column in characters.
 const WIDEST: usize = 76;
 
-/// One row: a line of the script, and what happened in its place.
+/// One row: a line of the script, and the event in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Absent where the script has no line for what happened.
+    /// `None` if no line of the script corresponds to the event.
     pub(crate) line: Option<usize>,
     pub(crate) expected: String,
     pub(crate) real: String,
 }
 
-/// A script that did not hold: the line, what was wrong there, and both traces around it.
+/// A failed script: the line, the reason, and both traces around it.
 ///
-/// Printed it is several lines: the place and the reason, and a table of what was expected beside what happened, in
-/// which the first difference is marked.
+/// Prints as several lines: place and reason, and a table of expected and actual events in which the first difference
+/// is marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The script, as it was named by whoever asked.
+    /// The name of the script, as passed by the caller.
     pub origin: String,
     /// The line of the first difference, counted from 1.
     pub line: usize,
-    /// In virtual time, from the script's origin of times.
+    /// The virtual time, relative to the script's origin of times.
     pub at: String,
     /// The difference, in one line.
     pub reason: String,
@@ -38,7 +38,7 @@ pub struct Failure {
     pub(crate) behind: Vec<Row>,
 }
 
-/// A point in time, from the origin of the script's times.
+/// A time relative to the script's origin of times.
 pub(crate) fn moment(at: Time, origin: Time) -> String {
     let nanos = at.as_nanos() as i128 - origin.as_nanos() as i128;
     let (sign, nanos) = if nanos < 0 { ("-", -nanos) } else { ("", nanos) };
@@ -75,7 +75,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// A text in lines of at most so many characters.
+/// Wraps a text at this number of characters.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     characters.chunks(width.max(1)).map(|piece| piece.iter().collect()).collect()

@@ -1,4 +1,4 @@
-//! Runs a script in virtual time: the statements in their order, the endpoint between them.
+//! Runs a script in virtual time: its statements in order, with the endpoint's actions between them.
 
 use crate::error::ScriptError;
 use crate::options::Options;
@@ -6,47 +6,47 @@ use crate::peer::{Decoded, Injected, Peer, Sent, Values};
 use crate::report::{Failure, Row, moment};
 use crate::shape::fields_fit;
 use crate::subject::Subject;
-use crate::syntax::{Action, Given, Item, Packet, Script, Statement, When};
+use crate::syntax::{Action, FieldValue, Item, Packet, Script, Statement, When};
 use crate::value::{Pattern, Value, Variables};
 use std::collections::VecDeque;
 use units::Time;
 
-/// Datagrams at one instant, timers in a row: beyond so many the endpoint does not come to rest.
+/// The limit on datagrams at one instant and on consecutive timers; an endpoint beyond it never comes to rest.
 const MOST_AT_ONCE: usize = 100_000;
 
-/// What a script has shown.
+/// The result of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Everything was as it says.
+    /// The script holds.
     Passed {
-        /// How many of its statements were carried out: all.
+        /// The number of statements executed: all of them.
         statements: usize,
         /// How many packets were compared.
         packets: usize,
     },
-    /// Something was not.
+    /// The script does not hold.
     Failed(Box<Failure>),
 }
 
-/// A difference: the line and why.
+/// A difference: its line and reason.
 struct Difference {
     line: usize,
     reason: String,
     real: String,
 }
 
-/// A script underway.
+/// A running script.
 pub(crate) struct Run<'a> {
     script: &'a Script,
     pub(crate) options: Options,
     pub(crate) subject: Subject,
     pub(crate) peer: Peer,
     pub(crate) now: Time,
-    /// What absolute times count from.
+    /// The origin of absolute times.
     origin: Time,
-    /// When the statement before happened.
+    /// The time of the previous statement.
     last: Time,
-    /// Datagrams that the endpoint has sent and no line has compared.
+    /// Datagrams sent by the endpoint and not compared yet.
     pub(crate) seen: VecDeque<(Time, Vec<Decoded>)>,
     variables: Variables,
     packets: usize,
@@ -54,10 +54,10 @@ pub(crate) struct Run<'a> {
 }
 
 impl Script {
-    /// Runs the script. Equal scripts give equal verdicts.
+    /// Runs the script. Equal scripts have equal verdicts.
     ///
     /// # Errors
-    /// If an option is none, or what is injected cannot be written.
+    /// If an option is invalid, or injected data cannot be encoded.
     pub fn run(&self) -> Result<Verdict, ScriptError> {
         let mut options = Options::read(self)?;
         options.tls.protection = tls::Protection::Null;
@@ -90,7 +90,7 @@ impl Script {
     }
 }
 
-/// What stops a run: a difference, or a mistake in the script.
+/// Why a run stops: a difference, or a mistake in the script.
 enum Stop {
     Difference(Difference),
     Mistake(ScriptError),
@@ -120,7 +120,7 @@ impl Run<'_> {
         Ok(Verdict::Passed { statements: script.statements.len(), packets: self.packets })
     }
 
-    /// The report of a difference; `next` is the index of the first statement that was not begun.
+    /// Reports a difference; `next` is the index of the first statement that was not started.
     fn failed(&mut self, difference: Difference, next: usize) -> Verdict {
         self.drain();
         let coming = self.script.statements[next..].iter().filter_map(|statement| match &statement.action {
@@ -223,7 +223,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What the time of a statement counts from.
+    /// The origin of a statement's time.
     fn base(&self, when: When) -> Time {
         if when.absolute { self.origin } else { self.last }
     }
@@ -233,7 +233,7 @@ impl Run<'_> {
         Difference { line, reason, real: real.unwrap_or_default() }
     }
 
-    /// Nothing was sent that no line has asked for.
+    /// Requires that no unexpected datagram was sent.
     fn nothing_left(&mut self, line: usize) -> Result<(), Difference> {
         let Some((at, packets)) = self.seen.pop_front() else { return Ok(()) };
         let real = packets.first().map(|packet| self.shown(at, packet)).unwrap_or_default();
@@ -241,7 +241,7 @@ impl Run<'_> {
         Err(Difference { line, reason, real })
     }
 
-    /// Takes what the endpoint sends now.
+    /// Collects the datagrams that the endpoint sends now.
     pub(crate) fn drain(&mut self) {
         for left in self.subject.drain(self.now, MOST_AT_ONCE) {
             let sent = Sent { bytes: &left.bytes, ecn: left.ecn, from: left.from, to: left.to };
@@ -250,7 +250,7 @@ impl Run<'_> {
         }
     }
 
-    /// Lets the next timer of the endpoint fire, if one is due up to `limit`.
+    /// Fires the endpoint's next timer, if it is due by `limit`.
     fn step(&mut self, limit: Time) -> bool {
         match self.subject.wake_at().map(|at| at.max(self.now)) {
             Some(at) if at <= limit => {
@@ -263,7 +263,7 @@ impl Run<'_> {
         }
     }
 
-    /// Lets time go on.
+    /// Advances the time.
     pub(crate) fn advance(&mut self, to: Time) {
         self.drain();
         for _ in 0..MOST_AT_ONCE {
@@ -301,7 +301,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The connection has told this, and no line before has asked for it.
+    /// Requires this event, unless an earlier line has consumed it.
     fn event(&mut self, line: usize, item: &Item) -> Result<(), Difference> {
         self.drain();
         let variables = &mut self.variables;
@@ -317,7 +317,7 @@ impl Run<'_> {
         Err(Difference { line, reason, real: format!("events: {told}") })
     }
 
-    fn check(&mut self, line: usize, given: &[Given]) -> Result<(), Difference> {
+    fn check(&mut self, line: usize, given: &[FieldValue]) -> Result<(), Difference> {
         self.drain();
         let mut shown = Vec::new();
         for one in given {
@@ -335,7 +335,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The next datagram that the endpoint sends is this one.
+    /// Requires that the endpoint's next datagram is this one.
     fn expect(&mut self, expected: &[Packet], when: When) -> Result<(), Difference> {
         let Some(first) = expected.first() else { return Ok(()) };
         let base = self.base(when);
@@ -390,10 +390,10 @@ impl Run<'_> {
     }
 }
 
-/// Whether a packet is what is expected.
+/// Checks a packet against its pattern.
 ///
 /// # Errors
-/// Why not.
+/// The reason why it does not match.
 fn compare(expected: &Packet, found: &Decoded, variables: &mut Variables) -> Result<(), String> {
     if expected.kind != found.kind_name() {
         return Err(format!("the packet is {}, not {}", found.kind_name(), expected.kind));
@@ -424,7 +424,7 @@ fn compare(expected: &Packet, found: &Decoded, variables: &mut Variables) -> Res
         };
         open.remove(at);
     }
-    // PADDING says nothing, and is compared only where it is named.
+    // PADDING carries no information and is compared only if named.
     let more = open.iter().find(|frame| frame.entry.name != "PADDING");
     match more.filter(|_| !expected.others) {
         Some(frame) => Err(format!("the packet has a further frame: {frame}")),

@@ -1,6 +1,6 @@
-//! A frame or an event with its values under the names of the tables, as scripts show it and compare it.
+//! A frame or event as named values, for display and comparison in scripts.
 
-use crate::syntax::{Given, Item};
+use crate::syntax::{FieldValue, Item};
 use crate::value::{Value, Variables};
 use crate::words::{APPLICATION_CLOSE, Absent, EVENTS, Entry, FRAMES};
 use quic::Event;
@@ -32,18 +32,18 @@ fn direction(direction: Direction) -> (&'static str, Value) {
 }
 
 impl Shape {
-    /// With the fields that a table knows under this name; `None` for a name that it does not have.
+    /// Creates a shape with the fields of the table's entry; `None` for an unknown name.
     fn new(table: &'static [Entry], name: &str, fields: Fields) -> Option<Shape> {
         Some(Shape { entry: crate::words::find(table, name)?, fields })
     }
 
-    /// A frame. `ack_delay_exponent` is that of the side that sent it.
+    /// Describes a frame. `ack_delay_exponent` is the sender's.
     pub(crate) fn of_frame(frame: &Frame<'_>, ack_delay_exponent: u8) -> Option<Shape> {
         let (name, fields) = frame_fields(frame, ack_delay_exponent);
         Shape::new(FRAMES, name, fields)
     }
 
-    /// An event. Those of early data have no words.
+    /// Describes an event. Events of early data have no words.
     pub(crate) fn of_event(event: &Event) -> Option<Shape> {
         let stream = |id: wire::StreamId| int("stream", id.value());
         let (name, fields) = match event {
@@ -80,7 +80,7 @@ impl Shape {
         self.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value)
     }
 
-    /// Whether this is what is expected. Variables are bound only then.
+    /// Whether this matches the pattern. Variables are bound only in that case.
     pub(crate) fn fits(&self, expected: &Item, variables: &mut Variables) -> bool {
         if !std::ptr::eq(self.entry, expected.entry) {
             return false;
@@ -94,8 +94,8 @@ impl Shape {
         fits
     }
 
-    /// Whether no field is there that would have to be named.
-    fn has_nothing_else(&self, named: &[Given]) -> bool {
+    /// Whether all fields that have to be named are absent.
+    fn has_nothing_else(&self, named: &[FieldValue]) -> bool {
         let rest = self
             .entry
             .fields
@@ -105,9 +105,9 @@ impl Shape {
     }
 }
 
-/// Whether each of these fields has a value that is expected.
+/// Whether each of these fields has an expected value.
 pub(crate) fn fields_fit(
-    expected: &[Given],
+    expected: &[FieldValue],
     get: &dyn Fn(&str) -> Option<Value>,
     variables: &mut Variables,
 ) -> bool {

@@ -1,4 +1,4 @@
-//! The endpoint under test, and its application, which does what the script says.
+//! The endpoint under test, and its application, which follows the script.
 
 use crate::options::Options;
 use crate::peer::{Injected, Values};
@@ -17,21 +17,21 @@ use wire::{Ecn, Side, StreamId};
 const CLIENT: ([u8; 4], u16) = ([10, 0, 0, 1], 50_000);
 const SERVER: ([u8; 4], u16) = ([10, 0, 0, 2], 443);
 
-/// A datagram that the endpoint sent.
-pub(crate) struct Left {
+/// A datagram sent by the endpoint.
+pub(crate) struct SentDatagram {
     pub(crate) bytes: Vec<u8>,
     pub(crate) ecn: Ecn,
     pub(crate) from: SocketAddr,
     pub(crate) to: SocketAddr,
 }
 
-/// What the endpoint stands on while it is served.
+/// The host of the endpoint while it is served.
 struct Stage<'s> {
     handle: &'s mut Option<Handle>,
     events: &'s mut Vec<Shape>,
-    left: Vec<Left>,
-    /// The most datagrams.
-    most: usize,
+    sent: Vec<SentDatagram>,
+    /// The maximum number of datagrams.
+    limit: usize,
 }
 
 impl transport::Host<Endpoint> for Stage<'_> {
@@ -44,7 +44,7 @@ impl transport::Host<Endpoint> for Stage<'_> {
         }
     }
     fn buffer(&mut self) -> Option<Vec<u8>> {
-        (self.left.len() < self.most).then(Vec::new)
+        (self.sent.len() < self.limit).then(Vec::new)
     }
     fn recycle(&mut self, _: Vec<u8>) {}
     fn sender(&mut self, _: Option<Handle>) {}
@@ -52,11 +52,12 @@ impl transport::Host<Endpoint> for Stage<'_> {
         if let Some(hole) = transmit.hole {
             hole.write_out(&mut bytes);
         }
-        self.left.push(Left { bytes, ecn: transmit.ecn, from: transmit.local, to: transmit.remote });
+        let Transmit { ecn, local: from, remote: to, .. } = *transmit;
+        self.sent.push(SentDatagram { bytes, ecn, from, to });
     }
 }
 
-/// The endpoint under test with its one connection.
+/// The endpoint under test with its single connection.
 pub(crate) struct Subject {
     endpoint: Endpoint,
     handle: Option<Handle>,
@@ -64,7 +65,7 @@ pub(crate) struct Subject {
     role: Side,
     local: SocketAddr,
     remote: SocketAddr,
-    /// What the connection has told and no line has asked for yet.
+    /// Events of the connection that no line has consumed yet.
     pub(crate) events: Vec<Shape>,
 }
 
@@ -90,7 +91,7 @@ impl Subject {
         }
     }
 
-    /// A client opens its connection, if it has not.
+    /// Opens the connection of a client, if necessary.
     pub(crate) fn connect(&mut self, now: Time) -> Result<(), &'static str> {
         if self.role == Side::Server || self.handle.is_some() {
             return Err("refused");
@@ -99,7 +100,7 @@ impl Subject {
         self.handle = Some(self.endpoint.connect(now, opening).map_err(|_| "refused")?);
         Ok(())
     }
-    pub(crate) fn is_begun(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.handle.is_some()
     }
 
@@ -107,10 +108,10 @@ impl Subject {
         self.endpoint.get_mut(self.handle?)
     }
 
-    /// A datagram arrives.
+    /// Delivers a datagram.
     ///
     /// # Errors
-    /// If an address of it is none.
+    /// If one of its addresses is invalid.
     pub(crate) fn receive(&mut self, now: Time, injected: &mut Injected) -> Result<(), String> {
         let address = |text: &Option<String>, usual: SocketAddr| match text {
             Some(text) => text.parse().map_err(|_| format!("{text:?} is no address, like \"10.0.0.9:443\"")),
@@ -135,14 +136,14 @@ impl Subject {
         self.endpoint.wake(now);
     }
 
-    /// The datagrams that the endpoint sends at `now`, `most` of them; what its connection tells meanwhile is kept.
-    pub(crate) fn drain(&mut self, now: Time, most: usize) -> Vec<Left> {
-        let mut stage = Stage { handle: &mut self.handle, events: &mut self.events, left: Vec::new(), most };
+    /// Up to `limit` datagrams that the endpoint sends at `now`. Collects the connection's events on the way.
+    pub(crate) fn drain(&mut self, now: Time, limit: usize) -> Vec<SentDatagram> {
+        let mut stage = Stage { handle: &mut self.handle, events: &mut self.events, sent: Vec::new(), limit };
         transport::serve(&mut self.endpoint, &mut stage, now);
-        stage.left
+        stage.sent
     }
 
-    /// What the application does: the result, or the word of its error.
+    /// Executes a call of the application: the result, or the name of its error.
     pub(crate) fn call(&mut self, now: Time, word: &str, values: &Values) -> Result<u64, &'static str> {
         if word == "connect" {
             return self.connect(now).map(|()| 0);
@@ -228,7 +229,7 @@ fn state(connection: &Connection) -> &'static str {
     }
 }
 
-/// Why a connection is over, and with which code.
+/// Why a connection was closed, and with which code.
 fn reason(reason: Option<&CloseReason>) -> (&'static str, u64) {
     match reason {
         None => ("none", 0),

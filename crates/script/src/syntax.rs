@@ -1,4 +1,4 @@
-//! A script that was read: its options and statements.
+//! The parsed script: options and statements.
 
 use crate::value::{Expression, Pattern};
 use crate::words::{Entry, Field};
@@ -7,7 +7,7 @@ use units::Duration;
 /// A script.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// The file, as it was named by whoever asked.
+    /// The name of the file, as passed by the caller.
     pub origin: String,
     pub(crate) options: Vec<Setting>,
     pub(crate) statements: Vec<Statement>,
@@ -15,16 +15,16 @@ pub struct Script {
     pub(crate) lines: Vec<String>,
 }
 
-/// An option at the top.
+/// An option at the top of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
     pub(crate) line: usize,
-    /// Where the value stands.
+    /// The column of the value.
     pub(crate) column: usize,
     pub(crate) name: String,
-    /// As it was written, without quotation marks.
+    /// The value as written, without quotation marks.
     pub(crate) value: String,
-    /// Whether it stood in quotation marks.
+    /// Whether the value was quoted.
     pub(crate) quoted: bool,
 }
 
@@ -37,39 +37,39 @@ pub(crate) struct Statement {
     pub(crate) action: Action,
 }
 
-/// When something happens.
+/// The time of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct When {
-    /// Counted from the start, or the end of the last `handshake`; otherwise from the statement before.
+    /// Whether it is relative to the start or the end of the last `handshake`, rather than the previous statement.
     pub(crate) absolute: bool,
     pub(crate) from: Duration,
     pub(crate) to: Duration,
-    /// Whether a tolerance or a range was given.
+    /// Whether a tolerance or range was given.
     pub(crate) has_range: bool,
 }
 
 impl When {
-    /// At the time of the statement before.
+    /// The time of the previous statement.
     pub(crate) const NOW: When =
         When { absolute: false, from: Duration::ZERO, to: Duration::ZERO, has_range: false };
 }
 
-/// What happens.
+/// The action of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action {
     /// The built-in peer completes the handshake.
     Handshake { rtt: Duration },
-    /// The endpoint sends a datagram of these packets.
+    /// The endpoint sends a datagram with these packets.
     Expect(Vec<Packet>),
-    /// A datagram of these packets arrives at the endpoint.
+    /// A datagram with these packets arrives at the endpoint.
     Inject(Vec<Packet>),
     /// The application calls the endpoint.
-    Call { entry: &'static Entry, arguments: Vec<Given>, result: Option<Pattern> },
-    /// The connection has told this.
+    Call { entry: &'static Entry, arguments: Vec<FieldValue>, result: Option<Pattern> },
+    /// The connection reports this event.
     Event(Item),
     /// The state of the connection.
-    Check(Vec<Given>),
-    /// A variable gets a value.
+    Check(Vec<FieldValue>),
+    /// Assigns a variable.
     Let { name: String, value: Expression },
     /// Nothing is sent.
     Silence,
@@ -83,9 +83,9 @@ pub(crate) struct Packet {
     /// One of [`crate::words::PACKETS`].
     pub(crate) kind: &'static str,
     pub(crate) number: Pattern,
-    pub(crate) header: Vec<Given>,
+    pub(crate) header: Vec<FieldValue>,
     pub(crate) frames: Vec<Item>,
-    /// Whether other frames may be there: `*`.
+    /// Whether other frames are allowed: `*`.
     pub(crate) others: bool,
 }
 
@@ -94,14 +94,14 @@ pub(crate) struct Packet {
 pub(crate) struct Item {
     pub(crate) column: usize,
     pub(crate) entry: &'static Entry,
-    pub(crate) fields: Vec<Given>,
-    /// Whether fields that are not named may be anything: no parentheses, or `..` in them.
+    pub(crate) fields: Vec<FieldValue>,
+    /// Whether unnamed fields may have any value: no parentheses, or `..` in them.
     pub(crate) open: bool,
 }
 
-/// A field and what stands there.
+/// A field and its value or pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct FieldValue {
     pub(crate) field: &'static Field,
     pub(crate) pattern: Pattern,
     pub(crate) column: usize,

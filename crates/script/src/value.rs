@@ -1,4 +1,4 @@
-//! Values, what a script writes for them, and whether one is what was expected.
+//! Values, the expressions and patterns that scripts write for them, and their comparison.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -13,30 +13,30 @@ pub(crate) enum Value {
     Bytes(Vec<u8>),
     Text(String),
     Word(&'static str),
-    /// It is there.
+    /// Present.
     Flag,
-    /// Ranges of packet numbers, the greatest first.
+    /// Ranges of packet numbers, the largest first.
     Ranges(Vec<(u64, u64)>),
 }
 
 /// The variables of a script.
 pub(crate) type Variables = BTreeMap<String, Value>;
 
-/// What stands for a value.
+/// A term of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Term {
     Is(Value),
     Variable(String),
 }
 
-/// A sum of terms; the flag says whether one is added or taken off.
+/// A sum of terms; the flag tells whether one is added or subtracted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Expression {
     pub(crate) first: Term,
     pub(crate) rest: Vec<(bool, Term)>,
 }
 
-/// How two values compare.
+/// A comparison of two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Less,
@@ -46,22 +46,22 @@ pub(crate) enum Comparison {
     Not,
 }
 
-/// What is expected of a value.
+/// The pattern of an expected value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// Anything.
+    /// Any value.
     Any,
-    /// This.
+    /// This value.
     Is(Expression),
-    /// Anything; from now on the variable has it.
+    /// Any value, which is bound to the variable.
     Bind(String),
-    /// From the first to the second.
+    /// A value in this inclusive range.
     Between(Expression, Expression),
-    /// In this relation.
+    /// A value in this relation.
     Compare(Comparison, Expression),
-    /// These ranges, in any order; and, if the flag says so, others.
+    /// These ranges in any order and, if the flag is set, others.
     Ranges(Vec<(Pattern, Pattern)>, bool),
-    /// It is there.
+    /// Present.
     Flag,
 }
 
@@ -80,7 +80,7 @@ impl Expression {
         Expression { first: Term::Is(value), rest: Vec::new() }
     }
 
-    /// Its value; `None` if a variable has none, or if terms of different kinds are added. A difference below zero is
+    /// The value; `None` if a variable has none, or terms of different kinds are added. Negative differences become
     /// zero.
     pub(crate) fn value(&self, variables: &Variables) -> Option<Value> {
         self.rest.iter().try_fold(self.first.value(variables)?, |sum, (adds, term)| {
@@ -95,7 +95,7 @@ impl Expression {
     }
 }
 
-/// The order of two values of one kind that has an order.
+/// The order of two values of the same ordered kind.
 fn order(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
@@ -105,7 +105,7 @@ fn order(a: &Value, b: &Value) -> Option<Ordering> {
 }
 
 impl Pattern {
-    /// Whether a value is what is expected. Variables are bound on the way, also where the answer is no.
+    /// Whether a value matches. Variables are bound on the way, even if the answer is no.
     pub(crate) fn matches(&self, value: &Value, variables: &mut Variables) -> bool {
         match self {
             Pattern::Any => true,
@@ -143,7 +143,7 @@ impl Pattern {
     }
 }
 
-/// Whether each range that is expected is there.
+/// Whether every expected range is present.
 fn ranges_match(expected: &[(Pattern, Pattern)], ranges: &[(u64, u64)], variables: &mut Variables) -> bool {
     let mut open: Vec<_> = ranges.to_vec();
     expected.iter().all(|(low, high)| {

@@ -1,44 +1,44 @@
-//! The words of the language: frames, events, calls, gauges and header fields, with what stands in their parentheses.
-//! The reader, the matcher, the printer and the page `docs/scripts.md` go by these tables.
+//! The vocabulary of the language: frames, events, calls, gauges and header fields, with their fields. The reader,
+//! the matcher, the printer and the page `docs/scripts.md` use these tables.
 
 use Absent::{Free, Missing, Required};
 use FieldKind::{Bytes, Choice, Code, Flag, Int, Outcome, Ranges, Span, Text};
 
-/// What may stand in a field.
+/// The values that a field accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FieldKind {
     /// A whole number.
     Int,
     /// A whole number, or the name of an error code of RFC 9000 section 20.1.
     Code,
-    /// A span of time with its unit.
+    /// A duration with its unit.
     Span,
     /// `0x` and hexadecimal digits.
     Bytes,
-    /// A text in quotation marks.
+    /// A quoted text.
     Text,
-    /// Its name, or nothing.
+    /// The field's name alone, or nothing.
     Flag,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Packet numbers and ranges of them.
+    /// Packet numbers and ranges.
     Ranges,
-    /// What a call gives: a whole number, or the word of an error.
+    /// The result of a call: a whole number, or the name of an error.
     Outcome,
 }
 
-/// What it means that a field is not named, and no `..` stands there.
+/// The meaning of a field that is not named, without `..`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// That is a mistake.
+    /// It is required.
     Required,
-    /// Whatever it is, it is right; in what is injected it has its default.
+    /// It may have any value; in injected packets it has its default.
     Free,
-    /// It is not there.
+    /// It is absent.
     Missing,
 }
 
-/// A field: its name, what stands in it, and what it means if it is not named.
+/// A field: its name, its values, and the meaning of its absence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Field {
     pub(crate) name: &'static str,
@@ -132,7 +132,7 @@ pub(crate) static FRAMES: &[Entry] = &[
     entry("IMMEDIATE_ACK", &[]),
 ];
 
-/// What stands in brackets behind the kind of a packet.
+/// The fields in brackets after the kind of a packet.
 pub(crate) static HEADER: Entry = entry(
     "packet",
     &[
@@ -151,7 +151,7 @@ pub(crate) static HEADER: Entry = entry(
     ],
 );
 
-/// What the connection tells its application: the events of the endpoint, under their names there.
+/// The events that a connection reports to its application, under the endpoint's names.
 pub(crate) static EVENTS: &[Entry] = &[
     entry("Connected", &[]),
     entry("Opened", &[field("stream", Int, Required)]),
@@ -174,7 +174,7 @@ pub(crate) static EVENTS: &[Entry] = &[
     entry("Ended", &[]),
 ];
 
-/// What a script lets the application of the endpoint do.
+/// The calls of the endpoint's application.
 pub(crate) static CALLS: &[Entry] = &[
     entry("connect", &[]),
     entry("open", &[field("direction", DIRECTION, Required)]),
@@ -211,7 +211,7 @@ pub(crate) const ERRORS: &[&str] = &[
 /// The result of a call, as a field.
 pub(crate) static RESULT: Field = field("result", Outcome, Free);
 
-/// What `check` can look at.
+/// The gauges that `check` can query.
 pub(crate) static GAUGES: Entry = entry(
     "check",
     &[
@@ -234,7 +234,7 @@ pub(crate) static GAUGES: Entry = entry(
     ],
 );
 
-/// Why a connection is over.
+/// The reasons why a connection is closed.
 pub(crate) const REASONS: &[&str] = &[
     "none",
     "local",
@@ -266,7 +266,7 @@ pub(crate) fn find(table: &'static [Entry], name: &str) -> Option<&'static Entry
 mod tests {
     use super::*;
 
-    /// As the reference in docs/scripts.md writes it.
+    /// The entry as written in docs/scripts.md.
     fn signature(entry: &Entry, is_call: bool) -> String {
         let fields: Vec<String> = entry
             .fields

@@ -1,5 +1,5 @@
-//! docs/scripts.md: every example is run, every report and message behind one is what is really said, links lead
-//! somewhere, and the tour through RFC 9002 leaves no script of its folders out.
+//! docs/scripts.md: every example runs, every report and message after one is the actual output, links are valid, and
+//! the tour through RFC 9002 includes every script of its folders.
 
 use script::{Script, Verdict};
 use std::fs;
@@ -41,7 +41,7 @@ fn blocks(document: &str) -> Vec<Block> {
     found
 }
 
-/// What a script says that does not hold, or is none; empty if it holds.
+/// The output of a failing or invalid script; empty if it holds.
 fn told(text: &str) -> String {
     match Script::parse(ORIGIN, text).and_then(|script| script.run()) {
         Ok(Verdict::Passed { .. }) => String::new(),
@@ -77,7 +77,7 @@ fn every_example_does_what_the_page_says() {
     assert!(holds >= 8 && fails >= 1 && mistakes >= 3, "{holds} hold, {fails} fail, {mistakes} are none");
 }
 
-/// The places of `](PLACE)`.
+/// The targets of `](TARGET)`.
 fn links(document: &str) -> impl Iterator<Item = &str> {
     document.split("](").skip(1).filter_map(|rest| rest.split(')').next())
 }

@@ -1,5 +1,4 @@
-//! Scripts that were altered, out of the project's own: what libFuzzer does with the entry point, on a stable toolchain and
-//! for a bounded time.
+//! The project's own scripts with random changes: the fuzz target on a stable toolchain, for a bounded time.
 
 use proptest::prelude::*;
 use script::fuzz::script;

@@ -1,4 +1,4 @@
-//! What a script that does not hold says: both traces side by side, and the first difference.
+//! Reports of failing scripts: both traces side by side, and the first difference.
 
 use script::{Script, Verdict};
 
@@ -25,7 +25,7 @@ x.quic:4: no frame is the STREAM that is expected; there is STREAM(0, offset 0, 
     assert_eq!(report(text), expected);
 }
 
-/// Each line of a script can fail, and says how.
+/// Every kind of line can fail with a reason.
 #[test]
 fn every_kind_of_line_bites() {
     let start = "handshake rtt 40ms\nopen(bidi) = 0\nwrite(0, 100)\n";
@@ -55,7 +55,7 @@ fn every_kind_of_line_bites() {
     }
 }
 
-/// What cannot be written into a packet is a mistake of the script, with its place.
+/// Data that cannot be encoded is a mistake of the script, reported with its place.
 #[test]
 fn what_no_packet_can_say_is_a_mistake() {
     for (line, problem) in [

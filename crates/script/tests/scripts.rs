@@ -1,10 +1,10 @@
-//! Every script of `tests/scripts/` holds, and is in the folder of its subject.
+//! Every script in `tests/scripts/` holds and is in the folder of its subject.
 
 use script::{Script, Verdict};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// All scripts below a folder, in the order of their names.
+/// All scripts below a folder, sorted by name.
 fn scripts(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -34,7 +34,7 @@ fn run(path: &Path) -> Result<(), String> {
     }
 }
 
-/// RFC 9000 and 9002, as the first line of each script says.
+/// RFC 9000 and 9002, as cited in the first line of each script.
 #[test]
 fn every_script_holds() {
     let all = scripts(&folder());

@@ -221,7 +221,8 @@ impl Connection {
         let oldest = self.spaces.get(SpaceKind::Initial).and_then(|space| space.sent.oldest());
         let rtt: Option<Duration> = oldest.map(|packet| now.since(packet.sent_at));
         for kind in [SpaceKind::Initial, SpaceKind::Data] {
-            // RFC 9000-17.2.5.3-1, 9000-17.2.5.3-2, 9000-17.2.3-1: the same bytes with new packet numbers.
+            // RFC 9000-17.2.5.3-1, 9000-17.2.5.3-2, 9000-17.2.3-1: "New packet numbers MUST be used for any new
+            // packets", with the same bytes.
             self.lose_all(now, kind);
         }
         self.paths.restart(now, rtt);

@@ -81,7 +81,8 @@ impl Connection {
 
     /// Closes the connection because of a protocol violation or an internal error.
     pub(super) fn fail(&mut self, now: Time, error: TransportError) {
-        // RFC 9000-11.1-1, 9000-10.3-1, 9000-11-1: with CONNECTION_CLOSE, since the connection state exists.
+        // RFC 9000-11.1-1, 9000-10.3-1, 9000-11-1: "MUST be signaled using a CONNECTION_CLOSE frame", since the
+        // connection state exists.
         self.begin_closing(now, CloseReason::Transport(error));
     }
 
@@ -122,7 +123,8 @@ impl Connection {
         if let Phase::Closing { pending, received, credit, .. } = &mut self.closing.phase {
             *received += 1;
             *pending |= received.is_power_of_two();
-            // RFC 9000-10.2.1-1: the datagram is not decrypted, so anybody may have sent it.
+            // RFC 9000-10.2.1-1: "three times the cumulative size of the packets that are received": the
+            // datagram is not decrypted.
             *credit = credit.map(|credit| credit + AMPLIFICATION * length);
         }
     }
@@ -159,7 +161,8 @@ impl Connection {
                 Frame::ConnectionClose { code: error.code, frame_type, reason: &cut(&error.reason) }
                     .encode(out);
             }
-            // RFC 9000-10.2.3-2, 9000-10.2.3-3, 9000-12.5-1: neither the application's code nor its reason.
+            // RFC 9000-10.2.3-2, 9000-10.2.3-3, 9000-12.5-1: a "type 0x1d MUST be replaced by a
+            // CONNECTION_CLOSE of type 0x1c", without its reason.
             _ => Frame::ConnectionClose { code: Code::APPLICATION_ERROR, frame_type: 0, reason: &[] }
                 .encode(out),
         }

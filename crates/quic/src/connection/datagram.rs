@@ -40,7 +40,8 @@ impl Connection {
     /// The length in bytes of the longest datagram that can be sent now; it changes with the path. `None` if the peer
     /// accepts none, or its parameters are not known yet.
     pub fn max_datagram_size(&self) -> Option<usize> {
-        // RFC 9221-3-2: the limit includes the frame type. The Length field can always be omitted.
+        // RFC 9221-3-2: no larger "than the max_datagram_frame_size value it has received". This includes the
+        // frame type; the Length field can be omitted.
         let frame = self.peer_datagram_frame().checked_sub(datagram_header_size(None))?;
         Some(frame.min(self.room_for_frames().saturating_sub(datagram_header_size(None))))
     }
@@ -79,9 +80,9 @@ impl Connection {
         let hollow = if let wire::Data::Virtual { length } = data { length } else { 0 };
         let violation = |what| Err(TransportError::new(Code::PROTOCOL_VIOLATION, what));
         match self.config.max_datagram_frame_size {
-            // RFC 9221-3-3: frames that were not negotiated.
+            // RFC 9221-3-3: "when it has not indicated support".
             0 => violation("DATAGRAM was not negotiated"),
-            // RFC 9221-3-4: frames above the announced size.
+            // RFC 9221-3-4: "larger than the value it sent in its max_datagram_frame_size".
             most if (size + hollow) as u64 > most => violation("DATAGRAM beyond max_datagram_frame_size"),
             _ => {
                 self.datagrams().receive(data);

@@ -16,7 +16,7 @@ impl Connection {
     /// Starts 0-RTT at a client that resumes a session, if that session permits it.
     pub(super) fn begin_early_data(&mut self, now: Time, (parameters, alpn): RememberedTerms) {
         let Some(sealer) = self.session.early_sealer() else { return };
-        // RFC 9000-7.4.1-4, 9000-7.4.1-8: with the limits of the earlier connection.
+        // RFC 9000-7.4.1-4, 9000-7.4.1-8: "a client MUST only use remembered transport parameters".
         self.limit_payload(parameters.max_udp_payload_size);
         self.set_stream_limits(now, &parameters);
         self.trace_restored(now, &parameters);
@@ -75,8 +75,9 @@ impl Connection {
         if self.early_data() != EarlyData::Offered || status == EarlyData::Offered {
             return Ok(());
         }
-        // RFC 9000-7.4.1-8, 9000-17.2.3-2: the new parameters do not apply to 0-RTT packets, so no more are sent.
-        // (RFC 9001 section 4.9.3: their keys are discarded.)
+        // RFC 9000-7.4.1-8, 9000-17.2.3-2: no "updated values that it learns from the server's updated
+        // transport parameters", so no more 0-RTT packets are sent; their keys are discarded (RFC 9001 section
+        // 4.9.3).
         self.give_up_early_data(now);
         // A HelloRetryRequest rejects 0-RTT before the server sends its parameters.
         let Some(parameters) = parameters else { return Ok(()) };

@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::handshake::CryptoStream;
 use crate::ids::LocalIds;
 use crate::opening::Opening;
-use crate::resume::{Remembering, Session, admits, terms};
+use crate::resume::{RememberedServer, Session, admits, terms};
 use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use std::net::SocketAddr;
@@ -100,7 +100,7 @@ impl Connection {
 
     /// Handles HANDSHAKE_DONE (RFC 9000 section 19.20).
     pub(super) fn on_handshake_done(&mut self, now: Time) -> Result<(), TransportError> {
-        // RFC 9000-19.20-2: a server treats HANDSHAKE_DONE as a PROTOCOL_VIOLATION.
+        // RFC 9000-19.20-2: "A server MUST treat receipt of a HANDSHAKE_DONE frame as a connection error".
         if self.origin.side == Side::Server {
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "HANDSHAKE_DONE from a client"));
         }
@@ -111,7 +111,7 @@ impl Connection {
     }
     /// Handles NEW_TOKEN (RFC 9000 section 19.7).
     pub(super) fn on_new_token(&mut self, token: &[u8]) -> Result<(), TransportError> {
-        // RFC 9000-19.7-4: a server treats NEW_TOKEN as a PROTOCOL_VIOLATION.
+        // RFC 9000-19.7-4: "A server MUST treat receipt of a NEW_TOKEN frame as a connection error".
         if self.origin.side == Side::Server {
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
         }
@@ -195,7 +195,7 @@ impl Connection {
         }
         if self.origin.side == Side::Server {
             // RFC 9001 section 4.1.2: at a server, a complete handshake is confirmed.
-            // RFC 9000-19.20-1: HANDSHAKE_DONE is only sent now that it is complete.
+            // RFC 9000-19.20-1: not "before completing the handshake".
             self.control.ask(SentFrame::HandshakeDone);
             // A client's address does not change before the handshake is confirmed.
             let ip = self.origin.remote.ip();
@@ -232,7 +232,8 @@ impl Connection {
 
     fn set_peer_parameters(&mut self, now: Time, peer: TransportParameters) -> Result<(), TransportError> {
         let mismatch = |what| Err(TransportError::new(Code::TRANSPORT_PARAMETER_ERROR, what));
-        // RFC 9000-7.3-2, 9000-7.3-3, 9000-7.3-4: the ids in the parameters authenticate those of the headers.
+        // RFC 9000-7.3-2, 9000-7.3-3, 9000-7.3-4: "received transport parameters match received connection ID
+        // values".
         if peer.initial_source_connection_id != self.origin.peer_id {
             return mismatch("initial_source_connection_id does not match");
         }
@@ -267,10 +268,10 @@ pub(super) type RememberedTerms = (TransportParameters, Vec<u8>);
 /// The remembered session of a client with the server in this version (RFC 9369 section 5).
 pub(super) fn recall(
     opening: &Opening,
-    remembering: Option<&Remembering>,
+    remembered: Option<&RememberedServer>,
     version: Version,
 ) -> Option<Session> {
-    let known = remembering.filter(|_| opening.resume)?;
+    let known = remembered.filter(|_| opening.resume)?;
     known.memory.take_session(&known.server, version)
 }
 
@@ -297,7 +298,7 @@ pub(super) fn start_server(
     tickets: Option<tls::TicketStore>,
     parameters: &TransportParameters,
 ) -> Result<tls::Session, TransportError> {
-    // RFC 9000-7.4.1-5, 9000-7.4.1-7: 0-RTT is accepted only if no limit is lower than before.
+    // RFC 9000-7.4.1-5, 9000-7.4.1-7: "the server MUST NOT reduce any limits".
     let admission = tickets.map(|store| tls::Admission { store, terms: terms(parameters).into(), admits });
     context.server(start, admission).map_err(no_session)
 }
@@ -309,9 +310,9 @@ pub(super) fn no_session(error: tls::Error) -> TransportError {
 /// The transport parameters of this endpoint (RFC 9000 section 18.2).
 pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds) -> TransportParameters {
     TransportParameters {
-        // RFC 9000-7.3-1: the ids of the headers are repeated here, which authenticates them.
+        // RFC 9000-7.3-1: "MUST match the values that an endpoint used" in its headers.
         initial_source_connection_id: Some(ids.first()),
-        // RFC 9000-18.2-1, 9000-18.2-8: only servers send these.
+        // RFC 9000-18.2-1, 9000-18.2-8: "MUST NOT be sent by a client".
         original_destination_connection_id: (origin.side == Side::Server)
             .then_some(origin.original_destination),
         // RFC 9000 section 7.3: present at a server that has sent a Retry.

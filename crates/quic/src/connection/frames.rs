@@ -47,7 +47,8 @@ impl Connection {
                 None => return Ok(ack_eliciting),
             };
             if header.kind != PacketKind::OneRtt && !may_carry(header.kind, frame) {
-                // RFC 9000-12.4-3, 9000-17.2.4-1: table 3.
+                // RFC 9000-12.4-3, 9000-17.2.4-1: "receipt of a frame in a packet type that is not permitted":
+                // table 3.
                 let error =
                     TransportError::new(Code::PROTOCOL_VIOLATION, "frame not allowed in this packet type");
                 return Err(TransportError { frame_type: Some(frame.frame_type()), ..error });
@@ -60,7 +61,7 @@ impl Connection {
             } else {
                 self.on_frame(now, kind, &header.destination, *frame)
             };
-            // RFC 9000-5.2-1: the frames before this one took effect, so the packet cannot just be dropped.
+            // RFC 9000-5.2-1: "or fully revert any changes"; the frames before this one took effect.
             if let Err(error) = done {
                 return Err(TransportError {
                     frame_type: error.frame_type.or(Some(frame.frame_type())),

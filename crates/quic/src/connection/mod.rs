@@ -38,7 +38,7 @@ use crate::key_set::KeySet;
 use crate::opening::Opening;
 use crate::path::{Path, Paths, Preferred, Route};
 use crate::recovery::{Loss, Recovery};
-use crate::resume::{Remembering, ZeroRtt};
+use crate::resume::{RememberedServer, ZeroRtt};
 use crate::schedule::Priority;
 use crate::sent::Contents;
 use crate::space::{BySpace, Space};
@@ -93,7 +93,7 @@ pub(crate) struct Origin {
 }
 
 /// What an endpoint passes to a new connection.
-pub(crate) struct Parts<'a> {
+pub(crate) struct ConnectionInputs<'a> {
     pub maker: IdMaker,
     pub random: &'a mut Stream,
     pub interest: Interest,
@@ -102,7 +102,7 @@ pub(crate) struct Parts<'a> {
     /// At a client: the application's request.
     pub opening: Option<&'a Opening>,
     /// At a client: the memory of earlier connections.
-    pub remembering: Option<Remembering>,
+    pub remembered: Option<RememberedServer>,
     /// At a server: the ticket store.
     pub tickets: Option<tls::TicketStore>,
     /// At a server: its preferred addresses.
@@ -161,9 +161,18 @@ impl Connection {
         mut origin: Origin,
         config: Arc<Config>,
         context: &tls::Context,
-        parts: Parts<'_>,
+        inputs: ConnectionInputs<'_>,
     ) -> Result<Connection, TransportError> {
-        let Parts { maker, random, interest, issuer, opening, remembering, tickets, preferred } = parts;
+        let ConnectionInputs {
+            maker,
+            random,
+            interest,
+            issuer,
+            opening,
+            remembered: server,
+            tickets,
+            preferred,
+        } = inputs;
         let mut fork = |name| random.fork(name);
         let mut local_ids = LocalIds::new(maker, fork("ids"));
         origin.source = local_ids.first();
@@ -172,7 +181,7 @@ impl Connection {
             parameters.preferred_address = preferred.parameter(|| local_ids.issue_preferred());
         }
         let remembered =
-            opening.and_then(|opening| establish::recall(opening, remembering.as_ref(), origin.version));
+            opening.and_then(|opening| establish::recall(opening, server.as_ref(), origin.version));
         parameters.version_information =
             version::information(&config.versions, origin.version, remembered.is_some());
         let mut encoded = Vec::with_capacity(128);
@@ -193,7 +202,7 @@ impl Connection {
         let versions = Versions::new(origin.side, first, &config, context, (opening, &mut fork));
         let id = origin.initial_destination;
         let keys = tls::initial_keys(context.protection(), first.0, id.as_bytes(), origin.side);
-        let tokens = Tokens::new(issuer, remembering, config.new_tokens, first);
+        let tokens = Tokens::new(issuer, server, config.new_tokens, first);
         let controller = congestion::build(
             config.controller.name,
             &config.controller.arguments,

@@ -170,7 +170,7 @@ impl Connection {
         }
         let (hole, carries_data, length) = (payload.hole(), payload.carries_data, payload.length());
         if length == started.payload_offset {
-            // RFC 9000-12.4-1: a packet has at least one frame, and there is none to send.
+            // RFC 9000-12.4-1: "The payload of a packet that contains frames MUST contain at least one frame".
             buffer.truncate(started.start);
             self.contents = contents;
             return;
@@ -259,7 +259,7 @@ impl Connection {
         let start = buffer.len();
         let next = space.sent.next_number();
         let number = Truncated::new(next, space.largest_acked);
-        // RFC 9000-12.2-2: the same destination id for all packets of a datagram.
+        // RFC 9000-12.2-2: no "QUIC packets with different connection IDs" in "a single UDP datagram".
         let (number_offset, long) = match kind {
             SpaceKind::Data if !self.is_early(kind) => {
                 let header =
@@ -301,7 +301,8 @@ impl Connection {
     #[inline]
     fn fill(&mut self, now: Time, kind: SpaceKind, wants: SpaceWants, payload: &mut Payload<'_>) {
         let Some(space) = self.spaces.get_mut(kind) else { return };
-        // RFC 9000-13.2.6-1, 9000-13.2.6-2, 9000-13.2.6-3, 9000-17.2.3-3: only acknowledgements of this space.
+        // RFC 9000-13.2.6-1, 9000-13.2.6-2, 9000-13.2.6-3, 9000-17.2.3-3: "only be carried in a packet that has
+        // the same packet number space".
         if space.received.is_waiting() {
             space.received.fill(now, payload);
         }
@@ -318,7 +319,8 @@ impl Connection {
         if let Some(crypto) = self.crypto.streams.get_mut(kind) {
             crypto.fill(payload);
         }
-        // RFC 9000-12.5-2: packets of the other spaces may not carry these frames.
+        // RFC 9000-12.5-2: "All other frame types MUST only be sent in the application data packet number
+        // space".
         if kind == SpaceKind::Data {
             self.fill_control(payload);
             if self.has_datagrams() {
@@ -334,7 +336,7 @@ impl Connection {
         if probes && !payload.contents().ack_eliciting {
             self.repeat_in_flight(kind, payload);
         }
-        // RFC 9000-13.2.1-5: only for probes, never just because only ACK frames are sent.
+        // RFC 9000-13.2.1-5: not "in all packets that would otherwise be non-ack-eliciting": only for probes.
         let ping = probes || self.spaces.get(kind).is_some_and(|space| space.ping);
         if ping && !payload.contents().ack_eliciting && payload.room() > 0 {
             payload.untracked_frame(&Frame::Ping, true);
@@ -389,7 +391,8 @@ impl Connection {
                 let known = self.local_ids.get(sequence)?;
                 Some(Frame::NewConnectionId {
                     sequence,
-                    // RFC 9000-19.15-5: this endpoint never requests retirement.
+                    // RFC 9000-19.15-5: "less than or equal to the value in the Sequence Number field":
+                    // retirement is never requested.
                     retire_prior_to: 0,
                     id: known.id,
                     token: known.token,

@@ -329,7 +329,7 @@ impl Connection {
         if current {
             self.paths.current.recovery.on_sent(now, &mut self.spaces.data, size, contents);
         } else {
-            // RFC 9000-9.4-1: the packet does not count for the path in use.
+            // RFC 9000-9.4-1: "Packets sent on the old path MUST NOT contribute".
             let epoch = std::mem::replace(&mut self.spaces.data.sent.epoch, PROBING);
             self.spaces.data.sent.push(now, size, congestion::SentState::default(), contents);
             self.spaces.data.sent.epoch = epoch;

@@ -54,7 +54,7 @@ impl Connection {
         self.stats.bytes_received += length as u64;
         self.trace_datagram_received(now, length);
         if self.is_over() {
-            // RFC 9000-10.2.1-2: datagrams from other addresses are not answered.
+            // RFC 9000-10.2.1-2: "discard packets received from an unvalidated address".
             if !self.end_arrival() {
                 self.answer_while_closing(length as u64);
             }
@@ -112,7 +112,7 @@ impl Connection {
         let tail = wire::header::reset_token(datagram.bytes);
         let opened = self.stats.packets_received;
         self.process_packets(now, datagram);
-        // RFC 9000-10.3.1-1, 9000-10.3-5: whatever the datagram looks like, and whatever the reason for failure.
+        // RFC 9000-10.3.1-1, 9000-10.3-5: "cannot be associated with a connection or cannot be decrypted".
         if self.stats.packets_received == opened
             && tail.is_some_and(|token| self.is_reset_by(datagram.remote, token))
         {
@@ -125,11 +125,11 @@ impl Connection {
         let (ecn, mut hole, damage) = (datagram.ecn, datagram.hole, datagram.damage);
         let (mut rest, mut start) = (&mut *datagram.bytes, 0usize);
         let mut first_destination: Option<ConnectionId> = None;
-        // RFC 9000-12.2-1, 9000-12.2-3: each packet is processed separately, in order.
+        // RFC 9000-12.2-1, 9000-12.2-3: "MUST individually process each QUIC packet".
         while !rest.is_empty() && !self.is_over() {
             // By reference, because moving the header costs more than reading it in place.
             let parsed = if self.config.grease_quic_bit {
-                // RFC 9287-3-2: this endpoint accepts packets in which the bit is 0.
+                // RFC 9287-3-2: "MUST accept packets with the QUIC Bit set to a value of 0".
                 Header::parse_with_any_quic_bit(rest, LOCAL_ID_LENGTH, hole)
             } else {
                 Header::parse_with_hole(rest, LOCAL_ID_LENGTH, hole)
@@ -152,7 +152,8 @@ impl Connection {
             let damaged = damage.is_some_and(|damage| damage.touches(start, start + length));
             let whole =
                 || start + packet.len() + following.len() + hole.map_or(0, |hole| hole.length as usize);
-            // RFC 9000-14-4: the packet is dropped, the connection continues.
+            // RFC 9000-14-4: "MUST NOT close a connection when it receives a datagram that does not meet size
+            // constraints".
             if header.kind != PacketKind::OneRtt && !self.is_acceptable(header, packet, whole()) {
                 self.drop_packet(now, header.kind, length, DropReason::Invalid);
             } else if let Some(kind) = space_of(header.kind) {
@@ -176,7 +177,8 @@ impl Connection {
     /// Whether the long header of a packet permits processing it.
     #[cold]
     fn is_acceptable(&self, header: &Header, packet: &[u8], datagram_length: usize) -> bool {
-        // RFC 9000-7.2-3, 9000-7.2-6: the peer keeps the id of its first packet.
+        // RFC 9000-7.2-3, 9000-7.2-6: "discard any subsequent packet it receives on that connection with a
+        // different Source Connection ID".
         let known =
             self.origin.peer_id.is_none_or(|id| id == header.source) || space_of(header.kind).is_none();
         // RFC 9000-5.2.1-1: a client discards packets that use "a different version than it initially selected".
@@ -215,7 +217,7 @@ impl Connection {
         let opened = self.unprotect(now, (kind, header), bytes, largest, damaged);
         let (number, payload) = match opened {
             Ok(opened) => opened,
-            // RFC 9000-12.2-4: only this packet is dropped, not those after it.
+            // RFC 9000-12.2-4: "MUST attempt to process the remaining packets".
             Err(reason) => {
                 if reason == DropReason::DecryptionFailure {
                     self.note_open_failure(now);
@@ -224,13 +226,13 @@ impl Connection {
                 return;
             }
         };
-        // RFC 9000-12.3-4, 9000-12.3-5: checked after decryption, so that an attacker cannot learn which numbers were
-        // received.
+        // RFC 9000-12.3-4, 9000-12.3-5: "unless it is certain that it has not processed another packet with the
+        // same packet number", after decryption, so that an attacker learns nothing.
         let received = self.spaces.get(kind).is_some_and(|space| space.received.is_duplicate(number));
         if received {
             return self.drop_packet(now, header.kind, length, DropReason::Duplicate);
         }
-        // RFC 9000-17.2-7, 9000-17.3.1-3: nonzero reserved bits are a PROTOCOL_VIOLATION.
+        // RFC 9000-17.2-7, 9000-17.3.1-3: "a non-zero value for these bits" is a PROTOCOL_VIOLATION.
         if !FirstByte(bytes[0]).reserved_bits_are_zero() {
             if !self.acks.admits_bit(FirstByte(bytes[0])) {
                 let error = TransportError::new(Code::PROTOCOL_VIOLATION, "reserved bits set");
@@ -253,7 +255,8 @@ impl Connection {
         let payload = &bytes[payload.0..payload.1];
         self.trace_packet_received(now, header, number, length, (payload, virtual_tail));
         match self.process_frames(now, kind, header, payload, virtual_tail) {
-            // RFC 9000-13.1-1: the packet is acknowledged only after it has been processed.
+            // RFC 9000-13.1-1: not "until packet protection has been successfully removed and all frames
+            // contained in the packet have been processed".
             Ok(ack_eliciting) => self.note_received(now, kind, number, ack_eliciting, ecn),
             Err(error) => self.fail(now, error),
         }
@@ -275,7 +278,7 @@ impl Connection {
         damaged: bool,
     ) -> Result<(u64, (usize, usize)), DropReason> {
         let opener = self.opener(kind, header).ok_or(DropReason::KeyUnavailable)?;
-        // RFC 9000-10.3-3: a packet too short for a sample is invalid.
+        // RFC 9000-10.3-3: "packets that are too small to be valid QUIC packets".
         opener.unprotect(bytes, header.number_offset).map_err(|_| DropReason::HeaderParse)?;
         let truncated = header.number(bytes).map_err(|_| DropReason::HeaderParse)?;
         let number = truncated.expand(largest);
@@ -318,7 +321,7 @@ impl Connection {
             return;
         }
         self.versions.on_seen(header.version);
-        // RFC 9000-7.2-2, 9000-7.2-4: the id changes with the peer's first packet and never again.
+        // RFC 9000-7.2-2, 9000-7.2-4: "in response to only the first received Initial or Retry packet".
         if self.origin.peer_id.is_none() {
             // RFC 9000 section 7.2: the server chooses its id with its first packet.
             self.origin.peer_id = Some(header.source);

@@ -22,7 +22,8 @@ impl Connection {
         // not used for other connections.
         self.tokens.on_retry(header.token(packet));
         self.origin.retry_source = Some(header.source);
-        // RFC 9000-17.2.5.1-3: the Initial keys are derived from this id, too (RFC 9001 section 5.2).
+        // RFC 9000-17.2.5.1-3: "the value from the Source Connection ID field of the Retry packet"; it also
+        // determines the Initial keys (RFC 9001 section 5.2).
         self.origin.initial_destination = header.source;
         self.set_peer_id(header.source);
         self.renew_initial_keys();
@@ -34,16 +35,17 @@ impl Connection {
         let length = packet.len() - wire::header::RETRY_TAG_LENGTH;
         let original = self.origin.original_destination;
         self.origin.side == Side::Client
-            // RFC 9000-17.2.5.2-1, 9000-17.2.5.2-2: only one, and before any other packet.
+            // RFC 9000-17.2.5.2-1, 9000-17.2.5.2-2: "at most one Retry packet for each connection attempt", and
+            // before any other packet.
             && self.is_blank()
             && header.destination == self.origin.source
             // RFC 9369 section 4.1: only in the version of the client's first packet.
             && header.version == self.versions.first()
-            // RFC 9000-17.2.5.1-2: its source id must differ from the client's destination id.
+            // RFC 9000-17.2.5.1-2: "identical to the Destination Connection ID field of its Initial packet".
             && header.source != original
-            // RFC 9000-17.2.5.2-4: the parser refuses a Retry without a token.
+            // RFC 9000-17.2.5.2-4: "a zero-length Retry Token field": the parser refuses it.
             && header.token_range().len() <= MAX_TOKEN
-            // RFC 9000-17.2.5.2-3: only an observer of the client's first packet can compute the tag.
+            // RFC 9000-17.2.5.2-3: "a Retry Integrity Tag that cannot be validated".
             && header.retry_tag(packet)
                 == Some(tls::retry_integrity_tag(
                     self.versions.first().0,

@@ -135,7 +135,7 @@ impl Connection {
             return None;
         }
         let limit = self.paths.current.route.payload() as u64;
-        // RFC 9000-10.2.2-1, 9000-10.2.2-2: nothing is sent in the draining state.
+        // RFC 9000-10.2.2-1, 9000-10.2.2-2: "an endpoint in the draining state MUST NOT send any packets".
         let limit = limit.min(self.closing_limit()?) as usize;
         let spaces: Vec<SpaceKind> = self.closing_spaces().collect();
         let pad = spaces.contains(&SpaceKind::Initial) && self.origin.side == Side::Client;

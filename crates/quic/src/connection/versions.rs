@@ -57,7 +57,8 @@ impl Connection {
     /// the version of the attempt.
     pub(super) fn on_version_negotiation(&mut self, now: Time, header: &Header, packet: &[u8]) {
         let expected = self.origin.side == Side::Client
-            // RFC 9000-6.2-2: not after any other packet, including Retry.
+            // RFC 9000-6.2-2: "if it has received and successfully processed any other packet", a Retry
+            // included.
             && self.is_blank()
             && header.source == self.origin.original_destination
             && header.destination == self.origin.source;
@@ -82,7 +83,7 @@ impl Connection {
     fn restart_in(&mut self, now: Time, version: Version) -> Result<(), TransportError> {
         let Some(restart) = self.versions.restart(version) else { return Ok(()) };
         let Restart { tls, server_name, random } = restart;
-        // RFC 9000-7.2-1: a new connection attempt has a new random id.
+        // RFC 9000-7.2-1: "at least 8 bytes in length": a new random id for a new attempt.
         let mut id = [0; MIN_INITIAL_ID];
         random.fill(&mut id);
         let id = ConnectionId::new(&id).unwrap_or(ConnectionId::EMPTY);
@@ -127,7 +128,7 @@ impl Connection {
             kind,
             version: self.versions.of_packets(kind),
             destination,
-            // RFC 9000-17.2.5.2-5: the same id in all packets with long headers.
+            // RFC 9000-17.2.5.2-5: "The client MUST NOT change the Source Connection ID".
             source: self.origin.source,
             // RFC 9000-8.1.2-1, 9000-8.1.3-1: written in all Initial packets, and only there. RFC 9000-17.2.2-1: a
             // server has no token.

@@ -32,7 +32,8 @@ impl Endpoint {
 
     /// Handles a client's first packet (RFC 9000 sections 7.2 and 14.1).
     pub(super) fn admit(&mut self, now: Time, header: &Header, datagram: &mut Datagram<'_>) {
-        // RFC 9000-17.2-1: the fixed bit must be 1 before the handshake has negotiated otherwise.
+        // RFC 9000-17.2-1: "Packets containing a zero value for this bit are not valid packets", before the
+        // handshake has negotiated otherwise.
         let acceptable = header.kind == PacketKind::Initial
             && FirstByte(datagram.bytes[0]).fixed_bit()
             && header.destination.len() >= MIN_INITIAL_ID
@@ -116,7 +117,7 @@ impl Endpoint {
             retry_source: retried.map(|_| destination),
             validated: retried.is_some() || credential == Credential::Known,
             source: ConnectionId::EMPTY,
-            // RFC 9000-7.2-5: the source id of the client's first Initial packet.
+            // RFC 9000-7.2-5: "based on the first received Initial packet".
             peer_id: Some(header.source),
         };
         let Ok(slot) = self.insert(now, origin, config, None) else {
@@ -145,7 +146,7 @@ impl Endpoint {
             self.stats.answers_withheld += 1;
             return;
         }
-        // RFC 9000-17.2.5.1-1: a random id differs from the client's.
+        // RFC 9000-17.2.5.1-1: "MUST NOT be equal to the Destination Connection ID": a random id is not.
         let source = self.stateless_id();
         let token =
             address_token::retry_token(&self.key, &mut self.random, &first_packet.presentation, source);
@@ -155,7 +156,7 @@ impl Endpoint {
         wire::header::retry(&mut packet, version, first_packet.header.source, source, &token);
         let tag = tls::retry_integrity_tag(version.0, destination.as_bytes(), &packet);
         packet.extend_from_slice(&tag);
-        // RFC 9000-17.2.5.1-4: at most one Retry per datagram.
+        // RFC 9000-17.2.5.1-4: not "more than one Retry packet in response to a single UDP datagram".
         self.answers.push(datagram, packet);
         self.stats.retries_sent += 1;
     }
@@ -210,11 +211,13 @@ impl Endpoint {
     /// RFC 9000 section 6.1: answers a sufficiently large datagram of an unsupported version with the server's
     /// versions.
     pub(super) fn negotiate(&mut self, version: Version, datagram: &Datagram<'_>) {
-        // RFC 9000-6.1-1, 9000-5.2.2-1: not to Version Negotiation, and not to small datagrams.
+        // RFC 9000-6.1-1, 9000-5.2.2-1: not "in response to receiving a Version Negotiation packet", nor to
+        // small datagrams.
         let answerable = self.options.accept.is_some()
             && version != Version::NEGOTIATION
             && datagram.length() >= usize::from(MIN_PAYLOAD);
-        // RFC 9000-17.2.1-5: ids of any length.
+        // RFC 9000-17.2.1-5: "MUST NOT influence a decision about whether to send a Version Negotiation
+        // packet".
         let Some(invariants) = Invariants::parse(datagram.bytes).ok().filter(|_| answerable) else {
             self.stats.dropped += 1;
             return;
@@ -225,11 +228,13 @@ impl Endpoint {
         }
         let mut packet = Vec::new();
         let unused = self.random.bits() as u8 & 0x7f;
-        // RFC 9000-17.2.1-3, 9000-17.2.1-4: the client's ids, exchanged.
+        // RFC 9000-17.2.1-3, 9000-17.2.1-4: "the value from the Source Connection ID field of the packet it
+        // receives", and the reverse.
         let (destination, source) = (invariants.source, invariants.destination);
         let spoken: Vec<_> = self.options.accept.iter().flat_map(|config| config.versions.iter()).collect();
         wire::header::version_negotiation(&mut packet, unused, destination, source, &spoken);
-        // RFC 9000-17.2.1-6: at most one packet per datagram.
+        // RFC 9000-17.2.1-6: not "more than one Version Negotiation packet in response to a single UDP
+        // datagram".
         self.answers.push(datagram, packet);
         self.stats.version_negotiations_sent += 1;
     }

@@ -49,7 +49,7 @@ impl Endpoint {
     /// its connection.
     #[cold]
     fn take_reset(&mut self, now: Time, datagram: &Datagram<'_>) -> bool {
-        // RFC 9000-10.3.1-1: checked for a first packet without a connection.
+        // RFC 9000-10.3.1-1: "when the first packet in an incoming datagram" has no connection.
         let Some(token) = wire::header::reset_token(datagram.bytes) else { return false };
         let Some(slot) = self.resets.find(token) else { return false };
         let connection = self.slots[slot as usize].connection.as_deref_mut();
@@ -90,7 +90,8 @@ impl Endpoint {
             Ok(header) => header,
             Err(HeaderError::UnsupportedVersion(version)) => return self.negotiate(version, datagram),
             Err(_) => {
-                // RFC 9000-10.3-5: a stateless reset may have a long header, too.
+                // RFC 9000-10.3-5: "any packet ending in a valid stateless reset token", also with a long
+                // header.
                 let reset = self.take_reset(now, datagram);
                 self.stats.dropped += u64::from(!reset);
                 return;

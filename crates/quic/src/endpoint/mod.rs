@@ -19,12 +19,12 @@ pub use transport::Handle;
 
 use crate::address_token::SpentTokens;
 use crate::config::Config;
-use crate::connection::{Connection, Origin, Parts, Transmit};
+use crate::connection::{Connection, ConnectionInputs, Origin, Transmit};
 use crate::error::TransportError;
 use crate::ids::{IdMaker, LOCAL_ID_LENGTH, MAX_SLOTS, MIN_INITIAL_ID};
 use crate::opening::Opening;
 use crate::path::{Migration, Preferred};
-use crate::resume::{Memory, Remembering};
+use crate::resume::{Memory, RememberedServer};
 use crate::tokens::TokenIssuer;
 use crate::waiting::WaitingRoom;
 use answers::Answers;
@@ -193,26 +193,26 @@ impl Endpoint {
         mut opening: Option<&mut Opening>,
     ) -> Result<u32, TransportError> {
         let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
-        let remembering = opening.as_deref().map(|opening| self.remembering(opening));
+        let remembered = opening.as_deref().map(|opening| self.remembered(opening));
         let mut own = opening.as_deref_mut().and_then(|opening| opening.random.take());
-        // RFC 9000-19.7-3: a client issues no tokens.
+        // RFC 9000-19.7-3: "Clients MUST NOT send NEW_TOKEN frames."
         let issues = origin.side == Side::Server && config.new_tokens > 0;
         let issuer = issues.then(|| {
             let random = self.random.fork("tokens");
             TokenIssuer::new(self.key.clone(), random, self.options.tls.clone())
         });
-        let parts = Parts {
+        let inputs = ConnectionInputs {
             maker: IdMaker { key: self.key.clone(), slot },
             random: own.as_mut().unwrap_or(&mut self.random),
             interest: self.options.interest,
             issuer,
             opening: opening.as_deref(),
-            remembering,
+            remembered,
             tickets: self.tickets.clone().filter(|_| origin.side == Side::Server),
             preferred: self.preferred,
         };
-        let tls = parts.opening.and_then(|opening| opening.tls.as_ref()).unwrap_or(&self.options.tls);
-        let connection = Box::new(Connection::new(now, origin, config, tls, parts)?);
+        let tls = inputs.opening.and_then(|opening| opening.tls.as_ref()).unwrap_or(&self.options.tls);
+        let connection = Box::new(Connection::new(now, origin, config, tls, inputs)?);
         match self.free.pop() {
             Some(_) => self.slots[slot as usize].connection = Some(connection),
             None => self.slots.push(connection),
@@ -222,14 +222,14 @@ impl Endpoint {
     }
 
     /// The memory, and the server's key in it.
-    fn remembering(&self, opening: &Opening) -> Remembering {
+    fn remembered(&self, opening: &Opening) -> RememberedServer {
         let tls = opening.tls.as_ref().unwrap_or(&self.options.tls);
         let name = opening.server_name.as_deref().unwrap_or(tls.server_name());
         let server = match &opening.authority {
             Some(authority) => authority.as_str().into(),
             None => format!("{name}:{}", opening.remote.port()).into(),
         };
-        Remembering { memory: self.memory.clone(), server }
+        RememberedServer { memory: self.memory.clone(), server }
     }
 
     /// The version last negotiated with the requested server.
@@ -237,7 +237,7 @@ impl Endpoint {
         if opening.config.versions.iter().count() < 2 {
             return None;
         }
-        let Remembering { memory, server } = self.remembering(opening);
+        let RememberedServer { memory, server } = self.remembered(opening);
         memory.version(&server)
     }
 

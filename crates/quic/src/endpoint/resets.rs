@@ -40,7 +40,7 @@ impl ResetIndex {
     }
     /// The connection to which this token may belong.
     pub(crate) fn find(&self, token: [u8; RESET_TOKEN_LENGTH]) -> Option<u32> {
-        // RFC 9000-10.3.1-3: the comparison does not use the token itself.
+        // RFC 9000-10.3.1-3: "without leaking information about the value of the token".
         self.slots.get(&self.key.hash(&token)).copied()
     }
 }
@@ -72,8 +72,8 @@ impl ResetRate {
 
 /// The stateless reset for a packet of `trigger` bytes with this id; `None` if the packet is too short.
 pub(crate) fn reset(key: &EndpointKey, random: &mut Stream, id: &[u8], trigger: usize) -> Option<Vec<u8>> {
-    // RFC 9000-10.3-2, 9000-10.3.3-1: shorter than the packet that it answers, so that two endpoints do not answer
-    // each other forever.
+    // RFC 9000-10.3-2, 9000-10.3.3-1: "smaller than the packet that triggered it", so that two endpoints do not
+    // answer each other forever.
     let longest = trigger.checked_sub(1).filter(|longest| *longest >= RESET_MIN_LENGTH)?;
     let length = match trigger {
         0..=SHORT => longest,
@@ -82,7 +82,7 @@ pub(crate) fn reset(key: &EndpointKey, random: &mut Stream, id: &[u8], trigger: 
     let mut unpredictable = vec![0; length - RESET_TOKEN_LENGTH];
     random.fill(&mut unpredictable);
     let mut packet = Vec::with_capacity(length);
-    // RFC 9000-10.3-4: it starts like a short header.
+    // RFC 9000-10.3-4: "formatted as a packet with a short header".
     wire::header::stateless_reset(&mut packet, &unpredictable, key.reset_token(id));
     Some(packet)
 }

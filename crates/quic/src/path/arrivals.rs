@@ -47,7 +47,7 @@ impl Paths {
         open: bool,
     ) -> bool {
         let known = match self.side {
-            // RFC 9000-9-5: a client drops datagrams from unknown addresses.
+            // RFC 9000-9-5: "from an unknown server address, the client MUST discard these packets".
             Side::Client => {
                 self.current.route.remote == remote
                     || self.unused.iter().any(|known| known.route.remote == remote)
@@ -155,7 +155,7 @@ impl Paths {
         route.addressed_to = to;
         let id = match kept || self.ids.current().is_empty() {
             true => self.ids.current_numbered(),
-            // RFC 9000-9.5-2: an id is used towards only one remote address.
+            // RFC 9000-9.5-2: not "when sending to more than one destination address".
             false => match self.ids.take_unused() {
                 Some(id) => id,
                 None => {

@@ -49,8 +49,9 @@ impl Paths {
 
     /// Handles PATH_CHALLENGE (RFC 9000 section 19.17).
     pub(crate) fn on_challenge(&mut self, data: [u8; 8]) {
-        // RFC 9000-8.2.2-1, 9000-8.2.2-3, 9000-19.17-1: each challenge is answered on the path on which it arrived.
-        // RFC 9000-8.2.2-7: once.
+        // RFC 9000-8.2.2-1, 9000-8.2.2-3, 9000-19.17-1: "on the network path where the PATH_CHALLENGE frame was
+        // received".
+        // RFC 9000-8.2.2-7: not "more than one PATH_RESPONSE frame in response to one PATH_CHALLENGE frame".
         if let Some(arrival) = &mut self.unused.arrival {
             if arrival.challenges.len() < MAX_RESPONSES {
                 arrival.challenges.push(data);
@@ -122,8 +123,8 @@ impl Paths {
         let due =
             |validation: &Option<Box<Validation>>| validation.as_deref().is_some_and(Validation::is_due);
         let route = &self.current.route;
-        // RFC 9000-8.2.2-2: responses on the path in use wait only for the window. Challenges have a timer as slow as
-        // that of probes, which the window does not delay either (section 9.4).
+        // RFC 9000-8.2.2-2: not delayed "unless constrained by congestion control". Challenges have a timer as
+        // slow as that of probes, which the window does not delay either (section 9.4).
         let admitted = self.current.recovery.admits(u64::from(MIN_PAYLOAD));
         let wanted = due(&route.validation) || admitted && !self.responses.is_empty();
         if let Some(limit) = route.validation_payload().filter(|_| wanted) {
@@ -171,7 +172,7 @@ impl Paths {
         (answers, challenge)
     }
 
-    /// RFC 9000-8.2.1-1: unpredictable, and different for each challenge.
+    /// RFC 9000-8.2.1-1: "unpredictable data in every PATH_CHALLENGE frame".
     fn challenge_data(&self) -> [u8; 8] {
         let mut random = random::Stream::new(self.seed ^ self.stats.challenges_sent, "challenges");
         random.bits().to_be_bytes()

@@ -111,7 +111,7 @@ impl EcnPath {
             // RFC 9331 section 4.1: ECT(1) is only for senders that react to CE as section 4.3 requires.
             Some(EcnState::Testing | EcnState::Capable) if self.l4s => Ecn::Ect1,
             Some(EcnState::Testing | EcnState::Capable) => Ecn::Ect0,
-            // RFC 9000-13.4.2.2-1, 9000-13.4.2.2-2: ECN is disabled on a path that failed validation.
+            // RFC 9000-13.4.2.2-1, 9000-13.4.2.2-2: "If validation fails, then the endpoint MUST disable ECN."
             _ => Ecn::NotEct,
         }
     }

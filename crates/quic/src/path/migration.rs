@@ -76,7 +76,7 @@ impl Preferred {
     pub(crate) fn parameter(self, issue: impl FnOnce() -> NumberedId) -> Option<PreferredAddress> {
         let Preferred { ipv4, ipv6 } = self;
         (ipv4.is_some() || ipv6.is_some()).then(|| {
-            // RFC 9000-9.6.2-4: a new id for each connection.
+            // RFC 9000-9.6.2-4: "MUST NOT use these for other connections".
             let NumberedId { id, token, .. } = issue();
             PreferredAddress { ipv4, ipv6, id, token }
         })

@@ -52,7 +52,8 @@ impl Paths {
         if !self.confirmed {
             return Err(MigrateError::NotConfirmed);
         }
-        // RFC 9000-9-2, 9000-18.2-2: it only applies to the server's address of the handshake (section 18.2).
+        // RFC 9000-9-2, 9000-18.2-2: not "from a different local address to the address the peer used during
+        // the handshake".
         if self.migration_disabled && self.current.route.remote == self.first.1 {
             return Err(MigrateError::Disabled);
         }
@@ -60,7 +61,7 @@ impl Paths {
             return Err(MigrateError::SameAddress);
         }
         self.drop_candidates();
-        // RFC 9000-9.5-1: an id is used from only one local address.
+        // RFC 9000-9.5-1: not "when sending from more than one local address".
         let Some(id) = self.ids.take_unused() else { return Err(MigrateError::NoConnectionId) };
         let remote = self.current.route.remote;
         self.try_path(now, local, remote, id);
@@ -100,7 +101,7 @@ impl Paths {
         if let Some(remote) = remote.filter(|remote| *remote != self.current.route.remote)
             && let Some(id) = self.ids.take_unused()
         {
-            // RFC 9000-9.6.2-1: the original address remains in use until the new one is validated.
+            // RFC 9000-9.6.2-1: "MUST validate the address it chooses before migrating".
             self.try_path(now, self.current.route.local, remote, id);
         }
     }
@@ -126,8 +127,9 @@ impl Paths {
         let left = std::mem::replace(&mut self.current.route, next.route);
         let mut old = UnusedPath::new(left, old_id, Role::Fallback, Time::NEVER);
         old.responses = std::mem::replace(&mut self.responses, next.responses);
-        // RFC 9000-9.4-2: a path that was in use before restores its estimates; another one starts with new
-        // estimates, unless only a port has changed.
+        // RFC 9000-9.4-2: "immediately reset the congestion controller and round-trip time estimator", "unless
+        // the only change in the peer's address is its port number". A path that was in use before has its own
+        // estimates.
         let taken_up = next.recovery.map(|mut known| {
             known.bytes_in_flight = space.sent.in_flight_of(known.epoch);
             known.pto_count = 0;
@@ -158,7 +160,7 @@ impl Paths {
             space.ping = true;
         }
         if !self.current.route.is_fully_validated() && self.current.route.validation.is_none() {
-            // RFC 9000-9-4, 9000-9.3-1: a new address of the peer is validated.
+            // RFC 9000-9-4, 9000-9.3-1: "if it detects any change to a peer's address".
             self.current.route.validation = Some(Box::new(Validation::new(now, self.validation_timeout())));
         }
         self.leave(at, old);
@@ -194,8 +196,8 @@ impl Paths {
         old.route.validation = None;
         match self.side {
             Side::Server if at.local_ids.owns(old.route.addressed_to.as_bytes()) => {
-                // RFC 9000-9.3.3-1: the peer may not be aware of the migration, so the old path is validated. (Not if
-                // the peer has retired the id it used there, which shows that it is aware.)
+                // RFC 9000-9.3.3-1: "endpoints MUST validate the previously active path", unless the peer has
+                // retired the id it used there.
                 old.route.validation = Some(Box::new(Validation::new(now, self.validation_timeout())));
             }
             Side::Server => {}
@@ -228,12 +230,13 @@ impl Paths {
             // RFC 9000 section 8.2.4: a client can wait until packets arrive again.
             Side::Client => {}
             Side::Server if self.current.route.is_validated() => {
-                // RFC 9000-14.2-1, and section 8.2.4: the path works, but does not carry 1200 bytes.
+                // RFC 9000-14.2-1, and section 8.2.4: "cannot support the smallest allowed maximum datagram
+                // size of 1200 bytes"; see section 8.2.4.
                 let reason = "the path does not carry 1200 bytes";
                 let error = TransportError::new(Code::NO_VIABLE_PATH, reason);
                 self.outputs.push(PathOutput::Fail(error));
             }
-            // RFC 9000-9.3.2-2: silently.
+            // RFC 9000-9.3.2-2: "silently by discarding all connection state".
             Side::Server => self.outputs.push(PathOutput::NoPath),
         }
     }
@@ -315,7 +318,8 @@ impl Paths {
         while let Some(gone) = self.unused.remove_unless(|other| other.until > now) {
             if matches!(gone.role, Role::Candidate { .. }) && !gone.route.is_fully_validated() {
                 let (local, remote) = (gone.route.local, gone.route.remote);
-                // RFC 9000-9.6.1-1: the path in use remains in use.
+                // RFC 9000-9.6.1-1: "MUST continue sending all future packets to the server's original IP
+                // address".
                 self.note_state(MigrationState::ProbingAbandoned, local, remote);
                 self.unused.failures += 1;
                 if self.side == Side::Client {

@@ -116,7 +116,8 @@ impl Route {
             && self.local.ip() == other.local.ip()
             && !self.local.ip().is_unspecified()
     }
-    /// RFC 9000-8.1-2: all bytes of a datagram count, even if its packets cannot be decrypted.
+    /// RFC 9000-8.1-2: "all of the payload bytes received in datagrams that are uniquely attributed to a single
+    /// connection".
     #[inline]
     pub(crate) fn on_received(&mut self, bytes: u64) {
         self.received += bytes;

@@ -43,7 +43,7 @@ impl Path {
                 batch.marked_on_other_path = true;
             }
         }
-        // RFC 9000-9.4-1: packets sent on another path say nothing about this one.
+        // RFC 9000-9.4-1: "Packets sent on the old path MUST NOT contribute".
         if packet.epoch != self.recovery.epoch {
             batch.foreign = true;
             return;
@@ -77,7 +77,8 @@ impl Paths {
     ) -> u64 {
         self.stats.packets_spuriously_lost += batch.spurious;
         self.on_search_progress(now, batch.search_state);
-        // RFC 9000-13.4.2.1-1: the counts of reordered ACK frames are ignored.
+        // RFC 9000-13.4.2.1-1: not "as a result of processing an ACK frame that does not increase the largest
+        // acknowledged packet number".
         if raised && self.current.route.ecn.is_enabled() {
             self.on_ecn_counts(now, space, ack, batch)
         } else {

@@ -71,13 +71,15 @@ impl Validation {
         self.challenges.push(Challenge { data, sent_at: now, full });
         self.due = self.due.saturating_sub(1);
         if self.due == 0 {
-            // RFC 9000-9.4-3: the interval is that of RFC 9002 section 6.2.1, and doubles each time.
+            // RFC 9000-9.4-3: "as described in Section 6.2.1 of [QUIC-RECOVERY]" and not "more aggressive"; it
+            // doubles each time.
             self.again_at = now + timeout * (1 << self.timeouts.min(16));
         }
     }
     /// Matches a PATH_RESPONSE with this data, received on any path.
     pub(crate) fn on_response(&self, now: Time, data: [u8; 8]) -> Option<ChallengeResponse> {
-        // RFC 9000-8.2.2-4: it validates the path on which the challenge was sent.
+        // RFC 9000-8.2.2-4: validates the path on which the challenge was sent: "This requirement MUST NOT be
+        // enforced by the endpoint that initiates path validation".
         let challenge = self.challenges.iter().find(|challenge| challenge.data == data)?;
         Some(ChallengeResponse { round_trip: now.since(challenge.sent_at), full: challenge.full })
     }

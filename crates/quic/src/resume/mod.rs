@@ -10,9 +10,9 @@ pub(crate) use session::{Session, admits, lowered, remembered, terms};
 
 use std::sync::Arc;
 
-/// A client's memory, and the key of a connection's server in it.
+/// The entry of a connection's server in its client's memory.
 #[derive(Debug, Clone)]
-pub(crate) struct Remembering {
+pub(crate) struct RememberedServer {
     pub(crate) memory: Memory,
     /// The authority: see [`Memory`].
     pub(crate) server: Arc<str>,

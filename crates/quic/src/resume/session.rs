@@ -41,7 +41,7 @@ fn limits(of: &TransportParameters) -> [(&'static str, u64); 8] {
         ("initial_max_stream_data_uni", of.initial_max_stream_data_uni),
         ("initial_max_streams_bidi", of.initial_max_streams_bidi),
         ("initial_max_streams_uni", of.initial_max_streams_uni),
-        // RFC 9221-3-5, 9221-3-6: max_datagram_frame_size must not be lowered either.
+        // RFC 9221-3-5, 9221-3-6: "greater than or equal to the value they sent to the client".
         ("max_datagram_frame_size", of.max_datagram_frame_size),
     ]
 }

@@ -113,7 +113,7 @@ impl Grant {
     #[inline]
     pub(crate) fn receive(&mut self, bytes: u64) -> Result<(), TransportError> {
         self.received += bytes;
-        // RFC 9000-4.1-2, 9000-19.9-2: FLOW_CONTROL_ERROR for data beyond the limit.
+        // RFC 9000-4.1-2, 9000-19.9-2: "receives more data than the maximum data value that it has sent".
         match self.received <= self.limit {
             true => Ok(()),
             false => Err(TransportError::new(Code::FLOW_CONTROL_ERROR, "data beyond MAX_DATA")),

@@ -31,7 +31,8 @@ impl Streams {
     fn open_for_peer(&mut self, id: StreamId) -> Result<(), TransportError> {
         let counts = &mut self.counts[direction_index(id.direction())];
         if id.initiator() == self.side {
-            // RFC 9000-19.5-1, 9000-19.8-1, 9000-19.10-1: a stream of this endpoint that it has not opened.
+            // RFC 9000-19.5-1, 9000-19.8-1, 9000-19.10-1: "a locally initiated stream that has not yet been
+            // created".
             if id.index() >= counts.opened {
                 return Err(TransportError::new(
                     Code::STREAM_STATE_ERROR,
@@ -40,11 +41,11 @@ impl Streams {
             }
             return Ok(());
         }
-        // RFC 9000-4.6-3, 9000-19.11-4: the limit applies to the index.
+        // RFC 9000-4.6-3, 9000-19.11-4: "a stream ID exceeding the limit it has sent".
         if id.index() >= counts.peer_may_open {
             return Err(TransportError::new(Code::STREAM_LIMIT_ERROR, "stream beyond MAX_STREAMS"));
         }
-        // RFC 9000-3.2-1: opening a stream opens all lower ones of its type.
+        // RFC 9000-3.2-1: "all streams of the same type with lower-numbered stream IDs MUST be created".
         while self.counts[direction_index(id.direction())].peer_opened <= id.index() {
             let counts = &mut self.counts[direction_index(id.direction())];
             let opened = StreamId::new(self.side.peer(), id.direction(), counts.peer_opened);
@@ -56,7 +57,7 @@ impl Streams {
     }
 
     fn check_receives(&self, id: StreamId) -> Result<(), TransportError> {
-        // RFC 9000-19.4-1, 9000-19.8-1, 9000-19.13-1: STREAM_STATE_ERROR for a send-only stream.
+        // RFC 9000-19.4-1, 9000-19.8-1, 9000-19.13-1: STREAM_STATE_ERROR "for a send-only stream".
         match id.receives(self.side) {
             true => Ok(()),
             false => {
@@ -65,7 +66,7 @@ impl Streams {
         }
     }
     fn check_sends(&self, id: StreamId) -> Result<(), TransportError> {
-        // RFC 9000-19.5-2, 9000-19.10-2: STREAM_STATE_ERROR for a receive-only stream.
+        // RFC 9000-19.5-2, 9000-19.10-2: STREAM_STATE_ERROR "for a receive-only stream".
         match id.sends(self.side) {
             true => Ok(()),
             false => Err(TransportError::new(
@@ -115,7 +116,7 @@ impl Streams {
         self.check_receives(id)?;
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.recv.as_mut()) else { return Ok(()) };
         let known = half.reset_code().is_some();
-        // RFC 9000-4.4-1: the other half is not affected.
+        // RFC 9000-4.4-1: "MUST maintain flow control state for the stream in the unterminated direction".
         let fresh = half.on_reset(code, final_size)?;
         let stopped = half.is_stopped();
         let report = !known && half.reset_code().is_some() && !stopped;
@@ -135,7 +136,7 @@ impl Streams {
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut()) else { return Ok(()) };
         let was_reset = half.reset_code().is_some();
         let (kept, buffered, waiting) = (half.outstanding(), half.buffered(), half.waiting());
-        // RFC 9000-3.5-1: STOP_SENDING is answered with RESET_STREAM.
+        // RFC 9000-3.5-1: "MUST send a RESET_STREAM frame".
         if half.on_stop_sending(code) {
             if !was_reset {
                 self.queue_notice(Notice::ResetStream(id));
@@ -172,7 +173,7 @@ impl Streams {
     ) -> Result<(), TransportError> {
         self.check_sends(id)?;
         if let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut())
-            // RFC 9000-4.1-3: a frame that does not raise the limit is ignored.
+            // RFC 9000-4.1-3: frames "that do not increase flow control limits".
             && maximum > half.credit
         {
             let before = half.waiting();
@@ -188,7 +189,8 @@ impl Streams {
     /// Handles MAX_STREAMS (RFC 9000 section 19.11).
     pub(crate) fn on_max_streams(&mut self, direction: Direction, maximum: u64) {
         let counts = &mut self.counts[direction_index(direction)];
-        // RFC 9000-4.6-4, 9000-19.11-2: a frame that does not raise the limit is ignored.
+        // RFC 9000-4.6-4, 9000-19.11-2: "MAX_STREAMS frames that do not increase the stream limit MUST be
+        // ignored."
         if maximum > counts.may_open {
             counts.may_open = maximum;
             self.events.push_back(Event::StreamsAvailable(direction));

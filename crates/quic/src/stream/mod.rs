@@ -259,7 +259,7 @@ impl Streams {
             }
             return Err(StreamError::LimitReached);
         }
-        // RFC 9000-2.1-1: each index is used once.
+        // RFC 9000-2.1-1: "MUST NOT reuse a stream ID within a connection".
         let id = StreamId::new(self.side, direction, counts.opened);
         counts.opened += 1;
         self.insert(id);
@@ -339,7 +339,7 @@ impl Streams {
 
     pub(crate) fn reset(&mut self, id: StreamId, code: u64) -> Result<(), StreamError> {
         let half = self.sending(id)?;
-        // RFC 9000-11.2-1: only here and in response to STOP_SENDING.
+        // RFC 9000-11.2-1: "only be instigated by the application protocol", or in response to STOP_SENDING.
         if half.reset_code().is_none() {
             let (kept, buffered, waiting) = (half.outstanding(), half.buffered(), half.waiting());
             half.reset(code);
@@ -389,7 +389,7 @@ impl Streams {
             Reading::Discard => half.discard(),
         };
         self.stats.read_bytes += read.bytes;
-        // RFC 9000-4.2-1: granted for data read, without waiting for the peer to report that it is blocked.
+        // RFC 9000-4.2-1: not "wait for a STREAM_DATA_BLOCKED or DATA_BLOCKED frame": granted for data read.
         if half.wants_update() && half.update.ask() {
             self.notices.push_back(Notice::MaxStreamData(id));
         }

@@ -133,7 +133,7 @@ impl Streams {
                 (Frame::MaxStreams { direction, maximum }, maximum)
             }
             Notice::ResetStream(id) => {
-                // RFC 9000-3.3-1: nothing after RESET_STREAM is acknowledged; then the half is finished or removed.
+                // RFC 9000-3.3-1: not "from a terminal state", which an acknowledged RESET_STREAM leads to.
                 let (code, final_size) = self.send_half(id)?.pending_reset()?;
                 (Frame::ResetStream { id, code, final_size }, 0)
             }

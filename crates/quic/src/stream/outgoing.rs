@@ -325,7 +325,7 @@ impl Streams {
             let counts = &mut self.counts[direction_index(id.direction())];
             counts.peer_closed += 1;
             let left = counts.peer_may_open - counts.peer_closed.min(counts.peer_may_open);
-            // RFC 9000-4.6-5: after streams are closed, without waiting for STREAMS_BLOCKED.
+            // RFC 9000-4.6-5: "MUST NOT wait to receive this signal": granted after streams are closed.
             if left <= counts.window / 2 {
                 self.queue_notice(Notice::MaxStreams(id.direction()));
             }

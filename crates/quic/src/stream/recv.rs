@@ -115,7 +115,8 @@ impl RecvHalf {
     /// offset, which counts for connection flow control.
     #[inline]
     fn admit(&mut self, end: u64, fin: bool) -> Result<u64, TransportError> {
-        // RFC 9000-4.1-2, 9000-19.10-4: FLOW_CONTROL_ERROR for data beyond the limit.
+        // RFC 9000-4.1-2, 9000-19.10-4: "receives more data than the largest maximum stream data that it has
+        // sent".
         if end > self.limit {
             return Err(TransportError::new(Code::FLOW_CONTROL_ERROR, "stream data beyond MAX_STREAM_DATA"));
         }
@@ -254,7 +255,7 @@ impl RecvHalf {
     pub(crate) fn on_reset(&mut self, code: u64, final_size: u64) -> Result<u64, TransportError> {
         // RFC 9000 section 3.2: a reset has no effect once all data, including the end, has arrived.
         let complete = self.has_all();
-        // RFC 9000-4.5-1: the final size counts as received.
+        // RFC 9000-4.5-1: "to account for all bytes sent on the stream".
         let fresh = self.admit(final_size, true)?;
         if !complete && self.reset.is_none() {
             self.reset = code.into();
@@ -275,7 +276,7 @@ impl RecvHalf {
     /// Copies readable data into `out`, keeping empty buffers as spares.
     pub(super) fn read_with(&mut self, out: &mut [u8], spares: &mut SpareBuffers) -> Read {
         let mut done = 0;
-        // RFC 9000-2.2-1: in order, up to the first gap.
+        // RFC 9000-2.2-1: "as an ordered byte stream": up to the first gap.
         while done < out.len() {
             let Some((start, chunk)) = self.chunks.front().filter(|(start, _)| *start <= self.read) else {
                 break;

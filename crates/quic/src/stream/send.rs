@@ -97,7 +97,7 @@ impl SendHalf {
 
     /// Whether the application may still write: neither finished nor reset nor stopped by the peer.
     pub(crate) fn is_writable(&self) -> bool {
-        // RFC 9000-4.5-2: nothing is added once the final size is fixed.
+        // RFC 9000-4.5-2: not "at or beyond the final size".
         self.fin == Progress::Open && self.reset_code.is_none() && self.stopped.is_none()
     }
     /// The code of the peer's STOP_SENDING, if any.
@@ -172,7 +172,7 @@ impl SendHalf {
     /// Whether a STREAM frame can be sent, given the available connection credit.
     #[inline]
     pub(crate) fn is_ready(&self, connection_credit: u64) -> bool {
-        // RFC 9000-3.3-2: no data is sent after a reset.
+        // RFC 9000-3.3-2: not "after sending a RESET_STREAM frame".
         if self.reset_code.is_some() {
             return false;
         }
@@ -239,7 +239,8 @@ impl SendHalf {
         if !self.lost.is_empty() {
             return Some(self.take_lost(room));
         }
-        // RFC 9000-2.2-3, 9000-4.1-1, 9000-19.9-1, 9000-19.10-3: both credits limit new data.
+        // RFC 9000-2.2-3, 9000-4.1-1, 9000-19.9-1, 9000-19.10-3: "within the flow control limits set by its
+        // peer", of stream and connection.
         let end = self.written.min(self.credit).min(self.next.saturating_add(connection_credit));
         let available = end.saturating_sub(self.next).min(u64::from(room));
         let offset = self.next;
@@ -257,7 +258,8 @@ impl SendHalf {
 
     fn take_lost(&mut self, room: u32) -> Piece {
         let first = self.lost.first().unwrap_or(0..0);
-        // RFC 9000-2.2-2: the buffer keeps sent data until it is acknowledged, so the same bytes are sent again.
+        // RFC 9000-2.2-2: "MUST NOT change if it is sent multiple times": the buffer keeps sent data until it
+        // is acknowledged.
         let length = (first.end - first.start).min(u64::from(room));
         let end = first.start + length;
         self.lost.remove(first.start..end);
@@ -336,7 +338,8 @@ impl SendHalf {
 
     /// The code and the final size for RESET_STREAM, if it must be sent.
     pub(crate) fn pending_reset(&self) -> Option<(u64, u64)> {
-        // RFC 9000-13.3-1: neither value changes any more. Section 13.3: not after all data is acknowledged.
+        // RFC 9000-13.3-1: "MUST NOT change when it is sent again". Section 13.3: not after all data is
+        // acknowledged.
         let code =
             self.reset_code.get().filter(|_| !self.reset_delivery.is_done() && !self.is_delivered())?;
         Some((code, self.next))

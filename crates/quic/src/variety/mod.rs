@@ -28,7 +28,7 @@ pub(crate) struct Variety {
 impl Variety {
     /// The variations enabled by the options; `None` if there are none. `fork` is only called for enabled ones.
     pub(crate) fn new(config: &Config, mut fork: impl FnMut(&'static str) -> Stream) -> Option<Box<Variety>> {
-        // RFC 9000-17.4-2: the spin bit can be disabled.
+        // RFC 9000-17.4-2: "MUST allow administrators of clients and servers to disable the spin bit".
         let spin = config.spin_bit.then(|| Spin::new(fork("spin")));
         let quic_bit = config.grease_quic_bit.then(|| fork("quic bit"));
         let skips = config.skip_packet_numbers.then(|| SkippedNumbers::new(fork("skips")));

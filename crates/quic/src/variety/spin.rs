@@ -33,7 +33,7 @@ impl Spin {
 
     /// Sets the bit from a received packet: a server reflects it, a client inverts it.
     pub(super) fn on_received(&mut self, side: Side, bit: bool) {
-        // RFC 9000-17.4-4: if the bit is disabled, the received one is ignored.
+        // RFC 9000-17.4-4: "MUST ignore any incoming value".
         if !self.off {
             self.value = bit != side.is_client();
         }

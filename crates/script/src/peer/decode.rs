@@ -1,4 +1,4 @@
-//! What the endpoint sent, read.
+//! Decodes the packets that the endpoint sends.
 
 use super::{ID_LENGTH, Peer, space_of};
 use crate::shape::Shape;
@@ -12,10 +12,10 @@ use wire::{ConnectionId, Ecn, FirstByte, Frame, Frames, Header, PacketKind};
 #[derive(Debug, Clone)]
 pub(crate) struct Decoded {
     pub(crate) kind: PacketKind,
-    /// Absent where the kind has none.
+    /// `None` if this kind of packet has no number.
     pub(crate) number: Option<u64>,
     pub(crate) frames: Vec<Shape>,
-    /// Handshake messages: offset and bytes.
+    /// Handshake bytes with their offset.
     pub(super) crypto: Vec<(u64, Vec<u8>)>,
     pub(super) is_long: bool,
     pub(super) destination: ConnectionId,
@@ -25,16 +25,16 @@ pub(crate) struct Decoded {
     key_phase: bool,
     spin: bool,
     asks_for_ack: bool,
-    /// Of the datagram.
+    /// The size of the datagram.
     size: u64,
     ecn: Ecn,
     from: SocketAddr,
     to: SocketAddr,
-    /// Whether it stands in one datagram with the packet before.
+    /// Whether it shares a datagram with the previous packet.
     pub(crate) is_coalesced: bool,
 }
 
-/// A datagram as the endpoint gave it away.
+/// A datagram sent by the endpoint.
 pub(crate) struct Sent<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) ecn: Ecn,
@@ -43,7 +43,7 @@ pub(crate) struct Sent<'a> {
 }
 
 impl Peer {
-    /// The packets of a datagram; of one that cannot be read, what can be, and then a packet of no known kind.
+    /// Decodes the packets of a datagram. A part that cannot be read becomes a packet of unknown kind.
     pub(crate) fn decode(&mut self, sent: &Sent<'_>) -> Vec<Decoded> {
         let mut packets: Vec<Decoded> = Vec::new();
         let mut rest = sent.bytes;
@@ -57,7 +57,7 @@ impl Peer {
                     rest = rest.get(end..).unwrap_or_default();
                     packet
                 }
-                // What looks like a short header to an id that is not the peer's is a stateless reset.
+                // An apparent short header with an id other than the peer's is a stateless reset.
                 _ => {
                     let packet = none(PacketKind::StatelessReset);
                     rest = &[];
@@ -133,7 +133,7 @@ fn none(kind: PacketKind) -> Decoded {
 }
 
 impl Decoded {
-    /// The word for its kind.
+    /// The name of its kind.
     pub(crate) fn kind_name(&self) -> &'static str {
         match self.kind {
             PacketKind::Initial => "initial",
@@ -165,7 +165,7 @@ impl Decoded {
             "token" => Value::Bytes(self.token.clone()),
             "from" => Value::Text(self.from.to_string()),
             "to" => Value::Text(self.to.to_string()),
-            // A word to the peer, not about the packet.
+            // Information for the peer rather than about the packet.
             "lost" => Value::Flag,
             _ => return None,
         })

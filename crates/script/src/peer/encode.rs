@@ -1,8 +1,8 @@
-//! What the script injects, written.
+//! Encodes the packets that a script injects.
 
 use super::{Peer, RESET_TOKEN, id, space_of};
 use crate::shape::Shape;
-use crate::syntax::{Given, Item, Packet};
+use crate::syntax::{FieldValue, Item, Packet};
 use crate::value::{Pattern, Value, Variables};
 use crate::words::APPLICATION_CLOSE;
 use tls::TAG_LENGTH;
@@ -12,35 +12,35 @@ use wire::{
     ConnectionId, Data, Direction, Ecn, EcnCounts, Frame, PacketKind, Side, StreamId, Truncated, Version,
 };
 
-/// The smallest datagram with an Initial packet of a client (RFC 9000 section 14.1).
+/// The minimum size of a datagram with a client's Initial packet (RFC 9000 section 14.1).
 const LEAST_INITIAL: usize = 1200;
 /// The largest UDP payload.
 const LARGEST: usize = 65_527;
-/// What a Retry packet has if the script does not say: the id that it sends the client to, and the token.
+/// The default fields of a Retry packet: the new id and the token.
 const RETRY_SOURCE: [u8; 8] = [0xf5; 8];
 const RETRY_TOKEN: [u8; 8] = [0x70; 8];
-/// A version that is reserved and that nobody speaks (RFC 9000 section 15).
+/// A reserved version, which no endpoint supports (RFC 9000 section 15).
 const RESERVED_VERSION: u32 = 0x1a2a_3a4a;
-/// The largest packet with a long header that is written.
+/// The maximum size of a packet with a long header.
 const LARGEST_LONG: usize = 16_000;
 
-/// A datagram that is to arrive.
+/// A datagram to inject.
 #[derive(Debug)]
 pub(crate) struct Injected {
     pub(crate) bytes: Vec<u8>,
     pub(crate) ecn: Ecn,
-    /// Where it comes from and arrives, if not as usual.
+    /// Its addresses, if they differ from the usual ones.
     pub(crate) from: Option<String>,
     pub(crate) to: Option<String>,
-    /// Its packets as a report shows them.
+    /// Its packets as shown in a report.
     pub(crate) shown: Vec<String>,
 }
 
-/// The values that were given, by name.
+/// The given values by name.
 pub(crate) struct Values(Vec<(&'static str, Value)>);
 
 impl Values {
-    pub(crate) fn of(given: &[Given], variables: &Variables) -> Result<Values, String> {
+    pub(crate) fn of(given: &[FieldValue], variables: &Variables) -> Result<Values, String> {
         let mut values = Vec::new();
         for given in given {
             let value = value_of(&given.pattern, variables);
@@ -59,11 +59,11 @@ impl Values {
             _ => None,
         }
     }
-    /// 0 where none is given.
+    /// The value, or 0.
     pub(crate) fn int(&self, name: &str) -> u64 {
         self.try_int(name).unwrap_or_default()
     }
-    /// None where none is given.
+    /// The value, if given.
     fn span(&self, name: &str) -> units::Duration {
         match self.get(name) {
             Some(Value::Span(span)) => *span,
@@ -100,7 +100,7 @@ impl Values {
     }
 }
 
-/// What a packet has no room for.
+/// The error for contents that do not fit into a packet.
 fn fits(name: &str, value: &Value) -> Result<(), String> {
     match (name, value) {
         ("key_phase" | "spin" | "immediate_ack", Value::Int(bit)) if *bit > 1 => {
@@ -116,7 +116,7 @@ fn fits(name: &str, value: &Value) -> Result<(), String> {
     }
 }
 
-/// The value of what is given.
+/// Evaluates a given field.
 fn value_of(pattern: &Pattern, variables: &Variables) -> Option<Value> {
     let int = |pattern: &Pattern| match value_of(pattern, variables) {
         Some(Value::Int(value)) => Some(value),
@@ -150,10 +150,10 @@ fn kind_of(word: &str) -> PacketKind {
 }
 
 impl Peer {
-    /// The datagram of these packets; its packet numbers are used up.
+    /// Encodes a datagram with these packets and consumes their packet numbers.
     ///
     /// # Errors
-    /// What cannot be written, with the packet that it is in.
+    /// If something cannot be encoded, with its packet.
     pub(crate) fn inject<'a>(
         &mut self,
         packets: &'a [Packet],
@@ -195,7 +195,7 @@ impl Peer {
             }
             PacketKind::Retry => return self.retry(datagram, &header),
             PacketKind::VersionNegotiation => {
-                // RFC 9000 section 17.2.1: the ids of the packet that it answers, exchanged.
+                // RFC 9000 section 17.2.1: the ids of the client's packet, swapped.
                 let (to, from) = (self.destination, self.original_destination.unwrap_or(id(&super::ID)));
                 let version = header.try_int("version").map_or(RESERVED_VERSION, |version| version as u32);
                 let offered = [Version(version)];
@@ -267,7 +267,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Writes a packet. Its tag of zeros fits every key.
+    /// Encodes a packet. Its tag of zeros matches every key.
     fn seal(&self, bytes: &mut Vec<u8>, (kind, number): (PacketKind, u64), header: &Values, payload: &[u8]) {
         let destination = header.bytes("destination").map_or(self.destination, id);
         let source = header.bytes("source").map_or(id(&super::ID), id);
@@ -291,7 +291,7 @@ impl Peer {
         }
     }
 
-    /// Writes a frame.
+    /// Encodes a frame.
     fn frame(
         &mut self,
         kind: PacketKind,
@@ -343,7 +343,7 @@ impl Peer {
         Ok(())
     }
 
-    /// A part of what TLS has to say at this level: by default all that was not yet injected.
+    /// A range of the handshake bytes of this level: by default, all that were not injected yet.
     fn crypto(&mut self, kind: PacketKind, values: &Values, out: &mut Vec<u8>) -> Result<(), String> {
         let space = &mut self.spaces[space_of(kind)];
         let written = space.written.len() as u64;
@@ -359,7 +359,7 @@ impl Peer {
     }
 }
 
-/// An id that a script does not write out: told apart by its sequence number.
+/// A default id, which differs by its sequence number.
 fn made_id(sequence: u64) -> ConnectionId {
     id(&(0xf0f0_f0f0_f0f0_f0f0_u64 ^ sequence.rotate_left(8)).to_be_bytes())
 }
@@ -382,7 +382,7 @@ fn stream(name: &str, values: &Values, out: &mut Vec<u8>) -> Result<(), String> 
     Ok(())
 }
 
-/// The frames whose fields stand for themselves.
+/// Frames whose fields are encoded as they are.
 fn simple<'a>(name: &str, values: &'a Values) -> Result<Frame<'a>, String> {
     if name == APPLICATION_CLOSE {
         let reason = values.bytes_of("reason").unwrap_or_default();
@@ -408,7 +408,7 @@ impl<'a> FieldSource<'a> for &'a Values {
     }
 }
 
-/// A packet as a report shows it.
+/// A packet as shown in a report.
 fn shown(kind: &str, number: u64, payload: &[u8], ack_delay_exponent: u8) -> String {
     let frames = wire::Frames::new(payload, 0).map_while(Result::ok);
     let frames = frames.filter_map(|frame| Shape::of_frame(&frame, ack_delay_exponent));

@@ -1,14 +1,14 @@
-//! Where the reader is in a line.
+//! The position of the reader in a line.
 
 use crate::error::Problem;
 use crate::lexer::{Kind, Token};
 
-/// The tokens of a line that are still to be read.
+/// The remaining tokens of a line.
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {
     tokens: &'a [Token],
     at: usize,
-    /// The column behind the last character.
+    /// The column after the last character.
     end: usize,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Cursor<'a> {
     pub(super) fn column(&self) -> usize {
         self.peek().map_or(self.end, |token| token.column)
     }
-    /// The column of the token that was read last.
+    /// The column of the last token read.
     pub(super) fn column_before(&self) -> usize {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(1, |token| token.column)
     }
@@ -48,16 +48,16 @@ impl<'a> Cursor<'a> {
         sees
     }
 
-    /// The error that something else was expected here.
+    /// The error for an unexpected token.
     pub(super) fn expected(&self, what: &str) -> Problem {
         let found = self.peek().map_or("the end of the line".to_owned(), Token::shown);
         Problem::new(self.column(), format!("found {found}; expected {what}"))
     }
-    /// A sign that must stand here.
+    /// Requires this symbol.
     pub(super) fn sign(&mut self, sign: &str) -> Result<(), Problem> {
         if self.take_sign(sign) { Ok(()) } else { Err(self.expected(&format!("{sign:?}"))) }
     }
-    /// A token of a kind that must stand here.
+    /// Requires a token of this kind.
     pub(super) fn of(&mut self, kind: Kind, what: &str) -> Result<&'a Token, Problem> {
         match self.peek() {
             Some(token) if token.kind == kind => {
@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
             _ => Err(self.expected(what)),
         }
     }
-    /// Nothing may follow.
+    /// Requires the end of the line.
     pub(super) fn end(&self) -> Result<(), Problem> {
         if self.peek().is_none() { Ok(()) } else { Err(self.expected("the end of the line")) }
     }

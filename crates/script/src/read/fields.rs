@@ -1,29 +1,29 @@
-//! Fields in parentheses and brackets, and the values in them.
+//! Parses fields in parentheses and brackets, and their values.
 
-use super::Known;
+use super::ReaderState;
 use super::cursor::Cursor;
 use crate::error::Problem;
 use crate::lexer::{Kind, Token};
-use crate::syntax::{Given, Item};
+use crate::syntax::{FieldValue, Item};
 use crate::value::{Comparison, Expression, Pattern, Term, Value};
 use crate::words::{Absent, ERRORS, Entry, Field, FieldKind};
 use units::Duration;
 use wire::Code;
 
-/// Whether values are expected of the endpoint, or are given to it: then they must be known.
+/// Whether values are expected of the endpoint, or given to it and so must be known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     Expected,
     Given,
 }
 
-/// The greatest number of the wire: 2^62 - 1 (RFC 9000 section 16).
+/// The maximum integer on the wire: 2^62 - 1 (RFC 9000 section 16).
 const MOST: u64 = wire::varint::MAX;
 
-/// A word of a table and the fields behind it.
+/// A word of a table and its fields.
 pub(super) fn item(
     cursor: &mut Cursor<'_>,
-    known: &mut Known,
+    known: &mut ReaderState,
     (what, table): (&str, &'static [Entry]),
     usage: Use,
 ) -> Result<Item, Problem> {
@@ -42,8 +42,8 @@ pub(super) fn item(
     Ok(Item { column, entry, fields, open })
 }
 
-/// Whether all fields are there that must be.
-fn complete(entry: &Entry, fields: &[Given], column: usize, usage: Use) -> Result<(), Problem> {
+/// Checks that all required fields are present.
+fn complete(entry: &Entry, fields: &[FieldValue], column: usize, usage: Use) -> Result<(), Problem> {
     let has = |name: &str| fields.iter().any(|given| given.field.name == name);
     let missing = entry.fields.iter().find(|field| field.absent == Absent::Required && !has(field.name));
     let Some(field) = missing else { return Ok(()) };
@@ -51,14 +51,14 @@ fn complete(entry: &Entry, fields: &[Given], column: usize, usage: Use) -> Resul
     Err(Problem::new(column, format!("{} lacks its field {:?}{way}", entry.name, field.name)))
 }
 
-/// Fields up to the closing sign, which is read too, and whether `..` was among them.
+/// Fields up to and including the closing symbol, and whether `..` was among them.
 pub(super) fn list(
     cursor: &mut Cursor<'_>,
-    known: &mut Known,
+    known: &mut ReaderState,
     entry: &'static Entry,
     (closing, usage): (&str, Use),
-) -> Result<(Vec<Given>, bool), Problem> {
-    let mut given: Vec<Given> = Vec::new();
+) -> Result<(Vec<FieldValue>, bool), Problem> {
+    let mut given: Vec<FieldValue> = Vec::new();
     let mut open = false;
     while !cursor.take_sign(closing) {
         if (!given.is_empty() || open) && !cursor.take_sign(",") {
@@ -78,12 +78,12 @@ pub(super) fn list(
     Ok((given, open))
 }
 
-/// One field: its name and its value, or, in the order of the table, its value alone.
+/// One field: a name and a value, or a value by position.
 pub(super) fn one(
     cursor: &mut Cursor<'_>,
-    known: &mut Known,
+    known: &mut ReaderState,
     entry: &'static Entry,
-    given: &mut Vec<Given>,
+    given: &mut Vec<FieldValue>,
     usage: Use,
 ) -> Result<(), Problem> {
     let column = cursor.column();
@@ -112,12 +112,12 @@ pub(super) fn one(
         FieldKind::Flag => Pattern::Flag,
         kind => pattern(cursor, known, kind, usage)?,
     };
-    given.push(Given { field, pattern, column });
+    given.push(FieldValue { field, pattern, column });
     Ok(())
 }
 
-/// The field that a value without a name belongs to.
-fn next_unnamed(entry: &'static Entry, given: &[Given]) -> Option<&'static Field> {
+/// The field for a value without a name.
+fn next_unnamed(entry: &'static Entry, given: &[FieldValue]) -> Option<&'static Field> {
     if let Some(last) = given.last().filter(|last| last.field.kind == FieldKind::Ranges) {
         return Some(last.field);
     }
@@ -126,7 +126,7 @@ fn next_unnamed(entry: &'static Entry, given: &[Given]) -> Option<&'static Field
     entry.fields.get(last.map_or(0, |last| last + 1))
 }
 
-/// Whether a token can be the start of a value of this field, and not only the name of a field that nobody knows.
+/// Whether a token can begin a value of this field, rather than name an unknown field.
 fn may_begin(token: &Token, field: &Field) -> bool {
     match (token.kind, field.kind) {
         (Kind::Word, FieldKind::Choice(_) | FieldKind::Code | FieldKind::Outcome) => true,
@@ -147,15 +147,19 @@ fn no_field(cursor: &Cursor<'_>, entry: &'static Entry) -> Problem {
     }
 }
 
-/// A packet number, or a range of them.
-fn range(cursor: &mut Cursor<'_>, known: &mut Known, usage: Use) -> Result<(Pattern, Pattern), Problem> {
+/// A packet number or a range.
+fn range(
+    cursor: &mut Cursor<'_>,
+    known: &mut ReaderState,
+    usage: Use,
+) -> Result<(Pattern, Pattern), Problem> {
     let low = bound(cursor, known, usage)?;
     let high = if cursor.take_sign("..") { bound(cursor, known, usage)? } else { low.clone() };
     Ok((low, high))
 }
 
-/// One end of a range.
-fn bound(cursor: &mut Cursor<'_>, known: &mut Known, usage: Use) -> Result<Pattern, Problem> {
+/// An end of a range.
+fn bound(cursor: &mut Cursor<'_>, known: &mut ReaderState, usage: Use) -> Result<Pattern, Problem> {
     if usage == Use::Expected && cursor.take_sign("?") {
         return Ok(Pattern::Any);
     }
@@ -165,10 +169,10 @@ fn bound(cursor: &mut Cursor<'_>, known: &mut Known, usage: Use) -> Result<Patte
     Ok(Pattern::Is(expression(cursor, known, FieldKind::Int)?))
 }
 
-/// What is expected of a value, or the value that is given.
+/// A pattern for an expected value, or a given value.
 pub(super) fn pattern(
     cursor: &mut Cursor<'_>,
-    known: &mut Known,
+    known: &mut ReaderState,
     kind: FieldKind,
     usage: Use,
 ) -> Result<Pattern, Problem> {
@@ -201,8 +205,8 @@ pub(super) fn pattern(
     Ok(Pattern::Is(first))
 }
 
-/// A variable that has no value yet, which gets one here.
-fn binding(cursor: &mut Cursor<'_>, known: &mut Known, usage: Use) -> Option<String> {
+/// A variable without a value, to be bound here.
+fn binding(cursor: &mut Cursor<'_>, known: &mut ReaderState, usage: Use) -> Option<String> {
     let token = cursor.peek().filter(|token| token.kind == Kind::Variable && usage == Use::Expected)?;
     let is_new = known.variables.insert(token.text.clone());
     is_new.then(|| {
@@ -214,7 +218,7 @@ fn binding(cursor: &mut Cursor<'_>, known: &mut Known, usage: Use) -> Option<Str
 /// A sum of values and variables.
 pub(super) fn expression(
     cursor: &mut Cursor<'_>,
-    known: &Known,
+    known: &ReaderState,
     kind: FieldKind,
 ) -> Result<Expression, Problem> {
     let first = term(cursor, known, kind)?;
@@ -228,7 +232,7 @@ pub(super) fn expression(
     }
 }
 
-fn term(cursor: &mut Cursor<'_>, known: &Known, kind: FieldKind) -> Result<Term, Problem> {
+fn term(cursor: &mut Cursor<'_>, known: &ReaderState, kind: FieldKind) -> Result<Term, Problem> {
     let Some(token) = cursor.peek() else { return Err(cursor.expected(name_of(kind))) };
     if token.kind == Kind::Variable {
         if !known.variables.contains(&token.text) {
@@ -255,7 +259,7 @@ fn term(cursor: &mut Cursor<'_>, known: &Known, kind: FieldKind) -> Result<Term,
     Ok(Term::Is(value))
 }
 
-/// What an error says that was expected.
+/// The expectation quoted by errors.
 fn name_of(kind: FieldKind) -> &'static str {
     match kind {
         FieldKind::Int | FieldKind::Ranges => "a whole number or a variable",
@@ -274,7 +278,7 @@ fn choice(token: &Token, words: &'static [&'static str], what: &str) -> Result<&
     found.copied().ok_or_else(|| Problem::unknown(token.column, what, &token.text, words.iter().copied()))
 }
 
-/// The codes that have a name.
+/// The named error codes.
 fn code(token: &Token) -> Result<u64, Problem> {
     let named =
         || (0..=Code::VERSION_NEGOTIATION_ERROR.0).filter_map(|code| Some((code, Code(code).name()?)));
@@ -284,7 +288,7 @@ fn code(token: &Token) -> Result<u64, Problem> {
     })
 }
 
-/// A whole number, decimal or hexadecimal, with `_` between its digits; `None` if it is none.
+/// A whole number, decimal or hexadecimal, optionally with `_` between digits; `None` if invalid.
 fn integer(token: &Token) -> Result<Option<u64>, Problem> {
     let digits = token.text.replace('_', "");
     let (digits, radix) = match digits.strip_prefix("0x") {
@@ -303,7 +307,7 @@ fn integer(token: &Token) -> Result<Option<u64>, Problem> {
     }
 }
 
-/// A span of time. 0 needs no unit.
+/// A duration. 0 needs no unit.
 pub(super) fn span(token: &Token) -> Result<Duration, Problem> {
     if token.text == "0" {
         return Ok(Duration::ZERO);

@@ -1,6 +1,6 @@
-//! Options and statements.
+//! Parses options and statements.
 
-use super::Known;
+use super::ReaderState;
 use super::cursor::Cursor;
 use super::fields::{self, Use};
 use crate::error::Problem;
@@ -10,10 +10,10 @@ use crate::value::Pattern;
 use crate::words::{CALLS, EVENTS, FRAMES, FieldKind, GAUGES, HEADER, PACKETS, RESULT};
 use units::Duration;
 
-/// The words that a statement can begin with, beside the calls.
+/// The words that begin a statement, except calls.
 const STATEMENTS: &[&str] = &["handshake", "event", "check", "let", "silence"];
 
-/// `NAME = VALUE` behind `option`.
+/// `NAME = VALUE` after `option`.
 pub(super) fn option(cursor: &mut Cursor<'_>, line: usize) -> Result<Setting, Problem> {
     let name = cursor.of(Kind::Word, "the name of an option")?.text.clone();
     cursor.sign("=")?;
@@ -30,7 +30,7 @@ pub(super) fn option(cursor: &mut Cursor<'_>, line: usize) -> Result<Setting, Pr
 /// A statement with its time.
 pub(super) fn statement(
     cursor: &mut Cursor<'_>,
-    known: &mut Known,
+    known: &mut ReaderState,
     line: usize,
 ) -> Result<Statement, Problem> {
     let when_column = cursor.column();
@@ -44,7 +44,7 @@ pub(super) fn statement(
     Ok(Statement { line, column, when, action })
 }
 
-fn action(cursor: &mut Cursor<'_>, known: &mut Known, line: usize) -> Result<Action, Problem> {
+fn action(cursor: &mut Cursor<'_>, known: &mut ReaderState, line: usize) -> Result<Action, Problem> {
     if cursor.take_sign(">") {
         return Ok(Action::Expect(vec![packet(cursor, known, line, false)?]));
     }
@@ -94,7 +94,7 @@ fn action(cursor: &mut Cursor<'_>, known: &mut Known, line: usize) -> Result<Act
     }
 }
 
-fn call(cursor: &mut Cursor<'_>, known: &mut Known) -> Result<Action, Problem> {
+fn call(cursor: &mut Cursor<'_>, known: &mut ReaderState) -> Result<Action, Problem> {
     let item = fields::item(cursor, known, ("call", CALLS), Use::Given)?;
     let result = match cursor.take_sign("=") {
         true => Some(fields::pattern(cursor, known, RESULT.kind, Use::Expected)?),
@@ -103,10 +103,10 @@ fn call(cursor: &mut Cursor<'_>, known: &mut Known) -> Result<Action, Problem> {
     Ok(Action::Call { entry: item.entry, arguments: item.fields, result })
 }
 
-/// A packet behind its arrow.
+/// A packet after its arrow.
 pub(super) fn packet(
     cursor: &mut Cursor<'_>,
-    known: &mut Known,
+    known: &mut ReaderState,
     line: usize,
     injected: bool,
 ) -> Result<Packet, Problem> {
@@ -140,7 +140,7 @@ pub(super) fn packet(
     Ok(packet)
 }
 
-/// The time of a statement; without one it is that of the statement before.
+/// The time of a statement; by default that of the previous one.
 fn when(cursor: &mut Cursor<'_>) -> Result<When, Problem> {
     let absolute = cursor.take_sign("@");
     if !absolute && !cursor.take_sign("+") {

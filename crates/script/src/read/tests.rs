@@ -1,4 +1,4 @@
-//! What is read, and what a mistake says.
+//! Valid scripts and error messages.
 
 use crate::Script;
 
@@ -68,7 +68,7 @@ proptest::proptest! {
     }
 }
 
-/// Found by the fuzzing of scripts: an error quoted a number of thousands of digits.
+/// Found by fuzzing: an error quoted a number of thousands of digits.
 #[test]
 fn a_word_without_end_is_not_quoted() {
     let text = format!("+{} silence", "4".repeat(10_000));

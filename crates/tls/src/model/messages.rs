@@ -54,7 +54,7 @@ pub(super) fn malformed() -> Alert {
     Alert::new(code::DECODE_ERROR, "a modelled handshake message that is too short for what it carries")
 }
 
-/// RFC 9000-7-2, RFC 9001 section 8.1: a connection needs a common application protocol.
+/// RFC 9000-7-2, RFC 9001 section 8.1: "MUST explicitly negotiate an application protocol".
 pub(super) fn no_protocol() -> Alert {
     Alert::new(code::NO_APPLICATION_PROTOCOL, "the ends have no application protocol in common")
 }

@@ -107,7 +107,7 @@ impl Iterator for AckRanges<'_> {
 pub(super) fn next_range(pairs: &mut Reader<'_>, smallest: u64) -> Option<RangeInclusive<u64>> {
     let gap = pairs.varint().ok()?;
     let length = pairs.varint().ok()?;
-    // RFC 9000-19.3.1-1: an ACK range below packet number 0 is a FRAME_ENCODING_ERROR.
+    // RFC 9000-19.3.1-1: "If any computed packet number is negative".
     let largest = smallest.checked_sub(gap + 2)?;
     Some(largest.checked_sub(length)?..=largest)
 }

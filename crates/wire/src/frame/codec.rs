@@ -174,7 +174,7 @@ pub(super) struct Token;
 impl<'a> Codec<'a> for Token {
     type Value = &'a [u8];
     fn read(reader: &mut Reader<'a>, _: u64) -> Result<&'a [u8], FrameProblem> {
-        // RFC 9000-19.7-2: NEW_TOKEN without a token is a FRAME_ENCODING_ERROR.
+        // RFC 9000-19.7-2: "a NEW_TOKEN frame with an empty Token field".
         match reader.prefixed()? {
             [] => Err(FrameProblem::EmptyToken),
             token => Ok(token),
@@ -227,7 +227,7 @@ impl<'a> Codec<'a> for Id {
     type Value = ConnectionId;
     fn read(reader: &mut Reader<'a>, _: u64) -> Result<ConnectionId, FrameProblem> {
         let length = usize::from(reader.u8()?);
-        // RFC 9000-19.15-1: an id of no byte or more than 20 is a FRAME_ENCODING_ERROR.
+        // RFC 9000-19.15-1: "Values less than 1 and greater than 20 are invalid".
         if !(1..=ConnectionId::MAX_LENGTH).contains(&length) {
             return Err(FrameProblem::ConnectionIdLength);
         }

@@ -126,7 +126,7 @@ impl<'a> Frames<'a> {
         let start = reader.position();
         match reader.varint() {
             Err(UnexpectedEnd) => Err(FrameError { frame_type: 0, problem: FrameProblem::Truncated }),
-            // RFC 9000-12.4-5: frame types are in their shortest encoding.
+            // RFC 9000-12.4-5: "a frame type MUST use the shortest possible encoding".
             Ok(frame_type) if reader.position() - start != varint::size(frame_type) => {
                 Err(FrameError { frame_type, problem: FrameProblem::LongType })
             }
@@ -171,7 +171,7 @@ impl<'a> Iterator for Frames<'a> {
                 }
                 Err(problem) => problem,
             },
-            // RFC 9000-19.3-1: ACK with and without ECN counts.
+            // RFC 9000-19.3-1: "MUST properly handle both types", with and without ECN counts.
             0x02 | 0x03 => match self.ack(frame_type == 0x03) {
                 Ok(ack) => return Some(Ok(Frame::Ack(ack))),
                 Err(problem) => problem,

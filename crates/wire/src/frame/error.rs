@@ -45,7 +45,8 @@ impl FrameError {
     /// The error code in the RFC; FRAME_ENCODING_ERROR if it permits several.
     pub const fn code(&self) -> Code {
         match self.problem {
-            // RFC 9000-12.4-2, 9000-12.4-3: no frames, or a forbidden frame, are a PROTOCOL_VIOLATION.
+            // RFC 9000-12.4-2, 9000-12.4-3: "receipt of a packet containing no frames", or of a forbidden one,
+            // is a PROTOCOL_VIOLATION.
             FrameProblem::LongType | FrameProblem::NoFrames | FrameProblem::Forbidden => {
                 Code::PROTOCOL_VIOLATION
             }

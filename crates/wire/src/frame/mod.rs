@@ -142,7 +142,7 @@ frames! {
         /// The stateless reset token for that id.
         token: [u8; 16] as Bytes<16>,
     } = 0x18, "NEW_CONNECTION_ID", "__01", "P",
-        // RFC 9000-19.15-6: Retire Prior To above the sequence number is a FRAME_ENCODING_ERROR.
+        // RFC 9000-19.15-6: "greater than that in the Sequence Number field".
         RetirePriorTo unless retire_prior_to <= sequence;
     /// RETIRE_CONNECTION_ID (19.16).
     RetireConnectionId {

@@ -92,7 +92,7 @@ macro_rules! frames {
                             Ok(Frame::$variant $({ $($field),* })?)
                         }
                     )*
-                    // RFC 9000-12.4-4: an unknown frame type is a FRAME_ENCODING_ERROR.
+                    // RFC 9000-12.4-4: "receipt of a frame of unknown type".
                     _ => Err(FrameProblem::UnknownType),
                 }
             }

@@ -22,7 +22,7 @@ pub const RESET_MIN_LENGTH: usize = 5 + RESET_TOKEN_LENGTH;
 /// datagram does not matter, since other versions might send a stateless reset with a long header (RFC 9000 section
 /// 10.3).
 pub fn reset_token(datagram: &[u8]) -> Option<[u8; RESET_TOKEN_LENGTH]> {
-    // RFC 9000-10.3-5: any datagram that ends in a valid token is a stateless reset.
+    // RFC 9000-10.3-5: "any packet ending in a valid stateless reset token".
     datagram.last_chunk().copied().filter(|_| datagram.len() >= RESET_MIN_LENGTH)
 }
 

@@ -123,7 +123,7 @@ impl Header {
         if first.is_long() {
             return Header::parse_long(datagram, first, hole, is_fixed);
         }
-        // RFC 9000-17.3.1-1: short headers without the fixed bit are discarded.
+        // RFC 9000-17.3.1-1: "Packets containing a zero value for this bit are not valid packets".
         if is_fixed && !first.fixed_bit() {
             return Err(HeaderError::FixedBit);
         }
@@ -153,12 +153,12 @@ impl Header {
     ) -> Result<Header, HeaderError> {
         let invariants = Invariants::parse(datagram)?;
         let version = invariants.version;
-        // RFC 9000-17.2.1-1: the unused bits of Version Negotiation are ignored, including the fixed bit.
+        // RFC 9000-17.2.1-1: "Clients MUST ignore the value of this field", the fixed bit included.
         if version != Version::NEGOTIATION {
             if !version.is_supported() {
                 return Err(HeaderError::UnsupportedVersion(version));
             }
-            // RFC 9000-17.2-1: long headers without the fixed bit are discarded.
+            // RFC 9000-17.2-1: "Packets containing a zero value for this bit are not valid packets".
             if is_fixed && !first.fixed_bit() {
                 return Err(HeaderError::FixedBit);
             }
@@ -166,7 +166,7 @@ impl Header {
         let mut header = Header {
             kind: PacketKind::VersionNegotiation,
             version,
-            // RFC 9000-17.2-3, 9000-17.2-5: packets with a longer id are dropped.
+            // RFC 9000-17.2-3, 9000-17.2-5: "a value larger than 20 MUST drop the packet".
             destination: ConnectionId::new(invariants.destination).ok_or(HeaderError::ConnectionIdLength)?,
             source: ConnectionId::new(invariants.source).ok_or(HeaderError::ConnectionIdLength)?,
             // Correct for the types without a packet number, which fill their datagram.
@@ -185,11 +185,11 @@ impl Header {
         }
         header.kind = version.kind(first.0 >> 4 & 3);
         if header.kind == PacketKind::Retry {
-            // RFC 9000-17.2.5-1: the unused bits of a Retry are ignored.
+            // RFC 9000-17.2.5-1: "a client MUST ignore these bits".
             header.extra_end = datagram.len().checked_sub(RETRY_TAG_LENGTH).ok_or(HeaderError::Truncated)?;
             return match header.extra_end.cmp(&header.extra_start) {
                 std::cmp::Ordering::Less => Err(HeaderError::Truncated),
-                // RFC 9000-17.2.5.2-4: a Retry without a token is discarded.
+                // RFC 9000-17.2.5.2-4: "a Retry packet with a zero-length Retry Token field".
                 std::cmp::Ordering::Equal => Err(HeaderError::EmptyRetryToken),
                 std::cmp::Ordering::Greater => Ok(header),
             };

@@ -27,7 +27,7 @@ impl ShortHeader {
     /// Appends the header. Returns the offset of the packet number.
     #[inline]
     pub fn write(&self, out: &mut Vec<u8>) -> usize {
-        // RFC 9000-17.3.1-2: the reserved bits are 0.
+        // RFC 9000-17.3.1-2: "The value included prior to protection MUST be set to 0."
         let flags = u8::from(self.spin) << 5 | u8::from(self.key_phase) << 2;
         out.reserve(1 + ConnectionId::MAX_LENGTH + Truncated::MAX_LENGTH);
         out.push(0x40 | flags | (self.number.length() as u8 - 1));
@@ -73,7 +73,7 @@ impl LongHeader<'_> {
     pub fn write(&self, out: &mut Vec<u8>) -> WrittenLong {
         debug_assert!(matches!(self.kind, PacketKind::Initial | PacketKind::ZeroRtt | PacketKind::Handshake));
         let start = out.len();
-        // RFC 9000-17.2-6: the reserved bits are 0.
+        // RFC 9000-17.2-6: "The value included prior to protection MUST be set to 0."
         let low_bits = self.number.length() as u8 - 1;
         write_invariants(
             out,
@@ -141,7 +141,7 @@ pub fn version_negotiation(
     source: &[u8],
     versions: &[Version],
 ) {
-    // RFC 9000-17.2.1-2: the version of Version Negotiation is 0.
+    // RFC 9000-17.2.1-2: "MUST be set to 0x00000000".
     write_invariants(out, Version::NEGOTIATION, 0x40 | unused, [destination, source]);
     for version in versions {
         out.extend_from_slice(&version.0.to_be_bytes());

@@ -90,7 +90,7 @@ impl TransportParameters {
         if parameters.min_ack_delay_us.is_some_and(|least| least > parameters.max_ack_delay_ms * 1000) {
             return Err(ParameterError { id: table::MIN_ACK_DELAY, problem: ParameterProblem::Range });
         }
-        // RFC 9000-18.2-5: no preferred address with an empty id.
+        // RFC 9000-18.2-5: "a violation of these requirements": an empty id.
         if parameters.preferred_address.is_some()
             && parameters.initial_source_connection_id == Some(ConnectionId::EMPTY)
         {
@@ -101,7 +101,7 @@ impl TransportParameters {
     }
 
     fn set(&mut self, id: u64, value: &[u8], from: Side) -> Result<(), ParameterProblem> {
-        // RFC 9000-18.2-9: a parameter of servers from a client is a TRANSPORT_PARAMETER_ERROR.
+        // RFC 9000-18.2-9: "receipt of any of these transport parameters" from a client.
         let server_only = || if from.is_client() { Err(ParameterProblem::ServerOnly) } else { Ok(()) };
         let connection_id = || ConnectionId::new(value).map(Some).ok_or(ParameterProblem::Length);
         match id {
@@ -120,7 +120,7 @@ impl TransportParameters {
                 self.disable_active_migration = true;
             }
             table::GREASE_QUIC_BIT => {
-                // RFC 9287-3-1: grease_quic_bit with a value is a TRANSPORT_PARAMETER_ERROR.
+                // RFC 9287-3-1: "receipt of a non-empty value".
                 if !value.is_empty() {
                     return Err(ParameterProblem::Length);
                 }
@@ -157,7 +157,7 @@ impl TransportParameters {
                 self.version_information = Some(information);
             }
             _ => {
-                // RFC 9000-7.4.2-1: unknown transport parameters are ignored.
+                // RFC 9000-7.4.2-1: "transport parameters that it does not support".
                 let Some(row) = table::INTEGERS.iter().find(|row| row.id == id) else { return Ok(()) };
                 let mut reader = Reader::new(value);
                 let integer = reader.varint()?;

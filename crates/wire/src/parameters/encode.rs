@@ -8,7 +8,7 @@ impl TransportParameters {
     /// Appends the parameters that differ from their defaults. `unknown` is an additional parameter with an unknown
     /// identifier: `31 * N + 27` exercises the rule to ignore these (RFC 9000 section 18.1).
     pub fn encode(&self, out: &mut Vec<u8>, unknown: Option<(u64, &[u8])>) {
-        // RFC 9000-7.4-2: no parameter is sent twice.
+        // RFC 9000-7.4-2: not "more than once in a given transport parameters extension".
         put_id(out, table::ORIGINAL_DESTINATION_CONNECTION_ID, self.original_destination_connection_id);
         if let Some(token) = self.stateless_reset_token {
             put(out, table::STATELESS_RESET_TOKEN, &token);

@@ -59,7 +59,7 @@ pub(super) static INTEGERS: [Integer; 12] = [
     integer!(0x09, "initial_max_streams_uni", initial_max_streams_uni, STREAMS),
     integer!(0x0a, "ack_delay_exponent", ack_delay_exponent, 0..=20),
     integer!(0x0b, "max_ack_delay", max_ack_delay_ms, 0..=(1 << 14) - 1),
-    // RFC 9000-18.2-7: a value below 2 is a TRANSPORT_PARAMETER_ERROR.
+    // RFC 9000-18.2-7: "receives a value less than 2".
     integer!(0x0e, "active_connection_id_limit", active_connection_id_limit, 2..=varint::MAX),
     // RFC 9221 section 3.
     integer!(0x20, "max_datagram_frame_size", max_datagram_frame_size, ANY),
