@@ -90,7 +90,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(sweeps: Command, 
         assert f"runs     {RUNS}, 0 reused, 0 failed" in printed
         assert workers[1].poll() is None
         same_tables(there, here.path)
-        # What is there is not sent out again, and what the cluster made is taken up here.
+        # Finished runs are not computed again, and the results of the cluster are reused here.
         told = sweeps("sweep", "sweep.toml", "--engine", "dask", "--scheduler", scheduler, "--out", "there", "--json")
         assert json.loads(told.stdout)["reused"] == RUNS
         assert json.loads(sweeps("sweep", "sweep.toml", "--out", "there", "--json").stdout)["reused"] == RUNS
@@ -108,7 +108,7 @@ def test_a_scheduler_that_goes_away_ends_the_sweep_and_what_came_is_kept(sweeps:
     mine = worker(address, sweeps.folder)
     try:
         there = sweeps.folder / "there"
-        # Runs enough that it does not end before.
+        # Enough runs that the sweep does not end earlier.
         many = ["--set", "sweep.repetitions=20000"]
         sweep = sweeps.start("sweep", "sweep.toml", "--engine", "dask", "--scheduler", address, "--out", "there", *many)
         while sweep.poll() is None and not kept(there):
@@ -116,7 +116,7 @@ def test_a_scheduler_that_goes_away_ends_the_sweep_and_what_came_is_kept(sweeps:
         process.kill()
         _, errors = sweep.communicate(timeout=120)
         assert sweep.returncode == 2
-        # Before it there may be lines of the progress.
+        # Progress lines may precede it.
         assert errors.splitlines()[-1].startswith("quiclab: the cluster: ")
         assert "Traceback" not in errors
         told = json.loads(sweeps("sweep", "sweep.toml", "--jobs", "1", "--out", "there", "--json").stdout)
@@ -156,7 +156,7 @@ class Deadly:
         return {"one": 1}
 
     def cancel(self, futures: list[Any]) -> None:
-        """At the end nothing is open."""
+        """No resource is left open at the end."""
         assert futures == []
 
     def submit(self, function: Any, *arguments: Any, **_: Any) -> "Future[Any]":
