@@ -1,4 +1,4 @@
-"""The engine dask: a real scheduler with real workers, of which one is killed."""
+"""The engine dask, with a real scheduler and real workers, one of which is killed."""
 
 import json
 import os
@@ -25,7 +25,7 @@ RUNS = 1800
 
 @pytest.fixture
 def sweeps(command: Command) -> Command:
-    """The command with sweep.toml beside it."""
+    """The command in a folder that contains sweep.toml."""
     (command.folder / "sweep.toml").write_text(SWEEP, encoding="utf-8")
     return command
 
@@ -68,7 +68,7 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
 
 
 def worker(scheduler: str, folder: Path) -> "subprocess.Popen[str]":
-    """A worker with one thread: one process, so that a kill is a kill."""
+    """Start a worker with one thread in one process, so that a kill ends all of it."""
     arguments = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1", "--local-directory", "."]
     return start(folder / "cluster", "worker", scheduler, *arguments)
 
@@ -84,7 +84,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(sweeps: Command, 
             time.sleep(0.001)
         workers[0].send_signal(signal.SIGKILL)
         assert workers[0].wait() == -signal.SIGKILL
-        assert kept(there) < kept(here.path), "it was killed in the middle"
+        assert kept(there) < kept(here.path), "the worker was killed before the sweep was complete"
         printed, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
         assert f"runs     {RUNS}, 0 reused, 0 failed" in printed
@@ -156,11 +156,11 @@ class Deadly:
         return {"one": 1}
 
     def cancel(self, futures: list[Any]) -> None:
-        """No resource is left open at the end."""
+        """Assert that no future is open at the end."""
         assert futures == []
 
     def submit(self, function: Any, *arguments: Any, **_: Any) -> "Future[Any]":
-        """Makes it, or gives up as a scheduler does."""
+        """Run the function, or fail as a scheduler does."""
         future: Future[Any] = Future()
         orders = arguments[2]
         self.sizes.append(len(orders))

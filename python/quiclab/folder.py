@@ -142,7 +142,7 @@ def _make_partial(first: Path) -> tuple[list[Path], Path, int | None]:
         raise NotADirectoryError(errno.ENOTDIR, "a parent is a file") from None
     base = f".{first.name}.partial-{os.getpid()}"
     for number in count(1):
-        # Another thread of this process may be at the same name.
+        # Another thread of this process may be writing to the same name.
         partial = first.with_name(base if number == 1 else f"{base}-{number}")
         try:
             partial.mkdir()
