@@ -1,25 +1,25 @@
-# quiclab: what to type. Every target does its own set-up; `make help` lists them.
+# The commands of quiclab's developers. Every target does its own set-up; `make help` lists them.
 #
-# Needed: Rust (cargo), Python 3.11 or later with venv, a C compiler. All else is fetched into target/ and .venv/.
+# Needed: Rust (cargo), Python 3.11 or later with venv, a C compiler. Everything else is fetched into target/ and .venv/.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
-# The profile of the Python module: `release` is what is measured, `fast` is built sooner.
+# The cargo profile of the Python module: `release` for measurements, `fast` for shorter builds.
 PROFILE ?= release
 # Inputs for each entry point under `make fuzz`.
 FUZZ_CASES ?= 200000
-# How long each target runs under `make libfuzzer`, in seconds.
+# The duration of each target under `make libfuzzer`, in seconds.
 FUZZ_SECONDS ?= 300
-# How long `make storm` goes on, and its first seed.
+# The duration of `make storm` in minutes, and its first seed.
 STORM_MINUTES ?= 60
 STORM_FIRST ?= 0
 
 VENV := .venv
 BIN := $(VENV)/bin
-# In CI the lock file is law.
+# In CI, Cargo.lock must be up to date.
 LOCKED := $(if $(CI),--locked)
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/maturin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -44,7 +44,7 @@ $(VENV)/.package: $(VENV)/.tools pyproject.toml $(RUST_SOURCES)
 	$(MATURIN) develop --profile $(PROFILE) $(LOCKED)
 	@touch $@
 
-# What tests and lints need beside the package: the extra `test` of pyproject.toml.
+# The packages that tests and lints need: the extra `test` of pyproject.toml.
 $(VENV)/.checks: $(VENV)/.tools pyproject.toml
 	$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 		print(*project["optional-dependencies"]["test"], sep="\n")' > $@.txt
@@ -69,7 +69,7 @@ deps: ## tshark and Chromium, which some tests ask, and Valgrind (Debian and Ubu
 		test -z "$(CI)" || exit 1; \
 	done
 
-## What people do
+## Everyday targets
 
 .PHONY: demo
 demo: build ## run examples/cellular.toml: a table, a figure, where the results are
@@ -135,17 +135,17 @@ fuzz: ## decoders, readers and queues under FUZZ_CASES (200000) random inputs fo
 	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package quic --release --lib $(LOCKED) fuzz
 	PROPTEST_CASES=$$(($(FUZZ_CASES) / 10)) cargo test --package lab --package script --release --test fuzz $(LOCKED)
 
-# What cargo-fuzz asks of the compiler when no sanitizer is wanted; a stable one grants it.
+# The flags that cargo-fuzz passes without a sanitizer; a stable compiler accepts them.
 COVERAGE := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 	-Cllvm-args=-sanitizer-coverage-pc-table -Ccodegen-units=1
 
-# The documents that targets begin with, each as target:files; others begin with nothing.
+# The seed documents of targets, each as target:file; the other targets start without seeds.
 FUZZ_SEEDS := $(addprefix scenario:,$(wildcard examples/*.toml python/quiclab/papers/*/*.scenario.toml)) \
 	$(addprefix script:,$(wildcard tests/scripts/*/*.quic)) \
 	$(addprefix rates:,examples/traces/lte-like.down examples/traces/leo.csv) \
 	$(addprefix pages:,examples/pages/shop.har examples/pages/article.csv)
-# Which targets; all by default.
+# The targets to run; all by default.
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 
 .PHONY: libfuzzer
@@ -192,7 +192,7 @@ storm-coverage: ## which lines of the endpoint the storm reaches, file by file (
 
 ## Interoperability
 
-# What the peers are built into; quiche builds a TLS library of its own, which takes minutes.
+# The build folder of the peers; quiche builds a TLS library of its own, which takes minutes.
 PEERS := target/interop
 PEERS_BUILT := $(PEERS)/venv/.installed $(PEERS)/bin/quinn $(PEERS)/bin/quic-go $(PEERS)/bin/quiche
 PEERS_VENV := $(CURDIR)/$(PEERS)/venv
@@ -221,7 +221,7 @@ $(PEERS)/bin/quic-go: $(wildcard interop/peers/quic-go/*.go) interop/peers/quic-
 	@mkdir -p $(@D)
 	cd interop/peers/quic-go && go build -buildvcs=false -o ../../../$@ .
 
-# What runs the cases: tshark reads the captures, the package has the relay.
+# The runner of the cases: tshark reads the captures, and the package contains the relay.
 RUNNER := cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m runner
 
 .PHONY: interop

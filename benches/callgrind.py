@@ -1,7 +1,7 @@
-"""The instructions of a run, counted by callgrind (Valgrind): the same number each time, on any load of the machine.
+"""The instructions of a run, counted by callgrind (Valgrind). The count does not depend on the load of the machine.
 
-The cipher of ring is left out: it is chosen by what the processor can do, and no change here makes it faster. All else
-counts, what the C library does on the program's behalf too. Valgrind shows every program the same processor (one with
+The cipher of ring is excluded: ring chooses it by the features of the processor, and no change here makes it faster.
+Everything else counts, including the C library. Valgrind shows every program the same processor (one with
 AVX2, where the machine has it), so that the C library takes the same copy of memcpy everywhere.
 """
 
@@ -16,14 +16,14 @@ RUNNER = ROOT / "target" / "release" / "own-controller"
 BULK = ROOT / "python" / "quiclab" / "commands" / "bench.toml"
 
 CIPHER = re.compile(r"ring_core_|_aesni_")
-"""How the functions begin that ring has in assembler."""
+"""The prefixes of ring's assembler functions."""
 
 FUNCTION = re.compile(r"(c?)fn=\((\d+)\)(?: (.*))?")
-"""A line that names the function of the next costs: in full where it comes first, by its number after that."""
+"""A line that names the function of the costs below it: by name at its first use, later by number."""
 
 
 def costs(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Each cost of a callgrind file with the function it belongs to; what a function calls is not among its costs."""
+    """Yield each cost of a callgrind file with its function, excluding the cost of calls."""
     names: dict[str, str] = {}
     function = ""
     called = False
@@ -44,12 +44,12 @@ def costs(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
 
 
 def instructions(lines: Iterable[str]) -> int:
-    """All instructions of a callgrind file but those of the cipher."""
+    """Return the instructions of a callgrind file without those of the cipher."""
     return sum(cost for function, cost in costs(lines) if not CIPHER.match(function))
 
 
 def count(runner: Path, scenario: Path, settings: Sequence[str]) -> int:
-    """The instructions of a run of this scenario with these settings."""
+    """Return the instructions of a run of this scenario with these settings."""
     sets = [word for setting in settings for word in ("--set", setting)]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "callgrind.out"

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 _PATIENCE = 60.0
-"""Seconds after which the browser is taken for dead."""
+"""Seconds without an answer after which the browser counts as dead."""
 
 _LAUNCH = (
     "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
@@ -26,31 +26,31 @@ _LAUNCH = (
 
 
 class Page:
-    """One page: what it loads, what it complains of, and what a person would do with it."""
+    """A page, its requests and console messages, and the input of a user."""
 
     def __init__(self, browser: "Browser", session: str) -> None:
         self._browser, self._session = browser, session
         self.complaints: list[str] = []
-        """Errors and warnings on its console, and exceptions that nobody caught."""
+        """Errors and warnings on the console, and uncaught exceptions."""
         self.requests: list[str] = []
-        """The addresses that it asked for."""
+        """The URLs that the page requested."""
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
         self.send("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
         self.resize(1400, 900)
 
     def resize(self, width: int, height: int, ratio: float = 1) -> None:
-        """The size of the window in CSS pixels, and device pixels for each."""
+        """Set the size of the window in CSS pixels, and the device pixels per CSS pixel."""
         self.send(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=False
         )
 
     def scheme(self, name: str) -> None:
-        """What the system prefers: "light" or "dark"."""
+        """Set the preferred color scheme: "light" or "dark"."""
         self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
 
     def load(self, path: Path, ready: str) -> None:
-        """Loads a file, and waits until an expression is true."""
+        """Load a file and wait until the expression `ready` is true."""
         self.send("Page.navigate", url=path.as_uri())
         end = time.monotonic() + _PATIENCE
         while not self.value(f"document.readyState === 'complete' && Boolean({ready})"):
@@ -59,39 +59,39 @@ class Page:
         self.settle()
 
     def value(self, expression: str) -> Any:
-        """The value of an expression, or of what it promises."""
+        """Return the value of an expression; a promise is awaited."""
         result = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in result, f"{expression}: {result['exceptionDetails']}"
         return result["result"].get("value")
 
     def settle(self) -> None:
-        """Waits until what was changed has been drawn."""
+        """Wait until all changes have been drawn."""
         self.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
 
     def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
-        """A mouse event: mouseMoved, mousePressed, mouseReleased, mouseWheel."""
+        """Send a mouse event: mouseMoved, mousePressed, mouseReleased or mouseWheel."""
         self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
         self.settle()
 
     def click(self, x: float, y: float, count: int = 1) -> None:
-        """Clicks, `count` times."""
+        """Click `count` times."""
         for at in range(1, count + 1):
             for kind in ("mousePressed", "mouseReleased"):
                 self.mouse(kind, x, y, button="left", buttons=1 if kind == "mousePressed" else 0, clickCount=at)
 
     def key(self, key: str) -> None:
-        """Presses and releases a key."""
+        """Press and release a key."""
         text = {"text": key} if len(key) == 1 else {}
         self.send("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
         self.send("Input.dispatchKeyEvent", type="keyUp", key=key)
         self.settle()
 
     def picture(self) -> bytes:
-        """The window as a PNG."""
+        """Return a screenshot of the window as PNG."""
         return base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"])
 
-    def heard(self, message: dict[str, Any]) -> None:
-        """The browser tells of an event of this page."""
+    def on_event(self, message: dict[str, Any]) -> None:
+        """Record an event of this page."""
         what, given = message["method"], message["params"]
         if what == "Network.requestWillBeSent":
             self.requests.append(given["request"]["url"])
@@ -103,28 +103,28 @@ class Page:
             self.complaints.append(json.dumps(given["args"]))
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Calls a method of the DevTools protocol."""
+        """Call a method of the DevTools protocol."""
         return self._browser.send(method, parameters, self._session)
 
 
 class Browser:
-    """The process, and the messages to and from it."""
+    """A browser process and the messages exchanged with it."""
 
     def __init__(self, chromium: str, profile: Path) -> None:
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()
-        # Numbers that are not those the browser wants.
+        # Descriptors of 10 and above do not collide with 3 and 4, which the browser uses.
         ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (to_browser, from_browser)]
         options = [
             "--headless",
-            # The tests may run as root, where the browser's own sandbox refuses to.
+            # The tests may run as root, where the browser's sandbox does not work.
             "--no-sandbox",
             "--disable-gpu",
             "--disable-dev-shm-usage",
             "--no-first-run",
             "--hide-scrollbars",
             "--force-color-profile=srgb",
-            # No name is an address: what would leave the machine fails, whoever asks for it.
+            # No host name resolves, so that no request leaves the machine.
             "--host-resolver-rules=MAP * ~NOTFOUND",
             f"--user-data-dir={profile}",
             "--remote-debugging-pipe",
@@ -139,14 +139,14 @@ class Browser:
         self._pages: dict[str, Page] = {}
 
     def page(self) -> Page:
-        """A new page, which has no network."""
+        """Open a page without network access."""
         target = self.send("Target.createTarget", {"url": "about:blank"})["targetId"]
         session = self.send("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
         page = self._pages[session] = Page(self, session)
         return page
 
     def send(self, method: str, parameters: dict[str, Any], session: str | None = None) -> dict[str, Any]:
-        """Calls a method and waits for its result."""
+        """Call a method and wait for its result."""
         self._last += 1
         message: dict[str, Any] = {"id": self._last, "method": method, "params": parameters}
         if session is not None:
@@ -160,7 +160,7 @@ class Browser:
                 return result
             page = self._pages.get(answer.get("sessionId", ""))
             if page is not None and "method" in answer:
-                page.heard(answer)
+                page.on_event(answer)
 
     def _receive(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
@@ -174,7 +174,7 @@ class Browser:
         return message
 
     def close(self) -> None:
-        """Ends it."""
+        """End the browser process."""
         os.close(self._out)
         os.close(self._in)
         self._process.terminate()
@@ -187,7 +187,7 @@ class Browser:
 
 @contextmanager
 def browser(profile: Path) -> Iterator[Browser]:
-    """A browser with a profile of its own; where there is none, the test says so and is skipped, but not in CI."""
+    """Run a browser with its own profile. Without Chromium the test is skipped, and in CI it fails."""
     chromium = shutil.which("chromium")
     if chromium is None and not os.environ.get("CI"):
         pytest.skip("THERE IS NO CHROMIUM: `make deps` installs it")

@@ -1,4 +1,4 @@
-"""What the tests share: a scenario to change, and the command as a subprocess."""
+"""Shared fixtures: a scenario to modify, and the command as a subprocess."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ SCENARIO = (Path(__file__).parent / "bulk.toml").read_text(encoding="utf-8")
 
 
 def many_short_runs(repetitions: int) -> str:
-    """A sweep of six combinations, each run so many times, a millisecond or two each, with a series of each run."""
+    """Return a sweep of six combinations with a series of each run. A run takes a millisecond or two."""
     return (
         SCENARIO
         + f"""
@@ -29,18 +29,18 @@ link.cell.delay = ["10 ms", "20 ms"]
 
 
 def kept(folder: Path) -> int:
-    """The bytes of finished runs in the folder of a sweep."""
+    """Return the size in bytes of the finished runs in a sweep folder."""
     return sum(file.stat().st_size for file in folder.glob("finished/*.runs"))
 
 
 def same_tables(folder: Path, other: Path) -> None:
-    """That two folders of sweeps have the same results, to the byte."""
+    """Assert that two sweep folders hold byte-identical results."""
     for name in ("runs.parquet", "series.parquet", "sweep.json", "sweep.toml"):
         assert (folder / name).read_bytes() == (other / name).read_bytes(), name
 
 
 class Command:
-    """Runs `quiclab ARGUMENTS` in a folder."""
+    """Run `quiclab ARGUMENTS` in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -51,7 +51,7 @@ class Command:
         env: Mapping[str, str] | None = None,
         before: Callable[[], None] | None = None,
     ) -> "subprocess.CompletedProcess[str]":
-        """Waits for its end. `before` is called in the new process."""
+        """Run the command to completion. `before` is called in the new process."""
         return subprocess.run(
             [sys.executable, "-m", "quiclab", *arguments],
             cwd=self.folder,
@@ -64,7 +64,7 @@ class Command:
         )
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        """Does not wait for its end."""
+        """Start the command without waiting for it."""
         return subprocess.Popen(
             [sys.executable, "-m", "quiclab", *arguments],
             cwd=self.folder,
@@ -76,18 +76,18 @@ class Command:
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    """The command in a folder of its own, with the scenario as bulk.toml."""
+    """The command in a temporary folder that contains the scenario as bulk.toml."""
     (tmp_path / "bulk.toml").write_text(SCENARIO, encoding="utf-8")
     return Command(tmp_path)
 
 
 @pytest.fixture(scope="session")
 def run() -> quiclab.Run:
-    """One run that many tests look at."""
+    """One run, shared by many tests."""
     return quiclab.Scenario.from_text(SCENARIO).run()
 
 
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory: pytest.TempPathFactory, run: quiclab.Run) -> Path:
-    """Its run folder."""
+    """The run folder of the shared run."""
     return run.save(tmp_path_factory.mktemp("saved") / "run")

@@ -275,12 +275,12 @@ def differences(before: Mapping[str, Parts], now: Mapping[str, Parts]) -> list[s
 
 
 def known(line: str, patterns: Mapping[str, str]) -> bool:
-    """Whether a difference is one of those that have a reason."""
+    """Return whether a difference has a recorded reason."""
     return any(fnmatch(line, pattern) for pattern in patterns)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Writes or compares; 1 if there are differences without a reason."""
+    """Write or compare the hashes. Return 1 if a difference has no recorded reason."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("what", choices=("write", "compare"))
     parser.add_argument("file", type=Path, help="JSON: the hashes, and the differences from them that have a reason")

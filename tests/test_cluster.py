@@ -1,4 +1,4 @@
-"""The engine dask: a real scheduler with real workers, of which one is killed."""
+"""The engine dask, with a real scheduler and real workers, one of which is killed."""
 
 import json
 import os
@@ -25,7 +25,7 @@ RUNS = 1800
 
 @pytest.fixture
 def sweeps(command: Command) -> Command:
-    """The command with sweep.toml beside it."""
+    """The command in a folder that contains sweep.toml."""
     (command.folder / "sweep.toml").write_text(SWEEP, encoding="utf-8")
     return command
 
@@ -68,7 +68,7 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
 
 
 def worker(scheduler: str, folder: Path) -> "subprocess.Popen[str]":
-    """A worker with one thread: one process, so that a kill is a kill."""
+    """Start a worker with one thread in one process, so that a kill ends all of it."""
     arguments = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1", "--local-directory", "."]
     return start(folder / "cluster", "worker", scheduler, *arguments)
 
@@ -84,13 +84,13 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(sweeps: Command, 
             time.sleep(0.001)
         workers[0].send_signal(signal.SIGKILL)
         assert workers[0].wait() == -signal.SIGKILL
-        assert kept(there) < kept(here.path), "it was killed in the middle"
+        assert kept(there) < kept(here.path), "the worker was killed before the sweep was complete"
         printed, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
         assert f"runs     {RUNS}, 0 reused, 0 failed" in printed
         assert workers[1].poll() is None
         same_tables(there, here.path)
-        # What is there is not sent out again, and what the cluster made is taken up here.
+        # Finished runs are not computed again, and the results of the cluster are reused here.
         told = sweeps("sweep", "sweep.toml", "--engine", "dask", "--scheduler", scheduler, "--out", "there", "--json")
         assert json.loads(told.stdout)["reused"] == RUNS
         assert json.loads(sweeps("sweep", "sweep.toml", "--out", "there", "--json").stdout)["reused"] == RUNS
@@ -108,7 +108,7 @@ def test_a_scheduler_that_goes_away_ends_the_sweep_and_what_came_is_kept(sweeps:
     mine = worker(address, sweeps.folder)
     try:
         there = sweeps.folder / "there"
-        # Runs enough that it does not end before.
+        # Enough runs that the sweep does not end earlier.
         many = ["--set", "sweep.repetitions=20000"]
         sweep = sweeps.start("sweep", "sweep.toml", "--engine", "dask", "--scheduler", address, "--out", "there", *many)
         while sweep.poll() is None and not kept(there):
@@ -116,7 +116,7 @@ def test_a_scheduler_that_goes_away_ends_the_sweep_and_what_came_is_kept(sweeps:
         process.kill()
         _, errors = sweep.communicate(timeout=120)
         assert sweep.returncode == 2
-        # Before it there may be lines of the progress.
+        # Progress lines may precede it.
         assert errors.splitlines()[-1].startswith("quiclab: the cluster: ")
         assert "Traceback" not in errors
         told = json.loads(sweeps("sweep", "sweep.toml", "--jobs", "1", "--out", "there", "--json").stdout)
@@ -156,11 +156,11 @@ class Deadly:
         return {"one": 1}
 
     def cancel(self, futures: list[Any]) -> None:
-        """At the end nothing is open."""
+        """Assert that no future is open at the end."""
         assert futures == []
 
     def submit(self, function: Any, *arguments: Any, **_: Any) -> "Future[Any]":
-        """Makes it, or gives up as a scheduler does."""
+        """Run the function, or fail as a scheduler does."""
         future: Future[Any] = Future()
         orders = arguments[2]
         self.sizes.append(len(orders))

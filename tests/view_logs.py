@@ -1,4 +1,4 @@
-"""qlog files that are written by hand, for the tests of `quiclab view`: two streams, and one packet that is lost."""
+"""Handwritten qlog files for the tests of `quiclab view`: two streams and one lost packet."""
 
 import json
 from collections.abc import Iterable
@@ -8,14 +8,14 @@ from typing import Any
 Event = tuple[float, str, dict[str, Any]]
 
 SENT = {0: (0, 0, 1000), 1: (4, 0, 1000), 2: (0, 1000, 1000), 3: (4, 1000, 1000), 4: (0, 2000, 1000), 5: (4, 0, 1000)}
-"""Packet numbers: stream, offset, length. 1 is lost, and 5 carries its bytes again."""
+"""Stream, offset and length by packet number. Packet 1 is lost, and packet 5 retransmits its bytes."""
 
 TIMES = {0: 0.0, 1: 1.0, 2: 2.0, 3: 3.0, 4: 4.0, 5: 25.0}
-"""When each is sent, in milliseconds. It arrives 10 ms later."""
+"""The time at which each packet is sent, in milliseconds. It arrives 10 ms later."""
 
 
 def stream(number: int, offset: int, length: int, fin: bool = False) -> dict[str, Any]:
-    """A STREAM frame of the current schema."""
+    """Return a STREAM frame of the current schema."""
     return {
         "frame_type": "stream",
         "stream_id": number,
@@ -26,7 +26,7 @@ def stream(number: int, offset: int, length: int, fin: bool = False) -> dict[str
 
 
 def packet(number: int, *frames: dict[str, Any], size: int = 1040) -> dict[str, Any]:
-    """What an event packet_sent or packet_received says."""
+    """Return the data of a packet_sent or packet_received event."""
     return {
         "header": {"packet_type": "1RTT", "packet_number": number},
         "raw": {"length": size},
@@ -35,12 +35,12 @@ def packet(number: int, *frames: dict[str, Any], size: int = 1040) -> dict[str, 
 
 
 def ack(*ranges: list[int]) -> dict[str, Any]:
-    """An ACK frame."""
+    """Return an ACK frame."""
     return {"frame_type": "ack", "ack_delay": 1.5, "acked_ranges": list(ranges)}
 
 
 def two_streams() -> tuple[list[Event], list[Event]]:
-    """The events of the server, who sends, and of the client, who receives."""
+    """Return the events of the server, which sends, and of the client, which receives."""
     data = {number: packet(number, stream(*what, fin=number == 4)) for number, what in SENT.items()}
     server: list[Event] = [(TIMES[number], "packet_sent", data[number]) for number in SENT]
     client: list[Event] = [(TIMES[number] + 10, "packet_received", data[number]) for number in SENT if number != 1]
@@ -64,7 +64,7 @@ def two_streams() -> tuple[list[Event], list[Event]]:
 
 
 def header(side: str, **trace: Any) -> dict[str, Any]:
-    """The first record of a file of the current schema."""
+    """Return the first record of a file of the current schema."""
     common = {"group_id": "00", "time_format": "relative_to_epoch"}
     common["reference_time"] = {"clock_type": "monotonic", "epoch": "unknown"}  # type: ignore[assignment]
     return {
@@ -76,14 +76,14 @@ def header(side: str, **trace: Any) -> dict[str, Any]:
 
 
 def write_sequence(path: Path, first: dict[str, Any], events: Iterable[Event], prefix: str = "quic:") -> Path:
-    """A JSON text sequence."""
+    """Write a JSON text sequence and return its path."""
     records = [first, *({"time": time, "name": prefix + name, "data": data} for time, name, data in events)]
     path.write_text("".join(f"\x1e{json.dumps(record)}\n" for record in records), encoding="utf-8")
     return path
 
 
 def write_two_streams(folder: Path) -> Path:
-    """Both ends' files in a folder."""
+    """Write the files of both ends to a folder and return the folder."""
     folder.mkdir()
     server, client = two_streams()
     write_sequence(folder / "hand-server.sqlog", header("server"), server)

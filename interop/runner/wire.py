@@ -1,4 +1,4 @@
-"""What was on the wire: a capture read by tshark, with the keys of both ends."""
+"""The packets on the wire: a capture that tshark decrypts with the keys of both ends."""
 
 import subprocess
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ FIELDS = {
 
 @dataclass(frozen=True)
 class Datagram:
-    """One UDP datagram. Its lists are of all packets in it, in their order."""
+    """One UDP datagram. Its lists cover all packets in it, in order."""
 
     at: float
     source: tuple[str, int]
@@ -62,7 +62,7 @@ class Datagram:
     ecn: int
     connections: frozenset[int]
     short: bool
-    """Whether it has a packet with a short header."""
+    """Whether the datagram contains a packet with a short header."""
     types: tuple[int, ...]
     """Types of packets with long headers, in the numbers of version 1."""
     versions: tuple[int, ...]
@@ -79,12 +79,12 @@ class Datagram:
 
     @property
     def has_stream_data(self) -> bool:
-        """Whether it has STREAM frames."""
+        """Whether the datagram contains STREAM frames."""
         return any(0x08 <= frame <= 0x0F for frame in self.frames)
 
 
 def capture(file: Path, keys: Path, server_port: int) -> list[Datagram]:
-    """All QUIC datagrams of a capture."""
+    """Return all QUIC datagrams of a capture."""
     keys.touch()
     command = ["tshark", "-n", "-r", str(file), "-o", f"tls.keylog_file:{keys}", "-d", f"udp.port=={server_port},quic"]
     command += ["-T", "fields", "-E", "separator=/t", "-E", "occurrence=a", "-E", "aggregator=;"]

@@ -27,7 +27,7 @@ _TEMPORARY = "quiclab-held-"
 
 @dataclass(frozen=True)
 class Names:
-    """The names that a run folder may get: the first that is free."""
+    """The candidate names of a run folder. The first free one is used."""
 
     first: Path
     may_number: bool
@@ -134,7 +134,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _make_partial(first: Path) -> tuple[list[Path], Path, int | None]:
-    """Makes the parents that are not there, and the hidden folder; returns both, and what holds the folder."""
+    """Create the missing parents and the hidden folder. Return both, and the lock of the folder."""
     parents = [parent for parent in first.absolute().parents if not parent.exists()]
     try:
         first.absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +142,7 @@ def _make_partial(first: Path) -> tuple[list[Path], Path, int | None]:
         raise NotADirectoryError(errno.ENOTDIR, "a parent is a file") from None
     base = f".{first.name}.partial-{os.getpid()}"
     for number in count(1):
-        # Another thread of this process may be at the same name.
+        # Another thread of this process may be writing to the same name.
         partial = first.with_name(base if number == 1 else f"{base}-{number}")
         try:
             partial.mkdir()
@@ -186,7 +186,7 @@ def _partials(names: Names) -> Iterator[Path]:
 
 
 def _remove_abandoned(folders: Iterable[Path]) -> None:
-    """Removes those of our folders that no process holds."""
+    """Remove those of our folders that no process has locked."""
     if sys.platform == "win32":
         return
     for path in folders:
@@ -220,7 +220,7 @@ def _remove(partial: Path, made: list[Path]) -> None:
     with _uninterrupted():
         shutil.rmtree(partial, ignore_errors=True)
         for parent in made:
-            # Not ours any more if somebody else put something there.
+            # The folder is no longer ours if another process has written to it.
             with suppress(OSError):
                 parent.rmdir()
 

@@ -1,4 +1,4 @@
-"""How far a run is: what is told to callers, and how it is shown on a terminal."""
+"""The progress of runs and sweeps, for callbacks and on a terminal."""
 
 import sys
 import time
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is."""
+    """The progress of a run."""
 
     now_s: float
-    """Virtual time that has passed, in seconds."""
+    """The elapsed virtual time, in seconds."""
     end_s: float
     """Virtual time at which the run ends at the latest, in seconds."""
     done_bytes: int
@@ -35,7 +35,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 @contextmanager
 def shown(title: str) -> Iterator[Callback]:
-    """Shows progress on stderr: a bar on a terminal, otherwise one plain line every few seconds."""
+    """Show progress on stderr: a bar on a terminal, otherwise one plain line every few seconds."""
     if sys.stderr.isatty():
         with _bar(title) as callback:
             yield callback
@@ -88,16 +88,16 @@ def _lines(title: str) -> Callback:
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """How far a sweep is."""
+    """The progress of a sweep."""
 
     done: int
-    """Runs that are finished, failed ones among them."""
+    """The number of finished runs, including failed ones."""
     reused: int
-    """Of those, the ones that the folder had already."""
+    """The number of finished runs that the folder already contained."""
     failed: int
-    """Of those, the ones that failed."""
+    """The number of finished runs that failed."""
     total: int
-    """All runs."""
+    """The number of all runs."""
 
 
 SweepCallback = Callable[[SweepProgress], object]
@@ -105,7 +105,7 @@ SweepCallback = Callable[[SweepProgress], object]
 
 @contextmanager
 def shown_sweep(title: str) -> Iterator[SweepCallback]:
-    """Shows the progress of a sweep on stderr: a bar on a terminal, otherwise one plain line every few seconds."""
+    """Show the progress of a sweep on stderr: a bar on a terminal, otherwise one plain line every few seconds."""
     if sys.stderr.isatty():
         with _sweep_bar(title) as callback:
             yield callback
@@ -130,7 +130,7 @@ def _sweep_bar(title: str) -> Iterator[SweepCallback]:
         task = bar.add_task(title, total=None, failed="")
 
         def callback(progress: SweepProgress) -> None:
-            # What was there already would make the time left too short.
+            # Reused runs would make the estimated time too short.
             bar.update(
                 task,
                 total=progress.total - progress.reused,
