@@ -4,7 +4,7 @@ use crate::capture::Capture;
 use crate::contexts::Contexts;
 use crate::end::EndReport;
 use crate::error::RunError;
-use crate::event::{Acts, Agenda};
+use crate::event::{Actions, Agenda};
 use crate::host::Host;
 use crate::order::Order;
 use crate::recorder::Recorder;
@@ -304,7 +304,7 @@ impl<'a> Running<'a> {
     ) -> Result<Running<'a>, RunError> {
         let world = world::build(scenario, seed, tls, shared)?;
         let subjects = LogSubjects::new(scenario, &mut shared.recorder.borrow_mut());
-        let agenda = Agenda::new(&scenario.events, || scenario.cast());
+        let agenda = Agenda::new(&scenario.events, || scenario.event_targets());
         Ok(Running { world, agenda, subjects, shared: Rc::clone(shared) })
     }
 
@@ -338,7 +338,7 @@ impl<'a> Running<'a> {
     }
 }
 
-impl Acts for World<Host<'_>> {
+impl Actions for World<Host<'_>> {
     fn set_port(&mut self, node: NodeId, port: Port, up: bool) {
         World::set_port(self, node, port, up);
     }

@@ -58,10 +58,11 @@ pub(crate) fn build<'a>(
     for (index, flow) in scenario.flows.iter().enumerate() {
         *on_ports.entry((flow.server, server_port(index, flow))).or_default() += 1;
     }
-    let cast = (!scenario.events.is_empty()).then(|| scenario.cast());
+    let event_targets = (!scenario.events.is_empty()).then(|| scenario.event_targets());
     for (index, flow) in scenario.flows.iter().enumerate() {
         let on_port = on_ports.get(&(flow.server, server_port(index, flow))).copied().unwrap_or(1);
-        let ports = cast.as_ref().map_or(Vec::new(), |cast| ports_of(&scenario.events, cast, index));
+        let ports =
+            event_targets.as_ref().map_or(Vec::new(), |targets| ports_of(&scenario.events, targets, index));
         let mtu = path_mtu(&topology, scenario, flow, &ports);
         let tls = tls.get(flow);
         let count = flow.connections().min(MAX_FLOWS) as u16;

@@ -1,12 +1,12 @@
-//! The address plan: which node, and which of its ports, an IP address belongs to.
+//! The address plan: the node, and the port, of an IP address.
 //!
-//! A node has one address of its own, 10.0.x.y (RFC 1918) or fd00::n (RFC 4193) with n = 256 x + y: its index plus one.
-//! Packets to it take the shortest route, by whatever port they arrive. The ports from 0 to 254 have an address each
-//! besides, 10.k.x.y or fd00::k:n with k = port + 1. Packets to it arrive by that port and no other.
+//! A node has one address of its own, 10.0.x.y (RFC 1918) or fd00::n (RFC 4193) with n = 256 x + y: its index
+//! plus one. Packets to it take the shortest route and may arrive by any port. The ports from 0 to 254 also
+//! have an address each, 10.k.x.y or fd00::k:n with k = port + 1. Packets to it only arrive by that port.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A node, by its place in the order of definition.
+/// A node, by its index in the order of definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
 
@@ -15,15 +15,15 @@ pub struct NodeId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Port(pub u16);
 
-/// The most nodes that a network may have: the tables of next hops grow with their square, and an address has 16 bits for
-/// the node.
+/// The maximum number of nodes of a network: tables of next hops grow with its square, and an address has 16
+/// bits for the node.
 pub const MAX_NODES: usize = 10_000;
-/// The most ports of a node that have an address of their own.
+/// The maximum number of ports of a node with an address of their own.
 pub const MAX_ADDRESSED_PORTS: u16 = 255;
 
 const V4: u32 = 0x0a00_0000;
 const V6: u128 = 0xfd00 << 112;
-/// Eight bits for the port, sixteen for the node.
+/// An address has eight bits for the port and sixteen for the node.
 const PORT_SHIFT: u32 = 16;
 const BITS: u32 = 24;
 
@@ -46,7 +46,7 @@ fn address(number: u32, ipv6: bool) -> IpAddr {
     }
 }
 
-/// What an address of this plan has behind the prefix.
+/// The part of an address of this plan behind the prefix.
 #[inline]
 fn number(address: IpAddr) -> Option<u32> {
     let number = match address {
@@ -56,20 +56,20 @@ fn number(address: IpAddr) -> Option<u32> {
     (number >> BITS == 0).then_some(number)
 }
 
-/// The node of an address of this plan, be it the node's own or that of a port.
+/// The node of an address of this plan, whether it is the address of the node or of a port.
 #[inline]
 pub fn node_of(address: IpAddr) -> Option<NodeId> {
     (number(address)? & 0xffff).checked_sub(1).map(NodeId)
 }
 
-/// The node whose own address this is; `None` also for the address of a port.
+/// The node whose own address this is; `None` for the address of a port, too.
 #[inline]
 pub(crate) fn owner_of(address: IpAddr) -> Option<NodeId> {
     let number = number(address)?;
     (number >> PORT_SHIFT == 0).then_some(NodeId(number.checked_sub(1)?))
 }
 
-/// The port that an address belongs to; `None` for the address of a node itself.
+/// The port of an address; `None` for the address of a node.
 #[inline]
 pub fn port_of(address: IpAddr) -> Option<Port> {
     let port = number(address)? >> PORT_SHIFT;

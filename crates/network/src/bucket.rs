@@ -7,7 +7,7 @@ type Work = i128;
 
 const WORK_PER_BYTE: Work = 8_000_000_000;
 
-/// Tokens that come at a rate, up to a burst (RFC 2697 has the same bucket). It is full at the start.
+/// Tokens that arrive at a rate, up to a burst (like the bucket of RFC 2697). The bucket is full at the start.
 #[derive(Debug, Clone)]
 pub(crate) struct Bucket {
     rate: u64,
@@ -17,22 +17,22 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// A full bucket.
+    /// Creates a full bucket.
     pub(crate) fn new(rate: Rate, burst: Size) -> Bucket {
         let burst = Work::from(burst.as_bytes()) * WORK_PER_BYTE;
         Bucket { rate: rate.as_bits_per_sec(), burst, tokens: burst, at: Time::ZERO }
     }
-    /// The rate at which tokens come.
+    /// The rate of the tokens.
     pub(crate) fn rate(&self) -> Rate {
         Rate::from_bits_per_sec(self.rate)
     }
-    /// Lets in the tokens that came up to `now`.
+    /// Adds the tokens up to `now`.
     fn fill(&mut self, now: Time) {
         let came = Work::from(self.rate) * Work::from(now.since(self.at).as_nanos());
         self.tokens = self.tokens.saturating_add(came).min(self.burst);
         self.at = self.at.max(now);
     }
-    /// Takes the tokens of a packet if they are all there.
+    /// Takes the tokens of a packet if all are available.
     pub(crate) fn take(&mut self, now: Time, size: u32) -> bool {
         self.fill(now);
         let needed = Work::from(size) * WORK_PER_BYTE;
@@ -42,9 +42,8 @@ impl Bucket {
         }
         enough
     }
-    /// Takes the tokens of a packet when they are there, from `now` on and after those before it: gives
-    /// that time. A packet that is larger than
-    /// the burst goes when the bucket is full, and leaves a debt.
+    /// Takes the tokens of a packet as soon as they are available, from `now` on and after earlier packets;
+    /// returns that time. A packet larger than the burst is sent when the bucket is full, and leaves a debt.
     pub(crate) fn wait(&mut self, now: Time, size: u32) -> Time {
         let now = now.max(self.at);
         self.fill(now);
@@ -56,7 +55,8 @@ impl Bucket {
             }
             let ns = missing.unsigned_abs().div_ceil(u128::from(self.rate));
             self.at = now + Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX));
-            // What came in the rest of the last nanosecond is kept, even above the burst: so the rate is kept exactly.
+            // The tokens of the rest of the last nanosecond are kept, even above the burst, so that the rate is
+            // exact.
             self.tokens = self.tokens.saturating_add(Work::from(self.rate) * ns as Work);
         }
         self.tokens -= needed;

@@ -16,13 +16,13 @@ impl Count {
         self.packets += 1;
         self.bytes += u64::from(size);
     }
-    /// Takes one packet of `size` bytes off, which was counted.
+    /// Subtracts one counted packet of `size` bytes.
     #[inline]
     pub fn remove(&mut self, size: u32) {
         self.packets -= 1;
         self.bytes -= u64::from(size);
     }
-    /// Raises packets and bytes to those of another, where these are more.
+    /// Raises packets and bytes to those of another count, where these are larger.
     #[inline]
     pub fn raise_to(&mut self, other: Count) {
         if other.packets > self.packets {

@@ -1,25 +1,25 @@
-//! The course of a value over time: a list of times and values, or a file with one of them in each line.
+//! A value over time: a list of times and values, or a file with one of them in each line.
 
 use std::fmt;
 use units::{Duration, Time};
 
-/// The most steps of a course: a day in steps of 10 ms.
+/// The maximum number of steps: a day in steps of 10 ms.
 pub const MAX_STEPS: usize = 10_000_000;
 
-/// A value that changes at given times and stays until the next.
+/// A value that changes at given times.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Course<V> {
     steps: Vec<(Time, V)>,
     repeat: Option<Duration>,
-    /// The step of the last question: the next one mostly has the same answer.
+    /// The step of the last query, which the next one usually shares.
     last: usize,
 }
 
 impl<V: Copy> Course<V> {
-    /// A course with these values from these times on, all of it again every `repeat`.
+    /// Creates a course with these values from these times on, repeated every `repeat`.
     ///
     /// # Errors
-    /// If the list is empty, does not begin at zero or does not rise, or ends after it begins again.
+    /// If the list is empty, does not start at zero, is not increasing, or ends after its repetition.
     pub(crate) fn new(steps: Vec<(Time, V)>, repeat: Option<Duration>) -> Result<Course<V>, CourseError> {
         match steps.first() {
             None => return Err(CourseError::Empty),
@@ -36,11 +36,12 @@ impl<V: Copy> Course<V> {
         Ok(Course { steps, repeat, last: 0 })
     }
 
-    /// A course from a file: in each line milliseconds, whole or with decimals, and a value that `read` knows. Empty
-    /// lines at the end are no mistake.
+    /// Reads a course from a file: each line has a time in milliseconds, whole or with decimals, and a value
+    /// for `read`. Empty lines at the end are allowed.
     ///
     /// # Errors
-    /// Also if a line is not that, with its number, or there are more than [`MAX_STEPS`].
+    /// Those of [`Course::new`]; also if a line is invalid, with its number, or if there are more than
+    /// [`MAX_STEPS`].
     pub(crate) fn parse(
         text: &str,
         repeat: Option<Duration>,
@@ -77,7 +78,7 @@ impl<V: Copy> Course<V> {
     }
 }
 
-/// Milliseconds with up to six decimals, exactly: `"12"`, `"0.25"`.
+/// Exact milliseconds with up to six decimals: `"12"`, `"0.25"`.
 pub(crate) fn millis(text: &str) -> Option<Duration> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -89,35 +90,35 @@ pub(crate) fn millis(text: &str) -> Option<Duration> {
     whole.checked_mul(1_000_000)?.checked_add(part).map(Duration::from_nanos)
 }
 
-/// Why a course makes no sense.
+/// An error in a course.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CourseError {
-    /// There is no step.
+    /// There are no steps.
     Empty,
-    /// The first step is not at zero but here.
+    /// The first step is at this time, not at zero.
     FirstStep(Time),
-    /// A step does not come after the one before it.
+    /// A step does not follow the previous one in time.
     NotRising {
-        /// The step before.
+        /// The previous step.
         before: Time,
         /// The step.
         at: Time,
     },
-    /// The list starts again before its last step.
+    /// The list repeats before its last step.
     RepeatTooShort {
-        /// After so long.
+        /// The period of the repetition.
         repeat: Duration,
         /// The last step.
         last: Time,
     },
     /// A line of a file is not a time and a value.
     Line {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         number: usize,
-        /// What stands there, or its beginning.
+        /// The line, or its beginning.
         found: String,
     },
-    /// More steps than this.
+    /// There are more steps than this.
     TooLong(usize),
 }
 

@@ -1,9 +1,9 @@
-//! Counts of dropped packets, flow by flow.
+//! Counts of dropped packets by flow.
 
-/// The flows that are counted one by one.
+/// The number of flows that are counted individually.
 const MAX_COUNTED_FLOWS: usize = 1 << 16;
 
-/// How many packets of each flow were dropped at one place.
+/// The number of packets of each flow that were dropped at one place.
 #[derive(Debug, Default)]
 pub(crate) struct Drops(Vec<u64>);
 

@@ -1,36 +1,36 @@
-//! Why a carrier or a middlebox cannot be made from its options.
+//! Errors in the options of a carrier or a middlebox.
 
 use crate::course::CourseError;
 use crate::queue::QueueError;
 use crate::rate::RateError;
 use std::fmt;
 
-/// Why a carrier or a middlebox cannot be made from its options.
+/// An error in the options of a carrier or a middlebox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildError {
     /// The room has no such row.
     Unknown {
         /// The room.
         room: &'static str,
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
-    /// The options of the rate do not do.
+    /// The options of the rate are invalid.
     Rate(RateError),
-    /// The options of the queue do not do.
+    /// The options of the queue are invalid.
     Queue(QueueError),
-    /// An option of a medium or a middlebox that cannot be used.
+    /// An option of a medium or a middlebox is invalid.
     Option {
         /// The option.
         option: &'static str,
-        /// What is wrong, and what is expected.
+        /// The problem, and what is expected.
         problem: String,
     },
-    /// A loss or a delay over time that makes no sense.
+    /// A loss or a delay over time is invalid.
     Course {
-        /// The file, as the scenario names it, if it is in one.
+        /// The file, as named in the scenario, if there is one.
         path: Option<String>,
-        /// What is wrong with it.
+        /// The problem.
         error: CourseError,
     },
 }

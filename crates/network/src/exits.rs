@@ -1,4 +1,4 @@
-//! Where packets leave a node or a carrier, and the memory that they are made of.
+//! The exits of a node or a carrier, and the memory of packets.
 
 use crate::address::Port;
 use crate::packet::Packet;
@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use wire::Hole;
 
-/// Buffers, and boxes of packets, that are kept for the next ones; more are given back to the system.
+/// The maximum number of buffers, and of boxes of packets, that are kept for reuse.
 const MAX_POOLED: usize = 1 << 14;
-/// The capacity of a new buffer: what is not virtual of a payload fits in most runs. A buffer that needs more grows once,
-/// and is reused at its new size.
+/// The capacity of a new buffer: sufficient for the real bytes of a payload in most runs. A larger buffer grows
+/// once and keeps its size.
 const CAPACITY: usize = 128;
 
-/// Where packets leave a node or a carrier, and the memory that they are made of. Memory that is given back is reused, so
-/// that no packet allocates once as many have been in the network as ever are at one time.
+/// The exits of a node or a carrier, and the memory of packets. Returned memory is reused, so that no packet
+/// allocates once the network has held as many packets as it ever will.
 #[derive(Debug, Default)]
 pub struct Exits {
     leaving: VecDeque<Box<Packet>>,
@@ -24,20 +24,20 @@ pub struct Exits {
 }
 
 impl Exits {
-    /// Sends a packet along the route of its destination. It is handed to the carrier at this instant, behind the packets
+    /// Sends a packet by the route to its destination. The carrier takes it at this instant, after the packets
     /// sent before it.
     #[inline]
     pub fn send(&mut self, packet: Packet) {
         let packet = self.place(packet);
         self.leaving.push_back(packet);
     }
-    /// The same, by this port of the node, wherever the route leads.
+    /// Sends a packet by this port of the node, regardless of the route.
     pub fn send_by(&mut self, port: Port, mut packet: Packet) {
         packet.leave_by(port);
         self.send(packet);
     }
-    /// Sends a packet as [`Packet::new`] makes it, and returns it to be completed. It is made in the box in which it stays
-    /// while it is in the network, which costs less than moving it there.
+    /// Sends a packet that is built as by [`Packet::new`], and returns it for completion. It is built in the
+    /// box in which it stays in the network, which is cheaper than moving it there.
     #[inline(always)]
     pub fn send_new(
         &mut self,
@@ -53,19 +53,18 @@ impl Exits {
             }
             None => Box::new(Packet::new(source, destination, bytes, hole)),
         };
-        // Nothing is between the two: the packet that was put in is the last.
+        // The packet that was just inserted is the last one.
         let at = self.leaving.len();
         self.leaving.push_back(place);
         &mut self.leaving[at]
     }
-    /// Takes the packet that was sent first and has not been taken yet: for callers that drive a node or a link without a
-    /// world.
+    /// Takes the first packet that was sent: for callers that drive a node or a link without a world.
     #[inline]
     pub fn take(&mut self) -> Option<Packet> {
         let packet = self.leaving.pop_front()?;
         Some(self.unplace(packet))
     }
-    /// An empty buffer for a payload, one that was used before if there is any.
+    /// An empty buffer for a payload, a used one if possible.
     #[inline]
     pub fn buffer(&mut self) -> Vec<u8> {
         self.buffers.pop().unwrap_or_else(|| Vec::with_capacity(CAPACITY))
@@ -79,17 +78,17 @@ impl Exits {
         }
     }
 
-    /// Sends a packet that is in its box already.
+    /// Sends a packet that is already in its box.
     #[inline]
     pub(crate) fn pass_on(&mut self, packet: Box<Packet>) {
         self.leaving.push_back(packet);
     }
-    /// Takes the packet that was sent first, in its box.
+    /// Takes the first packet that was sent, in its box.
     #[inline]
     pub(crate) fn take_placed(&mut self) -> Option<Box<Packet>> {
         self.leaving.pop_front()
     }
-    /// Puts a packet into the box in which it stays while it is in the network.
+    /// Moves a packet into the box in which it stays in the network.
     #[inline]
     pub(crate) fn place(&mut self, packet: Packet) -> Box<Packet> {
         match self.places.pop() {
@@ -100,7 +99,7 @@ impl Exits {
             None => Box::new(packet),
         }
     }
-    /// Takes a packet out of its box, which is reused.
+    /// Moves a packet out of its box, which is reused.
     #[inline]
     pub(crate) fn unplace(&mut self, mut place: Box<Packet>) -> Packet {
         let bytes = std::mem::take(&mut place.bytes);
@@ -110,7 +109,7 @@ impl Exits {
         }
         packet
     }
-    /// Ends a packet: takes back its box and its buffer.
+    /// Ends a packet: its box and its buffer are reused.
     #[inline]
     pub(crate) fn discard(&mut self, mut place: Box<Packet>) {
         self.recycle(std::mem::take(&mut place.bytes));
@@ -124,7 +123,7 @@ impl Exits {
         bytes.extend_from_slice(&packet.bytes);
         self.place(packet.with_bytes(bytes))
     }
-    /// Ends the run: something has happened that it cannot continue from. The world finds out what.
+    /// Ends the run after an unrecoverable event, which the world determines.
     pub(crate) fn stop(&mut self) {
         self.stop = true;
     }

@@ -1,5 +1,5 @@
-//! Entry points for fuzzing: arbitrary bytes are a queue, its options and a sequence of calls, and the laws that hold
-//! for every queue are checked after each of them. The property tests of this crate and the fuzz target call the same
+//! Fuzzing entry points: arbitrary bytes are a queue, its options and a sequence of calls, and the laws of
+//! queues are checked after each of them. The property tests of this crate and the fuzz target call the same
 //! function.
 
 use crate::count::Count;
@@ -12,28 +12,29 @@ use units::parameter::{Arguments, Default, File, Kind, Parameter, Value};
 use units::{Duration, Rate, Time};
 use wire::Ecn;
 
-/// Limits that are tried, in the place of each row's own.
+/// The tested limits, in place of each row's own.
 const LIMITS: [&str; 7] = ["1 BDP", "3 packets", "0 packets", "4 kB", "2 ms", "100 packets", "unlimited"];
-/// Classes that are tried, by names of flows.
+/// The tested classes, by names of flows.
 const CLASSES: [&[&str]; 2] = [&["a", "b"], &["c"]];
-/// Steps of time between two calls, in nanoseconds: from none up to a year.
+/// The time between two calls in nanoseconds: from zero to a year.
 const STEPS: [u64; 8] =
     [0, 1000, 100_000, 1_200_000, 5_000_000, 100_000_000, 10_000_000_000, 31_536_000_000_000_000];
 
-/// What a queue did: for each packet that left it, in order, its number, its ECN field, and whether it was sent.
+/// The outcome of a queue: for each packet that left it, in order, its number, its ECN field, and whether it
+/// was sent.
 pub type Outcome = Vec<(usize, Ecn, bool)>;
 
-/// A queue under a sequence of calls: one byte for the row, one for the limit, one for the seed and its flags, then two
-/// for each call. Gives what the queue did.
+/// Runs a queue with a sequence of calls: one byte for the row, one for the limit, one for the seed and its
+/// flags, then two for each call. Returns the outcome.
 ///
 /// # Panics
-/// If a law of queues does not hold: a packet is lost or doubled, overtakes one of its flow and kind, comes out with
-/// marks that it must not have, more waits than the limit lets, or something waits and nothing comes.
+/// If a law of queues is violated: a packet is lost or duplicated, overtakes another of its flow and kind,
+/// leaves with an unexpected mark, waits beyond the limit, or is not returned although it waits.
 pub fn queues(data: &[u8]) -> Outcome {
     let Some(([row, limit, seed], calls)) = data.split_first_chunk::<3>() else { return Outcome::new() };
     let row = &QUEUES[usize::from(*row) % QUEUES.len()];
     let limit = LIMITS[usize::from(*limit) % LIMITS.len()];
-    // What the link of the queue is like.
+    // The link of the queue.
     let rate = Some(Rate::from_bits_per_sec(10_000_000));
     let flows = CLASSES.iter().copied().flatten().map(|name| (*name).to_owned());
     let flows: Vec<(String, u32)> = flows.zip(0..).collect();
@@ -44,7 +45,7 @@ pub fn queues(data: &[u8]) -> Outcome {
     let Ok(queue) = built else { return Outcome::new() };
     let parsed = limit.parse().unwrap_or(units::parameter::Limit::Unlimited);
     let bound = Bound::new(parsed, setup);
-    // A limit for each class, and one for all that is in none of them.
+    // A limit for each class, and one for all other flows.
     let classes = row.parameters.iter().any(|option| option.name == "classes");
     let parts = if classes { CLASSES.len() as u64 + 1 } else { 1 };
     let bound =
@@ -71,7 +72,7 @@ pub fn queues(data: &[u8]) -> Outcome {
     trial.outcome
 }
 
-/// A value for an option: its default, but for limits and flags, or something for one that has none.
+/// The value of an option: its default except for limits and flags, or a sample if it has no default.
 fn value(option: &Parameter, limit: &str, flags: u8) -> Option<(&'static str, Value)> {
     if flags & 1 == 0 && option.default == Default::Absent {
         return None;
@@ -110,11 +111,11 @@ struct Trial {
     queue: Box<dyn Queue>,
     bound: Bound,
     now: Time,
-    /// Packets handed in so far: the number of the next one.
+    /// The number of packets so far: the number of the next one.
     given: usize,
-    /// What waits, by number: ECN field, flow and size as they came.
+    /// Waiting packets by number: ECN field, flow and size at arrival.
     inside: BTreeMap<usize, (Ecn, u32, u32)>,
-    /// Packets that left with a mark that they came without.
+    /// Packets that were marked in the queue.
     marked: u64,
     outcome: Outcome,
     report: Report,
@@ -123,7 +124,7 @@ struct Trial {
 impl Trial {
     fn call(&mut self, what: u8, how: u8) {
         match what {
-            // Half of the calls put in, up to four at once, so that queues fill.
+            // Half of the calls enqueue packets, up to four at once, so that queues fill.
             0..16 => (0..=what / 4).for_each(|_| self.put(how)),
             _ => {
                 (0..(what - 16) / 4 + 1).for_each(|_| self.take());
@@ -131,7 +132,7 @@ impl Trial {
         }
     }
 
-    /// Hands a packet in: flow, ECN field and size are in a byte.
+    /// Enqueues a packet; a byte determines its flow, ECN field and size.
     fn put(&mut self, how: u8) {
         let flow = u16::from(how & 7);
         let at = std::net::SocketAddr::from(([10, 0, 0, 1], 1000 + flow));
@@ -172,7 +173,7 @@ impl Trial {
         );
     }
 
-    /// Checks what left the queue, and what is in it.
+    /// Checks the packets that left the queue and those in it.
     fn settle(&mut self, sent: Option<Box<Packet>>) {
         let mut marks = 0;
         let dropped: Vec<Box<Packet>> = self.report.dropped.drain(..).collect();
@@ -187,7 +188,7 @@ impl Trial {
             assert_eq!((flow, size), (packet.flow, packet.size), "{}: altered", self.name);
             assert!(packet.ecn == ecn || packet.ecn == Ecn::Ce && ecn.is_capable(), "{}: marked", self.name);
             marks += u64::from(packet.ecn != ecn);
-            // Of one flow and one kind none overtakes another.
+            // Within a flow and a kind no packet overtakes another.
             let first = self.inside.iter().find(|(_, other)| **other == (ecn, flow, size));
             assert!(
                 !sent || first.is_none_or(|(first, _)| *first > number),
@@ -206,7 +207,7 @@ impl Trial {
     }
 }
 
-/// Packets that are sent over each rate.
+/// The number of packets sent over each rate.
 const PACKETS: u32 = 200;
 
 /// A text as the file of a rate, `trace` or `series`, over which packets are sent. Returns when they arrived, or `None` if it is
@@ -255,7 +256,8 @@ pub fn rates(kind: &str, text: &str) -> Option<Vec<Time>> {
         at = if number % 16 == 15 { end + Duration::from_millis(7) } else { end };
     }
     if let Some(last) = times.last() {
-        // An opportunity at the very end counts, and is one packet of the largest size at most beside rounding.
+        // An opportunity at the very end counts, which is at most one packet of the maximum size beside
+        // rounding.
         let could =
             server.capacity(Time::ZERO, *last + Duration::from_nanos(1)).map_or(0, |size| size.as_bytes());
         assert!(sent <= could.saturating_add(9000), "{sent} bytes were sent by {last}, of {could} at {mean}");

@@ -1,12 +1,13 @@
-//! The network of the simulator: the clock, nodes, links, media, middleboxes, queues, losses, topology and routes.
+//! The network of the simulator: the clock, nodes, links, media, middleboxes, queues, losses, topology and
+//! routes.
 //!
-//! A [`World`] holds nodes, carriers and a clock. A node is a host, which comes from outside as a [`Node`], a middlebox, or a
-//! router. A carrier is a [`Link`], which has two directions, or a [`medium::Medium`], which any number of nodes are attached
-//! to. Each has one timer.
+//! A [`World`] holds nodes, carriers and a clock. A node is a host, which the user of this crate provides as a
+//! [`Node`], a middlebox, or a router. A carrier is a [`Link`] with two directions, or a [`medium::Medium`]
+//! with any number of attached nodes. Each has one timer.
 //!
-//! What can stand in a scenario is in tables, one row for each component: [`rate::RATES`], [`queue::QUEUES`],
-//! [`loss::LOSSES`], [`jitter::JITTERS`], [`medium::MEDIA`], [`middlebox::MIDDLEBOXES`], and the options of a direction of a
-//! link in [`LINK`].
+//! The components of scenarios are in tables, one row for each: [`rate::RATES`], [`queue::QUEUES`],
+//! [`loss::LOSSES`], [`jitter::JITTERS`], [`medium::MEDIA`], [`middlebox::MIDDLEBOXES`], and the options of a
+//! direction of a link in [`LINK`].
 
 mod address;
 mod bucket;

@@ -1,21 +1,21 @@
 //! One direction of a link: queue, server, losses and delay line as one element with one timer.
 //!
-//! A packet goes through, in this order:
-//! 1. the MTU: a larger packet is dropped when it arrives;
-//! 2. the queue, which may drop or mark it, or drop others for it. A packet that finds the server free and nothing
-//!    waiting does not wait and is not bound by the queue's limit;
-//! 3. transmission: it leaves the queue when its first bit can go, and takes its size over the rate;
-//! 4. loss, when its last bit has gone: a lost packet has used the rate like any other;
-//! 5. alteration of one byte of its UDP payload (virtual bytes are written out first), and duplication: the copy, with
-//!    the alteration if there is one, takes no time to transmit and arrives right behind the original;
-//! 6. propagation delay and jitter. Without `reorder` a packet never arrives before those transmitted before it; at
-//!    no time does it arrive before its last bit has gone.
+//! A packet passes, in this order:
+//! 1. the MTU: a larger packet is dropped on arrival;
+//! 2. the queue, which may drop or mark it, or drop others to make room. A packet that finds the server free and the
+//!    queue empty does not wait, and the queue's limit does not apply to it;
+//! 3. transmission: it leaves the queue when its first bit can be sent, and takes its size divided by the rate;
+//! 4. loss, at the end of its last bit: a lost packet uses the rate like any other;
+//! 5. alteration of one byte of its UDP payload (virtual bytes are written out first), and duplication: the copy,
+//!    altered like the original, takes no time to transmit and arrives right behind it;
+//! 6. propagation delay and jitter. Without `reorder` a packet never arrives before those transmitted before it, and
+//!    never before its last bit was sent.
 //!
-//! At one instant a departure from the queue comes before an arrival.
+//! At one instant a departure from the queue precedes an arrival.
 //!
-//! The direction is computed lazily: whenever it is touched, all that happened since is caught up with, at the times
-//! at which it happened. The packet in transmission is put into the delay line at once, for its end is known; so a
-//! packet costs one timer, its delivery. When it is touched makes no difference to what happens.
+//! The direction is computed lazily: each call first processes everything since the last one, at the times at which it
+//! happened. The packet in transmission enters the delay line at once, since the end of its transmission is known, so
+//! that a packet costs one timer, that of its delivery. The times of the calls do not affect the results.
 
 mod impairments;
 mod line;
@@ -40,24 +40,25 @@ use units::{Duration, Rate, Size, Time};
 pub struct Link {
     buffer: Buffer,
     server: Server,
-    /// When the next packet can leave the queue. If it is past, the server is free.
+    /// When the next packet can leave the queue. The server is free if that is in the past.
     next_start: Time,
     transmission: Transmission,
     impairments: Option<Box<Impairments>>,
     delay: Duration,
     line: Line,
-    /// No packet arrives before this, unless the line reorders.
+    /// No packet arrives before this time, unless the line reorders.
     last_arrival: Time,
 }
 
-/// The transmission that is going on, or the last one.
+/// The current or last transmission.
 #[derive(Debug, Clone, Copy, Default)]
 struct Transmission {
-    /// From when on the packet kept the link busy: it was at the head of the queue, and the one before had gone.
+    /// Since when the packet has kept the link busy: it was at the head of the queue, and the previous one had
+    /// been sent.
     busy_from: Time,
-    /// When its last bit has gone.
+    /// The end of its last bit.
     end: Time,
-    /// From when on the packet at the head of the queue has been there.
+    /// Since when the packet at the head of the queue has been there.
     head_since: Time,
 }
 
@@ -71,16 +72,16 @@ impl fmt::Debug for Link {
 }
 
 impl Link {
-    /// A direction at rest.
+    /// Creates an idle direction.
     ///
     /// # Errors
-    /// If an option cannot be used: a malformed trace, say.
+    /// If an option cannot be used, such as a malformed trace.
     pub fn new(options: &LinkOptions<'_>) -> Result<Link, BuildError> {
         let stream = |purpose: &str| Stream::new(options.seed, &format!("{} {purpose}", options.name));
         Link::with(options, stream)
     }
 
-    /// Whether anything in such a direction draws at random; if not, its seed makes no difference.
+    /// Whether such a direction draws random numbers; otherwise its seed has no effect.
     ///
     /// # Errors
     /// The errors of [`Link::new`].
@@ -90,7 +91,7 @@ impl Link {
         Ok(watch.draws())
     }
 
-    /// `stream` gives the stream for a purpose.
+    /// `stream` returns the stream for a purpose.
     fn with(options: &LinkOptions<'_>, stream: impl Fn(&str) -> Stream) -> Result<Link, BuildError> {
         let arguments = options.arguments;
         let rate = arguments.component("rate");
@@ -122,52 +123,51 @@ impl Link {
         })
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> &str {
         self.buffer.name()
     }
-    /// The mean of its rate over time; `None` if it is unlimited.
+    /// The mean rate over time; `None` if it is unlimited.
     pub fn mean_rate(&self) -> Option<Rate> {
         self.server.mean_rate()
     }
-    /// What it can carry from one time up to another, in bytes; `None` if it is unlimited.
+    /// The bytes that it can send between two times; `None` if that is unlimited.
     pub fn capacity(&self, from: Time, to: Time) -> Option<Size> {
         self.server.capacity(from, to)
     }
-    /// Its propagation delay.
+    /// The propagation delay.
     pub fn delay(&self) -> Duration {
         self.delay
     }
-    /// The counters. They are lazy like the rest: [`Link::catch_up`], or a world that has reached its end, brings them
-    /// up to now.
+    /// The counters. They are lazy, too: [`Link::catch_up`], or a world at the end of its run, updates them.
     pub fn stats(&self) -> CarrierStats {
         let (stats, going) = (self.buffer.stats, self.transmission);
         let now = stats.until;
         let mut busy = stats.busy + now.min(going.end).since(going.busy_from);
         if self.buffer.is_waiting() {
-            // The packet at the head waits for an opportunity, or for the end of an outage.
+            // The packet at the head waits for an opportunity to send, or for the end of an outage.
             busy += now.since(going.end.max(going.head_since));
         }
         CarrierStats { inside: self.buffer.inside(self.line.count()), busy, ..stats }
     }
-    /// How long packets waited before their transmission, if that is counted.
+    /// The queueing delays before transmission, if they are counted.
     pub fn delays(&self) -> Option<&QueueDelays> {
         self.buffer.delays()
     }
-    /// Packets of a flow that were dropped or lost here. Flows from 65,536 on are not counted one by one.
+    /// Packets of a flow that were dropped or lost here. Flows from 65,536 on are not counted individually.
     pub fn drops_of(&self, flow: u32) -> u64 {
         self.buffer.drops_of(flow)
     }
-    /// What it had no room for, if anything. The counters are wrong from then on.
+    /// The memory that has overflowed, if any. The counters are wrong from then on.
     pub fn overflow(&self) -> Option<Overflow> {
         self.buffer.overflow()
     }
-    /// The events that wait for a sink, in the order of time.
+    /// The events that no sink has taken, in the order of time.
     pub fn log(&mut self) -> &mut Log {
         self.buffer.log()
     }
 
-    /// Does all that happens up to and at `now`, but for the deliveries.
+    /// Processes everything up to and at `now` except deliveries.
     #[inline]
     pub fn catch_up(&mut self, now: Time, exits: &mut Exits) {
         while self.buffer.is_waiting() && self.next_start <= now {
@@ -181,7 +181,8 @@ impl Link {
         let packet = exits.place(packet);
         self.offer(now, packet, exits);
     }
-    /// Sends on what has reached the far end by `now`: for callers that drive a link without a world.
+    /// Delivers the packets that have reached the far end by `now`: for callers that drive a link without a
+    /// world.
     pub fn wake(&mut self, now: Time, exits: &mut Exits) {
         while self.is_due(now) {
             if let Some(packet) = self.deliver(now, exits) {
@@ -189,19 +190,19 @@ impl Link {
             }
         }
     }
-    /// When the link must be woken; `None`: not before the next packet.
+    /// The time of the timer; `None` if nothing happens before the next packet.
     #[inline]
     pub fn wake_at(&self) -> Option<Time> {
         let mut at = self.line.next();
-        // While something is underway in order, nothing that waits can arrive before it: to catch up at that arrival
-        // is early enough.
+        // While packets are in flight on an ordered line, no waiting packet can arrive before them: catching up
+        // at that arrival is early enough.
         if self.buffer.is_waiting() && (at == Time::NEVER || self.line.reorders()) {
             at = at.min(self.next_start);
         }
         (at != Time::NEVER).then_some(at)
     }
 
-    /// A packet arrives at the near end.
+    /// Takes a packet at the near end.
     #[inline]
     pub(crate) fn offer(&mut self, now: Time, packet: Box<Packet>, exits: &mut Exits) {
         self.catch_up(now, exits);
@@ -230,7 +231,7 @@ impl Link {
     /// The next packet that has reached the far end by `now`.
     #[inline]
     pub(crate) fn deliver(&mut self, now: Time, exits: &mut Exits) -> Option<Box<Packet>> {
-        // What comes first, comes first; at one instant the delivery.
+        // Events in the order of time; at one instant the delivery first.
         while self.buffer.is_waiting() && self.next_start <= now && self.next_start < self.line.next() {
             self.start_next(exits);
         }
@@ -243,13 +244,13 @@ impl Link {
         Some(packet)
     }
 
-    /// The packet that arrives at the far end behind so many others, if that is known.
+    /// The packet that arrives behind `ahead` others, if it is known.
     #[inline]
     pub(crate) fn upcoming(&self, ahead: usize) -> Option<&Packet> {
         self.line.upcoming(ahead)
     }
 
-    /// Takes the next packet out of the queue at the time at which it can go, and transmits it.
+    /// Takes the next packet out of the queue at the time at which it can be sent, and transmits it.
     #[inline]
     fn start_next(&mut self, exits: &mut Exits) {
         let start = self.next_start;
@@ -277,7 +278,7 @@ impl Link {
         }
     }
 
-    /// Does to a packet what befalls it at the end of its transmission.
+    /// Applies its fate to a packet at the end of its transmission.
     fn suffer(&mut self, fate: Fate, end: Time, mut packet: Box<Packet>, exits: &mut Exits) {
         if fate.lost {
             return self.buffer.lose(end, packet, exits);
@@ -294,7 +295,7 @@ impl Link {
         }
     }
 
-    /// Puts a packet whose last bit goes at `end` on the delay line.
+    /// Puts a packet on the delay line whose last bit is sent at `end`.
     #[inline]
     fn depart(&mut self, end: Time, shift: i64, packet: Box<Packet>, exits: &mut Exits) {
         let delay = Duration::from_nanos(self.delay.as_nanos().saturating_add_signed(shift));

@@ -1,61 +1,62 @@
-//! What travels: an IP packet with a UDP datagram or a TCP segment in it.
+//! Packets: an IP packet with a UDP datagram or a TCP segment.
 
 use crate::address::Port;
 use std::net::SocketAddr;
 use units::Time;
 use wire::{Damage, Ecn, Hole};
 
-/// A packet in the network. Nodes take it and send it by value; between them it stays in one box and only the pointer
-/// moves.
+/// A packet in the network. Nodes take and send it by value; between them it stays in one box, and only the
+/// pointer moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
-    /// Where it comes from.
+    /// The source address.
     pub source: SocketAddr,
-    /// Where it goes.
+    /// The destination address.
     pub destination: SocketAddr,
     /// The UDP payload, or the TCP segment with its header; without the bytes of the hole.
     pub bytes: Vec<u8>,
-    /// The stream offset of the virtual bytes of the payload, if there are any.
+    /// The stream offset of the virtual bytes of the payload, if any.
     hole_offset: u64,
-    /// When it came to the carrier that it is on, or was on last: what its queue counts its delay from. The carrier sets
-    /// it.
+    /// When it arrived at its current or last carrier, set by the carrier: the start of its queueing delay.
     pub entered: Time,
-    /// Where the virtual bytes stand in the payload, and how many they are; 0: none. An IP packet has no byte beyond 65,535.
-    /// These are kept flat: an `Option<Hole>` would make the packet larger than two cache lines.
+    /// The position and the number of the virtual bytes in the payload; 0 if there are none. An IP packet has
+    /// no byte beyond 65,535. Stored flat: an `Option<Hole>` would make the packet larger than two cache lines.
     hole_at: u16,
     hole_length: u16,
-    /// The first and the last altered byte; the first is behind the last if none is. Flat for the same reason.
+    /// The first and the last altered byte; the first is after the last if none is altered. Flat for the same
+    /// reason.
     altered: (u16, u16),
-    /// Between a node and a carrier: the port to leave by plus one, or 0: by route. On a medium: the attachment that it goes
-    /// to.
+    /// Between a node and a carrier: the exit port plus one, or 0 for the route. On a medium: the receiving
+    /// attachment.
     exit: u16,
-    /// On a medium: the attachment that it came from.
+    /// On a medium: the sending attachment.
     pub(crate) sender: u16,
-    /// Its bytes on the wire: IP header, UDP header or none, and the whole payload.
+    /// The size on the wire in bytes: IP header, UDP header if any, and the whole payload.
     pub size: u32,
-    /// Which flow or connection it belongs to, for queues that tell flows apart and for traces; 0 if nobody said.
+    /// The flow or connection, for queues that distinguish flows and for traces; 0 if unknown.
     pub flow: u32,
-    /// Its ECN field (RFC 3168 section 5).
+    /// The ECN field (RFC 3168 section 5).
     pub ecn: Ecn,
-    /// Whether it carries application data: what losses of "data packets only" count.
+    /// Whether it carries application data: for losses of data packets only.
     pub data: bool,
-    /// What is behind the IP header.
+    /// The protocol behind the IP header.
     protocol: Protocol,
-    /// Whether it came to its carrier as L4S traffic, with ECT(1) or CE: the queue may mark it. The carrier sets it.
+    /// Whether it arrived at its carrier as L4S traffic, with ECT(1) or CE, and may be marked. Set by the
+    /// carrier.
     pub(crate) l4s: bool,
 }
 
-/// What an IP packet carries.
+/// The protocol of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Protocol {
-    /// A UDP datagram, of which [`Packet::bytes`] is the payload (RFC 768).
+    /// UDP (RFC 768): [`Packet::bytes`] is the payload of the datagram.
     #[default]
     Udp,
-    /// A TCP segment, of which [`Packet::bytes`] is all (RFC 9293).
+    /// TCP (RFC 9293): [`Packet::bytes`] is the whole segment.
     Tcp,
 }
 
-/// The bytes of a UDP header.
+/// The size of a UDP header in bytes.
 const UDP_HEADER: u32 = 8;
 
 const NO_HOLE: Hole = Hole { at: 0, length: 0, offset: 0 };
@@ -65,8 +66,8 @@ const INTACT: (u16, u16) = (1, 0);
 const _: () = assert!(size_of::<Packet>() <= 128, "a packet fits into two cache lines");
 
 impl Packet {
-    /// A packet with this UDP payload, not ECN-capable, of flow 0 and without application data. Its size follows from
-    /// the addresses and the payload.
+    /// Creates a packet with this UDP payload, not ECN-capable, of flow 0 and without application data. The
+    /// size follows from the addresses and the payload.
     #[inline]
     pub fn new(source: SocketAddr, destination: SocketAddr, bytes: Vec<u8>, hole: Option<Hole>) -> Packet {
         let hole = hole.unwrap_or(NO_HOLE);
@@ -92,11 +93,11 @@ impl Packet {
         }
     }
 
-    /// What it carries.
+    /// The protocol.
     pub fn protocol(&self) -> Protocol {
         self.protocol
     }
-    /// Makes it a packet with a TCP segment, whose header is in its bytes: there is none of UDP.
+    /// Turns it into a packet with a TCP segment, whose header is part of its bytes.
     #[inline]
     pub fn carry_tcp(&mut self) {
         if self.protocol == Protocol::Udp {
@@ -105,7 +106,7 @@ impl Packet {
         }
     }
 
-    /// The bytes of the IP and the UDP header in front of the payload: 20 + 8 (RFC 791, 768) or 40 + 8 (RFC 8200).
+    /// The size of the IP and UDP headers in bytes: 20 + 8 (RFC 791, 768) or 40 + 8 (RFC 8200).
     pub const fn header_size(address: &SocketAddr) -> u32 {
         match address {
             SocketAddr::V4(_) => 28,
@@ -118,13 +119,13 @@ impl Packet {
         let (at, length) = (u32::from(self.hole_at), u32::from(self.hole_length));
         (length > 0).then_some(Hole { at, length, offset: self.hole_offset })
     }
-    /// Where it was altered underway.
+    /// Where it was altered in transit.
     #[inline]
     pub fn damage(&self) -> Option<Damage> {
         let (first, last) = self.altered;
         (first <= last).then_some(Damage { first: u32::from(first), last: u32::from(last) })
     }
-    /// Notes that it was altered there, beside where it was before. An IP packet has no byte beyond 65,535.
+    /// Records an alteration, in addition to earlier ones. An IP packet has no byte beyond 65,535.
     pub fn note_damage(&mut self, damage: Damage) {
         let both = self.damage().map_or(damage, |known| known.and(damage));
         let place = |at: u32| u16::try_from(at).unwrap_or(u16::MAX);
@@ -135,15 +136,15 @@ impl Packet {
     pub fn payload(&self) -> usize {
         self.bytes.len() + usize::from(self.hole_length)
     }
-    /// Makes virtual bytes real: `bytes` is then the whole payload.
+    /// Writes out the virtual bytes: `bytes` is then the whole payload.
     pub fn write_out(&mut self) {
         if let Some(hole) = self.hole() {
             hole.write_out(&mut self.bytes);
             self.hole_length = 0;
         }
     }
-    /// Gives the packet other addresses, of the same version of IP. The ports of a TCP segment stand in its header too, whose
-    /// checksum is left out in the network.
+    /// Replaces the addresses by others of the same IP version. The header of a TCP segment has the ports, too;
+    /// its checksum is omitted in the network.
     pub fn readdress(&mut self, source: SocketAddr, destination: SocketAddr) {
         debug_assert_eq!(self.source.is_ipv6(), source.is_ipv6(), "the size is that of the version");
         (self.source, self.destination) = (source, destination);
@@ -154,33 +155,34 @@ impl Packet {
             ports[2..].copy_from_slice(&destination.port().to_be_bytes());
         }
     }
-    /// Has the packet leave the node by a port, wherever the route of its destination leads.
+    /// Makes the packet leave the node by a port, regardless of the route.
     #[inline]
     pub fn leave_by(&mut self, port: Port) {
         self.exit = port.0 + 1;
     }
-    /// Whether it leaves by the route of its destination, and not by a port.
+    /// Whether it leaves by the route to its destination, not by a port.
     #[inline]
     pub(crate) fn leaves_by_route(&self) -> bool {
         self.exit == BY_ROUTE
     }
-    /// Takes the port that it is to leave by; `None`: by route.
+    /// Takes the exit port; `None` for the route.
     pub(crate) fn take_exit(&mut self) -> Option<Port> {
         std::mem::replace(&mut self.exit, BY_ROUTE).checked_sub(1).map(Port)
     }
-    /// Puts the packet on a medium, from one attachment to another.
+    /// Puts the packet on a medium, from one attachment to another. Called by [`crate::medium::Medium::offer`].
     pub(crate) fn attach(&mut self, from: u16, to: u16) {
         (self.sender, self.exit) = (from, to);
     }
-    /// The attachment of its medium that it goes to.
+    /// The receiving attachment on its medium.
     pub(crate) fn attachment(&self) -> u16 {
         self.exit
     }
-    /// Takes the packet off a medium: the attachment that it goes to.
+    /// Takes the packet off a medium; returns the receiving attachment. Called by
+    /// [`crate::medium::Medium::deliver`].
     pub(crate) fn detach(&mut self) -> u16 {
         std::mem::replace(&mut self.exit, BY_ROUTE)
     }
-    /// Makes a new packet in the box of one that has ended, field by field.
+    /// Builds a new packet in the box of an ended one, field by field.
     #[inline]
     pub(crate) fn renew(
         &mut self,
@@ -206,7 +208,7 @@ impl Packet {
         self.data = false;
         self.protocol = Protocol::Udp;
     }
-    /// The same packet with these bytes.
+    /// A copy with other bytes.
     pub(crate) fn with_bytes(&self, bytes: Vec<u8>) -> Packet {
         Packet { bytes, ..*self }
     }

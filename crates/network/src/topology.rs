@@ -1,59 +1,60 @@
-//! Nodes, the carriers between them, and the shortest routes.
+//! Nodes, carriers, and the shortest routes between nodes.
 //!
-//! A route is a list of hops. A hop is one direction of a link, `2 n` for link `n` forward and `2 n + 1` for it backward,
-//! or the way from one attachment of a medium to another; these have the numbers behind those of all links.
+//! A route is a list of hops. A hop is one direction of a link (`2 n` for link `n` forward, `2 n + 1`
+//! backward), or a step from one attachment of a medium to another; the numbers of these follow those of all
+//! links.
 
 use crate::address::{MAX_NODES, NodeId, Port};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-/// The most links that a network may have.
+/// The maximum number of links of a network.
 pub const MAX_LINKS: usize = 100_000;
-/// The most media that a network may have.
+/// The maximum number of media of a network.
 pub const MAX_MEDIA: usize = 1_000;
-/// The most nodes that may be attached to a medium.
+/// The maximum number of nodes attached to a medium.
 pub const MAX_ATTACHMENTS: usize = 1_001;
-/// The most ports of a node.
+/// The maximum number of ports of a node.
 pub(crate) const MAX_PORTS: usize = u16::MAX as usize - 1;
-/// The most ways from one attachment of a medium to another, over all media.
+/// The maximum number of steps from one attachment of a medium to another, over all media.
 const MAX_WAYS: u32 = 1 << 30;
-/// In a table of next hops: there is no way.
+/// The entry of a table of next hops without a route.
 pub(crate) const NO_ROUTE: u32 = u32::MAX;
 
-/// What is wrong with a network.
+/// An error in a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TopologyError {
-    /// Two nodes of one name.
+    /// Two nodes have the same name.
     DuplicateNode(String),
-    /// Two links, two media, or a link and a medium of one name.
+    /// Two links, two media, or a link and a medium have the same name.
     DuplicateCarrier(String),
-    /// A link or a medium that names a node that is not there.
+    /// A link or a medium names an unknown node.
     UnknownNode {
         /// The link or the medium.
         carrier: String,
-        /// The node's name.
+        /// The name of the node.
         node: String,
     },
-    /// A link from a node to itself, or a medium that a node is attached to twice.
+    /// A link connects a node to itself, or a node is attached to a medium twice.
     Loop(String),
-    /// A node without a link or a medium.
+    /// A node has neither a link nor a medium.
     Unconnected(String),
-    /// No way from one node to another.
+    /// There is no route from one node to another.
     NoRoute {
-        /// From here.
+        /// The first node.
         from: String,
-        /// To there.
+        /// The second node.
         to: String,
     },
-    /// More than [`MAX_NODES`] nodes.
+    /// There are more than [`MAX_NODES`] nodes.
     TooManyNodes,
-    /// More than [`MAX_LINKS`] links.
+    /// There are more than [`MAX_LINKS`] links.
     TooManyLinks,
-    /// More than [`MAX_MEDIA`] media, or media that are too large together.
+    /// There are more than [`MAX_MEDIA`] media, or they are too large together.
     TooManyMedia,
-    /// A medium with fewer than two attachments, or with more than [`MAX_ATTACHMENTS`].
+    /// A medium has fewer than two attachments, or more than [`MAX_ATTACHMENTS`].
     Attachments(String),
-    /// A node with more than 65,534 ports.
+    /// A node has more than 65,534 ports.
     TooManyPorts(String),
 }
 
@@ -85,7 +86,7 @@ impl fmt::Display for TopologyError {
 }
 impl std::error::Error for TopologyError {}
 
-/// One step of a route.
+/// A step of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hop {
     /// A direction of a link.
@@ -95,33 +96,33 @@ pub enum Hop {
         /// Whether it is the forward direction.
         forward: bool,
     },
-    /// From one attachment of a medium to another.
+    /// A step from one attachment of a medium to another.
     Medium {
         /// The medium, in the order of definition.
         medium: usize,
-        /// The attachment that sends.
+        /// The sending attachment.
         from: usize,
-        /// The attachment that receives.
+        /// The receiving attachment.
         to: usize,
     },
 }
 
-/// A medium as the graph knows it.
+/// A medium in the graph.
 #[derive(Debug, Clone)]
 struct Shared {
     attachments: Vec<NodeId>,
-    /// Whether all but the first, the station, reach the station alone.
+    /// Whether all attachments but the first, the station, only reach the station.
     star: bool,
     /// The number of its first hop.
     first: u32,
 }
 
-/// What a port leads to.
+/// The carrier at a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Carrier {
     /// The direction of a link that leads away from the node.
     Away(u32),
-    /// A medium, and which of its attachments the node is.
+    /// A medium, and the attachment of the node.
     Attached(u32, u16),
 }
 
@@ -131,7 +132,7 @@ pub struct Topology {
     nodes: Vec<String>,
     links: Vec<(String, NodeId, NodeId)>,
     media: Vec<Shared>,
-    /// For each node what its ports lead to. Those of links come before those of media.
+    /// The carriers at the ports of each node, links before media.
     ports: Vec<Vec<Carrier>>,
     node_names: BTreeMap<String, NodeId>,
     carrier_names: BTreeSet<String>,
@@ -141,7 +142,7 @@ impl Topology {
     /// Adds a node.
     ///
     /// # Errors
-    /// If the name is taken, or there are [`MAX_NODES`] already.
+    /// If the name is in use, or there are already [`MAX_NODES`].
     pub fn add_node(&mut self, name: &str) -> Result<NodeId, TopologyError> {
         if self.nodes.len() >= MAX_NODES {
             return Err(TopologyError::TooManyNodes);
@@ -155,13 +156,14 @@ impl Topology {
         self.node_names.insert(name.to_owned(), id);
         Ok(id)
     }
-    /// Adds a link, both directions of it. Two nodes may have several links between them. All links come before all media.
+    /// Adds both directions of a link. There may be several links between two nodes. All links precede all
+    /// media.
     ///
     /// # Errors
-    /// If the name is taken, an end is not there, both ends are one, or there are too many.
+    /// If the name is in use, an end is unknown, both ends are the same node, or there are too many links.
     ///
     /// # Panics
-    /// If there is a medium already.
+    /// If there already is a medium.
     pub fn add_link(&mut self, name: &str, from: &str, to: &str) -> Result<(), TopologyError> {
         assert!(self.media.is_empty(), "links come before media");
         if self.links.len() >= MAX_LINKS {
@@ -178,11 +180,11 @@ impl Topology {
         self.links.push((name.to_owned(), from, to));
         Ok(())
     }
-    /// Adds a medium with the nodes that are attached to it. `star`: the first is a station, and all others reach that one
-    /// alone; otherwise each reaches each.
+    /// Adds a medium with its attached nodes. In a `star` the first is a station, and all others only reach the
+    /// station; otherwise each reaches every other.
     ///
     /// # Errors
-    /// If the name is taken, a node is not there or attached twice, or there are too many.
+    /// If the name is in use, a node is unknown or attached twice, or there are too many.
     pub fn add_medium(&mut self, name: &str, attachments: &[&str], star: bool) -> Result<(), TopologyError> {
         let first = self.hops();
         let ways = u32::try_from(attachments.len().pow(2)).ok().and_then(|ways| ways.checked_add(first));
@@ -225,13 +227,13 @@ impl Topology {
         ports.push(carrier);
         Ok(())
     }
-    /// How many hops there are so far.
+    /// The number of hops so far.
     fn hops(&self) -> u32 {
         let links = 2 * self.links.len() as u32;
         self.media.last().map_or(links, |medium| medium.first + medium.attachments.len().pow(2) as u32)
     }
 
-    /// The node of this name.
+    /// The node with this name.
     pub fn node(&self, name: &str) -> Option<NodeId> {
         self.node_names.get(name).copied()
     }
@@ -239,38 +241,38 @@ impl Topology {
     pub fn nodes(&self) -> &[String] {
         &self.nodes
     }
-    /// The links: name and the ends of the forward direction.
+    /// The links: the name and the ends of the forward direction.
     pub fn links(&self) -> &[(String, NodeId, NodeId)] {
         &self.links
     }
 
-    /// The nodes that are attached to a medium, in the order of its attachments.
+    /// The nodes attached to a medium, in the order of its attachments.
     ///
     /// # Panics
     /// If there is no such medium.
     pub fn attachments(&self, medium: usize) -> &[NodeId] {
         &self.media[medium].attachments
     }
-    /// How many media there are.
+    /// The number of media.
     pub fn media(&self) -> usize {
         self.media.len()
     }
-    /// How many ports a node has.
+    /// The number of ports of a node.
     pub fn ports(&self, node: NodeId) -> usize {
         self.ports[node.0 as usize].len()
     }
 
-    /// Whether every node has a port.
+    /// Checks that every node has a port.
     ///
     /// # Errors
-    /// [`TopologyError::Unconnected`] with the first that has none.
+    /// [`TopologyError::Unconnected`] with the first node without one.
     pub fn check_connected(&self) -> Result<(), TopologyError> {
         match self.ports.iter().position(Vec::is_empty) {
             Some(node) => Err(TopologyError::Unconnected(self.nodes[node].clone())),
             None => Ok(()),
         }
     }
-    /// Whether there is a way from one node to another.
+    /// Checks that there is a route from one node to another.
     ///
     /// # Errors
     /// [`TopologyError::NoRoute`].
@@ -283,15 +285,15 @@ impl Topology {
             }
         }
     }
-    /// The hops that a packet takes, by their numbers.
+    /// The hops of a packet, by their numbers.
     pub fn route(&self, from: NodeId, to: NodeId) -> Option<Vec<usize>> {
         self.route_to(from, to, None)
     }
-    /// The same to the address of a port.
+    /// The hops of a packet to the address of a port.
     pub fn route_to_port(&self, from: NodeId, to: NodeId, port: Port) -> Option<Vec<usize>> {
         self.route_to(from, to, Some(port))
     }
-    /// The same where the packet leaves by a port.
+    /// The hops of a packet that leaves by a port.
     pub fn route_from_port(&self, from: NodeId, port: Port, to: NodeId) -> Option<Vec<usize>> {
         let ways = self.hops_by(from, port).into_iter().filter_map(|hop| {
             let rest = self.route(self.end_of(hop as usize), to)?;
@@ -313,7 +315,7 @@ impl Topology {
         }
         Some(path)
     }
-    /// What the hop of this number is.
+    /// The hop with this number.
     ///
     /// # Panics
     /// If there is no such hop.
@@ -326,7 +328,7 @@ impl Topology {
         let (within, count) = (number - shared.first as usize, shared.attachments.len());
         Hop::Medium { medium, from: within / count, to: within % count }
     }
-    /// The node that a hop leads to.
+    /// The node at the end of a hop.
     ///
     /// # Panics
     /// If there is no such hop.
@@ -337,7 +339,7 @@ impl Topology {
             Hop::Medium { medium, to, .. } => self.media[medium].attachments[to],
         }
     }
-    /// For each direction of a link the port at which its packets arrive, and for each medium those of its attachments.
+    /// The arrival ports: of each direction of a link, and of the attachments of each medium.
     pub(crate) fn arrival_ports(&self) -> (Vec<Port>, Vec<Vec<Port>>) {
         let mut links = vec![Port(0); 2 * self.links.len()];
         let mut media: Vec<Vec<Port>> =
@@ -353,8 +355,8 @@ impl Topology {
         }
         (links, media)
     }
-    /// The port of a node that leads to a carrier, by its place in the order of definition: media behind all links. `None`:
-    /// the node is not attached to it.
+    /// The port of a node that leads to a carrier, by its place in the order of definition: media follow all
+    /// links. `None` if the node is not attached to it.
     pub fn port_to(&self, node: NodeId, carrier: usize) -> Option<Port> {
         let leads_there = |known: &Carrier| match known {
             Carrier::Away(hop) => *hop as usize / 2 == carrier,
@@ -387,14 +389,15 @@ impl Topology {
         Some(Port(at as u16))
     }
 
-    /// For each node the hop by which it reaches `to` in the fewest hops; among equals the one of the lowest number: the
-    /// carrier that was defined first, links before media, forward before backward. With a port, packets arrive by that.
+    /// For each node the next hop on the route to `to` with the fewest hops; among equal routes the one with
+    /// the lowest number: the carrier that was defined first, links before media, forward before backward. With
+    /// a port, packets arrive by that port.
     pub(crate) fn routes_to(&self, to: NodeId, port: Option<Port>) -> Vec<u32> {
         let mut distance = vec![u32::MAX; self.nodes.len()];
         distance[to.0 as usize] = 0;
         let mut queue = VecDeque::from([to]);
         let mut next = vec![NO_ROUTE; self.nodes.len()];
-        // From its nearest attachments a medium reaches all others; farther ones add nothing.
+        // A medium reaches all others from its nearest attachments; farther ones add nothing.
         let mut nearest = vec![u32::MAX; self.media.len()];
         while let Some(node) = queue.pop_front() {
             let here = distance[node.0 as usize];
@@ -426,13 +429,13 @@ impl Topology {
         next
     }
 
-    /// The hops that arrive by what a port leads to, and where they start.
+    /// Calls `each` with the hops that arrive by a carrier, and their first nodes.
     fn each_hop_to(&self, carrier: Carrier, mut each: impl FnMut(u32, NodeId)) {
         match carrier {
             Carrier::Away(away) => each(away ^ 1, self.end_of(away as usize)),
             Carrier::Attached(medium, to) => {
                 let shared = &self.media[medium as usize];
-                // A terminal of a star hears the station alone.
+                // A terminal of a star only receives from the station.
                 let heard = if shared.star && to > 0 { 1 } else { shared.attachments.len() };
                 for (from, node) in shared.attachments.iter().enumerate().take(heard) {
                     if let Some(hop) = shared.hop(from, usize::from(to)) {
@@ -445,7 +448,7 @@ impl Topology {
 }
 
 impl Shared {
-    /// The number of the hop from one attachment to another, if the one reaches the other.
+    /// The number of the hop from one attachment to another, if the other is reachable.
     fn hop(&self, from: usize, to: usize) -> Option<u32> {
         let reaches = from != to && (!self.star || from == 0 || to == 0);
         reaches.then(|| self.first + (from * self.attachments.len() + to) as u32)

@@ -1,12 +1,12 @@
-//! Nodes, carriers and the clock together: the loop that everything runs in.
+//! The world: nodes, carriers and the clock, and the loop that runs them.
 //!
-//! The order of what happens at one instant is part of the contract:
-//! * Timers go off in this order: nodes in the order of definition, then the directions of links, forward before backward, in
-//!   the order of definition, then media. A timer that is set to this instant, or to the past, while it lasts goes off within
-//!   it, in this order among those that are still due.
-//! * What a node or a carrier hands over is taken by the next one before any other timer goes off, first in, first out.
-//!   Packets that reach the end of a carrier at one instant are handed over one by one: what a host sends in reply to the
-//!   first is on its way before it sees the second.
+//! The order of events at one instant is part of the contract:
+//! * Timers expire in this order: nodes in the order of definition, then the directions of links (forward
+//!   before backward) in the order of definition, then media. A timer that is set during an instant to that
+//!   instant, or to the past, expires within it, in this order among those that are still due.
+//! * A packet that a node or a carrier hands over is taken by the next one before any other timer expires,
+//!   first in, first out. Packets that reach the end of a carrier at one instant are handed over one by one: a
+//!   host's reply to the first is sent before the host sees the second.
 //! * Within one direction of a link, deliveries at one instant are in the order of transmission.
 
 mod forward;
@@ -24,37 +24,36 @@ use forward::Ways;
 use std::fmt;
 use units::{Time, Timers};
 
-/// The most timers that go off and packets that arrive at one instant: a run in which time no longer passes ends with an
-/// error.
+/// The maximum number of expired timers and arrived packets at one instant. A run in which time does not pass
+/// ends with an error.
 pub const MAX_AT_ONE_INSTANT: u64 = 10_000_000;
 
-/// Why [`World::run`] came back.
+/// Why [`World::run`] returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// All has happened up to and at the given time, and the clock stands there.
+    /// Everything up to and at the given time has happened, and the clock is there.
     Reached,
-    /// All has happened that ever will. The clock stands at the given time, or where it was if that is
-    /// [`Time::NEVER`].
+    /// Nothing more will happen. The clock is at the given time, or unchanged if that is [`Time::NEVER`].
     Idle,
-    /// So many timers went off as were asked for.
+    /// The requested number of timers has expired.
     Budget,
     /// The caller's condition holds.
     Stopped,
 }
 
-/// Why a run cannot go on.
+/// Why a run cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunError {
-    /// A carrier holds more packets than memory is set aside for.
+    /// A carrier holds more packets than its memory allows.
     Overflow {
         /// The name of the direction of a link, or of the attachment of a medium.
         link: String,
-        /// What was too much.
+        /// What exceeded its limit.
         what: Overflow,
         /// When.
         at: Time,
     },
-    /// Time does not pass any more: more than [`MAX_AT_ONE_INSTANT`] timers went off and packets arrived at one instant.
+    /// Time does not pass: more than [`MAX_AT_ONE_INSTANT`] timers expired and packets arrived at one instant.
     Stuck {
         /// The instant.
         at: Time,
@@ -79,9 +78,9 @@ impl fmt::Display for RunError {
 }
 impl std::error::Error for RunError {}
 
-/// What is at a node.
+/// The kind of a node.
 pub enum Place<H> {
-    /// Nothing that packets are for: they pass.
+    /// A router: packets pass, and none is addressed to it.
     Router,
     /// A host.
     Host(H),
@@ -113,7 +112,7 @@ impl<H> From<Option<H>> for Place<H> {
     }
 }
 
-/// What moves packets between nodes.
+/// The carriers, which move packets between nodes.
 #[derive(Default)]
 pub struct Carriers {
     /// The directions of the links: that of link `n` forward at `2 n`, backward at `2 n + 1`.
@@ -125,22 +124,22 @@ pub struct Carriers {
 /// A network with hosts of the type `H` at some of its nodes.
 pub struct World<H> {
     now: Time,
-    /// Timers that went off and packets that arrived, so far.
+    /// The number of expired timers and arrived packets so far.
     events: u64,
-    /// How many of them were before `now`.
+    /// The number of these before `now`.
     earlier_events: u64,
     nodes: Vec<Place<H>>,
-    /// Which nodes take what passes by.
+    /// Whether each node takes packets in transit.
     transit: Vec<bool>,
-    /// How far ahead nodes want to know what arrives.
+    /// The number of packets that each node foresees.
     foresight: Vec<usize>,
     links: Vec<Link>,
-    /// For each direction of a link the node and the port that it leads to.
+    /// The node and the port at the end of each direction of a link.
     ends: Vec<(NodeId, Port)>,
     media: Vec<Box<dyn Medium>>,
-    /// For each medium the node and the port of each attachment.
+    /// The node and the port of each attachment of each medium.
     attached: Vec<Vec<(NodeId, Port)>>,
-    /// For each host and each middlebox the next hop by node; empty for routers, which no packet is for.
+    /// The next hops by node, for each host and each middlebox; empty for routers, which are no destination.
     routes: Vec<Vec<u32>>,
     ways: Ways,
     topology: Topology,
@@ -148,7 +147,7 @@ pub struct World<H> {
     exits: Exits,
     unroutable: u64,
     dropped_at_ports: u64,
-    /// What is dropped between carriers and nodes.
+    /// Packets dropped between carriers and nodes.
     drops: Drops,
 }
 
@@ -159,10 +158,11 @@ impl<H> fmt::Debug for World<H> {
 }
 
 impl<H: Node> World<H> {
-    /// A world at time zero: a place for each node of the topology, two directions for each link, and the media.
+    /// Creates a world at time zero: a place for each node of the topology, two directions for each link, and
+    /// the media.
     ///
     /// # Panics
-    /// If there are not that many.
+    /// If the numbers differ from those of the topology.
     pub fn new(topology: &Topology, carriers: Carriers, places: Vec<Place<H>>) -> World<H> {
         let Carriers { links, media } = carriers;
         assert_eq!(links.len(), 2 * topology.links().len(), "two directions for each link");
@@ -210,23 +210,22 @@ impl<H: Node> World<H> {
         world
     }
 
-    /// Now.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.now
     }
-    /// When the next timer goes off; `None`: nothing will happen any more unless somebody acts from outside.
+    /// The time of the next timer; `None` if nothing more happens without a call from outside.
     pub fn next_at(&self) -> Option<Time> {
         self.timers.at()
     }
-    /// The host at a node, to look at.
+    /// The host at a node.
     pub fn host(&self, node: NodeId) -> Option<&H> {
         match self.nodes.get(node.0 as usize)? {
             Place::Host(host) => Some(host),
             _ => None,
         }
     }
-    /// The host at a node, to take something out of it. It must not send, nor change when it wants to be woken: for
-    /// that there is [`World::act`].
+    /// The host at a node, to take values out of it. It must not send or change its timer: see [`World::act`].
     pub fn host_mut(&mut self, node: NodeId) -> Option<&mut H> {
         match self.nodes.get_mut(node.0 as usize)? {
             Place::Host(host) => Some(host),
@@ -240,7 +239,7 @@ impl<H: Node> World<H> {
             _ => None,
         })
     }
-    /// The hosts in the order of their nodes, to take something out of them. See [`World::host_mut`].
+    /// The hosts in the order of their nodes, to take values out of them. See [`World::host_mut`].
     pub fn hosts_mut(&mut self) -> impl Iterator<Item = &mut H> {
         self.nodes.iter_mut().filter_map(|place| match place {
             Place::Host(host) => Some(host),
@@ -277,16 +276,17 @@ impl<H: Node> World<H> {
     pub fn media_mut(&mut self) -> &mut [Box<dyn Medium>] {
         &mut self.media
     }
-    /// Packets for addresses that nobody has, or that no way leads to.
+    /// Packets to unknown addresses or without a route.
     pub fn unroutable(&self) -> u64 {
         self.unroutable
     }
-    /// Packets that were dropped because they would have left, or had arrived, by a port that was down.
+    /// Packets dropped because they would have left or arrived by a port that was down.
     pub fn dropped_at_ports(&self) -> u64 {
         self.dropped_at_ports
     }
 
-    /// Packets of a flow that were dropped or lost anywhere in the network. Flows from 65,536 on are not counted one by one.
+    /// Packets of a flow that were dropped or lost anywhere in the network. Flows from 65,536 on are not
+    /// counted individually.
     pub fn drops_of(&self, flow: u32) -> u64 {
         let links = self.links.iter().map(|link| link.drops_of(flow));
         let media = self.media.iter().map(|medium| medium.drops_of(flow));
@@ -294,8 +294,8 @@ impl<H: Node> World<H> {
         self.drops.of(flow) + links.chain(media).chain(boxes).sum::<u64>()
     }
 
-    /// Acts on a host from outside, now: what it sends then is on its way, and its timer is asked. `None`: there is no
-    /// host at this node.
+    /// Acts on a host from outside at the current time: its packets are sent, and its timer is updated. Returns
+    /// `None` if there is no host at this node.
     pub fn act<R>(&mut self, node: NodeId, action: impl FnOnce(&mut H, Time, &mut Exits) -> R) -> Option<R> {
         let index = node.0 as usize;
         let Place::Host(host) = self.nodes.get_mut(index)? else { return None };
@@ -305,7 +305,7 @@ impl<H: Node> World<H> {
         Some(result)
     }
 
-    /// Has the middlebox at a node lose its memory, now; nothing happens if there is none.
+    /// Makes the middlebox at a node lose its memory. Without a middlebox there, nothing happens.
     pub fn forget(&mut self, node: NodeId) {
         let index = node.0 as usize;
         if let Some(Place::Middlebox(middlebox)) = self.nodes.get_mut(index) {
@@ -314,8 +314,8 @@ impl<H: Node> World<H> {
         }
     }
 
-    /// Brings the counters and logs of all carriers up to now. [`World::run`] does so itself when it gives `Reached` or
-    /// `Idle`.
+    /// Brings the counters and logs of all carriers up to the current time. [`World::run`] does that itself
+    /// when it returns `Reached` or `Idle`.
     pub fn catch_up(&mut self) {
         for link in &mut self.links {
             link.catch_up(self.now, &mut self.exits);
@@ -325,16 +325,16 @@ impl<H: Node> World<H> {
         }
     }
 
-    /// Lets things happen up to and at `end`, or until `budget` timers went off and packets arrived. A run in pieces is
-    /// the same run.
+    /// Runs up to and at `end`, or until `budget` timers have expired and packets have arrived. A run in pieces
+    /// is the same run.
     ///
     /// # Errors
-    /// If the run cannot go on: an unlimited queue that grows over all bounds, or time that does not pass.
+    /// If the run cannot continue: an unlimited queue grows beyond all bounds, or time does not pass.
     pub fn run(&mut self, end: Time, budget: u64) -> Result<Step, RunError> {
         self.run_until(end, budget, |_| false)
     }
 
-    /// The same, until a condition holds: it is asked after each timer.
+    /// The same until a condition holds, which is tested after each timer.
     ///
     /// # Errors
     /// As [`World::run`].
@@ -367,7 +367,7 @@ impl<H: Node> World<H> {
         Ok(Step::Budget)
     }
 
-    /// Moves the clock. Time never goes back: a timer that was set to the past is due at once.
+    /// Advances the clock. Time never goes back: a timer in the past is due at once.
     #[inline]
     fn move_to(&mut self, at: Time) {
         if at > self.now {
@@ -410,7 +410,7 @@ impl<H: Node> World<H> {
         let Some((node, port)) = self.ends.get(direction).copied() else {
             return self.wake_medium(direction - self.ends.len());
         };
-        // One packet after the other: each is where it goes before the next one leaves the link.
+        // One packet at a time: each reaches its place before the next one leaves the link.
         while self.links[direction].is_due(now) {
             self.events += 1;
             if let Some(packet) = self.links[direction].deliver(now, &mut self.exits) {
@@ -438,7 +438,8 @@ impl<H: Node> World<H> {
         self.timers.set(self.nodes.len() + self.links.len() + medium, at);
     }
 
-    /// Tells a host what will arrive from a link, and asks for the packet that it will be told of next time.
+    /// Announces a packet that will arrive from a link to its host, and prefetches the packet that is announced
+    /// next.
     fn foresee(&self, direction: usize, node: NodeId) {
         let (node, link) = (node.0 as usize, &self.links[direction]);
         let Some(listener) = self.nodes[node].node() else { return };

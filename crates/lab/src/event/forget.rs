@@ -1,7 +1,7 @@
 //! A node forgets its state.
 
-use super::{Cast, Kind, Misfit, Stage};
-use units::parameter::{Arguments, Default, Kind as Of, Parameter, Row};
+use super::{Context, Kind, Targets};
+use units::parameter::{Arguments, Default, Kind as Of, OptionError, Parameter, Row};
 
 pub(crate) const ROW: Row<Kind> = Row {
     name: "forget",
@@ -15,8 +15,8 @@ pub(crate) const ROW: Row<Kind> = Row {
     build: Kind { check, moves: |_, _| None, act },
 };
 
-fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {
-    let (_, node) = cast.node(arguments)?;
+fn check(arguments: &Arguments, targets: &Targets) -> Result<(), OptionError> {
+    let (_, node) = targets.node(arguments)?;
     if node.remembers {
         return Ok(());
     }
@@ -37,8 +37,8 @@ fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {
     ))
 }
 
-fn act(arguments: &Arguments, stage: &mut Stage<'_>) -> Result<(), String> {
-    let (node, _) = stage.cast.node(arguments).map_err(|(_, problem)| problem)?;
-    stage.world.forget(node);
+fn act(arguments: &Arguments, context: &mut Context<'_>) -> Result<(), String> {
+    let (node, _) = context.targets.node(arguments).map_err(|(_, problem)| problem)?;
+    context.world.forget(node);
     Ok(())
 }

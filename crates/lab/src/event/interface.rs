@@ -1,8 +1,8 @@
 //! An interface of a node goes down or up.
 
-use super::{Cast, Kind, Misfit, Stage};
+use super::{Context, Kind, Targets};
 use network::{NodeId, Port};
-use units::parameter::{Arguments, Default, Kind as Of, Parameter, Row};
+use units::parameter::{Arguments, Default, Kind as Of, OptionError, Parameter, Row};
 
 const PARAMETERS: &[Parameter] = &[
     Parameter { name: "node", kind: Of::Text, default: Default::Required, about: "node of the interface" },
@@ -18,27 +18,27 @@ pub(crate) const DOWN: Row<Kind> = Row {
     name: "interface-down",
     about: "what would leave a node by an interface, and what arrives there, is dropped from now on",
     parameters: PARAMETERS,
-    build: Kind { check, moves: |_, _| None, act: |arguments, stage| set(arguments, stage, false) },
+    build: Kind { check, moves: |_, _| None, act: |arguments, context| set(arguments, context, false) },
 };
 
 pub(crate) const UP: Row<Kind> = Row {
     name: "interface-up",
     about: "an interface that was down works again",
     parameters: PARAMETERS,
-    build: Kind { check, moves: |_, _| None, act: |arguments, stage| set(arguments, stage, true) },
+    build: Kind { check, moves: |_, _| None, act: |arguments, context| set(arguments, context, true) },
 };
 
-fn interface(arguments: &Arguments, cast: &Cast) -> Result<(NodeId, Port), Misfit> {
-    let (node, _) = cast.node(arguments)?;
-    Ok((node, cast.port(node, arguments)?))
+fn interface(arguments: &Arguments, targets: &Targets) -> Result<(NodeId, Port), OptionError> {
+    let (node, _) = targets.node(arguments)?;
+    Ok((node, targets.port(node, arguments)?))
 }
 
-fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {
-    interface(arguments, cast).map(drop)
+fn check(arguments: &Arguments, targets: &Targets) -> Result<(), OptionError> {
+    interface(arguments, targets).map(drop)
 }
 
-fn set(arguments: &Arguments, stage: &mut Stage<'_>, up: bool) -> Result<(), String> {
-    let (node, port) = interface(arguments, stage.cast).map_err(|(_, problem)| problem)?;
-    stage.world.set_port(node, port, up);
+fn set(arguments: &Arguments, context: &mut Context<'_>, up: bool) -> Result<(), String> {
+    let (node, port) = interface(arguments, context.targets).map_err(|(_, problem)| problem)?;
+    context.world.set_port(node, port, up);
     Ok(())
 }

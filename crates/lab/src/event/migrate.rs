@@ -1,9 +1,9 @@
 //! A client migrates to another of its interfaces (RFC 9000 section 9).
 
-use super::{Cast, CastFlow, Kind, Misfit, Stage};
+use super::{Context, Kind, TargetFlow, Targets};
 use network::{MAX_ADDRESSED_PORTS, NodeId, Port};
 use quic::Migration;
-use units::parameter::{Arguments, Default, Kind as Of, Parameter, Row};
+use units::parameter::{Arguments, Default, Kind as Of, OptionError, Parameter, Row};
 
 pub(crate) const ROW: Row<Kind> = Row {
     name: "migrate",
@@ -27,17 +27,17 @@ pub(crate) const ROW: Row<Kind> = Row {
     build: Kind { check, moves, act },
 };
 
-fn flow<'c>(arguments: &Arguments, cast: &'c Cast) -> Result<(usize, &'c CastFlow), Misfit> {
-    let (index, flow) = cast.flow(arguments)?;
+fn flow<'c>(arguments: &Arguments, targets: &'c Targets) -> Result<(usize, &'c TargetFlow), OptionError> {
+    let (index, flow) = targets.flow(arguments)?;
     match flow.stays {
         None => Ok((index, flow)),
         Some(why) => Err(("flow", format!("{:?} {why}", flow.name))),
     }
 }
 
-fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {
-    let (_, flow) = flow(arguments, cast)?;
-    let port = cast.port(NodeId(flow.client as u32), arguments)?;
+fn check(arguments: &Arguments, targets: &Targets) -> Result<(), OptionError> {
+    let (_, flow) = flow(arguments, targets)?;
+    let port = targets.port(NodeId(flow.client as u32), arguments)?;
     if port.0 < MAX_ADDRESSED_PORTS {
         return Ok(());
     }
@@ -45,17 +45,17 @@ fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {
     Err(("interface", problem))
 }
 
-fn moves(arguments: &Arguments, cast: &Cast) -> Option<(usize, Port)> {
-    let (index, flow) = flow(arguments, cast).ok()?;
-    Some((index, cast.port(NodeId(flow.client as u32), arguments).ok()?))
+fn moves(arguments: &Arguments, targets: &Targets) -> Option<(usize, Port)> {
+    let (index, flow) = flow(arguments, targets).ok()?;
+    Some((index, targets.port(NodeId(flow.client as u32), arguments).ok()?))
 }
 
-fn act(arguments: &Arguments, stage: &mut Stage<'_>) -> Result<(), String> {
-    let (index, flow) = flow(arguments, stage.cast).map_err(|(_, problem)| problem)?;
+fn act(arguments: &Arguments, context: &mut Context<'_>) -> Result<(), String> {
+    let (index, flow) = flow(arguments, context.targets).map_err(|(_, problem)| problem)?;
     let node = NodeId(flow.client as u32);
-    let port = stage.cast.port(node, arguments).map_err(|(_, problem)| problem)?;
+    let port = context.targets.port(node, arguments).map_err(|(_, problem)| problem)?;
     let word = arguments.text("how");
     let how = Migration::ALL.iter().find(|(name, _)| *name == word).map_or(Migration::Probe, |(_, how)| *how);
-    let moved = stage.world.migrate(node, index, port, how);
+    let moved = context.world.migrate(node, index, port, how);
     moved.map_err(|error| format!("flow {:?} cannot migrate: {error}", flow.name))
 }

@@ -2,21 +2,18 @@
 //!
 //! An event acts after everything else at its time. Events at the same time act in the order of the scenario.
 
-mod cast;
 mod forget;
 mod interface;
 mod migrate;
+mod targets;
 
-pub(crate) use cast::{Cast, CastFlow, CastNode};
+pub(crate) use targets::{TargetFlow, TargetNode, Targets};
 
 use crate::error::RunError;
 use network::{NodeId, Port};
 use quic::{MigrateError, Migration};
-use units::parameter::{Arguments, Component, Room, Row};
+use units::parameter::{Arguments, Component, OptionError, Room, Row};
 use units::{Duration, Time};
-
-/// An invalid option and a description.
-pub(crate) type Misfit = (&'static str, String);
 
 /// An event at a given time.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,21 +28,21 @@ pub struct Event {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kind {
     /// Checks that its nodes, interfaces and flows exist and support it.
-    pub check: fn(&Arguments, &Cast) -> Result<(), Misfit>,
+    pub check: fn(&Arguments, &Targets) -> Result<(), OptionError>,
     /// The flow that it moves to a port of its client's node, if it moves one.
-    pub moves: fn(&Arguments, &Cast) -> Option<(usize, Port)>,
+    pub moves: fn(&Arguments, &Targets) -> Option<(usize, Port)>,
     /// Executes it.
-    pub act: fn(&Arguments, &mut Stage<'_>) -> Result<(), String>,
+    pub act: fn(&Arguments, &mut Context<'_>) -> Result<(), String>,
 }
 
 /// The objects of an event.
-pub(crate) struct Stage<'w> {
-    pub world: &'w mut dyn Acts,
-    pub cast: &'w Cast,
+pub(crate) struct Context<'w> {
+    pub world: &'w mut dyn Actions,
+    pub targets: &'w Targets,
 }
 
 /// The actions of events on a world.
-pub(crate) trait Acts {
+pub(crate) trait Actions {
     /// Sets a port up or down.
     fn set_port(&mut self, node: NodeId, port: Port, up: bool);
     /// Makes the client of a flow, at this node, send from the address of a port.
@@ -70,32 +67,32 @@ fn kind(event: &Event) -> Option<&'static Kind> {
 }
 
 /// Checks that an event is possible in a scenario.
-pub(crate) fn check(event: &Event, cast: &Cast) -> Result<(), Misfit> {
-    kind(event).map_or(Ok(()), |kind| (kind.check)(&event.kind.arguments, cast))
+pub(crate) fn check(event: &Event, targets: &Targets) -> Result<(), OptionError> {
+    kind(event).map_or(Ok(()), |kind| (kind.check)(&event.kind.arguments, targets))
 }
 
 /// The ports to which events move a flow.
-pub(crate) fn ports_of(events: &[Event], cast: &Cast, flow: usize) -> Vec<Port> {
-    let moved = events.iter().filter_map(|event| (kind(event)?.moves)(&event.kind.arguments, cast));
+pub(crate) fn ports_of(events: &[Event], targets: &Targets, flow: usize) -> Vec<Port> {
+    let moved = events.iter().filter_map(|event| (kind(event)?.moves)(&event.kind.arguments, targets));
     moved.filter(|(moved, _)| *moved == flow).map(|(_, port)| port).collect()
 }
 
 /// The future events of a run.
 pub(crate) struct Agenda {
-    cast: Cast,
+    targets: Targets,
     /// The events with their numbers in the scenario, in reverse order of time.
     left: Vec<(usize, Event)>,
 }
 
 impl Agenda {
-    /// Creates an agenda. `cast` is called only if there are events.
-    pub(crate) fn new(events: &[Event], cast: impl FnOnce() -> Cast) -> Agenda {
+    /// Creates an agenda. `targets` is called only if there are events.
+    pub(crate) fn new(events: &[Event], targets: impl FnOnce() -> Targets) -> Agenda {
         let mut left: Vec<(usize, Event)> = events.iter().cloned().enumerate().collect();
         // The sort is stable, so that events at the same time stay in order.
         left.sort_by_key(|(_, event)| event.at);
         left.reverse();
-        let cast = if left.is_empty() { Cast::default() } else { cast() };
-        Agenda { cast, left }
+        let targets = if left.is_empty() { Targets::default() } else { targets() };
+        Agenda { targets, left }
     }
 
     /// The time of the next event.
@@ -104,16 +101,44 @@ impl Agenda {
     }
 
     /// Executes all events that are due.
-    pub(crate) fn act(&mut self, now: Time, world: &mut dyn Acts) -> Result<(), RunError> {
+    pub(crate) fn act(&mut self, now: Time, world: &mut dyn Actions) -> Result<(), RunError> {
         while self.next_at() <= now {
             let Some((number, event)) = self.left.pop() else { break };
             let Some(kind) = kind(&event) else { continue };
-            let mut stage = Stage { world, cast: &self.cast };
-            (kind.act)(&event.kind.arguments, &mut stage).map_err(|problem| RunError::Component {
+            let mut context = Context { world, targets: &self.targets };
+            (kind.act)(&event.kind.arguments, &mut context).map_err(|problem| RunError::Component {
                 place: format!("event {number} ({} at {})", event.kind.name, event.at),
                 problem,
             })?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::parameter::{Kind, Value};
+
+    /// A value for each option of a row, with names that no scenario has.
+    fn sample(row: &Row<super::Kind>) -> Arguments {
+        let value = |kind: Kind| match kind {
+            Kind::Choice(words) => Value::Text(words[0].to_owned()),
+            Kind::Text => Value::Text("nowhere".to_owned()),
+            kind => panic!("no sample of {kind:?}"),
+        };
+        Arguments(row.parameters.iter().map(|option| (option.name, value(option.kind))).collect())
+    }
+
+    #[test]
+    fn every_event_names_the_option_with_an_unknown_target() {
+        for row in EVENTS {
+            let arguments = sample(row);
+            let event = Event { at: Duration::ZERO, kind: Component { room: ROOM, name: row.name, arguments } };
+            let (option, problem) = check(&event, &Targets::default()).unwrap_err();
+            assert!(row.parameters.iter().any(|known| known.name == option), "{}: {option}", row.name);
+            assert!(problem.contains("\"nowhere\""), "{}: {problem}", row.name);
+            assert_eq!(ports_of(&[event], &Targets::default(), 0), [], "{}", row.name);
+        }
     }
 }

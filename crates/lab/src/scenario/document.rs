@@ -77,7 +77,7 @@ fn read_events(
     sections: &[Section<'_>],
     scenario: &Scenario,
 ) -> Result<Vec<Event>, ScenarioError> {
-    let (mut events, cast) = (Vec::new(), scenario.cast());
+    let (mut events, targets) = (Vec::new(), scenario.event_targets());
     for section in sections {
         let values = reader.arguments(EVENT, section)?;
         let row = reader.row_of(crate::event::ROOM, section, "type")?;
@@ -89,7 +89,7 @@ fn read_events(
         }
         let arguments = reader.arguments(row.parameters, section)?;
         let event = Event { at, kind: Component { room: crate::event::ROOM, name: row.name, arguments } };
-        crate::event::check(&event, &cast)
+        crate::event::check(&event, &targets)
             .map_err(|(option, problem)| reader.error_at(section, option, problem))?;
         events.push(event);
     }

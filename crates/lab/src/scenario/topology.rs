@@ -1,7 +1,7 @@
 //! The graph of a scenario, and the options along its routes.
 
 use super::model::{Flow, HostStack, Link, Medium, Node, Protocol, Scenario};
-use crate::event::{Cast, CastFlow, CastNode};
+use crate::event::{TargetFlow, TargetNode, Targets};
 use network::middlebox::{self, Middlebox, MiddleboxOptions};
 use network::{BuildError, Hop, NodeId, Topology};
 use random::Stream;
@@ -46,10 +46,10 @@ impl Scenario {
     }
 
     /// The nodes, interfaces and flows that events name.
-    pub(crate) fn cast(&self) -> Cast {
+    pub(crate) fn event_targets(&self) -> Targets {
         let node = |(index, node): (usize, &Node)| {
             let kind = node.kind.component();
-            CastNode {
+            TargetNode {
                 name: node.name.clone(),
                 kind: kind.name,
                 remembers: network::middlebox::remembers(kind.name)
@@ -60,7 +60,7 @@ impl Scenario {
                 interfaces: carriers_of(index, &self.links, &self.media),
             }
         };
-        let flow = |flow: &Flow| CastFlow {
+        let flow = |flow: &Flow| TargetFlow {
             name: flow.name.clone(),
             client: flow.client,
             stays: match flow.protocol {
@@ -71,7 +71,7 @@ impl Scenario {
                 Protocol::Quic => None,
             },
         };
-        Cast {
+        Targets {
             nodes: self.nodes.iter().enumerate().map(node).collect(),
             flows: self.unfolded().flows.iter().map(flow).collect(),
         }

@@ -1,7 +1,7 @@
-//! A queue with its books: what came to it, what became of it, how long it waited.
+//! A queue with counters for its packets and their delays.
 //!
-//! Every carrier is made of these: a direction of a link has one, a medium has one for each attachment. A packet comes by
-//! [`Buffer::admit`], waits or passes, and leaves by [`Buffer::dequeue`]; the carrier tells what became of it then.
+//! A direction of a link has one, and a medium has one for each attachment. A packet arrives by
+//! [`Buffer::admit`], waits or passes, and leaves by [`Buffer::dequeue`]; the carrier then reports its fate.
 
 mod stats;
 
@@ -20,10 +20,10 @@ use trace::{Event, Interest, Log};
 use units::Time;
 use units::parameter::Arguments;
 
-/// The most packets that may be in flight on a carrier: 120 ms of 100 Gbit/s in packets of 1500 bytes.
+/// The maximum number of packets in flight on a carrier: 120 ms of 100 Gbit/s in packets of 1500 bytes.
 pub(crate) const MAX_IN_FLIGHT: usize = 1 << 20;
 
-/// What a buffer is made from, beside its options.
+/// The inputs for building a buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BufferOptions<'a> {
     /// The options `queue` and `mtu`.
@@ -36,12 +36,12 @@ pub(crate) struct BufferOptions<'a> {
     pub interest: Interest,
 }
 
-/// What a carrier had no room for.
+/// The memory of a carrier that has overflowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
-    /// More than [`queue::MAX_PACKETS`] packets waiting.
+    /// More than [`queue::MAX_PACKETS`] packets are waiting.
     Queue,
-    /// More than a million packets in flight.
+    /// More than a million packets are in flight.
     Line,
 }
 
@@ -54,28 +54,28 @@ impl fmt::Display for Overflow {
     }
 }
 
-/// A queue with its books.
+/// A queue with its counters.
 pub(crate) struct Buffer {
     name: String,
     queue: Waiting,
-    /// What waits, as the queue said after the last call.
+    /// The waiting packets after the last call of the queue.
     waiting: Count,
     mtu: u32,
-    /// Lost packets until the end of their transmission: when, bytes on the wire, and flow.
+    /// Lost packets until the end of their transmission: the time, the bytes on the wire, and the flow.
     losing: VecDeque<(Time, u32, u32)>,
     /// Packets dropped or lost, by flow.
     drops: Drops,
-    /// What the queue reports; empty between calls.
+    /// The report of the queue; empty between calls.
     report: Report,
     pub(crate) stats: CarrierStats,
-    /// Kept if somebody wants to know.
+    /// The delays, if they are counted.
     delays: Option<Box<QueueDelays>>,
     overflow: Option<Overflow>,
     log: Log,
 }
 
 impl Buffer {
-    /// An empty one. The stream is for queues that draw.
+    /// An empty buffer. The stream is for queues that draw.
     pub(crate) fn new(options: &BufferOptions<'_>, stream: Stream) -> Result<Buffer, BuildError> {
         let queue = options.arguments.component("queue");
         Ok(Buffer {
@@ -96,21 +96,21 @@ impl Buffer {
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
-    /// What waits.
+    /// The waiting packets.
     #[inline]
     pub(crate) fn waiting(&self) -> Count {
         self.waiting
     }
-    /// Whether anything waits.
+    /// Whether packets are waiting.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting.packets > 0
     }
-    /// How long packets waited before their transmission, if that is counted.
+    /// The delays before transmission, if they are counted.
     pub(crate) fn delays(&self) -> Option<&QueueDelays> {
         self.delays.as_deref()
     }
-    /// Packets of a flow that were dropped or lost here. Flows from 65,536 on are not counted one by one.
+    /// Packets of a flow that were dropped or lost here. Flows from 65,536 on are not counted individually.
     pub(crate) fn drops_of(&self, flow: u32) -> u64 {
         self.drops.of(flow)
     }
@@ -120,14 +120,15 @@ impl Buffer {
     pub(crate) fn log(&mut self) -> &mut Log {
         &mut self.log
     }
-    /// What is in it beside `in_flight`: what waits, and what is lost at the end of a transmission that is going on.
+    /// The packets in the carrier, `in_flight` included: waiting ones, and those that will be lost at the end
+    /// of their transmission.
     pub(crate) fn inside(&self, in_flight: Count) -> Count {
         let mut inside = self.waiting + in_flight;
         self.losing.iter().for_each(|(_, size, _)| inside.add(*size));
         inside
     }
 
-    /// A packet comes from a node; one that is larger than the MTU ends here.
+    /// Counts a packet from a node; drops it if it is larger than the MTU.
     #[inline]
     pub(crate) fn admit(
         &mut self,
@@ -145,21 +146,23 @@ impl Buffer {
         }
         Some(packet)
     }
-    /// Takes a packet while the carrier is busy.
+    /// Enqueues a packet while the carrier is busy.
     #[inline]
     pub(crate) fn enqueue(&mut self, now: Time, packet: Box<Packet>, exits: &mut Exits) {
         self.queue.enqueue(now, packet, &mut self.report);
         self.read_queue(now, exits);
         self.stats.queue_max.raise_to(self.waiting);
     }
-    /// Lets a packet through while nothing waits and the carrier is free; the queue may drop it all the same.
+    /// Passes a packet through the queue while nothing waits and the carrier is free; the queue may still drop
+    /// it.
     #[inline]
     pub(crate) fn pass(&mut self, now: Time, packet: Box<Packet>, exits: &mut Exits) -> Option<Box<Packet>> {
         let packet = self.queue.pass(now, packet, &mut self.report);
         self.read_queue(now, exits);
         packet
     }
-    /// The next packet, at the time at which it can go, and its size. `None`: the queue has dropped all that waited.
+    /// The next packet, at the time at which it can be sent, and its size. `None` if the queue has dropped all
+    /// waiting packets.
     #[inline]
     pub(crate) fn dequeue(&mut self, start: Time, exits: &mut Exits) -> Option<(u32, Box<Packet>)> {
         self.end_losses(start);
@@ -171,24 +174,24 @@ impl Buffer {
             debug_assert_eq!(self.waiting.packets, 0, "a queue is work-conserving");
             return None;
         };
-        // The change of the queue's length is the size: a packet that has waited for long is not in the cache.
+        // The size is the change of the queue's length: a packet that has waited for long is not in the cache.
         let size = if alone { (before.bytes - self.waiting.bytes) as u32 } else { packet.size };
         debug_assert_eq!(size, packet.size, "a queue counts what it holds");
         Some((size, packet))
     }
-    /// The transmission of a packet begins.
+    /// Counts the start of a transmission.
     #[inline]
     pub(crate) fn note_start(&mut self, start: Time, packet: &Packet) {
         if let Some(delays) = &mut self.delays {
             delays.add(packet.l4s, start.since(packet.entered));
         }
     }
-    /// A packet is lost when its transmission ends.
+    /// Counts a packet that will be lost at the end of its transmission.
     pub(crate) fn lose(&mut self, end: Time, packet: Box<Packet>, exits: &mut Exits) {
         self.losing.push_back((end, packet.size, packet.flow));
         exits.discard(packet);
     }
-    /// A packet of this size has reached the far end.
+    /// Counts a packet of this size at the far end.
     #[inline]
     pub(crate) fn note_delivered(&mut self, at: Time, size: u32) {
         self.end_losses(at);
@@ -197,13 +200,13 @@ impl Buffer {
             self.log.push(at, Event::Delivered { length: size });
         }
     }
-    /// There are more packets in flight than memory is set aside for.
+    /// Ends the run: more packets are in flight than the memory allows.
     pub(crate) fn overflow_line(&mut self, exits: &mut Exits) {
         self.overflow = self.overflow.or(Some(Overflow::Line));
         exits.stop();
     }
 
-    /// Brings the counters up to now.
+    /// Updates the counters to the current time.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Time) {
         self.end_losses(now);
@@ -220,7 +223,7 @@ impl Buffer {
         }
     }
 
-    /// Adds the time since the last call to the sums over time, the queue having been as it is.
+    /// Adds the time since the last call to the integrals over time, with the queue unchanged.
     #[inline]
     fn sum_queue(&mut self, at: Time) {
         let span = at.since(self.stats.until).as_nanos();
@@ -233,7 +236,7 @@ impl Buffer {
         }
     }
 
-    /// The queue has changed: takes over what it says.
+    /// Takes over the new state of the queue.
     #[inline]
     fn read_queue(&mut self, at: Time, exits: &mut Exits) {
         let before = std::mem::replace(&mut self.waiting, self.queue.waiting());

@@ -1,12 +1,12 @@
-//! What a direction of a link, or an attachment of a medium, has done.
+//! The counters of a direction of a link, or of an attachment of a medium.
 
 use crate::count::Count;
 use units::{Duration, Histogram, Time};
 
-/// Why a packet ended on a carrier.
+/// The reason why a packet ended on a carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
-    /// Larger than the MTU.
+    /// It was larger than the MTU.
     Mtu,
     /// The queue dropped it.
     Queue,
@@ -15,7 +15,7 @@ pub enum DropReason {
 }
 
 impl DropReason {
-    /// The word for it in tables and traces.
+    /// The word in tables and traces.
     pub const fn name(self) -> &'static str {
         match self {
             DropReason::Mtu => "mtu",
@@ -25,31 +25,31 @@ impl DropReason {
     }
 }
 
-/// What a direction of a link, or an attachment of a medium as a sender, has done up to a time. At any time and for
-/// packets and bytes alike `accepted + duplicated = delivered + dropped + inside`.
+/// The counters of a direction of a link, or of an attachment of a medium as a sender. At any time, for packets
+/// and bytes, `accepted + duplicated = delivered + dropped + inside`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CarrierStats {
-    /// The time up to which is counted.
+    /// The time of the last update.
     pub until: Time,
-    /// Handed to it.
+    /// Packets handed to it.
     pub accepted: Count,
-    /// Reached the far end, copies included.
+    /// Packets that reached the far end, copies included.
     pub delivered: Count,
-    /// Dropped for their size.
+    /// Packets dropped for their size.
     pub dropped_mtu: Count,
-    /// Dropped by the queue.
+    /// Packets dropped by the queue.
     pub dropped_queue: Count,
-    /// Lost after transmission; counted when the transmission ends.
+    /// Packets lost after transmission, counted at the end of the transmission.
     pub lost: Count,
-    /// Waiting, in transmission, or underway.
+    /// Packets that are waiting, in transmission, or in flight.
     pub inside: Count,
-    /// Second copies that were made.
+    /// Duplicates.
     pub duplicated: Count,
-    /// Packets that were altered.
+    /// Altered packets.
     pub corrupted: u64,
-    /// Packets that the queue marked with CE.
+    /// Packets marked with CE by the queue.
     pub marked: u64,
-    /// The most that waited. The packet in transmission is not counted.
+    /// The maximum of waiting packets. The packet in transmission is not counted.
     pub queue_max: Count,
     /// Waiting packets integrated over time, in packets times nanoseconds.
     pub queue_packet_time: u128,
@@ -60,15 +60,15 @@ pub struct CarrierStats {
 }
 
 impl CarrierStats {
-    /// All that was dropped or lost.
+    /// All dropped and lost packets.
     pub fn dropped(&self) -> Count {
         self.dropped_mtu + self.dropped_queue + self.lost
     }
-    /// Mean number of waiting packets over time since the start; 0 at the start.
+    /// The mean number of waiting packets over time since the start; 0 at the start.
     pub fn queue_mean_packets(&self) -> f64 {
         self.mean(self.queue_packet_time)
     }
-    /// Mean number of waiting bytes over time since the start; 0 at the start.
+    /// The mean number of waiting bytes over time since the start; 0 at the start.
     pub fn queue_mean_bytes(&self) -> f64 {
         self.mean(self.queue_byte_time)
     }
@@ -85,7 +85,7 @@ impl CarrierStats {
     }
 }
 
-/// How long packets waited in a queue, from their arrival until their transmission began.
+/// The delays of packets in a queue, from arrival to the start of transmission.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QueueDelays {
     classic: Histogram,
@@ -97,11 +97,11 @@ impl QueueDelays {
     pub(crate) fn add(&mut self, l4s: bool, delay: Duration) {
         if l4s { &mut self.l4s } else { &mut self.classic }.add(delay);
     }
-    /// Those of packets that came as L4S traffic: with ECT(1) or CE (RFC 9331 section 5.1).
+    /// The delays of packets that arrived as L4S traffic: with ECT(1) or CE (RFC 9331 section 5.1).
     pub fn l4s(&self) -> &Histogram {
         &self.l4s
     }
-    /// Those of all packets.
+    /// The delays of all packets.
     pub fn all(&self) -> Histogram {
         let mut all = self.classic.clone();
         all.merge(&self.l4s);

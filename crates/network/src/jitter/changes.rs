@@ -1,4 +1,4 @@
-//! Delay that changes at given times, by a list or a file.
+//! Delay that changes at given times, given by a list or a file.
 
 use super::{Jitter, nanos};
 use crate::course::{Course, millis};

@@ -1,4 +1,4 @@
-//! Jitter: delay that changes from packet to packet.
+//! Jitter: delay that varies from packet to packet.
 
 mod changes;
 
@@ -8,14 +8,15 @@ use random::Stream;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 use units::{Duration, Time};
 
-/// Gives each packet a shift of its delay, in the order of transmission.
+/// Determines a shift of the delay for each packet, in the order of transmission.
 pub trait Jitter {
-    /// The shift of the next packet, whose transmission ends at `done`, against the propagation delay, in nanoseconds. It may be negative; the link sees
-    /// to it that no packet arrives before its last bit has gone. Called once for each packet.
+    /// The shift of the next packet, whose transmission ends at `done`, from the propagation delay, in
+    /// nanoseconds. It may be negative; the link ensures that no packet arrives before its last bit was sent.
+    /// Called once for each packet.
     fn shift(&mut self, done: Time) -> i64;
 }
 
-/// How a jitter is made; `None`: there is none.
+/// The constructor of a jitter; `None` without jitter.
 pub type Build = fn(&Arguments, Stream) -> Result<Option<Box<dyn Jitter>>, BuildError>;
 
 /// The jitters.
@@ -62,7 +63,7 @@ pub static JITTERS: &[Row<Build>] = &[
         ],
         build: |arguments, stream| {
             let (mean, deviation) = (arguments.duration("mean"), arguments.duration("deviation"));
-            // A duration is finite and not negative, so there is such a distribution.
+            // A duration is finite and not negative, so the distribution exists.
             let law = Gauss::new(mean.as_nanos() as f64, deviation.as_nanos() as f64).ok();
             Ok(law.map(|law| -> Box<dyn Jitter> { Box::new(Normal { law, stream }) }))
         },
@@ -98,10 +99,10 @@ pub fn room() -> Room {
     Room::of("jitters", "delay that changes from packet to packet", JITTERS, Some(("uniform", "maximum")))
 }
 
-/// Makes the jitter of this name.
+/// Builds the jitter with this name.
 ///
 /// # Errors
-/// If the table has no such row, or the options do not do.
+/// If the table has no such row, or the options are invalid.
 pub fn build(
     name: &str,
     arguments: &Arguments,
@@ -113,7 +114,7 @@ pub fn build(
     }
 }
 
-/// Nanoseconds of a shift; more than 292 years are cut.
+/// The nanoseconds of a shift, limited to 292 years.
 fn nanos(span: Duration) -> i64 {
     i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)
 }
@@ -128,7 +129,7 @@ impl Jitter for Uniform {
     fn shift(&mut self, _done: Time) -> i64 {
         let maximum = self.maximum as u64;
         if self.both_sides {
-            // 2 maximum + 1 fits: the maximum is below 2^63.
+            // 2 maximum + 1 does not overflow: the maximum is below 2^63.
             return self.stream.below(2 * maximum + 1).wrapping_sub(maximum) as i64;
         }
         self.stream.below(maximum + 1) as i64

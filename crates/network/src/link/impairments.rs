@@ -1,7 +1,7 @@
-//! What befalls a packet after its transmission: loss, alteration, duplication, jitter.
+//! Impairments of a packet after its transmission: loss, alteration, duplication, jitter.
 //!
-//! Each of the four draws from a stream of its own, and for every packet that was transmitted, whatever the others
-//! decide about it. So the n-th packet has the same fate under one of them, with and without the others.
+//! Each of the four has its own random stream and draws for every transmitted packet, regardless of the others.
+//! The fate of the n-th packet under one of them is therefore the same with and without the others.
 
 use crate::error::BuildError;
 use crate::jitter::{self, Jitter};
@@ -12,13 +12,13 @@ use units::Time;
 use units::parameter::Arguments;
 use wire::Damage;
 
-/// What befalls one packet.
+/// The fate of one packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Fate {
     pub(super) lost: bool,
     pub(super) altered: bool,
     pub(super) twice: bool,
-    /// Shift of its delay, in nanoseconds.
+    /// The shift of its delay in nanoseconds.
     pub(super) shift: i64,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Impairments {
     jitter: Option<Box<dyn Jitter>>,
     corrupt: Option<Chance>,
     duplicate: Option<Chance>,
-    /// Which byte is altered, and how, if any is.
+    /// Selects the altered byte and its value, if packets are altered.
     places: Option<Stream>,
 }
 
@@ -46,7 +46,7 @@ impl Chance {
 }
 
 impl Impairments {
-    /// `stream` gives the stream for a purpose. `None`: nothing ever befalls a packet.
+    /// `stream` returns the stream for a purpose. `None` if there are no impairments.
     pub(super) fn new(
         arguments: &Arguments,
         stream: impl Fn(&str) -> Stream,
@@ -70,7 +70,7 @@ impl Impairments {
         self.jitter.is_some()
     }
 
-    /// Decides about the packet whose transmission ends at `done`.
+    /// Draws the fate of the packet whose transmission ends at `done`.
     pub(super) fn judge(&mut self, done: Time, packet: &Packet) -> Fate {
         Fate {
             lost: self.loss.as_mut().is_some_and(|loss| loss.loses(done, packet)),
@@ -80,7 +80,7 @@ impl Impairments {
         }
     }
 
-    /// Alters one byte of the payload, to any other value; gives `false` if there is none.
+    /// Alters one byte of the payload to a different value; returns `false` if there is no byte.
     pub(super) fn alter(&mut self, packet: &mut Packet) -> bool {
         packet.write_out();
         let length = packet.bytes.len() as u64;

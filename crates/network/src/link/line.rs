@@ -1,4 +1,4 @@
-//! The delay line: what is underway, by the time of its arrival.
+//! The delay line: packets in flight, by the time of their arrival.
 
 use crate::count::Count;
 use crate::packet::Packet;
@@ -7,15 +7,15 @@ use std::collections::{BinaryHeap, VecDeque};
 use units::Time;
 use units::cache::ask_for;
 
-/// Packets underway. Those that arrive at one instant leave in the order in which they were put in.
+/// The packets in flight. Those that arrive at one instant leave in the order of insertion.
 pub(crate) enum Line {
-    /// Arrivals never go back.
+    /// Arrival times never decrease.
     InOrder(VecDeque<(Time, Box<Packet>)>),
-    /// A packet may arrive before those that were put in earlier.
+    /// A packet may arrive before others that were inserted earlier.
     Reordering(BinaryHeap<Underway>, u64),
 }
 
-/// A packet on a line that reorders.
+/// A packet on a reordering line.
 pub(crate) struct Underway {
     at: Time,
     sequence: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Underway {
 }
 
 impl Ord for Underway {
-    /// The greatest is the one that arrives first.
+    /// The greatest packet arrives first.
     fn cmp(&self, other: &Underway) -> Ordering {
         (other.at, other.sequence).cmp(&(self.at, self.sequence))
     }
@@ -44,12 +44,12 @@ impl Line {
     pub(crate) fn new(reorder: bool) -> Line {
         if reorder { Line::Reordering(BinaryHeap::new(), 0) } else { Line::InOrder(VecDeque::new()) }
     }
-    /// Whether what is put in next may arrive before what is in already.
+    /// Whether the next packet may arrive before those already in flight.
     #[inline]
     pub(crate) fn reorders(&self) -> bool {
         matches!(self, Line::Reordering(..))
     }
-    /// Puts a packet in. In order, `at` is not before the last one's.
+    /// Inserts a packet. On an ordered line, `at` is not before the arrival of the last one.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, packet: Box<Packet>) {
         match self {
@@ -71,7 +71,7 @@ impl Line {
             Line::Reordering(heap, _) => heap.peek().map_or(Time::NEVER, |first| first.at),
         }
     }
-    /// Takes the packet that arrives next.
+    /// Takes the next packet to arrive.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, Box<Packet>)> {
         match self {
@@ -79,8 +79,8 @@ impl Line {
             Line::Reordering(heap, _) => heap.pop().map(|first| (first.at, first.packet)),
         }
     }
-    /// Asks for the bytes of the packet that arrives next, and for the packet behind it, so that they are on their way to the
-    /// processor's cache while the one before is dealt with: they were last looked at a propagation delay ago.
+    /// Prefetches the bytes of the next packet to arrive, and the packet behind it, while the previous one is
+    /// processed: they were last used a propagation delay ago.
     #[inline]
     pub(crate) fn prefetch_next(&self) {
         if let Line::InOrder(line) = self {
@@ -92,7 +92,7 @@ impl Line {
             }
         }
     }
-    /// The packet that arrives behind so many others, where the order is known.
+    /// The packet that arrives behind `ahead` others, if the order is known.
     #[inline]
     pub(crate) fn upcoming(&self, ahead: usize) -> Option<&Packet> {
         match self {
@@ -100,7 +100,7 @@ impl Line {
             Line::Reordering(..) => None,
         }
     }
-    /// What is in it.
+    /// The packets in flight.
     pub(crate) fn count(&self) -> Count {
         let mut count = Count::default();
         match self {

@@ -4,7 +4,7 @@ use trace::Interest;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter};
 
-/// The options of a direction of a link: what `forward` and `backward` admit in a scenario.
+/// The options of a direction of a link, which `forward` and `backward` accept in a scenario.
 pub static LINK: &[Parameter] = &[
     Parameter {
         name: "rate",
@@ -62,21 +62,21 @@ pub static LINK: &[Parameter] = &[
     },
 ];
 
-/// What a direction is made from.
+/// The inputs for building a direction of a link.
 #[derive(Debug, Clone)]
 pub struct LinkOptions<'a> {
     /// The values of [`LINK`].
     pub arguments: &'a Arguments,
-    /// The base RTT that queue limits in BDP count with: propagation both ways, as the scenario defines it.
+    /// The base RTT for queue limits in BDP: propagation both ways, as the scenario defines it.
     pub round_trip: Duration,
-    /// The run's seed.
+    /// The seed of the run.
     pub seed: u64,
-    /// The name for random streams and for errors, one of its own in the run: `"link cell forward"`.
+    /// The name for random streams and errors, unique in the run: `"link cell forward"`.
     pub name: &'a str,
-    /// The numbers of flows by their names, for queues that a scenario tells them to.
+    /// The numbers of flows by name, for queues with options about flows.
     pub flows: &'a [(String, u32)],
     /// Whether the delay of each packet in the queue is counted: see [`Link::delays`](super::Link::delays).
     pub delays: bool,
-    /// What is noted in the log.
+    /// The interest of the log.
     pub interest: Interest,
 }

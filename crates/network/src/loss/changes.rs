@@ -1,4 +1,4 @@
-//! Loss whose probability changes over time, by a list or a file.
+//! Loss with a probability that changes over time, given by a list or a file.
 
 use super::Loss;
 use crate::course::Course;

@@ -46,9 +46,9 @@ pub(crate) const ROW: Row<super::Build> = Row {
     },
 };
 
-/// It starts in the good state. At each packet the state changes first, then the packet meets the loss of the state it
-/// is in then. In the long run the share of packets in the bad state is p / (p + r), bad periods last 1/r packets in
-/// the mean, and the share that is lost is (r (1 - k) + p (1 - h)) / (p + r).
+/// Starts in the good state. For each packet the state changes first; the packet then has the loss probability
+/// of the new state. In the long run the share of packets in the bad state is p / (p + r), bad periods last 1/r
+/// packets on average, and the share of lost packets is (r (1 - k) + p (1 - h)) / (p + r).
 struct GilbertElliott {
     to_bad: f64,
     to_good: f64,
@@ -59,7 +59,7 @@ struct GilbertElliott {
 
 impl Loss for GilbertElliott {
     fn loses(&mut self, _done: Time, _packet: &Packet) -> bool {
-        // Two draws for each packet, whatever the state: the draws of a packet do not hang on the options.
+        // Two draws for each packet in both states: the number of draws does not depend on the options.
         let change = if self.bad { self.to_good } else { self.to_bad };
         self.bad ^= self.stream.chance(change);
         self.stream.chance(self.loss[usize::from(self.bad)])

@@ -30,7 +30,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
 };
 
 struct List {
-    /// Descending: the next one is the last.
+    /// In descending order: the next number is the last.
     numbers: Vec<u64>,
     data_only: bool,
     count: u64,

@@ -1,4 +1,4 @@
-//! Losses: which packets do not arrive.
+//! Loss models.
 
 mod changes;
 mod gilbert_elliott;
@@ -13,16 +13,16 @@ use ::random::Stream;
 use units::Time;
 use units::parameter::{Arguments, Room, Row};
 
-/// Decides, in the order of transmission, which packets are lost.
+/// Decides which packets are lost, in the order of transmission.
 pub trait Loss {
     /// Whether this packet, whose transmission ends at `done`, is lost. Called once for each packet.
     fn loses(&mut self, done: Time, packet: &Packet) -> bool;
 }
 
-/// How a loss is made; `None`: nothing is ever lost.
+/// The constructor of a loss model; `None` if no packet is ever lost.
 pub type Build = fn(&Arguments, Stream) -> Result<Option<Box<dyn Loss>>, BuildError>;
 
-/// The losses.
+/// The loss models.
 pub static LOSSES: &[Row<Build>] =
     &[none::ROW, random::ROW, periodic::ROW, gilbert_elliott::ROW, list::ROW, changes::LIST, changes::FILE];
 
@@ -31,10 +31,10 @@ pub fn room() -> Room {
     Room::of("losses", "which packets do not arrive", LOSSES, Some(("random", "probability")))
 }
 
-/// Makes the loss of this name.
+/// Builds the loss model with this name.
 ///
 /// # Errors
-/// If the table has no such row, or the options do not do.
+/// If the table has no such row, or the options are invalid.
 pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Option<Box<dyn Loss>>, BuildError> {
     match LOSSES.iter().find(|row| row.name == name) {
         Some(row) => (row.build)(arguments, stream),
@@ -44,13 +44,13 @@ pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Option
 
 #[cfg(test)]
 pub(crate) mod testing {
-    //! What the tests of losses share.
+    //! Helpers for tests of loss models.
 
     use super::Loss;
     use crate::packet::Packet;
     use units::Time;
 
-    /// Whether a packet that carries data, or none, is lost.
+    /// Whether a packet with or without data is lost.
     pub(crate) fn loses(loss: &mut dyn Loss, data: bool) -> bool {
         let at = ([10, 0, 0, 1], 1).into();
         let mut packet = Packet::new(at, at, Vec::new(), None);

@@ -1,7 +1,8 @@
-//! Media: carriers that any number of nodes are attached to.
+//! Media: carriers with any number of attached nodes.
 //!
-//! A medium decides who sends when and who gets what. It is made of the parts of a link: each attachment has a buffer of its
-//! own ([`crate::queue::QUEUES`]), and rates, losses and the delay line are those of links.
+//! A medium decides which node sends when, and which receives what. It consists of the parts of a link: each
+//! attachment has its own buffer ([`crate::queue::QUEUES`]), and rates, losses and the delay line are those of
+//! links.
 
 mod shared;
 
@@ -14,78 +15,79 @@ use trace::{Interest, Log};
 use units::parameter::{Arguments, Room, Row};
 use units::{Duration, Rate, Size, Time};
 
-/// A carrier that any number of nodes are attached to. It has one timer. Attachments are numbered from 0 in the order of the
-/// scenario; a station, if there is one, is the first.
+/// A carrier with any number of attached nodes. It has one timer. Attachments are numbered from 0 in the order
+/// of the scenario; the first is the station, if there is one.
 ///
 /// Time never goes back from one call to the next.
 pub trait Medium {
-    /// A packet comes from one attachment, for another one that it reaches.
+    /// Takes a packet from one attachment for another that it can reach, and notes both in the packet
+    /// (`Packet::attach`).
     fn offer(&mut self, now: Time, ends: (u16, u16), packet: Box<Packet>, exits: &mut Exits);
     /// Whether anything happens up to and at `now`.
     fn is_due(&self, now: Time) -> bool;
-    /// The next packet that has reached its attachment by `now`, and which one that is.
+    /// The next packet that has reached its attachment by `now`, with that attachment (`Packet::detach`).
     fn deliver(&mut self, now: Time, exits: &mut Exits) -> Option<(u16, Box<Packet>)>;
-    /// When the medium must be woken; `None`: not before the next packet.
+    /// The time of the timer; `None` if nothing happens before the next packet.
     fn wake_at(&self) -> Option<Time>;
-    /// Does all that happens up to and at `now`, but for the deliveries, and brings the counters up to now.
+    /// Processes everything up to and at `now` except deliveries, and updates the counters.
     fn catch_up(&mut self, now: Time, exits: &mut Exits);
-    /// The books of an attachment.
+    /// The counters of an attachment.
     fn attachment(&self, number: usize) -> AttachmentView<'_>;
-    /// The events of an attachment that wait for a sink, in the order of time.
+    /// The events of an attachment that no sink has taken, in the order of time.
     fn log(&mut self, number: usize) -> &mut Log;
-    /// What an attachment had no room for, if anything: its name, and what.
+    /// The attachment whose memory has overflowed, if any, by its name, and what overflowed.
     fn overflow(&self) -> Option<(&str, Overflow)>;
     /// Packets of a flow that were dropped or lost.
     fn drops_of(&self, flow: u32) -> u64;
     /// The propagation delay from any attachment to any other.
     fn delay(&self) -> Duration;
-    /// The mean of its rate over time, all attachments together; `None` if it is unlimited.
+    /// The mean rate over time of all attachments together; `None` if it is unlimited.
     fn mean_rate(&self) -> Option<Rate>;
-    /// What all attachments together can send from one time up to another, in bytes; `None` if it is unlimited.
+    /// The bytes that all attachments together can send between two times; `None` if that is unlimited.
     fn capacity(&self, from: Time, to: Time) -> Option<Size>;
 }
 
-/// What an attachment of a medium has done: as a sender, and as a receiver.
+/// The counters of an attachment of a medium, as a sender and as a receiver.
 #[derive(Debug, Clone, Copy)]
 pub struct AttachmentView<'a> {
-    /// What became of the packets that its node sent. `busy` is the time in which it was sending.
+    /// The packets sent by its node. `busy` is the time in which it was sending.
     pub stats: CarrierStats,
-    /// Packets that reached its node.
+    /// The packets that have reached its node.
     pub received: crate::count::Count,
-    /// How long packets waited before their transmission, if that is counted.
+    /// The queueing delays before transmission, if they are counted.
     pub delays: Option<&'a QueueDelays>,
 }
 
-/// What a medium is made from.
+/// The inputs for building a medium.
 #[derive(Clone, Copy)]
 pub struct MediumOptions<'a> {
     /// The values of the row's options.
     pub arguments: &'a Arguments,
-    /// The attachments in their order: the name for errors and random streams, one of its own in the run
-    /// (`"medium air phone"`), and the values of the row's options for this one.
+    /// The attachments in their order: the name for errors and random streams, unique in the run (`"medium air
+    /// phone"`), and the values of the row's options for this attachment.
     pub attachments: &'a [(String, Arguments)],
     /// Whether the first attachment is a station, by which the others communicate.
     pub station: bool,
     /// The name for errors and random streams: `"medium air"`.
     pub name: &'a str,
-    /// The random stream of a name.
+    /// The random stream with a name.
     pub stream: &'a dyn Fn(&str) -> Stream,
-    /// The numbers of flows by their names, for queues that a scenario tells them to.
+    /// The numbers of flows by name, for queues with options about flows.
     pub flows: &'a [(String, u32)],
     /// Whether the delay of each packet in the queues is counted.
     pub delays: bool,
-    /// What is noted in the logs.
+    /// The interest of the logs.
     pub interest: Interest,
 }
 
-/// How a medium is made.
+/// The properties of a medium that are known before it is built.
 #[derive(Debug, Clone, Copy)]
-pub struct Making {
-    /// The options that may be given for a single attachment.
+pub struct Profile {
+    /// The options that can differ between attachments.
     pub of_attachment: &'static [&'static str],
     /// The options with which the laws of media are tested.
     pub samples: Samples,
-    /// Makes it.
+    /// Builds it.
     pub build: fn(&MediumOptions<'_>) -> Result<Box<dyn Medium>, BuildError>,
 }
 
@@ -95,26 +97,26 @@ pub type Sample = &'static [(&'static str, &'static str)];
 /// The options with which the laws of media are tested.
 #[derive(Debug, Clone, Copy)]
 pub struct Samples {
-    /// Options with which some of 200 packets from each of four nodes are dropped or lost.
+    /// Some of 200 packets from each of four nodes are dropped or lost.
     pub lossy: Sample,
-    /// Options with which none is.
+    /// No packet is dropped or lost.
     pub lossless: Sample,
 }
 
 /// The media.
-pub static MEDIA: &[Row<Making>] = &[shared::ROW];
+pub static MEDIA: &[Row<Profile>] = &[shared::ROW];
 
-/// The media as scenarios and `quiclab list` see them.
+/// The room of the media as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
     Room::of("media", "carriers that any number of nodes are attached to", MEDIA, None)
 }
 
-/// The options of a medium that may be given for a single attachment; none if there is no such medium.
+/// The options of a medium that can differ between attachments; none if there is no such medium.
 pub fn options_of_attachment(name: &str) -> &'static [&'static str] {
     MEDIA.iter().find(|row| row.name == name).map_or(&[], |row| row.build.of_attachment)
 }
 
-/// Makes the medium of this name.
+/// Builds the medium with this name.
 ///
 /// # Errors
 /// If the table has no such row, or the options cannot be used.

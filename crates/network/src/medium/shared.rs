@@ -1,17 +1,18 @@
 //! A shared medium: one transmission at a time, first come, first served.
 //!
-//! Each attachment has a queue. A packet that has to wait gets a turn; turns are given in the order in which they were
-//! got, and which packet of the attachment goes in a turn is up to its queue. When the queue drops packets, the attachment
-//! loses as many of its next turns. The packet takes its size over the rate of the medium, and reaches the other attachment
-//! after the propagation delay.
+//! Each attachment has a queue. A packet that has to wait gets a turn. Turns are served in the order in which
+//! they were given, and the queue of the attachment decides which of its packets is sent in a turn. When the
+//! queue drops packets, the attachment loses the same number of its next turns. A transmission takes the size
+//! of the packet divided by the rate of the medium; the packet reaches the other attachment after the
+//! propagation delay.
 //!
-//! Loss belongs to an attachment: a packet passes the losses of its sender, then those of its receiver. Each has a random
-//! stream of its own for each of the two, and draws for every packet, so that the n-th packet has the same fate whatever
-//! happens to the others. A lost packet has used the rate like any other.
+//! Losses belong to an attachment: a packet passes those of its sender, then those of its receiver. Each
+//! attachment has a random stream for each of the two, and draws for every packet, so that the fate of the n-th
+//! packet does not depend on the others. A lost packet uses the rate like any other.
 //!
-//! At one instant a departure from a queue comes before an arrival. The medium is computed lazily, as a link is.
+//! At one instant a departure from a queue precedes an arrival. The medium is computed lazily, like a link.
 
-use super::{AttachmentView, Making, Medium, MediumOptions, Samples};
+use super::{AttachmentView, Medium, MediumOptions, Profile, Samples};
 use crate::buffer::{Buffer, BufferOptions, MAX_IN_FLIGHT, Overflow};
 use crate::count::Count;
 use crate::error::BuildError;
@@ -26,7 +27,7 @@ use trace::Log;
 use units::parameter::{Default, Kind, Parameter, Row};
 use units::{Duration, Rate, Size, Time};
 
-pub(crate) const ROW: Row<Making> = Row {
+pub(crate) const ROW: Row<Profile> = Row {
     name: "shared",
     about: "one rate for all that are attached, one transmission at a time, first come, first served",
     parameters: &[
@@ -61,7 +62,7 @@ pub(crate) const ROW: Row<Making> = Row {
             about: "largest IP packet in bytes that an attachment sends; larger ones are dropped",
         },
     ],
-    build: Making {
+    build: Profile {
         of_attachment: &["queue", "loss", "mtu"],
         samples: Samples {
             lossy: &[
@@ -77,16 +78,17 @@ pub(crate) const ROW: Row<Making> = Row {
 
 struct Attachment {
     buffer: Buffer,
-    /// Losses of packets that it sends, and of packets that it receives.
+    /// Losses of sent packets, and of received packets.
     losses: [Option<Box<dyn Loss>>; 2],
     received: Count,
     in_flight: Count,
-    /// Turns that it has lost and that are still in the list.
+    /// Lost turns that are still in the list.
     lost_turns: u64,
 }
 
 impl Attachment {
-    /// The queue has changed from so many packets: gives how many turns the attachment gets.
+    /// Updates the lost turns after a change of the queue from `before` packets; returns the number of new
+    /// turns.
     fn settle(&mut self, before: u64) -> u64 {
         let now = self.buffer.waiting().packets;
         self.lost_turns += before.saturating_sub(now);
@@ -98,13 +100,13 @@ struct Shared {
     attachments: Vec<Attachment>,
     server: Server,
     delay: Duration,
-    /// The attachments in the order of their turns: for each as many as packets wait there, and those that it has lost.
+    /// The attachments in the order of their turns: one entry for each waiting packet, and for each lost turn.
     turns: VecDeque<u16>,
-    /// How many packets wait at all attachments together.
+    /// The number of waiting packets at all attachments.
     waiting: u64,
-    /// When the next packet can leave its queue. If it is past, the medium is free.
+    /// When the next packet can leave its queue. The medium is free if that is in the past.
     next_start: Time,
-    /// The transmission that is going on, or the last one: who sends, from when and until when.
+    /// The current or last transmission: the sender, the start and the end.
     transmission: (u16, Time, Time),
     line: Line,
 }
@@ -152,7 +154,7 @@ impl Shared {
         })
     }
 
-    /// Gives the next turn, at the time at which the medium is free.
+    /// Serves the next turn, at the time at which the medium is free.
     fn start_next(&mut self, exits: &mut Exits) {
         let Some(sender) = self.turns.pop_front() else { return };
         let attachment = &mut self.attachments[usize::from(sender)];
@@ -163,7 +165,7 @@ impl Shared {
         let (start, before) = (self.next_start, attachment.buffer.waiting().packets);
         let next = attachment.buffer.dequeue(start, exits);
         self.waiting -= before - attachment.buffer.waiting().packets;
-        // One of them had this turn.
+        // This turn belonged to one of them.
         attachment.settle(before - 1);
         if let Some((size, packet)) = next {
             self.transmit(start, size, packet, exits);
@@ -187,7 +189,7 @@ impl Shared {
             let loss = &mut self.attachments[usize::from(number)].losses[way];
             end != Time::NEVER && loss.as_mut().is_some_and(|loss| loss.loses(end, &packet))
         };
-        // Both draw, whatever the other one says.
+        // Both draw, regardless of the other's result.
         let lost = loses(sender, 0) | loses(receiver, 1);
         let attachment = &mut self.attachments[usize::from(sender)];
         attachment.buffer.note_start(start, &packet);
@@ -201,7 +203,7 @@ impl Shared {
         self.line.push(end + self.delay, packet);
     }
 
-    /// Adds the last transmission to the books of its sender.
+    /// Adds the last transmission to the counters of its sender.
     fn end_transmission(&mut self) {
         let (sender, start, end) = self.transmission;
         self.attachments[usize::from(sender)].buffer.stats.busy += end.since(start);
@@ -229,7 +231,7 @@ impl Medium for Shared {
         }
         let before = attachment.buffer.waiting().packets;
         attachment.buffer.enqueue(now, packet, exits);
-        // The packet may have pushed others out.
+        // The packet may have displaced others.
         self.waiting = self.waiting - before + attachment.buffer.waiting().packets;
         let turns = attachment.settle(before);
         self.turns.extend((0..turns).map(|_| from));
@@ -257,7 +259,7 @@ impl Medium for Shared {
 
     fn wake_at(&self) -> Option<Time> {
         let mut at = self.line.next();
-        // Nothing that waits can arrive before what is in flight.
+        // No waiting packet can arrive before those in flight.
         if self.waiting > 0 && at == Time::NEVER {
             at = self.next_start;
         }

@@ -1,4 +1,4 @@
-//! Middleboxes: nodes that do something with the packets that pass.
+//! Middleboxes: nodes that process packets in transit.
 
 mod nat;
 
@@ -10,44 +10,44 @@ use trace::{Interest, Log};
 use units::Time;
 use units::parameter::{Arguments, Room, Row};
 
-/// A node that sees what passes: it lets packets through by sending them on, changed or not, now or later, and drops the
-/// others.
+/// A node that processes packets in transit: it forwards a packet, changed or not, now or later, or drops it.
 pub trait Middlebox: Node {
-    /// What it has counted: names, which end with their unit, and values, always in the same order.
+    /// The counters: names, which end with their unit, and values, always in the same order.
     fn counters(&self) -> Vec<(&'static str, u64)>;
-    /// The events that wait for a sink, in the order of time.
+    /// The events that no sink has taken, in the order of time.
     fn log(&mut self) -> &mut Log;
-    /// The route to a node leaves by this port: to its own address, or to the address of one of its ports. Called for each
-    /// host and middlebox when the world is built, and for each address of a port when it comes into use.
+    /// The route to a node, or to the address of one of its ports, leaves by this port. Called for each host
+    /// and middlebox when the world is built, and for the address of a port when it is put into use.
     fn learn_route(&mut self, _to: NodeId, _address_of: Option<Port>, _exit: Port) {}
-    /// Why a flow cannot begin whose first packet arrives at one port and leaves by another, if it cannot.
+    /// The reason why a flow cannot begin whose first packet arrives at one port and leaves by another, if
+    /// there is one.
     fn stops(&self, _entry: Port, _exit: Port) -> Option<&'static str> {
         None
     }
-    /// Loses its memory, if it has one.
+    /// Clears the memory of the node, if it has one.
     fn forget(&mut self, _now: Time) {}
-    /// Packets that it has dropped, by the number of their flow.
+    /// The number of dropped packets of a flow.
     fn drops_of(&self, _flow: u32) -> u64 {
         0
     }
 }
 
-/// What a middlebox is made from.
+/// The inputs for building a middlebox.
 #[derive(Clone, Copy)]
 pub struct MiddleboxOptions<'a> {
     /// The values of the row's options.
     pub arguments: &'a Arguments,
-    /// Where it stands.
+    /// The node.
     pub node: NodeId,
-    /// The names of the carriers that its ports lead to, in the order of the ports.
+    /// The names of the carriers at the ports, in the order of the ports.
     pub carriers: &'a [String],
-    /// How many of them are links; those of media follow.
+    /// The number of links among the carriers; media follow them.
     pub links: usize,
-    /// The name that its random streams begin with: `"node ap"`.
+    /// The prefix of the names of its random streams: `"node ap"`.
     pub name: &'a str,
-    /// The random stream of a name.
+    /// The random stream with a name.
     pub stream: &'a dyn Fn(&str) -> Stream,
-    /// What is noted in its log.
+    /// The interest of the log.
     pub interest: Interest,
 }
 
@@ -58,29 +58,29 @@ impl MiddleboxOptions<'_> {
     }
 }
 
-/// How a middlebox is made.
+/// The properties of a middlebox that are known before it is built.
 #[derive(Debug, Clone, Copy)]
-pub struct Making {
-    /// Whether it has a memory that it can lose: [`Middlebox::forget`].
+pub struct Profile {
+    /// Whether it has a memory to clear: [`Middlebox::forget`].
     pub remembers: bool,
-    /// Makes it.
+    /// Builds it.
     pub build: fn(&MiddleboxOptions<'_>) -> Result<Box<dyn Middlebox>, BuildError>,
 }
 
 /// The middleboxes.
-pub static MIDDLEBOXES: &[Row<Making>] = &[nat::ROW];
+pub static MIDDLEBOXES: &[Row<Profile>] = &[nat::ROW];
 
-/// The middleboxes as scenarios and `quiclab list` see them.
+/// The room of the middleboxes as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
     Room::of("middleboxes", "nodes that do something with the packets that pass", MIDDLEBOXES, None)
 }
 
-/// Whether the middlebox of this name has a memory that it can lose.
+/// Whether the middlebox with this name has a memory to clear.
 pub fn remembers(name: &str) -> bool {
     MIDDLEBOXES.iter().any(|row| row.name == name && row.build.remembers)
 }
 
-/// Makes the middlebox of this name.
+/// Builds the middlebox with this name.
 ///
 /// # Errors
 /// If the table has no such row, or the options cannot be used.

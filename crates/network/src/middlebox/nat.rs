@@ -1,17 +1,18 @@
-//! A network address and port translator (RFC 3022; the words are those of RFC 4787).
+//! A network address and port translator (RFC 3022, in the terms of RFC 4787).
 //!
-//! Packets from inside get the address of the NAT and a port of its own as their source: one for each inside address, port
-//! and protocol, whoever they go to (endpoint-independent mapping, RFC 4787 REQ-1). Packets to that port, from anywhere
-//! (endpoint-independent filtering), get the inside address as their destination. A packet from inside to a mapped port is
-//! translated both ways (hairpinning, REQ-9). A packet from inside to an inside address passes unchanged. All else that comes
-//! from outside is dropped.
+//! The source of a packet from inside becomes the address of the NAT with a port of its own: one for each
+//! inside address, port and protocol, for all destinations (endpoint-independent mapping, RFC 4787 REQ-1). The
+//! destination of a packet to that port from anywhere (endpoint-independent filtering) becomes the inside
+//! address. A packet from inside to a mapped port is translated both ways (hairpinning, REQ-9). A packet from
+//! inside to an inside address passes unchanged. All other packets from outside are dropped.
 //!
-//! A mapping ends when nothing has left by it for the timeout, or when the NAT forgets, at times that the scenario gives. The
-//! next packet from inside gets another port then: its address changes while a connection uses it.
+//! A mapping ends after a timeout without packets from inside, or when the NAT forgets, at times given by the
+//! scenario. The next packet from inside then gets another port, so that the address of the client changes
+//! during a connection.
 //!
-//! Ports are handed out in turn from 1024 on, so that nothing is drawn.
+//! Ports are assigned in turn from 1024 on, so that nothing is drawn.
 
-use super::{Making, Middlebox, MiddleboxOptions};
+use super::{Middlebox, MiddleboxOptions, Profile};
 use crate::address::{NodeId, Port, node_address, node_of, port_of};
 use crate::drops::Drops;
 use crate::error::BuildError;
@@ -24,7 +25,7 @@ use trace::{Event, Log};
 use units::parameter::{Default, Kind, Parameter, Row, Value};
 use units::{Duration, Time};
 
-pub(crate) const ROW: Row<Making> = Row {
+pub(crate) const ROW: Row<Profile> = Row {
     name: "nat",
     about: "translates inside addresses and ports into its own; forgets after silence, and at given times",
     parameters: &[
@@ -59,18 +60,18 @@ pub(crate) const ROW: Row<Making> = Row {
             about: "most mappings of each protocol at a time; a packet that would need one more is dropped",
         },
     ],
-    build: Making { remembers: true, build: |options| Ok(Box::new(Nat::new(options)?)) },
+    build: Profile { remembers: true, build: |options| Ok(Box::new(Nat::new(options)?)) },
 };
 
 const FIRST_PORT: u16 = 1024;
-/// As many as there are ports from the first one on.
+/// The number of ports from the first one on.
 const MOST_MAPPINGS: u64 = 64_512;
 
-/// A port of the NAT that stands for an address and a port inside.
+/// A port of the NAT that represents an address and a port inside.
 #[derive(Debug, Clone, Copy)]
 struct Mapping {
     inside: SocketAddr,
-    /// When a packet last left by it.
+    /// When the last packet was sent from it.
     used: Time,
 }
 
@@ -79,16 +80,16 @@ struct Mapping {
 struct Table {
     by_port: BTreeMap<u16, Mapping>,
     by_inside: BTreeMap<SocketAddr, u16>,
-    /// Where the search for a free port begins.
+    /// Where the search for a free port starts.
     next: u16,
 }
 
-/// Why no packet goes on.
+/// The reason for dropping a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refusal {
-    /// From outside, to no mapped port.
+    /// It comes from outside and is addressed to an unmapped port.
     Unsolicited,
-    /// There is no port for it.
+    /// No port is free for it.
     Full,
 }
 
@@ -112,29 +113,29 @@ struct Counters {
 }
 
 struct Nat {
-    /// Its IPv4 and its IPv6 address.
+    /// The IPv4 and the IPv6 address of the node.
     own: [IpAddr; 2],
-    /// For each port of the node whether it leads inside.
+    /// Whether each port of the node leads inside.
     inside: Vec<bool>,
-    /// For each node whether the route to its own address leads inside.
+    /// Whether the route to the own address of each node leads inside.
     inside_nodes: Vec<bool>,
-    /// The addresses of ports that the routes inside lead to.
+    /// The addresses of ports whose routes lead inside.
     inside_ports: BTreeSet<(NodeId, Port)>,
-    /// Times at which it forgets, the next one last.
+    /// The times at which it forgets, the next one last.
     rebind: Vec<Time>,
-    /// Of UDP and of TCP.
+    /// The timeouts for UDP and TCP.
     timeouts: [Duration; 2],
     most: usize,
-    /// Of UDP and of TCP, over IPv4 and over IPv6.
+    /// The tables for UDP and TCP, over IPv4 and IPv6.
     tables: [[Table; 2]; 2],
-    /// No mapping ends before this by its timeout.
+    /// The earliest time at which a mapping can time out.
     expiry: Time,
     counters: Counters,
     drops: Drops,
     log: Log,
 }
 
-/// An option of a NAT that cannot be used.
+/// An unusable option of a NAT.
 fn problem(option: &'static str, problem: String) -> BuildError {
     BuildError::Option { option, problem }
 }
@@ -200,7 +201,7 @@ impl Nat {
         })
     }
 
-    /// Brings the mappings up to now.
+    /// Updates the mappings to the current time.
     fn catch_up(&mut self, now: Time) {
         let mut forgets = false;
         while self.rebind.last().is_some_and(|at| *at <= now) {
@@ -215,7 +216,7 @@ impl Nat {
         }
     }
 
-    /// Forgets the mappings that have been silent for too long.
+    /// Removes the mappings that have been silent for too long.
     fn expire(&mut self, now: Time) {
         let before = self.mappings();
         self.expiry = Time::NEVER;
@@ -249,7 +250,7 @@ impl Nat {
         }
     }
 
-    /// The port of the NAT for a packet from this address inside.
+    /// The port for packets from this address inside.
     fn map(&mut self, now: Time, protocol: usize, inside: SocketAddr) -> Result<u16, Refusal> {
         let table = &mut self.tables[protocol][usize::from(inside.is_ipv6())];
         let until = now + self.timeouts[protocol];
@@ -288,7 +289,7 @@ impl Nat {
         }
     }
 
-    /// Translates a packet, or says why it does not go on.
+    /// Translates a packet, or returns the reason for dropping it.
     fn translate(&mut self, now: Time, port: Port, packet: &mut Packet) -> Result<(), Refusal> {
         let version = usize::from(packet.destination.is_ipv6());
         let protocol = usize::from(packet.protocol() == Protocol::Tcp);
@@ -387,7 +388,7 @@ impl Middlebox for Nat {
     fn forget(&mut self, now: Time) {
         let before = self.mappings();
         for table in self.tables.iter_mut().flatten() {
-            // The ports that were in use are not the next ones.
+            // The ports that were in use are not reused first.
             *table = Table { next: table.next, ..Table::default() };
         }
         self.expiry = Time::NEVER;

@@ -60,7 +60,7 @@ pub(super) struct Law {
     interval: Duration,
     ecn: bool,
     ce_threshold: Duration,
-    /// The link's MTU: a queue with no more than this behind the packet is good.
+    /// The MTU of the link: a queue with at most this behind the packet is good.
     mtu: u64,
 }
 
@@ -85,21 +85,21 @@ impl Law {
     }
 }
 
-/// What CoDel knows of one queue (RFC 8289 section 5.2).
+/// The state of CoDel for one queue (RFC 8289 section 5.2).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct State {
     /// When the delay will have been above the target for an interval; `None` if it is below.
     first_above: Option<Time>,
     dropping: bool,
     drop_next: Time,
-    /// Signals since dropping began, and what the count began with.
+    /// The number of signals since dropping began, and its initial value.
     count: u32,
     last_count: u32,
 }
 
 impl State {
-    /// The packet to send next out of `fifo`, after those that are dropped (RFC 8289 section 5.5). `beside` are the bytes
-    /// that wait in other queues of the same link.
+    /// The next packet to send out of `fifo`, after dropped ones (RFC 8289 section 5.5). `beside` is the number
+    /// of bytes that wait in other queues of the same link.
     pub(super) fn dequeue(
         &mut self,
         (law, now): (&Law, Time),
@@ -136,14 +136,14 @@ impl State {
         Some(packet)
     }
 
-    /// A packet went through without waiting: the delay is below the target.
+    /// A packet has passed without waiting: the delay is below the target.
     pub(super) fn rest(&mut self) {
         self.first_above = None;
         self.dropping = false;
     }
 
-    /// Dropping begins. If it ended a short time ago, the rate that controlled the queue then is where it begins
-    /// (RFC 8289 section 5.5).
+    /// Starts dropping. If it ended a short time ago, it starts at the rate that controlled the queue then (RFC
+    /// 8289 section 5.5).
     fn begin(&mut self, law: &Law, now: Time) {
         self.dropping = true;
         let delta = self.count - self.last_count;
@@ -153,7 +153,8 @@ impl State {
         self.drop_next = law.next(now, self.count);
     }
 
-    /// The first packet, and whether the delay has been bad for an interval (RFC 8289 section 5.6).
+    /// Takes the first packet; also returns whether the delay has been bad for an interval (RFC 8289 section
+    /// 5.6).
     fn take(
         &mut self,
         law: &Law,

@@ -1,4 +1,4 @@
-//! Drop-head: first in, first out; the oldest make room for what comes.
+//! Drop-head: first in, first out; the oldest packets make room for an arriving one.
 
 use super::fifo::Fifo;
 use super::{Bound, Full, Queue, Report, Setup, Waiting};
@@ -32,7 +32,7 @@ impl DropHead {
 
 impl Queue for DropHead {
     fn enqueue(&mut self, _now: Time, packet: Box<Packet>, report: &mut Report) {
-        // What would not fit if it were alone drops nobody else.
+        // A packet that would not even fit alone displaces no other.
         if self.bound.admits(Count::default(), packet.size).is_err() {
             return report.drop(packet);
         }

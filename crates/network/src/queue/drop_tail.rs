@@ -1,4 +1,4 @@
-//! Drop-tail: first in, first out; what does not fit is dropped.
+//! Drop-tail: first in, first out; a packet that does not fit is dropped.
 
 use super::{Bound, Full, Queue, Report, Setup, Waiting};
 use crate::count::Count;
@@ -36,21 +36,21 @@ pub(crate) const ROW: Row<super::Build> = Row {
 /// A first-in first-out queue with a limit.
 #[derive(Debug)]
 pub struct DropTail {
-    /// With their sizes, so that a packet is not looked at when it leaves.
+    /// The packets with their sizes, so that a leaving packet is not read.
     packets: VecDeque<(u32, Box<Packet>)>,
     waiting: Count,
     bound: Bound,
-    /// What may wait without a mark.
+    /// The bound below which packets are not marked.
     unmarked: Option<Bound>,
 }
 
 impl DropTail {
-    /// An empty queue. A limit in bytes admits a packet only if it fits as a whole.
+    /// Creates an empty queue. A limit in bytes admits a packet only if all of it fits.
     pub fn new(limit: Limit, setup: Setup<'_>) -> DropTail {
         let bound = Bound::new(limit, setup);
         DropTail { packets: VecDeque::new(), waiting: Count::default(), bound, unmarked: None }
     }
-    /// The queue with a threshold: an ECN-capable packet that does not fit below it is marked with CE.
+    /// Adds a threshold: an ECN-capable packet that does not fit below it is marked with CE.
     pub fn marking_above(self, threshold: Limit, setup: Setup<'_>) -> DropTail {
         DropTail { unmarked: Some(Bound::new(threshold, setup)), ..self }
     }

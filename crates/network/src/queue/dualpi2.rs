@@ -106,7 +106,7 @@ struct Law {
     th_len: u64,
     scheduler: Scheduler,
     ecn: bool,
-    /// The classic probability from which on it drops all (RFC 9332 appendix A.1).
+    /// The classic probability from which on all packets are dropped (RFC 9332 appendix A.1).
     p_c_max: f64,
 }
 
@@ -118,7 +118,7 @@ enum Scheduler {
     Shift(Duration),
 }
 
-/// A queue and what has been added up for its next signal.
+/// A queue, and the accumulated likelihood of its next signal.
 #[derive(Debug, Default)]
 struct Side {
     fifo: Fifo,
@@ -126,7 +126,7 @@ struct Side {
 }
 
 impl Side {
-    /// RFC 9332 appendix A.1, `recur`: signals at even distances, as often as the likelihood says, without chance.
+    /// RFC 9332 appendix A.1, `recur`: evenly spaced signals at the given likelihood, without chance.
     fn recur(&mut self, likelihood: f64) -> bool {
         self.count += likelihood;
         let due = self.count > 1.0;
@@ -146,7 +146,8 @@ struct DualPi2 {
     base: f64,
     before: f64,
     ticks: Ticks,
-    /// What the classic queue has been owed since both wait, in bytes: it goes when that is its packet's cost.
+    /// The credit of the classic queue in bytes since both queues wait: it is served when the credit covers its
+    /// packet.
     credit: f64,
 }
 
@@ -183,8 +184,8 @@ impl DualPi2 {
         })
     }
 
-    /// Makes up for the updates since the last call (RFC 9332 appendix A.1 and A.2). The queues have not changed since,
-    /// but their delays have grown.
+    /// Processes the updates since the last call (RFC 9332 appendix A.1 and A.2). The queues have not changed
+    /// since, but their delays have grown.
     fn catch_up(&mut self, now: Time) {
         while let Some(at) = self.ticks.due(now) {
             let delay = self.delay(at);
@@ -193,7 +194,7 @@ impl DualPi2 {
             let rests = delay == 0.0 && self.before == 0.0 && self.base == 0.0;
             let full = delay >= self.law.target && self.base == 1.0;
             self.before = delay;
-            // A delay that grows on leaves a probability of one as it is.
+            // A growing delay leaves a probability of one unchanged.
             if rests || full {
                 if let Some(last) = self.ticks.skip(now) {
                     self.before = self.delay(last);
@@ -212,7 +213,7 @@ impl DualPi2 {
         if packet.ecn.is_l4s() { &mut self.l4s } else { &mut self.classic }
     }
 
-    /// Whether the next packet is taken from the L4S queue. One of both waits.
+    /// Whether the next packet is taken from the L4S queue. At least one of the queues is not empty.
     fn l4s_goes_first(&self, now: Time) -> bool {
         let (Some(_), Some(classic)) = (self.l4s.fifo.head(), self.classic.fifo.head()) else {
             return !self.l4s.fifo.is_empty();
@@ -223,7 +224,7 @@ impl DualPi2 {
         }
     }
 
-    /// Counts a packet of one queue that goes while the other one waits, or not.
+    /// Counts a packet of one queue that is sent, while the other one waits or not.
     fn account(&mut self, l4s: bool, size: u32) {
         let Scheduler::Weights(weight) = self.law.scheduler else { return };
         if self.l4s.fifo.is_empty() || self.classic.fifo.is_empty() {
@@ -235,7 +236,7 @@ impl DualPi2 {
         }
     }
 
-    /// Signals to a packet that is about to go after `delay`; `None` if it is dropped.
+    /// Applies signals to a packet that is sent after `delay`; `None` if it is dropped.
     fn signal(
         &mut self,
         mut packet: Box<Packet>,
@@ -244,7 +245,8 @@ impl DualPi2 {
     ) -> Option<Box<Packet>> {
         let (coupled, p_c) = (self.law.k * self.base, self.base * self.base);
         let dropped = if packet.ecn.is_l4s() {
-            // RFC 9332 appendix A.2: when the coupled probability is 1, marks say no more, and drops must.
+            // RFC 9332 appendix A.2: when the coupled probability is 1, marks carry no more information, and
+            // packets must be dropped.
             let overloaded = coupled >= 1.0;
             let dropped = overloaded && self.l4s.recur(p_c);
             if !dropped
@@ -267,7 +269,7 @@ impl DualPi2 {
         Some(packet)
     }
 
-    /// The probability of the L4S queue itself, after a packet that waited so long was taken out of it (RFC 9332
+    /// The own probability of the L4S queue, after a packet with this delay was taken out of it (RFC 9332
     /// appendix A.1, `laqm`).
     fn own_probability(&self, delay: Duration) -> f64 {
         if self.l4s.fifo.waiting().packets < self.law.th_len || delay < self.law.min_th {

@@ -1,22 +1,22 @@
-//! Why a queue cannot be made from its options.
+//! Errors in the options of a queue.
 
 use std::fmt;
 
-/// Why a queue cannot be made from its options.
+/// An error in the options of a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QueueError {
-    /// The table has no row of this name.
+    /// The table has no row with this name.
     Unknown(String),
-    /// An option must be greater than another one, and is not.
+    /// An option must be greater than another one, but is not.
     NotAbove {
-        /// The greater one.
+        /// The option that must be greater.
         option: &'static str,
-        /// The other one.
+        /// The other option.
         than: &'static str,
     },
     /// An option must not be zero.
     Zero(&'static str),
-    /// The scenario has no flow and no cross traffic of this name.
+    /// The scenario has neither a flow nor cross traffic with this name.
     NoFlow(String),
     /// There are more lists of classes than this.
     TooManyClasses(usize),

@@ -1,4 +1,4 @@
-//! Packets in the order in which they came: what most queues are made of.
+//! Packets in the order of arrival: the basis of most queues.
 
 use super::{Bound, Full, Report};
 use crate::count::Count;
@@ -6,7 +6,7 @@ use crate::packet::Packet;
 use std::collections::VecDeque;
 use units::{Duration, Time};
 
-/// Waiting packets, first in, first out, with their count. When each came is [`Packet::entered`].
+/// Waiting packets, first in, first out, with their count. Their arrival times are in [`Packet::entered`].
 #[derive(Debug, Default)]
 pub(super) struct Fifo {
     packets: VecDeque<Box<Packet>>,
@@ -14,13 +14,13 @@ pub(super) struct Fifo {
 }
 
 impl Fifo {
-    /// Puts a packet in behind all others.
+    /// Appends a packet.
     #[inline]
     pub(super) fn push(&mut self, packet: Box<Packet>) {
         self.waiting.add(packet.size);
         self.packets.push_back(packet);
     }
-    /// Puts a packet in if it fits below the bound, and drops it if not. Whether it went in.
+    /// Appends a packet if it fits below the bound, and drops it otherwise. Returns whether it was appended.
     #[inline]
     pub(super) fn offer(&mut self, bound: Bound, packet: Box<Packet>, report: &mut Report) -> bool {
         let admitted = bound.admits(self.waiting, packet.size);
@@ -33,29 +33,29 @@ impl Fifo {
         }
         admitted.is_ok()
     }
-    /// Takes the packet that came first.
+    /// Takes the oldest packet.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Box<Packet>> {
         let packet = self.packets.pop_front()?;
         self.waiting.remove(packet.size);
         Some(packet)
     }
-    /// How long the packet that came first has waited at `at`; nothing if there is none.
+    /// The waiting time of the oldest packet at `at`; zero if there is none.
     #[inline]
     pub(super) fn delay(&self, at: Time) -> Duration {
         self.packets.front().map_or(Duration::ZERO, |packet| at.since(packet.entered))
     }
-    /// The packet that came first.
+    /// The oldest packet.
     #[inline]
     pub(super) fn head(&self) -> Option<&Packet> {
         self.packets.front().map(|packet| &**packet)
     }
-    /// Whether nothing waits.
+    /// Whether no packet waits.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
-    /// What waits.
+    /// The waiting packets.
     #[inline]
     pub(super) fn waiting(&self) -> Count {
         self.waiting

@@ -1,4 +1,4 @@
-//! FQ-CoDel (RFC 8290): flows in queues of their own, served in turn, each under CoDel.
+//! FQ-CoDel (RFC 8290): a queue for each flow, served in turn, each under CoDel.
 
 use super::codel::{CE_THRESHOLD, ECN, INTERVAL, Law, State, TARGET};
 use super::fifo::Fifo;
@@ -47,10 +47,10 @@ pub(crate) const ROW: Row<super::Build> = Row {
     build: |arguments, setup, stream| Ok(Waiting::Other(Box::new(FqCoDel::new(arguments, setup, stream)?))),
 };
 
-/// Where the queue of a flow stands (RFC 8290 section 4.2).
+/// The list that the queue of a flow is in (RFC 8290 section 4.2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Place {
-    /// In no list: empty, and had its turn.
+    /// No list: it is empty and has had its turn.
     #[default]
     Idle,
     New,
@@ -61,7 +61,7 @@ enum Place {
 struct Flow {
     fifo: Fifo,
     codel: State,
-    /// Bytes that it may still send in this turn.
+    /// The bytes that it may still send in this turn.
     deficit: i64,
     place: Place,
 }
@@ -72,11 +72,11 @@ struct FqCoDel {
     bound: Bound,
     drop_batch: u64,
     flows: Vec<Flow>,
-    /// Flows that began to wait a short time ago, and the others that wait or had their turn.
+    /// Flows that started to wait a short time ago, and the other flows that wait or have had their turn.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
     waiting: Count,
-    /// What the hash begins with, so that no flow can know which others share its queue.
+    /// The seed of the hash, which keeps flows from predicting who shares their queue.
     perturbation: u64,
 }
 
@@ -106,11 +106,11 @@ impl FqCoDel {
         ((u128::from(hash) * self.flows.len() as u128) >> 64) as u32
     }
 
-    /// RFC 8290 section 4.1: packets are dropped at the head of the queue with the most bytes; as in Linux up to half of
-    /// them at once.
+    /// RFC 8290 section 4.1: drops packets at the head of the queue with the most bytes; like Linux up to half
+    /// of them at once.
     fn make_room(&mut self, report: &mut Report) {
         let bytes = |flow: &Flow| flow.fifo.waiting().bytes;
-        // The first among equals, so that the choice depends on nothing else.
+        // The first of equal ones, so that the choice depends on nothing else.
         let Some(longest) = (0..self.flows.len()).rev().max_by_key(|at| bytes(&self.flows[*at])) else {
             return;
         };
@@ -126,13 +126,13 @@ impl FqCoDel {
         }
     }
 
-    /// The flow whose turn it is (RFC 8290 section 4.2): the new ones first.
+    /// The next flow to serve (RFC 8290 section 4.2): new ones first.
     fn next_flow(&self) -> Option<(u32, Place)> {
         let new = self.new.front().map(|flow| (*flow, Place::New));
         new.or_else(|| self.old.front().map(|flow| (*flow, Place::Old)))
     }
 
-    /// Takes the flow at the head of its list out, and puts it behind all old ones or nowhere.
+    /// Removes the flow at the head of its list, and appends it to the old ones or to no list.
     fn turn(&mut self, (flow, from): (u32, Place), to: Place) {
         match from {
             Place::New => self.new.pop_front(),
@@ -185,14 +185,14 @@ impl Queue for FqCoDel {
                 self.waiting.remove(packet.size);
                 return Some(packet);
             }
-            // A new flow that is empty goes behind the old ones first, or it would be new again with its next packet
-            // and starve them (RFC 8290 section 4.2).
+            // A new flow that is empty first joins the old ones; otherwise it would be new again with its next
+            // packet and starve them (RFC 8290 section 4.2).
             self.turn(head, if head.1 == Place::New { Place::Old } else { Place::Idle });
         }
     }
 
     fn pass(&mut self, now: Time, packet: Box<Packet>, report: &mut Report) -> Option<Box<Packet>> {
-        // It takes its flow's turn like any other, but no limit binds it.
+        // It takes its flow's turn like any other, but no limit applies to it.
         let bound = std::mem::replace(&mut self.bound, Bound { packets: u64::MAX, bytes: u64::MAX });
         self.enqueue(now, packet, report);
         self.bound = bound;

@@ -1,11 +1,11 @@
-//! What a queue's limit means on its link: packets and bytes.
+//! The limit of a queue on its link, in packets and bytes.
 
 use super::{MAX_PACKETS, Setup};
 use crate::count::Count;
 use units::Duration;
 use units::parameter::Limit;
 
-/// The most that a queue may hold. Both bounds hold.
+/// The maximum contents of a queue. Both bounds apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
     /// In packets.
@@ -15,9 +15,9 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The bound of a limit on a link. Time and BDP count at the mean rate; they are never below one packet of the
-    /// MTU, for a queue that holds none is asked for with "0 packets". On a link without a rate nothing waits, and
-    /// they are no bound.
+    /// The bound for a limit on a link. Times and BDPs are converted at the mean rate, and are at least one
+    /// packet of the MTU, since a queue without room is written as "0 packets". On a link without a rate
+    /// nothing waits, and they are no bound.
     pub fn new(limit: Limit, setup: Setup<'_>) -> Bound {
         let at_rate = |span: Duration| {
             setup.rate.map_or(u64::MAX, |rate| rate.bytes_in(span).as_bytes().max(u64::from(setup.mtu)))
@@ -32,10 +32,10 @@ impl Bound {
         Bound { packets, bytes }
     }
 
-    /// Whether a packet of `size` bytes fits as a whole beside what waits.
+    /// Checks that a whole packet of `size` bytes fits beside the waiting ones.
     ///
     /// # Errors
-    /// [`Full::Limit`], or [`Full::Memory`] if only [`MAX_PACKETS`] is in the way.
+    /// [`Full::Limit`], or [`Full::Memory`] if only [`MAX_PACKETS`] is exceeded.
     #[inline]
     pub fn admits(self, waiting: Count, size: u32) -> Result<(), Full> {
         if waiting.packets >= self.packets || waiting.bytes.saturating_add(u64::from(size)) > self.bytes {
@@ -45,12 +45,12 @@ impl Bound {
     }
 }
 
-/// Why a packet does not fit.
+/// The reason why a packet does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {
-    /// The queue's own limit is reached.
+    /// The limit of the queue is reached.
     Limit,
-    /// The queue holds as many packets as any queue may.
+    /// The maximum of any queue is reached.
     Memory,
 }
 

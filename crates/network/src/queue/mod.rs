@@ -1,4 +1,4 @@
-//! Queues: what waits for transmission, what is dropped, and what is marked.
+//! Queues: which packets wait, which are dropped, and which are marked.
 
 mod codel;
 mod drop_head;
@@ -25,44 +25,45 @@ use units::parameter::{Arguments, Room, Row};
 use units::{Duration, Rate, Time};
 use wire::Ecn;
 
-/// The most packets that any queue holds, whatever its limit says. A queue that would need more reports an overflow,
-/// and the run ends with an error instead of with the machine's memory.
+/// The maximum number of packets in any queue, whatever its limit. A queue that would need more reports an
+/// overflow, and the run ends with an error before the machine's memory does.
 pub const MAX_PACKETS: u64 = 1 << 20;
 
-/// What waits for transmission. A queue is in front of a server that takes one packet after the other.
+/// The packets that wait for transmission, in front of a server that takes one packet at a time.
 ///
 /// The contract:
-/// * Times never go back from one call to the next. At one instant departures come before arrivals.
+/// * Time never goes back from one call to the next. At one instant departures precede arrivals.
 /// * The packet in transmission is not in the queue.
-/// * [`Packet::entered`] of a packet that comes is the time of the call.
-/// * A queue is work-conserving: if packets wait, `dequeue` gives one of them, unless it drops all of them.
-/// * A packet that is handed in leaves by `dequeue` or `pass`, or in the report's list of drops, and nowhere else.
-/// * A queue that works on a timer (PIE, DualPI2) makes up for the ticks since its last call in the next one: only
-///   `enqueue` and `dequeue` can see a difference.
+/// * [`Packet::entered`] of an arriving packet is the time of the call.
+/// * A queue is work-conserving: if packets wait, `dequeue` returns one of them, unless it drops all of them.
+/// * A packet that was handed in leaves by `dequeue`, by `pass`, or in the report's list of drops, and nowhere
+///   else.
+/// * A queue that works on a timer (PIE, DualPI2) processes the ticks since its last call in the next one: only
+///   `enqueue` and `dequeue` can observe a difference.
 pub trait Queue {
-    /// A packet comes: the queue takes it, marks it, or drops it or others for it.
+    /// Handles an arriving packet: enqueues it, marks it, drops it, or drops others to make room.
     fn enqueue(&mut self, now: Time, packet: Box<Packet>, report: &mut Report);
-    /// The packet to send next. Others may be dropped before it is found.
+    /// The next packet to send. Others may be dropped before it is found.
     fn dequeue(&mut self, now: Time, report: &mut Report) -> Option<Box<Packet>>;
-    /// A packet comes while nothing waits and the server is free: it goes through at once, whatever the limit, which
-    /// bounds what waits.
+    /// Handles a packet that arrives while nothing waits and the server is free: it passes at once, regardless
+    /// of the limit, which bounds waiting packets.
     #[inline]
     fn pass(&mut self, now: Time, packet: Box<Packet>, report: &mut Report) -> Option<Box<Packet>> {
         self.enqueue(now, packet, report);
         self.dequeue(now, report)
     }
-    /// What waits.
+    /// The waiting packets.
     fn waiting(&self) -> Count;
 }
 
-/// What a queue did beside taking and giving, during one call.
+/// The drops and marks of a queue during one call.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Packets that it dropped, in order; those that came and those that waited.
+    /// Dropped packets in order, both arriving and waiting ones.
     pub dropped: Vec<Box<Packet>>,
-    /// Packets that it marked with CE (RFC 3168 section 5).
+    /// The number of packets marked with CE (RFC 3168 section 5).
     pub marked: u64,
-    /// Whether the queue would have had to hold more than [`MAX_PACKETS`].
+    /// Whether the queue would have exceeded [`MAX_PACKETS`].
     pub overflow: bool,
 }
 
@@ -72,7 +73,8 @@ impl Report {
     pub fn drop(&mut self, packet: Box<Packet>) {
         self.dropped.push(packet);
     }
-    /// Marks a packet if it is ECN-capable; else gives `false`, and the queue drops it if it wants to signal.
+    /// Marks a packet if it is ECN-capable. Otherwise returns `false`, and the queue drops the packet if it
+    /// wants to signal congestion.
     #[inline]
     pub fn mark(&mut self, packet: &mut Packet) -> bool {
         let capable = packet.ecn.is_capable();
@@ -89,23 +91,23 @@ impl Report {
     }
 }
 
-/// What a queue may know of its link.
+/// The properties of a link that its queue may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setup<'a> {
     /// The mean rate; `None` if it is unlimited.
     pub rate: Option<Rate>,
-    /// The base RTT that a bandwidth-delay product counts with.
+    /// The base RTT for bandwidth-delay products.
     pub round_trip: Duration,
-    /// The largest packet in bytes.
+    /// The maximum packet size in bytes.
     pub mtu: u32,
-    /// The numbers of packets' flows ([`Packet::flow`]) by the names that the scenario gives them; a flow has one for
-    /// each of its ends.
+    /// The numbers of packets' flows ([`Packet::flow`]) by the names in the scenario; a flow has one for each
+    /// of its ends.
     pub flows: &'a [(String, u32)],
 }
 
-/// A queue as a link holds it. The one that stands on nearly every link is known to the compiler.
+/// A queue of a link. The most common one is known to the compiler.
 pub enum Waiting {
-    /// The plain one.
+    /// Drop-tail.
     DropTail(DropTail),
     /// Any other.
     Other(Box<dyn Queue>),
@@ -142,7 +144,7 @@ impl Queue for Waiting {
     }
 }
 
-/// How a queue is made. The stream is for queues that draw.
+/// The constructor of a queue. The stream is for queues that draw.
 pub type Build = fn(&Arguments, Setup<'_>, Stream) -> Result<Waiting, QueueError>;
 
 /// The queues.
@@ -168,10 +170,10 @@ pub fn room() -> Room {
     )
 }
 
-/// Makes the queue of this name.
+/// Builds the queue with this name.
 ///
 /// # Errors
-/// If the table has no such row, or the options do not do.
+/// If the table has no such row, or the options are invalid.
 pub fn build(
     name: &str,
     arguments: &Arguments,
@@ -186,7 +188,7 @@ pub fn build(
 
 #[cfg(test)]
 pub(crate) mod testing {
-    //! What the tests of queues share.
+    //! Helpers for tests of queues.
 
     use super::{Queue, Report, Setup};
     use crate::packet::Packet;
@@ -197,24 +199,24 @@ pub(crate) mod testing {
     pub(crate) const SETUP: Setup<'_> =
         Setup { rate: None, round_trip: Duration::ZERO, mtu: 1500, flows: &[] };
 
-    /// So many milliseconds.
+    /// The time after this number of milliseconds.
     pub(crate) fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
     }
-    /// A packet of a flow, with so many bytes on the wire, that came at time zero.
+    /// A packet of a flow with this size on the wire, which arrived at time zero.
     pub(crate) fn packet(flow: u32, size: u32) -> Box<Packet> {
         let at = ([10, 0, 0, 1], 1).into();
         let mut packet = Packet::new(at, at, Vec::new(), None);
         (packet.flow, packet.size) = (flow, size);
         Box::new(packet)
     }
-    /// One of 1500 bytes with this ECN field.
+    /// A packet of 1500 bytes with this ECN field.
     pub(crate) fn ecn(flow: u32, ecn: Ecn) -> Box<Packet> {
         let mut packet = packet(flow, 1500);
         packet.ecn = ecn;
         packet
     }
-    /// The flows of all that leave a queue at one time.
+    /// The flows of all packets that leave a queue at one time.
     pub(crate) fn drain(queue: &mut impl Queue, at: Time) -> Vec<u32> {
         let mut report = Report::default();
         std::iter::from_fn(|| queue.dequeue(at, &mut report)).map(|packet| packet.flow).collect()

@@ -1,4 +1,4 @@
-//! PIE (RFC 8033): drops with a probability that a proportional-integral controller sets from the delay.
+//! PIE (RFC 8033): drops with a probability that a proportional-integral controller derives from the delay.
 
 use super::fifo::Fifo;
 use super::ticks::Ticks;
@@ -77,7 +77,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     build: |arguments, setup, stream| Ok(Waiting::Other(Box::new(Pie::new(arguments, setup, stream)?))),
 };
 
-/// Bytes over which the rate of departure is measured (RFC 8033 section 5.2).
+/// The number of bytes over which the departure rate is measured (RFC 8033 section 5.2).
 const DQ_THRESHOLD: u64 = 1 << 14;
 /// Weight of a new sample: DQ_THRESHOLD over 2^16 (RFC 8033 section 5.2).
 const DQ_WEIGHT: f64 = 0.25;
@@ -94,12 +94,12 @@ struct Law {
     derandomize: bool,
     ecn: bool,
     mark_ecnth: f64,
-    /// Two packets of the largest size: with no more than this waiting nothing is dropped (RFC 8033 section 4.1, which has
-    /// MEAN_PKTSIZE without a number).
+    /// Two packets of the maximum size: with no more waiting, nothing is dropped (RFC 8033 section 4.1, which
+    /// has MEAN_PKTSIZE without a number).
     few: u64,
 }
 
-/// What the controller knows. Compared to find out that a tick changes nothing.
+/// The state of the controller. It is compared to detect ticks that change nothing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct State {
     drop_prob: f64,
@@ -108,22 +108,24 @@ struct State {
     burst_allowance: Duration,
 }
 
-/// How long bytes take to depart (RFC 8033 section 5.2).
+/// The departure rate (RFC 8033 section 5.2).
 #[derive(Debug, Clone, Copy, Default)]
 struct Departures {
-    /// When the measurement began, and what has left the queue since.
+    /// The start of the measurement, and the bytes that have left the queue since then.
     began: Option<(Time, u64)>,
-    /// Seconds for a byte, averaged: `avg_dq_time` over DQ_THRESHOLD. Zero before the first measurement.
+    /// The average time for a byte in seconds: `avg_dq_time` over DQ_THRESHOLD. Zero before the first
+    /// measurement.
     time: f64,
 }
 
 impl Departures {
-    /// A packet of `size` bytes leaves a queue that held `backlog` bytes with it.
+    /// Counts a packet of `size` bytes that leaves a queue of `backlog` bytes, itself included.
     fn depart(&mut self, now: Time, backlog: u64, size: u64) {
         if let Some((since, bytes)) = self.began
             && bytes >= DQ_THRESHOLD
         {
-            // A packet leaves when its transmission begins, so that what left before is what was sent since.
+            // A packet leaves at the start of its transmission, so that the bytes that left before it were sent
+            // since then.
             let sample = now.since(since).as_secs_f64() / bytes as f64;
             self.time = match self.time > 0.0 {
                 true => self.time * (1.0 - DQ_WEIGHT) + sample * DQ_WEIGHT,
@@ -137,8 +139,8 @@ impl Departures {
         if let Some((_, bytes)) = &mut self.began {
             *bytes += size;
         }
-        // The next packet may come any time later, and the pause would be taken for a slow departure: there is none to
-        // measure without a queue.
+        // The next packet may arrive any time later, and the pause would count as a slow departure: without a
+        // queue there is nothing to measure.
         if backlog <= size {
             self.began = None;
         }
@@ -152,7 +154,7 @@ struct Pie {
     departures: Departures,
     /// The delay of the last packet that left, in seconds.
     last_delay: f64,
-    /// The probabilities since the last drop, added up.
+    /// The sum of the probabilities since the last drop.
     accu_prob: f64,
     fifo: Fifo,
     bound: Bound,
@@ -189,7 +191,7 @@ impl Pie {
         })
     }
 
-    /// Makes up for the updates since the last call. Nothing that they read has changed since.
+    /// Processes the updates since the last call. Their inputs have not changed since.
     fn catch_up(&mut self, now: Time) {
         while self.ticks.due(now).is_some() {
             let before = self.state;
@@ -208,12 +210,12 @@ impl Pie {
         match (waiting.packets, self.law.by_timestamp) {
             (0, _) => 0.0,
             (_, true) => self.last_delay,
-            // Before the first measurement nothing is known, and the time is zero.
+            // The time is zero before the first measurement.
             (_, false) => waiting.bytes as f64 * self.departures.time,
         }
     }
 
-    /// Whether a packet that comes is to be dropped or marked (RFC 8033 sections 4.1 and 5.4).
+    /// Whether to drop or mark an arriving packet (RFC 8033 sections 4.1 and 5.4).
     fn drop_early(&mut self) -> bool {
         let State { drop_prob, qdelay_old, burst_allowance } = self.state;
         if !burst_allowance.is_zero() {
@@ -225,7 +227,7 @@ impl Pie {
             return false;
         }
         if self.law.derandomize {
-            // RFC 8033 section 5.4: neither sooner than 0.85 nor later than 8.5 drops would be expected.
+            // RFC 8033 section 5.4: neither before 0.85 nor after 8.5 expected drops.
             self.accu_prob = if drop_prob > 0.0 { self.accu_prob + drop_prob } else { 0.0 };
             if self.accu_prob < 0.85 {
                 return false;
@@ -257,7 +259,7 @@ impl State {
             p if p < 0.1 => 2.0,
             _ => 1.0,
         };
-        // RFC 8033 section 5.5: it does not shoot up.
+        // RFC 8033 section 5.5: large increases are limited.
         if self.drop_prob >= 0.1 && step > 0.02 {
             step = 0.02;
         }
@@ -280,7 +282,8 @@ impl State {
 impl Queue for Pie {
     fn enqueue(&mut self, now: Time, mut packet: Box<Packet>, report: &mut Report) {
         self.catch_up(now);
-        // RFC 8033 appendix B: what does not fit is dropped before any chance is taken, and is a drop like others.
+        // RFC 8033 appendix B: a packet that does not fit is dropped before the random decision, and counts as
+        // a drop.
         if self.bound.admits(self.fifo.waiting(), packet.size).is_err() {
             self.accu_prob = 0.0;
         } else if self.drop_early() {
@@ -300,7 +303,7 @@ impl Queue for Pie {
         Some(packet)
     }
     fn pass(&mut self, now: Time, packet: Box<Packet>, _report: &mut Report) -> Option<Box<Packet>> {
-        // With nothing waiting nothing is dropped.
+        // Nothing is dropped while no packet waits.
         self.catch_up(now);
         self.last_delay = 0.0;
         Some(packet)

@@ -1,4 +1,4 @@
-//! A policer: drops or marks what exceeds a token bucket, in front of a plain queue.
+//! A policer: drops or marks packets that exceed a token bucket, in front of a plain queue.
 
 use super::fifo::Fifo;
 use super::{Bound, Queue, QueueError, Report, Setup, Waiting};
@@ -59,7 +59,7 @@ impl Policer {
             bound: Bound::new(arguments.limit("limit"), setup),
         })
     }
-    /// Gives the packet back if it conforms, or is marked because it does not.
+    /// Returns the packet if it conforms, or if it was marked instead of dropped.
     fn police(&mut self, now: Time, mut packet: Box<Packet>, report: &mut Report) -> Option<Box<Packet>> {
         if self.bucket.take(now, packet.size) || (self.marks && report.mark(&mut packet)) {
             return Some(packet);

@@ -1,4 +1,4 @@
-//! Strict priority: a packet goes only when none of a class above it waits.
+//! Strict priority: a packet is sent only if none of a higher class waits.
 
 use super::fifo::Fifo;
 use super::{Bound, Queue, QueueError, Report, Setup, Waiting};
@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use units::Time;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
 
-/// The most classes.
+/// The maximum number of classes.
 const MAX_CLASSES: usize = 16;
 
 pub(crate) const ROW: Row<super::Build> = Row {
@@ -31,7 +31,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
 };
 
 struct Priority {
-    /// The class of each flow by its number; those beyond are of the last.
+    /// The class of each flow by its number; further flows are of the last class.
     class_of: Vec<u8>,
     classes: Vec<Fifo>,
     bound: Bound,

@@ -1,4 +1,5 @@
-//! RED (Floyd and Jacobson 1993), gentle: signals at random, more often the longer the queue is on average.
+//! RED (Floyd and Jacobson 1993), gentle: random signals, which become more frequent with the average length of
+//! the queue.
 
 use super::fifo::Fifo;
 use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
@@ -65,7 +66,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
 };
 
 struct Red {
-    /// In packets, or else in bytes.
+    /// Whether lengths are in packets, not in bytes.
     in_packets: bool,
     min_th: f64,
     max_th: f64,
@@ -73,19 +74,19 @@ struct Red {
     w_q: f64,
     gentle: bool,
     ecn: bool,
-    /// The time of transmission of a typical packet; zero without a rate.
+    /// The transmission time of a typical packet; zero without a rate.
     typical: Duration,
     average: f64,
-    /// Packets since the last signal while one was possible; `None`: there was none possible.
+    /// Packets since the last signal while one was possible; `None` if none was possible.
     since: Option<u32>,
-    /// Since when nothing waits.
+    /// Since when no packet waits.
     idle: Option<Time>,
     fifo: Fifo,
     bound: Bound,
     stream: Stream,
 }
 
-/// What is done with a packet that comes.
+/// The decision about an arriving packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Take,
@@ -103,7 +104,7 @@ impl Red {
             other => Bound::new(other, setup).bytes as f64,
         };
         let (min_th, max_th) = (threshold(low), threshold(high));
-        // On a link without a rate nothing waits, and the thresholds may be equal: both without end.
+        // On a link without a rate nothing waits, and both thresholds may be unlimited.
         if min_th >= max_th && setup.rate.is_some() {
             return Err(QueueError::NotAbove { option: "max_th", than: "min_th" });
         }
@@ -126,12 +127,13 @@ impl Red {
         })
     }
 
-    /// Moves the average on to a packet that comes.
+    /// Updates the average for an arriving packet.
     fn sample(&mut self, now: Time) {
         match self.idle {
             Some(since) => {
-                // As if so many typical packets had found the queue empty. Without a rate it always is. What is left of
-                // the time counts with the next packet: packets that pass in quick succession leave the queue idle.
+                // As if that number of typical packets had found the queue empty. Without a rate it always is.
+                // The rest of the time counts with the next packet: packets that pass in quick succession leave
+                // the queue idle.
                 let idle = now.since(since).as_nanos();
                 let (missed, left) = match self.typical.as_nanos() {
                     0 => (u64::MAX, 0),
@@ -163,8 +165,8 @@ impl Red {
         } else {
             self.max_p + (1.0 - self.max_p) * (self.average - self.max_th) / self.max_th
         };
-        // Between two signals lie uniformly many packets, not geometrically many: the count is raised before it is used
-        // (figure 2 of the paper).
+        // The number of packets between two signals is uniform, not geometric: the count is raised before it is
+        // used (figure 2 of the paper).
         let passed = self.since.map_or(0, |count| count.saturating_add(1));
         let rest = 1.0 - f64::from(passed) * likelihood;
         let probability = if rest > 0.0 { likelihood / rest } else { 1.0 };
@@ -176,7 +178,7 @@ impl Red {
         Verdict::Take
     }
 
-    /// What becomes of a packet that comes, but for the limit: `None` if it is dropped.
+    /// Handles an arriving packet apart from the limit: `None` if it is dropped.
     fn admit(&mut self, now: Time, mut packet: Box<Packet>, report: &mut Report) -> Option<Box<Packet>> {
         self.sample(now);
         let dropped = match self.judge() {
@@ -195,7 +197,7 @@ impl Red {
 
 impl Queue for Red {
     fn enqueue(&mut self, now: Time, packet: Box<Packet>, report: &mut Report) {
-        // What does not fit is no signal of the average, and draws nothing.
+        // A packet that does not fit is no signal of the average, and draws nothing.
         if let Err(full) = self.bound.admits(self.fifo.waiting(), packet.size) {
             self.sample(now);
             report.overflow |= full == Full::Memory;

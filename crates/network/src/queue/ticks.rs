@@ -1,8 +1,8 @@
-//! The timer of a queue that has none: ticks that are made up for in the next call.
+//! The periodic timer of a queue without timers: the ticks since the last call are processed in the next one.
 
 use units::{Duration, Time};
 
-/// Ticks at all multiples of a period but zero.
+/// Ticks at all positive multiples of a period.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ticks {
     period: Duration,
@@ -10,11 +10,11 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    /// Ticks with this period, which is not zero.
+    /// Creates ticks with this period, which must not be zero.
     pub(super) fn new(period: Duration) -> Ticks {
         Ticks { period, next: Time::ZERO + period }
     }
-    /// The next tick up to and at `now` that has not been given.
+    /// The next unprocessed tick up to and at `now`.
     #[inline]
     pub(super) fn due(&mut self, now: Time) -> Option<Time> {
         let at = self.next;
@@ -24,7 +24,7 @@ impl Ticks {
         self.next = at + self.period;
         Some(at)
     }
-    /// Passes over all ticks up to and at `now`: none of them would change anything. Gives the last of them, if any.
+    /// Skips all ticks up to and at `now`, if none of them would change anything. Returns the last one, if any.
     pub(super) fn skip(&mut self, now: Time) -> Option<Time> {
         if self.next > now {
             return None;

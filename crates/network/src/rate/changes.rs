@@ -1,4 +1,4 @@
-//! Rates that change at given times. A packet in service over a change is sent piece by piece.
+//! Rates that change at given times. A packet in service during a change is sent piece by piece.
 
 use super::Server;
 use super::error::{ChangesError, RateError};
@@ -45,29 +45,29 @@ const WORK_PER_BYTE: Work = 8_000_000_000;
 struct Step {
     at: Time,
     rate: u64,
-    /// What could be sent from zero up to `at`.
+    /// The work that could be done from zero up to `at`.
     before: Work,
 }
 
-/// A server whose rate changes. With `W(t)` the work that can be done up to `t`, a packet of work `w` that starts at
-/// `s` ends at the first nanosecond at which `W(t) >= W(s) + w`; back-to-back packets add up their work and not their
-/// rounded ends, so that they keep the rate exactly.
+/// A server with a changing rate. With `W(t)` the work that can be done up to `t`, a packet of work `w` that
+/// starts at `s` ends at the first nanosecond at which `W(t) >= W(s) + w`. Back-to-back packets add up their
+/// work and not their rounded ends, so that the rate is exact.
 #[derive(Debug, Clone)]
 pub struct Changes {
     steps: Vec<Step>,
     repeat: Option<Duration>,
-    /// What can be sent in one round of a list that repeats.
+    /// The work of one round of a repeating list.
     round: Work,
-    /// End of the last packet, and the work up to its exact end.
+    /// The end of the last packet, and the work up to its exact end.
     free_at: Time,
     done: Work,
 }
 
 impl Changes {
-    /// A server with these rates from these times on, all of it again every `repeat`.
+    /// Creates a server with these rates from these times on, repeated every `repeat`.
     ///
     /// # Errors
-    /// If the list is empty, does not begin at zero or does not rise, or never sends anything.
+    /// If the list is empty, does not start at zero, is not increasing, or never sends anything.
     pub fn new(steps: &[(Time, Rate)], repeat: Option<Duration>) -> Result<Changes, ChangesError> {
         match steps.first() {
             None => return Err(ChangesError::Empty),
@@ -95,10 +95,11 @@ impl Changes {
         Ok(Changes { steps: sums, repeat, round: before, free_at: Time::ZERO, done: 0 })
     }
 
-    /// [`Changes::new`], beginning `offset` into the list. Without `repeat`, earlier entries are never used.
+    /// Like [`Changes::new`], starting `offset` into the list. Without `repeat`, earlier entries are never
+    /// used.
     ///
     /// # Errors
-    /// The errors of [`Changes::new`], also if nothing is ever sent from there on.
+    /// The errors of [`Changes::new`]; also if nothing is ever sent after the offset.
     pub fn from(
         steps: &[(Time, Rate)],
         repeat: Option<Duration>,
@@ -109,7 +110,7 @@ impl Changes {
             return Ok(whole);
         }
         let begin = Time::ZERO + offset;
-        // Of the steps before it the last one is in force there.
+        // The last step before it is in force there.
         let passed = steps.partition_point(|(at, _)| *at <= begin);
         let mut turned = vec![(Time::ZERO, steps[passed - 1].1)];
         turned.extend(steps[passed..].iter().map(|(at, rate)| (Time::ZERO + at.since(begin), *rate)));
@@ -120,7 +121,7 @@ impl Changes {
         Changes::new(&turned, repeat)
     }
 
-    /// After how long the list starts again.
+    /// The period of a repeating list.
     pub fn repeat(&self) -> Option<Duration> {
         self.repeat
     }
@@ -132,7 +133,7 @@ impl Changes {
         (next - 1, Time::from_nanos(time.as_nanos() - phase))
     }
 
-    /// W: what can be sent from zero up to a time.
+    /// W: the work that can be done from zero up to a time.
     fn until(&self, time: Time) -> Work {
         let (step, base) = self.at(time);
         let step = &self.steps[step];
@@ -141,17 +142,17 @@ impl Changes {
         self.round.saturating_mul(Work::from(rounds)).saturating_add(step.before).saturating_add(here)
     }
 
-    /// The first nanosecond by which so much can be sent: W backwards.
+    /// The first nanosecond at which this much work can be done: the inverse of W.
     fn when(&self, target: Work) -> Time {
         if target == 0 {
             return Time::ZERO;
         }
         let (rounds, rest) = match self.repeat {
-            // From 1 up to and with a whole round.
+            // From 1 up to and including a whole round.
             Some(_) => ((target - 1) / self.round, (target - 1) % self.round + 1),
             None => (0, target),
         };
-        // The last step before which less was sent; a step at rate zero is never the one in which the rest is sent.
+        // The last step before which less was done; the rest is never done in a step at rate zero.
         let step = &self.steps[self.steps.partition_point(|step| step.before < rest) - 1];
         if step.rate == 0 {
             return Time::NEVER;
@@ -181,16 +182,16 @@ impl Changes {
     }
 
     pub(super) fn serve(&mut self, start: Time, size: u32) -> Time {
-        // Between the exact end of the last packet and its whole nanosecond nothing was sent; if the next one was
-        // there already, it was.
+        // Nothing was sent between the exact end of the last packet and its whole nanosecond, unless the next
+        // one was already waiting.
         let from = if start == self.free_at { self.done } else { self.until(start) };
         self.done = from.saturating_add(Work::from(size) * WORK_PER_BYTE);
         self.free_at = self.when(self.done).max(start);
         self.free_at
     }
 
-    /// The mean: over one round of a list that repeats, else over all but the last step, which lasts for ever; the
-    /// rate of that one if it is alone or the others sent nothing.
+    /// The mean: over one round of a repeating list, otherwise over all but the last step, which never ends;
+    /// the rate of that one if it is the only one or the others send nothing.
     pub fn mean_rate(&self) -> Rate {
         let last = self.steps[self.steps.len() - 1];
         let end = self.repeat.map_or(last.at, |repeat| Time::ZERO + repeat);
@@ -204,7 +205,7 @@ impl Changes {
         }
     }
 
-    /// What can be sent from one time up to another.
+    /// The bytes that can be sent between two times.
     pub fn capacity(&self, from: Time, to: Time) -> Size {
         let work = self.until(to).saturating_sub(self.until(from));
         Size::from_bytes(u64::try_from(work / WORK_PER_BYTE).unwrap_or(u64::MAX))

@@ -1,39 +1,39 @@
-//! Why a rate cannot be made from its options.
+//! Errors in the options of a rate.
 
 use std::fmt;
 use units::{Duration, Time};
 
-/// Why a rate cannot be made from its options.
+/// An error in the options of a rate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RateError {
-    /// The table has no row of this name.
+    /// The table has no row with this name.
     Unknown(String),
-    /// A fixed rate of zero.
+    /// A fixed rate is zero.
     Zero,
-    /// A list of changes that makes no sense.
+    /// A list of changes is invalid.
     Changes(ChangesError),
-    /// A trace that cannot be read.
+    /// A trace is malformed.
     Trace {
-        /// The file, as the scenario names it.
+        /// The file, as named in the scenario.
         path: String,
-        /// What is wrong with it, and where.
+        /// The problem, and its place.
         error: TraceError,
     },
-    /// A run that is to begin behind the end of the recording.
+    /// A run would start after the end of the recording.
     Offset {
-        /// Where it is to begin.
+        /// The start.
         at: Duration,
-        /// After this the recording has nothing.
+        /// The duration of the recording.
         lasts: Duration,
     },
-    /// There is no model of traces of this name.
+    /// There is no model of traces with this name.
     Model {
         /// The unknown name.
         name: String,
         /// The names of all models.
         known: &'static [&'static str],
     },
-    /// A generated trace that is too short or too long.
+    /// A generated trace is too short or too long.
     Length {
         /// The requested length.
         duration: Duration,
@@ -44,11 +44,11 @@ pub enum RateError {
         /// The longest trace of any.
         longest: Duration,
     },
-    /// A file of rates over time that cannot be read.
+    /// A file of rates over time is malformed.
     Series {
-        /// The file, as the scenario names it.
+        /// The file, as named in the scenario.
         path: String,
-        /// What is wrong with it, and where.
+        /// The problem, and its place.
         error: SeriesError,
     },
 }
@@ -78,7 +78,7 @@ impl fmt::Display for RateError {
 impl std::error::Error for RateError {}
 
 impl RateError {
-    /// The option that is wrong, where it is not the file or the first one.
+    /// The option at fault, if it is neither the file nor the first one.
     pub fn option(&self) -> Option<&'static str> {
         match self {
             RateError::Offset { .. } => Some("offset"),
@@ -88,25 +88,25 @@ impl RateError {
     }
 }
 
-/// Why a list of rates makes no sense.
+/// An error in a list of rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangesError {
-    /// There is no step.
+    /// There are no steps.
     Empty,
-    /// The first step is not at zero but here.
+    /// The first step is at this time, not at zero.
     FirstStep(Time),
-    /// A step does not come after the one before it.
+    /// A step does not follow the previous one in time.
     NotRising {
-        /// The step before.
+        /// The previous step.
         before: Time,
         /// The step.
         at: Time,
     },
     /// Every rate is zero.
     AllZero,
-    /// The list starts again before its last step.
+    /// The list repeats before its last step.
     RepeatTooShort {
-        /// After so long.
+        /// The period of the repetition.
         repeat: Duration,
         /// The last step.
         last: Time,
@@ -130,12 +130,12 @@ impl fmt::Display for ChangesError {
 }
 impl std::error::Error for ChangesError {}
 
-/// What is wrong with a file of rates over time, and in which line.
+/// An error in a file of rates over time, with its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeriesError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What was found there, and what is expected.
+    /// The line found, and what is expected.
     pub problem: String,
 }
 
@@ -146,12 +146,12 @@ impl fmt::Display for SeriesError {
 }
 impl std::error::Error for SeriesError {}
 
-/// What is wrong with a trace, and in which line.
+/// An error in a trace, with its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The problem in that line.
     pub problem: TraceProblem,
 }
 

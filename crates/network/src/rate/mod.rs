@@ -1,4 +1,4 @@
-//! Rates: when a packet goes, and how long it takes.
+//! Rates: when a packet is sent, and how long its transmission takes.
 
 mod changes;
 mod error;
@@ -22,10 +22,10 @@ use random::Stream;
 use units::parameter::{Arguments, Kind, OptionError, Room, Row};
 use units::{Duration, Rate, Size, Time};
 
-/// The server of a link: it sends one packet after the other.
+/// The server of a link, which sends one packet at a time.
 #[derive(Debug, Clone)]
 pub enum Server {
-    /// At once.
+    /// Without delay.
     Unlimited,
     /// At one rate.
     Fixed(Fixed),
@@ -33,14 +33,14 @@ pub enum Server {
     Changes(Changes),
     /// By the opportunities of a recorded trace.
     Trace(Player),
-    /// By tokens that come at a rate.
+    /// By tokens that arrive at a rate.
     TokenBucket(Box<TokenBucket>),
 }
 
 impl Server {
-    /// When the first bit of a packet could go if one waited at `at`, which is not before the end of the last one;
-    /// [`Time::NEVER`] if nothing will ever go again. A packet leaves its queue at that time and not before: in an
-    /// outage it is still in the queue.
+    /// When the first bit of a packet that waits at `at` can be sent; [`Time::NEVER`] if nothing can be sent
+    /// any more. `at` is not before the end of the last packet. A packet leaves its queue at that time and not
+    /// before: during an outage it is still in the queue.
     #[inline]
     pub fn ready(&mut self, at: Time) -> Time {
         match self {
@@ -49,8 +49,8 @@ impl Server {
             Server::Trace(player) => player.ready(at),
         }
     }
-    /// Sends a packet of `size` bytes from `start` on, which [`Server::ready`] has given; gives when its last bit has
-    /// gone, [`Time::NEVER`] if that never happens.
+    /// Sends a packet of `size` bytes from `start` on, which is a result of [`Server::ready`]; returns the end
+    /// of its last bit, [`Time::NEVER`] if it never ends.
     #[inline]
     pub fn serve(&mut self, start: Time, size: u32) -> Time {
         match self {
@@ -71,7 +71,7 @@ impl Server {
             Server::TokenBucket(bucket) => Some(bucket.rate()),
         }
     }
-    /// After how long it starts again; `None` if it does not.
+    /// The period of a repeating rate; `None` if it does not repeat.
     pub fn period(&self) -> Option<Duration> {
         match self {
             Server::Unlimited | Server::Fixed(_) | Server::TokenBucket(_) => None,
@@ -79,7 +79,7 @@ impl Server {
             Server::Trace(player) => Some(player.trace().duration()),
         }
     }
-    /// What can be sent from one time up to, but without, another; `None` if it is unlimited.
+    /// The bytes that can be sent from one time up to, but not including, another; `None` if that is unlimited.
     pub fn capacity(&self, from: Time, to: Time) -> Option<Size> {
         match self {
             Server::Unlimited => None,
@@ -91,7 +91,7 @@ impl Server {
     }
 }
 
-/// How a server is made.
+/// The constructor of a server.
 pub type Build = fn(&Arguments, Stream) -> Result<Server, RateError>;
 
 /// The rates.
@@ -113,10 +113,10 @@ fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
     Err((error.option().unwrap_or(likely), error.to_string()))
 }
 
-/// Makes the server of this name.
+/// Builds the server with this name.
 ///
 /// # Errors
-/// If the table has no such row, or the options do not do: a malformed trace, say.
+/// If the table has no such row, or the options are invalid, such as a malformed trace.
 pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Server, RateError> {
     match RATES.iter().find(|row| row.name == name) {
         Some(row) => (row.build)(arguments, stream),

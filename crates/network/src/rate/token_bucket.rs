@@ -1,7 +1,7 @@
-//! A shaper: packets wait for tokens that come at a rate, up to a burst.
+//! A shaper: packets wait for tokens, which arrive at a rate, up to a burst.
 //!
-//! A shaper is a server and no queue: it lets packets wait while nothing is sent, and a queue gives a packet whenever
-//! one waits. So any queue can stand in front of it.
+//! A shaper is a server, not a queue: it lets packets wait while nothing is sent, and a queue returns a packet
+//! whenever one waits. Any queue can therefore be combined with it.
 
 use super::{Fixed, RateError, Server};
 use crate::bucket::Bucket;
@@ -41,8 +41,8 @@ pub(crate) const ROW: Row<super::Build> = Row {
     },
 };
 
-/// A server that sends a packet when its tokens are there. The packet that waits for them has left the queue, as it
-/// has in Linux's tbf; the bucket is full at the start.
+/// A server that sends a packet when its tokens are available. The packet that waits for them has left the
+/// queue, as in Linux's tbf; the bucket is full at the start.
 #[derive(Debug, Clone)]
 pub struct TokenBucket {
     bucket: Bucket,
@@ -50,12 +50,12 @@ pub struct TokenBucket {
 }
 
 impl TokenBucket {
-    /// A server with a full bucket. A packet that is larger than the burst goes when the bucket is full, and leaves a
-    /// debt.
+    /// Creates a server with a full bucket. A packet larger than the burst is sent when the bucket is full, and
+    /// leaves a debt.
     pub fn new(rate: Rate, burst: Size, peak: Option<Rate>) -> TokenBucket {
         TokenBucket { bucket: Bucket::new(rate, burst), peak: peak.map(Fixed::new) }
     }
-    /// The rate at which tokens come.
+    /// The rate of the tokens.
     pub fn rate(&self) -> Rate {
         self.bucket.rate()
     }

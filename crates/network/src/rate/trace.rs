@@ -1,8 +1,9 @@
-//! Recorded capacity: a Mahimahi trace, played again from its start when it ends.
+//! Recorded capacity: a Mahimahi trace, which repeats when it ends.
 //!
-//! Each line of a trace is one opportunity, at so many milliseconds, to move 1500 bytes. A packet that is larger than
-//! what is left of an opportunity goes on with the next one; several small packets share one; what no waiting packet
-//! can use is lost. A packet that arrives at the very time of an opportunity can still use it.
+//! Each line of a trace is one opportunity, at a time in milliseconds, to send 1500 bytes. A packet that is
+//! larger than the rest of an opportunity continues with the next one; several small packets share one;
+//! capacity that no waiting packet can use is lost. A packet that arrives exactly at the time of an opportunity
+//! can still use it.
 
 use super::Server;
 use super::error::{RateError, TraceError, TraceProblem};
@@ -13,7 +14,7 @@ use units::{Duration, Rate, Size, Time};
 
 /// The bytes of one opportunity.
 pub const OPPORTUNITY: u32 = 1500;
-/// The most opportunities of a trace: an hour at 160 Mbit/s.
+/// The maximum number of opportunities of a trace: an hour at 160 Mbit/s.
 pub const MAX_OPPORTUNITIES: usize = 50_000_000;
 
 pub(crate) const ROW: Row<super::Build> = Row {
@@ -45,11 +46,11 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads a trace. Empty lines at the end are no mistake.
+    /// Reads a trace. Empty lines at the end are allowed.
     ///
     /// # Errors
-    /// If a line is no whole number of milliseconds, or is below the one before; if there is no line or more than
-    /// [`MAX_OPPORTUNITIES`], or the last time is zero, for such a trace has no duration.
+    /// If a line is not a whole number of milliseconds, or less than the previous one; if there is no line, or
+    /// more than [`MAX_OPPORTUNITIES`]; or if the last time is zero, since such a trace has no duration.
     pub fn parse(text: &str) -> Result<Trace, TraceError> {
         Trace::parse_up_to(MAX_OPPORTUNITIES, text)
     }
@@ -78,11 +79,11 @@ impl Trace {
         }
     }
 
-    /// How long it lasts before it starts again.
+    /// The duration until it repeats.
     pub fn duration(&self) -> Duration {
         Duration::from_millis(u64::from(self.opportunities.last().copied().unwrap_or(1)))
     }
-    /// The milliseconds that have opportunities, rising, each with their number.
+    /// The milliseconds with opportunities, in rising order, each with their number.
     pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
         self.opportunities.chunk_by(|a, b| a == b).map(|same| (u64::from(same[0]), same.len() as u64))
     }
@@ -95,13 +96,13 @@ impl Trace {
         Rate::of(Size::from_bytes(self.opportunities.len() as u64 * u64::from(OPPORTUNITY)), self.duration())
     }
 
-    /// When an opportunity comes: its round and its place in it.
+    /// The time of an opportunity, given by its round and its place in it.
     #[inline]
     fn time_of(&self, (round, at): (u64, usize)) -> Time {
         Time::ZERO + self.duration() * round + Duration::from_millis(u64::from(self.opportunities[at]))
     }
 
-    /// The first opportunity that is not before `time`: round and place.
+    /// The first opportunity that is not before `time`: its round and place.
     fn first_from(&self, time: Time) -> (u64, usize) {
         let period = self.duration().as_nanos();
         let round = time.as_nanos() / period;
@@ -119,7 +120,7 @@ impl Trace {
         }
     }
 
-    /// The bytes of the opportunities from `from` up to, but without, `to`.
+    /// The bytes of the opportunities from `from` up to, but not including, `to`.
     pub fn capacity(&self, from: Time, to: Time) -> Size {
         let ordinal = |time: Time| {
             let (round, at) = self.first_from(time);
@@ -129,38 +130,38 @@ impl Trace {
     }
 }
 
-/// Digits only: `u32::from_str` would take a sign.
+/// Only digits: `u32::from_str` would accept a sign.
 fn number(line: &str) -> Option<u32> {
     line.bytes().all(|byte| byte.is_ascii_digit()).then(|| line.parse().ok()).flatten()
 }
 
-/// A trace that is being played.
+/// The playback of a trace.
 ///
-/// Its own times are times in the trace: the time of the world plus the offset at which the trace began.
+/// Its own times are times in the trace: the time of the world plus the offset at which the trace started.
 #[derive(Debug, Clone)]
 pub struct Player {
     trace: Arc<Trace>,
-    /// How far into the trace time zero is.
+    /// The offset of time zero in the trace.
     offset: Duration,
-    /// The next opportunity that nobody has used: the round and the place in it.
+    /// The next unused opportunity: its round and place.
     next: (u64, usize),
-    /// What is left of the one that was used last, and when that was.
+    /// The rest of the opportunity that was used last, and its time.
     left: u32,
     left_at: Time,
 }
 
 impl Player {
-    /// Plays from `offset` on.
+    /// Starts the playback at `offset`.
     pub fn new(trace: Arc<Trace>, offset: Duration) -> Player {
         let next = trace.first_from(Time::ZERO + offset);
         Player { trace, offset, next, left: 0, left_at: Time::ZERO }
     }
-    /// What is played.
+    /// The trace.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    /// The next time from `at` on at which bytes can be moved. Opportunities before found nothing to carry.
+    /// The next time from `at` on at which bytes can be sent. Earlier opportunities are unused.
     pub(super) fn ready(&mut self, at: Time) -> Time {
         let inside = at + self.offset;
         if self.left_at == inside && self.left > 0 {
@@ -194,7 +195,7 @@ impl Player {
         at - self.offset
     }
 
-    /// The bytes of the opportunities from one time up to, but without, another.
+    /// The bytes of the opportunities from one time up to, but not including, another.
     pub(super) fn capacity(&self, from: Time, to: Time) -> Size {
         self.trace.capacity(from + self.offset, to + self.offset)
     }

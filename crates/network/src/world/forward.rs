@@ -1,4 +1,4 @@
-//! The way of a packet through a world: what happens to it where it arrives, and by which hop it goes on.
+//! The path of a packet through a world: its treatment at a node, and its next hop.
 
 use super::{Place, World};
 use crate::address::{NodeId, Port, node_of, owner_of, port_of};
@@ -7,17 +7,17 @@ use crate::packet::Packet;
 use crate::topology::{Hop, NO_ROUTE, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The ways of packets that do not simply take the route to their node.
+/// The routes of packets that do not simply follow the route to their node.
 #[derive(Debug, Default)]
 pub(super) struct Ways {
-    /// For the address of a port, the next hop by node.
+    /// The next hops by node, for the address of a port.
     to_ports: BTreeMap<(NodeId, Port), Vec<u32>>,
-    /// The next hop of packets that leave a node by a port, by their destination: its node, and its port if it is the address of
-    /// one. Kept since the search for it walks through the network.
+    /// The next hop of packets that leave a node by a port, by their destination: a node, and a port for the
+    /// address of a port. Cached, since the search walks through the network.
     by_ports: BTreeMap<(NodeId, Port, NodeId, Option<Port>), u32>,
     /// The ports that are down.
     down: BTreeSet<(NodeId, Port)>,
-    /// For each hop whether it leaves by one of them; empty if none is down.
+    /// Whether each hop leaves by one of them; empty if none is down.
     down_hops: Vec<bool>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn teach_routes<H>(
 }
 
 impl<H: Node> World<H> {
-    /// Makes the address of a port known, so that there are routes to it.
+    /// Puts the address of a port into use, so that there are routes to it.
     ///
     /// # Panics
     /// If there is no such node.
@@ -50,7 +50,7 @@ impl<H: Node> World<H> {
         }
     }
 
-    /// Takes a port down, or up again. What would leave by a port that is down, and what arrives there, is dropped.
+    /// Takes a port down, or up again. Packets that would leave or arrive by a port that is down are dropped.
     pub fn set_port(&mut self, node: NodeId, port: Port, up: bool) {
         let Ways { down, down_hops, .. } = &mut self.ways;
         if up {
@@ -66,7 +66,7 @@ impl<H: Node> World<H> {
         }
     }
 
-    /// A packet is at a node: it is for what is there, or goes on.
+    /// Handles a packet at a node: it is delivered there, or forwarded.
     #[inline(always)]
     pub(super) fn arrive(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>) {
         let index = node.0 as usize;
@@ -92,7 +92,7 @@ impl<H: Node> World<H> {
         self.forward_all(node);
     }
 
-    /// Sends on what a node has left behind.
+    /// Forwards the packets that a node has sent.
     #[inline]
     pub(super) fn forward_all(&mut self, node: NodeId) {
         while let Some(packet) = self.exits.take_placed() {
@@ -118,7 +118,7 @@ impl<H: Node> World<H> {
         self.timers.set(self.nodes.len() + hop as usize, link.wake_at());
     }
 
-    /// The next hop of a packet that leaves by a port, or is for the address of a port. `None`: there is no way.
+    /// The next hop of a packet that leaves by a port, or is addressed to a port. `None` without a route.
     #[cold]
     fn special_hop(&mut self, node: NodeId, packet: &mut Packet) -> Option<u32> {
         let (destination, exit) = (packet.destination.ip(), packet.take_exit());
@@ -132,7 +132,7 @@ impl<H: Node> World<H> {
         }))
     }
 
-    /// The next hop by node to a node, or to the address of one of its ports.
+    /// The next hops by node to a node, or to the address of one of its ports.
     fn routes_to(&self, target: NodeId, port: Option<Port>) -> Option<&Vec<u32>> {
         match port {
             None => self.routes.get(target.0 as usize),
@@ -140,8 +140,7 @@ impl<H: Node> World<H> {
         }
     }
 
-    /// The hop from a node by one of its ports: on a medium there may be several, of which the one with the fewest hops left is
-    /// taken.
+    /// The hop from a node by one of its ports: on a medium, the one with the fewest remaining hops.
     fn hop_by(&self, (node, exit): (NodeId, Port), (target, port): (NodeId, Option<Port>)) -> u32 {
         let routes = self.routes_to(target, port);
         let at = |node: NodeId| routes.and_then(|row| row.get(node.0 as usize)).copied().unwrap_or(NO_ROUTE);
@@ -149,7 +148,7 @@ impl<H: Node> World<H> {
         self.topology.hops_by(node, exit).into_iter().min_by_key(left).unwrap_or(NO_ROUTE)
     }
 
-    /// How many hops there are from a node to another one by these routes.
+    /// The number of hops from a node to another by these routes.
     fn hops_left(&self, from: NodeId, to: NodeId, next: &impl Fn(NodeId) -> u32) -> usize {
         let (mut at, mut count) = (from, 0);
         while at != to {

@@ -1,4 +1,4 @@
-//! A low-orbit constellation that gives each terminal another satellite every 15 s.
+//! A low-orbit constellation that assigns another satellite to each terminal every 15 s.
 
 use super::parts::{STEP_S, Wandering, normal, scaled, uniform};
 use super::{Model, STEP};
@@ -14,7 +14,7 @@ pub(super) const MODEL: Model = Model {
 
 /// Mean in Mbit/s.
 const MEAN: f64 = 120.0;
-/// The steps for which a terminal keeps its satellite.
+/// The number of steps for which a terminal keeps its satellite.
 const SLOT: usize = (Duration::from_secs(15).as_nanos() / STEP.as_nanos()) as usize;
 
 fn make(stream: &mut Stream, steps: usize) -> Vec<f64> {
@@ -23,7 +23,7 @@ fn make(stream: &mut Stream, steps: usize) -> Vec<f64> {
     let rates = (0..steps).map(|at| {
         if at.is_multiple_of(SLOT) {
             level = normal(stream, 0.3);
-            // Nothing is handed over at the beginning of the trace.
+            // There is no hand-over at the start of the trace.
             let silent = (uniform(stream, 0.02, 0.12) / STEP_S).round() as usize;
             silent_until = if at == 0 { 0 } else { at + silent };
         }

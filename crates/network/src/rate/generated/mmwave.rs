@@ -12,18 +12,18 @@ pub(super) const MODEL: Model = Model {
     make,
 };
 
-/// Mean and extremes of 10 ms in Mbit/s: those of the trace of Fernandez et al. 2024, section 4.3.
+/// The mean and the extremes over 10 ms in Mbit/s, from the trace of Fernandez et al. 2024, section 4.3.
 const MEAN: f64 = 244.6;
 const LOWEST: f64 = 0.94;
 const HIGHEST: f64 = 3703.79;
 
-/// Gains in decibels between which the one is looked for that meets the mean.
+/// The bounds in decibels of the search for the gain that meets the mean.
 const GAINS: (f64, f64) = (-60.0, 120.0);
-/// Halvings of an interval: far below what is rounded off.
+/// The number of bisections: far below the rounding.
 const HALVINGS: usize = 50;
 
 fn make(stream: &mut Stream, steps: usize) -> Vec<f64> {
-    // Buildings between them for seconds, people and cars for hundreds of milliseconds.
+    // Buildings block the path for seconds, people and cars for hundreds of milliseconds.
     let hidden = spans(stream, steps, 7.0, |stream| uniform(stream, 1.0, 5.0));
     let mut blocked = vec![false];
     while !blocked.contains(&true) {
@@ -34,7 +34,8 @@ fn make(stream: &mut Stream, steps: usize) -> Vec<f64> {
     let mut fading = Wandering::new(stream, "fading", 3.0, 0.05);
     let quality: Vec<Option<f64>> = (0..steps)
         .map(|at| {
-            // The walk: 1.4 m/s towards a base station from 190 m on, there and back until the trace is over.
+            // The walk: 1.4 m/s towards a base station from 190 m on, back and forth until the end of the
+            // trace.
             let distance = (190.0 - (1.4 * at as f64 * STEP_S) % 380.0).abs().max(15.0);
             // 3GPP TR 38.901 table 7.4.1-1, UMi street canyon: 21 dB a decade in sight, 35.3 out of it; the street's
             // walls keep what is out of sight from falling by more than 12 dB.
@@ -49,13 +50,13 @@ fn make(stream: &mut Stream, steps: usize) -> Vec<f64> {
     fitted(&quality)
 }
 
-/// Rates from decibels: Shannon's law with the gain at which the mean is the paper's, the best moment its most; `None` is
-/// the least.
+/// Converts decibels to rates: Shannon's law with the gain at which the mean is that of the paper, and the best
+/// moment its maximum; `None` is the minimum.
 ///
-/// Where the moments are too alike for any gain, what is below the best one is stretched.
+/// If the moments are too similar for any gain, those below the best one are stretched.
 fn fitted(quality: &[Option<f64>]) -> Vec<f64> {
     let best = quality.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
-    // The power of each moment as a share of that of the best one.
+    // The power of each moment as a share of the best one.
     let shares = |stretched: f64| -> Vec<f64> {
         let share = |value: &Option<f64>| value.map_or(0.0, |value| power(stretched * (value - best)));
         quality.iter().map(share).collect()
@@ -85,7 +86,7 @@ fn mean(shares: &[f64], gain: f64) -> f64 {
     rates(shares, gain).sum::<f64>() / shares.len() as f64
 }
 
-/// Where a mean that rises between two values meets that of the paper.
+/// The argument at which a rising mean equals that of the paper.
 fn meeting((mut low, mut high): (f64, f64), mean: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(low, high);

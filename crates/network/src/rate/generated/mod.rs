@@ -1,7 +1,7 @@
-//! Traces out of a model: a mmWave street canyon, LTE from a moving car, a LEO constellation with its hand-overs.
+//! Generated traces: a mmWave street canyon, LTE from a moving car, a LEO constellation with hand-overs.
 //!
-//! Each model is built from stated parts and then fitted to stated numbers: docs/traces.md says from what, and what it
-//! does not claim. `quiclab trace generate` writes what is generated here.
+//! Each model is built from stated parts and fitted to stated numbers: docs/traces.md describes these, and the
+//! limits of the models. `quiclab trace generate` writes these traces.
 
 mod leo;
 mod lte;
@@ -17,19 +17,19 @@ use units::{Duration, Rate, Time};
 
 /// The width of a step of every generated trace.
 pub const STEP: Duration = Duration::from_millis(10);
-/// The longest trace.
+/// The maximum duration.
 pub const LONGEST: Duration = Duration::from_secs(3600);
 
-/// A kind of trace.
+/// A model of traces.
 #[derive(Debug, Clone, Copy)]
 pub struct Model {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// One line: what it is.
+    /// One line of description.
     pub about: &'static str,
-    /// The shortest trace: shorter ones would miss the stated statistics.
+    /// The minimum duration: a shorter trace would miss the stated statistics.
     pub shortest: Duration,
-    /// Draws the rates of this many steps, in Mbit/s. At least one is above zero.
+    /// Draws the rates of this number of steps, in Mbit/s. At least one is above zero.
     make: fn(&mut Stream, usize) -> Vec<f64>,
 }
 
@@ -75,10 +75,10 @@ pub(crate) const ROW: Row<super::Build> = Row {
     },
 };
 
-/// The trace of a model and a seed: from when on which rate holds, each for [`STEP`].
+/// The trace of a model and a seed: rates with their start times, each for [`STEP`].
 ///
 /// # Errors
-/// If there is no such model, or the duration is not between its shortest and [`LONGEST`].
+/// If there is no such model, or the duration is not between its minimum and [`LONGEST`].
 pub fn generate(model: &str, duration: Duration, seed: u64) -> Result<Vec<(Time, Rate)>, RateError> {
     drawn(model, duration, &mut Stream::new(seed, &format!("trace {model}")))
 }
@@ -100,7 +100,7 @@ fn drawn(model: &str, duration: Duration, stream: &mut Stream) -> Result<Vec<(Ti
     Ok(rates.enumerate().map(|(at, rate)| (Time::ZERO + STEP * at as u64, rate)).collect())
 }
 
-/// Mbit/s to the next kbit/s.
+/// Converts Mbit/s, rounded to kbit/s.
 fn rate(mbps: f64) -> Rate {
     Rate::from_bits_per_sec((mbps * 1e3).round() as u64 * 1000)
 }

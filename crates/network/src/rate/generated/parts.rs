@@ -1,10 +1,10 @@
-//! What the models of traces are made of.
+//! The common parts of the models of traces.
 
 use super::STEP;
 use rand_distr::{Distribution, StandardNormal};
 use random::Stream;
 
-/// Seconds of one step.
+/// The duration of a step in seconds.
 pub(super) const STEP_S: f64 = STEP.as_nanos() as f64 * 1e-9;
 
 /// A normal draw with mean 0.
@@ -18,7 +18,8 @@ pub(super) fn uniform(stream: &mut Stream, least: f64, most: f64) -> f64 {
     least + (most - least) * stream.unit()
 }
 
-/// A value around zero whose correlation falls by e in `memory_s` (an autoregression of the first order).
+/// A value around zero whose correlation decreases by a factor of e in `memory_s` (a first-order
+/// autoregression).
 pub(super) struct Wandering {
     stream: Stream,
     keep: f64,
@@ -40,7 +41,7 @@ impl Wandering {
     }
 }
 
-/// Marks the steps of events that begin after exponential gaps and last so long, in seconds.
+/// Marks the steps of events with exponential gaps and the drawn durations, in seconds.
 pub(super) fn spans(
     stream: &mut Stream,
     steps: usize,
@@ -61,7 +62,7 @@ pub(super) fn spans(
     }
 }
 
-/// The rates times what makes `mean` their mean.
+/// Scales the rates so that `mean` is their mean.
 pub(super) fn scaled(mut rates: Vec<f64>, mean: f64) -> Vec<f64> {
     let scale = mean * rates.len() as f64 / rates.iter().sum::<f64>();
     rates.iter_mut().for_each(|rate| *rate *= scale);

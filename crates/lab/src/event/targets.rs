@@ -1,19 +1,18 @@
 //! The nodes, interfaces and flows that events name.
 
-use super::Misfit;
 use network::{NodeId, Port};
-use units::parameter::Arguments;
+use units::parameter::{Arguments, OptionError};
 
 /// The nodes and flows of a scenario that events name.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Cast {
-    pub nodes: Vec<CastNode>,
-    pub flows: Vec<CastFlow>,
+pub(crate) struct Targets {
+    pub nodes: Vec<TargetNode>,
+    pub flows: Vec<TargetFlow>,
 }
 
 /// A node.
 #[derive(Debug, Clone)]
-pub(crate) struct CastNode {
+pub(crate) struct TargetNode {
     pub name: String,
     /// The name of its kind.
     pub kind: &'static str,
@@ -25,7 +24,7 @@ pub(crate) struct CastNode {
 
 /// A flow.
 #[derive(Debug, Clone)]
-pub(crate) struct CastFlow {
+pub(crate) struct TargetFlow {
     pub name: String,
     /// The number of its client's node.
     pub client: usize,
@@ -36,9 +35,9 @@ pub(crate) struct CastFlow {
 /// The maximum number of names in an error.
 const LISTED: usize = 20;
 
-impl Cast {
+impl Targets {
     /// The node that the option `node` names.
-    pub(crate) fn node(&self, arguments: &Arguments) -> Result<(NodeId, &CastNode), Misfit> {
+    pub(crate) fn node(&self, arguments: &Arguments) -> Result<(NodeId, &TargetNode), OptionError> {
         let name = arguments.text("node");
         let names = || self.nodes.iter().map(|node| node.name.as_str());
         let at = names().position(|known| known == name);
@@ -47,7 +46,7 @@ impl Cast {
     }
 
     /// The port of a node to the link or medium that the option `interface` names.
-    pub(crate) fn port(&self, node: NodeId, arguments: &Arguments) -> Result<Port, Misfit> {
+    pub(crate) fn port(&self, node: NodeId, arguments: &Arguments) -> Result<Port, OptionError> {
         let name = arguments.text("interface");
         let node = &self.nodes[node.0 as usize];
         match node.interfaces.iter().position(|known| *known == name) {
@@ -60,7 +59,7 @@ impl Cast {
     }
 
     /// The flow that the option `flow` names, and its number.
-    pub(crate) fn flow(&self, arguments: &Arguments) -> Result<(usize, &CastFlow), Misfit> {
+    pub(crate) fn flow(&self, arguments: &Arguments) -> Result<(usize, &TargetFlow), OptionError> {
         let name = arguments.text("flow");
         let found = self.flows.iter().enumerate().find(|(_, flow)| flow.name == name);
         found.ok_or_else(|| {
