@@ -1,4 +1,4 @@
-//! A connection of quinn-proto, with what is known of its streams.
+//! A connection of quinn-proto, with the state of its streams.
 
 use crate::session::Secrets;
 use crate::stats::Sent;
@@ -7,29 +7,29 @@ use std::collections::{BTreeMap, VecDeque};
 use transport::Event;
 use wire::{Direction, Side, StreamId};
 
-/// What is known of a stream.
+/// The state of a stream.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Half {
     pub(crate) written: u64,
     pub(crate) received: u64,
-    /// Whether nothing more is to come of its two halves.
+    /// Whether each of its halves has ended.
     pub(crate) sent_all: bool,
     pub(crate) received_all: bool,
 }
 
-/// A connection, with what quinn-proto leaves to its user.
+/// A connection, with the state that quinn-proto leaves to its user.
 pub(crate) struct Connection {
     pub(crate) inner: quinn_proto::Connection,
     pub(crate) side: Side,
-    /// What its application has not heard.
+    /// The events that its application was not notified of.
     pub(crate) events: VecDeque<Event>,
     pub(crate) streams: BTreeMap<StreamId, Half>,
     pub(crate) alpn: Option<Vec<u8>>,
-    /// Bytes of streams that the peer has all of.
+    /// Bytes of completely acknowledged streams.
     pub(crate) acked: u64,
     pub(crate) written: u64,
     pub(crate) sent: Sent,
-    /// Why it ended, and the code of the application with which it did.
+    /// The reason for its end, and the application's code.
     pub(crate) ended: Option<(String, Option<u64>)>,
     pub(crate) secrets: Secrets,
 }
@@ -51,7 +51,7 @@ impl Connection {
         }
     }
 
-    /// Takes the events of quinn-proto.
+    /// Collects the events of quinn-proto.
     pub(crate) fn gather(&mut self) {
         while let Some(event) = self.inner.poll() {
             match event {
@@ -95,7 +95,7 @@ impl Connection {
             }
             StreamEvent::Stopped { id, error_code } => {
                 let stream = stream(id);
-                // RFC 9000 section 3.5: in answer.
+                // RFC 9000 section 3.5: the response to STOP_SENDING.
                 let _ = self.inner.send_stream(id).reset(error_code);
                 self.events.push_back(Event::Stopped { stream, code: error_code.into_inner() });
                 self.finish_half(stream, true);
@@ -108,7 +108,7 @@ impl Connection {
         }
     }
 
-    /// A stream is there from now on.
+    /// Adds a stream.
     pub(crate) fn add(&mut self, stream: StreamId) {
         let half = Half {
             sent_all: !stream.sends(self.side),
@@ -118,7 +118,7 @@ impl Connection {
         self.streams.insert(stream, half);
     }
 
-    /// One half of a stream is over; with both, the stream is.
+    /// Ends one half of a stream; the stream ends with both.
     pub(crate) fn finish_half(&mut self, stream: StreamId, sending: bool) {
         let Some(half) = self.streams.get_mut(&stream) else { return };
         *(if sending { &mut half.sent_all } else { &mut half.received_all }) = true;
@@ -129,7 +129,7 @@ impl Connection {
         }
     }
 
-    /// It is over for its application.
+    /// Ends the connection for its application.
     pub(crate) fn end(&mut self, reason: String, code: Option<u64>) {
         if self.ended.is_none() {
             self.ended = Some((reason, code));
@@ -138,7 +138,7 @@ impl Connection {
     }
 }
 
-/// The number of a stream is the same on both sides of the border: that on the wire.
+/// Converts the id of a stream, which is the number on the wire on both sides.
 pub(crate) fn stream(id: quinn_proto::StreamId) -> StreamId {
     StreamId::from_value(u64::from(id))
 }

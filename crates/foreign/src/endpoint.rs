@@ -18,31 +18,31 @@ use transport::{Datagram, Handle, Stack, Transmit};
 use units::{Time, Timers};
 use wire::Ecn;
 
-/// Datagrams of one call: more (segmentation offload) would leave together.
+/// The number of datagrams per call: more (segmentation offload) would leave together.
 const SEGMENTS: usize = 1;
 
 /// Connections of quinn-proto on one address.
 pub struct Endpoint {
     inner: quinn_proto::Endpoint,
     local: SocketAddr,
-    /// Whether its packets may be marked.
+    /// Whether its packets are ECN-capable.
     ecn: bool,
     client: ClientConfig,
     context: Context,
     secrets: Secrets,
-    /// The most connections at a time.
+    /// The maximum number of connections at a time.
     max_connections: usize,
     slots: Vec<Slot>,
-    /// The slots that are to be looked at, each once.
+    /// The active slots, each once.
     active: VecDeque<u32>,
     timers: Timers,
     /// The endpoint's own answers.
     answers: VecDeque<(Transmit, Vec<u8>)>,
-    /// The slot of the connection that made the last datagram.
+    /// The slot of the connection that sent the last datagram.
     sender: Option<u32>,
 }
 
-/// A place for a connection: quinn-proto's number for it.
+/// The slot of a connection, by quinn-proto's number.
 #[derive(Default)]
 struct Slot {
     connection: Option<Box<Connection>>,
@@ -52,7 +52,7 @@ struct Slot {
 }
 
 impl Endpoint {
-    /// An endpoint without connections. `max_connections`: as a server it takes so many at a time; 0: it is a client's.
+    /// Creates an endpoint without connections. A server accepts `max_connections` at a time; 0 for a client.
     pub fn new(
         local: SocketAddr,
         options: &Options,
@@ -109,7 +109,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes an event that the endpoint has for a connection.
+    /// Passes an event of the endpoint to a connection.
     fn pass(&mut self, handle: ConnectionHandle, event: ConnectionEvent) {
         let Some(slot) = self.slots.get_mut(handle.0) else { return };
         if let Some(connection) = &mut slot.connection {
@@ -151,7 +151,7 @@ impl Endpoint {
         }
     }
 
-    /// Lets endpoint and connection hear what each has for the other one.
+    /// Exchanges the events of endpoint and connection.
     fn exchange(&mut self, slot: u32) {
         let Some(connection) = &mut self.slots[slot as usize].connection else { return };
         while let Some(event) = connection.inner.poll_endpoint_events() {
@@ -162,7 +162,7 @@ impl Endpoint {
         connection.gather();
     }
 
-    /// A connection has nothing more to send: its timer is set, or, if it is gone, it is forgotten.
+    /// Sets the timer of a connection that has nothing more to send, or removes it if it has ended.
     fn settle(&mut self, slot: u32) {
         self.exchange(slot);
         let entry = &mut self.slots[slot as usize];
@@ -198,7 +198,7 @@ impl Stack for Endpoint {
     }
 
     fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
-        // Null protection has no tag that could tell: what was altered does not open.
+        // Null protection has no authentication tag: an altered packet is dropped here.
         if datagram.damage.is_some() && self.context.protection() == Protection::Null {
             return;
         }

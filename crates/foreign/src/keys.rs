@@ -1,4 +1,4 @@
-//! Keys of the crate `tls` in the words of quinn-proto.
+//! The keys of the crate `tls` for quinn-proto.
 
 use bytes::BytesMut;
 use quinn_proto::crypto::{self, CryptoError, KeyPair};

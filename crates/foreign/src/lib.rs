@@ -1,8 +1,9 @@
-//! Stacks that others wrote, as [`transport::Stack`]: quinn-proto.
+//! Stacks from other projects as [`transport::Stack`]: quinn-proto.
 //!
-//! quinn-proto has no IO either: it takes bytes and a time. Here it gets virtual time (`clock`), draws everything from a named
-//! stream (`seeds`), and has its TLS from the crate `tls` (`session`, `keys`), as the endpoints of the crate `quic` do, with which
-//! it so speaks under either protection. Equal seeds give equal bytes.
+//! quinn-proto has no IO: it takes bytes and the time. Here it runs in virtual time (`clock`), draws all random
+//! numbers from a named stream (`seeds`), and uses the TLS of the crate `tls` (`session`, `keys`), like the
+//! endpoints of the crate `quic`, with which it therefore communicates under either protection. Equal seeds
+//! give equal bytes.
 
 mod attend;
 mod clock;

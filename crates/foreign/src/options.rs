@@ -1,12 +1,12 @@
-//! The options of an endpoint of quinn-proto, out of those that a scenario has for connections.
+//! The options of an endpoint of quinn-proto, from the options of connections in a scenario.
 
 use quinn_proto::congestion::{CubicConfig, NewRenoConfig};
 use quinn_proto::{AckFrequencyConfig, IdleTimeout, MtuDiscoveryConfig, TransportConfig, VarInt};
 use std::sync::Arc;
 use units::Duration;
 
-/// The controllers of quinn-proto. Its BBR is not among them: it draws from the operating system, so that equal seeds would give
-/// different runs.
+/// The controllers of quinn-proto. Its BBR is left out: it draws from the operating system, so that equal seeds
+/// would give different runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Controller {
     /// NewReno (RFC 9002 section 7).
@@ -15,18 +15,19 @@ pub enum Controller {
     Cubic,
 }
 
-/// The acknowledgements that the peer is asked for, by ACK_FREQUENCY frames.
+/// The acknowledgements requested from the peer by ACK_FREQUENCY frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acknowledgements {
     /// Ack-eliciting packets per acknowledgement, at least 1.
     pub ratio: u64,
-    /// The longest delay of an acknowledgement.
+    /// The maximum delay of an acknowledgement.
     pub max_delay: Duration,
-    /// How far packets may be out of order.
+    /// The reordering that is not acknowledged at once, in packets.
     pub reordering_threshold: u64,
 }
 
-/// The options of `[transport]` that quinn-proto has too. What is not here it has no word for, or decides itself.
+/// The options of `[transport]` that quinn-proto supports. It has no equivalent of the others, or decides by
+/// itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// `controller`.
@@ -35,26 +36,26 @@ pub struct Options {
     pub initial_window: u64,
     /// `initial_rtt`.
     pub initial_rtt: Duration,
-    /// `max_udp_payload`, or what the way carries: from 1200 on.
+    /// `max_udp_payload`, or what the MTU of the path allows: at least 1200.
     pub max_udp_payload: u16,
     /// `mtu_discovery`.
     pub mtu_discovery: bool,
-    /// `max_idle_timeout`; zero: never.
+    /// `max_idle_timeout`; zero for none.
     pub max_idle_timeout: Duration,
     /// `keep_alive`.
     pub keep_alive: Option<Duration>,
     /// `initial_max_data`.
     pub max_data: u64,
-    /// The largest of `initial_max_stream_data_*`: quinn-proto has one window for streams of all kinds.
+    /// The largest of `initial_max_stream_data_*`: quinn-proto has one window for all kinds of streams.
     pub max_stream_data: u64,
     /// `initial_max_streams_bidi`, `initial_max_streams_uni`.
     pub max_streams: (u64, u64),
     /// `send_queue`.
     pub send_queue: Option<u64>,
-    /// `ecn`: quinn-proto marks its packets as ECN-capable until it finds that nobody counts the marks; without this they lose the
-    /// mark here.
+    /// `ecn`: quinn-proto sends ECN-capable packets until it finds that marks are not reported. Without this
+    /// option the mark is removed here.
     pub ecn: bool,
-    /// `peer_ack_ratio` and what belongs to it.
+    /// `peer_ack_ratio` and the related options.
     pub peer_acks: Option<Acknowledgements>,
 }
 
@@ -96,7 +97,7 @@ impl Options {
         }
         if let Some(wanted) = self.peer_acks {
             let mut frequency = AckFrequencyConfig::default();
-            // It counts the packets that go without.
+            // quinn-proto counts the packets without an acknowledgement.
             frequency
                 .ack_eliciting_threshold(varint(wanted.ratio.saturating_sub(1)))
                 .max_ack_delay(Some(standard(wanted.max_delay)))

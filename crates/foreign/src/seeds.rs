@@ -1,16 +1,16 @@
-//! All that quinn-proto draws: from a named stream, where it would ask the operating system.
+//! The random numbers of quinn-proto: from a named stream instead of the operating system.
 
 use quinn_proto::{ConnectionId, ConnectionIdGenerator, EndpointConfig};
 use random::Stream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// The bytes of our connection ids.
+/// The length of local connection ids in bytes.
 const ID_LENGTH: usize = 8;
-/// The bytes of the id that a client makes up for the server (RFC 9000 section 7.2: 8 at least).
+/// The length in bytes of the id that a client chooses for the server (RFC 9000 section 7.2: at least 8).
 const FIRST_ID_LENGTH: usize = 20;
 
-/// A stream that several callbacks draw from, in turn.
+/// A stream that is shared by several callbacks.
 #[derive(Clone)]
 pub(crate) struct Draws(Arc<Mutex<Stream>>);
 
@@ -24,16 +24,16 @@ impl Draws {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).fill(&mut bytes);
         bytes
     }
-    /// A stream of its own for a session.
+    /// A separate stream for a session.
     pub(crate) fn fork(&self, name: &str) -> Stream {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).fork(name)
     }
-    /// The first id that a client sends to.
+    /// The first destination id of a client.
     pub(crate) fn first_id(&self) -> ConnectionId {
         ConnectionId::new(&self.bytes::<FIRST_ID_LENGTH>())
     }
 
-    /// What an endpoint draws from.
+    /// The configuration of an endpoint that draws from the stream.
     pub(crate) fn endpoint(&self) -> EndpointConfig {
         let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &self.bytes::<64>());
         let mut config = EndpointConfig::new(Arc::new(key));
@@ -63,7 +63,7 @@ impl ConnectionIdGenerator for Ids {
     }
 }
 
-/// The date of a server's tokens, which are not used for longer than a run.
+/// The date for a server's tokens, which are only used within a run.
 pub(crate) struct FixedDate;
 
 impl quinn_proto::TimeSource for FixedDate {

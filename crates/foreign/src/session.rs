@@ -1,4 +1,4 @@
-//! The TLS of the crate `tls` in the words of quinn-proto.
+//! The TLS of the crate `tls` for quinn-proto.
 
 use crate::keys::{keys, packet_keys};
 use crate::seeds::Draws;
@@ -10,17 +10,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tls::{Context, KeyChange, Request, Start};
 use units::Time;
 
-/// The version of QUIC that is spoken.
+/// The QUIC version.
 const VERSION: u32 = 1;
 
-/// How sessions are made, at either end.
+/// The configuration of sessions at either end.
 pub(crate) struct Sessions {
     context: Context,
     draws: Draws,
     secrets: Secrets,
 }
 
-/// The lines of SSLKEYLOGFILE that nobody has taken.
+/// New lines of SSLKEYLOGFILE.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets(Arc<Mutex<Vec<String>>>);
 
@@ -105,7 +105,7 @@ impl crypto::ServerConfig for Sessions {
         parameters: &TransportParameters,
     ) -> Box<dyn crypto::Session> {
         let inner = self.context.server(self.start(parameters), None);
-        // The version is known, the parameters are short, and the context of a scenario has an identity.
+        // The version is supported, the parameters are short, and the context of a scenario has an identity.
         self.session(inner.expect("a server of this context can be made"), Side::Server)
     }
 }
@@ -141,7 +141,7 @@ impl crypto::Session for Session {
     }
     fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
         let session = self.get_mut();
-        // quinn-proto takes handshake bytes of the level that is due and of no other.
+        // quinn-proto accepts handshake bytes of the current level only.
         let level = session.read_level();
         let read = session.read(Time::ZERO, level, bytes);
         read.map(|()| false).map_err(|alert| TransportError {

@@ -1,19 +1,19 @@
-//! What quinn-proto counts, by the names that the results have for it.
+//! The counters of quinn-proto under the names of the results.
 
 use quinn_proto::{ConnectionStats, FrameStats};
 
-/// What its statistics do not tell of the datagrams that were sent.
+/// The counters of sent datagrams that its statistics lack.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sent {
-    /// Datagrams with data of streams.
+    /// Datagrams with stream data.
     pub(crate) data: u64,
-    /// Datagrams with acknowledgements alone.
+    /// Datagrams with nothing but acknowledgements.
     pub(crate) ack_only: u64,
     last: (u64, u64, u64),
 }
 
 impl Sent {
-    /// A datagram was made; gives whether it carries data of streams.
+    /// Counts a sent datagram; returns whether it carries stream data.
     pub(crate) fn note(&mut self, stats: &ConnectionStats) -> bool {
         let frames = &stats.frame_tx;
         let now = (frames.stream, frames.acks, others(frames));
@@ -25,7 +25,7 @@ impl Sent {
     }
 }
 
-/// The frames that are neither ACK nor STREAM.
+/// The number of frames other than ACK and STREAM.
 fn others(frames: &FrameStats) -> u64 {
     let more = [
         frames.ack_frequency,

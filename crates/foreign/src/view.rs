@@ -1,4 +1,4 @@
-//! A connection of quinn-proto as its application sees it.
+//! The application's view of a connection of quinn-proto.
 
 use crate::connection::{Connection, stream as known};
 use crate::options::varint;
@@ -8,7 +8,7 @@ use transport::{Data, Priority, Read, StreamError, Transport};
 use units::Time;
 use wire::{Direction, StreamId, pattern};
 
-/// So many bytes are written out of virtual ones at a time.
+/// The number of virtual bytes that are written out at a time.
 const PIECE: u64 = 16 * 1024;
 
 /// A connection at a point in time.
@@ -29,7 +29,7 @@ impl View<'_> {
         if stream.sends(self.connection.side) { Ok(()) } else { Err(StreamError::WrongDirection) }
     }
 
-    /// Writes a piece; gives how much of it was taken.
+    /// Writes a piece; returns the number of accepted bytes.
     fn write_piece(&mut self, stream: StreamId, mut piece: Bytes) -> Result<u64, StreamError> {
         let mut taken = 0;
         while !piece.is_empty() {
@@ -46,7 +46,7 @@ impl View<'_> {
         Ok(taken)
     }
 
-    /// Takes chunks of at most `limit` bytes off a stream.
+    /// Takes chunks of at most `limit` bytes from a stream.
     fn take(
         &mut self,
         stream: StreamId,
@@ -59,7 +59,7 @@ impl View<'_> {
         let mut read = Read::default();
         let mut reset = None;
         let mut receiving = self.connection.inner.recv_stream(id(stream));
-        // A stream that was read to its end is not known any more.
+        // A stream that was read to its end is no longer known.
         let mut chunks = receiving.read(true).map_err(|_| StreamError::Unknown)?;
         while read.bytes < limit {
             match chunks.next(usize::try_from(limit - read.bytes).unwrap_or(usize::MAX)) {
@@ -78,7 +78,7 @@ impl View<'_> {
                 }
             }
         }
-        // Whether something is to be sent is asked in any case.
+        // The host checks for packets to send in any case.
         let _ = chunks.finalize();
         if let Some(half) = self.connection.streams.get_mut(&stream) {
             half.received += read.bytes;
@@ -171,7 +171,7 @@ impl Transport for View<'_> {
         self.take(stream, u64::MAX, |_| {})
     }
 
-    /// quinn-proto has one number for each stream: the urgency is it, and streams of equal urgency take turns.
+    /// quinn-proto has one number for each stream: the urgency. Streams of equal urgency take turns.
     fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
         let urgency = -i32::from(priority.urgency);
         let set = self.connection.inner.send_stream(id(stream)).set_priority(urgency);

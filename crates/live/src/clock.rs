@@ -1,9 +1,9 @@
-//! The wall clock as the endpoint sees it: time since the program's start.
+//! The wall clock of an endpoint: the time since the start of the program.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use units::Time;
 
-/// A monotonic clock whose zero is the moment at which it was made.
+/// A monotonic clock that starts at zero when it is created.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     zero: Instant,
@@ -11,40 +11,41 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that shows zero now.
+    /// Creates a clock, which shows zero now.
     #[allow(clippy::disallowed_methods, reason = "this is the place where real time comes in")]
     pub fn start() -> Clock {
-        // A date before 1970 is that of a machine whose clock was never set: certificates will then not be valid,
-        // which is what the user has to hear.
+        // A date before 1970 means that the machine's clock was never set: certificates are then invalid, and
+        // the user must learn of it.
         let date = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Clock { zero: Instant::now(), date }
     }
 
-    /// What it shows.
+    /// The time of the clock.
     #[inline]
     #[allow(clippy::disallowed_methods, reason = "this is the place where real time comes in")]
     pub fn now(&self) -> Time {
         Time::from_nanos(u64::try_from(self.zero.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// The date, as time since 1970 in UTC, as the system has it now: for comparison with times that the system gives.
+    /// The current date of the system since 1970 in UTC, for comparison with timestamps of the system.
     #[allow(clippy::disallowed_methods, reason = "this is the place where real time comes in")]
     pub fn date(&self) -> Duration {
         SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
     }
 
-    /// What it shows, with the date of the same moment. What it showed at other dates follows from the two, in their order.
+    /// The time of the clock together with the date of the same moment. The times of other dates are computed
+    /// from the two, in the same order.
     pub(crate) fn reading(&self) -> Reading {
         Reading { now: self.now(), date: self.date() }
     }
 
-    /// The date at which it showed zero, as time since 1970 in UTC: for [`tls::Context::with_epoch`].
+    /// The date of the clock's zero since 1970 in UTC: for [`tls::Context::with_epoch`].
     pub fn date_of_zero(&self) -> Duration {
         self.date
     }
 }
 
-/// What a clock showed at a date.
+/// The time of a clock at a date.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
     now: Time,
@@ -52,7 +53,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// What the clock shows at another date near this one; what it showed at this one, if none is given.
+    /// The time of the clock at another date near this one; without a date, that of this one.
     pub(crate) fn time_at(&self, date: Option<Duration>) -> Time {
         let date = date.unwrap_or(self.date);
         let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);

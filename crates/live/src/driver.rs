@@ -1,7 +1,7 @@
-//! The loop: sockets and the clock on one side, the endpoint on the other.
+//! The loop between sockets and clock on one side and the endpoint on the other.
 //!
-//! One thread. It waits in `poll` until a datagram has come, a timer is due, or a full socket takes more; nothing is
-//! asked twice. Everything else is the endpoint's: what is sent, when, and to whom.
+//! It has one thread, and waits in `poll` until a datagram arrives, a timer is due, or a full socket has room
+//! again. Everything else is up to the endpoint: what is sent, when, and where to.
 
 use crate::clock::Clock;
 use crate::outbox::{Outbox, Sent};
@@ -13,47 +13,47 @@ use std::io;
 use std::net::SocketAddr;
 use units::{Duration, Time};
 
-/// Datagrams that are sent before the sockets are read again: acknowledgements must not wait for long.
+/// The number of datagrams sent before the sockets are read again: acknowledgements must not wait for long.
 const SEND_BUDGET: usize = 1024;
 /// Calls that read a single socket before the next wait. Of several sockets each is read once, so that datagrams of one
 /// connection on two of them are hardly reordered.
 const RECEIVE_BUDGET: usize = 4;
 
-/// What lives on the connections.
+/// The applications of the connections.
 pub(crate) trait Host {
-    /// Something may have happened on a connection: events wait, or records, or its handshake is underway.
+    /// Handles a connection that may have events or records, or whose handshake is in progress.
     fn attend(&mut self, now: Time, handle: Handle, connection: &mut Connection);
-    /// When [`Host::wake`] is to be called.
+    /// The time of the host's timer.
     fn wake_at(&self) -> Option<Time>;
-    /// Its time has come.
+    /// Handles the expiry of the timer.
     fn wake(&mut self, now: Time, endpoint: &mut Endpoint);
-    /// A datagram to this address did not come to anybody: the system or ICMP says so.
+    /// Handles a datagram to this address that was not delivered, according to the system or to ICMP.
     fn unreachable(&mut self, remote: SocketAddr, error: io::Error);
 }
 
-/// What the driver has done.
+/// The counters of the driver.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
-    /// Datagrams that were sent.
+    /// Sent datagrams.
     pub(crate) datagrams_sent: u64,
-    /// Calls into the system that sent them.
+    /// System calls that sent them.
     pub(crate) send_calls: u64,
-    /// Datagrams that arrived.
+    /// Received datagrams.
     pub(crate) datagrams_received: u64,
-    /// Calls into the system that brought them.
+    /// System calls that received them.
     pub(crate) receive_calls: u64,
-    /// How often it waited.
+    /// Number of waits.
     pub(crate) waits: u64,
 }
 
-/// An endpoint on its sockets.
+/// An endpoint with its sockets.
 pub(crate) struct Driver {
     clock: Clock,
     endpoint: Endpoint,
     sockets: Vec<Socket>,
     inbox: Inbox,
     outbox: Outbox,
-    /// The socket that takes nothing more.
+    /// The socket that is full, if any.
     blocked: Option<usize>,
     datagram: Vec<u8>,
     counters: Counters,
@@ -79,7 +79,7 @@ impl Driver {
     pub(crate) fn endpoint(&mut self) -> &mut Endpoint {
         &mut self.endpoint
     }
-    /// Another socket for the endpoint's datagrams.
+    /// Adds a socket for the endpoint's datagrams.
     pub(crate) fn add_socket(&mut self, socket: Socket) {
         self.sockets.push(socket);
     }
@@ -90,10 +90,10 @@ impl Driver {
         Counters { send_calls: self.outbox.calls(), ..self.counters }
     }
 
-    /// Waits until there is something to do, at most until `deadline`, and does it. A signal ends the wait too.
+    /// Waits until something happens, at most until `deadline`, and handles it. A signal also ends the wait.
     ///
     /// # Errors
-    /// If the system cannot wait on the sockets.
+    /// If the system cannot wait for the sockets.
     pub(crate) fn turn(&mut self, host: &mut dyn Host, deadline: Time) -> io::Result<()> {
         let ready = self.wait(host, deadline)?;
         let now = self.clock.now();
@@ -144,7 +144,7 @@ impl Driver {
     fn receive(&mut self, now: Time, at: usize, host: &mut dyn Host) {
         let calls = if self.sockets.len() == 1 { RECEIVE_BUDGET } else { 1 };
         for _ in 0..calls {
-            // An error that is told here is about what was sent, and told by the socket's own queue.
+            // An error here concerns a sent datagram, and is also reported by the socket's own queue.
             let Ok(all) = self.inbox.receive(&self.sockets[at]) else { return };
             self.counters.receive_calls += 1;
             for arrived in all {
@@ -159,7 +159,7 @@ impl Driver {
         }
     }
 
-    /// Lets the host and the endpoint do all that they have to do now.
+    /// Serves the endpoint and the host until nothing more can be done now.
     fn drain(&mut self, now: Time, host: &mut dyn Host) {
         let Driver { endpoint, sockets, outbox, blocked, datagram, counters, .. } = self;
         let budget = SEND_BUDGET;
@@ -176,7 +176,7 @@ impl Driver {
     }
 }
 
-/// What the endpoint stands on: the host's applications, and the sockets.
+/// The surroundings of the endpoint: the host's applications, and the sockets.
 struct Stage<'d> {
     host: &'d mut dyn Host,
     sockets: &'d [Socket],
@@ -184,7 +184,7 @@ struct Stage<'d> {
     blocked: &'d mut Option<usize>,
     datagram: &'d mut Vec<u8>,
     counters: &'d mut Counters,
-    /// Datagrams that may still be made.
+    /// The number of datagrams that may still be sent.
     budget: usize,
 }
 
@@ -226,7 +226,7 @@ impl transport::Host<Endpoint> for Stage<'_> {
         if !self.outbox.fits(transmit) {
             self.flush();
         }
-        // Behind a train that waits there is no room: this one is lost then, as on any full queue.
+        // Behind a waiting train there is no room: this datagram is lost, as in any full queue.
         if self.blocked.is_none() {
             self.outbox.push(transmit, &bytes, self.sockets);
         }

@@ -1,4 +1,4 @@
-//! Random numbers of the operating system: on the wire there is no seed.
+//! Random numbers of the operating system: there is no seed on the wire.
 
 use random::{Source, Stream};
 use std::io;
@@ -9,16 +9,16 @@ struct System;
 
 impl Source for System {
     /// # Panics
-    /// If the system's generator, which has worked before, fails: nothing that needs a secret can go on then.
+    /// If the system's generator fails after it has worked: nothing that needs a secret can continue then.
     fn fill(&self, bytes: &mut [u8]) {
         getrandom::fill(bytes).expect("the operating system's random numbers, which were there before");
     }
 }
 
-/// A stream of the operating system's random numbers, fit for keys.
+/// A stream of the operating system's random numbers, suitable for keys.
 ///
 /// # Errors
-/// If the system has none.
+/// If the system provides none.
 pub fn system_random() -> io::Result<Stream> {
     getrandom::fill(&mut [0; 8]).map_err(|error| io::Error::other(error.to_string()))?;
     Ok(Stream::foreign(&System))
@@ -27,7 +27,7 @@ pub fn system_random() -> io::Result<Stream> {
 /// A random 64-bit number.
 ///
 /// # Errors
-/// If the system has no random numbers.
+/// If the system provides none.
 pub(crate) fn unique() -> io::Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;

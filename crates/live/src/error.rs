@@ -1,4 +1,4 @@
-//! What can go wrong with a server or a fetch before it runs, or in the middle.
+//! Errors of a server or a fetch, before it runs or later.
 
 use rustix::io::Errno;
 use std::fmt;
@@ -7,39 +7,40 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use units::Size;
 
-/// Whether an error says that the process or the system has too many files open, or no memory: it will pass.
+/// Whether an error is temporary: the process or the system has too many open files, or no memory.
 pub(crate) fn is_passing(error: &io::Error) -> bool {
     let lacking = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
     lacking.into_iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// Why a server cannot serve, or nothing can be fetched. One line that says what, where and what would be right.
+/// The reason why a server cannot run, or a fetch fails: one line that says what, where and what would be
+/// right.
 #[derive(Debug)]
 pub enum LiveError {
-    /// No socket at this address.
+    /// No socket can be opened at this address.
     Bind(SocketAddr, io::Error),
-    /// A file or folder.
+    /// A file or folder cannot be used.
     File(PathBuf, io::Error),
-    /// The operating system: random numbers, or waiting for sockets.
+    /// The operating system cannot provide random numbers, or wait for sockets.
     System(io::Error),
-    /// Certificates, keys, protocols.
+    /// Certificates, keys or protocols are invalid.
     Tls(tls::Error),
-    /// An option that does not exist, or has no such value.
+    /// An option is unknown, or has no such value.
     Setting(lab::scenario::ScenarioError),
-    /// The memory is too little for the number of clients.
+    /// The memory is too small for the number of clients.
     Memory {
-        /// What there would be.
+        /// The available memory.
         memory: Size,
         /// The number of clients.
         connections: usize,
-        /// The least there has to be.
+        /// The required memory.
         least: Size,
     },
-    /// A URL that is malformed, or cannot be fetched here: the text, and why.
+    /// A URL is malformed or cannot be fetched: the text, and the reason.
     Url(String, String),
-    /// Two URLs, the second of which this is, would be written to the same file.
+    /// This URL would be written to the same file as another one.
     SameFile(String, PathBuf),
-    /// The name of a host that nothing is known of.
+    /// The name of a host is unknown.
     Host(String, String),
     /// The connection could not be opened.
     Connect(String),

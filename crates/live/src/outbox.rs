@@ -1,4 +1,4 @@
-//! Datagrams of one size to one destination become a train that one call sends.
+//! Joins datagrams of one size to one destination into a train that is sent by one call.
 
 use crate::socket::{MAX_TRAIN, Socket, Train};
 use quic::Transmit;
@@ -6,31 +6,31 @@ use std::io;
 use std::net::SocketAddr;
 use wire::Ecn;
 
-/// The train that is being put together, or that the socket does not take yet.
+/// The train that is being assembled, or that waits for a full socket.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     local: SocketAddr,
     remote: SocketAddr,
     ecn: Ecn,
     segment: usize,
-    /// Whether its last datagram is smaller than the others, so that none can follow.
+    /// Whether the last datagram is smaller than the others, so that no more can follow.
     closed: bool,
     count: usize,
     max_segments: usize,
     bytes: Vec<u8>,
-    /// How many of its bytes have left, where it leaves in pieces.
+    /// The number of bytes already sent, if the train is sent in pieces.
     sent: usize,
     calls: u64,
 }
 
-/// What became of a train.
+/// The result of sending a train.
 #[derive(Debug)]
 pub(crate) enum Sent {
-    /// It has left, or there was none.
+    /// It was sent, or there was none.
     Yes,
-    /// The socket, by its number, is full.
+    /// The socket with this number is full.
     Blocked(usize),
-    /// A datagram of it did not leave: nobody can be reached there, or it is too large. The rest of it has left.
+    /// A datagram was not sent: the destination is unreachable, or it is too large. The rest was sent.
     Failed(SocketAddr, io::Error),
 }
 
@@ -55,12 +55,12 @@ impl Outbox {
         self.bytes.is_empty()
     }
 
-    /// How many calls have sent something.
+    /// The number of calls that have sent something.
     pub(crate) fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// Whether this datagram can be the next of the train.
+    /// Whether this datagram can be the next one of the train.
     pub(crate) fn fits(&self, transmit: &Transmit) -> bool {
         self.is_empty()
             || (!self.closed
@@ -70,7 +70,7 @@ impl Outbox {
                 && (transmit.local, transmit.remote, transmit.ecn) == (self.local, self.remote, self.ecn))
     }
 
-    /// Adds a datagram that fits.
+    /// Adds a datagram for which [`Outbox::fits`] is true.
     pub(crate) fn push(&mut self, transmit: &Transmit, bytes: &[u8], sockets: &[Socket]) {
         if self.is_empty() {
             (self.local, self.remote, self.ecn) = (transmit.local, transmit.remote, transmit.ecn);
@@ -83,7 +83,7 @@ impl Outbox {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Sends the train, as a whole, or, where the system does not know how to, one by one.
+    /// Sends the train, whole or, if the system cannot segment it, one datagram at a time.
     pub(crate) fn flush(&mut self, sockets: &[Socket]) -> Sent {
         let mut failed = Sent::Yes;
         while self.sent < self.bytes.len() {
@@ -104,7 +104,7 @@ impl Outbox {
             match sockets[at].send(&train) {
                 Ok(()) => self.sent = end,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Sent::Blocked(at),
-                // The system cannot cut trains into segments; it says so once, and `max_segments` is 1 from now on.
+                // The system cannot segment trains; it says so once, and `max_segments` is 1 from then on.
                 Err(_) if whole && self.count > 1 && sockets[at].max_segments() == 1 => {}
                 Err(error) => {
                     failed = Sent::Failed(self.remote, error);
@@ -118,8 +118,8 @@ impl Outbox {
     }
 }
 
-/// The socket that a datagram from this address leaves from, by its number: the port must be its own, and the address
-/// too, if it has one alone.
+/// The number of the socket for datagrams from this address: with the same port, and with the same address if
+/// possible.
 fn socket_for(sockets: &[Socket], local: SocketAddr) -> Option<usize> {
     let same_port = |socket: &Socket| {
         socket.local().port() == local.port() && socket.local().is_ipv4() == local.is_ipv4()

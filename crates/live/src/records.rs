@@ -1,4 +1,4 @@
-//! What is written about connections on the wire: their secrets (SSLKEYLOGFILE) and their qlog.
+//! Files about connections on the wire: TLS secrets (SSLKEYLOGFILE) and qlog.
 
 use crate::error::{LiveError, is_passing};
 use quic::Connection;
@@ -11,65 +11,65 @@ use std::rc::Rc;
 use trace::qlog::{Options, Writer};
 use trace::{Interest, Side};
 
-/// Where to.
+/// The files to write.
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
-    /// A file that the secrets of TLS are added to, in the format of SSLKEYLOGFILE (RFC 9850). Who has them can read
-    /// everything, so it is made readable for its owner alone.
+    /// A file to which TLS secrets are appended, in the format of SSLKEYLOGFILE (RFC 9850). They decrypt
+    /// everything, so only the owner of the file can read it.
     pub key_log: Option<PathBuf>,
-    /// A folder that gets a qlog file for each connection; it is made if it is not there.
+    /// A folder for a qlog file of each connection; it is created if necessary.
     pub qlog: Option<PathBuf>,
 }
 
 impl Recording {
-    /// What connections note in their logs for it.
+    /// The trace events that connections must record for these files.
     pub(crate) fn interest(&self) -> Interest {
         if self.qlog.is_some() { Interest::ALL } else { Interest::NONE }
     }
 }
 
-/// The files.
+/// The open files.
 #[derive(Debug)]
 pub(crate) struct Records {
     side: Side,
     key_log: Option<File>,
     qlog: Option<PathBuf>,
     opened: u64,
-    /// Bytes that may wait for a handle.
+    /// The number of bytes that may wait for a file handle.
     allowed: Rc<Cell<usize>>,
-    /// Connections of which not everything was written.
+    /// Connections with incomplete files.
     incomplete: u64,
-    /// The first file that could not be written.
+    /// The first error of a file.
     pub(crate) failed: Option<LiveError>,
-    /// Whether it was reported.
+    /// Whether that error was reported.
     told: bool,
 }
 
-/// The qlog of a connection, once it has one.
+/// The qlog of a connection.
 #[derive(Default)]
 pub(crate) struct Log {
     writer: Option<Writer<Page>>,
-    /// Whether its file was made, or could not be.
+    /// Whether its file was created, or could not be.
     begun: bool,
     path: PathBuf,
-    /// Whether something could not be written of what is recorded of the connection.
+    /// Whether events of the connection were lost.
     broken: bool,
 }
 
-/// The qlog file of a connection. It is open only while it is written, which is rare, for the writer before it has a buffer of its
-/// own: so handles do not limit how many connections are recorded.
+/// The qlog file of a connection. It is open only while it is written, which is rare, since the writer in front
+/// of it has a buffer: the number of recorded connections is not limited by file handles.
 #[derive(Debug)]
 struct Page {
     path: PathBuf,
-    /// Whether it is there, and is added to.
+    /// Whether the file exists, and is appended to.
     made: bool,
-    /// What could not be written because there was no handle.
+    /// Bytes that wait for a file handle.
     late: Vec<u8>,
-    /// Bytes that may wait in all files together.
+    /// The number of bytes that may wait in all files together.
     allowed: Rc<Cell<usize>>,
 }
 
-/// The most that waits for a handle in one file, in bytes, and in all together.
+/// The maximum number of bytes that wait for a file handle, in one file and in all together.
 const MAX_LATE: usize = 256 * 1024;
 const MAX_LATE_TOGETHER: usize = 16 * 1024 * 1024;
 
@@ -83,7 +83,7 @@ impl Page {
         Ok(file)
     }
 
-    /// Keeps bytes until there is a handle; `false` if too many wait already.
+    /// Keeps bytes until a file handle is available; returns `false` if too many are waiting.
     fn keep(&mut self, bytes: &[u8]) -> bool {
         let left = self.allowed.get().checked_sub(bytes.len());
         match left.filter(|_| self.late.len() + bytes.len() <= MAX_LATE) {
@@ -131,7 +131,7 @@ impl Write for Page {
 
 impl Records {
     /// # Errors
-    /// If the file or the folder cannot be made.
+    /// If the file or the folder cannot be created.
     pub(crate) fn new(side: Side, recording: &Recording) -> Result<Records, LiveError> {
         let key_log = recording.key_log.as_deref().map(open_key_log).transpose()?;
         if let Some(folder) = &recording.qlog {
@@ -142,18 +142,18 @@ impl Records {
         Ok(Records { side, key_log, qlog, opened: 0, allowed, incomplete: 0, failed: None, told: false })
     }
 
-    /// The first failure, once.
+    /// The first error, once.
     pub(crate) fn take_complaint(&mut self) -> Option<LiveError> {
         let complaint = self.failed.take().filter(|_| !self.told);
         self.told |= complaint.is_some();
         complaint
     }
-    /// Connections of which not everything was written.
+    /// The number of connections with incomplete files.
     pub(crate) fn incomplete(&self) -> u64 {
         self.incomplete
     }
 
-    /// Writes down what a connection has to tell.
+    /// Writes the new records of a connection.
     pub(crate) fn take(&mut self, log: &mut Log, connection: &mut Connection) {
         if let Some(file) = &mut self.key_log {
             let lines: String =
@@ -190,7 +190,7 @@ impl Records {
         }
     }
 
-    /// A connection is over.
+    /// Completes the files of a connection that has ended.
     pub(crate) fn end(&mut self, log: &mut Log) {
         if let Some(mut writer) = log.writer.take()
             && let Err(error) = writer.flush()
@@ -205,7 +205,8 @@ impl Records {
     }
 }
 
-/// Opens the file of secrets, for nobody but its owner, also if it exists already. A pipe or device keeps its permissions.
+/// Opens the file of secrets so that only its owner can read it, even if it exists. A pipe or device keeps its
+/// permissions.
 fn open_key_log(path: &Path) -> Result<File, LiveError> {
     let open = || {
         let file = File::options().append(true).create(true).mode(0o600).open(path)?;

@@ -1,10 +1,10 @@
-//! Options of connections on the wire, by the names that they have in a scenario.
+//! Options of connections on the wire, with the names that they have in a scenario.
 
 use crate::error::LiveError;
 use lab::scenario::Scenario;
 use quic::Config;
 
-/// The defaults that are not those of a scenario.
+/// The defaults that differ from those of a scenario.
 const DEFAULTS: [&str; 4] = [
     "tls.protection=tls",
     "transport.ecn=true",
@@ -12,27 +12,27 @@ const DEFAULTS: [&str; 4] = [
     "transport.scheduler=rfc9218",
 ];
 
-/// Those of a server. Clients send it requests and nothing else, and what they send is kept until it is read: a request whose
-/// first packet is lost waits for it, with all that came behind.
+/// The defaults of a server. Clients send requests and nothing else, and data is kept until it is read: a
+/// request whose first packet is lost waits for it, with everything behind it.
 const OF_SERVER: [&str; 3] = [
     "transport.initial_max_data=256 kB",
     "transport.initial_max_stream_data_bidi_remote=64 kB",
     "transport.initial_max_stream_data_uni=64 kB",
 ];
 
-/// How connections behave.
+/// The options of connections.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The rows of [`quic::PARAMETERS`], where they are not as by default. On the wire the defaults of `ecn`
-    /// and `mtu_discovery` are true: nobody tells what a path carries. That of `scheduler` is `rfc9218`: requests of
-    /// HTTP/3 say how urgent they are.
+    /// The rows of [`quic::PARAMETERS`]. On the wire the defaults of `ecn` and `mtu_discovery` are true, since
+    /// the properties of the path are unknown. The default of `scheduler` is `rfc9218`: HTTP/3 requests have an
+    /// urgency.
     pub transport: Config,
-    /// Suites, tickets, 0-RTT.
+    /// The options of TLS: cipher suites, tickets, 0-RTT.
     pub tls: tls::Options,
 }
 
 impl Settings {
-    /// The defaults, changed by these, each as `transport.controller=newreno` or `tls.cipher=aes256gcm`.
+    /// The defaults with these changes, such as `transport.controller=newreno` or `tls.cipher=aes256gcm`.
     ///
     /// # Errors
     /// [`LiveError::Setting`] for the first mistake.
@@ -40,9 +40,10 @@ impl Settings {
         Settings::changed(&[], sets)
     }
 
-    /// The same for a server, which keeps less of what it is sent: at most 256 kB (`initial_max_data`) for each client, 64 kB of
-    /// them for each stream. All clients together can make it keep this times
-    /// [`Limits::connections`](crate::Limits::connections), beside [`Limits::memory`](crate::Limits::memory).
+    /// The same for a server, which buffers less received data: at most 256 kB (`initial_max_data`) for each
+    /// client, and 64 kB for each stream. All clients together can make it buffer this times
+    /// [`Limits::connections`](crate::Limits::connections), in addition to
+    /// [`Limits::memory`](crate::Limits::memory).
     ///
     /// # Errors
     /// [`LiveError::Setting`] for the first mistake.

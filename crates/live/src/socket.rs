@@ -1,4 +1,4 @@
-//! UDP sockets: segmentation offload, ECN, and the address and the time of each datagram that arrives.
+//! UDP sockets: segmentation offload, ECN, and the address and time of each received datagram.
 
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{ReceiveTimestampns, UdpGroSegment};
@@ -11,16 +11,16 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 use wire::Ecn;
 
-/// What the kernel keeps for us while we are busy, if it lets us: a path of 1 Gbit/s and 50 ms.
+/// The size of the kernel's buffers, if permitted: a path of 1 Gbit/s and 50 ms.
 const BUFFER: usize = 8 << 20;
-/// The kernel joins datagrams up to this (`GRO_LEGACY_MAX_SIZE`).
+/// The kernel joins datagrams up to this size (`GRO_LEGACY_MAX_SIZE`).
 const SLOT: usize = 1 << 16;
-/// The largest train of segments: less than the payload of an IPv4 packet.
+/// The maximum size of a train of segments: less than the payload of an IPv4 packet.
 pub(crate) const MAX_TRAIN: usize = 65_000;
 /// `UDP_MAX_SEGMENTS` of older kernels.
 const MAX_SEGMENTS: usize = 64;
 
-/// A socket that does not block.
+/// A non-blocking socket.
 #[derive(Debug)]
 pub(crate) struct Socket {
     io: UdpSocket,
@@ -28,7 +28,7 @@ pub(crate) struct Socket {
     local: SocketAddr,
 }
 
-/// A train of datagrams of one size, the last one perhaps smaller, that goes out in one call.
+/// A train of datagrams of one size, except for a smaller last one, that is sent by one call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Train<'a> {
     pub(crate) local: SocketAddr,
@@ -46,19 +46,20 @@ impl<'a> Train<'a> {
 }
 
 impl Socket {
-    /// A socket at this address. One for `::` takes IPv6 alone, so that an address of IPv4 has one form everywhere.
+    /// Opens a socket at this address. A socket at `::` only receives IPv6, so that IPv4 addresses have one
+    /// form everywhere.
     ///
     /// # Errors
-    /// What the system says: the address is in use, or not of this machine.
+    /// Those of the system: the address is in use, or not of this machine.
     pub(crate) fn bind(local: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::open(local)?;
-        // quinn-udp 0.6 asks for the time at which the kernel got a datagram, and keeps too little room for that beside
-        // all else: of a joined train the ECN mark would be cut off.
+        // quinn-udp 0.6 requests the kernel's timestamps but reserves too little room for them: the ECN mark of
+        // a joined train would be cut off.
         setsockopt(&socket.io, ReceiveTimestampns, &false)?;
         Ok(socket)
     }
 
-    /// The same, with the time of each datagram that arrives, none of them joined.
+    /// Opens a socket with the time of each received datagram, and without joined datagrams.
     ///
     /// # Errors
     /// Those of [`Socket::bind`].
@@ -74,18 +75,20 @@ impl Socket {
             socket.set_only_v6(true)?;
         }
         socket.bind(&local.into())?;
-        // Beyond the limits of the system if we may, and else up to them: less only costs speed.
+        // Beyond the limits of the system if permitted, otherwise up to them: a smaller buffer only costs
+        // speed.
         let _ = sockopt::set_socket_recv_buffer_size_force(&socket, BUFFER)
             .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, BUFFER));
         let _ = sockopt::set_socket_send_buffer_size(&socket, BUFFER);
         let io = UdpSocket::from(socket);
-        // This also sets that it does not block, DF, GRO, and that ECN and the local address come with each datagram.
+        // This also makes the socket non-blocking, sets DF and GRO, and requests ECN and the local address of
+        // each datagram.
         let state = UdpSocketState::new((&io).into())?;
         let local = io.local_addr()?;
         Ok(Socket { io, state, local })
     }
 
-    /// The same, and ICMP's messages about what it sent are told by [`Socket::take_error`].
+    /// Opens a socket whose ICMP errors are reported by [`Socket::take_error`].
     ///
     /// # Errors
     /// Those of [`Socket::bind`].
@@ -95,12 +98,12 @@ impl Socket {
         Ok(socket)
     }
 
-    /// Where it is bound, with its port.
+    /// The local address, with its port.
     pub(crate) fn local(&self) -> SocketAddr {
         self.local
     }
 
-    /// How many datagrams one call may send.
+    /// The maximum number of datagrams per call.
     pub(crate) fn max_segments(&self) -> usize {
         self.state.max_gso_segments().clamp(1, MAX_SEGMENTS)
     }
@@ -121,7 +124,7 @@ impl Socket {
         self.state.try_send((&self.io).into(), &transmit)
     }
 
-    /// The next message of ICMP: about what destination, and whether it says that nobody is there.
+    /// The next ICMP error: its destination, and whether that is unreachable.
     pub(crate) fn take_error(&self) -> Option<(SocketAddr, bool)> {
         loop {
             let error = self.state.recv_transport_error((&self.io).into()).ok().flatten()?;
@@ -139,18 +142,18 @@ impl AsFd for Socket {
     }
 }
 
-/// Room for what arrives.
+/// The buffers for received datagrams.
 pub(crate) struct Inbox {
     bytes: Vec<u8>,
     meta: [RecvMeta; BATCH_SIZE],
 }
 
-/// Datagrams of one size, the last one perhaps smaller, with all that is known of them.
+/// Received datagrams of one size, except for a smaller last one.
 pub(crate) struct Arrived<'a> {
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
     pub(crate) ecn: Ecn,
-    /// When the system took them, as time since 1970, at a socket that asks for it.
+    /// The time of reception by the system since 1970, at a socket that requests it.
     pub(crate) date: Option<Duration>,
     pub(crate) datagrams: std::slice::ChunksMut<'a, u8>,
 }
@@ -160,10 +163,10 @@ impl Inbox {
         Inbox { bytes: vec![0; SLOT * BATCH_SIZE], meta: [RecvMeta::default(); BATCH_SIZE] }
     }
 
-    /// Takes what waits in a socket, as much as there is room for.
+    /// Receives as many datagrams as fit into the buffers.
     ///
     /// # Errors
-    /// `WouldBlock` if nothing waits; others are about what was sent before.
+    /// `WouldBlock` if there are none; others concern earlier sent datagrams.
     pub(crate) fn receive<'a>(
         &'a mut self,
         socket: &Socket,

@@ -1,4 +1,4 @@
-//! A web client on the wire: URLs into files, over HTTP/3 or hq-interop.
+//! A web client on the wire: fetches URLs into files, over HTTP/3 or hq-interop.
 
 mod store;
 mod url;
@@ -31,117 +31,118 @@ use units::{Duration, Time};
 use web::WebClient;
 use web::{Failure, Fetched, Request};
 
-/// How often who watches is told.
+/// The interval between two calls of the observer.
 const TURN: Duration = Duration::from_millis(20);
 
-/// What is fetched, from whom, and how.
+/// The options of a fetch.
 #[derive(Debug)]
 pub struct FetchOptions {
-    /// What. Those of one host and port go over one connection.
+    /// The URLs. Those of one host and port share a connection.
     pub urls: Vec<Url>,
-    /// The folder of the files; it is made if it is not there.
+    /// The folder for the files; it is created if necessary.
     pub out: PathBuf,
-    /// Who is believed to be the server.
+    /// How the server is authenticated.
     pub trust: Trust,
-    /// How connections behave.
+    /// The options of connections.
     pub settings: Settings,
     /// The application protocols (RFC 7301), the preferred first: `h3`, `hq-interop`.
     pub protocols: Vec<String>,
-    /// Addresses of IPv4 alone, or of IPv6; `None`: what the system prefers.
+    /// Whether only addresses of IPv6, or of IPv4, are used; `None` for the preference of the system.
     pub ipv6: Option<bool>,
-    /// Requests that are underway at a time.
+    /// The maximum number of concurrent requests.
     pub concurrency: usize,
-    /// How urgent the URLs are, one after the other, over HTTP/3: 0 to 7 (RFC 9218 section 4.1). With more URLs they begin
-    /// anew; without any all have the default, 3.
+    /// The urgencies of the URLs in their order, over HTTP/3: 0 to 7 (RFC 9218 section 4.1). They repeat for
+    /// further URLs; without any, all have the default, 3.
     pub urgencies: Vec<u8>,
-    /// Whether parts of a response are of use before the whole is there (RFC 9218 section 4.2), over HTTP/3. A file is not
-    /// there before it is whole, so nothing is lost where it is not said.
+    /// Whether parts of a response are useful (RFC 9218 section 4.2), over HTTP/3. A file is only stored when
+    /// it is whole, so that the default loses nothing.
     pub incremental: bool,
-    /// The connections that the URLs of one host and port go over.
+    /// The connections for the URLs of one host and port.
     pub connections: Connections,
-    /// Whether a connection that takes up a session asks in 0-RTT packets, which whoever recorded them can repeat.
+    /// Whether a resumed connection sends requests in 0-RTT packets, which an attacker can replay.
     pub early_data: bool,
-    /// Each connection moves to another local port so long after its handshake (RFC 9000 section 9.2), if it is still
-    /// there. Default: it stays.
+    /// Each connection moves to another local port this long after its handshake (RFC 9000 section 9.2), unless
+    /// it has ended. Default: it does not move.
     pub migrate_after: Option<Duration>,
-    /// How long everything may take. Default: as long as it goes on.
+    /// The maximum duration of the fetch. Default: unlimited.
     pub timeout: Option<Duration>,
-    /// How long a handshake may take at one address of the server before the next one is tried.
+    /// The maximum duration of a handshake at one address of the server before the next one is tried.
     pub connect_timeout: Duration,
-    /// How long a connection may go without response data before it is given up.
+    /// The maximum time without response data before a connection is abandoned.
     pub stall_timeout: Duration,
-    /// What is written down.
+    /// The files to write.
     pub recording: Recording,
 }
 
-/// The connections that the URLs of one host and port go over.
+/// The connections for the URLs of one host and port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Connections {
-    /// One for all.
+    /// One connection for all.
     #[default]
     One,
-    /// One for the first, a second for the others, which takes up the TLS session of the first (RFC 8446 section 2.2).
+    /// One for the first, and a second for the others, which resumes the TLS session of the first (RFC 8446
+    /// section 2.2).
     Resumed,
-    /// One for each, one after the other, with a whole handshake each.
+    /// One for each, in sequence, with a full handshake each.
     Each,
 }
 
-/// What became of one URL.
+/// The result for one URL.
 #[derive(Debug, Clone)]
 pub struct FetchedUrl {
-    /// Which.
+    /// The URL.
     pub url: String,
-    /// The file, if it is there.
+    /// The file, if it was stored.
     pub file: Option<PathBuf>,
-    /// Of the response. Its times count from the beginning of the fetch.
+    /// The response. Its times count from the start of the fetch.
     pub fetched: Fetched,
-    /// Why there is no file.
+    /// The reason why there is no file.
     pub problem: Option<String>,
 }
 
-/// What became of one connection.
+/// The result for one connection.
 #[derive(Debug, Clone)]
 pub struct FetchedOver {
-    /// The server.
+    /// The address of the server.
     pub remote: SocketAddr,
-    /// The protocol that was agreed on.
+    /// The negotiated protocol.
     pub protocol: String,
-    /// The version of QUIC.
+    /// The QUIC version.
     pub version: u32,
-    /// Whether it took up an older session.
+    /// Whether it resumed a session.
     pub resumed: bool,
-    /// From the first packet to the end of the handshake.
+    /// The time from the first packet to the end of the handshake.
     pub handshake: Option<Duration>,
-    /// From the first packet to the last byte.
+    /// The time from the first packet to the last byte.
     pub duration: Duration,
-    /// Why it ended.
+    /// The reason for its end.
     pub ended: String,
     /// The counters of the endpoint.
     pub stats: Stats,
 }
 
-/// What became of all.
+/// The result of a fetch.
 #[derive(Debug, Clone, Default)]
 pub struct FetchReport {
-    /// In the order in which they were given.
+    /// The URLs, in their order.
     pub urls: Vec<FetchedUrl>,
-    /// In the order in which they were opened.
+    /// The connections, in the order of their opening.
     pub connections: Vec<FetchedOver>,
-    /// Whether it was stopped from outside before it was over.
+    /// Whether it was interrupted.
     pub interrupted: bool,
 }
 
 impl FetchReport {
-    /// Whether all files are there.
+    /// Whether all files were stored.
     pub fn is_complete(&self) -> bool {
         !self.interrupted && self.urls.iter().all(|url| url.file.is_some())
     }
 }
 
-/// Fetches. `watch` is told how far it is some times a second, and says whether to go on.
+/// Fetches URLs. `watch` is called several times a second with the progress, and returns whether to continue.
 ///
 /// # Errors
-/// See [`LiveError`]; a URL that could not be fetched is no error but told in the report.
+/// See [`LiveError`]; a URL that could not be fetched is not an error, but part of the report.
 pub fn fetch(
     options: &FetchOptions,
     watch: &mut dyn FnMut(&FetchProgress) -> bool,
@@ -186,7 +187,7 @@ pub fn fetch(
     Ok(client.report)
 }
 
-/// The numbers of the URLs that go over one connection each.
+/// The indices of the URLs for each connection.
 fn groups(options: &FetchOptions) -> Vec<Vec<usize>> {
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for (number, url) in options.urls.iter().enumerate() {
@@ -210,7 +211,7 @@ fn groups(options: &FetchOptions) -> Vec<Vec<usize>> {
     connections
 }
 
-/// What the connections of a fetch share.
+/// The state that the connections of a fetch share.
 struct Client<'a> {
     options: &'a FetchOptions,
     clock: Clock,
@@ -248,7 +249,7 @@ impl Client<'_> {
         Err(LiveError::Connect(last))
     }
 
-    /// What is asked for by the URL of this number.
+    /// The request for the URL with this index.
     fn request(&self, number: usize) -> Request {
         let mut request = Request::get(self.options.urls[number].path());
         request.priority.incremental = self.options.incremental;
@@ -259,7 +260,7 @@ impl Client<'_> {
         request
     }
 
-    /// One connection, from its beginning to its end.
+    /// Runs one connection from start to end.
     fn connect(
         &mut self,
         url: &Url,
@@ -296,7 +297,7 @@ impl Client<'_> {
         let end = self.options.timeout.map_or(Time::NEVER, |timeout| Time::ZERO + timeout);
         let mut migrate_after = self.options.migrate_after;
         let mut tell_at = began;
-        // What has arrived, and when it last grew.
+        // The received data, and when it last grew.
         let mut last = ((0, 0), began);
         while !visit.is_over {
             let now = driver.now();
@@ -339,14 +340,14 @@ impl Client<'_> {
                 }
             }
         }
-        // What is said last goes out with this.
+        // This sends the final packets.
         let now = driver.now();
         driver.turn(&mut visit, now).map_err(LiveError::System)?;
         let failed = self.records.borrow_mut().failed.take();
         failed.map_or(Ok(visit), Err)
     }
 
-    /// What came of a connection goes into the report.
+    /// Adds the results of a connection to the report.
     fn note(&mut self, remote: SocketAddr, group: &[usize], places: &[PathBuf], visit: Visit) {
         for (number, fetched) in group.iter().zip(visit.web.results()) {
             let told = &mut self.report.urls[*number];
@@ -373,7 +374,7 @@ impl Client<'_> {
     }
 }
 
-/// Moves a connection to another local port: the path is validated first.
+/// Moves a connection to another local port, after validation of the path.
 fn migrate(driver: &mut Driver, handle: Handle, any: SocketAddr) -> Result<(), LiveError> {
     let socket = Socket::bind_with_errors(any).map_err(|error| LiveError::Bind(any, error))?;
     let (now, local) = (driver.now(), socket.local());
@@ -385,7 +386,7 @@ fn migrate(driver: &mut Driver, handle: Handle, any: SocketAddr) -> Result<(), L
     }
 }
 
-/// The addresses of a URL's host, in the order in which the system prefers them.
+/// The addresses of a URL's host, in the order of the system's preference.
 fn resolve(url: &Url, ipv6: Option<bool>) -> Result<Vec<SocketAddr>, LiveError> {
     let wanted = |address: &SocketAddr| ipv6.is_none_or(|ipv6| address.is_ipv6() == ipv6);
     let found: Vec<SocketAddr> = match url.host().parse::<IpAddr>() {
@@ -403,7 +404,7 @@ fn resolve(url: &Url, ipv6: Option<bool>) -> Result<Vec<SocketAddr>, LiveError> 
     Ok(found)
 }
 
-/// A connection with what is on it.
+/// A connection with its application.
 struct Visit {
     web: WebClient,
     records: Rc<RefCell<Records>>,
@@ -416,14 +417,14 @@ struct Visit {
     ended: String,
     stats: Stats,
     is_over: bool,
-    /// Whether its end is written down.
+    /// Whether its end was recorded.
     is_noted: bool,
-    /// Whether the system says that nobody listens at the server's address.
+    /// Whether the system has reported that the server's port is closed.
     refused: bool,
 }
 
 impl Visit {
-    /// How many responses have come to their end, and how many bytes of all have come.
+    /// The number of completed responses, and the number of received bytes.
     fn came(&self) -> (usize, u64) {
         let results = self.web.results();
         let finished = results.iter().filter(|fetched| fetched.finished_at.is_some()).count();
@@ -452,7 +453,7 @@ impl Visit {
 impl Host for Visit {
     fn attend(&mut self, now: Time, _handle: Handle, connection: &mut Connection) {
         if self.is_over {
-            // Its records are closed.
+            // Its records are complete.
             drop(connection.log().drain());
             return;
         }
@@ -491,7 +492,7 @@ impl Host for Visit {
     }
     fn wake(&mut self, _now: Time, _endpoint: &mut Endpoint) {}
     fn unreachable(&mut self, _remote: SocketAddr, error: io::Error) {
-        // In the middle of a connection anybody could have made such a message (RFC 9000 section 21.5.5).
+        // In the middle of a connection anyone could have forged such a message (RFC 9000 section 21.5.5).
         self.refused |= self.established.is_none() && error.kind() == io::ErrorKind::ConnectionRefused;
     }
 }

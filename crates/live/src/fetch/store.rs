@@ -1,4 +1,4 @@
-//! Files that are fetched: each is whole, or not there.
+//! Fetched files: each is whole, or absent.
 
 use crate::entropy::unique;
 use std::cell::RefCell;
@@ -8,22 +8,22 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use web::{Fetched, Head, Sink, Take};
 
-/// How far the files are, for who watches.
+/// The progress of the files, for observers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FetchProgress {
-    /// Bytes that came.
+    /// Received bytes.
     pub bytes: u64,
-    /// Bytes of the files whose length is known.
+    /// Bytes of the files with a known length.
     pub total: u64,
-    /// Files that are whole.
+    /// Complete files.
     pub files: u64,
 }
 
-/// How often another name is tried where one is taken.
+/// The number of names that are tried for a temporary file.
 const TRIES: usize = 8;
 
-/// Where the bodies of one client's requests go. A body is written beside its place, under a hidden name that nobody else has,
-/// and gets its own name when it is whole; what is not is removed.
+/// The files of one client's requests. A body is written next to its final place, under a unique hidden name,
+/// and is renamed when it is whole; incomplete files are removed.
 pub(super) struct Store {
     places: Vec<PathBuf>,
     open: Vec<Option<Partial>>,
@@ -43,14 +43,15 @@ impl Store {
     }
 }
 
-/// A body of which some has come.
+/// A partially received body.
 struct Partial {
     path: PathBuf,
     file: File,
 }
 
 impl Partial {
-    /// Makes a file beside this place. `create_new` follows no link and opens no existing file, so nobody else writes to it.
+    /// Creates a file next to this place. `create_new` follows no link and opens no existing file, so that
+    /// nobody else writes to it.
     fn beside(place: &Path) -> io::Result<Partial> {
         let mut tries = 0;
         loop {
@@ -75,7 +76,7 @@ impl Sink for Store {
         if let Some(status) = head.status.filter(|status| *status != 200) {
             return Err(io::Error::other(format!("the server answers with status {status}")));
         }
-        // A request that is repeated begins anew.
+        // A repeated request starts over.
         self.abandon(request);
         self.open[request] = Some(Partial::beside(&self.places[request])?);
         self.progress.borrow_mut().total += head.content_length.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! URLs that can be fetched: `https://host[:port]/path[?query]` (RFC 9110 section 4.2.2).
+//! URLs for fetching: `https://host[:port]/path[?query]` (RFC 9110 section 4.2.2).
 
 use crate::error::LiveError;
 use http::Target;
@@ -6,12 +6,12 @@ use iri_string::types::UriStr;
 
 /// The port of `https`.
 const HTTPS: u16 = 443;
-/// The longest URL that is read.
+/// The maximum length of a URL.
 const MAX_URL: usize = 16_384;
-/// The longest name of a host (RFC 1035 section 2.3.4).
+/// The maximum length of a host name (RFC 1035 section 2.3.4).
 const MAX_HOST: usize = 253;
 
-/// A URL, taken apart.
+/// A parsed URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
     text: String,
@@ -22,10 +22,10 @@ pub struct Url {
 }
 
 impl Url {
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// [`LiveError::Url`] says what is wrong with it.
+    /// [`LiveError::Url`] with the reason.
     pub fn parse(text: &str) -> Result<Url, LiveError> {
         let wrong = |why: &str| LiveError::Url(text.chars().take(200).collect(), why.to_owned());
         if text.len() > MAX_URL {
@@ -48,7 +48,7 @@ impl Url {
                 .filter(|port| *port > 0)
                 .ok_or_else(|| wrong("its port must be 1 to 65535"))?,
         };
-        // RFC 3986 admits more in a name, and addresses of versions to come.
+        // RFC 3986 allows more characters in a name, and addresses of future versions.
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':');
         if host.is_empty() || host.len() > MAX_HOST || !host.bytes().all(is_name) {
@@ -62,11 +62,11 @@ impl Url {
         Ok(Url { text: text.to_owned(), host: host.to_owned(), port, path, name })
     }
 
-    /// As it was given.
+    /// The original text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
-    /// The name of the host, or its IP address, without brackets.
+    /// The host name, or the IP address without brackets.
     pub fn host(&self) -> &str {
         &self.host
     }
@@ -74,7 +74,7 @@ impl Url {
     pub fn port(&self) -> u16 {
         self.port
     }
-    /// Host and port as HTTP has them.
+    /// Host and port, as in HTTP.
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         if self.port == HTTPS { host } else { format!("{host}:{}", self.port) }
@@ -83,7 +83,7 @@ impl Url {
     pub fn path(&self) -> &str {
         &self.path
     }
-    /// The name of the file that it is written to: the last part of the path, `index.html` for a folder.
+    /// The name of the file to write: the last part of the path, or `index.html` for a folder.
     pub fn file_name(&self) -> &str {
         &self.name
     }

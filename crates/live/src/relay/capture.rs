@@ -1,4 +1,4 @@
-//! Two captures of what passes a relay: as the client sees it, and as the server does.
+//! Captures of the traffic of a relay at the client and at the server.
 
 use lab::capture::Capture;
 use std::fs::File;
@@ -8,17 +8,17 @@ use std::path::Path;
 use units::{Duration, Time};
 use wire::{Damage, Ecn};
 
-/// `client.pcapng` has what clients send, before anything befalls it, and what reaches them; `server.pcapng` the same of
-/// servers.
+/// `client.pcapng` has the datagrams that clients send, before any impairment, and those that reach them;
+/// `server.pcapng` has the same of servers.
 #[derive(Debug)]
 pub(super) struct Captures {
     pub(super) client: Capture<File>,
     pub(super) server: Capture<File>,
-    /// The date at which the relay's clock showed zero.
+    /// The date of the zero of the relay's clock.
     date_of_zero: Duration,
 }
 
-/// A datagram as it is captured.
+/// A captured datagram.
 pub(super) struct Seen<'a> {
     pub(super) at: Time,
     pub(super) ends: (SocketAddr, SocketAddr),

@@ -1,15 +1,16 @@
-//! A UDP relay in the middle of a real path, made from the elements of the simulated network: `quiclab relay`.
+//! A UDP relay in the middle of a real path, built from the elements of the simulated network: `quiclab relay`.
 //!
-//! Clients send to one of its addresses, and it sends on to a server what the network of a scenario lets through, at the
-//! time at which it would arrive there: links with rate, delay, queue, loss, corruption, duplication and reordering, with
-//! the random streams that a run of the scenario with this seed has. The network's clock is the monotonic one; a packet
-//! enters it at the time at which the system took it from the sender, so that it is of no consequence if the relay is
-//! woken late, unless it is later than the packet's own way takes. How late packets leave is measured.
+//! Clients send to one of its addresses. It forwards to a server what the network of a scenario lets through,
+//! at the time of its arrival there: links with rate, delay, queue, loss, corruption, duplication and
+//! reordering, with the random streams of a run of the scenario with this seed. The clock of the network is the
+//! monotonic one. A packet enters it at the time at which the system received it from the sender, so that a
+//! late wake-up of the relay has no effect unless it exceeds the packet's own delay. The lateness of sent
+//! packets is measured.
 //!
-//! Each client address has an address of its own towards the server, as behind a NAT, and can be moved to another port or
-//! another loopback address at a given time. ECN fields are carried both ways (RFC 3168).
+//! Each client address has its own address towards the server, as behind a NAT, and can be moved to another
+//! port or another loopback address at a given time. ECN fields are carried in both directions (RFC 3168).
 //!
-//! One thread, no allocation per packet once warm.
+//! It has one thread, and does not allocate per packet once warm.
 
 mod capture;
 mod path;
@@ -34,53 +35,56 @@ use std::path::PathBuf;
 use units::{Duration, Time};
 use wire::Ecn;
 
-/// An address of the relay, and the server that it stands for.
+/// An address of the relay, and the server behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
-    /// Where clients send to.
+    /// The address that clients send to.
     pub listen: SocketAddr,
-    /// Where their packets go.
+    /// The address of the server.
     pub to: SocketAddr,
 }
 
-/// How a client's address changes as the server sees it.
+/// A change of a client's address towards the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rebind {
     /// Another port.
     Port,
-    /// Another port of another loopback address, 127.0.0.2 and on. Only where the server is at a loopback address of IPv4.
+    /// Another port of another loopback address, from 127.0.0.2 on. Only if the server is at a loopback address
+    /// of IPv4.
     Address,
 }
 
-/// What a relay is made from.
+/// The options of a relay.
 #[derive(Debug, Clone)]
 pub struct RelayOptions {
-    /// Its addresses, one at least. Several stand for several addresses of one server, as a preferred address is.
+    /// The addresses, at least one. Several represent several addresses of one server, such as a preferred
+    /// address.
     pub pairs: Vec<Pair>,
-    /// The network: what is between client and server of its first flow. Of its flows nothing else counts.
+    /// The network between client and server of the scenario's first flow. Its flows have no other effect.
     pub scenario: Scenario,
     /// The seed of the network's random streams.
     pub seed: u64,
-    /// Times in which every packet is lost that comes, from and until, counted from the first packet of a client.
+    /// Periods in which all arriving packets are lost, with start and end counted from the first packet of a
+    /// client.
     pub blackouts: Vec<(Duration, Duration)>,
-    /// When clients move, counted likewise.
+    /// The times of clients' moves, counted likewise.
     pub rebinds: Vec<(Duration, Rebind)>,
     /// A folder for two captures: `client.pcapng` as seen at the client, `server.pcapng` at the server.
     pub capture: Option<PathBuf>,
 }
 
-/// Why a relay cannot be made, or cannot go on.
+/// The reason why a relay cannot be created, or cannot continue.
 #[derive(Debug)]
 pub enum RelayError {
     /// The network cannot be built.
     Scenario(lab::RunError),
-    /// The network cannot go on.
+    /// The network cannot continue.
     Network(network::RunError),
-    /// A socket or a file.
+    /// A socket or a file failed.
     System {
-        /// What was done.
+        /// The failed action.
         what: String,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
 }
@@ -111,7 +115,7 @@ fn failed(what: impl Into<String>) -> impl FnOnce(io::Error) -> RelayError {
     |error| RelayError::System { what, error }
 }
 
-/// A relay that stands ready. It does nothing but during [`Relay::run_for`].
+/// A relay with open sockets. It only works during [`Relay::run_for`].
 pub struct Relay {
     clock: Clock,
     pairs: Vec<Pair>,
@@ -121,9 +125,9 @@ pub struct Relay {
     script: Script,
     captures: Option<Captures>,
     inbox: Inbox,
-    /// What has come and has not entered the network; empty between rounds.
+    /// Received datagrams that have not entered the network; empty between rounds.
     coming: Coming,
-    /// What has left the network and has not been sent; empty between rounds.
+    /// Datagrams that have left the network and were not sent; empty between rounds.
     leaving: Vec<Crossing>,
     stats: RelayStats,
 }
@@ -137,21 +141,21 @@ impl fmt::Debug for Relay {
     }
 }
 
-/// Datagrams of one round, with their bytes in one buffer.
+/// The datagrams of one round, with their bytes in one buffer.
 #[derive(Debug, Default)]
 struct Coming {
     datagrams: Vec<(Time, Origin, wire::Ecn, std::ops::Range<usize>)>,
     bytes: Vec<u8>,
 }
 
-/// Where a datagram came to.
+/// The origin of a datagram.
 #[derive(Debug, Clone, Copy)]
 enum Origin {
-    /// The door of this pair, from this client, to this address.
+    /// At the address of this pair, from this client, with this local address.
     Client(usize, SocketAddr, SocketAddr),
-    /// The address of this session, from this server.
+    /// At the address of this session, from this server.
     Server(u32, SocketAddr),
-    /// An address that the client had left.
+    /// At an address that the client has left.
     Nowhere,
 }
 
@@ -164,10 +168,10 @@ impl Coming {
 }
 
 impl Relay {
-    /// A relay whose sockets are open.
+    /// Opens the sockets of a relay.
     ///
     /// # Errors
-    /// If an address is not to be had, a file not to be written, or the network not to be built.
+    /// If an address is unavailable, a file cannot be written, or the network cannot be built.
     pub fn new(options: &RelayOptions) -> Result<Relay, RelayError> {
         let clock = Clock::start();
         let mut pairs = options.pairs.clone();
@@ -200,17 +204,17 @@ impl Relay {
         })
     }
 
-    /// Its addresses and servers; a port that was given as 0 is here what the system chose.
+    /// The addresses and servers; a port given as 0 is the one that the system has chosen.
     pub fn pairs(&self) -> &[Pair] {
         &self.pairs
     }
 
-    /// What it has done.
+    /// The counters.
     pub fn stats(&self) -> RelayStats {
         RelayStats { links: self.path.links(), ..self.stats.clone() }
     }
 
-    /// Relays for so long.
+    /// Relays for this time.
     ///
     /// # Errors
     /// If a socket or a capture fails, or a link of the network overflows.
@@ -233,7 +237,7 @@ impl Relay {
         }
     }
 
-    /// Ends it and completes the captures.
+    /// Ends the relay and completes the captures.
     ///
     /// # Errors
     /// If a capture cannot be written.
@@ -244,7 +248,7 @@ impl Relay {
         Ok(self.stats())
     }
 
-    /// Waits until a datagram comes or the time is there, and reads what has come.
+    /// Waits for a datagram or until this time, and receives datagrams.
     fn wait(&mut self, until: Time) -> Result<(), RelayError> {
         let left = until.since(self.clock.now()).as_nanos();
         let timeout = Timespec {
@@ -264,7 +268,7 @@ impl Relay {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(failed("waiting")(error.into())),
         }
-        // One for all, so that datagrams stay in the order in which the system took them.
+        // One reading for all, so that datagrams stay in the order in which the system received them.
         let reading = self.clock.reading();
         let ready = polled.iter().map(|polled| !polled.revents().is_empty()).collect::<Vec<bool>>();
         for ((socket, which), _) in watched.iter().zip(ready).filter(|(_, ready)| *ready) {
@@ -288,7 +292,7 @@ impl Relay {
         Ok(())
     }
 
-    /// What has come enters the network, in the order of the times at which the system took it.
+    /// Puts received datagrams into the network, in the order of their reception by the system.
     fn enter(&mut self) -> Result<(), RelayError> {
         let mut coming = std::mem::take(&mut self.coming);
         let now = self.clock.now();
@@ -296,7 +300,7 @@ impl Relay {
         for (at, origin, ecn, range) in coming.datagrams.drain(..) {
             self.stats.waiting.note(now.since(at));
             let bytes = &coming.bytes[range];
-            // The network cannot go back to before it was last moved on.
+            // The network cannot go back in time.
             let at = at.max(self.path.now());
             match origin {
                 Origin::Client(pair, client, facing) => {
@@ -365,7 +369,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Sends what has left the network.
+    /// Sends the datagrams that have left the network.
     fn leave(&mut self) -> Result<(), RelayError> {
         let mut leaving = std::mem::take(&mut self.leaving);
         self.path.take(&mut leaving);
@@ -379,7 +383,7 @@ impl Relay {
 
     fn send(&mut self, packet: &Crossing) -> Result<(), RelayError> {
         let Crossing { way, session, at: due, ecn, damage, bytes } = packet;
-        // Gone meanwhile: there were too many.
+        // The session was removed: there were too many.
         let Some(session) = self.sessions.get(*session) else {
             self.stats.astray += 1;
             return Ok(());
@@ -405,7 +409,7 @@ impl Relay {
                 self.doors[session.pair].send(&Train::single(session.facing, session.client, *ecn, bytes))
             }
         };
-        // An interface that is full or does not carry so much loses the datagram, as that of any router.
+        // An interface that is full, or whose MTU is too small, loses the datagram, like that of any router.
         if sent.is_err() {
             self.stats.not_sent += 1;
         }
@@ -414,12 +418,12 @@ impl Relay {
     }
 }
 
-/// Whether nothing came: what the other end's system says of a port that nobody listens at is nothing to a router either.
+/// Whether nothing was received: an ICMP error about a closed port is nothing to a router, either.
 fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused | ErrorKind::Interrupted)
 }
 
-/// Whose socket is polled.
+/// The owner of a polled socket.
 #[derive(Debug, Clone, Copy)]
 enum Watched {
     Door(usize),

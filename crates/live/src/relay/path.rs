@@ -1,4 +1,4 @@
-//! The network between the relay's two sides: that of a scenario, moved on by hand.
+//! The network between the two sides of the relay: that of a scenario, advanced explicitly.
 
 use super::RelayError;
 use lab::Scenario;
@@ -9,31 +9,31 @@ use trace::Interest;
 use units::Time;
 use wire::{Damage, Ecn};
 
-/// How often the world may be asked to go on at one time: what is due is never that much.
+/// The budget of one call of the world: never exhausted.
 const BUDGET: u64 = u64::MAX;
 
-/// Which way a packet goes.
+/// The direction of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     ToServer,
     ToClient,
 }
 
-/// A packet that goes into the network, or has come out of it.
+/// A packet that enters the network, or has left it.
 #[derive(Debug)]
 pub(super) struct Crossing {
     pub(super) way: Way,
-    /// Which client's.
+    /// The number of the client.
     pub(super) session: u32,
-    /// When it came out.
+    /// When it left the network.
     pub(super) at: Time,
     pub(super) ecn: Ecn,
-    /// Where it was altered on its way.
+    /// Where it was altered in transit.
     pub(super) damage: Option<Damage>,
     pub(super) bytes: Vec<u8>,
 }
 
-/// The client's and the server's place in the network: what arrives waits there to be sent for good.
+/// The client's or the server's place in the network: arrived packets wait there to be sent.
 #[derive(Debug)]
 struct Gate {
     way: Way,
@@ -51,8 +51,8 @@ impl Node for Gate {
     }
 }
 
-/// Whether the relay can do what the scenario asks for: links alone. The addresses of its packets are not those of a NAT, its
-/// counters are those of links, and nobody lets events happen.
+/// Checks that the relay supports the scenario: only links, since the addresses of its packets are not those of
+/// a NAT, its counters are those of links, and no events take place.
 fn check(scenario: &Scenario) -> Result<(), lab::RunError> {
     let middlebox = scenario.nodes.iter().find_map(|node| match &node.kind {
         NodeKind::Middlebox(kind) => Some((format!("node {}", node.name), kind.name)),
@@ -100,21 +100,21 @@ impl Path {
         })
     }
 
-    /// How far it has been moved on.
+    /// The time to which it was advanced.
     pub(super) fn now(&self) -> Time {
         self.world.now()
     }
-    /// When something happens in it; `None`: nothing is underway.
+    /// The time of the next event; `None` if no packet is in the network.
     pub(super) fn next_at(&self) -> Option<Time> {
         self.world.next_at()
     }
-    /// Moves it on.
+    /// Advances it to a time.
     pub(super) fn run(&mut self, until: Time) -> Result<(), RelayError> {
         self.world.run(until, BUDGET)?;
         Ok(())
     }
 
-    /// A packet goes in now. `ipv6` says how large its headers are.
+    /// Puts a packet into the network now. `ipv6` determines the size of its headers.
     pub(super) fn enter(&mut self, way: Way, session: u32, ecn: Ecn, bytes: &[u8], ipv6: bool) {
         let (from, to) = match way {
             Way::ToServer => (self.client, self.server),
@@ -130,19 +130,19 @@ impl Path {
         });
     }
 
-    /// Takes what has come out, in the order of time for each way.
+    /// Takes the packets that have left the network, in the order of time for each direction.
     pub(super) fn take(&mut self, into: &mut Vec<Crossing>) {
         for gate in self.world.hosts_mut() {
             into.append(&mut gate.arrived);
         }
     }
 
-    /// Gives back the memory of a packet that has gone.
+    /// Takes back the memory of a sent packet.
     pub(super) fn recycle(&mut self, buffer: Vec<u8>) {
         self.world.act(self.client, |_, _, exits| exits.recycle(buffer));
     }
 
-    /// What each direction of each link has done, by its name.
+    /// The counters of each direction of each link, by name.
     pub(super) fn links(&self) -> Vec<(String, CarrierStats)> {
         self.world.links().iter().map(|link| (link.name().to_owned(), link.stats())).collect()
     }

@@ -1,4 +1,4 @@
-//! What happens to the path at times that were given beforehand, counted from a client's first packet.
+//! Events on the path at given times, counted from a client's first packet.
 
 use super::Rebind;
 use units::{Duration, Time};
@@ -9,7 +9,7 @@ pub(super) struct Script {
     blackouts: Vec<(Duration, Duration)>,
     /// In the order of time.
     rebinds: Vec<(Duration, Rebind)>,
-    /// How many of them are done.
+    /// The number of completed moves.
     done: usize,
     start: Option<Time>,
 }
@@ -21,24 +21,24 @@ impl Script {
         Script { blackouts: blackouts.to_vec(), rebinds, done: 0, start: None }
     }
 
-    /// A client's packet has come; the first one starts the script.
+    /// Notes a client's packet; the first one starts the script.
     pub(super) fn hear(&mut self, at: Time) {
         self.start.get_or_insert(at);
     }
-    /// Whether a packet that comes now is lost.
+    /// Whether a packet that arrives now is lost.
     pub(super) fn is_dark(&self, now: Time) -> bool {
         let Some(start) = self.start else { return false };
         let since = now.since(start);
         self.blackouts.iter().any(|(from, to)| *from <= since && since < *to)
     }
-    /// The move that is due, once.
+    /// The due move, once.
     pub(super) fn due(&mut self, now: Time) -> Option<Rebind> {
         let (_, rebind) =
             *self.rebinds.get(self.done).filter(|_| self.next_at().is_some_and(|at| at <= now))?;
         self.done += 1;
         Some(rebind)
     }
-    /// When the next move is.
+    /// The time of the next move.
     pub(super) fn next_at(&self) -> Option<Time> {
         Some(self.start? + self.rebinds.get(self.done)?.0)
     }

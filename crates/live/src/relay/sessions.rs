@@ -1,4 +1,4 @@
-//! The clients of a relay, each with an address of its own towards the server: as behind a NAT.
+//! The clients of a relay, each with its own address towards the server, as behind a NAT.
 
 use super::{Pair, Rebind};
 use crate::socket::Socket;
@@ -7,24 +7,25 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use units::Time;
 
-/// The most clients at one time; the one that was quiet for the longest goes for the next.
+/// The maximum number of clients; the one that was silent for the longest time makes room for the next.
 pub(super) const MAX_SESSIONS: usize = 512;
-/// The most addresses of one client whose late packets are still taken off the system's hands.
+/// The maximum number of former addresses of a client at which late packets are still received.
 const MAX_LEFT: usize = 32;
 
-/// One client: an address of it, and which of the relay's it sends to.
+/// A client: one of its addresses, and the address of the relay that it sends to.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) client: SocketAddr,
-    /// Which of the relay's pairs.
+    /// The number of the relay's pair.
     pub(super) pair: usize,
-    /// The relay's own address that the client knows.
+    /// The address of the relay as the client sees it.
     pub(super) facing: SocketAddr,
-    /// Where the server sees it.
+    /// The socket towards the server.
     pub(super) outside: Socket,
-    /// Where the server saw it before. What comes there is lost, but no system answers that nobody is there.
+    /// The former sockets towards the server. Packets there are lost, but the system does not answer that the
+    /// port is closed.
     pub(super) left: Vec<Socket>,
-    /// How often it has moved.
+    /// The number of moves.
     moves: u32,
     last_used: Time,
 }
@@ -38,7 +39,7 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// The number of this client, a new one if it was not there.
+    /// The number of this client, which is added if it is new.
     pub(super) fn of(
         &mut self,
         client: SocketAddr,
@@ -98,7 +99,7 @@ impl Sessions {
     }
 }
 
-/// The address of this machine that packets to `server` come from.
+/// The address of this machine from which packets to `server` are sent.
 fn source_to(server: SocketAddr) -> io::Result<IpAddr> {
     let any: IpAddr = match server {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -109,7 +110,8 @@ fn source_to(server: SocketAddr) -> io::Result<IpAddr> {
     Ok(probe.local_addr()?.ip())
 }
 
-/// Another address of this machine: 127.0.0.2, 127.0.0.3, ... One that is not on the loopback interface has no other.
+/// Another address of this machine: 127.0.0.2, 127.0.0.3, ... Addresses outside of the loopback interface have
+/// no alternative.
 fn another(ip: IpAddr, moves: u32) -> io::Result<IpAddr> {
     match ip {
         IpAddr::V4(v4) if v4.is_loopback() => {

@@ -1,9 +1,9 @@
-//! What a relay has done, and how late it was.
+//! The counters of a relay, and its lateness.
 
 use network::CarrierStats;
 use units::Duration;
 
-/// Each bound is this much above the one before: a quantile is right within 10 %.
+/// The ratio of successive bounds: a quantile is accurate within 10 %.
 const STEP: f64 = 1.1;
 /// The first bound: 1 us.
 const FIRST_NS: f64 = 1000.0;
@@ -29,15 +29,16 @@ impl Lateness {
         self.counts[(steps.ceil() as usize).min(BOUNDS - 1)] += 1;
         self.largest = self.largest.max(late);
     }
-    /// How many were noted.
+    /// The number of durations.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
-    /// The largest; zero if there was none.
+    /// The largest duration; zero if there is none.
     pub fn max(&self) -> Duration {
         self.largest
     }
-    /// The duration that this share, from 0 to 1, does not exceed, at most 10 % too large; zero if there was none.
+    /// The duration that this share, from 0 to 1, does not exceed, at most 10 % too large; zero if there is
+    /// none.
     pub fn quantile(&self, share: f64) -> Duration {
         let wanted = (self.count() as f64 * share).ceil() as u64;
         let mut seen = 0;
@@ -52,32 +53,33 @@ impl Lateness {
     }
 }
 
-/// What a relay has done up to now.
+/// The counters of a relay.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RelayStats {
-    /// Datagrams of clients that came.
+    /// Received datagrams of clients.
     pub from_clients: u64,
-    /// Datagrams of servers that came to where the client was at that time.
+    /// Datagrams of servers, received at the current address of the client.
     pub from_servers: u64,
-    /// Datagrams that were sent on to servers.
+    /// Datagrams sent to servers.
     pub to_servers: u64,
-    /// Datagrams that were sent on to clients.
+    /// Datagrams sent to clients.
     pub to_clients: u64,
-    /// Datagrams that came during a blackout.
+    /// Datagrams that arrived during a blackout.
     pub blacked_out: u64,
-    /// Datagrams of servers to an address that the client had left, and datagrams of nobody that is known.
+    /// Datagrams of servers to a former address of the client, and datagrams of unknown origin.
     pub astray: u64,
-    /// Datagrams that the system did not take: larger than what its interface carries, or no memory.
+    /// Datagrams that the system did not accept: too large for the interface, or without memory.
     pub not_sent: u64,
-    /// Addresses of clients that were seen.
+    /// Distinct addresses of clients.
     pub clients: u64,
-    /// Moves that were made.
+    /// Completed moves.
     pub rebinds: u64,
-    /// How long after its time a datagram was sent on.
+    /// The delay between the due time of a datagram and its sending.
     pub lateness: Lateness,
-    /// How long a datagram waited in the system before the relay read it. Its way counts from the time it came.
+    /// The time that a datagram waited in the system before the relay read it. The delay of the path starts at
+    /// its reception.
     pub waiting: Lateness,
-    /// The directions of the links by name, and what each did.
+    /// The directions of the links by name, with their counters.
     pub links: Vec<(String, CarrierStats)>,
 }
 

@@ -1,7 +1,8 @@
-//! The files that a server has open: a bounded number, whatever is on its way.
+//! The open files of a server, of which there is a bounded number at any load.
 //!
-//! A file is opened when it is asked for and closed when its response is over. Where there are more responses than places, or the
-//! system has no more handles, the least recently read one is closed, and opened again when its client takes more of it.
+//! A file is opened when it is requested and closed when its response ends. If there are more responses than
+//! places, or no file handles are left, the least recently read file is closed, and opened again when its
+//! client continues to read.
 
 use super::Limits;
 use crate::error::is_passing;
@@ -16,7 +17,7 @@ use std::rc::Rc;
 use std::time::SystemTime;
 use web::Source;
 
-/// Which file it is, whatever its name.
+/// The identity of a file, regardless of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -39,11 +40,11 @@ struct Open {
     used: u64,
 }
 
-/// The places for files, shared by all connections.
+/// The places for open files, shared by all connections.
 #[derive(Debug)]
 struct Places {
     limits: Limits,
-    /// By response.
+    /// The open files by response.
     open: BTreeMap<u64, Open>,
     reads: u64,
     responses: u64,
@@ -57,7 +58,7 @@ impl Places {
         key.is_some_and(|key| self.open.remove(&key).is_some())
     }
 
-    /// Opens a file for a response, for which others may have to be closed.
+    /// Opens a file for a response. Others may be closed to make room.
     fn open(&mut self, response: u64, connection: u64, path: &Path) -> io::Result<(Identity, u64)> {
         let own = self.open.values().filter(|open| open.connection == connection).count();
         if own >= self.limits.files_of_connection.max(1) {
@@ -66,7 +67,7 @@ impl Places {
         if self.open.len() >= self.limits.files.max(1) {
             self.close_oldest(None);
         }
-        // To open a pipe would wait for its writer; what became a link meanwhile may lead out.
+        // Opening a pipe would wait for its writer; a path that has become a link may lead out of the folder.
         let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits();
         let file = loop {
             match OpenOptions::new().read(true).custom_flags(flags as i32).open(path) {
@@ -92,24 +93,24 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// No file is open.
+    /// Creates places without open files.
     pub(super) fn new(limits: &Limits) -> Files {
         let places = Places { limits: *limits, open: BTreeMap::new(), reads: 0, responses: 0 };
         Files { places: Rc::new(RefCell::new(places)), connection: 0 }
     }
-    /// A handle for another connection; the limits are shared.
+    /// A handle for another connection with the same limits.
     pub(super) fn of(&self, connection: u64) -> Files {
         Files { places: self.places.clone(), connection }
     }
-    /// How many are open, for all connections.
+    /// The number of open files of all connections.
     pub(super) fn open_count(&self) -> usize {
         self.places.borrow().open.len()
     }
 
-    /// Opens a file; gives its bytes and their number.
+    /// Opens a file; returns its contents and its size.
     ///
     /// # Errors
-    /// Those of the system. [`is_passing`] tells those that pass.
+    /// Those of the system; see [`is_passing`] for temporary ones.
     pub(super) fn open(&self, path: PathBuf) -> io::Result<(Contents, u64)> {
         let mut places = self.places.borrow_mut();
         places.responses += 1;
@@ -120,7 +121,7 @@ impl Files {
     }
 }
 
-/// What is in a file.
+/// The contents of a file.
 #[derive(Debug)]
 pub(super) struct Contents {
     files: Files,
@@ -135,7 +136,7 @@ impl Source for Contents {
         if !places.open.contains_key(&self.response) {
             let opened = places.open(self.response, self.files.connection, &self.path);
             let (identity, _) = opened.map_err(|error| match is_passing(&error) {
-                // The response goes on when there is a place again.
+                // The response continues when a place is free.
                 true => io::ErrorKind::WouldBlock.into(),
                 false => error,
             })?;

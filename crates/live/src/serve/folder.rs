@@ -11,10 +11,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use web::{Answer, Body, Query, Site};
 
-/// The file that stands for a folder.
+/// The file that is served for a folder.
 const INDEX: &str = "index.html";
 
-/// What browsers are told of files by their extension (the registry of media types, RFC 6838). Others are told nothing.
+/// Media types by file extension (RFC 6838). Other files have none.
 const TYPES: &[(&str, &str)] = &[
     ("css", "text/css;charset=utf-8"),
     ("csv", "text/csv;charset=utf-8"),
@@ -37,30 +37,30 @@ const TYPES: &[(&str, &str)] = &[
     ("xml", "application/xml"),
 ];
 
-/// The plain files below a folder. What leads out of it, by a symbolic link too, is not found, nor are hidden files, unless
-/// `hidden` is set.
+/// The plain files below a folder. Paths that lead out of it, also by a symbolic link, are not found, nor are
+/// hidden files unless `hidden` is set.
 #[derive(Debug, Clone)]
 pub(super) struct Folder {
-    /// Without symbolic links in it.
+    /// The path without symbolic links.
     root: PathBuf,
-    /// Whether names that begin with a dot are found.
+    /// Whether names that start with a dot are found.
     hidden: bool,
     files: Files,
 }
 
 impl Folder {
     /// # Errors
-    /// If it is no folder that can be read.
+    /// If it is not a readable folder.
     pub(super) fn new(root: &Path, hidden: bool, files: Files) -> io::Result<Folder> {
         fs::read_dir(root)?;
         Ok(Folder { root: root.canonicalize()?, hidden, files })
     }
-    /// The same for another connection.
+    /// The same site for another connection.
     pub(super) fn of(&self, connection: u64) -> Folder {
         Folder { root: self.root.clone(), hidden: self.hidden, files: self.files.of(connection) }
     }
 
-    /// How many files are open, for all connections.
+    /// The number of open files of all connections.
     pub(super) fn open_files(&self) -> usize {
         self.files.open_count()
     }
@@ -73,13 +73,13 @@ impl Folder {
         }
         let named = path.clone();
         let path = path.canonicalize()?;
-        // Neither asked for under a name that begins with a dot, nor led to one by a link.
+        // Neither requested under a name that starts with a dot, nor reached by a link to one.
         let is_shown =
             |path: &Path| path.strip_prefix(&self.root).is_ok_and(|path| !path.iter().any(is_hidden));
         if !path.starts_with(&self.root) || !(self.hidden || is_shown(&named) && is_shown(&path)) {
             return Err(io::ErrorKind::NotFound.into());
         }
-        // Looked at before it is opened: a device may do something when it is.
+        // Checked before it is opened: opening a device may have effects.
         if !path.metadata()?.is_file() {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -88,7 +88,7 @@ impl Folder {
     }
 }
 
-/// Whether it is the name of a hidden file.
+/// Whether this is the name of a hidden file.
 fn is_hidden(name: &OsStr) -> bool {
     name.as_bytes().first() == Some(&b'.')
 }
@@ -100,7 +100,7 @@ impl Site for Folder {
                 let body = Body::Source { length, source: Box::new(contents) };
                 Answer { content_type: content_type(&path), ..Answer::found(body) }
             }
-            // RFC 9110 section 15.6.4: it may be there, and found later.
+            // RFC 9110 section 15.6.4: the file may exist and be available later.
             Err(error) if is_passing(&error) => Answer::plain(503, "too many files are open"),
             Err(_) => Answer::plain(404, "not found"),
         }

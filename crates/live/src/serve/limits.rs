@@ -1,38 +1,40 @@
-//! What clients can make a server keep, at most.
+//! The limits on what clients can make a server keep.
 
 use crate::error::LiveError;
 use units::Size;
 
-/// The least memory of a server for each client that there may be, in bytes: with less a response would stand still.
+/// The minimum memory of a server in bytes for each possible client: with less, a response could stall.
 const LEAST_MEMORY: u64 = 4096;
 
-/// The limits of a server. Each applies no matter what clients request and announce.
+/// The limits of a server. They apply regardless of what clients request and announce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many clients there may be at a time; others are refused with CONNECTION_REFUSED.
+    /// The maximum number of clients at a time; others are refused with CONNECTION_REFUSED.
     pub connections: usize,
-    /// How many of them may be in their handshakes; from a tenth of that on they must show their address (Retry), unless
-    /// the option `retry` says otherwise.
+    /// The maximum number of clients in their handshakes; from a tenth of it on their addresses are validated
+    /// (Retry), unless the option `retry` says otherwise.
     pub half_open: usize,
-    /// How many of the clients may come from one network: see [`quic::EndpointOptions::max_connections_of_source`].
+    /// The maximum number of clients from one network: see
+    /// [`quic::EndpointOptions::max_connections_of_source`].
     pub connections_of_source: usize,
-    /// How many of those in their handshakes.
+    /// The maximum number of clients in their handshakes from one network.
     pub half_open_of_source: usize,
-    /// What is read of files and not acknowledged by clients, for all connections together: at least 4096 bytes for each. What
-    /// clients send comes beside it: see [`Settings::of_server`](crate::Settings::of_server).
+    /// The maximum number of bytes read from files and not acknowledged, for all connections together: at least
+    /// 4096 for each. Received data is additional: see [`Settings::of_server`](crate::Settings::of_server).
     pub memory: Size,
     /// The same for one connection, at least 4096 bytes.
     pub memory_of_connection: Size,
-    /// Files that are open at a time. More can be on their way: one whose client takes nothing is closed, and opened again.
+    /// The maximum number of open files. More can be in transfer: a file whose client does not read is closed,
+    /// and opened again.
     pub files: usize,
     /// The same for one connection.
     pub files_of_connection: usize,
 }
 
 impl Limits {
-    /// The limits of a server for this many clients at a time. A tenth of them may be in their handshakes, and a tenth, but no
-    /// fewer than 16, may come from one network. 512 MB for all connections together, or 4096 bytes for each if that is more, and
-    /// 16 MB for one; 256 open files in all, 16 per connection.
+    /// The limits of a server for this many clients at a time. A tenth of them may be in their handshakes, and
+    /// a tenth, but at least 16, may come from one network. 512 MB for all connections together, or 4096 bytes
+    /// for each if that is more, and 16 MB for one; 256 open files in all, 16 per connection.
     pub fn of(connections: usize) -> Limits {
         let half_open = (connections / 10).clamp(1, 10_000);
         let share = |all: usize| (all / 10).max(16).min(all);
@@ -48,10 +50,10 @@ impl Limits {
         }
     }
 
-    /// The same with this memory for all connections together, and no more for one.
+    /// The same limits with this memory for all connections together, and at most this for one.
     ///
     /// # Errors
-    /// [`LiveError::Memory`] if it is too little.
+    /// [`LiveError::Memory`] if it is too small.
     pub fn with_memory(self, memory: Size) -> Result<Limits, LiveError> {
         let limits = Limits { memory, memory_of_connection: self.memory_of_connection.min(memory), ..self };
         limits.check()?;
@@ -59,7 +61,7 @@ impl Limits {
     }
 
     /// # Errors
-    /// [`LiveError::Memory`] if there is so little memory that a response could stand still.
+    /// [`LiveError::Memory`] if the memory is so small that a response could stall.
     pub(crate) fn check(&self) -> Result<(), LiveError> {
         let lacks = |memory: Size, connections: usize| {
             let least = Size::from_bytes(least_memory(connections));

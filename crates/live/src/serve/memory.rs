@@ -1,8 +1,9 @@
-//! The memory that connections share: what is read of files and not acknowledged.
+//! The memory that connections share: the bytes read from files and not acknowledged.
 //!
-//! Half of it is divided evenly among as many connections as there may be: that much each of them may always keep. Of the other
-//! half a connection may have what its own limit admits, but never more than half of what is left: so clients that acknowledge
-//! nothing cannot stop the others, and all together never keep more than there is.
+//! Half of it is divided evenly among the possible connections: each of them may always keep its part. Of the
+//! other half a connection may have as much as its own limit allows, but never more than half of the rest.
+//! Clients that acknowledge nothing can therefore not stall the others, and all together never exceed the
+//! memory.
 
 use super::Limits;
 use std::collections::BTreeSet;
@@ -10,17 +11,17 @@ use std::collections::BTreeSet;
 /// `K` identifies a connection.
 #[derive(Debug)]
 pub(super) struct Memory<K> {
-    /// What each connection may always keep.
+    /// The part that each connection may always keep.
     own: u64,
-    /// What one may keep beyond that at most.
+    /// The maximum of one connection beyond its part.
     most_of_shared: u64,
-    /// For all together beyond what is their own.
+    /// The total beyond the parts.
     shared: u64,
     shared_used: u64,
-    /// Connections that keep more than is their own.
+    /// Connections that exceed their parts.
     sharing: BTreeSet<K>,
     kept: u64,
-    /// The most that was kept at a time.
+    /// The maximum so far.
     peak: u64,
 }
 
@@ -44,16 +45,16 @@ impl<K: Copy + Ord> Memory<K> {
         kept.saturating_sub(self.own)
     }
 
-    /// How much a connection may keep that keeps `kept` bytes now.
+    /// The number of bytes that a connection may keep if it keeps `kept` bytes now.
     pub(super) fn allowance(&self, kept: u64) -> u64 {
         let used_by_others = self.shared_used - self.beyond(kept);
         self.own + (self.shared.saturating_sub(used_by_others) / 2).min(self.most_of_shared)
     }
-    /// Whether a connection has less than its own limit admits, because of others.
+    /// Whether other connections reduce the allowance of a connection below its own limit.
     pub(super) fn is_scarce(&self, allowance: u64) -> bool {
         allowance < self.own + self.most_of_shared.min(self.shared / 2)
     }
-    /// What a connection keeps has changed.
+    /// Notes a change of the bytes kept by a connection.
     pub(super) fn note(&mut self, connection: K, before: u64, after: u64) {
         let (beyond_before, beyond) = (self.beyond(before), self.beyond(after));
         self.shared_used = self.shared_used - beyond_before + beyond;
@@ -67,11 +68,11 @@ impl<K: Copy + Ord> Memory<K> {
         self.kept = self.kept - before + after;
         self.peak = self.peak.max(self.kept);
     }
-    /// The connections that use what all share, as far as is known.
+    /// The connections that use the shared half, as far as is known.
     pub(super) fn sharing(&self) -> &BTreeSet<K> {
         &self.sharing
     }
-    /// The bytes that are kept, and the most that were kept at a time.
+    /// The bytes kept now, and their maximum so far.
     pub(super) fn kept(&self) -> (u64, u64) {
         (self.kept, self.peak)
     }

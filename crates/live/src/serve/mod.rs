@@ -1,4 +1,4 @@
-//! A web server on the wire: the files of a folder over HTTP/3 or hq-interop.
+//! A web server on the wire: serves the files of a folder over HTTP/3 or hq-interop.
 
 mod files;
 mod folder;
@@ -31,56 +31,58 @@ use transport::Application;
 use units::{Duration, Time};
 use web::WebServer;
 
-/// How often connections that are short of memory are offered more.
+/// The interval at which connections that lack memory are offered more.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What is served, where, and how.
+/// The options of a server.
 #[derive(Debug)]
 pub struct ServeOptions {
     /// The folder.
     pub root: PathBuf,
-    /// Where clients send to; port 0: one that is free.
+    /// The addresses to listen on; port 0 selects a free one.
     pub listen: Vec<SocketAddr>,
-    /// Where clients are asked to move to once their handshake is confirmed (RFC 9000 section 9.6). Default: nowhere.
+    /// The address to which clients are asked to move after the handshake (RFC 9000 section 9.6). Default:
+    /// none.
     pub preferred: Option<SocketAddr>,
-    /// Certificates and their key.
+    /// The certificates and their key.
     pub identity: Identity,
-    /// How connections behave.
+    /// The options of connections.
     pub settings: Settings,
     /// The application protocols (RFC 7301), the preferred first: `h3`, `hq-interop`.
     pub protocols: Vec<String>,
-    /// Whether files whose names begin with a dot are served.
+    /// Whether files whose names start with a dot are served.
     pub hidden: bool,
-    /// What clients can make it keep.
+    /// The limits on what clients can make it keep.
     pub limits: Limits,
-    /// What is written down.
+    /// The files to write.
     pub recording: Recording,
 }
 
-/// What a server has done.
+/// The counters of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ServeStats {
-    /// Of the endpoint.
+    /// Those of the endpoint.
     pub endpoint: EndpointStats,
-    /// Connections whose handshake was completed.
+    /// Connections with a complete handshake.
     pub connections: u64,
-    /// Datagrams that were sent, and the calls into the system that took.
+    /// Sent datagrams, and the system calls that sent them.
     pub sent: (u64, u64),
-    /// Datagrams that arrived, and the calls into the system that took.
+    /// Received datagrams, and the system calls that received them.
     pub received: (u64, u64),
-    /// What is read of files and not acknowledged, in bytes: now, and the most there was at a time. The latter is an upper bound:
-    /// an acknowledgement after which a connection does nothing is noticed only when somebody needs its memory.
+    /// Bytes read from files and not acknowledged: the current number, and the maximum. The latter is an upper
+    /// bound: an acknowledgement without further activity of its connection is only noticed when its memory is
+    /// needed.
     pub kept: (u64, u64),
-    /// Files that are open.
+    /// Open files.
     pub open_files: usize,
-    /// Connections whose records could not all be written.
+    /// Connections with incomplete records.
     pub unrecorded: u64,
 }
 
 /// A running server.
 pub struct Server {
     driver: Driver,
-    /// How many of its sockets it listens on.
+    /// The number of its sockets that it listens on.
     listening: usize,
     sites: Sites,
 }
@@ -133,21 +135,21 @@ impl Server {
         Ok(Server { driver: Driver::new(clock, endpoint, sockets), listening, sites })
     }
 
-    /// Where it listens, with the ports that the system chose.
+    /// The addresses that it listens on, with the ports chosen by the system.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.driver.sockets().iter().take(self.listening).map(Socket::local).collect()
     }
 
-    /// Serves for so long. A record that cannot be written is no reason to stop: see [`Server::take_complaint`].
+    /// Serves for this time. An error in writing records does not stop it: see [`Server::take_complaint`].
     ///
     /// # Errors
-    /// If the system does not let it wait.
+    /// If the system cannot wait for the sockets.
     pub fn run_for(&mut self, duration: Duration) -> Result<(), LiveError> {
         let end = self.driver.now() + duration;
         while self.driver.now() < end {
             self.driver.turn(&mut self.sites, end).map_err(LiveError::System)?;
         }
-        // Connections that ended without a word.
+        // Connections that ended silently.
         let endpoint = self.driver.endpoint();
         let over = |handle: &&Handle| endpoint.get(**handle).is_none();
         let over: Vec<Handle> = self.sites.connections.keys().filter(over).copied().collect();
@@ -155,13 +157,13 @@ impl Server {
         Ok(())
     }
 
-    /// The first record that could not be written, once: later records are still tried, and failures are counted
-    /// in [`ServeStats::unrecorded`].
+    /// The first error in writing records, once. Later records are still attempted, and failures are counted in
+    /// [`ServeStats::unrecorded`].
     pub fn take_complaint(&mut self) -> Option<LiveError> {
         self.sites.records.take_complaint()
     }
 
-    /// What it has done so far.
+    /// The counters so far.
     pub fn stats(&mut self) -> ServeStats {
         self.sites.look_at_all(self.driver.endpoint());
         let counters = self.driver.counters();
@@ -176,8 +178,8 @@ impl Server {
         }
     }
 
-    /// Takes no more clients and no more requests, finishes what is underway, for `grace` at most, and closes all
-    /// connections.
+    /// Accepts no more clients and requests, completes transfers in progress for at most `grace`, and closes
+    /// all connections.
     ///
     /// # Errors
     /// As [`Server::run_for`].
@@ -194,25 +196,25 @@ impl Server {
         self.sites.for_each(&mut self.driver, |now, web, connection| {
             connection.close(now, web.no_error(), "the server ends");
         });
-        // What is said last goes out with this.
+        // This sends the final packets.
         let now = self.driver.now();
         self.driver.turn(&mut self.sites, now).map_err(LiveError::System)?;
         Ok(self.stats())
     }
 }
 
-/// A connection with what is on it.
+/// A connection with its application.
 struct Visit {
     web: WebServer,
     log: Log,
-    /// What is kept for it, as far as is known: acknowledgements make it less without an event.
+    /// The bytes kept for it, as far as is known: acknowledgements reduce them without an event.
     kept: u64,
-    /// When the first response that waits for its time goes on.
+    /// When the first delayed response continues.
     wake_at: Option<Time>,
 }
 
 impl Visit {
-    /// From now on this is its time in the list of those that wait.
+    /// Sets its time in the list of waiting connections.
     fn wait_until(&mut self, handle: Handle, at: Option<Time>, waiting: &mut BTreeSet<(Time, Handle)>) {
         if at != self.wake_at {
             self.wake_at.map(|at| waiting.remove(&(at, handle)));
@@ -221,7 +223,7 @@ impl Visit {
         }
     }
 
-    /// Looks at what is kept for it; nothing if the connection is gone.
+    /// Updates the bytes kept for it; zero if the connection is gone.
     fn look(&mut self, handle: Handle, connection: Option<&Connection>, memory: &mut Memory<Handle>) {
         let kept = connection.map_or(0, Connection::kept_bytes);
         memory.note(handle, std::mem::replace(&mut self.kept, kept), kept);
@@ -232,14 +234,14 @@ impl Visit {
 struct Sites {
     folder: Folder,
     connections: BTreeMap<Handle, Visit>,
-    /// How many connections there were.
+    /// The number of connections so far.
     visits: u64,
     memory: Memory<Handle>,
-    /// Connections with streams that wait because others keep much, and when to look whether that has changed. Those on which
-    /// nothing waits get what there is when something happens on them.
+    /// Connections with streams that wait for memory kept by others, and when to check that again. Connections
+    /// without waiting streams get their memory at their next event.
     scarce: BTreeSet<Handle>,
     look_at: Time,
-    /// Connections on which a response waits for its time.
+    /// Connections with a delayed response.
     waiting: BTreeSet<(Time, Handle)>,
     records: Records,
     established: u64,
@@ -262,7 +264,7 @@ impl Sites {
         }
     }
 
-    /// A connection is over.
+    /// Removes a connection that has ended.
     fn forget(&mut self, handle: Handle) {
         self.scarce.remove(&handle);
         if let Some(mut visit) = self.connections.remove(&handle) {
@@ -272,13 +274,13 @@ impl Sites {
         }
     }
 
-    /// Looks at what is kept for each connection.
+    /// Updates the bytes kept for each connection.
     fn look_at_all(&mut self, endpoint: &Endpoint) {
         for (handle, visit) in &mut self.connections {
             visit.look(*handle, endpoint.get(*handle), &mut self.memory);
         }
     }
-    /// The same for those that use what all share.
+    /// Updates the bytes kept for the connections that use the shared memory.
     fn look_at_sharing(&mut self, endpoint: &Endpoint) {
         let sharing: Vec<Handle> = self.memory.sharing().iter().copied().collect();
         for handle in sharing {
@@ -305,7 +307,7 @@ impl Sites {
 impl Host for Sites {
     fn attend(&mut self, now: Time, handle: Handle, connection: &mut Connection) {
         if connection.is_over() && !self.connections.contains_key(&handle) {
-            // What was on it is gone already.
+            // Its application is already gone.
             while connection.poll_event().is_some() {}
             return;
         }
@@ -343,13 +345,13 @@ impl Host for Sites {
         let scarce = (!self.scarce.is_empty()).then_some(self.look_at);
         scarce.into_iter().chain(self.waiting.first().map(|(at, _)| *at)).min()
     }
-    /// Lets responses that wait go on, and gives connections that were short of memory what others have released.
+    /// Continues delayed responses, and offers released memory to connections that lacked it.
     fn wake(&mut self, now: Time, endpoint: &mut Endpoint) {
         while let Some((at, handle)) = self.waiting.first().copied().filter(|(at, _)| *at <= now) {
             if let Some(connection) = endpoint.get_mut(handle) {
                 self.attend(now, handle, connection);
             }
-            // Also if there is no such connection any more.
+            // Also if the connection no longer exists.
             self.waiting.remove(&(at, handle));
         }
         if self.scarce.is_empty() || self.look_at > now {
@@ -369,6 +371,6 @@ impl Host for Sites {
             }
         }
     }
-    /// The connection notices by itself.
+    /// The connection notices it by itself.
     fn unreachable(&mut self, _remote: SocketAddr, _error: io::Error) {}
 }
