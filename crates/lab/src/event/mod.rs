@@ -134,7 +134,8 @@ mod tests {
     fn every_event_names_the_option_with_an_unknown_target() {
         for row in EVENTS {
             let arguments = sample(row);
-            let event = Event { at: Duration::ZERO, kind: Component { room: ROOM, name: row.name, arguments } };
+            let event =
+                Event { at: Duration::ZERO, kind: Component { room: ROOM, name: row.name, arguments } };
             let (option, problem) = check(&event, &Targets::default()).unwrap_err();
             assert!(row.parameters.iter().any(|known| known.name == option), "{}: {option}", row.name);
             assert!(problem.contains("\"nowhere\""), "{}: {problem}", row.name);
