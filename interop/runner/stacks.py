@@ -72,7 +72,7 @@ class Quiclab(Stack):
                 urls.append(word)
             else:
                 options[word] = "" if word in FLAGS else next(left)
-        # A peer may repeat a lost ServerHello by a timer that doubles and by nothing else.
+        # As with the peers: some repeat what was lost by a timer that doubles and by nothing else.
         sets = ["transport.max_idle_timeout=60 s"]
         found = [*self.command, command, "--alpn", options.pop("--alpn")]
         for option, value in options.items():

@@ -129,8 +129,8 @@ func (o *options) quic() *quic.Config {
 	return &quic.Config{
 		Allow0RTT: true,
 		// The default of 5 s is short for a handshake through heavy loss.
-		HandshakeIdleTimeout: 30 * time.Second,
-		MaxIdleTimeout:       30 * time.Second,
+		HandshakeIdleTimeout: 60 * time.Second,
+		MaxIdleTimeout:       60 * time.Second,
 		TokenStore:           quic.NewLRUTokenStore(5, 5),
 	}
 }

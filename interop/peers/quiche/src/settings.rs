@@ -30,7 +30,7 @@ fn shared(alpn: &str) -> Result<Config, Failure> {
     config.set_application_protos(&[alpn.as_bytes()])?;
     config.log_keys();
     config.enable_early_data();
-    config.set_max_idle_timeout(30_000);
+    config.set_max_idle_timeout(60_000);
     config.set_max_recv_udp_payload_size(65_527);
     config.set_max_send_udp_payload_size(MAX_PAYLOAD);
     config.set_initial_max_data(10_000_000);

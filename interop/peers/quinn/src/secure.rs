@@ -72,6 +72,6 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
 
 fn transport() -> Result<Arc<TransportConfig>, Failure> {
     let mut transport = TransportConfig::default();
-    transport.max_idle_timeout(Some(IdleTimeout::try_from(Duration::from_secs(30))?));
+    transport.max_idle_timeout(Some(IdleTimeout::try_from(Duration::from_secs(60))?));
     Ok(Arc::new(transport))
 }
