@@ -75,6 +75,7 @@ class Quiclab(Stack):
         # As with the peers: some repeat what was lost by a timer that doubles and by nothing else.
         sets = ["transport.max_idle_timeout=60 s"]
         found = [*self.command, command, "--alpn", options.pop("--alpn")]
+        found += ["--stall", "60"] if command == "fetch" else []
         for option, value in options.items():
             match option:
                 case "--root":
