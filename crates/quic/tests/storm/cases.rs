@@ -69,10 +69,12 @@ pub(crate) fn run<A: Applications>(
         }
     }
     let mut tally = Tally { peak: world.laws.peak, ..Tally::default() };
-    // Nothing protects a Version Negotiation packet against alteration in transit.
+    // Nothing protects a Version Negotiation packet against alteration in transit: the client finds no common version, or takes
+    // another one and then detects the downgrade.
     let negotiated = world.server.stats().version_negotiations_sent > 0;
     let allowed = |end: End, reason: &CloseReason| {
-        allowed(end, reason) || negotiated && matches!(reason, CloseReason::VersionMismatch)
+        let misled = matches!(reason, CloseReason::VersionMismatch) || is_downgrade(reason);
+        allowed(end, reason) || negotiated && misled
     };
     for (index, client) in world.clients.iter().enumerate() {
         for (round, close) in client.closes.iter().enumerate() {
