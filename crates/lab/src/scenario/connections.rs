@@ -42,7 +42,7 @@ impl Flow {
 }
 
 impl Scenario {
-    /// The scenario with a flow for each connection. The visits of a flow follow it, and go to the same port.
+    /// The scenario with a flow for each connection. The visits of a flow follow it, and over QUIC go to the same port.
     pub(crate) fn unfolded(&self) -> Cow<'_, Scenario> {
         if self.flows.iter().all(|flow| flow.visits.is_empty()) {
             return Cow::Borrowed(self);
@@ -53,7 +53,8 @@ impl Scenario {
         for flow in &self.flows {
             let port = server_port(flows.len(), flow);
             let mut first = flow.clone();
-            if !flow.visits.is_empty() {
+            // Over TCP each connection has an endpoint of its own, and so a port.
+            if !flow.visits.is_empty() && flow.protocol == Protocol::Quic {
                 first.port = Some(port);
             }
             let visits = flow.visits.iter().zip(2..).map(|(visit, number)| first.visit(number, visit));
@@ -75,7 +76,7 @@ pub(super) fn read_visits(
     reader: &Reader<'_>,
     flow: &Section<'_>,
     values: &Arguments,
-    duration: Duration,
+    (protocol, duration): (Protocol, Duration),
 ) -> Result<Vec<Visit>, ScenarioError> {
     let (mut visits, mut last) = (Vec::new(), values.duration("start"));
     let first = values.component("application");
@@ -106,6 +107,9 @@ pub(super) fn read_visits(
                     quoted(application.name),
                     quoted(first.name)
                 );
+                return wrong("application", problem);
+            }
+            if let Err((_, problem)) = protocol.carries(application) {
                 return wrong("application", problem);
             }
         }
@@ -181,17 +185,18 @@ pub(super) fn check_ports(
     let (mut number, mut more) = (0, connections);
     for flow in flows {
         let owner = |end: &str| format!("the {end} of flow {}", quoted(&flow.name));
-        for connection in number..=number + flow.visits.len() {
-            taken.insert((flow.client, client_port(connection)), owner("client"));
-        }
-        if flow.protocol == Protocol::Tcp {
-            for _ in 1..flow.connections() {
-                taken.insert((flow.client, client_port(more)), owner("client"));
-                more += 1;
+        let applications = flow.visits.iter().map(|visit| visit.application.as_ref());
+        for application in std::iter::once(None).chain(applications) {
+            taken.insert((flow.client, client_port(number)), owner("client"));
+            if flow.protocol == Protocol::Tcp {
+                for _ in 1..flow.protocol.connections(application.unwrap_or(&flow.application)) {
+                    taken.insert((flow.client, client_port(more)), owner("client"));
+                    more += 1;
+                }
+                taken.insert((flow.server, server_port(number, flow)), owner("server"));
             }
-            taken.insert((flow.server, server_port(number, flow)), owner("server"));
+            number += 1;
         }
-        number += 1 + flow.visits.len();
     }
     for (section, flow) in sections.iter().zip(flows) {
         if let Some(port) = flow.port

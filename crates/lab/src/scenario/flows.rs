@@ -39,7 +39,7 @@ pub(super) fn read_flows<'i>(
         let application = values.component("application");
         let transport = reader.arguments(quic::PARAMETERS, &own.over(&transport))?;
         check_datagrams(reader, section, &application, &transport)?;
-        let visits = read_visits(reader, section, &values, duration)?;
+        let visits = read_visits(reader, section, &values, (protocol, duration))?;
         let port = read_port(reader, section, &values, protocol)?;
         flows.push(Flow {
             name: values.text("name"),
@@ -88,11 +88,7 @@ fn read_protocol(
         return Err(reader.source.error(entry.place, &flow.at(other), problem));
     }
     let application = values.component("application");
-    let fits = match protocol {
-        Protocol::Quic => traffic::goes_over_quic(application.name, &application.arguments),
-        Protocol::Tcp => traffic::tcp_connections(application.name, &application.arguments).map(drop),
-    };
-    if let (Err((option, problem)), Some(entry)) = (fits, flow.get("application")) {
+    if let (Err((option, problem)), Some(entry)) = (protocol.carries(&application), flow.get("application")) {
         let path = flow.at("application");
         let path = if option.is_empty() { path } else { format!("{path}.{option}") };
         return Err(reader.source.error(entry.item.place, &path, problem));

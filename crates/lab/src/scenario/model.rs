@@ -167,12 +167,7 @@ impl Flow {
 
     /// The maximum number of connections: one, except for applications with several streams over TCP.
     pub(crate) fn connections(&self) -> usize {
-        match self.protocol {
-            Protocol::Quic => 1,
-            Protocol::Tcp => {
-                traffic::tcp_connections(self.application.name, &self.application.arguments).unwrap_or(1)
-            }
-        }
+        self.protocol.connections(&self.application)
     }
 }
 
@@ -191,6 +186,22 @@ impl Protocol {
         match self {
             Protocol::Quic => "quic",
             Protocol::Tcp => "tcp",
+        }
+    }
+
+    /// Whether it carries this application; if not, the option that it does not fit, and why.
+    pub(crate) fn carries(self, application: &Component) -> Result<(), traffic::OptionError> {
+        match self {
+            Protocol::Quic => traffic::goes_over_quic(application.name, &application.arguments),
+            Protocol::Tcp => traffic::tcp_connections(application.name, &application.arguments).map(drop),
+        }
+    }
+
+    /// The maximum number of connections of this application: one, except with several streams over TCP.
+    pub(crate) fn connections(self, application: &Component) -> usize {
+        match self {
+            Protocol::Quic => 1,
+            Protocol::Tcp => traffic::tcp_connections(application.name, &application.arguments).unwrap_or(1),
         }
     }
 }

@@ -137,6 +137,20 @@ fn chain(more: &str) -> String {
 const LINK: &str = "duration = \"10 s\"\n[[link]]\nname = \"cell\"\nfrom = \"server\"\nto = \"client\"\n\
                     both = { rate = \"10 Mbit/s\", delay = \"100 ms\" }\n";
 
+/// Each visit over TCP is a connection of its own, also if its application has several.
+#[test]
+fn a_client_returns_over_tcp() {
+    let flow = "[[flow]]\nname = \"get\"\nclient = \"client\"\nserver = \"server\"\nprotocol = \"tcp\"\n\
+                application = { type = \"bulk\", size = \"50 kB\", streams = 2 }\n\
+                visits = [{ at = \"3 s\" }, { at = \"6 s\", application = { type = \"bulk\", size = \"20 kB\", streams = 3 } }]\n";
+    let run = run(&scenario(&format!("{LINK}{flow}"), &[]));
+    for (name, bytes) in [("get", 50_000), ("get@2", 50_000), ("get@3", 20_000)] {
+        let connection = run.connection(name);
+        assert_eq!((&connection["completed"], &connection["clean"]), (&true.into(), &true.into()), "{name}");
+        assert_eq!(connection["delivered_bytes"], bytes, "{name}");
+    }
+}
+
 #[test]
 fn a_flow_starts_after_the_end_of_another() {
     for over in ["quic", "tcp"] {
@@ -243,6 +257,14 @@ fn visits_and_ports_are_checked_and_written() {
     };
     for (sets, part) in [
         (&["flow.first.after=third"][..], "starts after another has no visits"),
+        (
+            &[
+                "flow.first.protocol=tcp",
+                "flow.first.application=bulk",
+                "flow.first.visits=[{ at = \"1 s\", application = { type = \"bulk\", streams = 9999 } }]",
+            ],
+            "visits.0.application: found 9999, each of which is a TCP connection",
+        ),
         (&["flow.second.stop=5 s"], "flow.second.stop: a flow that starts after another has no stop"),
         (&["flow.first.visits=[]", "flow.first.after=third"], "a circle, found"),
         (
