@@ -1,7 +1,7 @@
-//! The heap of this program, counted where somebody asks: how much is held, how often memory was asked for.
+//! The heap of this program, counted on request: the bytes held, and the number of allocations.
 //!
-//! Each thread counts for itself, and only while [`count`] runs, so that tests beside each other do not disturb each
-//! other and the measurements of speed pay no more than one look at a flag for each allocation.
+//! Each thread counts its own allocations, and only while [`count`] runs, so that parallel tests do not affect
+//! each other and speed measurements pay only for the check of a flag per allocation.
 
 #![expect(
     unsafe_code,
@@ -11,14 +11,14 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// What happened to the heap while it was counted.
+/// The use of the heap while it was counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Heap {
-    /// Bytes that were asked for and not given back.
+    /// Bytes that were allocated and not freed.
     pub(crate) held: i64,
-    /// The most that was held at a time.
+    /// The maximum number of bytes held at one time.
     pub(crate) most: i64,
-    /// How often memory was asked for, to grow what was there included.
+    /// The number of allocations, including those that grow an existing one.
     pub(crate) requests: u64,
 }
 
@@ -27,7 +27,7 @@ thread_local! {
     static HEAP: Cell<Heap> = const { Cell::new(Heap { held: 0, most: 0, requests: 0 }) };
 }
 
-/// What `work` gives, and what it did to the heap. What it gives is still held.
+/// Returns the result of `work` and its use of the heap. The result itself is still held.
 pub(crate) fn count<T>(work: impl FnOnce() -> T) -> (T, Heap) {
     HEAP.set(Heap::default());
     COUNTING.set(true);
@@ -50,12 +50,12 @@ fn note(bytes: i64, requests: u64) {
     }
 }
 
-// SAFETY: every call goes to the system's allocator as it came; counting touches no memory of anybody else and does not
-// allocate.
+// SAFETY: every call is passed unchanged to the system's allocator; counting touches no other memory and does
+// not allocate.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size() as i64, 1);
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller's promise is passed on.
         unsafe { System.alloc(layout) }
     }
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -65,7 +65,7 @@ unsafe impl GlobalAlloc for Counted {
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         note(-(layout.size() as i64), 0);
-        // SAFETY: as above; the pointer is the system's.
+        // SAFETY: as above; the pointer came from the system's allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_held_and_what_was_asked_for() {
+    fn held_bytes_and_allocations_are_counted() {
         let (kept, heap) = count(|| {
             drop(std::hint::black_box(vec![0_u8; 1000]));
             let mut kept = Vec::with_capacity(10);

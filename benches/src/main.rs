@@ -1,4 +1,5 @@
-//! Speed and memory of quiclab, measured beside quinn-proto: `make bench`. docs/performance.md says what is measured and how.
+//! Speed and memory of quiclab, measured beside quinn-proto: `make bench`. docs/performance.md describes what
+//! is measured and how.
 
 mod case;
 mod cases;
@@ -13,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use units::Duration;
 
-// Only its feature is wanted: it takes quinn-proto's trace points out at compile time, as a measurement would.
+// Only its feature is needed: it removes quinn-proto's trace points at compile time, as a fair measurement
+// requires.
 use tracing as _;
 
 const USAGE: &str =
@@ -24,7 +26,7 @@ const USAGE: &str =
   --json FILE      where the rows {case, value, unit} are written, target/bench.json if not given
   --document FILE  a Markdown file whose results are replaced";
 
-/// What the command line asks for.
+/// The options on the command line.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked {
     rounds: usize,
@@ -103,7 +105,7 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     folder.and_then(|()| std::fs::write(path, text)).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The processor's name as Linux tells it.
+/// The name of the processor according to Linux.
 fn machine() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_on_the_command_line_are_told() {
+    fn mistakes_on_the_command_line_are_reported() {
         for (line, says) in [
             ("--rounds 0", "1 to 1000"),
             ("--rounds", "needs a value"),

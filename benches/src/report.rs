@@ -19,7 +19,7 @@ pub(crate) fn json(rows: &[Row]) -> String {
     text
 }
 
-/// Two tables: what was measured, and what the bulk transfers transferred.
+/// Two tables: the measurements, and the transfers of the bulk cases.
 pub(crate) fn markdown(rows: &[Row], rounds: usize, machine: &str) -> String {
     let mut text = format!("Median of {rounds} rounds on {machine}.\n\n");
     text += "| case | median | lowest to highest | unit | what |\n| --- | ---: | ---: | --- | --- |\n";
@@ -49,14 +49,15 @@ pub(crate) fn markdown(rows: &[Row], rounds: usize, machine: &str) -> String {
     text
 }
 
-/// `document` with what stands between the two marks replaced by `results`; `None` if the marks are missing.
+/// Replaces the text between the two marks in `document` by `results`; returns `None` if the marks are missing.
 pub(crate) fn replace(document: &str, results: &str) -> Option<String> {
     let (head, rest) = document.split_once(BEGIN)?;
     let (_, tail) = rest.split_once(END)?;
     Some(format!("{head}{BEGIN}\n{results}{END}{tail}"))
 }
 
-/// Large values to the unit, small ones to three digits: what the spread of the measurements supports.
+/// Formats large values as integers and small ones with three digits, as the spread of the measurements
+/// permits.
 fn number(value: f64) -> String {
     match value.abs() {
         1000.0.. => grouped(value.round() as u64),
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_between_the_marks_is_replaced() {
+    fn only_the_text_between_the_marks_is_replaced() {
         let document = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
         let new = replace(&document, "new\n").unwrap();
         assert_eq!(new, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));

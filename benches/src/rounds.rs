@@ -1,4 +1,4 @@
-//! Rounds: every case once in each, so that a change of the machine's speed meets all of them.
+//! Rounds: each measures every case once, so that a change of the machine's speed affects all of them.
 
 use crate::case::{Case, Ratio, Transfer};
 
@@ -9,7 +9,7 @@ pub(crate) struct Row {
     pub(crate) case: &'static str,
     /// The median of all rounds.
     pub(crate) value: f64,
-    /// What it counts.
+    /// The unit of the value.
     pub(crate) unit: &'static str,
     /// The lowest and the highest of all rounds.
     pub(crate) range: (f64, f64),
@@ -19,8 +19,8 @@ pub(crate) struct Row {
     pub(crate) transfer: Option<Transfer>,
 }
 
-/// Measures every case `rounds` times, in turn, after one round that does not count, and tells `progress` after each
-/// measurement.
+/// Measures every case `rounds` times, in turn, after one round that does not count, and calls `progress` after
+/// each measurement.
 pub(crate) fn measure(
     cases: &mut [Box<dyn Case>],
     ratios: &[Ratio],
@@ -44,7 +44,7 @@ pub(crate) fn measure(
     }
     let of = |name: &str| cases.iter().position(|case| case.name() == name).map(|index| &values[index]);
     for ratio in ratios {
-        // A case that was not asked for has no ratio.
+        // There is no ratio if one of its cases was not selected.
         let (Some(over), Some(under)) = (of(ratio.over), of(ratio.under)) else { continue };
         let quotients: Vec<f64> = over.iter().zip(under).map(|(over, under)| over / under).collect();
         rows.push(row(ratio.name, "ratio", ratio.about, &quotients));
@@ -59,7 +59,7 @@ fn row(case: &'static str, unit: &'static str, about: &'static str, values: &[f6
     Row { case, value: median(&sorted), unit, range, about, transfer: None }
 }
 
-/// The middle one of sorted values, or the mean of the middle two.
+/// The middle one of the sorted values, or the mean of the middle two.
 fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) }
@@ -96,7 +96,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_first_round_does_not_count_and_the_median_is_told() {
+    fn the_first_round_does_not_count_and_the_median_is_reported() {
         let mut cases = [scripted("a", &[900.0, 3.0, 1.0, 2.0]), scripted("b", &[900.0, 1.0, 4.0, 4.0])];
         let mut told = Vec::new();
         let rows = measure(&mut cases, RATIOS, 3, &mut |round, name, _| told.push((round, name.to_owned())));

@@ -13,7 +13,7 @@ pub(super) struct Bulk {
 }
 
 impl Bulk {
-    /// Builds what is not measured: the scenario and its TLS contexts.
+    /// Prepares everything that is not measured: the scenario and its TLS contexts.
     pub(super) fn new(protection: Protection, traces: Traces) -> Bulk {
         Bulk { protection, traces, prepared: Run::new(protection, BULK, traces), last: None }
     }

@@ -12,7 +12,7 @@ pub(super) struct Bulk {
 }
 
 impl Bulk {
-    /// Builds what is not measured: configurations and certificates.
+    /// Prepares everything that is not measured: configurations and certificates.
     pub(super) fn new(protection: Protection) -> Bulk {
         Bulk { protection, contexts: Contexts::new(protection), last: None }
     }

@@ -1,8 +1,9 @@
-//! The controllers that are not the default one, each with a bulk transfer under it.
+//! All controllers except the default, each with a bulk transfer.
 
 use super::varied::Varied;
 
-/// The cases: name, and the controller as a scenario says it. `none` is none of them: what it sends at once fits no queue.
+/// The cases: the name, and the controller as written in a scenario. `none` is missing, because no queue has
+/// room for all that it sends at once.
 pub(super) const CONTROLLERS: &[(&str, &str)] = &[
     ("controller-cubic", "cubic"),
     ("controller-bbr1", "bbr1"),
@@ -14,7 +15,7 @@ pub(super) const CONTROLLERS: &[(&str, &str)] = &[
     ("controller-fixed", "{ type = \"fixed\", window = \"400 kB\" }"),
 ];
 
-/// The case of one of them.
+/// The case of one controller.
 pub(super) fn case((name, controller): (&'static str, &str)) -> Varied {
     let about = "`bulk-null` under this controller in the place of NewReno";
     Varied::new(name, about, format!("transport.controller={controller}"))

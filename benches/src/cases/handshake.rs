@@ -1,20 +1,20 @@
-//! A handshake and 1 kB by quiclab, as a whole run: world, endpoints, connection, transfer, summary.
+//! A handshake and 1 kB by quiclab, as a complete run: world, endpoints, connection, transfer, summary.
 
 use crate::case::{Case, Protection};
 use crate::clock;
 use crate::quiclab::{Run, Traces, transfer};
 
-/// Runs in one measurement: one alone is too short for the clock.
+/// The number of runs in one measurement: a single run is too short for the clock.
 const RUNS: u32 = 500;
 
-/// The case: microseconds of CPU time per run, the scenario and its TLS contexts being shared.
+/// The case: microseconds of CPU time per run. The runs share the scenario and its TLS contexts.
 pub(super) struct Handshake {
     protection: Protection,
     prepared: Run,
 }
 
 impl Handshake {
-    /// Builds what is not measured: the scenario and its TLS contexts.
+    /// Prepares everything that is not measured: the scenario and its TLS contexts.
     pub(super) fn new(protection: Protection) -> Handshake {
         Handshake { protection, prepared: Run::new(protection, 1000, Traces::None) }
     }

@@ -1,20 +1,20 @@
-//! A handshake and 1 kB by quinn-proto, as a whole run: endpoints, connection, transfer.
+//! A handshake and 1 kB by quinn-proto, as a complete run: endpoints, connection, transfer.
 
 use crate::case::{Case, Protection};
 use crate::clock;
 use crate::quinn::{Contexts, transfer};
 
-/// Runs in one measurement: one alone is too short for the clock.
+/// The number of runs in one measurement: a single run is too short for the clock.
 const RUNS: u32 = 500;
 
-/// The case: microseconds of CPU time per run, the contexts being built once.
+/// The case: microseconds of CPU time per run. The contexts are built once.
 pub(super) struct Handshake {
     protection: Protection,
     contexts: Contexts,
 }
 
 impl Handshake {
-    /// Builds what is not measured: configurations and certificates.
+    /// Prepares everything that is not measured: configurations and certificates.
     pub(super) fn new(protection: Protection) -> Handshake {
         Handshake { protection, contexts: Contexts::new(protection) }
     }

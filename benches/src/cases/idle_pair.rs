@@ -1,17 +1,17 @@
-//! The memory of a connection at rest, both ends of it.
+//! The memory of both ends of a connection at rest.
 
 use crate::case::{Case, Protection};
 use crate::heap;
 use crate::quiclab::{Contexts, Pair};
 
-/// The case: bytes on the heap, both endpoints with their connection, what connections share being left out.
+/// The case: bytes on the heap for two endpoints with their connection, without what connections share.
 pub(super) struct IdlePair {
     protection: Protection,
     contexts: Contexts,
 }
 
 impl IdlePair {
-    /// Builds what is shared: the TLS contexts, the options.
+    /// Builds what connections share: the TLS contexts and the options.
     pub(super) fn new(protection: Protection) -> IdlePair {
         IdlePair { protection, contexts: Contexts::new(protection) }
     }

@@ -1,4 +1,4 @@
-//! Many flows over one fast bottleneck: what a packet costs, and what memory a flow takes, where a thousand connections
+//! Many flows over one fast bottleneck: the cost of a packet and the memory of a flow if a thousand connections
 //! take turns.
 
 use crate::case::{Case, Transfer};
@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use units::Duration;
 
-/// 10 Gbit/s, 20 ms, a queue of one BDP; the flows share two hosts. Windows of flow control stay out of the way.
+/// 10 Gbit/s, 20 ms, a queue of one BDP; the flows share two hosts. Flow control does not limit them.
 const NETWORK: &str = r#"
 name = "many"
 
@@ -25,10 +25,10 @@ delay = "10 ms"
 queue = "1 BDP"
 "#;
 
-/// The flows that stand for many.
+/// The number of flows in the cases with many flows.
 const MANY: usize = 1000;
 
-/// A scenario with so many bulk transfers, read and prepared.
+/// A scenario with this number of bulk transfers, read and prepared.
 struct Flows {
     scenario: Scenario,
     prepared: Prepared,
@@ -55,7 +55,7 @@ impl Flows {
     }
 }
 
-/// What crossed the bottleneck, by the summary; `bytes` and `seconds` are those of the run as a whole.
+/// The packets that crossed the bottleneck, from the summary; `bytes` and `seconds` are those of the whole run.
 fn crossed(outcome: &Outcome) -> Transfer {
     let summary: serde_json::Value = serde_json::from_str(&outcome.summary).expect("a summary is JSON");
     let count = |pointer: &str| summary.pointer(pointer).and_then(serde_json::Value::as_u64).expect(pointer);
@@ -77,7 +77,7 @@ pub(super) struct Speed {
 }
 
 impl Speed {
-    /// The case; its scenario is built when it is measured first.
+    /// Creates the case; its scenario is built at the first measurement.
     pub(super) fn new(many: bool, time: Duration) -> Speed {
         Speed { many, time, flows: None, last: None }
     }
@@ -109,7 +109,7 @@ impl Case for Speed {
     }
 }
 
-/// The case: what a flow more takes of memory at most, both ends of it, and what it alone has underway.
+/// The case: the maximum additional memory of one more flow: both of its ends, and its own packets in flight.
 pub(super) struct Memory(pub(super) Duration);
 
 impl Case for Memory {

@@ -1,4 +1,4 @@
-//! What is measured: one file for each kind of case, one line for each case in [`all`].
+//! The measurements: one file for each kind of case, one line for each case in [`all`].
 
 mod bulk;
 mod bulk_quinn;
@@ -16,7 +16,7 @@ use crate::case::{Case, Protection, Ratio};
 use crate::quiclab::Traces;
 use units::Duration;
 
-/// The ratios that are reported.
+/// The reported ratios.
 pub(crate) const RATIOS: &[Ratio] = &[
     Ratio {
         name: "ratio-null",
@@ -85,7 +85,7 @@ pub(crate) const RATIOS: &[Ratio] = &[
     control("cost-controller-fixed", "controller-fixed"),
 ];
 
-/// What a packet costs through a queue.
+/// The cost of a packet through a queue.
 const fn cost(name: &'static str, under: &'static str) -> Ratio {
     Ratio {
         name,
@@ -95,7 +95,7 @@ const fn cost(name: &'static str, under: &'static str) -> Ratio {
     }
 }
 
-/// What a packet costs under a controller.
+/// The cost of a packet under a controller.
 const fn control(name: &'static str, under: &'static str) -> Ratio {
     Ratio {
         name,
@@ -105,8 +105,9 @@ const fn control(name: &'static str, under: &'static str) -> Ratio {
     }
 }
 
-/// The cases, in the order in which each round measures them. Candidates that are compared stand side by side, so that
-/// they meet the machine in the same mood. `flow_time`: how long the runs of many flows simulate.
+/// The cases, in the order of their measurement in each round. Cases that are compared are adjacent, so that
+/// the state of the machine is the same for them. `flow_time`: the simulated duration of the runs of many
+/// flows.
 pub(crate) fn all(flow_time: Duration) -> Vec<Box<dyn Case>> {
     let mut all: Vec<Box<dyn Case>> = vec![
         Box::new(bulk::Bulk::new(Protection::Null, Traces::None)),
@@ -130,7 +131,7 @@ pub(crate) fn all(flow_time: Duration) -> Vec<Box<dyn Case>> {
         Box::new(sweep::Short::new(sweep::Of::TwoJobs)),
         Box::new(sweep::Short::new(sweep::Of::TwoCores)),
     ];
-    // Behind the case that they are compared with.
+    // Directly after the case with which they are compared.
     let queued = queues::QUEUES.iter().copied().map(queues::case);
     let controlled = controllers::CONTROLLERS.iter().copied().map(controllers::case);
     all.splice(1..1, queued.chain(controlled).map(|case| Box::new(case) as Box<dyn Case>));

@@ -1,8 +1,9 @@
-//! The queues that are not the default one, each with a bulk transfer through it.
+//! All queues except the default, each with a bulk transfer through it.
 
 use super::varied::Varied;
 
-/// The cases: name, and the queue as a scenario says it. With the options that it must have, it lets all through.
+/// The cases: the name, and the queue as written in a scenario. Required options are set so that all packets
+/// pass.
 pub(super) const QUEUES: &[(&str, &str)] = &[
     ("queue-drop-head", "{ type = \"drop-head\" }"),
     ("queue-codel", "{ type = \"codel\" }"),
@@ -14,7 +15,7 @@ pub(super) const QUEUES: &[(&str, &str)] = &[
     ("queue-policer", "{ type = \"policer\", rate = \"1 Gbit/s\", burst = \"1 MB\" }"),
 ];
 
-/// The case of one of them.
+/// The case of one queue.
 pub(super) fn case((name, queue): (&'static str, &str)) -> Varied {
     let about = "`bulk-null` through this queue in the place of drop-tail";
     Varied::new(name, about, format!("link.wire.forward.queue={queue}"))

@@ -1,4 +1,4 @@
-//! Choosing a stream among 10,000 that are ready: each scheduler alone, without a connection.
+//! Choosing one of 10,000 ready streams: each scheduler alone, without a connection.
 
 use crate::case::Case;
 use crate::clock;
@@ -11,11 +11,11 @@ use wire::StreamId;
 const STREAMS: u32 = 10_000;
 const TURNS: u64 = 2_000_000;
 
-/// The case: nanoseconds for a turn of a scheduler.
+/// The case: nanoseconds per turn of a scheduler.
 pub(super) struct Choosing {
     row: usize,
     name: &'static str,
-    /// Whether the stream has nothing left after each turn, and something new at once.
+    /// Whether the stream runs empty in each turn and immediately gets new data.
     leaves: bool,
 }
 
@@ -29,14 +29,14 @@ pub(super) fn cases() -> impl Iterator<Item = Choosing> {
     (0..SCHEDULERS.len()).flat_map(move |row| [one(row, false), one(row, true)])
 }
 
-/// A scheduler with all streams ready, of all urgencies and weights.
+/// A scheduler in which all streams are ready, with all urgencies and weights.
 fn full(row: usize) -> Box<dyn Scheduler> {
     let row = &SCHEDULERS[row];
     let arguments = Arguments::filled(row.parameters, &[], &[]).expect("every option has a default");
     let mut scheduler = (row.build)(&arguments);
     for slot in 0..STREAMS {
         let key = StreamKey { id: StreamId::from_value(u64::from(slot) * 4), slot };
-        // No order that a heap has already.
+        // A scrambled order, which is not yet that of a heap.
         let mixed = slot.wrapping_mul(2_654_435_761) >> 8;
         let priority = Priority {
             urgency: (mixed % 8) as u8,

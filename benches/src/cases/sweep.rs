@@ -1,4 +1,5 @@
-//! A sweep of a thousand short runs: what it costs beside the simulation itself, and what a second core saves.
+//! A sweep of a thousand short runs: its cost beyond the simulation itself, and the time saved by a second
+//! core.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -10,7 +11,7 @@ use lab::{Options, Prepared};
 use crate::case::Case;
 use crate::clock;
 
-/// One second of a download at 10 Mbit/s: some 800 data packets.
+/// One second of a download at 10 Mbit/s: about 800 data packets.
 const DOCUMENT: &str = r#"
 name = "short"
 duration = "1 s"
@@ -33,14 +34,14 @@ application = { type = "bulk", size = "100 MB" }
 repetitions = 1000
 "#;
 
-/// What is measured of it.
+/// The measured property of the sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
-    /// Microseconds of CPU time per run beside its simulation.
+    /// Microseconds of CPU time per run beyond its simulation.
     Overhead,
-    /// How many times sooner two jobs are done than one.
+    /// The speedup of two jobs over one.
     TwoJobs,
-    /// How many times as much two cores do as one: the bound of the other.
+    /// How many times as much work two cores do as one: an upper bound of `TwoJobs`.
     TwoCores,
 }
 
@@ -52,14 +53,14 @@ pub(super) struct Short {
 }
 
 impl Short {
-    /// Reads what is not measured: the file.
+    /// Parses the file, which is not measured.
     pub(super) fn new(of: Of) -> Short {
         let sweep = Sweep::parse(DOCUMENT, Path::new("short.toml"), &[]).expect("the sweep is sound");
         let folder = std::env::temp_dir().join(format!("quiclab-bench-{}-{of:?}", std::process::id()));
         Short { of, sweep, folder }
     }
 
-    /// All of it into an empty folder, and the table of its runs.
+    /// Runs the whole sweep into an empty folder and reads the table of its runs.
     fn sweep(&self, jobs: usize) {
         self.sweep_into(&self.folder, jobs);
     }
@@ -70,11 +71,11 @@ impl Short {
         assert_eq!(finished.failures().count(), 0, "all runs give an outcome");
         let table = finished.runs(0, usize::MAX).expect("the folder can be read");
         assert_eq!(table.rows() as u64, self.sweep.runs(), "a row for each run");
-        // What cannot be removed is left to the system's own cleaning.
+        // If the folder cannot be removed, the system cleans it up.
         let _ = std::fs::remove_dir_all(folder);
     }
 
-    /// Two of it side by side, which have nothing to do with each other.
+    /// Runs two independent sweeps in parallel.
     fn two_apart(&self) {
         let other = self.folder.with_extension("other");
         std::thread::scope(|scope| {
@@ -83,7 +84,7 @@ impl Short {
         });
     }
 
-    /// The same runs one after the other, and nothing else.
+    /// Runs the same simulations one after the other, and nothing else.
     fn simulations(&self) {
         let scenario = self.sweep.base();
         let prepared = Prepared::new(scenario).expect("the scenario is sound");

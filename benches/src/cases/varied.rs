@@ -1,4 +1,4 @@
-//! A bulk transfer in the simulated network with something in the scenario that is not the default.
+//! A bulk transfer in the simulated network with one change to the default scenario.
 
 use crate::case::{BULK, Case, Protection, Transfer};
 use crate::clock;
@@ -9,18 +9,18 @@ pub(super) struct Varied {
     name: &'static str,
     about: &'static str,
     set: String,
-    /// What is not measured; built when the case is measured first.
+    /// Not measured; built at the first measurement.
     prepared: Option<Run>,
     last: Option<Transfer>,
 }
 
 impl Varied {
-    /// The case; `set` is what the scenario has otherwise.
+    /// Creates the case; `set` is the change to the scenario.
     pub(super) fn new(name: &'static str, about: &'static str, set: String) -> Varied {
         Varied { name, about, set, prepared: None, last: None }
     }
 
-    /// quinn-proto at both ends, as a scenario has it: the yardstick in `quinn` has a leaner loop of its own.
+    /// quinn-proto at both ends of a scenario; the yardstick in `quinn` has a leaner loop of its own.
     pub(super) fn of_quinn() -> Varied {
         let about = "`bulk-null` with quinn-proto at both ends, in the simulated network";
         let nodes = r#"node=[{ name = "client", stack = "quinn" }, { name = "server", stack = "quinn" }]"#;

@@ -1,4 +1,4 @@
-//! Two endpoints that hand each other their datagrams, without a network between them.
+//! Two endpoints that pass their datagrams directly to each other, without a network.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::case::Protection;
 const CLIENT: ([u8; 4], u16) = ([10, 0, 0, 1], 34_433);
 const SERVER: ([u8; 4], u16) = ([10, 0, 0, 2], 4433);
 
-/// A pair is at rest when its next timer is as far away as this: only the idle timeout is.
+/// A pair is at rest when its next timer is at least this far away: then only the idle timeout is left.
 const REST: Duration = Duration::from_secs(5);
 
 /// Bytes of the transfer after the handshake.
 const SIZE: u64 = 1000;
 
-/// What pairs share.
+/// The objects that pairs share.
 pub(crate) struct Contexts {
     tls: tls::Context,
     config: Arc<Config>,
@@ -45,7 +45,8 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// A pair at rest: the handshake is confirmed, a stream of 1000 bytes has come and gone, all is acknowledged.
+    /// A pair at rest: the handshake is confirmed, a stream of 1000 bytes is complete, and everything is
+    /// acknowledged.
     pub(crate) fn at_rest(contexts: &Contexts) -> Pair {
         let endpoint = |local: ([u8; 4], u16), accept| {
             let options =
@@ -73,7 +74,7 @@ impl Pair {
         connection.finish(self.now, stream).expect("the stream is open");
     }
 
-    /// Lets the two talk until no timer is near.
+    /// Exchanges datagrams until no timer is near.
     fn settle(&mut self) {
         loop {
             while self.hand_over() {}
@@ -85,7 +86,7 @@ impl Pair {
         }
     }
 
-    /// What each end has for the other one; whether there was anything.
+    /// Delivers the pending datagrams of each end to the other; returns whether there were any.
     fn hand_over(&mut self) -> bool {
         let Pair { now, client, server, received, .. } = self;
         let there = pass(*now, client, server, received);
@@ -111,7 +112,7 @@ fn pass(now: Time, from: &mut Endpoint, to: &mut Endpoint, received: &mut u64) -
     there
 }
 
-/// What an endpoint stands on: an application that takes what comes, and the datagrams for the other end.
+/// The environment of an endpoint: an application that reads everything, and the datagrams for the other end.
 struct End<'e> {
     received: &'e mut u64,
     sent: Vec<(Transmit, Vec<u8>)>,

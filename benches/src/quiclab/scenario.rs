@@ -1,4 +1,4 @@
-//! The scenario of the measurements, run as a user would run it.
+//! The scenario of the measurements, run as by a user.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::case::{Protection, Transfer};
 
-/// The same network and the same transfer as in `quinn/`; what is not said is quiclab's default.
+/// The same network and the same transfer as in `quinn/`; everything else has quiclab's defaults.
 const DOCUMENT: &str = include_str!("../../../python/quiclab/commands/bench.toml");
 
-/// What a run writes down beside its summary.
+/// What a run records besides its summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Traces {
     /// Nothing.
@@ -20,11 +20,11 @@ pub(crate) enum Traces {
     Tables,
     /// One qlog file for each end.
     Qlog,
-    /// A capture of the client's packets, with the secrets in it.
+    /// A capture of the client's packets, including the secrets.
     Pcap,
 }
 
-/// A scenario that was read, with its TLS contexts.
+/// A parsed scenario with its TLS contexts.
 pub(crate) struct Run {
     scenario: Scenario,
     prepared: Prepared,
@@ -34,12 +34,12 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// A transfer of so many bytes. What is done here is shared by all runs, and not measured.
+    /// A transfer of this number of bytes. The preparation is shared by all runs, and not measured.
     pub(crate) fn new(protection: Protection, size: usize, traces: Traces) -> Run {
         Run::with(protection, size, traces, &[])
     }
 
-    /// The same with something set otherwise: `"link.wire.forward.queue=codel"`.
+    /// The same with changed options, for example `"link.wire.forward.queue=codel"`.
     pub(crate) fn with(protection: Protection, size: usize, traces: Traces, sets: &[String]) -> Run {
         let scenario = scenario(protection, size, sets);
         let folder = matches!(traces, Traces::Qlog | Traces::Pcap).then(|| folder(traces));
@@ -56,7 +56,7 @@ impl Run {
         Run { scenario, prepared, options, folder }
     }
 
-    /// The run, once.
+    /// Runs the scenario once.
     pub(crate) fn run(&self) -> Outcome {
         lab::run_prepared(&self.scenario, &self.prepared, &self.options, &mut |_| ControlFlow::Continue(()))
             .expect("the scenario can be run")
@@ -66,7 +66,7 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         if let Some(folder) = &self.folder {
-            // What cannot be removed is left to the system's own cleaning.
+            // If the folder cannot be removed, the system cleans it up.
             let _ = std::fs::remove_dir_all(folder);
         }
     }
@@ -91,7 +91,7 @@ fn folder(traces: Traces) -> PathBuf {
     folder
 }
 
-/// What a run came to, by its summary.
+/// The outcome of a run, from its summary.
 pub(crate) fn transfer(outcome: &Outcome) -> Transfer {
     let summary: Value = serde_json::from_str(&outcome.summary).expect("a summary is JSON");
     let count = |pointer: &str| {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_transfer_is_that_of_the_yardstick() {
+    fn the_transfer_matches_the_yardstick() {
         let ours = run(Protection::Null, 50_000_000);
         let theirs = quinn::transfer(&quinn::Contexts::new(Protection::Null), 50_000_000);
         let close = |ours: f64, theirs: f64, share: f64| (ours / theirs - 1.0).abs() < share;
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn quinn_in_the_simulated_network_does_what_it_does_in_its_own_loop() {
+    fn quinn_behaves_in_the_simulated_network_as_in_its_own_loop() {
         let nodes = r#"node=[{ name = "client", stack = "quinn" }, { name = "server", stack = "quinn" }]"#;
         let sets = [nodes.to_owned()];
         let simulated = transfer(&Run::with(Protection::Null, 20_000_000, Traces::None, &sets).run());
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_traces_do_not_change_what_happens() {
+    fn keys_and_traces_do_not_affect_the_transfer() {
         let plain = run(Protection::Null, 3_000_000);
         assert_eq!(run(Protection::Tls, 3_000_000), plain);
         for traces in [Traces::Tables, Traces::Qlog, Traces::Pcap] {
@@ -156,9 +156,9 @@ mod tests {
         }
     }
 
-    /// Nothing is allocated for a packet once a run is warm, and what it holds does not grow with its length.
+    /// Once a run is warm, nothing is allocated per packet, and its memory does not grow with its length.
     #[test]
-    fn ten_thousands_of_packets_more_ask_for_no_more_memory() {
+    fn a_longer_transfer_allocates_no_more_memory() {
         for protection in [Protection::Null, Protection::Tls] {
             let heap = |size: usize| -> Heap {
                 let prepared = Run::new(protection, size, Traces::None);

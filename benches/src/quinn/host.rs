@@ -16,20 +16,21 @@ pub(super) const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(1
 /// The address of the server.
 pub(super) const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 443);
 
-/// Most datagrams that are asked of quinn-proto in one call. More (segmentation offload) give the same packets at the same
-/// times, and were not found to be cheaper.
+/// The maximum number of datagrams that one call of quinn-proto may return. Larger values (segmentation
+/// offload) gave the same packets at the same times and were not measurably cheaper.
 const SEGMENTS: usize = 1;
 
 /// What the application does.
 pub(super) enum Application {
-    /// Sends so many bytes on one stream and ends it. `chunk` is what it sends, again and again, without a copy.
+    /// Sends this number of bytes on one stream and finishes it. It sends `chunk` repeatedly, without copying
+    /// it.
     Send { left: usize, chunk: Bytes, acknowledged: bool },
     /// Reads one stream to its end.
     Receive { bytes: u64, finished: bool },
 }
 
 impl Application {
-    /// Whether all was sent and acknowledged, or all was received.
+    /// Whether everything is sent and acknowledged, or everything is received.
     pub(super) fn is_done(&self) -> bool {
         match self {
             Application::Send { acknowledged, .. } => *acknowledged,
@@ -79,7 +80,7 @@ fn write(connection: &mut Connection, id: StreamId, left: &mut usize, chunk: &By
     stream.finish().expect("the stream is open");
 }
 
-/// Reads what is there, in order; true at the end of the stream.
+/// Reads the available data in order; returns true at the end of the stream.
 fn read(connection: &mut Connection, id: StreamId, bytes: &mut u64) -> bool {
     let mut stream = connection.recv_stream(id);
     let mut chunks = stream.read(true).expect("the stream is open and read in order");
@@ -91,7 +92,7 @@ fn read(connection: &mut Connection, id: StreamId, bytes: &mut u64) -> bool {
             Err(error) => panic!("the stream cannot be read: {error}"),
         }
     };
-    // What it says, that something is to be sent, is no news: `pump` asks in any case.
+    // The result only says that there is something to send, for which `pump` asks anyway.
     let _ = chunks.finalize();
     finished
 }
@@ -101,9 +102,9 @@ pub(super) struct Host {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
     peer: SocketAddr,
-    /// What the application does, and how far it is.
+    /// The application and its progress.
     pub(super) application: Application,
-    /// When the connection wants to be woken.
+    /// The time of the connection's next timer.
     pub(super) timeout: Option<Instant>,
 }
 
@@ -141,14 +142,14 @@ impl Host {
         buffer.clear();
     }
 
-    /// Lets the connection's timers expire that are due.
+    /// Handles the connection's expired timers.
     pub(super) fn wake(&mut self, now: Instant) {
         if let Some((_, connection)) = &mut self.connection {
             connection.handle_timeout(now);
         }
     }
 
-    /// Does what follows from what was received or has expired: the application's part, and sending.
+    /// Processes the consequences of received datagrams and expired timers: runs the application, and sends.
     pub(super) fn pump(&mut self, now: Instant, link: &mut Link, buffer: &mut Vec<u8>) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {

@@ -8,20 +8,21 @@ use bytes::BytesMut;
 /// Bytes of IPv4 and UDP header around each datagram: a UDP payload of 1472 bytes fills an MTU of 1500.
 const HEADERS: u64 = 28;
 
-/// The arena grows by this many bytes at a time; its packets free it together.
+/// The arena grows by this many bytes at a time; such a part is freed when all its packets are.
 const ARENA: usize = 64 * 1024;
 
 /// A first-in-first-out link.
 pub(super) struct Link {
     nanoseconds_per_byte: u64,
     delay: Duration,
-    /// Time that a full queue takes to drain.
+    /// The time that a full queue takes to drain.
     limit: Duration,
-    /// When the last packet taken has left the transmitter.
+    /// When the last accepted packet has left the transmitter.
     free_at: Instant,
     /// In order of arrival, since the link does not reorder.
     in_transit: VecDeque<(Instant, BytesMut)>,
-    /// Datagrams are copied here, since quinn-proto wants to own what it is given: one allocation for many packets.
+    /// Datagrams are copied here, since quinn-proto takes ownership of its input: one allocation for many
+    /// packets.
     arena: BytesMut,
 }
 
@@ -38,7 +39,8 @@ impl Link {
         }
     }
 
-    /// Takes one datagram, or drops it if the queue (with the rest of the packet in transmission) has no room for it.
+    /// Accepts one datagram, or drops it if the queue (with the rest of the packet in transmission) has no room
+    /// for it.
     pub(super) fn send(&mut self, now: Instant, datagram: &[u8]) {
         let time = Duration::from_nanos((datagram.len() as u64 + HEADERS) * self.nanoseconds_per_byte);
         let start = self.free_at.max(now);
@@ -53,12 +55,12 @@ impl Link {
         self.in_transit.push_back((self.free_at + self.delay, self.arena.split()));
     }
 
-    /// When the next packet arrives.
+    /// The time at which the next packet arrives.
     pub(super) fn next_arrival(&self) -> Option<Instant> {
         self.in_transit.front().map(|&(at, _)| at)
     }
 
-    /// The packet that has arrived by `now`.
+    /// Returns a packet that has arrived by `now`.
     pub(super) fn receive(&mut self, now: Instant) -> Option<BytesMut> {
         if self.next_arrival()? > now {
             return None;

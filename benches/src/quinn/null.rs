@@ -1,5 +1,5 @@
-//! No cryptography for quinn-proto: a handshake of the messages' usual sizes that negotiates nothing, and keys that do
-//! nothing but take the 16 bytes of a tag.
+//! No cryptography for quinn-proto: a handshake whose messages have the usual sizes but negotiate nothing, and
+//! keys that only reserve the 16 bytes of a tag.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use quinn_proto::{ClientConfig, ConnectError, ConnectionId, ServerConfig, Side, 
 /// Bytes of an AEAD tag (RFC 9001 5.3) and of a header protection sample (RFC 9001 5.4.2).
 const TAG: usize = 16;
 
-/// Sizes of the messages, as rustls makes them with a small P-256 certificate.
+/// The sizes of the messages of rustls with a small P-256 certificate.
 const CLIENT_HELLO: usize = 280;
 const SERVER_HELLO: usize = 90;
 /// EncryptedExtensions, Certificate, CertificateVerify and Finished.
 const SERVER_FLIGHT: usize = 700;
 const FINISHED: usize = 36;
 
-/// Both ends' configurations.
+/// The configurations of both ends.
 pub(super) fn configurations() -> (ClientConfig, ServerConfig) {
     (ClientConfig::new(Arc::new(Null)), ServerConfig::with_crypto(Arc::new(Null)))
 }
 
-/// Keys, and the configurations of both ends: there is nothing to know.
+/// Keys, and the configurations of both ends: they need no state.
 struct Null;
 
 fn keys() -> Keys {
@@ -91,30 +91,31 @@ impl crypto::ServerConfig for Null {
     }
 }
 
-/// What is next in the exchange.
+/// The next step of the exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The client's hello: it writes, the server reads.
+    /// The client's hello: the client writes it, the server reads it.
     ClientHello,
-    /// The server's hello: the client reads. (The server writes it in the next state.)
+    /// The server's hello: the client reads it. (The server writes it in the next state.)
     ServerHello,
-    /// The keys of the Handshake space; with them the server's hello leaves.
+    /// The keys of the Handshake space; the server also sends its hello.
     HandshakeKeys,
-    /// The server's flight: it writes it and has the keys of 1-RTT, the client reads.
+    /// The server's flight: the server writes it and gets the 1-RTT keys, the client reads it.
     ServerFlight,
-    /// The client's Finished: it writes it and has the keys of 1-RTT, the server reads.
+    /// The client's Finished: the client writes it and gets the 1-RTT keys, the server reads it.
     Finished,
-    /// Nothing.
+    /// The handshake is complete.
     Done,
 }
 
-/// One end of the modelled handshake. Every message is its parameters, behind their length, in zeros up to its size.
+/// One end of the modelled handshake. Every message contains the transport parameters after their length, and
+/// is padded with zeros to its size.
 struct Session {
     side: Side,
     state: State,
     own: Vec<u8>,
     peer: Option<TransportParameters>,
-    /// What has arrived of the message that is expected.
+    /// The received part of the expected message.
     pending: Vec<u8>,
 }
 
@@ -125,7 +126,7 @@ impl Session {
         Session { side, state: State::ClientHello, own, peer: None, pending: Vec::new() }
     }
 
-    /// The size of the message that is to be read next, and what is next after it.
+    /// The size of the next message to be read, and the state after it.
     fn expected(&self) -> Option<(usize, State)> {
         match (self.side, self.state) {
             (Side::Server, State::ClientHello) => Some((CLIENT_HELLO, State::HandshakeKeys)),
@@ -136,7 +137,7 @@ impl Session {
         }
     }
 
-    /// A message of this size, with our transport parameters at its head.
+    /// Writes a message of this size, which starts with our transport parameters.
     fn message(&self, size: usize, out: &mut Vec<u8>) {
         let end = out.len() + size;
         out.extend_from_slice(&(self.own.len() as u16).to_be_bytes());
@@ -145,7 +146,7 @@ impl Session {
         out.resize(end, 0);
     }
 
-    /// The peer's transport parameters out of a message made by `message`.
+    /// Reads the peer's transport parameters from a message written by `message`.
     fn parameters(&self, message: &[u8]) -> Result<TransportParameters, TransportError> {
         let (length, rest) = message.split_at(2);
         let length = usize::from(u16::from_be_bytes([length[0], length[1]]));

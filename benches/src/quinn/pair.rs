@@ -16,13 +16,13 @@ use crate::case::{Protection, Transfer};
 /// UDP payload of a full packet: an MTU of 1500 bytes without the IPv4 and UDP headers.
 const PAYLOAD: u16 = 1472;
 
-/// Flow control never blocks: more than ten bandwidth-delay products with a full queue.
+/// Large enough that flow control never blocks: more than ten bandwidth-delay products with a full queue.
 const RECEIVE_WINDOW: u32 = 16 << 20;
 
-/// What is written and not yet acknowledged: enough for a full path and a full queue, several times.
+/// The maximum of written and unacknowledged bytes: several times a full path and a full queue.
 const SEND_WINDOW: u64 = 4 << 20;
 
-/// What the application writes at a time.
+/// The number of bytes that the application writes at once.
 const CHUNK: usize = 256 << 10;
 
 /// What is built once and shared by many runs: configurations, certificates, keys, the application's bytes.
@@ -54,7 +54,8 @@ impl Contexts {
     }
 }
 
-/// NewReno, fixed packet size; acknowledgements are quinn-proto's own: every second packet, unless reordered.
+/// NewReno, fixed packet size; acknowledgements are quinn-proto's default: every second packet, unless
+/// reordered.
 fn transport() -> TransportConfig {
     let mut reno = NewRenoConfig::default();
     reno.initial_window(10 * u64::from(PAYLOAD));
@@ -69,8 +70,8 @@ fn transport() -> TransportConfig {
     transport
 }
 
-/// One whole run: a connection, a transfer of `size` bytes from the server to the client, until the last byte is
-/// acknowledged.
+/// One complete run: a connection, and a transfer of `size` bytes from the server to the client until the last
+/// byte is acknowledged.
 pub(crate) fn transfer(contexts: &Contexts, size: usize) -> Transfer {
     let epoch = epoch();
     let mut now = epoch;
@@ -121,8 +122,8 @@ fn outcome(client: &Host, server: &Host, seconds: f64) -> Transfer {
     }
 }
 
-/// The zero of virtual time. quinn-proto counts in `Instant`, which the standard library gives only by reading the clock;
-/// nothing depends on its value.
+/// The zero of virtual time. quinn-proto measures time as `Instant`, which the standard library provides only
+/// by reading the clock; nothing depends on its value.
 #[expect(clippy::disallowed_methods, reason = "quinn-proto's type of time has no other constructor")]
 fn epoch() -> Instant {
     Instant::now()
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_do_not_change_what_is_sent() {
+    fn keys_do_not_affect_the_transfer() {
         let null = transfer(&Contexts::new(Protection::Null), 10_000_000);
         let tls = transfer(&Contexts::new(Protection::Tls), 10_000_000);
         assert_eq!(null.bytes, 10_000_000);
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_repeat_themselves() {
+    fn runs_are_reproducible() {
         let contexts = Contexts::new(Protection::Null);
         assert_eq!(transfer(&contexts, 3_000_000), transfer(&contexts, 3_000_000));
     }

@@ -1,4 +1,5 @@
-//! Real keys for quinn-proto: rustls with ring, AES-128-GCM, a self-signed P-256 certificate, a full handshake each time.
+//! Real keys for quinn-proto: rustls with ring, AES-128-GCM, a self-signed P-256 certificate, and a full
+//! handshake each time.
 
 use std::sync::Arc;
 
@@ -7,10 +8,10 @@ use quinn_proto::{ClientConfig, ServerConfig};
 use rustls::crypto::CryptoProvider;
 use rustls::{CipherSuite, RootCertStore, pki_types::PrivateKeyDer};
 
-/// The name in the certificate, which the client asks for.
+/// The name in the certificate, which the client requests.
 pub(super) const NAME: &str = "server.example";
 
-/// Both ends' configurations, to be built once.
+/// The configurations of both ends, to be built once.
 pub(super) fn configurations() -> (ClientConfig, ServerConfig) {
     let certified = rcgen::generate_simple_self_signed([NAME.to_owned()]).expect("a certificate can be made");
     let key = PrivateKeyDer::Pkcs8(certified.signing_key.serialize_der().into());
@@ -23,7 +24,7 @@ pub(super) fn configurations() -> (ClientConfig, ServerConfig) {
         .expect("ring has TLS 1.3")
         .with_root_certificates(roots)
         .with_no_client_auth();
-    // Otherwise the second run would resume the session of the first, and be another experiment.
+    // Otherwise the second run would resume the session of the first, and would not be comparable.
     client.resumption = rustls::client::Resumption::disabled();
 
     let mut server = rustls::ServerConfig::builder_with_provider(provider())

@@ -1,4 +1,4 @@
-//! A server that has few handles, and needs them for a moment only.
+//! A server with few handles, each of which it needs only briefly.
 #![cfg(target_os = "linux")]
 
 mod hand;
@@ -11,21 +11,21 @@ use std::os::fd::AsRawFd;
 use std::sync::Mutex;
 use units::Duration;
 
-/// Handles are the process's: one test at a time.
+/// Handles belong to the process, so the tests run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// The handles that this process has.
+/// The number of handles of this process.
 fn handles() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// While this lives no handle is given to anybody in this process.
+/// While this exists, the process gets no new handle.
 struct NoMore(Rlimit);
 
 impl NoMore {
     fn new() -> NoMore {
         let limit = getrlimit(Resource::Nofile);
-        // A limit on numbers: those below the first free one are taken.
+        // The limit applies to the numbers of handles: all below the first free one are in use.
         let free = std::fs::File::open("/dev/null").unwrap().as_raw_fd() as u64;
         setrlimit(Resource::Nofile, Rlimit { current: Some(free), maximum: limit.maximum }).unwrap();
         assert!(std::fs::File::open("/dev/null").is_err());
@@ -39,7 +39,8 @@ impl Drop for NoMore {
     }
 }
 
-/// Clients that are recorded hold no handle each, and what could not be written for want of one is written later.
+/// Recording clients does not take a handle for each, and records that could not be written for lack of a
+/// handle are written later.
 #[test]
 fn records_need_no_handle_for_each_client() {
     let _alone = ALONE.lock();
@@ -56,7 +57,7 @@ fn records_need_no_handle_for_each_client() {
     let busy = &mut clients[0];
     let stream = busy.ask("/large");
     busy.go_on(|client| client.with(|connection, _| connection.stream_stats().received_bytes) >= 10_000);
-    // A socket each, the file, and a record that is written just now.
+    // One socket per client, the file, and a record that is being written.
     assert!(handles() <= before + 22, "{} handles for 20 clients", handles() - before);
     let no_more = NoMore::new();
     clients[0].go_on(|client| {
@@ -77,13 +78,13 @@ fn records_need_no_handle_for_each_client() {
         assert!(text.contains("connection_closed"), "{file:?}");
         lengths.push(text.len());
     }
-    // The writer gives away 32 kB at a time.
+    // The writer hands over 32 kB at a time.
     assert!(files.len() == 20 && lengths.iter().any(|length| *length > 100_000), "{lengths:?}");
 }
 
-/// A response whose file cannot be opened again for a while, because there is no handle, goes on when there is one.
+/// A response whose file cannot be reopened for lack of a handle continues as soon as there is one.
 #[test]
-fn a_file_that_cannot_be_opened_again_now_is_opened_later() {
+fn a_file_that_cannot_be_reopened_now_is_reopened_later() {
     const SOME: u64 = 50_000;
     const LENGTH: usize = 100_000;
     let _alone = ALONE.lock();
@@ -96,7 +97,7 @@ fn a_file_that_cannot_be_opened_again_now_is_opened_later() {
     let (mut slow, mut other) = (Client::new(&server, credit), Client::new(&server, credit));
     let stream = slow.ask("/large");
     slow.go_on(|client| client.with(|connection, _| connection.stream_stats().received_bytes) >= SOME);
-    // Its file is closed for this one, which is closed in turn.
+    // The large file is closed for this one, which is closed in turn.
     let small = other.ask("/small");
     other.go_on(|client| {
         client.with(|connection, _| connection.discard(small)).is_ok_and(|read| read.finished)

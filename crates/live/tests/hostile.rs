@@ -1,5 +1,5 @@
-//! What a server keeps for clients that ask for much and take nothing. Each kind of client has a process of its own: its memory is
-//! measured.
+//! What a server keeps for clients that request much and read nothing. Each kind of client has its own process,
+//! since the memory of the process is measured.
 #![cfg(target_os = "linux")]
 
 mod hand;
@@ -9,31 +9,32 @@ use live::Limits;
 use std::process::Command;
 use units::{Duration, Size};
 
-/// What each client asks for.
+/// The number of requests of each client.
 const REQUESTS: usize = 100;
-/// The length of the file that they ask for.
+/// The length of the requested file.
 const LENGTH: usize = 8 << 20;
-/// The clients: more than a server with a handle for each request could have.
+/// The number of clients: a server with a handle for each request could not have so many.
 const CLIENTS: usize = 20;
-/// What the server may keep of files, for all of them together and for each.
+/// The limits on file contents that the server keeps, for all clients together and for each.
 const MEMORY: u64 = 10_000_000;
 const MEMORY_OF_EACH: u64 = 1_000_000;
-/// Files that it may have open.
+/// The number of files that it may have open.
 const FILES: usize = 32;
 
-/// What a client takes of it that has given credit for all.
+/// The number of bytes that a client with unlimited credit receives before it stops.
 const SOME: u64 = 200_000;
 
-/// The most bytes of a response that are no content: its head.
+/// The maximum number of bytes of a response besides its content: its head.
 const HEAD: u64 = 200;
-/// The variable of the environment that names the clients of a process.
+/// The environment variable with the kind of the clients in a process.
 const KIND: &str = "QUICLAB_HOSTILE";
 
-/// What clients give credit for.
+/// A kind of client, by the credit that it gives.
 struct Kind {
     name: &'static str,
     credit: Credit,
-    /// The most that is kept for one of them. `None`: what the limits say, and more than half of that.
+    /// The maximum number of bytes kept for one client. `None`: bounded by the server's limits only, and more
+    /// than half of them is used.
     kept: Option<u64>,
 }
 
@@ -46,7 +47,7 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "little for all streams",
         credit: Credit { connection: 14_000, stream: 1 << 40 },
-        // What one stream may have ahead of the connection's credit, beside it.
+        // In addition, one stream may be 16,384 bytes ahead of the connection's credit.
         kept: Some(14_000 + 16_384 + REQUESTS as u64 * HEAD),
     },
     Kind { name: "much", credit: MUCH, kept: None },
@@ -54,19 +55,19 @@ const KINDS: &[Kind] = &[
 
 const MUCH: Credit = Credit { connection: 1 << 40, stream: 1 << 40 };
 
-/// Resident memory of this process in bytes: proc_pid_status(5) tells kB of 1024 bytes.
+/// The resident memory of this process in bytes: in proc_pid_status(5), a kB has 1024 bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
-/// The handles that this process has.
+/// The number of handles of this process.
 fn handles() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// Asks for the file many times, takes some of it, no more than comes, and is silent then.
+/// Requests the file many times, receives some of it or as much as arrives, and is then silent.
 fn ask(server: &Running, credit: Credit) -> Client {
     let mut client = Client::new(server, credit);
     for _ in 0..REQUESTS {
@@ -84,8 +85,8 @@ fn ask(server: &Running, credit: Credit) -> Client {
     client
 }
 
-/// A client that takes nothing costs a server what it gives credit for, or, where it gives much credit and reads nothing, what the
-/// limits say; and it holds no more files open. Others get theirs meanwhile.
+/// A client that reads nothing costs a server as much memory as it gives credit, or, with much credit, as much
+/// as the server's limits permit; and the server has no more files open. Other clients still get their files.
 #[test]
 fn what_nobody_reads_is_not_kept() {
     if let Ok(name) = std::env::var(KIND) {
@@ -128,9 +129,9 @@ fn serve_these(kind: &Kind) {
         }
     }
     let grown = resident().saturating_sub(before);
-    // Each client has a handle of its own, and lives in this process.
+    // Each client is in this process and has a handle of its own.
     assert!(handles() <= handles_before + CLIENTS + FILES, "{} handles", handles());
-    // Beside what is kept of files: a connection at each end, with its requests.
+    // Besides the kept file contents, each client has a connection at each end, with its requests.
     let kept = kind.kept.map_or(MEMORY, |kept| CLIENTS as u64 * kept);
     assert!(grown < kept + CLIENTS as u64 * 1_000_000, "{grown} bytes");
     let mut honest = Client::new(&server, MUCH);

@@ -1,4 +1,4 @@
-//! What a server takes to be kept for its clients: what they have not acknowledged, and nothing else.
+//! What a server counts as kept for its clients: data that they have not acknowledged, and nothing else.
 #![cfg(target_os = "linux")]
 
 mod hand;
@@ -7,12 +7,12 @@ use hand::{Client, Credit, Folder, Running, serving};
 use live::Limits;
 use units::{Duration, Size};
 
-/// The credit of a client that pauses: less than the file has.
+/// The credit of a paused client: less than the length of the file.
 const SOME: u64 = 2_000_000;
-/// What the server may keep for all.
+/// The maximum that the server may keep for all clients.
 const MEMORY: u64 = 8_000_000;
 
-/// A server that keeps so much, and clients that acknowledge all that comes and read none of it, as a player does that pauses.
+/// A server with this limit, and clients that acknowledge everything and read nothing, like a paused player.
 fn paused(name: &str, clients: usize) -> (Folder, Running, Vec<Client>) {
     let folder = Folder::new(name);
     folder.put("large", 8_000_000);
@@ -33,18 +33,19 @@ fn paused(name: &str, clients: usize) -> (Folder, Running, Vec<Client>) {
     (folder, server, clients)
 }
 
-/// What is acknowledged is not kept, though nothing happens on the connection any more.
+/// Acknowledged data is not kept, even if nothing happens on the connection any more.
 #[test]
-fn what_clients_have_acknowledged_is_not_counted() {
+fn acknowledged_data_is_not_counted() {
     let (_folder, server, _clients) = paused("counted", 1);
     assert_eq!(server.stats().kept.0, 0);
 }
 
-/// Others get the memory of clients that have acknowledged what they have.
+/// The memory of clients that have acknowledged their data is available to others.
 #[test]
-fn what_clients_have_acknowledged_is_there_for_others() {
+fn memory_of_acknowledged_data_is_available_to_others() {
     let (_folder, server, _clients) = paused("others", 3);
-    // One that acknowledges nothing may have half of what is shared. It asks for so much that it waits for memory.
+    // A client that acknowledges nothing may have half of the shared memory. It requests so much that it waits
+    // for memory.
     let mut silent = Client::new(&server, Credit { connection: 1 << 40, stream: 1 << 40 });
     for _ in 0..100 {
         silent.ask("/large");
@@ -55,9 +56,9 @@ fn what_clients_have_acknowledged_is_there_for_others() {
     assert!((MEMORY / 5..MEMORY / 2).contains(&kept), "{kept} bytes");
 }
 
-/// With less a response would stand still, and nobody be told why.
+/// With less memory, a response would stall without any explanation.
 #[test]
-fn a_server_without_memory_is_not_opened() {
+fn a_server_without_enough_memory_does_not_start() {
     let folder = Folder::new("none");
     for (memory, of_each) in [(0, 1 << 20), (100 * 4096 - 1, 1 << 20), (1 << 30, 0)] {
         let (memory, memory_of_connection) = (Size::from_bytes(memory), Size::from_bytes(of_each));

@@ -1,5 +1,5 @@
-//! PRIORITY_UPDATE frames (RFC 9218 section 7.2) at a server on a real socket: the client here is made by hand, frame by
-//! frame.
+//! PRIORITY_UPDATE frames (RFC 9218 section 7.2) at a server on a real socket, sent by a client that the test
+//! controls frame by frame.
 #![cfg(target_os = "linux")]
 
 mod hand;
@@ -9,7 +9,7 @@ use http::frame;
 use quic::Event;
 use wire::{Direction, Side, StreamId};
 
-/// What the server may send before the client reads anything.
+/// The number of bytes that the server may send before the client reads anything.
 const CREDIT: u64 = 100_000;
 /// The length of each file.
 const LENGTH: usize = 500_000;
@@ -32,7 +32,7 @@ fn update(client: &mut Client, stream: StreamId, value: &str) {
     client.send(CONTROL, &bytes);
 }
 
-/// Which of the streams came to its end first, and how much of the other was there by then.
+/// The stream that ends first, and the number of bytes of the other one by then.
 fn first_of(client: &mut Client, streams: [StreamId; 2]) -> (StreamId, u64) {
     let (mut came, mut first) = ([0; 2], None);
     client.go_on(|client| {
@@ -50,9 +50,9 @@ fn first_of(client: &mut Client, streams: [StreamId; 2]) -> (StreamId, u64) {
     (first, came[usize::from(first == streams[0])])
 }
 
-/// RFC 9218 section 10: of responses of one urgency that are not incremental the one that was asked for first comes first;
-/// section 7.2: a PRIORITY_UPDATE that comes when they are on their way changes that, and so does one that comes before there
-/// is a request.
+/// RFC 9218 section 10: of the responses that have the same urgency and are not incremental, the one requested
+/// first comes first; section 7.2: a PRIORITY_UPDATE changes that, whether it arrives while they are being sent
+/// or before the request.
 #[test]
 fn the_order_follows_the_update() {
     let folder = folder("order");
@@ -67,7 +67,7 @@ fn the_order_follows_the_update() {
         }
         let streams = ["/first", "/second"].map(|path| client.ask(path));
         assert_eq!(streams[1], second);
-        // All of the credit is used: more comes when something is read.
+        // All credit is used: more arrives only after the client has read something.
         client
             .go_on(|client| client.with(|connection, _| connection.stream_stats().received_bytes >= CREDIT));
         if let Some(value) = late {
@@ -85,7 +85,7 @@ fn the_order_follows_the_update() {
 
 /// RFC 9218 section 7.2: a stream beyond the limit on streams is an error of type H3_ID_ERROR.
 #[test]
-fn an_update_for_a_stream_that_cannot_be_is_refused() {
+fn an_update_for_an_impossible_stream_is_refused() {
     let folder = folder("limit");
     let server = Running::new(hand::serving(&folder.0, 10));
     let mut client = client(&server);

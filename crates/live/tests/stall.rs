@@ -1,4 +1,4 @@
-//! A server that takes requests, acknowledges them, and never answers.
+//! A server that accepts requests, acknowledges them, and never responds.
 #![cfg(target_os = "linux")]
 
 use live::{Clock, Connections, FetchOptions, Recording, Settings, Url, fetch};
@@ -11,7 +11,7 @@ use units::parameter::Value;
 use units::{Duration, Time};
 use wire::Ecn;
 
-/// An endpoint without an application, until it is told to stop.
+/// Runs an endpoint without an application until it is told to stop.
 fn be_mute(socket: &UdpSocket, stop: &AtomicBool) {
     let clock = Clock::start();
     let identity = Identity::self_signed(&["127.0.0.1".to_owned()], clock.date_of_zero()).unwrap();
@@ -53,7 +53,7 @@ fn be_mute(socket: &UdpSocket, stop: &AtomicBool) {
 }
 
 #[test]
-fn a_fetch_of_what_never_comes_is_given_up() {
+fn a_fetch_without_a_response_is_given_up() {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.set_read_timeout(Some(std::time::Duration::from_millis(5))).unwrap();
     let address: SocketAddr = socket.local_addr().unwrap();
@@ -65,7 +65,7 @@ fn a_fetch_of_what_never_comes_is_given_up() {
         urls: vec![Url::parse(&format!("https://{address}/a")).unwrap()],
         out: out.clone(),
         trust: Trust::Anyone,
-        // The connection itself would stay for ever.
+        // The connection itself would last forever.
         settings: Settings::read(&["transport.max_idle_timeout=0 s".to_owned()]).unwrap(),
         protocols: vec!["h3".to_owned()],
         ipv6: None,
@@ -81,7 +81,7 @@ fn a_fetch_of_what_never_comes_is_given_up() {
         recording: Recording::default(),
     };
     let clock = Clock::start();
-    // Who watches ends what would not end by itself.
+    // The progress callback stops a fetch that would not end by itself.
     let report = fetch(&options, &mut |_| clock.now() < Time::ZERO + Duration::from_secs(40)).unwrap();
     assert!(!report.interrupted && !report.is_complete() && report.urls[0].file.is_none());
     let problem = report.urls[0].problem.as_deref().unwrap();

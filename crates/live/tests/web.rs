@@ -17,7 +17,7 @@ use units::Duration;
 
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// A folder of this test, removed at the end.
+/// The folder of a test, removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -38,7 +38,7 @@ impl Folder {
         fs::write(self.site().join(name), &bytes).unwrap();
         bytes
     }
-    /// How many files the client has left.
+    /// The number of files that the client has left.
     fn left(&self) -> usize {
         fs::read_dir(self.out()).unwrap().count()
     }
@@ -137,7 +137,7 @@ fn done(options: &FetchOptions) -> FetchReport {
     report
 }
 
-/// RFC 9114 over real sockets: the same files, and the protocol that both prefer.
+/// RFC 9114 over real sockets: the same files arrive, over the protocol that both prefer.
 #[test]
 fn files_come_whole_over_http3() {
     let folder = Folder::new("http3");
@@ -160,8 +160,8 @@ fn files_come_whole_over_http3() {
     server.end();
 }
 
-/// RFC 9218 section 10: what is more urgent comes first, though it was asked for last. Asked for as it was made, what was asked
-/// for first does.
+/// RFC 9218 section 10: more urgent files come first, even if they were requested last. Without urgencies,
+/// files come in the order of their requests.
 #[test]
 fn urgent_files_come_first_over_http3() {
     let folder = Folder::new("urgent");
@@ -188,7 +188,7 @@ fn urgent_files_come_first_over_http3() {
     server.end();
 }
 
-/// RFC 9218 section 4.2: files that are said to be of use in parts come side by side.
+/// RFC 9218 section 4.2: incremental files arrive side by side.
 #[test]
 fn incremental_files_come_in_turns_over_http3() {
     let folder = Folder::new("incremental");
@@ -236,7 +236,7 @@ fn files_come_whole_over_ipv4_and_ipv6() {
 }
 
 #[test]
-fn who_is_not_trusted_is_not_asked() {
+fn an_untrusted_server_gets_no_request() {
     let folder = Folder::new("trust");
     let bytes = folder.put("file", 1000);
     let shown = identity();
@@ -252,7 +252,7 @@ fn who_is_not_trusted_is_not_asked() {
             error.contains("no connection") && error.contains(&server.addresses[0].to_string()),
             "{error}"
         );
-        // What was expected and what there is, in the forms in which pins are told.
+        // The expected pin and the actual ones, in the forms in which pins are given.
         let hexadecimal = |hash: [u8; 32]| hash.map(|byte| format!("{byte:02x}")).concat();
         let pins = [hexadecimal([7; 32]), hexadecimal(server.fingerprint), tls::base64(&shown_key)];
         let mismatch = error.contains("pin mismatch") && pins.iter().all(|pin| error.contains(pin));
@@ -268,7 +268,7 @@ fn who_is_not_trusted_is_not_asked() {
 }
 
 #[test]
-fn what_is_not_there_is_told_and_leaves_nothing() {
+fn a_missing_file_is_reported_and_leaves_nothing() {
     let folder = Folder::new("missing");
     folder.put("file", 1000);
     fs::write(folder.0.join("secret"), "x").unwrap();
@@ -284,7 +284,7 @@ fn what_is_not_there_is_told_and_leaves_nothing() {
 }
 
 #[test]
-fn two_urls_for_one_file_are_told_before_anything_is_done() {
+fn two_urls_for_one_file_are_refused_before_the_fetch() {
     let folder = Folder::new("same");
     let urls = ["https://a.example/x", "https://b.example/y/x"].map(|url| Url::parse(url).unwrap());
     let error = fetch(&fetching(urls.into(), folder.out(), Trust::Anyone), &mut |_| true).unwrap_err();
@@ -292,7 +292,7 @@ fn two_urls_for_one_file_are_told_before_anything_is_done() {
 }
 
 #[test]
-fn nobody_there_is_told_at_once() {
+fn a_port_without_a_listener_is_reported_at_once() {
     let folder = Folder::new("nobody");
     let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = Url::parse(&format!("https://{free}/")).unwrap();
@@ -301,7 +301,7 @@ fn nobody_there_is_told_at_once() {
 }
 
 #[test]
-fn an_address_in_use_and_a_folder_that_is_none_are_told() {
+fn an_address_in_use_and_a_missing_folder_are_reported() {
     let folder = Folder::new("in-use");
     let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
@@ -325,10 +325,10 @@ fn each_file_can_have_a_connection_of_its_own() {
     assert_eq!(server.end().connections, 3);
 }
 
-/// Half a second for a megabyte.
+/// Half a second per megabyte.
 const SLOW: &str = r#"transport.controller={ type = "fixed", window = "100 kB", rate = "16 Mbit/s" }"#;
 
-/// The client's qlog of a fetch of so many bytes.
+/// The client's qlog of a fetch of this size.
 fn slow_fetch(name: &str, size: usize, moves: impl FnOnce(&mut ServeOptions, &mut FetchOptions)) -> String {
     let folder = Folder::new(name);
     drop(folder.put("file", size));
@@ -346,7 +346,7 @@ fn slow_fetch(name: &str, size: usize, moves: impl FnOnce(&mut ServeOptions, &mu
 }
 
 #[test]
-fn a_client_moves_to_another_port_or_where_the_server_wants_it() {
+fn a_client_moves_to_another_port_or_to_the_preferred_address() {
     let stays = slow_fetch("stays", 1_000_000, |_, _| {});
     // A challenge that is lost, or overtaken by later packets, is repeated after a second.
     let moves = slow_fetch("moves", 5_000_000, |_, fetching| {
@@ -360,7 +360,7 @@ fn a_client_moves_to_another_port_or_where_the_server_wants_it() {
 }
 
 #[test]
-fn a_fetch_ends_when_its_time_is_over() {
+fn a_fetch_ends_at_its_timeout() {
     let folder = Folder::new("over");
     drop(folder.put("file", 10_000_000));
     let server = Running::new(serving(&folder.site(), identity(), &[SLOW]));
@@ -374,7 +374,7 @@ fn a_fetch_ends_when_its_time_is_over() {
 }
 
 #[test]
-fn a_second_connection_takes_the_session_up_again_with_early_data() {
+fn a_second_connection_resumes_the_session_with_early_data() {
     let folder = Folder::new("again");
     let names = ["one", "two", "three"];
     names.iter().for_each(|name| drop(folder.put(name, 10_000)));
@@ -407,7 +407,7 @@ fn a_server_that_is_full_asks_for_addresses_and_refuses() {
 }
 
 #[test]
-fn who_watches_can_stop_it_and_nothing_is_left() {
+fn the_progress_callback_can_stop_a_fetch_and_nothing_is_left() {
     let folder = Folder::new("stop");
     folder.put("file", 50_000_000);
     let server = Running::new(serving(&folder.site(), identity(), &[]));
@@ -429,7 +429,7 @@ fn a_server_that_ends_leaves_whole_files_or_none() {
         stop.store(progress.bytes > 0, Ordering::Relaxed);
         true
     };
-    // Either it was finished within the grace, or broken off.
+    // The fetch was either completed within the grace period or aborted.
     let report = fetch(&options, &mut watch).unwrap();
     assert_eq!(folder.left(), usize::from(report.is_complete()));
     server.end();
@@ -444,7 +444,7 @@ fn secrets_and_qlog_are_written() {
     let server = Running::new(options);
     let mut options = fetching(vec![server.url(0, "file")], folder.out(), Trust::Anyone);
     options.recording = Recording { key_log: Some(folder.0.join("keys")), qlog: Some(folder.0.join("qlog")) };
-    // A file that others could read is made one that they cannot.
+    // A file that others can read is made private.
     fs::write(folder.0.join("keys"), "").unwrap();
     fs::set_permissions(folder.0.join("keys"), fs::Permissions::from_mode(0o644)).unwrap();
     done(&options);
@@ -463,9 +463,9 @@ fn secrets_and_qlog_are_written() {
     }
 }
 
-/// A full disk, and a folder that is gone: the server says so once, counts it, and goes on.
+/// A full disk and a missing folder: the server reports the error once, counts it, and continues.
 #[test]
-fn a_record_that_cannot_be_written_ends_no_server() {
+fn an_unwritable_record_does_not_stop_the_server() {
     let folder = Folder::new("unrecorded");
     let bytes = folder.put("file", 200_000);
     let qlog = folder.0.join("qlog");

@@ -1,4 +1,4 @@
-//! Once warm, nothing is allocated for a packet: shown by an allocator that counts.
+//! Once the network is warm, nothing is allocated per packet, as a counting allocator shows.
 #![allow(unsafe_code, reason = "an allocator can only be written with it; this one hands on to the system's")]
 
 mod support;
@@ -12,21 +12,21 @@ use units::{Duration, Time};
 struct Counting;
 
 thread_local! {
-    /// Allocations of this thread: tests run side by side.
+    /// The allocations of this thread, since tests run in parallel.
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
 fn count() {
-    // At the end of a thread there is no counter any more, and nothing to count.
+    // At the end of a thread there is no counter any more.
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: every call is handed on unchanged to the system's allocator, which keeps the contract; counting allocates
-// nothing.
+// SAFETY: every call is passed unchanged to the system's allocator, which keeps the contract; counting does not
+// allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        // SAFETY: the caller's promise is passed on.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
@@ -49,12 +49,13 @@ fn allocations(mut action: impl FnMut()) -> u64 {
     ALLOCATIONS.with(Cell::get) - before
 }
 
-/// Allocations between the third and the tenth second, and packets delivered. It takes the first queue 1.2 s to fill.
+/// The number of allocations between the third and the tenth second, and of delivered packets. The first queue
+/// fills within 1.2 s.
 fn of_a_run(options: &[(&str, &str)]) -> (u64, u64) {
     between(3, 10, options)
 }
 
-/// Allocations between these seconds, and packets delivered.
+/// The number of allocations between these seconds, and of delivered packets.
 fn between(from: u64, to: u64, options: &[(&str, &str)]) -> (u64, u64) {
     let source = |from, to| Source::new(from, to, Duration::from_micros(118), u64::MAX);
     let mut world: World<Source> = chain(2, options, source(0, 2), source(2, 0));
@@ -84,8 +85,8 @@ fn a_warm_network_allocates_nothing() {
     }
 }
 
-/// The same through every queue, at a little more than the link can carry. CoDel has drained its queue for the first
-/// time after some 7 s.
+/// The same for every queue, at slightly more than the capacity of the link. CoDel first drains its queue after
+/// about 7 s.
 #[test]
 fn a_warm_queue_allocates_nothing() {
     for row in network::queue::QUEUES {
@@ -102,8 +103,9 @@ fn a_warm_queue_allocates_nothing() {
 }
 
 #[test]
-fn what_is_underway_by_chance_allocates_no_more_than_its_largest_number() {
-    // By chance more packets than ever before are underway now and then, and each of these needs a place.
+fn only_a_new_maximum_of_packets_in_flight_allocates() {
+    // By chance, a new maximum of packets in flight occurs now and then, and each additional packet needs
+    // memory.
     let cases: [&[(&str, &str)]; 3] = [
         &[RATE, DELAY, ("loss", "random probability=0.01")],
         &[RATE, DELAY, ("loss", "gilbert-elliott to_bad=0.01;to_good=0.5"), ("corrupt", "0.05")],

@@ -1,12 +1,12 @@
-//! The laws of every queue under arbitrary sequences of calls, and of rates out of altered files, on a stable toolchain: the
-//! fuzzing entry points.
+//! The laws of every queue under arbitrary sequences of calls, and of rates from altered files, on a stable
+//! toolchain: the entry points of the fuzzer.
 
 use network::queue::QUEUES;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use units::fuzz::{altered, draws};
 
-/// Files of rates: a kind, and one that is right.
+/// The kinds of rate files, each with a valid example.
 const RATES: [(&str, &str); 3] = [
     ("trace", "1\n1\n2\n5\n5\n5\n6\n11\n"),
     ("trace", include_str!("../../../examples/traces/lte-like.down")),
@@ -16,7 +16,7 @@ const RATES: [(&str, &str); 3] = [
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Equal bytes are equal seeds: the queue does the same again.
+    /// Equal bytes give equal seeds, so the queue behaves the same again.
     #[test]
     fn every_queue_keeps_the_laws(
         row in 0..QUEUES.len() as u8,
@@ -28,16 +28,16 @@ proptest! {
     }
 
     #[test]
-    fn a_rate_out_of_an_altered_file_carries_what_it_says(which in 0..RATES.len(), seed: u64) {
+    fn a_rate_from_an_altered_file_carries_its_capacity(which in 0..RATES.len(), seed: u64) {
         let (kind, text) = RATES[which];
         let text = altered(text, &mut draws(seed));
         prop_assert_eq!(network::fuzz::rates(kind, &text), network::fuzz::rates(kind, &text));
     }
 }
 
-/// Otherwise the property above would be vacuous.
+/// Checks that the property above is not vacuous.
 #[test]
-fn altered_files_of_rates_are_taken_and_refused() {
+fn some_altered_rate_files_are_accepted_and_some_refused() {
     for (kind, text) in RATES {
         assert!(network::fuzz::rates(kind, text).is_some_and(|times| times.len() > 100));
         let taken =
@@ -47,7 +47,8 @@ fn altered_files_of_rates_are_taken_and_refused() {
     }
 }
 
-/// Each row under enough calls that it drops, marks or lets through; otherwise the properties above would be vacuous.
+/// Every queue gets enough calls to forward, drop and mark packets; otherwise the properties above would be
+/// vacuous.
 #[test]
 fn every_queue_is_driven_to_its_limits() {
     let mut stream = random::Stream::new(1, "calls");
@@ -56,7 +57,7 @@ fn every_queue_is_driven_to_its_limits() {
         for limit in 0..7 {
             let mut calls = vec![0; 4000];
             stream.fill(&mut calls);
-            // No pause longer than 100 ms, so that queues stand.
+            // No pause is longer than 100 ms, so that queues build up.
             calls.iter_mut().step_by(2).for_each(|call| *call = *call % 32 + (*call >> 5) % 5 * 32);
             let data = [&[row, limit, 2][..], &calls].concat();
             for (_, ecn, left) in network::fuzz::queues(&data) {

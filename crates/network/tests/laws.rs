@@ -1,5 +1,5 @@
-//! Laws that hold for every row of every table: bytes are conserved, equal seeds give equal outputs, a run in pieces is
-//! the same run, and no component moves another one's draws.
+//! Laws that hold for every row of every table: bytes are conserved, equal seeds give equal outputs, a run in
+//! pieces is the same run, and no component affects the draws of another.
 
 mod support;
 
@@ -29,11 +29,11 @@ fn sample(parameter: &Parameter) -> &'static str {
     }
 }
 
-/// Every row of every table, as the value of the option of a link that it belongs to.
+/// Every row of every table, as a value of the link option to which it belongs.
 fn every_row() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     for room in rooms() {
-        // Rooms that are not options of a link belong to its components, and follow below.
+        // Rooms that are not options of a link belong to its components, and are added below.
         let of_room = |parameter: &&Parameter| parameter.kind == Kind::Component(room.name);
         let Some(option) = LINK.iter().find(of_room) else { continue };
         for row in &room.rows {
@@ -53,10 +53,10 @@ fn every_row() -> Vec<(&'static str, String)> {
     all
 }
 
-/// Everything that can be seen from outside: arrivals with the whole packet, counters, log.
+/// Everything that is visible from outside: arrivals with the whole packet, counters, log.
 type Outcome = (Vec<(Time, Packet)>, network::CarrierStats, Vec<Record>);
 
-/// 300 packets of changing sizes in bursts, and what becomes of them. `pause` looks at the link in between.
+/// Sends 300 packets of varying sizes in bursts, and returns the outcome. `pause` observes the link in between.
 fn outcome(mut link: Link, mut pause: impl FnMut(&mut Link, Time, &mut Exits)) -> Outcome {
     let (mut exits, mut seen) = (Exits::default(), Vec::new());
     let mut collect = |link: &mut Link, until: Time, exits: &mut Exits| {
@@ -120,7 +120,8 @@ fn every_row_builds_and_equal_seeds_give_equal_outputs() {
             let other = outcome(new("a", options, 6), |_, _, _| ());
             let named = outcome(new("b", options, 5), |_, _, _| ());
             assert_eq!((one != other, one != named), (draws, draws), "{row}");
-            // A component that may draw need not; one whose outcome depends on the seed does.
+            // A component that reports draws need not make any, but one whose outcome depends on the seed must
+            // report them.
             assert!(!draws || says_that_it_draws(options), "{row}");
             let never = option != "queue" && !draws;
             assert!(!never || !says_that_it_draws(options), "{row}");
@@ -132,7 +133,7 @@ fn every_row_builds_and_equal_seeds_give_equal_outputs() {
 }
 
 #[test]
-fn to_look_at_a_link_changes_nothing() {
+fn observing_a_link_changes_nothing() {
     for (option, row) in every_row() {
         let options =
             [("rate", "fixed rate=10 Mbit/s"), ("delay", "3 ms"), ("duplicate", "0.1"), (option, &row)];
@@ -157,12 +158,13 @@ fn a_component_does_not_move_another_ones_draws() {
     };
     let plain = with(&[]);
     assert_eq!(plain.len(), 300);
-    // Who is not lost arrives when it did without loss.
+    // Packets that are not lost arrive at the same time as without loss.
     let lossy = with(&[("loss", "random probability=0.3")]);
     assert!(lossy.len() < 250 && lossy.iter().all(|seen| plain.contains(seen)));
     let burst = with(&[("loss", "gilbert-elliott to_bad=0.1;to_good=0.3"), ("duplicate", "0.2")]);
     assert!(burst.iter().all(|seen| plain.contains(seen)));
-    // The same are altered, in the same bytes, with and without copies, and arrive when they did.
+    // The same packets are altered in the same bytes, with and without copies, and arrive at the same time as
+    // unaltered.
     let altered = with(&[("corrupt", "0.2")]);
     assert!(
         altered.iter().zip(&plain).all(|((at, one), (then, other))| at == then && one.flow == other.flow)
@@ -171,7 +173,7 @@ fn a_component_does_not_move_another_ones_draws() {
     assert!(copied.len() > 320);
     copied.dedup();
     assert_eq!(copied, altered);
-    // The same packets are altered with loss, as far as they arrive.
+    // With loss the same packets are altered, as far as they arrive.
     let hit = |seen: &[(Time, Packet)]| -> Vec<u32> {
         seen.iter().filter(|(_, packet)| packet.damage().is_some()).map(|(_, packet)| packet.flow).collect()
     };
@@ -215,7 +217,7 @@ fn a_run_in_pieces_is_the_same_run() {
     assert_eq!(counters(&whole), counters(&slices));
 }
 
-/// One of the rows of a room.
+/// Any row of the room of this option.
 fn any_of(option: &'static str) -> impl Strategy<Value = String> {
     let rows: Vec<String> = every_row().into_iter().filter(|row| row.0 == option).map(|row| row.1).collect();
     prop::sample::select(rows)
@@ -276,7 +278,7 @@ proptest! {
         prop_assert_eq!(stats.accepted + stats.duplicated, stats.delivered + stats.dropped() + stats.inside);
         prop_assert_eq!(stats.delivered.packets, received);
         prop_assert_eq!(stats.inside, network::Count::default());
-        // The counters and the log tell the same.
+        // The counters and the log agree.
         let (mut told, mut told_drops) = (0, 0);
         for record in link.log().drain() {
             match record.event {

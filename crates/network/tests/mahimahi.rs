@@ -1,4 +1,4 @@
-//! The lazy player of recorded traces against the plain reading of the format: opportunity by opportunity.
+//! The lazy player of recorded traces agrees with a plain reading of the format, opportunity by opportunity.
 
 mod support;
 
@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use support::{link, ms, play};
 use units::Time;
 
-/// When each packet of (at, number, size) is through: each opportunity gives 1500 bytes to what waits then, first come
-/// first served; what is not used is lost.
+/// The time at which each packet (at, number, size) has passed: each opportunity carries 1500 bytes of the
+/// waiting packets, first come first served; unused bytes are lost.
 fn reference(trace: &[u64], offered: &[(Time, u32, u32)]) -> Vec<(Time, u32)> {
     let mut waiting: VecDeque<(Time, u32, u32)> = offered.iter().copied().collect();
     let mut done = Vec::new();
@@ -40,9 +40,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_player_is_the_plain_reading(
+    fn the_player_agrees_with_a_plain_reading(
         gaps in prop::collection::vec(0u64..4, 1..30),
-        // Many arrivals at whole milliseconds, where opportunities are.
+        // Many arrivals are at whole milliseconds, like the opportunities.
         packets in prop::collection::vec((0u64..4, prop::bool::weighted(0.3), 28u32..4000), 1..60),
     ) {
         let mut trace: Vec<u64> = gaps.iter().scan(0, |at, gap| { *at += gap; Some(*at) }).collect();

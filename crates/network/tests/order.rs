@@ -1,4 +1,4 @@
-//! The order of what happens at one instant, routing, and how a run ends.
+//! The order of simultaneous events, routing, and the end of a run.
 
 mod support;
 
@@ -10,12 +10,12 @@ use units::{Duration, Time};
 
 type Diary = Rc<RefCell<Vec<String>>>;
 
-/// Writes down what happens to it, and answers when it is told to.
+/// Records its events, and answers packets if told to.
 struct Witness {
     name: &'static str,
     diary: Diary,
     alarms: Vec<Time>,
-    /// Sent at the first alarm: (number, to).
+    /// Packets to send at the first alarm: (number, to).
     sends: Vec<(u32, u32)>,
     /// Answers packets to this node with their number plus 100.
     answers: Option<u32>,
@@ -65,7 +65,8 @@ fn lines(diary: &Diary) -> Vec<String> {
     diary.borrow_mut().drain(..).collect()
 }
 
-/// Nodes by name, links as (from, to), all links with these options, the hosts given.
+/// A world with this number of nodes, links given as (from, to), the same options for all links, and these
+/// hosts.
 fn world<H: Node>(
     nodes: usize,
     links: &[(usize, usize)],
@@ -97,7 +98,7 @@ fn at_one_instant_nodes_wake_in_order_and_before_links() {
     a.sends = vec![(1, 2), (2, 2)];
     let b = Witness::new("b", &diary, &[at]);
     let c = Witness::new("c", &diary, &[at]);
-    // Over two links of 5 ms, packets from a reach c at 10 ms.
+    // Packets from a reach c over two links of 5 ms, at 10 ms.
     let mut world = world(3, &[(0, 1), (1, 2)], &[("delay", "5 ms")], vec![Some(a), Some(b), Some(c)]);
     assert_eq!(world.run(Time::from_nanos(u64::MAX - 1), 1000), Ok(Step::Idle));
     let expected =
@@ -106,7 +107,7 @@ fn at_one_instant_nodes_wake_in_order_and_before_links() {
 }
 
 #[test]
-fn links_deliver_in_the_order_of_their_definition_whoever_sent_first() {
+fn links_deliver_in_the_order_of_their_definition_regardless_of_the_sender() {
     for (links, expected) in [([(0, 2), (1, 2)], [1, 2]), ([(1, 2), (0, 2)], [2, 1])] {
         let diary = Diary::default();
         let mut a = Witness::new("a", &diary, &[ms(0)]);
@@ -128,7 +129,8 @@ fn an_answer_is_on_its_way_before_the_next_packet_is_seen_and_no_time_needs_to_p
     a.sends = vec![(1, 1), (2, 1)];
     let mut b = Witness::new("b", &diary, &[ms(1)]);
     b.answers = Some(0);
-    // Links that take no time: all of it happens at 1 ms, nodes' timers before deliveries, forward before backward.
+    // Links without delay: everything happens at 1 ms, the nodes' timers before deliveries, forward before
+    // backward.
     let mut world = world(2, &[(0, 1)], &[], vec![Some(a), Some(b)]);
     world.run(ms(1), 1000).unwrap();
     let expected = [
@@ -154,12 +156,12 @@ fn a_timer_that_is_set_to_the_past_is_due_at_once_and_time_does_not_go_back() {
 }
 
 #[test]
-fn the_shortest_way_is_taken_and_routers_forward() {
+fn the_shortest_path_is_taken_and_routers_forward() {
     let diary = Diary::default();
     let mut a = Witness::new("a", &diary, &[ms(0)]);
     a.sends = vec![(1, 3)];
     let d = Witness::new("d", &diary, &[]);
-    // 0 - 1 - 2 - 3, and a short cut 1 - 3.
+    // 0 - 1 - 2 - 3, and a shortcut 1 - 3.
     let links = [(0, 1), (1, 2), (2, 3), (3, 1)];
     let mut world = world(4, &links, &[("delay", "1 ms")], vec![Some(a), None, None, Some(d)]);
     world.run(ms(100), 1000).unwrap();
@@ -187,10 +189,10 @@ fn a_middlebox_sees_what_passes_by_and_a_host_does_not() {
 }
 
 #[test]
-fn what_cannot_be_routed_is_counted() {
+fn unroutable_packets_are_counted() {
     let diary = Diary::default();
     let mut a = Witness::new("a", &diary, &[ms(0)]);
-    // Nobody is at 2 or 7, a has no way to itself, and 3 is an island.
+    // There is no host at 2 or 7, a has no route to itself, and 3 is not connected.
     a.sends = vec![(1, 2), (2, 7), (3, 0), (4, 3), (5, 1)];
     let hosts =
         vec![Some(a), Some(Witness::new("b", &diary, &[])), None, Some(Witness::new("d", &diary, &[])), None];
@@ -231,7 +233,7 @@ fn hosts_may_be_of_any_kind() {
 }
 
 #[test]
-fn a_run_comes_back_when_it_should() {
+fn a_run_returns_at_its_limits() {
     let sources = || (Source::new(0, 1, Duration::from_millis(1), 10), Source::new(1, 0, Duration::ZERO, 0));
     let new = || {
         let (a, b) = sources();
@@ -255,7 +257,7 @@ fn a_run_comes_back_when_it_should() {
     assert_eq!(world.now(), ms(15), "the last thing that happened");
 }
 
-/// Wakes at an interval, and sends a packet without a buffer if it is told to.
+/// Wakes at an interval, and sends a packet without a buffer if `sends` is set.
 struct Restless {
     at: Time,
     interval: Duration,
@@ -321,7 +323,7 @@ impl Node for Echo {
     }
 }
 
-/// Over a path that takes no time a timer is as much work as there are packets in a burst.
+/// Over a path without delay one timer moves a whole burst, so it counts as much as the packets of the burst.
 #[test]
 fn packets_count_as_timers_do() {
     let mut world = chain(1, &[], Echo { burst: Some(100) }, Echo { burst: None });

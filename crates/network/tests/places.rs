@@ -1,4 +1,5 @@
-//! Middleboxes, media and ports in a world: laws that hold for every row of both tables, and what single ports do.
+//! Middleboxes, media and ports in a world: laws that hold for every row of both tables, and the behaviour of
+//! single ports.
 
 mod support;
 
@@ -15,7 +16,7 @@ use trace::Interest;
 use units::parameter::{Default, Kind, Parameter, Value};
 use units::{Duration, Time};
 
-/// A host that sends packets of changing sizes to others in turn, and keeps what it gets.
+/// A host that sends packets of varying sizes to others in turn, and keeps what it receives.
 struct Talker {
     from: SocketAddr,
     to: Vec<SocketAddr>,
@@ -24,7 +25,7 @@ struct Talker {
     sent: (u64, u64),
     next: Time,
     got: Vec<(Time, Port, Packet)>,
-    /// Whether every packet is answered.
+    /// Whether it answers every packet.
     answers: bool,
     exit: Option<Port>,
 }
@@ -98,7 +99,7 @@ fn required(parameters: &'static [Parameter]) -> Vec<(&'static str, &'static str
     required.map(|parameter| (parameter.name, sample(parameter))).collect()
 }
 
-/// A medium that the nodes 0 to 3 are attached to, who all talk to each other.
+/// A medium with the nodes 0 to 3, which all send to each other.
 fn on_medium(name: &str, seed: u64, given: &[(&str, &str)], star: bool) -> World<Talker> {
     let row = medium::MEDIA.iter().find(|row| row.name == name).unwrap();
     let mut options = required(row.parameters);
@@ -149,7 +150,7 @@ fn every_medium_conserves_bytes_and_is_the_same_for_equal_seeds_and_in_pieces() 
             for (node, host) in world.hosts().enumerate() {
                 let view = world.media()[0].attachment(node);
                 let stats = view.stats;
-                // In a star what terminals say to each other is sent again by the station.
+                // In a star the station repeats what terminals send to each other.
                 if !star || node > 0 {
                     assert_eq!((stats.accepted.packets, stats.accepted.bytes), host.sent, "{}", row.name);
                 }
@@ -188,7 +189,7 @@ fn every_medium_keeps_the_order_of_each_pair() {
 
 #[test]
 fn a_shared_medium_serves_in_the_order_of_arrival_at_one_rate() {
-    // 1250 bytes at 10 Mbit/s take 1 ms. Three packets come at once, from nodes 0, 1 and 2, in this order.
+    // 1250 bytes at 10 Mbit/s take 1 ms. Nodes 0, 1 and 2 send packets at the same time, in this order.
     let mut world = on_medium("shared", 1, &[("rate", "fixed rate=10 Mbit/s"), ("delay", "5 ms")], false);
     for host in world.hosts_mut() {
         host.left = 0;
@@ -205,7 +206,7 @@ fn a_shared_medium_serves_in_the_order_of_arrival_at_one_rate() {
     assert_eq!(world.run(ms(100), 1000), Ok(Step::Idle));
     let arrivals: Vec<_> =
         world.host(NodeId(3)).unwrap().got.iter().map(|(at, _, packet)| (*at, packet.source)).collect();
-    // The second packet of node 1 has the third turn, for node 0.
+    // The second packet of node 1, which is for node 0, has the third turn.
     assert_eq!(arrivals, [(ms(6), own(0)), (ms(7), own(1)), (ms(9), own(2)), (ms(10), own(0))]);
     assert_eq!(world.host(NodeId(0)).unwrap().got[0].0, ms(8));
     let busy: Vec<u64> =
@@ -214,7 +215,7 @@ fn a_shared_medium_serves_in_the_order_of_arrival_at_one_rate() {
 }
 
 #[test]
-fn losses_of_an_attachment_concern_what_it_sends_and_what_it_receives() {
+fn losses_of_an_attachment_affect_both_directions() {
     let row = medium::MEDIA.iter().find(|row| row.name == "shared").unwrap();
     let fine = arguments(row.parameters, &[]);
     let lossy = arguments(row.parameters, &[("loss", "random probability=1.0")]);
@@ -344,7 +345,7 @@ fn two_ways() -> World<Talker> {
 }
 
 #[test]
-fn a_packet_leaves_by_the_port_that_is_named_and_arrives_at_the_port_it_is_for() {
+fn a_packet_leaves_by_the_named_port_and_arrives_at_the_addressed_port() {
     let mut world = two_ways();
     world.use_port_address(NodeId(1), Port(1));
     let slow = SocketAddr::new(port_address(NodeId(1), Port(1), false).unwrap(), 443);
@@ -352,7 +353,7 @@ fn a_packet_leaves_by_the_port_that_is_named_and_arrives_at_the_port_it_is_for()
         exits.send(Packet::new(own(0), own(1), Vec::new(), None));
         exits.send_by(Port(1), Packet::new(own(0), own(1), Vec::new(), None));
         exits.send(Packet::new(own(0), slow, Vec::new(), None));
-        // No route to the address of a port that nobody uses.
+        // There is no route to the address of an unused port.
         let unused = SocketAddr::new(port_address(NodeId(1), Port(0), false).unwrap(), 443);
         exits.send(Packet::new(own(0), unused, Vec::new(), None));
     });
@@ -363,7 +364,7 @@ fn a_packet_leaves_by_the_port_that_is_named_and_arrives_at_the_port_it_is_for()
 }
 
 #[test]
-fn a_port_that_is_down_drops_what_would_leave_and_what_arrives() {
+fn a_port_that_is_down_drops_packets_in_both_directions() {
     let mut world = two_ways();
     let send = |world: &mut World<Talker>, from: u32, exit: Option<Port>| {
         world.act(NodeId(from), |_, _, exits| {
@@ -379,7 +380,7 @@ fn a_port_that_is_down_drops_what_would_leave_and_what_arrives() {
     send(&mut world, 0, None);
     send(&mut world, 0, Some(Port(1)));
     world.run(ms(50), 1000).unwrap();
-    // What b had sent was on its way when the port went down.
+    // The packet from b was already in flight when the port went down.
     assert_eq!((world.host(NodeId(0)).unwrap().got.len(), world.dropped_at_ports()), (0, 2));
     assert_eq!(world.host(NodeId(1)).unwrap().got.len(), 1);
     world.set_port(NodeId(0), Port(0), true);

@@ -1,4 +1,4 @@
-//! Exact times of what a direction of a link does, each computed by hand.
+//! The exact times of events in one direction of a link, each computed by hand.
 
 mod support;
 
@@ -54,7 +54,7 @@ fn an_outage_stops_a_packet_in_the_middle_and_keeps_the_next_in_the_queue() {
     let steps = "changes steps=[[0 s, 12 Mbit/s], [2 ms, 0 bit/s], [10 ms, 24 Mbit/s]]";
     let mut changing = link("a", &[("rate", steps), ("queue", "drop-tail limit=2 packets")]);
     let mut offered = vec![(us(500), 1, 1500), (us(1000), 2, 1500), (us(1000), 3, 1500)];
-    // At 5 ms packet 2 is in transmission with half of it gone; 3 waits, 4 may too, 5 does not fit.
+    // At 5 ms half of packet 2 is transmitted and 3 waits; there is room for 4, but not for 5.
     offered.extend([(ms(5), 4, 1500), (ms(5), 5, 1500)]);
     let seen = play(&mut changing, &offered);
     assert_eq!(seen, [(us(1500), 1), (us(10_250), 2), (us(10_750), 3), (us(11_250), 4)]);
@@ -62,7 +62,7 @@ fn an_outage_stops_a_packet_in_the_middle_and_keeps_the_next_in_the_queue() {
 }
 
 #[test]
-fn what_comes_in_an_outage_waits_in_the_queue_for_its_end() {
+fn packets_that_arrive_in_an_outage_wait_in_the_queue_for_its_end() {
     let steps = "changes steps=[[0 s, 12 Mbit/s], [2 ms, 0 bit/s], [10 ms, 12 Mbit/s]]";
     let mut changing = link("a", &[("rate", steps), ("queue", "drop-tail limit=2 packets")]);
     let seen = play(&mut changing, &burst(ms(5), 3));
@@ -88,7 +88,7 @@ fn a_rate_that_ends_leaves_packets_inside() {
 
 #[test]
 fn a_recorded_trace_moves_1500_bytes_at_each_line() {
-    // Opportunities at 0, 3, 3, 4, 7 ms, and again from 7 on: 7, 10, 10, 11, 14, 14, 17 ...
+    // Opportunities at 0, 3, 3, 4, 7 ms, and repeated from 7 ms on: 7, 10, 10, 11, 14, 14, 17 ...
     let mut trace = link(
         "a",
         &[
@@ -187,7 +187,7 @@ fn too_large_for_the_mtu() {
 }
 
 #[test]
-fn losses_cost_their_time_on_the_link() {
+fn lost_packets_take_their_transmission_time() {
     let mut lossy = link("a", &[RATE, ("loss", "list packets=[2, 3]")]);
     assert_eq!(play(&mut lossy, &burst(ms(0), 4)), [(ms(1), 1), (ms(4), 4)]);
     let mut periodic = link("a", &[("loss", "periodic every=3;offset=1")]);
@@ -222,13 +222,13 @@ fn periodic_loss_of_data_packets_only() {
 }
 
 #[test]
-fn jitter_keeps_the_order_unless_it_may_not() {
+fn jitter_keeps_the_order_unless_reordering_is_allowed() {
     let spikes = ("jitter", "spikes probability=0.2;lateness=5 ms");
     let offered: Vec<(Time, u32, u32)> = (0..200).map(|number| (ms(number.into()), number, 1500)).collect();
     let kept = play(&mut link("a", &[DELAY, spikes]), &offered);
     let changed = play(&mut link("a", &[DELAY, spikes, ("reorder", "true")]), &offered);
     assert_eq!(numbers(&kept), (0..200).collect::<Vec<_>>());
-    // A late packet is late by just so much; those in order wait for it.
+    // A late packet is late by exactly 5 ms; packets that keep their order wait for it.
     let late: Vec<u32> = changed
         .iter()
         .filter(|(at, number)| *at == ms(u64::from(*number) + 15))
@@ -254,7 +254,7 @@ fn no_packet_arrives_before_its_last_bit_has_gone() {
 }
 
 #[test]
-fn copies_arrive_right_behind() {
+fn copies_arrive_right_after_the_original() {
     let mut twice = link("a", &[RATE, DELAY, ("duplicate", "1")]);
     assert_eq!(play(&mut twice, &burst(ms(0), 2)), [(ms(11), 1), (ms(11), 1), (ms(12), 2), (ms(12), 2)]);
     assert_eq!((twice.stats().duplicated, twice.stats().delivered), (count(2, 3000), count(4, 6000)));
@@ -266,7 +266,7 @@ fn alteration_changes_one_byte_of_the_whole_payload() {
     let mut exits = Exits::default();
     let mut places = std::collections::BTreeSet::new();
     for n in 0..2000 {
-        // 4 bytes, 60 virtual ones between the second and the third.
+        // 4 bytes, with 60 virtual ones between the second and the third.
         let hole = wire::Hole { at: 2, length: 60, offset: n };
         let sent =
             network::Packet::new(support::address(0), support::address(1), vec![1, 2, 3, 4], Some(hole));
@@ -313,7 +313,7 @@ fn the_log_tells_what_happened_in_the_order_of_time() {
     assert!(silent.log().is_empty());
 }
 
-/// Three packets of 1 ms that come at once wait 0, 1 and 2 ms; the one of L4S is counted beside.
+/// Three packets of 1 ms that arrive at once wait 0, 1 and 2 ms; the L4S packet is also counted separately.
 #[test]
 fn delays_in_the_queue_are_those_of_packets() {
     let options = [("rate", "fixed rate=12 Mbit/s"), ("delay", "5 ms")];
@@ -334,10 +334,10 @@ fn delays_in_the_queue_are_those_of_packets() {
     assert_eq!((l4s.count(), l4s.mean()), (1, Some(Duration::from_millis(2))));
 }
 
-/// Packets of 1 ms at 0, 4 and 8 ms; from 6 ms on the delay is 1 ms and not 11. What has gone when it falls is not
-/// overtaken, but with `reorder`.
+/// Packets of 1 ms at 0, 4 and 8 ms; from 6 ms on the delay is 1 ms instead of 11. Packets in flight at that
+/// time are overtaken only with `reorder`.
 #[test]
-fn a_delay_that_falls_lets_later_packets_arrive_earlier_if_they_may() {
+fn a_shorter_delay_lets_later_packets_overtake_if_reordering_is_allowed() {
     let jitter = ("jitter", "changes steps=[[0 s, 10 ms], [6 ms, 0 ms]]");
     let offered = [(ms(0), 1, 1500), (ms(4), 2, 1500), (ms(8), 3, 1500)];
     let options = [RATE, ("delay", "1 ms"), jitter];

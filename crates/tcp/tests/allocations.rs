@@ -65,7 +65,7 @@ struct Wire {
     underway: [VecDeque<Underway>; 2],
     pool: Vec<Vec<u8>>,
     segments: u64,
-    /// One in so many data segments is lost; 0: none.
+    /// One data segment in this many is lost; 0: none.
     lose_each: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A server on a real socket, and a client that is made by hand, frame by frame.
+//! A server on a real socket, and a client that tests control frame by frame.
 #![allow(dead_code, unreachable_pub, reason = "not every test uses all of it")]
 
 use http::frame;
@@ -18,10 +18,10 @@ use wire::{Direction, Ecn, Side, StreamId};
 
 /// The client's control stream.
 pub const CONTROL: StreamId = StreamId::new(Side::Client, Direction::Unidirectional, 0);
-/// The bytes that it begins with.
+/// The number of bytes with which it begins.
 pub const PREFACE: u64 = 3;
 
-/// A folder of a test, removed at the end.
+/// The folder of a test, removed at the end.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -30,7 +30,7 @@ impl Folder {
         std::fs::create_dir_all(&path).unwrap();
         Folder(path)
     }
-    /// Puts a file of so many equal bytes into it.
+    /// Creates a file of this length in it, of equal bytes.
     pub fn put(&self, name: &str, length: usize) {
         std::fs::write(self.0.join(name), vec![7; length]).unwrap();
     }
@@ -42,7 +42,7 @@ impl Drop for Folder {
     }
 }
 
-/// A server of HTTP/3 for this folder, with room for so many clients.
+/// An HTTP/3 server for this folder, with room for this number of clients.
 pub fn serving(root: &Path, max_connections: usize) -> ServeOptions {
     ServeOptions {
         root: root.to_owned(),
@@ -62,7 +62,7 @@ pub struct Running {
     pub address: SocketAddr,
     fingerprint: [u8; 32],
     stop: Arc<AtomicBool>,
-    /// Asks for what it has done, and gets it.
+    /// Requests its statistics, and receives them.
     stats: (Sender<()>, Receiver<ServeStats>),
     thread: Option<JoinHandle<ServeStats>>,
 }
@@ -94,12 +94,12 @@ impl Running {
             thread: Some(thread),
         }
     }
-    /// What it has done so far.
+    /// The statistics so far.
     pub fn stats(&self) -> ServeStats {
         self.stats.0.send(()).unwrap();
         self.stats.1.recv().unwrap()
     }
-    /// Ends it at once.
+    /// Stops it immediately.
     pub fn end(mut self) -> ServeStats {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap()
@@ -115,14 +115,14 @@ impl Drop for Running {
     }
 }
 
-/// The credit that a client gives at first: of the connection, and of each stream that it opens.
+/// The initial credit that a client gives: for the connection, and for each stream that it opens.
 #[derive(Clone, Copy)]
 pub struct Credit {
     pub connection: u64,
     pub stream: u64,
 }
 
-/// A client that says what it is told to say.
+/// A client that sends only what a test tells it to.
 pub struct Client {
     pub clock: Clock,
     socket: UdpSocket,
@@ -171,7 +171,7 @@ impl Client {
         assert_eq!(taken, Ok(bytes.len() as u64));
     }
 
-    /// Lets datagrams come and go until `done`.
+    /// Exchanges datagrams until `done`.
     pub fn go_on(&mut self, mut done: impl FnMut(&mut Client) -> bool) {
         let mut bytes = vec![0; 65_536];
         for _ in 0..5_000 {
@@ -184,7 +184,7 @@ impl Client {
                 return;
             }
             let mut out = Vec::new();
-            // There is one connection: when it has nothing more, nobody has.
+            // There is only one connection: if it has nothing to send, neither has the endpoint.
             while let Some(transmit) = self.endpoint.transmit(now, &mut out) {
                 self.socket.send_to(&out, transmit.remote).unwrap();
                 out.clear();
@@ -203,19 +203,19 @@ impl Client {
         panic!("nothing more happens: {:?}", self.events);
     }
 
-    /// Lets datagrams come and go for so long.
+    /// Exchanges datagrams for this time.
     pub fn linger(&mut self, duration: Duration) {
         let end = self.clock.now() + duration;
         self.go_on(|client| client.clock.now() >= end);
     }
 
-    /// Sends what there is to send, and takes nothing.
+    /// Sends everything that is pending, and responds to nothing.
     pub fn speak(&mut self) {
         let mut turns = 0..2;
         self.go_on(|_| turns.next().is_none_or(|turn| turn == 1));
     }
 
-    /// Until the peer has acknowledged all that was written.
+    /// Waits until the peer has acknowledged this number of bytes.
     pub fn settle(&mut self, written: u64) {
         self.go_on(|client| client.with(|connection, _| connection.stream_stats().acked_bytes >= written));
     }

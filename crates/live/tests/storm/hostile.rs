@@ -1,4 +1,4 @@
-//! An end that breaks the rules of HTTP/3: what it writes on its streams, and how it leaves them.
+//! An endpoint that violates HTTP/3: what it writes on its streams, and how it ends them.
 
 use http::qpack::{self, Field};
 use http::{Settings, frame};
@@ -7,7 +7,7 @@ use random::Stream;
 use units::Time;
 use wire::{Direction, Side, StreamId, varint};
 
-/// Streams that it keeps open at most.
+/// The maximum number of streams that it keeps open.
 const MOST_OPEN: usize = 40;
 
 fn number(random: &mut Stream) -> u64 {
@@ -26,7 +26,7 @@ fn noise(random: &mut Stream, most: u64) -> Vec<u8> {
     bytes
 }
 
-/// Cuts, repeats or alters a piece.
+/// Truncates, alters or repeats a part.
 fn mangle(random: &mut Stream, bytes: &mut Vec<u8>) {
     if bytes.is_empty() || random.chance(0.6) {
         return;
@@ -83,7 +83,7 @@ fn section(random: &mut Stream, of_request: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     qpack::encode(&mut bytes, &fields(random, of_request));
     if random.chance(0.2) {
-        // Entries of a dynamic table that does not exist.
+        // References to a dynamic table that does not exist.
         bytes[..2].copy_from_slice(&[random.below(256) as u8, random.below(256) as u8]);
     }
     mangle(random, &mut bytes);
@@ -119,7 +119,7 @@ fn frame(random: &mut Stream, out: &mut Vec<u8>, of_request: bool) {
     }
     mangle(random, &mut payload);
     if random.chance(0.05) {
-        // It never comes to its end.
+        // A wrong length: the frame may never be complete.
         frame::FrameHead { kind, length: number(random) }.encode(out);
         out.extend_from_slice(&payload);
     } else {
@@ -127,7 +127,7 @@ fn frame(random: &mut Stream, out: &mut Vec<u8>, of_request: bool) {
     }
 }
 
-/// Instructions of QPACK, or what looks so.
+/// Instructions of QPACK, or bytes that resemble them.
 fn instructions(random: &mut Stream) -> Vec<u8> {
     let mut bytes = noise(random, 60);
     if random.chance(0.5) {
@@ -137,7 +137,7 @@ fn instructions(random: &mut Stream) -> Vec<u8> {
     bytes
 }
 
-/// The begin of a unidirectional stream, and some of what follows.
+/// The start of a unidirectional stream, and some of what follows.
 fn unidirectional(random: &mut Stream) -> Vec<u8> {
     let mut bytes = Vec::new();
     let kind = match random.below(8) {
@@ -171,7 +171,7 @@ fn settings(out: &mut Vec<u8>) {
     frame::encode(out, frame::SETTINGS, &payload);
 }
 
-/// A message, or what claims to be one; over hq-interop a line.
+/// A message, valid or not; over hq-interop a line.
 pub(crate) fn message(random: &mut Stream, of_request: bool, is_hq: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     if is_hq {
@@ -192,7 +192,7 @@ pub(crate) fn message(random: &mut Stream, of_request: bool, is_hq: bool) -> Vec
     bytes
 }
 
-/// What stands at the begin of any stream of this kind.
+/// The start of a stream of this kind.
 pub(crate) fn begin(random: &mut Stream, direction: Direction, of_request: bool, is_hq: bool) -> Vec<u8> {
     match direction {
         Direction::Unidirectional => unidirectional(random),
@@ -200,10 +200,10 @@ pub(crate) fn begin(random: &mut Stream, direction: Direction, of_request: bool,
     }
 }
 
-/// A stream that it writes on.
+/// A stream with data to write.
 struct Writing {
     stream: StreamId,
-    /// What the transport has not taken yet.
+    /// The data that the transport has not accepted yet.
     rest: Vec<u8>,
     ends: bool,
 }
@@ -212,7 +212,7 @@ struct Writing {
 pub(crate) struct Hostile {
     side: Side,
     is_hq: bool,
-    /// Actions left.
+    /// The number of actions left.
     acts: u64,
     started: bool,
     writing: Vec<Writing>,
@@ -225,7 +225,7 @@ impl Hostile {
         Hostile { side, is_hq, acts, started: false, writing: Vec::new(), seen: Vec::new() }
     }
 
-    /// Whether it has done all that it was to do.
+    /// Whether it has performed all its actions.
     pub(crate) fn is_over(&self) -> bool {
         self.acts == 0
     }
@@ -243,7 +243,7 @@ impl Hostile {
                         self.write_message(random, stream);
                     }
                 }
-                // Or it leaves what has come where it is.
+                // Otherwise it leaves received data unread.
                 Event::Readable(stream) if random.chance(0.5) => {
                     let _ = connection.discard(stream);
                 }
@@ -277,7 +277,7 @@ impl Hostile {
         }
     }
 
-    /// Mostly as the rules want it: so more of what follows is looked at.
+    /// Usually follows the rules, so that the peer processes more of what comes after it.
     fn begin_well(&mut self, random: &mut Stream, connection: &mut Connection) {
         if self.is_hq || random.chance(0.3) {
             return;

@@ -1,9 +1,11 @@
-//! HTTP/3 in a storm: web clients and the server of files over two QUIC endpoints, and whoever breaks the rules: the
-//! network, hostile clients beside honest ones, a hostile server, and an attacker with the keys of a connection.
+//! HTTP/3 in a storm: web clients and the file server over two QUIC endpoints, and parties that break the
+//! rules: the network, hostile clients beside honest ones, a hostile server, and an attacker with the keys of a
+//! connection.
 //!
-//! Whatever happens: no panic, no standing still, bounded memory, and each honest request gets the bytes of its file,
-//! or its connection ends for a reason that somebody else gave. The world, the weather and the attackers are those of the
-//! endpoint's own storm (`crates/quic/tests/storm`), and so are `QUIC_STORM_CASES` and `QUIC_STORM_FIRST`.
+//! In all cases: no panic, no deadlock, bounded memory, and each honest request gets the bytes of its file, or
+//! its connection ends for a reason that another party caused. The world, the weather and the attackers are
+//! those of the endpoint's own storm (`crates/quic/tests/storm`), and so are `QUIC_STORM_CASES` and
+//! `QUIC_STORM_FIRST`.
 #![cfg(target_os = "linux")]
 
 #[path = "../../../quic/tests/storm/allocator.rs"]
@@ -59,7 +61,7 @@ fn is_hq(seed: u64) -> bool {
     seed % HQ == HQ - 1
 }
 
-/// A context with tickets that are good for 0-RTT, and its cipher.
+/// A context with tickets that permit 0-RTT, and its cipher.
 fn context(protection: Protection, seed: u64) -> (tls::Context, Cipher) {
     static MADE: OnceLock<Vec<(tls::Context, Cipher)>> = OnceLock::new();
     let made = MADE.get_or_init(|| {
@@ -89,8 +91,8 @@ fn world(seed: u64, protection: Protection, villain: Villain) -> World {
     world
 }
 
-/// Whether an application may close a connection with this code because of what its peer did. H3_INTERNAL_ERROR is not
-/// among them (RFC 9114 section 8.1).
+/// Whether an application may close a connection with this code because of its peer. H3_INTERNAL_ERROR is not
+/// such a code (RFC 9114 section 8.1).
 fn is_verdict(code: u64) -> bool {
     matches!(code, 0x100..=0x110 | 0x200..=0x202) && code != Code::INTERNAL_ERROR.0
 }
@@ -99,14 +101,15 @@ fn is_web_end(reason: &CloseReason) -> bool {
     let done = Code::NO_ERROR.0;
     match reason {
         CloseReason::Local { code, .. } | CloseReason::PeerApplication { code, .. } if *code == done => true,
-        // So an application's code is told before the handshake is complete (RFC 9000 section 10.2.3): a client may have
-        // had all that it wanted in 0-RTT.
+        // This replaces an application's code before the handshake is complete (RFC 9000 section 10.2.3): a
+        // client may already have received everything that it requested in 0-RTT.
         CloseReason::PeerTransport { code: wire::Code::APPLICATION_ERROR, .. } => true,
         _ => is_natural(reason),
     }
 }
 
-/// Whether an end closed because its peer broke a rule (a `guilty` one with any code), or was told that it broke one itself.
+/// Whether an end closed because its peer broke a rule (a `guilty` end with any code), or was told that it
+/// broke one itself.
 fn is_judged(reason: &CloseReason, guilty: bool) -> bool {
     match reason {
         CloseReason::Local { code, .. } => guilty || is_verdict(*code),
@@ -125,7 +128,8 @@ fn storm(name: &str, default: u64, protection: Protection, villain: Villain) -> 
             .collect();
         let broken = Cell::new(false);
         let allowed = |end: End, reason: &CloseReason| {
-            // Whether this end, or its peer, breaks the rules. A server does not say which client it had to do with.
+            // Whether this end or its peer breaks the rules. A server's end does not tell which client is its
+            // peer.
             let (guilty, wronged) = match (villain, end) {
                 (Villain::Clients, End::Client(number)) => (hostile[number], hostile[number]),
                 (Villain::Clients, End::Server(_)) => (false, true),
@@ -144,7 +148,7 @@ fn storm(name: &str, default: u64, protection: Protection, villain: Villain) -> 
     })
 }
 
-/// Of honest clients that come through, nearly all get what they want.
+/// Nearly all honest clients that complete the handshake get what they request.
 fn assert_served(tally: Tally) {
     assert!(tally.established * 10 >= tally.connections * 8, "{tally:?}");
     assert!(tally.finished * 100 >= tally.established * 97, "{tally:?}");
@@ -186,7 +190,7 @@ fn a_hostile_server_does_no_more_than_end_its_connection_under_tls() {
     assert!(tally.broken > 0, "{tally:?}");
 }
 
-/// A packet with a stream of HTTP/3 as a hostile end would begin it.
+/// Sends a packet with the start of an HTTP/3 stream, as a hostile end would write it.
 fn speak(random: &mut Stream, world: &mut World, is_hq: bool) {
     let count = world.overheard.len() as u64;
     if count == 0 {
@@ -236,7 +240,7 @@ fn under_insiders(name: &str, default: u64, protection: Protection) {
         let tally = run(world, &mut weather, protection, meddle, allowed);
         Tally { broken: u64::from(broken.get()), ..tally }
     });
-    // What does not open, or comes too late, is read by nobody.
+    // Packets that cannot be opened, or that arrive too late, have no effect.
     assert!(tally.broken * 60 >= tally.connections, "{tally:?}");
 }
 

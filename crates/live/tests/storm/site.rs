@@ -1,4 +1,4 @@
-//! The files that are served, and what clients ask for.
+//! The served files, and the requests of clients.
 
 use random::Stream;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use web::{Method, Request};
 
-/// The files below the root with their lengths.
+/// The files below the root, with their lengths.
 const FILES: [(&str, usize); 6] = [
     ("empty", 0),
     ("one", 1),
@@ -16,13 +16,13 @@ const FILES: [(&str, usize); 6] = [
     ("sub/index.html", 4_000),
 ];
 
-/// The folder, and what its files hold.
+/// The folder, and the contents of its files.
 pub(crate) struct Site {
     pub root: PathBuf,
     contents: Vec<Vec<u8>>,
 }
 
-/// Made once, and left for the next time.
+/// Creates the site once, and leaves it for the next run.
 pub(crate) fn site() -> &'static Site {
     static MADE: OnceLock<Site> = OnceLock::new();
     MADE.get_or_init(|| {
@@ -40,12 +40,12 @@ pub(crate) fn site() -> &'static Site {
     })
 }
 
-/// What is to come of a request: the bytes of a body, or no such file.
+/// The expected result of a request: the bytes of a body, or `None` if there is no such file.
 pub(crate) type Expected = Option<&'static [u8]>;
 
-/// A request that breaks no rule, and what is to come of it; over hq-interop there is only GET.
+/// A valid request and its expected result; hq-interop has only GET.
 pub(crate) fn request(random: &mut Stream, is_hq: bool) -> (Request, Expected) {
-    // What is not there has no answer over hq-interop but a reset.
+    // Over hq-interop the only response for a missing file is a reset.
     let pick = random.below(FILES.len() as u64 + u64::from(!is_hq)) as usize;
     let path = match FILES.get(pick) {
         Some((name, _)) => format!("/{}", name.trim_end_matches("index.html")),

@@ -1,4 +1,4 @@
-//! What is on the connections: web clients, honest or hostile, and a server of files, or a hostile one.
+//! The applications of connections: web clients, honest or hostile, and a file server or a hostile one.
 
 use crate::allocator::inside;
 use crate::applications::{Applications, End};
@@ -17,17 +17,17 @@ use web::WebClient;
 use web::{Fetched, Head, Sink, Take};
 use wire::Side;
 
-/// What a message that is underway may hold: its fields, what is read of a file, and what a client reads into.
+/// The memory of a message in flight: its fields, what is read of a file, and a client's buffer.
 const PER_MESSAGE: i64 = 128 * 1024;
 
-/// Who breaks the rules.
+/// The party that breaks the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Villain {
     Nobody,
     /// Some of the clients.
     Clients,
     Server,
-    /// Somebody with the keys: whatever an end receives may not come from the other.
+    /// An attacker with the keys: what an end receives may not be from its peer.
     Insider,
 }
 
@@ -41,13 +41,13 @@ pub(crate) struct Web {
     random: Stream,
     villain: Villain,
     is_hq: bool,
-    /// Which of the clients are hostile.
+    /// Whether each client is hostile.
     hostile: [bool; 3],
     server: Option<Responder>,
     players: BTreeMap<End, Player>,
 }
 
-/// Compares what comes with the files.
+/// Compares received data with the files.
 struct Compared {
     expected: Vec<Expected>,
     strict: bool,
@@ -88,7 +88,7 @@ impl Web {
     pub(crate) fn new(seed: u64, villain: Villain, is_hq: bool) -> Web {
         let root = &site().root;
         let mut random = Stream::new(seed, "web");
-        // The first is, and some of the others.
+        // The first client is hostile, and perhaps others.
         let hostile =
             [true, random.chance(0.5), random.chance(0.5)].map(|is| is && villain == Villain::Clients);
         let server =
@@ -129,7 +129,7 @@ impl Applications for Web {
                 server.attend(now, handle, connection);
                 return;
             }
-            // What an act draws does not depend on the others.
+            // The draws of one action do not depend on those of others.
             let mut random = self.random.fork("act");
             match self.player(end) {
                 Player::Honest(client) => {
@@ -171,7 +171,7 @@ impl Applications for Web {
     }
 
     fn check(&self) {
-        // One that is over is forgotten; those that are draining may be there beside those that are held.
+        // A closed connection is forgotten; draining connections may exist in addition to open ones.
         if let Some(server) = &self.server {
             let most = 2 * crate::world::MAX_CONNECTIONS;
             assert!(server.connections() <= most, "{} connections have something", server.connections());

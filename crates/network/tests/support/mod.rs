@@ -1,4 +1,4 @@
-//! What the tests and the example share: arguments for links, and hosts that only send and count.
+//! Shared by the tests and the example: arguments for links, and hosts that only send and count.
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
 use network::{
@@ -16,7 +16,7 @@ pub fn us(n: u64) -> Time {
     Time::from_nanos(1000 * n)
 }
 
-/// The value of an option as a scenario file spells it, without the quotes: `"20 ms"`, `"0.1"`, `"[1, 2]"`. A
+/// The value of an option as written in a scenario file, without the quotes: `"20 ms"`, `"0.1"`, `"[1, 2]"`. A
 /// component is a row's name, or the row's name and its options.
 pub fn value(kind: Kind, text: &str) -> Value {
     let text = text.trim_matches('"');
@@ -41,7 +41,7 @@ pub fn value(kind: Kind, text: &str) -> Value {
     }
 }
 
-/// A component by its row and options: `"random probability=0.1"`; options are separated by `;`.
+/// A component given by its row and options: `"random probability=0.1"`; options are separated by `;`.
 pub fn component(room: &str, text: &str) -> Component {
     let (name, options) = text.split_once(' ').unwrap_or((text, ""));
     let room = network::rooms().into_iter().find(|known| known.name == room).unwrap();
@@ -50,7 +50,7 @@ pub fn component(room: &str, text: &str) -> Component {
     Component { room: room.name, name: row.name, arguments: arguments(row.parameters, &given) }
 }
 
-/// The options of a row: those given, and the defaults of the others.
+/// The options of a row: the given ones, and the defaults of the others.
 pub fn arguments(parameters: &'static [Parameter], given: &[(&str, &str)]) -> Arguments {
     let read = |(key, text): &(&str, &str)| {
         let row = parameters.iter().find(|row| row.name == key.trim());
@@ -66,7 +66,7 @@ pub fn link(name: &str, given: &[(&str, &str)]) -> Link {
     traced(name, given, 1, Interest::NONE)
 }
 
-/// The names that a scenario could have for flows.
+/// Names that a scenario could give to flows.
 pub fn flows() -> Vec<(String, u32)> {
     ["call", "call", "film"].map(str::to_owned).into_iter().zip(0..).collect()
 }
@@ -90,14 +90,14 @@ pub fn address(node: u32) -> SocketAddr {
     SocketAddr::new(node_address(NodeId(node), false), 443)
 }
 
-/// A packet of so many bytes on the wire from node 0 to node 1; its flow is its number.
+/// A packet of this size on the wire from node 0 to node 1; its flow is its number.
 pub fn packet(number: u32, size: u32) -> Packet {
     let mut packet = Packet::new(address(0), address(1), vec![0; size as usize - 28], None);
     packet.flow = number;
     packet
 }
 
-/// Everything that leaves a direction up to a time: when, and the number.
+/// All packets that leave a direction up to a time: the time and the number of each.
 pub fn deliveries(link: &mut Link, until: Time, exits: &mut Exits) -> Vec<(Time, u32)> {
     let mut seen = Vec::new();
     while let Some(at) = link.wake_at().filter(|at| *at <= until) {
@@ -107,11 +107,11 @@ pub fn deliveries(link: &mut Link, until: Time, exits: &mut Exits) -> Vec<(Time,
     seen
 }
 
-/// Offers packets (at, number, size) to a direction and gives what arrives, and when.
+/// Offers packets (at, number, size) to a direction; returns the time and the number of each arrival.
 pub fn play(link: &mut Link, offered: &[(Time, u32, u32)]) -> Vec<(Time, u32)> {
     let (mut exits, mut seen) = (Exits::default(), Vec::new());
     for (at, number, size) in offered {
-        // Deliveries at the same instant come later, as in a world the timers of links do.
+        // Deliveries at the same instant come later, like the timers of links in a world.
         if let Some(before) = at.as_nanos().checked_sub(1) {
             seen.extend(deliveries(link, Time::from_nanos(before), &mut exits));
         }
@@ -121,7 +121,7 @@ pub fn play(link: &mut Link, offered: &[(Time, u32, u32)]) -> Vec<(Time, u32)> {
     seen
 }
 
-/// A host that sends packets of one size at an interval, and counts what it gets.
+/// A host that sends packets of one size at an interval, and counts what it receives.
 #[derive(Debug)]
 pub struct Source {
     pub from: SocketAddr,
@@ -157,7 +157,8 @@ impl Node for Source {
     }
 }
 
-/// A chain of nodes 0, 1, 2, ... with one link between neighbours, both directions alike, and the ends as hosts.
+/// A chain of nodes 0, 1, 2, ... with one link between neighbours, equal in both directions, and hosts at its
+/// ends.
 pub fn chain<H: Node>(links: u32, options: &[(&str, &str)], first: H, last: H) -> World<H> {
     let mut topology = Topology::default();
     for node in 0..=links {

@@ -7,7 +7,7 @@ use trace::PacketKind;
 use wire::header::{Invariants, version_negotiation};
 use wire::{ConnectionId, Frame, Header, Version};
 
-/// A version that nobody supports (RFC 9000 section 15).
+/// A version that no endpoint supports (RFC 9000 section 15).
 const NONE: Version = Version(0x1a2a_3a4a);
 
 /// A datagram of this length with a long header.

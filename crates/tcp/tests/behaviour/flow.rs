@@ -87,7 +87,7 @@ fn a_window_that_shrinks_is_waited_for() {
     pair.answer(0, 14_600, 51, b"");
     let newest = pair.data(CLIENT).last().unwrap().1;
     assert!((14_600..14_600 + 13_056).contains(&newest), "{newest}");
-    // The window shrinks once more, and nobody answers.
+    // The window shrinks once more, and the peer does not answer.
     pair.answer(0, 14_600, 0, b"");
     pair.run(200_000);
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::TimedOut));

@@ -19,7 +19,7 @@ pub(crate) struct Seen {
     pub(crate) number: u64,
     pub(crate) length: usize,
     pub(crate) bytes: Vec<u8>,
-    /// Where it left from, and where it was sent to.
+    /// Its source and its destination.
     pub(crate) from: SocketAddr,
     pub(crate) to: SocketAddr,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Packet {
     /// The number of its datagram in its direction, and that datagram's length.
     pub(crate) datagram: u64,
     pub(crate) datagram_length: usize,
-    /// Where it left from, and where it was sent to.
+    /// The source and the destination of its datagram.
     pub(crate) from: SocketAddr,
     pub(crate) to: SocketAddr,
     pub(crate) kind: PacketKind,
