@@ -118,7 +118,7 @@ RATES = (
     '{ type = "changes", steps = [["0 s", "4 Mbit/s"], ["2 s", "12 Mbit/s"]], repeat = "4 s" }',
     '{ type = "trace", file = "traces/lte-like.down" }',
     '{ type = "trace", file = "traces/lte-like.down", offset = "random" }',
-    '{ type = "generated", model = "leo", duration = "30 s" }',
+    '{ type = "generated", model = "lte-driving", duration = "30 s" }',
     '{ type = "token-bucket", rate = "6 Mbit/s", burst = "50 kB", peak = "20 Mbit/s" }',
 )
 LOSSES = (

@@ -29,12 +29,12 @@ server = "server"
 application = { type = "bulk", size = "1 MB" }
 """
 SWEEP = '[sweep]\nrepetitions = 3\nlink.cell.backward.delay = ["5 ms", "10 ms"]\n'
-SERIES = '{ type = "series", file = "leo.csv"OFFSET }'
+SERIES = '{ type = "series", file = "drive.csv"OFFSET }'
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "leo.csv").write_text(generate("leo", seed=4, duration_s=30))
+    (tmp_path / "drive.csv").write_text(generate("lte-driving", seed=4, duration_s=30))
     return tmp_path
 
 
@@ -66,7 +66,7 @@ def test_identical_repetitions_are_told_before_and_found_after(folder: Path) -> 
     "rate",
     [
         SERIES.replace("OFFSET", ', offset = "random"'),
-        '{ type = "generated", model = "leo", duration = "30 s" }',
+        '{ type = "generated", model = "mmwave", duration = "60 s" }',
     ],
 )
 def test_a_random_offset_and_a_generated_trace_make_repetitions_differ(folder: Path, rate: str) -> None:
@@ -88,7 +88,7 @@ def test_a_random_offset_and_a_generated_trace_make_repetitions_differ(folder: P
 
 
 def test_paired_seeds_give_all_combinations_the_same_trace(folder: Path) -> None:
-    rate = '{ type = "generated", model = "leo", duration = "30 s" }'
+    rate = '{ type = "generated", model = "mmwave", duration = "60 s" }'
     sweep = SWEEP.replace("[sweep]", '[sweep]\nseries = ["rate"]\nseeds = "paired"')
     path = scenario(folder, rate, sweep)
     path.write_text(path.read_text().replace("tables = []", 'tables = ["rate"]'))
@@ -105,7 +105,7 @@ def test_paired_seeds_give_all_combinations_the_same_trace(folder: Path) -> None
 
 
 def test_a_seed_gives_the_trace_that_the_command_writes(folder: Path) -> None:
-    made = '{ type = "generated", model = "leo", duration = "30 s", seed = 4 }'
+    made = '{ type = "generated", model = "lte-driving", duration = "30 s", seed = 4 }'
     one, other = (
         quiclab.Scenario.from_file(scenario(folder, rate, "")).run().summary
         for rate in (made, SERIES.replace("OFFSET", ""))
@@ -115,7 +115,7 @@ def test_a_seed_gives_the_trace_that_the_command_writes(folder: Path) -> None:
 
 def test_a_fixed_offset_begins_there(folder: Path) -> None:
     steps = "time_ms,rate_mbps\n" + "".join(f"{at * 100},{5 + at}\n" for at in range(50))
-    (folder / "leo.csv").write_text(steps)
+    (folder / "drive.csv").write_text(steps)
     text = scenario(folder, SERIES.replace("OFFSET", ', offset = "2 s"'), "").read_text()
     path = folder / "b.toml"
     path.write_text(text.replace("tables = []", 'tables = ["rate"]'))
@@ -129,7 +129,7 @@ def test_a_fixed_offset_begins_there(folder: Path) -> None:
     [
         (SERIES.replace("OFFSET", ', offset = "30 s"'), "offset: 30 s; expected less than 30 s"),
         (SERIES.replace("OFFSET", ', offset = "anywhere"'), "offset: "),
-        ('{ type = "generated", model = "wifi" }', 'found "wifi"; expected one of mmwave, lte-driving, leo'),
+        ('{ type = "generated", model = "wifi" }', 'found "wifi"; expected one of mmwave, lte-driving'),
         ('{ type = "generated", model = "mmwave", duration = "30 s" }', "duration: 30 s; expected from 60 s to 3600 s"),
         ('{ type = "generated" }', "model: missing"),
     ],

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import quiclab
 from quiclab.commands import app
-from quiclab.traces import KINDS, Capacity, generate, read, write
+from quiclab.traces import KINDS, Capacity, Series, generate, read, series_of, write
 
 SEEDS = range(1, 11)
 
@@ -97,31 +97,93 @@ def test_lte_driving_varies_from_second_to_second_as_recorded_drives_do(tmp_path
     assert 3.1 < median(deviations) < 3.9
 
 
+def series(tmp_path: Path, kind: str, seed: int, **options: str) -> Series:
+    file = tmp_path / f"{kind}-{seed}.csv"
+    file.write_text(generate(kind, seed=seed, options=options))
+    return series_of(file)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_leo_is_silent_at_each_hand_over_and_nowhere_else(tmp_path: Path, seed: int) -> None:
-    capacity = made(tmp_path, "leo", seed)
-    rates = capacity.binned(10_000_000)
-    assert capacity.mean_mbps == pytest.approx(120, rel=0.001)
-    silent = [at for at, rate in enumerate(rates) if rate == 0]
-    # Every 15 s, for 20 to 120 ms.
-    assert {at // 1500 for at in silent} == set(range(1, 8))
-    assert all(at % 1500 < 12 for at in silent)
-    assert 7 * 2 <= len(silent) <= 7 * 12
+def test_leo_changes_its_satellite_every_15_s_within_its_bounds(tmp_path: Path, seed: int) -> None:
+    path = series(tmp_path, "leo", seed)
+    assert path.capacity is not None and path.delays_ns is not None and path.losses is not None
+    assert path.capacity.mean_mbps == pytest.approx(120, rel=0.001)
+    gaps = path.gaps()
+    assert [start for start, _ in gaps] == [15_000_000_000 * slot for slot in range(1, 8)]
+    assert all(30_000_000 <= end - start <= 60_000_000 for start, end in gaps)
+    assert 20e6 <= 2 * min(path.delays_ns) < 2 * max(path.delays_ns) <= 60e6
+    # Inside of a slot the delay moves with the satellite, from slot to slot it jumps.
+    steps = [abs(later - earlier) for earlier, later in pairwise(path.delays_ns)]
+    jumps = [at for at, step in enumerate(steps, start=1) if step > 20_000]
+    assert jumps and all(at % 1500 == 0 for at in jumps)
+    lossy = {at % 1500 for at, loss in enumerate(path.losses) if loss > 0}
+    assert all(at < 26 or at >= 1480 for at in lossy)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_geo_is_a_rain_event(tmp_path: Path, seed: int) -> None:
+    path = series(tmp_path, "geo", seed)
+    assert path.rates_bps is not None and path.delays_ns is not None and path.losses is not None
+    assert set(path.delays_ns) == {280_000_000}
+    assert max(path.rates_bps) == 50_000_000
+    middle = path.rates_bps[6000]
+    assert 14_000_000 < middle < 20_000_000
+    assert min(path.rates_bps[:100] + path.rates_bps[-100:]) > 40_000_000
+    assert path.mean(path.losses) < 0.02
+
+
+def test_what_is_generated_is_told_from_the_file(tmp_path: Path) -> None:
+    out = tmp_path / "pass.csv"
+    told = command("generate", "leo", "--duration", "60 s", "--option", "gap=0 s", "--out", out).splitlines()
+    assert told[0] == str(out)
+    assert told[1] == "duration: at least 30 s for leo, a shorter one has no change of satellite inside"
+    assert told[2].startswith("rate: mean 120, ")
+    assert told[3] == "gaps: none"
+    assert told[4].startswith("delay: ") and "RTT" in told[4]
+    assert told[5].startswith("loss: mean 0.")
+    told = command("generate", "leo", "--duration", "60 s", "--out", out).splitlines()
+    assert told[3].startswith("gaps: 3 of ") and told[3].endswith(" ms, every 15 s, the first at 15 s")
+    # Commands for traces take the rates of a series.
+    assert json.loads(command("info", out, "--json"))["mean_mbps"] == pytest.approx(120, rel=0.001)
+    delays = tmp_path / "delays.csv"
+    delays.write_text("time_ms,delay_ms\n0,5\n")
+    assert "1: no column rate_mbps" in refused("info", delays)
+
+
+def test_options_of_a_series_are_checked(tmp_path: Path) -> None:
+    out = tmp_path / "pass.csv"
+    for option, said in (
+        ("altitude_km=1", "altitude_km: '1' is out of range"),
+        ("altitude=1", "leo: there is no option"),
+        ("gap=2 s", "gap: 2 s; expected at most 1 s"),
+        ("seed=3", "leo: there is no option"),
+        ("gap", "expected NAME=VALUE"),
+    ):
+        problem = refused("generate", "leo", "--option", option, "--out", out)
+        assert said.replace("'", '"') in problem.replace("'", '"'), problem
+    assert "there is no option" in refused("generate", "mmwave", "--option", "gap=1 s", "--out", out)
+    assert "from 300 s to 3600 s for geo: a shorter one would let the rain" in refused(
+        "generate", "geo", "--duration", "120 s", "--out", out
+    )
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_equal_seeds_give_equal_bytes_and_others_do_not(tmp_path: Path, kind: str) -> None:
     files = [tmp_path / name for name in ("one.csv", "two.csv", "other.csv")]
     for file, seed in zip(files, (7, 7, 8), strict=True):
-        command("generate", kind, "--seed", seed, "--duration", "60 s", "--out", file)
+        command("generate", kind, "--seed", seed, "--duration", "300 s", "--out", file)
     one, two, other = (file.read_bytes() for file in files)
     assert one == two != other
-    assert one.count(b"\n") == 6001
+    assert one.count(b"\n") == (3001 if kind == "geo" else 30001)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_generated_trace_runs_in_a_scenario(tmp_path: Path, kind: str) -> None:
-    capacity = made(tmp_path, kind, 1, 60)
+    capacity = made(tmp_path, kind, 1, 300)
+    plays = f'series = {{ type = "file", file = "{kind}-1.csv" }}'
+    if not KINDS[kind].is_series:
+        plays = f'rate = {{ type = "series", file = "{kind}-1.csv" }}'
     scenario = tmp_path / "run.toml"
     scenario.write_text(f"""
 duration = "4 s"
@@ -129,7 +191,7 @@ duration = "4 s"
 name = "cell"
 from = "server"
 to = "client"
-forward = {{ rate = {{ type = "series", file = "{kind}-1.csv" }}, delay = "10 ms", queue = "200 packets" }}
+forward = {{ {plays}, queue = "200 packets" }}
 backward = {{ rate = "100 Mbit/s", delay = "10 ms" }}
 [[flow]]
 name = "get"

@@ -522,3 +522,10 @@ def test_connections_of_which_nothing_is_known_are_named(tmp_path: Path) -> None
     shown = view.write(folder)
     assert shown.notes == ["not shown, because there is no qlog of it: other"]
     assert "<title>mixed, seed 3 - quiclab view</title>" in shown.view.read_text(encoding="utf-8")
+
+
+def test_connections_of_a_proxy_are_shown(tmp_path: Path) -> None:
+    example = Path(__file__).parents[1] / "examples" / "pep.toml"
+    quiclab.Scenario.from_file(example).run(qlog=True, out=tmp_path / "run")
+    names = {entry["connection"] for entry in view.write(tmp_path / "run").connections}
+    assert names == {"quic", "tcp", "tcp at terminal", "tcp at gateway"}

@@ -1,4 +1,4 @@
-//! Files of rates: a trace or a series.
+//! Files of rates, a trace or a series, and files of rate, delay and loss.
 
 #![no_main]
 
@@ -10,5 +10,6 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     if let Ok(text) = std::str::from_utf8(data) {
         let kind = if text.starts_with("time") { "series" } else { "trace" };
         let _ = network::fuzz::rates(kind, text);
+        let _ = network::fuzz::series(text);
     }
 });

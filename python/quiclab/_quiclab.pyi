@@ -25,12 +25,15 @@ __all__ = [
     "View",
     "carry_out",
     "fetch",
+    "generate_series",
     "generate_trace",
     "relay",
     "rooms_json",
+    "read_series",
     "read_trace",
     "trace_models",
     "run_script",
+    "series_models",
     "serve",
     "server_memory",
 ]
@@ -51,6 +54,11 @@ def rooms_json() -> str: ...
 def read_trace(origin: str, text: str) -> tuple[list[int], list[int], int]: ...
 def generate_trace(model: str, seed: int, duration_ns: int) -> tuple[list[int], list[int], int]: ...
 def trace_models() -> list[tuple[str, str, float]]: ...
+def read_series(
+    origin: str, text: str
+) -> tuple[list[int], list[int] | None, list[int] | None, list[float] | None, int]: ...
+def generate_series(model: str, seed: int, duration_ns: int, options: Sequence[tuple[str, str]]) -> str: ...
+def series_models() -> list[tuple[str, str, float, float, str]]: ...
 def run_script(origin: str, text: str) -> dict[str, Any]: ...
 def relay(
     scenario: Scenario,

@@ -66,6 +66,16 @@ class Run:
         return self._tables[name]
 
     @property
+    def memory(self) -> list[dict[str, Any]]:
+        """What the hosts know of paths at the end, where the option `resume` asks for that.
+
+        These are entries `[[memory]]` of a scenario: `scenario.with_(memory=run.memory)` begins with them. Each has the
+        keys name, node, peer, protocol, capacity, rtt, age and ip, and address if the peer is not known by that of its
+        node. Each may be changed before it is handed on: `{**entry, "capacity": "100 MB"}`.
+        """
+        return [_remembered(number, entry) for number, entry in enumerate(self.summary.get("memory") or [])]
+
+    @property
     def notes(self) -> list[str]:
         """One sentence for each table from which rows are missing because there would have been too many."""
         metadata = (self.table(name).schema.metadata or {} for name in self.tables)
@@ -169,6 +179,17 @@ def load(path: str | PathLike[str]) -> Run:
     run = Run(summary, scenario, {file.stem: file for file in sorted(where.glob("*.parquet"))})
     run._path = where
     return run
+
+
+def _remembered(number: int, entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry of a summary as an entry of a scenario."""
+    values = {
+        "capacity": f"{entry['capacity_bytes']} B",
+        "rtt": f"{entry['rtt_ms']} ms",
+        "age": f"{entry['age_s']} s",
+    }
+    same: dict[str, Any] = {key: entry[key] for key in ("node", "peer", "protocol", "ip", "address") if key in entry}
+    return {"name": f"path-{number}", **same, **values}
 
 
 def _read(source: "_quiclab.Table | Path") -> "pa.Table":

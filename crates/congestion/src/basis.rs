@@ -2,7 +2,7 @@
 
 use crate::recovery_period::RecoveryPeriod;
 use crate::window_pacing::WindowPacing;
-use crate::{AckSample, Allowance, MAX_WINDOW, Setup};
+use crate::{AckSample, Adjustment, Allowance, MAX_WINDOW, Setup};
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter};
 
@@ -101,6 +101,26 @@ impl Basis {
         self.recovery = RecoveryPeriod::default();
         self.smoothed_rtt = self.setup.initial_rtt;
         self.initial()
+    }
+    /// Sets the window and the slow start threshold as Careful Resume asks, not below the minimum.
+    pub(crate) fn resume(&self, adjustment: Adjustment, window: &mut u64, ssthresh: &mut u64) {
+        if let Some(bytes) = adjustment.window() {
+            *window = bytes.max(self.minimum());
+        }
+        if let Some(bytes) = adjustment.ssthresh() {
+            *ssthresh = bytes.max(self.minimum());
+        }
+    }
+    /// The same for a window and a threshold in unrounded bytes.
+    pub(crate) fn resume_unrounded(&self, adjustment: Adjustment, window: &mut f64, ssthresh: &mut f64) {
+        let (mut bytes, mut threshold) = (*window as u64, u64::MAX);
+        self.resume(adjustment, &mut bytes, &mut threshold);
+        if adjustment.window().is_some() {
+            *window = bytes as f64;
+        }
+        if adjustment.ssthresh().is_some() {
+            *ssthresh = threshold as f64;
+        }
     }
     /// The allowance of this window, paced according to the options.
     #[inline]

@@ -11,6 +11,7 @@ mod bbr1;
 mod bbr3;
 mod bbr_outputs;
 mod bbr_rounds;
+mod capacity;
 mod copa;
 mod cubic;
 mod filter;
@@ -25,6 +26,7 @@ mod prr;
 mod rate;
 mod recovery_period;
 mod regulator;
+mod resume;
 mod round;
 mod rtt;
 mod slow_start;
@@ -37,6 +39,7 @@ mod window_pacing;
 
 pub use bbr1::Bbr1;
 pub use bbr3::Bbr3;
+pub use capacity::Capacity;
 pub use copa::Copa;
 pub use cubic::Cubic;
 pub use fixed::Fixed;
@@ -45,6 +48,10 @@ pub use pacer::Pacer;
 pub use prague::Prague;
 pub use rate::{DeliveryRate, LostPacket, RateSample, SentState};
 pub use regulator::{Acked, Regulator};
+pub use resume::{
+    Adjustment, CarefulResume, Checks, Congestion, InUse, Learned, PathKey, PathStore, Phase, RESUMPTIONS,
+    Refusal, Resume, ResumeMode, ResumeOptions, Saved, Spent, StoreKey, TicketKey, Transition, Trigger,
+};
 pub use rtt::{GRANULARITY, RttEstimate};
 pub use tracing::PathMetrics;
 pub use vegas::Vegas;
@@ -181,6 +188,13 @@ pub enum Signal<'a> {
     },
     /// The path has changed, so everything learned is void (RFC 9000 section 9.4).
     PathChanged,
+    /// Careful Resume changes the window: see [`Adjustment`] (RFC 9959).
+    Resume {
+        /// When.
+        now: Time,
+        /// What to do.
+        adjustment: Adjustment,
+    },
 }
 
 /// The sending limits.
@@ -214,6 +228,11 @@ pub trait Controller: Send {
     /// Whether it responds to CE like an L4S sender, so that its packets are sent with ECT(1) (RFC 9331 section 4).
     /// Queried once, when a path is put into use.
     fn is_l4s(&self) -> bool {
+        false
+    }
+    /// Whether it sends at a rate that it derives from a model of the path, like BBR. Careful Resume then leaves pacing and
+    /// window to the controller (RFC 9959 appendix B).
+    fn is_rate_based(&self) -> bool {
         false
     }
     /// The slow start threshold in bytes, if the controller has a finite one. After a loss, the transport of such a
@@ -302,6 +321,12 @@ pub fn plug(row: Row<Build>) -> Result<(), PlugError> {
 /// The room of the controllers as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
     PLUGGED.extend(Room::of("controllers", "congestion controllers", CONTROLLERS, None))
+}
+
+/// All rooms of this crate: the controllers, and the option `resume` of QUIC and of TCP.
+pub fn rooms() -> [Room; 3] {
+    let [resumptions, tcp_resumptions] = resume::rooms();
+    [room(), resumptions, tcp_resumptions]
 }
 
 /// Whether the controller of this name draws random numbers, see [`Controller::draws`]; `false` if there is no such

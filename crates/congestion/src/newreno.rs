@@ -166,6 +166,10 @@ impl Controller for NewReno {
                 self.increase = Additive::default();
                 self.slow_start.restart(self.basis.delivered);
             }
+            Signal::Resume { adjustment, .. } => {
+                self.increase = Additive::default();
+                self.basis.resume(adjustment, &mut self.window, &mut self.ssthresh);
+            }
         }
         self.allow();
     }

@@ -55,6 +55,12 @@ impl Pacer {
         self.burst = self.quantum;
     }
 
+    /// Takes all credit away: the next packet waits for its own.
+    pub(crate) fn empty(&mut self, now: Time) {
+        self.fill(now);
+        self.credit = self.credit.min(0);
+    }
+
     /// Pays for a packet sent at `now`.
     #[inline]
     pub fn on_sent(&mut self, now: Time, bytes: u64) {

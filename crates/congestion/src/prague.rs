@@ -244,6 +244,9 @@ impl Controller for Prague {
                 self.rounds.restart(self.basis.delivered);
                 (self.since_slow_start, self.reduced) = (0, None);
             }
+            Signal::Resume { adjustment, .. } => {
+                self.basis.resume_unrounded(adjustment, &mut self.window, &mut self.ssthresh);
+            }
         }
         self.allow();
     }

@@ -2,9 +2,11 @@
 //! bytes and times; the packets, and which of them are lost, are up to the transport.
 
 use crate::prr::{Progress, Prr};
+use crate::resume::limits::Resuming;
+use crate::resume::observe::Observer;
 use crate::{
-    AckSample, Allowance, Controller, DeliveryRate, Limit, LostPacket, Pacer, RttEstimate, Sent, SentState,
-    Signal,
+    AckSample, Adjustment, Allowance, CarefulResume, Congestion, Controller, DeliveryRate, Limit, LostPacket,
+    Pacer, Phase, RateSample, ResumeOptions, RttEstimate, Saved, Sent, SentState, Signal, Transition,
 };
 use units::{Duration, Rate, Time};
 
@@ -86,6 +88,16 @@ pub struct Regulator {
     lost: Vec<LostPacket>,
     /// The recovery in which the flight falls to the controller's window.
     reduction: Option<Prr>,
+    /// What was learned of this path, and what is being learned; `None` unless a later connection may resume.
+    learning: Option<Box<Learning>>,
+}
+
+/// Observing a path, and resuming from an earlier observation.
+#[derive(Debug, Default)]
+struct Learning {
+    observer: Observer,
+    /// Careful Resume, once it was asked for.
+    resuming: Option<Resuming>,
 }
 
 impl Regulator {
@@ -103,6 +115,7 @@ impl Regulator {
             prior_lost: 0,
             lost: Vec::new(),
             reduction: None,
+            learning: None,
         };
         regulator.set_pacer(now);
         regulator
@@ -114,12 +127,92 @@ impl Regulator {
         self.controller = controller;
         self.pacer = pacer;
         self.reduction = None;
+        if let Some(learning) = &mut self.learning {
+            **learning = Learning::default();
+        }
         self.set_pacer(now);
+    }
+
+    /// Begins to observe the capacity of the path, for a later connection.
+    pub fn observe(&mut self) {
+        self.learning.get_or_insert_default();
+    }
+    /// The observed capacity; `None` before there is one, and below four initial windows (in bytes).
+    pub fn observed(&self, rtt: &RttEstimate, initial_window: u64) -> Option<Saved> {
+        let learning = self.learning.as_deref().filter(|_| rtt.is_sampled())?;
+        learning.observer.saved(rtt.min(), initial_window)
+    }
+    /// Whether the observation may replace a larger one.
+    pub fn has_observed_long(&self) -> bool {
+        self.learning.as_deref().is_some_and(|learning| learning.observer.is_settled())
+    }
+    /// Begins Careful Resume (RFC 9959) with what an earlier connection saved; `initial_window` in bytes.
+    pub fn resume(&mut self, saved: Saved, initial_window: u64, options: ResumeOptions) {
+        let state = CarefulResume::new(saved, initial_window, options);
+        let resuming = Resuming::new(state, self.controller.is_rate_based());
+        self.learning.get_or_insert_default().resuming = Some(resuming);
+    }
+    /// The next change of the phase of Careful Resume that was not taken yet.
+    pub fn next_transition(&mut self) -> Option<Transition> {
+        self.learning.as_mut()?.resuming.as_mut()?.next_transition()
+    }
+    /// The state of Careful Resume, if it was begun.
+    pub fn resuming(&self) -> Option<&CarefulResume> {
+        self.learning.as_ref()?.resuming.as_ref().map(Resuming::state)
+    }
+
+    /// Makes a change of the phase of Careful Resume: tells the controller, and paces the jump.
+    #[cold]
+    #[inline(never)]
+    fn resumed(&mut self, now: Time, change: impl FnOnce(&mut Resuming) -> Option<Transition>) {
+        let resuming = self.learning.as_mut().and_then(|learning| learning.resuming.as_mut());
+        let Some(transition) = resuming.and_then(change) else { return };
+        if let Some(adjustment) = transition.adjustment {
+            self.controller.on_signal(&Signal::Resume { now, adjustment });
+            if let Adjustment::Retreat { .. } = adjustment {
+                // RFC 9959 section 4.5: PRR assumes that the rate may fall gradually.
+                self.reduction = None;
+            }
+        }
+        self.update_allowance(now);
+        if let Some(Adjustment::Jump { .. }) = transition.adjustment {
+            self.pacer.empty(now);
+        }
+    }
+
+    /// Learns from an acknowledgement.
+    #[cold]
+    #[inline(never)]
+    fn learn(
+        &mut self,
+        now: Time,
+        acked: &Acked,
+        bytes_in_flight: u64,
+        rtt: &RttEstimate,
+        rate: Option<&RateSample>,
+    ) {
+        let delivered = self.delivery.delivered();
+        let Some(learning) = self.learning.as_deref_mut() else { return };
+        if let Some(sample) = rate {
+            learning.observer.on_sample(sample, delivered);
+        }
+        if learning.resuming.is_some() {
+            if rtt.is_sampled() {
+                let window = self.allowance.window;
+                self.resumed(now, |resuming| resuming.on_rtt(rtt.min(), acked.bytes, window));
+            }
+            let acked = (acked.bytes, acked.newest_sent_at);
+            self.resumed(now, |resuming| resuming.on_ack(now, acked, bytes_in_flight));
+        }
     }
 
     #[inline]
     fn update_allowance(&mut self, now: Time) {
-        let Allowance { window, pacing, quantum } = self.controller.allowance();
+        let mut allowance = self.controller.allowance();
+        if let Some(resuming) = self.learning.as_ref().and_then(|learning| learning.resuming.as_ref()) {
+            allowance = resuming.limit(allowance);
+        }
+        let Allowance { window, pacing, quantum } = allowance;
         self.allowance.window = window;
         if pacing != self.allowance.pacing || quantum != self.allowance.quantum {
             self.allowance.pacing = pacing;
@@ -139,6 +232,9 @@ impl Regulator {
     pub fn signal(&mut self, now: Time, signal: &Signal<'_>) {
         self.controller.on_signal(signal);
         self.update_allowance(now);
+        if self.learning.is_some() {
+            self.resumed(now, |resuming| resuming.on_signal(signal));
+        }
     }
 
     /// The controller.
@@ -160,7 +256,9 @@ impl Regulator {
     /// [`Regulator::end_reduction`]. `smss`: the size of a full segment in bytes; `outstanding`: RecoverFS; `exact`:
     /// whether the transport knows deliveries from SACK.
     pub fn begin_reduction(&mut self, smss: u64, outstanding: u64, exact: bool, bytes_in_flight: u64) {
-        if self.controller.ssthresh().is_some() {
+        // RFC 9959 section 4.5: PRR "is therefore not appropriate" in a safe retreat.
+        let retreats = self.resuming().is_some_and(|resuming| resuming.phase() == Phase::SafeRetreat);
+        if self.controller.ssthresh().is_some() && !retreats {
             self.reduction = Some(Prr::new(smss, outstanding, exact, bytes_in_flight));
         }
     }
@@ -207,6 +305,17 @@ impl Regulator {
         }
     }
 
+    /// The sender has more data to send than this limit admits. If a saved capacity is to be tried, the limit may admit it after
+    /// this (RFC 9959 section 3.3). A window is full, or the pacer holds back a sender whose rate is its first limit (appendix B).
+    pub fn jump(&mut self, now: Time, limit: Limit, bytes_in_flight: u64) {
+        let waits = self.resuming().is_some_and(|resuming| resuming.phase() == Phase::Reconnaissance);
+        if limit != Limit::Window && !(waits && self.controller.is_rate_based()) {
+            return;
+        }
+        let window = self.allowance.window;
+        self.resumed(now, |resuming| resuming.on_window_limited(now, window, bytes_in_flight));
+    }
+
     /// The sender stopped because nothing was left to send or retransmit, while the window had room.
     #[inline]
     pub fn note_dry(&mut self, now: Time) {
@@ -230,6 +339,9 @@ impl Regulator {
     #[inline]
     pub fn before_sent(&mut self, now: Time, bytes: u64, bytes_in_flight: u64) -> SentState {
         self.settle_dry(now, bytes_in_flight);
+        if self.learning.is_some() {
+            self.resumed(now, |resuming| resuming.before_sent(now, bytes_in_flight));
+        }
         self.delivery.on_sent(now, bytes, bytes_in_flight)
     }
 
@@ -273,6 +385,9 @@ impl Regulator {
         self.controller.on_signal(&Signal::Lost { now, bytes, newest_sent_at, bytes_in_flight, packets });
         self.update_allowance(now);
         self.lost.clear();
+        if self.learning.is_some() {
+            self.resumed(now, |resuming| resuming.on_congestion(Congestion::Loss));
+        }
         true
     }
 
@@ -311,6 +426,9 @@ impl Regulator {
             });
         }
         self.update_allowance(now);
+        if self.learning.is_some() {
+            self.learn(now, acked, bytes_in_flight, rtt, rate.as_ref());
+        }
     }
 
     /// Prefetches the controller ([`units::cache`]).

@@ -164,6 +164,9 @@ impl Controller for Vegas {
                 self.rounds.restart(self.basis.delivered);
                 self.growing = true;
             }
+            Signal::Resume { adjustment, .. } => {
+                self.basis.resume(adjustment, &mut self.window, &mut self.ssthresh);
+            }
         }
         self.allow();
     }

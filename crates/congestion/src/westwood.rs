@@ -180,6 +180,10 @@ impl Controller for Westwood {
                 self.bandwidth.rounds.restart(self.basis.delivered);
                 (self.bandwidth.since, self.bandwidth.estimate) = (None, None);
             }
+            Signal::Resume { adjustment, .. } => {
+                self.increase = Additive::default();
+                self.basis.resume(adjustment, &mut self.window, &mut self.ssthresh);
+            }
         }
         self.allow();
     }

@@ -10,6 +10,10 @@
 //! packets that it sent at the same time: the sender of the first packet of a level knows the secrets of both sides (RFC
 //! 9001 section 4.1.4).
 
+mod tap;
+
+pub(crate) use tap::Tap;
+
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
@@ -44,6 +48,10 @@ const BUFFER: usize = 128 * 1024;
 /// A capture that is written. It has a buffer of its own, so the writer needs none.
 pub struct Capture<W: Write> {
     out: PcapNgWriter<BufWriter<W>>,
+    /// The number of interfaces.
+    interfaces: u32,
+    /// The interface of the next packets.
+    selected: u32,
     /// The buffer for the next packet.
     packet: Vec<u8>,
     failed: Option<io::ErrorKind>,
@@ -66,15 +74,38 @@ impl<W: Write> Capture<W> {
             options: vec![SectionHeaderOption::UserApplication(Cow::Borrowed("quiclab"))],
             ..SectionHeaderBlock::default()
         };
-        // Packets start with the IP header, without a link layer, and have any length.
-        let mut interface = InterfaceDescriptionBlock::new(DataLink::RAW, 0);
-        interface.options.push(InterfaceDescriptionOption::IfTsResol(NANOSECONDS));
         let out = BufWriter::with_capacity(BUFFER, out);
         let out = PcapNgWriter::with_section_header(out, section).map_err(io_error)?;
-        let mut capture = Capture { out, packet: Vec::new(), failed: None };
-        capture.block(interface)?;
+        let mut capture = Capture { out, interfaces: 0, selected: 0, packet: Vec::new(), failed: None };
+        capture.add_interface(None)?;
         capture.out.get_mut().flush()?;
         Ok(capture)
+    }
+
+    /// Adds an interface with a name, and returns its number. The first interface has the number 0.
+    ///
+    /// # Errors
+    /// An error of the writer.
+    pub fn interface(&mut self, name: &str) -> io::Result<u32> {
+        self.alive()?;
+        self.add_interface(Some(name))
+    }
+
+    fn add_interface(&mut self, name: Option<&str>) -> io::Result<u32> {
+        // Packets start with the IP header, without a link layer, and have any length.
+        let mut interface = InterfaceDescriptionBlock::new(DataLink::RAW, 0);
+        if let Some(name) = name {
+            interface.options.push(InterfaceDescriptionOption::IfName(Cow::Borrowed(name)));
+        }
+        interface.options.push(InterfaceDescriptionOption::IfTsResol(NANOSECONDS));
+        self.block(interface)?;
+        self.interfaces += 1;
+        Ok(self.interfaces - 1)
+    }
+
+    /// Selects the interface of the packets that follow.
+    pub fn select(&mut self, interface: u32) {
+        self.selected = interface;
     }
 
     /// Adds secrets: lines of an NSS key log, like `CLIENT_HANDSHAKE_TRAFFIC_SECRET <client random> <secret>`. They must
@@ -179,7 +210,7 @@ impl<W: Write> Capture<W> {
         let kept = cut.map_or(packet.len(), |(kept, _)| kept.min(packet.len()));
         let written = encoded.and_then(|()| {
             self.block(EnhancedPacketBlock {
-                interface_id: 0,
+                interface_id: self.selected,
                 timestamp: std::time::Duration::from_nanos(now.as_nanos()),
                 original_len,
                 data: Cow::Borrowed(&packet[..kept]),

@@ -2,10 +2,12 @@
 
 use crate::error::RunError;
 use crate::graph::Network;
+use crate::middlebox;
 use crate::scenario::outside::is_outside;
 use crate::scenario::{Flow, Protocol, Scenario};
 use random::Watch;
 use trace::Interest;
+use units::parameter::Component;
 
 /// Whether a run of the scenario depends on its seed. All random components are built once, and nothing is run.
 ///
@@ -29,6 +31,11 @@ pub fn draws(scenario: &Scenario) -> Result<bool, RunError> {
             return Ok(true);
         }
     }
+    let mut proxies =
+        scenario.middleboxes().flat_map(|(_, node)| middlebox::controllers(&node.kind.component()));
+    if proxies.any(|controller| controller_draws(&controller)) {
+        return Ok(true);
+    }
     Network { scenario, seed: scenario.seed, interest: Interest::default() }.draws()
 }
 
@@ -41,7 +48,9 @@ fn endpoint_draws(flow: &Flow) -> bool {
     };
     let controller = options.component("controller");
     let scheduler = flow.transport.component("scheduler");
-    let outside =
-        is_outside(controller.name) || flow.protocol == Protocol::Quic && is_outside(scheduler.name);
-    outside || skips || congestion::draws(controller.name, &controller.arguments)
+    skips || flow.protocol == Protocol::Quic && is_outside(scheduler.name) || controller_draws(&controller)
+}
+
+fn controller_draws(controller: &Component) -> bool {
+    is_outside(controller.name) || congestion::draws(controller.name, &controller.arguments)
 }

@@ -1,16 +1,13 @@
 //! The numbers of the senders of packets in the network.
 
+use crate::ends::end_number;
 use crate::scenario::Scenario;
+use random::Stream;
 use wire::Side;
 
-/// The number of one end of a flow, which its packets carry.
-pub(crate) fn end_number(flow: usize, side: Side) -> u32 {
-    2 * flow as u32 + u32::from(side == Side::Server)
-}
-
-/// The number of the other end of a flow.
-pub(crate) fn other_end(flow: usize, side: Side) -> u32 {
-    end_number(flow, if side == Side::Client { Side::Server } else { Side::Client })
+/// The key of the Fast Open cookies of a flow's server.
+pub(crate) fn cookie_key(seed: u64, flow: &str) -> u64 {
+    Stream::seed_for(seed, &format!("flow {flow} cookies"))
 }
 
 /// The number of a sender of cross traffic, behind those of all ends.

@@ -1,7 +1,9 @@
 //! Builds the network of a scenario: carriers and middleboxes, with hosts that the caller provides.
 
+use crate::capture::Tap;
 use crate::error::RunError;
-use crate::flows::flow_numbers;
+use crate::flows::{cookie_key, flow_numbers};
+use crate::proxy::RunInputs;
 use crate::scenario::{DIRECTIONS, Medium, NodeKind, Scenario, Surroundings, build_middlebox};
 use network::medium::{self, MediumOptions};
 use network::middlebox::Middlebox;
@@ -28,14 +30,24 @@ impl Network<'_> {
     /// If an option is invalid, for example a malformed trace.
     pub fn world<H: network::Node>(
         &self,
+        host: impl FnMut(usize) -> Option<H>,
+    ) -> Result<World<H>, RunError> {
+        self.world_with(None, host)
+    }
+
+    /// [`Network::world`], with a capture for the packets of proxies.
+    pub(crate) fn world_with<H: network::Node>(
+        &self,
+        tap: Option<Tap>,
         mut host: impl FnMut(usize) -> Option<H>,
     ) -> Result<World<H>, RunError> {
+        let run = self.run_inputs(tap);
         let topology = self.scenario.topology().map_err(RunError::Topology)?;
         let stream = |name: &str| Stream::new(self.seed, name);
         let carriers = Carriers { links: self.directions(Link::new)?, media: self.media(&stream)? };
         let mut places = Vec::with_capacity(self.scenario.nodes.len());
         for node in 0..self.scenario.nodes.len() {
-            places.push(match (host(node), self.middlebox(node, &stream)?) {
+            places.push(match (host(node), self.middlebox(node, &stream, &run)?) {
                 (Some(host), _) => Place::Host(host),
                 (None, Some(middlebox)) => Place::Middlebox(middlebox),
                 (None, None) => Place::Router,
@@ -53,9 +65,19 @@ impl Network<'_> {
         let stream = |_: &str| watch.stream();
         // A component that keeps its stream may draw later, so it must live until the watch is asked.
         let _media = self.media(&stream)?;
-        let boxes = (0..self.scenario.nodes.len()).map(|node| self.middlebox(node, &stream));
+        let run = self.run_inputs(None);
+        let boxes = (0..self.scenario.nodes.len()).map(|node| self.middlebox(node, &stream, &run));
         let _boxes = boxes.collect::<Result<Vec<_>, _>>()?;
         Ok(watch.draws() || self.directions(Link::draws)?.contains(&true))
+    }
+
+    /// The values of the run for proxies.
+    fn run_inputs(&self, tap: Option<Tap>) -> RunInputs {
+        if self.scenario.middleboxes().next().is_none() {
+            return RunInputs::default();
+        }
+        let keys = self.scenario.flows.iter().map(|flow| cookie_key(self.seed, &flow.name));
+        RunInputs { seed: self.seed, cookie_keys: keys.collect(), tap }
     }
 
     /// Calls `make` for each direction of each link: at 2 x link is forward, at 2 x link + 1 backward.
@@ -63,14 +85,16 @@ impl Network<'_> {
         let mut all = Vec::with_capacity(2 * self.scenario.links.len());
         let flows = flow_numbers(self.scenario);
         for link in &self.scenario.links {
-            let round_trip = link.forward.duration("delay") + link.backward.duration("delay");
+            let shared = format!("link {}", link.name);
+            let round_trip = link.round_trip();
             for (arguments, (direction, _)) in [&link.forward, &link.backward].into_iter().zip(DIRECTIONS) {
-                let name = format!("link {} {direction}", link.name);
+                let name = format!("{shared} {direction}");
                 let options = LinkOptions {
                     arguments,
                     round_trip,
                     seed: self.seed,
                     name: &name,
+                    shared: &shared,
                     flows: &flows,
                     delays: self.scenario.record.flag("queue_delay"),
                     interest: self.interest,
@@ -109,12 +133,13 @@ impl Network<'_> {
         &self,
         index: usize,
         stream: &dyn Fn(&str) -> Stream,
+        run: &RunInputs,
     ) -> Result<Option<Box<dyn Middlebox>>, RunError> {
         let node = &self.scenario.nodes[index];
         let NodeKind::Middlebox(component) = &node.kind else { return Ok(None) };
         let name = format!("node {}", node.name);
         let carriers = (&*self.scenario.links, &*self.scenario.media);
-        let surroundings = Surroundings { carriers, name: &name, stream, interest: self.interest };
+        let surroundings = Surroundings { carriers, name: &name, stream, interest: self.interest, run };
         let built = build_middlebox(component, index, &surroundings);
         built.map(Some).map_err(|error| unusable(&name, &error))
     }

@@ -9,7 +9,10 @@
 
 use crate::cross_traffic::CrossSender;
 use crate::end::{End, EndReport, Endpoints, NO_FLOW, Place, Stage};
-use crate::flows::{end_of, find, other_end};
+use crate::ends::other_end;
+use crate::flows::{end_of, find};
+use crate::known_paths::KnownPaths;
+use crate::scenario::Remembered;
 use crate::shared::Shared;
 use network::{Exits, Node, NodeId, Packet, Port};
 use quic::{Endpoint, Handle, MigrateError, Migration};
@@ -29,6 +32,7 @@ pub(crate) struct Host<'a> {
     ends: Vec<End>,
     crossing: Vec<CrossSender>,
     endpoints: Endpoints,
+    known_paths: KnownPaths,
     /// The places of the endpoints, in the order of their timers.
     places: Vec<Place>,
     /// The endpoints that receive the packets at each port.
@@ -43,7 +47,7 @@ pub(crate) struct Host<'a> {
 impl<'a> Host<'a> {
     pub(crate) fn new(
         node: NodeId,
-        (mut ends, mut endpoints): (Vec<End>, Endpoints),
+        (mut ends, mut endpoints, known_paths): (Vec<End>, Endpoints, KnownPaths),
         crossing: Vec<CrossSender>,
         shared: Rc<Shared<'a>>,
     ) -> Host<'a> {
@@ -65,7 +69,7 @@ impl<'a> Host<'a> {
         for (sender, number) in crossing.iter().zip(ends.len()..) {
             timers.set(number, sender.wake_at());
         }
-        Host { node, ends, crossing, endpoints, places, ports, flows, timers, shared }
+        Host { node, ends, crossing, endpoints, known_paths, places, ports, flows, timers, shared }
     }
 
     pub(crate) fn crossing(&self) -> &[CrossSender] {
@@ -82,10 +86,24 @@ impl<'a> Host<'a> {
         self.ends.iter_mut().map(move |end| end.report(now, endpoints))
     }
 
-    /// Makes its QUIC endpoints forget what clients know about servers, and the tickets and tokens of servers.
+    /// What it knows of paths, as entries of a scenario.
+    pub(crate) fn memory(&self, now: Time) -> Vec<Remembered> {
+        self.known_paths.entries(now, self.node)
+    }
+
+    /// Makes it forget what it knows of paths, and its QUIC endpoints what clients know about servers, and the tickets and tokens
+    /// of servers.
     pub(crate) fn forget(&mut self, now: Time) {
+        self.known_paths.clear();
         for port in &mut self.endpoints.quic {
             port.endpoint.forget(now);
+        }
+    }
+
+    /// Alters what servers have given its QUIC clients: see [`quic::Memory::tamper`].
+    pub(crate) fn tamper(&mut self, factor: f64) {
+        for port in &mut self.endpoints.quic {
+            port.endpoint.memory().tamper(factor);
         }
     }
 

@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use trace::{Fan, Log, Role, Sink, Subjects};
+use trace::{Fan, Log, Role, Side, Sink, Subjects};
 
 /// The name of a connection of a flow in tables: `get` for the first one, `get#1` and so on for the others.
 pub(crate) fn connection_name(flow: &str, index: usize) -> String {
     if index == 0 { flow.to_owned() } else { format!("{flow}#{index}") }
+}
+
+/// The name of a connection of a proxy in tables: that of the connection which it splits, and its node.
+pub(crate) fn proxied_name(connection: &str, node: &str) -> String {
+    format!("{connection} at {node}")
 }
 
 /// The sinks of a run, and the subjects of their records.
@@ -15,11 +20,13 @@ pub(crate) struct Recorder<'a> {
     subjects: Subjects,
     /// The subjects of further connections of an end, by the subject of its first one and their index.
     parts: BTreeMap<(u32, usize), u32>,
+    /// The subjects of the connections of proxies, by node, number of the sender, and number of the connection.
+    proxied: BTreeMap<(u32, u32, usize), u32>,
 }
 
 impl<'a> Recorder<'a> {
     pub(crate) fn new(sinks: Fan<'a>) -> Recorder<'a> {
-        Recorder { sinks, subjects: Subjects::new(), parts: BTreeMap::new() }
+        Recorder { sinks, subjects: Subjects::new(), parts: BTreeMap::new(), proxied: BTreeMap::new() }
     }
     pub(crate) fn interest(&self) -> trace::Interest {
         self.sinks.interest()
@@ -37,6 +44,15 @@ impl<'a> Recorder<'a> {
             let end = subjects.get(first);
             let (name, role) = (connection_name(end.name(), index), end.role());
             subjects.register(&name, role)
+        })
+    }
+    /// The subject of a connection of a proxy, by node, number of the sender, and number of the connection; registered now
+    /// if necessary. The proxy takes the place of `side`.
+    pub(crate) fn proxied(&mut self, of: (u32, u32, usize), flow: &str, node: &str, side: Side) -> u32 {
+        let subjects = &mut self.subjects;
+        *self.proxied.entry(of).or_insert_with(|| {
+            let name = proxied_name(&connection_name(flow, of.2), node);
+            subjects.register(&name, Role::Connection(side))
         })
     }
     /// Moves the records of a log to the sinks.

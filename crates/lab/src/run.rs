@@ -1,17 +1,18 @@
 //! Runs a scenario, reports progress, and collects the results.
 
-use crate::capture::Capture;
+use crate::capture::{Capture, Tap};
 use crate::contexts::Contexts;
-use crate::end::EndReport;
+use crate::end::{EndReport, traced};
 use crate::error::RunError;
 use crate::event::{Actions, Agenda};
 use crate::host::Host;
 use crate::order::Order;
-use crate::recorder::Recorder;
-use crate::scenario::{DIRECTIONS, NodeKind, Protocol, Scenario};
-use crate::shared::{Captured, Shared};
+use crate::recorder::{Recorder, connection_name, proxied_name};
+use crate::scenario::{DIRECTIONS, Protocol, Scenario};
+use crate::shared::Shared;
 use crate::summary::{self, CarrierReport, Finished};
 use crate::world;
+use network::middlebox::Middlebox;
 use network::{NodeId, Port, Step, World};
 use quic::{MigrateError, Migration};
 use std::cell::{Cell, RefCell};
@@ -39,7 +40,7 @@ pub struct Options {
     pub tables: bool,
     /// A folder for one qlog file per connection end.
     pub qlog: Option<PathBuf>,
-    /// A file for the captured packets of all clients (pcapng, including the TLS secrets). The run then uses the protection
+    /// A file for the captured packets of all clients and of proxies (pcapng, including the TLS secrets). The run then uses the protection
     /// `tls`, whatever the scenario says: packets have the same sizes and times, and readers of captures can open them. A
     /// packet that was altered on the way is only marked as such.
     pub pcap: Option<PathBuf>,
@@ -131,7 +132,11 @@ pub fn run_prepared(
     let mut columns = options.tables.then(|| Columns::new(column_options(scenario)));
     // The schema of qlog has no TCP.
     let tcp = scenario.flows.iter().filter(|flow| flow.protocol == Protocol::Tcp).flat_map(|flow| {
-        (0..flow.connections()).map(|index| crate::recorder::connection_name(&flow.name, index))
+        (0..flow.connections()).flat_map(|index| {
+            let name = connection_name(&flow.name, index);
+            let at = scenario.middleboxes().map(|(_, node)| proxied_name(&name, &node.name));
+            at.chain([name.clone()]).collect::<Vec<_>>()
+        })
     });
     let mut qlog = options.qlog.clone().map(|folder| {
         let qlog = Qlog::new(qlog_options(scenario), move |subject| {
@@ -208,6 +213,7 @@ fn execute(
     let media = media.collect();
     let nodes =
         world.middleboxes().map(|(node, middlebox)| (node.0 as usize, middlebox.counters())).collect();
+    let memory = world.hosts().flat_map(|host| host.memory(closed)).collect();
     let mut crossing: Vec<_> = world
         .hosts()
         .flat_map(|host| host.crossing().iter().map(|sender| (sender.index, sender.sent)))
@@ -224,6 +230,7 @@ fn execute(
         links,
         media,
         nodes,
+        memory,
         lost,
         dropped_at_interfaces: world.dropped_at_ports(),
     })
@@ -245,6 +252,8 @@ struct LogSubjects {
     media: Vec<(u32, Vec<u32>)>,
     /// The subjects of middleboxes.
     nodes: Vec<(NodeId, u32)>,
+    /// The names of nodes and of flows, for the connections of proxies.
+    names: [Vec<String>; 2],
 }
 
 impl LogSubjects {
@@ -263,12 +272,17 @@ impl LogSubjects {
             (itself, attached.collect())
         });
         let media = media.collect();
-        let boxes = scenario.nodes.iter().enumerate();
-        let boxes = boxes.filter(|(_, node)| matches!(node.kind, NodeKind::Middlebox(_)));
-        let nodes = boxes
+        let nodes: Vec<(NodeId, u32)> = scenario
+            .middleboxes()
             .map(|(index, node)| (NodeId(index as u32), recorder.register(&node.name, Role::Node)))
             .collect();
-        LogSubjects { links, media, nodes }
+        let names = if nodes.is_empty() {
+            [Vec::new(), Vec::new()]
+        } else {
+            let nodes = scenario.nodes.iter().map(|node| node.name.clone()).collect();
+            [nodes, scenario.flows.iter().map(|flow| flow.name.clone()).collect()]
+        };
+        LogSubjects { links, media, nodes, names }
     }
 
     /// Moves the records from the logs of the network to the sinks.
@@ -292,6 +306,25 @@ impl LogSubjects {
                 take(*subject, middlebox.log());
             }
         }
+        drop(recorder);
+        for (node, _) in &self.nodes {
+            if let Some(middlebox) = world.middlebox_mut(*node) {
+                self.drain_connections(*node, middlebox, shared);
+            }
+        }
+    }
+
+    /// Moves the records of a proxy's connections to the sinks.
+    fn drain_connections(&self, node: NodeId, middlebox: &mut dyn Middlebox, shared: &Shared<'_>) {
+        let mut recorder = shared.recorder.borrow_mut();
+        let [nodes, flows] = &self.names;
+        middlebox.connection_logs(&mut |sender, number, log| {
+            let (flow, side) = crate::ends::end_with(sender);
+            let (Some(flow), Some(name)) = (flows.get(flow), nodes.get(node.0 as usize)) else { return };
+            let of = (node.0, sender, number as usize);
+            let subject = recorder.proxied(of, flow, name, traced(side));
+            shared.note_records(recorder.take(subject, log));
+        });
     }
 }
 
@@ -350,6 +383,9 @@ impl Actions for World<Host<'_>> {
         World::forget(self, node);
         self.act(node, |host, now, _| host.forget(now));
     }
+    fn tamper(&mut self, node: NodeId, factor: f64) {
+        self.act(node, |host, _, _| host.tamper(factor));
+    }
 }
 
 /// Creates the state that the hosts share, and opens the capture.
@@ -368,17 +404,17 @@ pub(crate) fn share<'a>(
     }))
 }
 
-fn open_capture(options: &Options) -> Result<Option<RefCell<Option<Captured>>>, RunError> {
+fn open_capture(options: &Options) -> Result<Option<Tap>, RunError> {
     let Some(path) = &options.pcap else { return Ok(None) };
     let fail = |error| RunError::Output { path: path.clone(), error };
     let file: Box<dyn Write> = Box::new(BufWriter::new(File::create(path).map_err(fail)?));
-    Ok(Some(RefCell::new(Some(Capture::new(file).map_err(fail)?))))
+    Capture::new(file).map(Tap::new).map(Some).map_err(fail)
 }
 
 fn finish_sinks(shared: &Shared<'_>) -> Result<(), RunError> {
     shared.note_records(shared.recorder.borrow_mut().finish());
-    if let Some(capture) = shared.capture.as_ref().and_then(|capture| capture.borrow_mut().take()) {
-        shared.note_capture(capture.finish().and_then(|mut file| file.flush()));
+    if let Some(tap) = &shared.capture {
+        shared.note_capture(tap.finish());
     }
     shared.error.borrow_mut().take().map_or(Ok(()), Err)
 }

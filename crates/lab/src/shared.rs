@@ -1,20 +1,17 @@
 //! The state that the hosts of a run share: the sinks, and the progress of flows.
 
-use crate::capture::Capture;
+use crate::capture::Tap;
 use crate::error::RunError;
 use crate::order::Order;
 use crate::recorder::Recorder;
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 
-/// A capture that is written to a file.
-pub(crate) type Captured = Capture<Box<dyn std::io::Write>>;
-
 /// The state that the hosts of a run share.
 pub(crate) struct Shared<'a> {
     pub recorder: RefCell<Recorder<'a>>,
-    /// The capture of clients' packets, which is taken at the end of the run.
-    pub capture: Option<RefCell<Option<Captured>>>,
+    /// The capture of clients' packets, which ends with the run.
+    pub capture: Option<Tap>,
     /// The number of unfinished flows.
     pub unfinished: Cell<usize>,
     /// Flows that wait for others.

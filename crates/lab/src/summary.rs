@@ -1,7 +1,7 @@
 //! The summary of a run.
 
 use crate::end::EndReport;
-use crate::scenario::{DIRECTIONS, Flow, Node, Scenario};
+use crate::scenario::{DIRECTIONS, Flow, Node, Remembered, Scenario};
 use network::{CarrierStats, Count, Hop, NodeId, QueueDelays, Topology};
 use serde_json::{Map, Value, json};
 use transport::{Load, PageLoad, Part, Tally};
@@ -22,6 +22,8 @@ pub(crate) struct Finished {
     pub media: Vec<Vec<CarrierReport>>,
     /// The node of each middlebox, and its counters.
     pub nodes: Vec<(usize, Vec<(&'static str, u64)>)>,
+    /// What hosts know of paths.
+    pub memory: Vec<Remembered>,
     /// The packets that the network lost, by the numbers of their senders.
     pub lost: Vec<u64>,
     /// The packets that were dropped at interfaces that were down.
@@ -101,12 +103,33 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
         let nodes = finished.nodes.iter().map(|(node, counters)| middlebox(&scenario.nodes[*node], counters));
         root.insert("nodes".into(), Value::Array(nodes.collect()));
     }
+    if !finished.memory.is_empty() {
+        let entries = finished.memory.iter().map(|known| remembered(scenario, known));
+        root.insert("memory".into(), Value::Array(entries.collect()));
+    }
     if !scenario.events.is_empty() {
         root.insert("dropped_at_interfaces".into(), finished.dropped_at_interfaces.into());
     }
     let mut text = serde_json::to_string_pretty(&Value::Object(root)).unwrap_or_default();
     text.push('\n');
     text
+}
+
+/// An entry of what hosts know of paths.
+fn remembered(scenario: &Scenario, known: &Remembered) -> Value {
+    let mut entry = json!({
+        "node": scenario.nodes[known.node].name,
+        "peer": scenario.nodes[known.peer].name,
+        "protocol": known.protocol.name(),
+        "capacity_bytes": known.capacity.as_bytes(),
+        "rtt_ms": ms(Some(known.rtt)),
+        "age_s": rounded(known.age.as_secs_f64()),
+        "ip": known.ip.number(),
+    });
+    if let Some(address) = known.address {
+        entry["address"] = address.to_string().into();
+    }
+    entry
 }
 
 /// The inputs of the entries of connections.
@@ -143,7 +166,7 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         _ => rounded(bytes as f64 * 8e-6 / span.as_secs_f64()),
     };
     let stats = &sender.stats;
-    let number = crate::flows::end_number(index, sender.side) as usize;
+    let number = crate::ends::end_number(index, sender.side) as usize;
     let close = client.close.as_ref().or(server.close.as_ref());
     let mut entry = json!({
         "name": name,

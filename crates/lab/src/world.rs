@@ -5,14 +5,17 @@ use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
 use crate::end::{AddressedEnd, End, Endpoints, Foreign, QuicEnd, Stack, StackPort};
 use crate::error::RunError;
 use crate::event::ports_of;
-use crate::flows::cross_number;
+use crate::flows::{cookie_key, cross_number};
 use crate::graph::Network;
 use crate::host::Host;
+use crate::known_paths::{EPOCH_MS, KnownPaths};
+use crate::proxy::MIN_MSS;
 use crate::scenario::{
     CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Node, Protocol, Scenario, client_port,
     server_port,
 };
 use crate::shared::Shared;
+use congestion::PathStore;
 use network::{NodeId, Packet, Port, Topology, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions, Opening};
 use random::Stream;
@@ -24,9 +27,6 @@ use tcp::{Ports, TcpConnections};
 use trace::{Interest, Role};
 use units::Time;
 use wire::Side;
-
-/// The minimum segment size of TCP: that of an IPv4 packet of 576 bytes (RFC 9293 section 3.7.1).
-const MIN_MSS: u64 = 536;
 
 /// The random stream of the application of a flow.
 pub(crate) fn application_stream(seed: u64, flow: &str) -> Stream {
@@ -51,6 +51,9 @@ pub(crate) fn build<'a>(
     let interest = shared.recorder.borrow().interest();
     let topology = scenario.topology().map_err(RunError::Topology)?;
     let mut hosts: Vec<HostParts> = topology.nodes().iter().map(|_| HostParts::default()).collect();
+    for known in &scenario.memory {
+        hosts[known.node].known_paths.add(known);
+    }
     let mut previous = None;
     // The next port for further TCP connections of a flow.
     let mut more = client_port(scenario.flows.len());
@@ -88,11 +91,16 @@ pub(crate) fn build<'a>(
     // Receivers of cross traffic are hosts, too, since only hosts have routes.
     let targets: BTreeSet<usize> = scenario.cross_traffic.iter().map(|cross| cross.to).collect();
     let mut places = hosts.into_iter().zip(crossing);
-    Network { scenario, seed, interest }.world(|node| {
+    Network { scenario, seed, interest }.world_with(shared.capture.clone(), |node| {
         let (parts, crossing) = places.next()?;
         let used = !parts.ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
         used.then(|| {
-            Host::new(NodeId(node as u32), (parts.ends, parts.endpoints), crossing, Rc::clone(shared))
+            Host::new(
+                NodeId(node as u32),
+                (parts.ends, parts.endpoints, parts.known_paths),
+                crossing,
+                Rc::clone(shared),
+            )
         })
     })
 }
@@ -160,6 +168,7 @@ fn tls_sizes(scenario: &Scenario, flow: &Flow) -> tcp::TlsSizes {
 #[derive(Default)]
 struct HostParts {
     ends: Vec<End>,
+    known_paths: KnownPaths,
     endpoints: Endpoints,
     /// The number of the QUIC endpoint of all clients, if there is one.
     clients: Option<usize>,
@@ -329,7 +338,8 @@ impl FlowSetup<'_> {
                     interest: self.interest,
                     ..EndpointOptions::new(local, tls.clone())
                 };
-                let endpoint = Endpoint::new(options, self.random(Side::Server));
+                let mut endpoint = Endpoint::new(options, self.random(Side::Server));
+                endpoint.set_known_paths(host.known_paths.quic.clone());
                 StackPort::add(&mut host.endpoints.quic, endpoint)
             }
         };
@@ -358,7 +368,8 @@ impl FlowSetup<'_> {
                 interest: self.interest,
                 ..EndpointOptions::new(self.client(), tls.clone())
             };
-            let endpoint = Endpoint::new(options, self.random(Side::Client));
+            let mut endpoint = Endpoint::new(options, self.random(Side::Client));
+            endpoint.set_known_paths(host.known_paths.quic.clone());
             StackPort::add(&mut host.endpoints.quic, endpoint)
         });
         Stack::Quic(QuicEnd::client(number, self.start(), opening))
@@ -381,7 +392,8 @@ impl FlowSetup<'_> {
     /// Builds the ends of a flow over TCP, each with its own endpoint.
     fn tcp(&self, hosts: &mut [HostParts]) -> Result<[Stack; 2], RunError> {
         let config = Arc::new(self.tcp_config()?);
-        let [client, server] = [Side::Client, Side::Server].map(|side| self.connections(&config, side));
+        let [client, server] = [(Side::Client, self.flow.client), (Side::Server, self.flow.server)]
+            .map(|(side, node)| self.connections(&config, side, hosts[node].known_paths.tcp.clone()));
         let client = tcp::Endpoint::client(client, self.ports);
         let client = StackPort::add(&mut hosts[self.flow.client].endpoints.tcp, client);
         let server = tcp::Endpoint::server(server, self.client().ip(), self.ports)
@@ -394,11 +406,11 @@ impl FlowSetup<'_> {
     }
 
     /// The connections of an end, which are made on demand.
-    fn connections(&self, config: &Arc<tcp::Config>, side: Side) -> TcpConnections {
+    fn connections(&self, config: &Arc<tcp::Config>, side: Side, known_paths: PathStore) -> TcpConnections {
         let (config, tls, ports) = (Arc::clone(config), self.tls_sizes.clone(), self.ports);
         let (client, server) = (self.client(), self.server());
         let (seed, interest, name) = (self.seed, self.interest, self.flow.name.clone());
-        let cookie_key = Stream::seed_for(seed, &format!("flow {name} cookies"));
+        let cookie_key = cookie_key(seed, &name);
         let make = move |now: Time, index: usize, remote: Option<SocketAddr>| {
             // The first connection has the random stream of the flow, as over QUIC.
             let random = if index == 0 {
@@ -414,6 +426,7 @@ impl FlowSetup<'_> {
                 interest,
                 tls: tls.clone(),
                 cookie_key,
+                known_paths: (known_paths.clone(), EPOCH_MS),
                 initial_sequence: None,
             };
             match remote {

@@ -58,6 +58,22 @@ const MISTAKES: &[Mistake] = &[
         "server = \"server\"\nstart = \"2 s\"\nstop = \"2 s\"\n",
         r#"a.toml:16:8: flow.get.stop: too early, found "2 s"; expected a time after its start (2 s)"#,
     ),
+    // What hosts know of paths.
+    mistake(
+        "[[flow]]",
+        "[[memory]]\nname = \"a\"\nnode = \"server\"\npeer = \"client\"\ncapacity = \"0 B\"\nrtt = \"1 ms\"\n\n[[flow]]",
+        r#"a.toml:15:12: memory.a.capacity: zero, found "0 B"; expected a size above zero"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[[memory]]\nname = \"a\"\nnode = \"server\"\npeer = \"server\"\ncapacity = \"1 MB\"\nrtt = \"1 ms\"\n\n[[flow]]",
+        r#"a.toml:14:8: memory.a.peer: node and peer are one node, found "server"; expected another node"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[[memory]]\nname = \"a\"\nnode = \"server\"\npeer = \"client\"\ncapacity = \"1 MB\"\nrtt = \"1 ms\"\naddress = \"10.0.0\"\n\n[[flow]]",
+        r#"a.toml:17:11: memory.a.address: no address, found "10.0.0"; expected one of IPv4 or IPv6"#,
+    ),
     // TCP.
     mistake(
         "application = {",
@@ -78,6 +94,11 @@ const MISTAKES: &[Mistake] = &[
         "[[flow]]",
         "[tcp]\nmss = 100\n\n[[flow]]",
         r#"a.toml:12:7: tcp.mss: out of range, found 100; expected a whole number from 536 to 65495"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[tcp]\nresume = { type = \"careful\", token = true }\n\n[[flow]]",
+        r#"a.toml:12:30: tcp.resume.token: unknown key, found "token"; expected one of path, lifetime, max_jump, beta, check_path, check_lifetime, check_rtt, rtt_above, rtt_most, check_initial_window, check_single_use, type"#,
     ),
     mistake(
         "application = { type = \"bulk\",",
@@ -103,17 +124,17 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "seed = 1",
         "sead = 1",
-        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, event, sweep (did you mean "seed"?)"#,
+        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, memory, event, sweep (did you mean "seed"?)"#,
     ),
     mistake(
         "seed = 1",
         "velocity = 1",
-        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, event, sweep"#,
+        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, memory, event, sweep"#,
     ),
     mistake(
         r#"delay = "20 ms""#,
         r#"dealy = "20 ms""#,
-        r#"a.toml:9:1: link.cell.dealy: unknown key, found "dealy"; expected one of name, from, to, forward, backward, both, {direction} (did you mean "delay"?)"#,
+        r#"a.toml:9:1: link.cell.dealy: unknown key, found "dealy"; expected one of name, from, to, preset, forward, backward, both, {direction} (did you mean "delay"?)"#,
     ),
     mistake(
         "[[flow]]",
@@ -552,7 +573,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[node]]\nname = \"server\"\nkind = \"hub\"\n\n[[link]]",
-        r#"a.toml:6:8: node.server.kind: unknown word, found "hub"; expected one of the kinds (host, router, nat)"#,
+        r#"a.toml:6:8: node.server.kind: unknown word, found "hub"; expected one of the kinds (host, router, nat, pep)"#,
     ),
     mistake(
         "[[link]]",
@@ -588,7 +609,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[flow]]",
         "[[event]]\nat = \"1 s\"\ntype = \"reboot\"\n\n[[flow]]",
-        r#"a.toml:13:8: event.0.type: unknown word, found "reboot"; expected one of interface-down, interface-up, migrate, forget"#,
+        r#"a.toml:13:8: event.0.type: unknown word, found "reboot"; expected one of interface-down, interface-up, migrate, forget, tamper"#,
     ),
     // Middleboxes and media.
     mistake(

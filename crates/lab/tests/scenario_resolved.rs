@@ -128,11 +128,24 @@ impl Author {
         }
         // The bounds of the duration of a generated trace depend on its model.
         if row.name == "generated" {
-            let (model, offset) = (["mmwave", "leo"][self.below(2) as usize], self.component("offsets"));
+            let (model, offset) =
+                (["mmwave", "lte-driving"][self.below(2) as usize], self.component("offsets"));
             let seconds = 60 + self.below(60);
             return format!(
                 "{{ type = \"generated\", model = \"{model}\", duration = \"{seconds} s\", offset = {offset} }}"
             );
+        }
+        // So do those of a series, and of a terminal.
+        if ["leo", "geo"].contains(&row.name) {
+            let (rate, offset) = (self.value(&Kind::Rate), self.component("offsets"));
+            let (name, seconds) = (row.name, 300 + self.below(60));
+            return format!(
+                "{{ type = \"{name}\", rate = {rate}, duration = \"{seconds} s\", offset = {offset} }}"
+            );
+        }
+        if row.name == "dvb-rcs2" {
+            let (maximum, request) = (self.value(&Kind::Rate), ["vbdc", "rbdc"][self.below(2) as usize]);
+            return format!("{{ type = \"dvb-rcs2\", maximum = {maximum}, request = \"{request}\" }}");
         }
         // The default of pages is HTTP/3, and these options are for HTTP/2.
         let of_http2: &[&str] = &["over", "scheduler", "stream_window", "connection_window"];
@@ -364,6 +377,34 @@ fn a_description_has_the_computed_numbers() {
     assert!(warning.contains("1520") && warning.ends_with("max_udp_payload is 1452 instead"), "{warning}");
     let subjects: BTreeSet<&String> = lines.iter().map(|(subject, _)| subject).collect();
     assert_eq!(subjects.len(), lines.len());
+}
+
+/// A capacity that waits for session tickets, or for 0-RTT packets.
+#[test]
+fn a_capacity_that_never_comes_back_gives_a_warning() {
+    let warned = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let lines = describe(&Scenario::parse(SMALL, Path::new("a.toml"), &sets).unwrap());
+        lines.into_iter().find(|(subject, _)| subject == "flow get, resume, warning").map(|(_, words)| words)
+    };
+    let (ticket, bdp) = (
+        "transport.resume={ type = \"careful\", store = \"ticket\" }",
+        "transport.resume={ type = \"seed\", bdp_frame = true }",
+    );
+    assert_eq!(warned(&[]), None);
+    assert_eq!(warned(&["transport.resume=careful"]), None);
+    assert_eq!(
+        warned(&[ticket]).as_deref(),
+        Some("a store by ticket needs session tickets, and tls.tickets is 0")
+    );
+    assert_eq!(warned(&[ticket, "tls.tickets=1"]), None);
+    assert_eq!(
+        warned(&[bdp, "tls.tickets=1"]).as_deref(),
+        Some(
+            "BDP_FRAME comes back in 0-RTT packets, and tls.early_data is false, early_data of the flow is false"
+        )
+    );
+    assert_eq!(warned(&[bdp, "tls.tickets=1", "tls.early_data=true", "flow.get.early_data=true"]), None);
 }
 
 /// A limit in BDPs counts the delay of the link only: without a delay, a single packet can wait.

@@ -6,6 +6,7 @@ use crate::count::Count;
 use crate::packet::Packet;
 use crate::queue::{self, Bound, QUEUES, Queue, Report, Setup};
 use crate::rate;
+use crate::series::{self, Series};
 use random::Stream;
 use std::collections::BTreeMap;
 use units::parameter::{Arguments, Default, File, Kind, Parameter, Value};
@@ -263,4 +264,25 @@ pub fn rates(kind: &str, text: &str) -> Option<Vec<Time>> {
         assert!(sent <= could.saturating_add(9000), "{sent} bytes were sent by {last}, of {could} at {mean}");
     }
     Some(times)
+}
+
+/// Reads the file of a series; returns it, or `None` if it is refused.
+///
+/// # Panics
+/// If an error has more than one line, the text that is written for a series is not that series, or a value is out of range.
+pub fn series(text: &str) -> Option<Series> {
+    let read = match Series::parse(text) {
+        Ok(read) => read,
+        Err(error) => {
+            let said = error.to_string();
+            assert!(!said.chars().any(char::is_control) && said.len() < 4_000, "{said:?}");
+            return None;
+        }
+    };
+    assert_eq!(Series::parse(&read.to_csv()).as_ref(), Ok(&read), "written and read again");
+    assert!(read.times().is_sorted() && read.alive() <= read.duration());
+    assert!(read.losses().is_none_or(|losses| losses.iter().all(|loss| (0.0..=1.0).contains(loss))));
+    let longest = series::LONGEST_DELAY;
+    assert!(read.delays().is_none_or(|delays| delays.iter().all(|delay| *delay <= longest)));
+    Some(read)
 }

@@ -6,7 +6,7 @@
 //! with any number of attached nodes. Each has one timer.
 //!
 //! The components of scenarios are in tables, one row for each: [`rate::RATES`], [`queue::QUEUES`],
-//! [`loss::LOSSES`], [`jitter::JITTERS`], [`medium::MEDIA`], [`middlebox::MIDDLEBOXES`], and the options of a
+//! [`loss::LOSSES`], [`jitter::JITTERS`], [`series::MODELS`], [`medium::MEDIA`], [`middlebox::MIDDLEBOXES`], and the options of a
 //! direction of a link in [`LINK`].
 
 mod address;
@@ -27,6 +27,7 @@ mod node;
 mod packet;
 pub mod queue;
 pub mod rate;
+pub mod series;
 mod topology;
 mod world;
 
@@ -54,6 +55,7 @@ pub fn rooms() -> Vec<Room> {
         queue::room(),
         loss::room(),
         jitter::room(),
+        series::room(),
         medium::room(),
         middlebox::room(),
     ]

@@ -11,6 +11,8 @@
 //! 6. propagation delay and jitter. Without `reorder` a packet never arrives before those transmitted before it, and
 //!    never before its last bit was sent.
 //!
+//! A series gives rate, delay and loss over time, in place of the options of these names.
+//!
 //! At one instant a departure from the queue precedes an arrival.
 //!
 //! The direction is computed lazily: each call first processes everything since the last one, at the times at which it
@@ -29,6 +31,7 @@ use crate::exits::Exits;
 use crate::packet::Packet;
 use crate::queue::Setup;
 use crate::rate::{self, Server};
+use crate::series;
 use impairments::{Fate, Impairments};
 pub(crate) use line::Line;
 use random::{Stream, Watch};
@@ -77,7 +80,7 @@ impl Link {
     /// # Errors
     /// If an option cannot be used, such as a malformed trace.
     pub fn new(options: &LinkOptions<'_>) -> Result<Link, BuildError> {
-        let stream = |purpose: &str| Stream::new(options.seed, &format!("{} {purpose}", options.name));
+        let stream = |name: &str, purpose: &str| Stream::new(options.seed, &format!("{name} {purpose}"));
         Link::with(options, stream)
     }
 
@@ -87,15 +90,22 @@ impl Link {
     /// The errors of [`Link::new`].
     pub fn draws(options: &LinkOptions<'_>) -> Result<bool, BuildError> {
         let watch = Watch::default();
-        let _link = Link::with(options, |_| watch.stream())?;
+        let _link = Link::with(options, |_, _| watch.stream())?;
         Ok(watch.draws())
     }
 
-    /// `stream` returns the stream for a purpose.
-    fn with(options: &LinkOptions<'_>, stream: impl Fn(&str) -> Stream) -> Result<Link, BuildError> {
+    /// `stream` returns the stream of a name for a purpose.
+    fn with(options: &LinkOptions<'_>, stream: impl Fn(&str, &str) -> Stream) -> Result<Link, BuildError> {
         let arguments = options.arguments;
-        let rate = arguments.component("rate");
-        let mut server = rate::build(rate.name, &rate.arguments, stream("rate"))?;
+        let shared = stream(options.shared, "series");
+        let stream = |purpose: &str| stream(options.name, purpose);
+        let (rate, series) = (arguments.component("rate"), arguments.component("series"));
+        let mut series = series::play(series.name, &series.arguments, shared, stream("series loss"))?;
+        let delay = series.delay.unwrap_or_else(|| arguments.duration("delay"));
+        let mut server = match series.rate.take() {
+            Some(server) => server,
+            None => rate::build(rate.name, &rate.arguments, stream("rate"))?,
+        };
         let buffer = BufferOptions {
             arguments,
             name: options.name,
@@ -109,7 +119,7 @@ impl Link {
             interest: options.interest,
         };
         let waiting = Buffer::new(&buffer, stream("queue"))?;
-        let impairments = Impairments::new(arguments, stream)?;
+        let impairments = Impairments::new(arguments, series, stream)?;
         let jitters = impairments.as_ref().is_some_and(|all| all.jitters());
         Ok(Link {
             buffer: waiting,
@@ -117,7 +127,7 @@ impl Link {
             server,
             transmission: Transmission::default(),
             impairments,
-            delay: arguments.duration("delay"),
+            delay,
             line: Line::new(arguments.flag("reorder") && jitters),
             last_arrival: Time::ZERO,
         })
@@ -220,6 +230,15 @@ impl Link {
             }
         }
         self.buffer.enqueue(now, packet, exits);
+        self.note_queue(now);
+    }
+
+    /// Reports the length of the queue to a server that requests capacity by it.
+    #[inline]
+    fn note_queue(&mut self, now: Time) {
+        if let Server::DvbRcs2(terminal) = &mut self.server {
+            self.next_start = terminal.note_queue(now, self.buffer.waiting().bytes);
+        }
     }
 
     /// Whether anything happens up to and at `now`.
@@ -254,7 +273,9 @@ impl Link {
     #[inline]
     fn start_next(&mut self, exits: &mut Exits) {
         let start = self.next_start;
-        if let Some((size, packet)) = self.buffer.dequeue(start, exits) {
+        let next = self.buffer.dequeue(start, exits);
+        self.note_queue(start);
+        if let Some((size, packet)) = next {
             self.transmit(start, size, packet, exits);
         }
     }

@@ -10,8 +10,11 @@ use units::fuzz::{altered, draws};
 const RATES: [(&str, &str); 3] = [
     ("trace", "1\n1\n2\n5\n5\n5\n6\n11\n"),
     ("trace", include_str!("../../../examples/traces/lte-like.down")),
-    ("series", include_str!("../../../examples/traces/leo.csv")),
+    ("series", include_str!("../../../examples/traces/driving.csv")),
 ];
+
+/// The file of a series.
+const SERIES: &str = include_str!("../../../examples/traces/leo.csv");
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
@@ -35,9 +38,21 @@ proptest! {
     }
 }
 
-/// Checks that the property above is not vacuous.
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_series_from_an_altered_file_is_written_as_it_was_read(seed: u64) {
+        let text = altered(SERIES, &mut draws(seed));
+        prop_assert_eq!(network::fuzz::series(&text), network::fuzz::series(&text));
+    }
+}
+
+/// Checks that the properties above are not vacuous.
 #[test]
 fn some_altered_rate_files_are_accepted_and_some_refused() {
+    let taken = (0..200).filter(|seed| network::fuzz::series(&altered(SERIES, &mut draws(*seed))).is_some());
+    assert!((5..195).contains(&taken.count()));
     for (kind, text) in RATES {
         assert!(network::fuzz::rates(kind, text).is_some_and(|times| times.len() > 100));
         let taken =

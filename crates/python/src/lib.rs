@@ -46,7 +46,9 @@ mod _quiclab {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::traces::{generate_trace, read_trace, trace_models};
+    use crate::traces::{
+        generate_series, generate_trace, read_series, read_trace, series_models, trace_models,
+    };
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::web::{fetch, serve, server_memory};

@@ -1,14 +1,16 @@
 //! Address validation tokens: how a server issues and checks them (RFC 9000 section 8.1).
 //!
-//! The first byte distinguishes two kinds; the rest is sealed with the endpoint's secret:
+//! The first byte distinguishes three kinds; the rest is sealed with the endpoint's secret:
 //!
 //! * a token of a Retry packet holds the time and the client's first destination id; it is bound to the client's
 //!   address and port, the source id of the Retry and the version;
 //! * a token of a NEW_TOKEN frame holds the time; it is bound to the client's IP address and the version (RFC 9369
-//!   section 5).
+//!   section 5);
+//! * a token with a capacity (RFC 9959) is one of these that also holds the address, the capacity of the path and the date
+//!   of that, so that the server needs no memory of it.
 
+use congestion::{Learned, Refusal, Saved, Spent};
 use random::Stream;
-use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use tls::EndpointKey;
 use units::Duration;
@@ -18,12 +20,14 @@ use wire::{ConnectionId, Version};
 const RETRY: u8 = 0x52;
 /// The first byte of a token of a NEW_TOKEN frame.
 const NEW: u8 = 0x4e;
+/// The first byte of a token of a NEW_TOKEN frame with a capacity.
+const CAPACITY: u8 = 0x43;
+/// The length of what a token with a capacity seals: time, address, window, RTT in nanoseconds, date of the observation.
+const CAPACITY_LENGTH: usize = TIME_LENGTH + 16 + 3 * 8;
 /// The length of the time in milliseconds.
 const TIME_LENGTH: usize = 8;
 /// The length of a token of a Retry packet: kind, time, length of the id, the id padded with zeros, seal.
 const RETRY_LENGTH: usize = 1 + TIME_LENGTH + 1 + ConnectionId::MAX_LENGTH + EndpointKey::OVERHEAD;
-/// The maximum number of used tokens that are remembered.
-pub(crate) const MAX_SPENT: usize = 4096;
 
 /// The packet in which a client presents a token.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +81,45 @@ pub(crate) fn new_token(
     seal(key, random, NEW, &new_context(to, version), &date_ms.to_be_bytes())
 }
 
+/// The same with the capacity of the path.
+pub(crate) fn capacity_token(
+    key: &EndpointKey,
+    random: &mut Stream,
+    version: Version,
+    (date_ms, learned): (u64, Learned),
+) -> Vec<u8> {
+    let mut text = Vec::with_capacity(CAPACITY_LENGTH);
+    text.extend_from_slice(&date_ms.to_be_bytes());
+    text.extend_from_slice(&octets(learned.ip));
+    for value in [learned.saved.window, learned.saved.rtt.as_nanos(), learned.date_ms] {
+        text.extend_from_slice(&value.to_be_bytes());
+    }
+    seal(key, random, CAPACITY, &capacity_context(version), &text)
+}
+
+/// The contents of a token with a capacity.
+struct CapacityText {
+    date_ms: u64,
+    learned: Learned,
+}
+
+impl CapacityText {
+    /// `None` if the length is that of another format.
+    fn parse(text: &[u8]) -> Option<CapacityText> {
+        let (date, rest) = text.split_first_chunk::<TIME_LENGTH>()?;
+        let (ip, rest) = rest.split_first_chunk::<16>()?;
+        let mut values = rest.chunks_exact(8).map(|value| value.try_into().map(u64::from_be_bytes));
+        let mut next = || values.next()?.ok();
+        let saved = Saved { window: next()?, rtt: Duration::from_nanos(next()?) };
+        let learned = Learned { saved, ip: IpAddr::from(*ip).to_canonical(), date_ms: next()? };
+        let date_ms = u64::from_be_bytes(*date);
+        (text.len() == CAPACITY_LENGTH).then_some(CapacityText { date_ms, learned })
+    }
+}
+
+/// The capacity that a client presents, or why it cannot be used.
+pub(crate) type Presented = Result<Learned, Refusal>;
+
 fn seal(key: &EndpointKey, random: &mut Stream, kind: u8, context: &[u8], text: &[u8]) -> Vec<u8> {
     // RFC 9000-8.1.4-1, 9000-8.1.3-4: "unique across all clients". 128 random bits.
     let mut salt = [0; 16];
@@ -99,14 +142,24 @@ fn retry_context(presentation: &Presentation, source: ConnectionId) -> Vec<u8> {
 }
 
 fn new_context(ip: IpAddr, version: Version) -> Vec<u8> {
-    let ip = match ip {
-        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
-        IpAddr::V6(ip) => ip,
-    };
     let mut context = vec![NEW];
     context.extend_from_slice(&version.0.to_be_bytes());
-    context.extend_from_slice(&ip.octets());
+    context.extend_from_slice(&octets(ip));
     context
+}
+
+fn capacity_context(version: Version) -> Vec<u8> {
+    let mut context = vec![CAPACITY];
+    context.extend_from_slice(&version.0.to_be_bytes());
+    context
+}
+
+/// An address as one of IPv6.
+fn octets(ip: IpAddr) -> [u8; 16] {
+    match ip {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
+        IpAddr::V6(ip) => ip.octets(),
+    }
 }
 
 /// How long tokens are valid.
@@ -119,39 +172,18 @@ pub(crate) struct TokenLifetimes {
 }
 
 /// The used tokens of NEW_TOKEN frames, so that none is accepted twice (RFC 9000 section 8.1.4).
-///
-/// The memory is bounded: once it drops the oldest token, it refuses all tokens that are as old or older.
 #[derive(Debug, Default)]
-pub(crate) struct SpentTokens {
-    /// (date of issue, hash).
-    spent: BTreeSet<(u64, u64)>,
-    /// Tokens issued at or before this date are refused.
-    floor: Option<u64>,
-}
+pub(crate) struct SpentTokens(Spent);
 
 impl SpentTokens {
     /// The number of remembered tokens.
     pub(crate) fn len(&self) -> usize {
-        self.spent.len()
+        self.0.len()
     }
 
     /// Forgets which tokens were used, and accepts none that was issued up to this date.
     pub(crate) fn clear(&mut self, date_ms: u64) {
-        self.spent.clear();
-        self.floor = self.floor.max(Some(date_ms));
-    }
-
-    /// Marks a token as used. Returns whether it was unused.
-    fn spend(&mut self, date_ms: u64, hash: u64) -> bool {
-        if self.floor.is_some_and(|floor| date_ms <= floor) || !self.spent.insert((date_ms, hash)) {
-            return false;
-        }
-        if self.spent.len() > MAX_SPENT
-            && let Some((oldest, _)) = self.spent.pop_first()
-        {
-            self.floor = Some(oldest);
-        }
-        true
+        self.0.clear(date_ms);
     }
 
     /// Checks the token of a client's first packet.
@@ -175,13 +207,53 @@ impl SpentTokens {
                 let issued = text.and_then(|text| Some(u64::from_be_bytes(text.try_into().ok()?)));
                 let fresh = issued.filter(|issued| is_fresh(*issued, presentation.date_ms, lifetimes.new));
                 // RFC 9000-8.1.4-5: "that replay of tokens is prevented or limited".
-                match fresh.is_some_and(|issued| self.spend(issued, key.ids().hash(sealed))) {
+                match fresh.is_some_and(|issued| self.0.spend(issued, key.ids().hash(sealed))) {
                     true => Credential::Known,
                     false => Credential::Ignored,
                 }
             }
+            Some((&CAPACITY, sealed)) => match self.open_capacity(key, sealed, presentation, lifetimes) {
+                Ok(learned) if learned.ip == presentation.remote.ip().to_canonical() => Credential::Known,
+                _ => Credential::Ignored,
+            },
             Some(_) => Credential::Ignored,
         }
+    }
+
+    /// The capacity in the token of a client's first packet, if there is one. It is checked before the token itself, which
+    /// is used by that.
+    pub(crate) fn presented(
+        &self,
+        key: &EndpointKey,
+        token: &[u8],
+        presentation: &Presentation,
+    ) -> Option<Presented> {
+        let (kind, sealed) = token.split_first()?;
+        (*kind == CAPACITY).then(|| {
+            let text = key.open(&capacity_context(presentation.version), sealed).ok_or(Refusal::Forged)?;
+            let text = CapacityText::parse(&text).ok_or(Refusal::Unknown)?;
+            if self.0.is_spent(text.date_ms, key.ids().hash(sealed)) {
+                return Err(Refusal::Replayed);
+            }
+            Ok(text.learned)
+        })
+    }
+
+    /// Opens and uses a token with a capacity.
+    fn open_capacity(
+        &mut self,
+        key: &EndpointKey,
+        sealed: &[u8],
+        presentation: &Presentation,
+        lifetimes: TokenLifetimes,
+    ) -> Presented {
+        let text = key.open(&capacity_context(presentation.version), sealed).ok_or(Refusal::Forged)?;
+        let text = CapacityText::parse(&text).ok_or(Refusal::Unknown)?;
+        let fresh = is_fresh(text.date_ms, presentation.date_ms, lifetimes.new);
+        if !self.0.spend(text.date_ms, key.ids().hash(sealed)) {
+            return Err(Refusal::Replayed);
+        }
+        if fresh { Ok(text.learned) } else { Err(Refusal::Expired) }
     }
 }
 
@@ -276,6 +348,45 @@ mod tests {
         assert!(!token.windows(4).any(|part| part == [10, 0, 0, 1] || part == [0, 0x0f, 0x42, 0x40]));
     }
 
+    /// A token with a capacity is one of NEW_TOKEN, bound to its address, and nobody but the server reads or makes it.
+    #[test]
+    fn a_token_carries_a_capacity() {
+        let mut random = Stream::new(1, "tokens");
+        let remote = presentation().remote;
+        let saved = Saved { window: 3_750_000, rtt: Duration::from_millis(600) };
+        let learned = Learned { saved, ip: remote.ip(), date_ms: 999_000 };
+        let token = capacity_token(&key(), &mut random, Version::V1, (1_000_000, learned));
+        let of = |spent: &SpentTokens, token: &[u8], presentation: &Presentation| {
+            spent.presented(&key(), token, presentation)
+        };
+        let mut spent = SpentTokens::default();
+        assert_eq!(of(&spent, &token, &presentation()), Some(Ok(learned)));
+        assert_eq!(spent.check(&key(), &token, &presentation(), LIFETIMES), Credential::Known);
+        assert_eq!(of(&spent, &token, &presentation()), Some(Err(Refusal::Replayed)));
+        assert_eq!(spent.check(&key(), &token, &presentation(), LIFETIMES), Credential::Ignored);
+        // At another address it says where it comes from, and validates nothing.
+        let elsewhere = Presentation { remote: "10.0.0.2:9".parse().unwrap(), ..presentation() };
+        assert_eq!(of(&SpentTokens::default(), &token, &elsewhere), Some(Ok(learned)));
+        assert_eq!(check(&token, &elsewhere), Credential::Ignored);
+        let late = Presentation { date_ms: 2_000_001, ..presentation() };
+        assert_eq!(check(&token, &late), Credential::Ignored);
+        for at in 1..token.len() {
+            let mut changed = token.clone();
+            changed[at] ^= 1;
+            assert_eq!(of(&SpentTokens::default(), &changed, &presentation()), Some(Err(Refusal::Forged)));
+            assert_eq!(check(&changed, &presentation()), Credential::Ignored);
+        }
+        let other = Presentation { version: Version::V2, ..presentation() };
+        assert_eq!(of(&SpentTokens::default(), &token, &other), Some(Err(Refusal::Forged)));
+        // A format of the future.
+        let longer =
+            seal(&key(), &mut random, CAPACITY, &capacity_context(Version::V1), &[0; CAPACITY_LENGTH + 8]);
+        assert_eq!(of(&SpentTokens::default(), &longer, &presentation()), Some(Err(Refusal::Unknown)));
+        let plain = new_token(&key(), &mut random, remote.ip(), Version::V1, 1_000_000);
+        assert_eq!(of(&SpentTokens::default(), &plain, &presentation()), None);
+        assert!(!token.windows(4).any(|part| part == [10, 0, 0, 1]));
+    }
+
     #[test]
     fn foreign_tokens_are_ignored() {
         for token in [&[0x17; 50][..], b"N", b"R", &[RETRY; RETRY_LENGTH - 1], &[NEW; 41]] {
@@ -292,7 +403,7 @@ mod tests {
         let mut random = Stream::new(1, "tokens");
         let ip = presentation().remote.ip();
         let mut check = |token: &[u8]| spent.check(&key(), token, &presentation(), LIFETIMES);
-        let tokens: Vec<_> = (0..MAX_SPENT as u64 + 100)
+        let tokens: Vec<_> = (0..Spent::LIMIT as u64 + 100)
             .map(|n| new_token(&key(), &mut random, ip, Version::V1, 900_000 + n))
             .collect();
         for token in &tokens {
@@ -302,6 +413,6 @@ mod tests {
         // As old as a dropped one: nothing shows whether it was used.
         let old = new_token(&key(), &mut random, ip, Version::V1, 900_050);
         assert_eq!(check(&old), Credential::Ignored);
-        assert!(spent.spent.len() <= MAX_SPENT);
+        assert!(spent.len() <= Spent::LIMIT);
     }
 }

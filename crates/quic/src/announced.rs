@@ -32,6 +32,7 @@ impl Config {
             max_datagram_frame_size: self.max_datagram_frame_size,
             grease_quic_bit: self.grease_quic_bit,
             immediate_ack_bit: self.immediate_ack_bit,
+            enable_bdp: u64::from(self.resume.bdp_frame),
             ..TransportParameters::default()
         }
     }

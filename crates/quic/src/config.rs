@@ -1,5 +1,6 @@
 //! The options of a connection, as one table that scenarios, documentation and code share.
 
+use congestion::Resume;
 use units::parameter::{Arguments, Component, Default, Kind, Parameter};
 use units::{Duration, Size};
 use wire::{Version, VersionList};
@@ -23,6 +24,12 @@ pub static PARAMETERS: &[Parameter] = &[
         kind: Kind::Component("schedulers"),
         default: Default::Is("\"rr\""),
         about: "which stream is sent next",
+    },
+    Parameter {
+        name: "resume",
+        kind: Kind::Component("resumptions"),
+        default: Default::Is("\"none\""),
+        about: "how this side uses the capacity that an earlier connection of the same path observed (RFC 9959)",
     },
     Parameter {
         name: "versions",
@@ -356,6 +363,7 @@ pub enum RetryPolicy {
 pub struct Config {
     pub controller: Component,
     pub scheduler: Component,
+    pub resume: Resume,
     pub versions: VersionList,
     pub first_version: FirstVersion,
     pub max_udp_payload: u16,
@@ -432,6 +440,7 @@ impl From<&Arguments> for Config {
         Config {
             controller: arguments.component("controller"),
             scheduler: arguments.component("scheduler"),
+            resume: Resume::of(&arguments.component("resume")),
             versions: arguments.text("versions").split(' ').filter_map(version).collect(),
             first_version: match arguments.text("first_version").as_str() {
                 "preferred" => FirstVersion::Preferred,

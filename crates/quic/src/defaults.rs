@@ -11,8 +11,11 @@ impl std::default::Default for Config {
 
 impl Config {
     /// The tables that contain the components among the options.
-    pub fn rooms() -> [Room; 2] {
-        [congestion::room(), crate::schedule::room()]
+    pub fn rooms() -> [Room; 3] {
+        {
+            let [controllers, resumptions, _] = congestion::rooms();
+            [controllers, crate::schedule::room(), resumptions]
+        }
     }
 
     /// The default options, except for those given.

@@ -1,9 +1,8 @@
 //! An entry point for fuzzing: checks RFC 9000 section 8.1 for arbitrary sequences of issued and presented address
 //! tokens. The property test of this crate and the fuzz target call the same function.
 
-use crate::address_token::{
-    Credential, MAX_SPENT, Presentation, SpentTokens, TokenLifetimes, new_token, retry_token,
-};
+use crate::address_token::{Credential, Presentation, SpentTokens, TokenLifetimes, new_token, retry_token};
+use congestion::Spent;
 use random::Stream;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use tls::EndpointKey;
@@ -67,7 +66,7 @@ pub fn tokens(data: &[u8]) {
                 present(&key, &mut spent, known, &presentation, (at, bit, port));
             }
         }
-        assert!(spent.len() <= MAX_SPENT);
+        assert!(spent.len() <= Spent::LIMIT);
     }
 }
 

@@ -10,6 +10,7 @@ mod address_token;
 mod announced;
 mod application;
 mod assemble;
+mod bdp_frame;
 pub mod config;
 mod connection;
 mod control;

@@ -6,7 +6,8 @@ use crate::loss::{self, LossRun};
 use crate::sent::{Contents, SentFrame, SentKind, SentPacket};
 use crate::space::Space;
 use congestion::{
-    Acked, Controller, Limit, Pacer, PathMetrics, Regulator, RttEstimate, SentState, Setup, Signal,
+    Acked, Capacity, Controller, Learned, Limit, Pacer, PathMetrics, Phase, Regulator, RttEstimate,
+    SentState, Setup, Signal,
 };
 use trace::Log;
 use trace::event::LossTrigger;
@@ -128,6 +129,23 @@ impl Recovery {
     #[inline]
     pub(crate) fn prefetch(&self) {
         self.regulator.prefetch();
+    }
+
+    /// The regulator, for Careful Resume.
+    pub(crate) fn regulator(&mut self) -> &mut Regulator {
+        &mut self.regulator
+    }
+    /// Whether packets of the Unvalidated phase of Careful Resume are being sent.
+    pub(crate) fn is_unvalidated(&self) -> bool {
+        self.regulator.resuming().is_some_and(|resuming| resuming.phase() == Phase::Unvalidated)
+    }
+    /// See [`Regulator::jump`].
+    pub(crate) fn jump(&mut self, now: Time, limit: Limit) {
+        self.regulator.jump(now, limit, self.bytes_in_flight);
+    }
+    /// Saves what was learned of the path, see [`Capacity::observe`].
+    pub(crate) fn save(&self, now: Time, capacity: &mut Capacity, last: bool) -> Option<Learned> {
+        capacity.observe(now, &self.regulator, &self.rtt, last)
     }
 
     /// The congestion window in bytes.

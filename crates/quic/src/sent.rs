@@ -34,6 +34,7 @@ pub(crate) enum SentFrame {
     AckFrequency,
     Datagram { number: u64 },
     NewToken { index: u8 },
+    Bdp { index: u8 },
 }
 
 impl SentFrame {

@@ -1,8 +1,10 @@
 //! The tokens and the memory of a connection: the token in a client's Initial packets, tokens that a server issues,
 //! and what a client remembers (RFC 9000 sections 8.1.2 and 8.1.3).
 
-use crate::address_token::new_token;
+use crate::address_token::{capacity_token, new_token};
+use crate::bdp_frame::{BdpFrame, Opened};
 use crate::resume::{RememberedServer, Session};
+use congestion::{Learned, Refusal, Resume};
 use random::Stream;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -35,6 +37,8 @@ pub(crate) struct Tokens {
     count: u8,
     /// At a client: its memory.
     remembered: Option<RememberedServer>,
+    /// The BDP_FRAME to send, with its index. At a server, a newer one takes its place.
+    bdp: Option<(u8, BdpFrame)>,
 }
 
 impl Tokens {
@@ -46,7 +50,7 @@ impl Tokens {
         version: Version,
     ) -> Tokens {
         let count = count.min(u64::from(u8::MAX)) as u8;
-        let mut tokens = Tokens { initial: Vec::new(), issuer, count, remembered };
+        let mut tokens = Tokens { initial: Vec::new(), issuer, count, remembered, bdp: None };
         tokens.recall(version);
         tokens
     }
@@ -93,6 +97,20 @@ impl Tokens {
         }
     }
 
+    /// Remembers the capacity in a BDP_FRAME.
+    pub(crate) fn remember_bdp(&self, frame: BdpFrame) {
+        if let Some(RememberedServer { memory, server }) = &self.remembered {
+            memory.remember_bdp(server, frame);
+        }
+    }
+    /// Takes the BDP_FRAME for this server from the memory, to send it back; returns whether there is one.
+    pub(crate) fn recall_bdp(&mut self) -> bool {
+        let remembered = self.remembered.as_ref();
+        let frame = remembered.and_then(|known| known.memory.take_bdp(&known.server));
+        self.bdp = frame.map(|frame| (0, frame));
+        self.bdp.is_some()
+    }
+
     // ---- server ----
 
     /// Issues tokens for later connections of a client at this address. Returns their number.
@@ -105,6 +123,33 @@ impl Tokens {
             issuer.issued.push(token);
         }
         self.count
+    }
+    /// Issues a token with a capacity, and returns its index; `None` if there are too many.
+    pub(crate) fn issue_capacity(&mut self, now: Time, version: Version, learned: Learned) -> Option<u8> {
+        let issuer = self.issuer.as_mut()?;
+        let index = u8::try_from(issuer.issued.len()).ok()?;
+        let date_ms = issuer.tls.date(now).as_millis() as u64;
+        let token = capacity_token(&issuer.key, &mut issuer.random, version, (date_ms, learned));
+        issuer.issued.push(token);
+        Some(index)
+    }
+    /// Issues a BDP_FRAME with a capacity in place of the one before, and returns its index.
+    pub(crate) fn issue_bdp(&mut self, now: Time, resume: &Resume, learned: Learned) -> Option<u8> {
+        let issuer = self.issuer.as_ref()?;
+        let date_ms = issuer.tls.date(now).as_millis() as u64;
+        let index = self.bdp.map_or(0, |(index, _)| index.wrapping_add(1));
+        self.bdp = Some((index, BdpFrame::issue(&issuer.key, resume, learned, date_ms)));
+        Some(index)
+    }
+    /// Checks a BDP_FRAME from a client at this address.
+    pub(crate) fn open_bdp(&self, now: Time, resume: &Resume, ip: IpAddr, frame: &BdpFrame) -> Opened {
+        let issuer = self.issuer.as_ref().ok_or(Refusal::Forged)?;
+        let date_ms = issuer.tls.date(now).as_millis() as u64;
+        frame.open(&issuer.key, resume, ip, date_ms)
+    }
+    /// The BDP_FRAME with this index, unless a newer one has taken its place.
+    pub(crate) fn bdp(&self, index: u8) -> Option<&BdpFrame> {
+        self.bdp.as_ref().filter(|(of, _)| *of == index).map(|(_, frame)| frame)
     }
     /// An issued token.
     pub(crate) fn issued(&self, index: u8) -> Option<&[u8]> {

@@ -130,6 +130,15 @@ pub(crate) static FRAMES: &[Entry] = &[
         ],
     ),
     entry("IMMEDIATE_ACK", &[]),
+    entry(
+        "BDP_FRAME",
+        &[
+            field("lifetime", Span, Required),
+            field("capacity", Int, Required),
+            field("min_rtt", Span, Required),
+            field("address", Bytes, Required),
+        ],
+    ),
 ];
 
 /// The fields in brackets after the kind of a packet.

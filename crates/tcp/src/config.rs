@@ -1,5 +1,6 @@
 //! The options of a connection end: one table shared by scenarios, documentation and code.
 
+use congestion::Resume;
 use units::parameter::{Arguments, Component, Default, Kind, Parameter};
 use units::{Duration, Size};
 
@@ -10,6 +11,12 @@ pub static PARAMETERS: &[Parameter] = &[
         kind: Kind::Component("controllers"),
         default: Default::Is("\"newreno\""),
         about: "congestion controller of what this side sends",
+    },
+    Parameter {
+        name: "resume",
+        kind: Kind::Component("tcp_resumptions"),
+        default: Default::Is("\"none\""),
+        about: "how this side uses the capacity that an earlier connection of the same path observed (RFC 9959), from the host's own store",
     },
     Parameter {
         name: "mss",
@@ -197,6 +204,7 @@ pub enum FastOpen {
 #[allow(missing_docs, reason = "the table above documents each")]
 pub struct Config {
     pub controller: Component,
+    pub resume: Resume,
     pub mss: u16,
     pub initial_window: u64,
     pub initial_rtt: Duration,
@@ -231,6 +239,7 @@ impl From<&Arguments> for Config {
     fn from(arguments: &Arguments) -> Config {
         Config {
             controller: arguments.component("controller"),
+            resume: Resume::of(&arguments.component("resume")),
             mss: arguments.integer("mss") as u16,
             initial_window: arguments.integer("initial_window"),
             initial_rtt: arguments.duration("initial_rtt"),

@@ -15,7 +15,7 @@ impl Config {
     /// # Errors
     /// If a name is not an option.
     pub fn with(given: &[(&str, Value)]) -> Result<Config, Unfilled> {
-        Arguments::filled(PARAMETERS, given, &[congestion::room()]).map(|all| Config::from(&all))
+        Arguments::filled(PARAMETERS, given, &congestion::rooms()).map(|all| Config::from(&all))
     }
 }
 

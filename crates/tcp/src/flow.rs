@@ -371,6 +371,7 @@ mod tests {
                     hybrid: false,
                 },
                 cookie_key: 0,
+                known_paths: (congestion::PathStore::default(), 0),
                 initial_sequence: None,
             };
             Connection::connect(now, setup, remote?)

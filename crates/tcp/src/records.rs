@@ -41,7 +41,7 @@ mod message {
 }
 
 /// The parameters that determine the sizes of the handshake.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TlsSizes {
     /// The server name in the ClientHello (RFC 6066 section 3).
     pub server_name: String,

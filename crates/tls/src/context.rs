@@ -27,7 +27,7 @@ const LARGEST_PROTOCOLS: usize = 16_384;
 
 /// The default date at time zero: noon of 2030-01-01 UTC, in seconds since 1970. The certificates are valid from 2020
 /// to 2049.
-const EPOCH: Duration = Duration::from_secs(1_893_499_200);
+pub const EPOCH: Duration = Duration::from_secs(1_893_499_200);
 
 /// The TLS side of a scenario: created once, cheap to clone, shared between runs and threads.
 #[derive(Clone)]

@@ -16,6 +16,7 @@ const TAG_LENGTH: usize = 16;
 pub struct EndpointKey {
     tokens: hmac::Key,
     resets: hmac::Key,
+    codes: hmac::Key,
     ids: SipKey,
 }
 
@@ -30,13 +31,23 @@ impl EndpointKey {
         let key = |label| hmac::Key::new(hmac::HMAC_SHA256, derive(label).as_ref());
         let ids = derive("quiclab connection ids");
         let ids = SipKey::new(ids.as_ref().first_chunk().copied().unwrap_or_default());
-        EndpointKey { tokens: key("quiclab address tokens"), resets: key("quiclab stateless resets"), ids }
+        EndpointKey {
+            tokens: key("quiclab address tokens"),
+            resets: key("quiclab stateless resets"),
+            codes: key("quiclab authentication codes"),
+            ids,
+        }
     }
 
     /// The stateless reset token of a connection id: its HMAC-SHA256 under a key of this endpoint, truncated to 16
     /// bytes (RFC 9000 section 10.3.2).
     pub fn reset_token(&self, id: &[u8]) -> [u8; 16] {
         hmac::sign(&self.resets, id).as_ref().first_chunk().copied().unwrap_or_default()
+    }
+
+    /// The authentication code of a text that others can read: its HMAC-SHA256 under a key of this endpoint.
+    pub fn authenticate(&self, text: &[u8]) -> [u8; 32] {
+        hmac::sign(&self.codes, text).as_ref().first_chunk().copied().unwrap_or_default()
     }
 
     /// The key that masks the contents of connection ids.

@@ -48,7 +48,7 @@ mod rfc9001;
 mod rfc9369;
 
 pub use certificate::LARGEST_CHAIN;
-pub use context::{Context, LARGEST_PARAMETERS};
+pub use context::{Context, EPOCH, LARGEST_PARAMETERS};
 pub use endpoint_key::EndpointKey;
 pub use error::{Alert, Error};
 pub use identity::{Identity, base64, sha256};

@@ -272,6 +272,9 @@ impl Real {
     pub(crate) fn is_complete(&self) -> bool {
         !self.connection.is_handshaking()
     }
+    pub(crate) fn resumed_terms(&self) -> Option<&[u8]> {
+        self.lent.as_ref()?.admission.as_deref()?.resumed()
+    }
     pub(crate) fn is_resumed(&self) -> bool {
         self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }

@@ -159,6 +159,15 @@ impl Session {
         }
     }
 
+    /// At a server: the terms of the ticket that the handshake resumes ([`Admission::terms`](crate::Admission::terms)).
+    pub fn resumed_terms(&self) -> Option<&[u8]> {
+        let terms = match &self.engine {
+            Engine::Real(real) => real.resumed_terms(),
+            Engine::Model(model) => model.resumed_terms(),
+        };
+        terms.filter(|_| self.is_resumed())
+    }
+
     /// The state of 0-RTT. It is final at a client with the server's transport parameters, and at a server with the
     /// ClientHello.
     pub fn early_data(&self) -> EarlyData {

@@ -58,7 +58,7 @@ impl StoresServerSessions for ServerSessions {
         self.take(key)
     }
     fn take(&self, key: &[u8]) -> Option<Vec<u8>> {
-        lent::with(|lent| lent.admission.as_deref()?.store.take(key, lent.date))?
+        lent::with(|lent| lent.admission.as_deref_mut()?.take(key, lent.date))?
     }
     fn can_cache(&self) -> bool {
         true

@@ -50,6 +50,8 @@ pub struct Admission {
     pub terms: Arc<[u8]>,
     /// Decides whether 0-RTT is possible, given the terms of the ticket's connection and those of this one.
     pub admits: fn(&[u8], &[u8]) -> bool,
+    /// The terms of the ticket that the client has resumed, if any yet.
+    resumed: Option<Arc<[u8]>>,
 }
 
 impl TicketStore {
@@ -97,14 +99,14 @@ impl TicketStore {
         store.tickets.insert(name, Entry { session, terms: terms.clone(), issued: date });
     }
 
-    /// Returns the session of a ticket. With replay protection the ticket is invalid afterwards (RFC 8446 section
+    /// Returns the record of a ticket. With replay protection the ticket is invalid afterwards (RFC 8446 section
     /// 8.1).
-    pub(crate) fn take(&self, name: &[u8], date: Duration) -> Option<Vec<u8>> {
+    fn take(&self, name: &[u8], date: Duration) -> Option<Entry> {
         let mut store = self.lock();
         store.expire(date);
         match store.single_use {
-            true => store.tickets.remove(name).map(|entry| entry.session),
-            false => store.tickets.get(name).map(|entry| entry.session.clone()),
+            true => store.tickets.remove(name),
+            false => store.tickets.get(name).cloned(),
         }
     }
 
@@ -131,6 +133,24 @@ impl Store {
 }
 
 impl Admission {
+    /// Tickets of this store with these terms.
+    pub fn new(store: TicketStore, terms: Arc<[u8]>, admits: fn(&[u8], &[u8]) -> bool) -> Admission {
+        Admission { store, terms, admits, resumed: None }
+    }
+
+    /// Returns the session of a ticket, and keeps its terms. With replay protection the ticket is invalid afterwards (RFC 8446
+    /// section 8.1).
+    pub(crate) fn take(&mut self, name: &[u8], date: Duration) -> Option<Vec<u8>> {
+        let Entry { session, terms, .. } = self.store.take(name, date)?;
+        self.resumed = Some(terms);
+        Some(session)
+    }
+
+    /// The terms of the ticket that was taken.
+    pub(crate) fn resumed(&self) -> Option<&[u8]> {
+        self.resumed.as_deref()
+    }
+
     /// Whether 0-RTT with this ticket honours everything promised on the ticket's connection.
     pub(crate) fn holds(&self, name: &[u8], date: Duration) -> bool {
         self.store.terms(name, date).is_some_and(|then| (self.admits)(&then, &self.terms))
@@ -158,9 +178,9 @@ mod tests {
         for protected in [true, false] {
             let store = store(protected);
             put(&store, 7, at(0));
-            assert_eq!(store.take(&7u32.to_be_bytes(), at(1)), Some(vec![7]));
+            assert_eq!(store.take(&7u32.to_be_bytes(), at(1)).map(|entry| entry.session), Some(vec![7]));
             assert_eq!(store.take(&7u32.to_be_bytes(), at(1)).is_none(), protected);
-            assert_eq!(store.take(b"other", at(1)), None);
+            assert!(store.take(b"other", at(1)).is_none());
         }
     }
 
@@ -195,15 +215,15 @@ mod tests {
     fn terms_are_compared_with_current_ones() {
         let store = store(true);
         put(&store, 1, at(0));
-        let admission = |now: u8| Admission {
-            store: store.clone(),
-            terms: [now].into(),
-            admits: |then, now| now[0] >= then[0],
-        };
+        let admission = |now: u8| Admission::new(store.clone(), [now].into(), |then, now| now[0] >= then[0]);
         assert!(
             admission(1).holds(&1u32.to_be_bytes(), at(0)) && admission(2).holds(&1u32.to_be_bytes(), at(0))
         );
         assert!(!admission(0).holds(&1u32.to_be_bytes(), at(0)));
+        let mut taking = admission(9);
+        assert_eq!(taking.resumed(), None);
+        assert_eq!(taking.take(&1u32.to_be_bytes(), at(0)), Some(vec![1]));
+        assert_eq!(taking.resumed(), Some(&[1][..]));
         assert!(!admission(1).holds(&1u32.to_be_bytes(), at(200)));
     }
 }

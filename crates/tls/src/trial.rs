@@ -30,7 +30,7 @@ pub(crate) struct Trial<'a> {
 impl Trial<'_> {
     /// Performs a full handshake, and a second one with the ticket of the first if the server issued one.
     pub(crate) fn run(&self, store: Option<TicketStore>) -> Result<(Transcript, Option<Transcript>), Error> {
-        let admission = store.map(|store| Admission { store, terms: [].into(), admits: |_, _| true });
+        let admission = store.map(|store| Admission::new(store, [].into(), |_, _| true));
         let names = ["tls trial client", "tls trial server"];
         let (full, ticket) = self.shake_hands(names, None, admission.clone())?;
         let Some(ticket) = ticket else { return Ok((full, None)) };

@@ -42,7 +42,7 @@ fn server(context: &Context, store: &TicketStore, seed: u64, now: Time, terms: u
         change: Change::Never,
     };
     let admits: fn(&[u8], &[u8]) -> bool = |then, now| now[0] >= then[0];
-    let admission = Admission { store: store.clone(), terms: [terms].into(), admits };
+    let admission = Admission::new(store.clone(), [terms].into(), admits);
     context.server(start, Some(admission)).unwrap()
 }
 fn offer<'a>(ticket: Option<Ticket>) -> Request<'a> {

@@ -23,6 +23,28 @@ pub struct Packet {
     pub datagram: u64,
 }
 
+/// A change of the phase of Careful Resume (RFC 9959, draft-ietf-tsvwg-careful-resume-qlog-02). The state is that after the
+/// change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResumePhase {
+    /// The phase before; `None` at the beginning.
+    pub old: Option<&'static str>,
+    /// The phase: `"reconnaissance"`, `"unvalidated"`, `"validating"`, `"safe_retreat"`, `"normal"`.
+    pub new: &'static str,
+    /// Why it changed, if the draft has a word for it.
+    pub trigger: Option<&'static str>,
+    /// PipeSize in bytes.
+    pub pipe_size: u64,
+    /// The numbers of the first and the last packet of the Unvalidated phase, if any was sent.
+    pub unvalidated: Option<(u64, u64)>,
+    /// The congestion window in bytes.
+    pub window: u64,
+    /// The slow start threshold in bytes, if there is one.
+    pub ssthresh: Option<u64>,
+    /// saved_cwnd in bytes and saved_rtt.
+    pub saved: (u64, Duration),
+}
+
 /// The contents of a packet as encoded on the wire. A sink that needs the frames decodes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contents {
@@ -394,6 +416,15 @@ pub enum Event {
     CongestionState {
         /// The new state.
         state: &'static str,
+    },
+    /// Careful Resume changed its phase.
+    ResumePhase(Box<ResumePhase>),
+    /// What an earlier connection learned of the path was presented.
+    SavedPath {
+        /// How it came: `"store"`, `"token"`, `"bdp_frame"`.
+        carrier: &'static str,
+        /// Whether it is used: `"accepted"`, or the reason why it is not, such as `"expired"`.
+        result: &'static str,
     },
     /// A gauge specific to the controller.
     Gauge {

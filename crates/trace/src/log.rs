@@ -57,7 +57,7 @@ impl Interest {
             | Event::Capacity { .. } => self.datagrams(),
             Event::Metrics(_) | Event::Gauge { .. } | Event::Queue { .. } => self.metrics,
             // Changes of state explain a series and are rare, so they belong to both.
-            Event::CongestionState { .. } => self.metrics || self.lifecycle,
+            Event::CongestionState { .. } | Event::ResumePhase(_) => self.metrics || self.lifecycle,
             Event::ConnectionStarted { .. }
             | Event::ConnectionState { .. }
             | Event::ConnectionClosed { .. }
@@ -69,6 +69,7 @@ impl Interest {
             | Event::MigrationState { .. }
             | Event::EcnState { .. }
             | Event::MtuUpdated { .. }
+            | Event::SavedPath { .. }
             | Event::ObjectLoaded(_)
             | Event::StreamOpened { .. }
             | Event::StreamClosed { .. }

@@ -12,7 +12,7 @@ from quiclab.commands.arguments import Json
 from quiclab.lines import plain
 
 trace = typer.Typer(
-    help="Traces of what a link can carry over time: Mahimahi files, and CSV of time and rate.",
+    help="Traces of what a link can carry (Mahimahi files, CSV of time and rate); series of rate, delay and loss.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -99,15 +99,47 @@ def convert(
 
 @trace.command()
 def generate(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="mmwave, lte-driving or leo.", show_default=False)],
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="mmwave or lte-driving; leo or geo, a series.", show_default=False)
+    ],
     out: _Out,
     seed: Annotated[int, typer.Option(min=0, help="Equal seeds give equal bytes.")] = 1,
-    duration: Annotated[str, typer.Option(metavar="TIME", help="How long it is, up to an hour.")] = "120 s",
+    duration: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="How long it is, up to an hour. Default: 120 s, of geo 1200 s.", show_default=False
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="An option of leo or geo: see `quiclab list series`.", show_default=False
+        ),
+    ] = None,
 ) -> None:
-    """Make a trace out of a seed. What the kinds are built from is in docs/traces.md."""
+    """Make a trace or a series out of a seed, and say what it keeps. What each is built from is in docs/traces.md."""
     from quiclab import Error
+    from quiclab.traces import KINDS, laws
     from quiclab.traces import generate as make
 
+    options = {}
+    for given in option or []:
+        name, equals, value = given.partition("=")
+        if not equals:
+            raise Error(f"--option {given!r}: expected NAME=VALUE")
+        options[name.strip()] = value.strip()
+    text = make(kind, seed=seed, duration_s=_seconds(duration), options=options)
+    _save(out, text)
+    typer.echo(f"duration: at least {KINDS[kind].shortest_s:g} s for {kind}, a shorter one {KINDS[kind].too_short}")
+    for line in laws(text):
+        typer.echo(line)
+
+
+def _seconds(duration: str | None) -> float | None:
+    from quiclab import Error
+
+    if duration is None:
+        return None
     number, _, unit = duration.strip().partition(" ")
     scale = {"ms": 0.001, "s": 1.0, "min": 60.0}.get(unit.strip())
     try:
@@ -116,7 +148,7 @@ def generate(
         scale = None
     if scale is None:
         raise Error(f"--duration {duration!r}: expected a time with its unit, like '120 s'")
-    _save(out, make(kind, seed=seed, duration_s=seconds * scale))
+    return seconds * scale
 
 
 @contextmanager

@@ -6,5 +6,6 @@ of time and rate, and the simulator's own reader is what reads them. `generate` 
 
 from quiclab.traces.capacity import Capacity, read, write
 from quiclab.traces.generate import KINDS, generate
+from quiclab.traces.series import Series, laws, series_of
 
-__all__ = ["KINDS", "Capacity", "generate", "read", "write"]
+__all__ = ["KINDS", "Capacity", "Series", "generate", "laws", "read", "series_of", "write"]

@@ -1,36 +1,59 @@
-"""Traces out of a seed: a mmWave street canyon, LTE from a moving car, a LEO constellation with its hand-overs.
+"""Traces and series out of a seed: a mmWave street canyon, LTE from a moving car, paths over satellites.
 
-They are made in the simulator, by the models that its rate `generated` plays: docs/traces.md says from what each is
-built, and what it does not claim.
+They are made in the simulator, by the models that its rate `generated` and its series play: docs/traces.md says from
+what each is built, and what it does not claim.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from quiclab._quiclab import Error, generate_trace, trace_models
+from quiclab._quiclab import Error, generate_series, generate_trace, series_models, trace_models
 from quiclab.traces.capacity import Capacity, write
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of trace."""
+    """A kind of trace, or of series."""
 
     about: str
     shortest_s: float
-    """Shorter traces would miss the stated statistics."""
+    """A shorter one would miss what is said of it."""
+    usual_s: float = 120
+    too_short: str = "misses the stated statistics"
+    """What is wrong with a shorter one."""
+    is_series: bool = False
+    """Whether it has delays and losses too."""
 
 
-KINDS = {name: Kind(about, shortest_s) for name, about, shortest_s in trace_models()}
+KINDS = {name: Kind(about, shortest_s) for name, about, shortest_s in trace_models()} | {
+    name: Kind(about, shortest_s, usual_s, too_short, is_series=True)
+    for name, about, shortest_s, usual_s, too_short in series_models()
+}
 
 
-def generate(kind: str, *, seed: int = 1, duration_s: float = 120) -> str:
-    """A trace as CSV of time and rate, with a step of 10 ms: the same for equal arguments.
+def generate(
+    kind: str, *, seed: int = 1, duration_s: float | None = None, options: Mapping[str, str] | None = None
+) -> str:
+    """A trace as CSV of time and rate, or a series as CSV of time, rate, delay and loss: the same for equal arguments.
 
-    A link with `rate = { type = "generated", model = kind, duration = ..., seed = seed }` carries the same.
+    A link with `rate = { type = "generated", model = kind, duration = ..., seed = seed }`, or with
+    `series = { type = kind, duration = ..., seed = seed }` and the same options, plays the same.
 
-    An `Error` for a kind that there is none of, and for a duration that is too short or above an hour.
+    An `Error` for a kind or an option that there is none of, for a value out of range, and for a duration that is too
+    short or above an hour.
     """
     if kind not in KINDS:
         raise Error(f"trace {kind!r}: expected {', '.join(KINDS)}")
-    if not KINDS[kind].shortest_s <= duration_s <= 3600:
-        raise Error(f"duration {duration_s:g} s: expected from {KINDS[kind].shortest_s:g} s to 3600 s for {kind}")
-    return write(Capacity(*generate_trace(kind, seed, round(duration_s * 1e9))), "csv")
+    known = KINDS[kind]
+    duration_s = known.usual_s if duration_s is None else duration_s
+    if not known.shortest_s <= duration_s <= 3600:
+        raise Error(
+            f"duration {duration_s:g} s: expected from {known.shortest_s:g} s to 3600 s for {kind}: "
+            f"a shorter one {known.too_short}"
+        )
+    duration_ns = round(duration_s * 1e9)
+    if known.is_series:
+        return generate_series(kind, seed, duration_ns, list((options or {}).items()))
+    if options:
+        raise Error(f"{kind}: there is no option {next(iter(options))!r}")
+    return write(Capacity(*generate_trace(kind, seed, duration_ns)), "csv")

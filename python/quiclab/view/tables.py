@@ -37,8 +37,8 @@ def logs(where: Path) -> list[Log]:
     sides = table["side"].to_pylist()
     rows: dict[tuple[str, str], list[int]] = {}
     for row, (name, side) in enumerate(zip(names, sides, strict=True)):
-        # A flow of several connections numbers all but the first: web, web#1, web#2.
-        if name.partition("#")[0] in flows:
+        # A flow of several connections numbers all but the first: web, web#1, web#2. A proxy has its own: web at ap.
+        if name.partition(" at ")[0].partition("#")[0] in flows:
             rows.setdefault((name, side), []).append(row)
     return [_log(name, side, table.take(chosen)) for (name, side), chosen in rows.items()]
 

@@ -29,6 +29,8 @@ impl Bbr1 {
         if self.full_pipe.filled && rate > 0.0 || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
+        // RFC 9959 appendix B: "the larger of the nominal pacing rate [...] or the calculated probing rate".
+        self.pacing_rate = self.pacing_rate.max(self.resuming.rate());
     }
 
     /// 4.2.2.

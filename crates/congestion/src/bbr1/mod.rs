@@ -9,7 +9,8 @@ mod phases;
 use crate::bbr_outputs::Model;
 use crate::bbr_rounds::{HeldBack, Rounds};
 use crate::filter::WindowedMax;
-use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
+use crate::resume::bbr::CarefullyResuming;
+use crate::{AckSample, Adjustment, Allowance, Controller, Sent, Setup, Signal};
 use control::Recovery;
 use options::Options;
 use phases::{FullPipe, State};
@@ -42,6 +43,8 @@ pub struct Bbr1 {
     /// `None` before the first sample.
     min_rtt: Option<Duration>,
     min_rtt_stamp: Time,
+    /// Bytes delivered so far.
+    delivered: u64,
     round: Rounds,
     full_pipe: FullPipe,
     cycle_index: usize,
@@ -52,6 +55,7 @@ pub struct Bbr1 {
     /// Samples of packets sent in PROBE_RTT do not measure the bandwidth.
     held_back: HeldBack,
     recovery: Recovery,
+    resuming: CarefullyResuming,
     allowance: Allowance,
 }
 
@@ -75,6 +79,7 @@ impl Bbr1 {
             bandwidths: WindowedMax::default(),
             min_rtt: None,
             min_rtt_stamp: Time::ZERO,
+            delivered: 0,
             round: Rounds::default(),
             full_pipe: FullPipe::default(),
             cycle_index: 0,
@@ -84,6 +89,7 @@ impl Bbr1 {
             idle_restart: false,
             held_back: HeldBack::default(),
             recovery: Recovery::default(),
+            resuming: CarefullyResuming::default(),
             allowance: Allowance::new(0, None),
             options,
         };
@@ -96,6 +102,27 @@ impl Bbr1 {
 
     fn packet(&self) -> u64 {
         self.setup.max_datagram_size
+    }
+
+    /// RFC 9959 appendix B: unvalidated packets are sent in STARTUP only; the retreat is DRAIN.
+    fn resume(&mut self, now: Time, adjustment: Adjustment) {
+        match adjustment {
+            Adjustment::Jump { window, rtt } | Adjustment::Seed { window, rtt }
+                if self.state == State::Startup =>
+            {
+                self.round.begin(self.delivered);
+                self.resuming.begin(window, rtt, self.round.count);
+                self.set_pacing_rate(self.pacing_gain);
+                self.set_send_quantum();
+                self.cwnd = self.cwnd.max(self.inflight(self.cwnd_gain));
+            }
+            Adjustment::Retreat { .. } if self.state == State::Startup && self.resuming.retreat() => {
+                self.full_pipe.filled = true;
+                self.check_drain(now, u64::MAX);
+                self.set_pacing_rate(self.pacing_gain);
+            }
+            _ => {}
+        }
     }
 
     fn min_pipe_cwnd(&self) -> u64 {
@@ -119,6 +146,7 @@ impl Controller for Bbr1 {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         self.leave_recovery(ack.newest_sent_at);
         let mut app_limited = true;
+        self.delivered = ack.delivered;
         self.round.start = false;
         if let Some(sample) = &ack.rate {
             app_limited = sample.app_limited || self.held_back.covers(sample.prior_delivered);
@@ -132,6 +160,10 @@ impl Controller for Bbr1 {
         self.check_cycle(ack);
         self.check_full_pipe(app_limited);
         self.check_drain(ack.now, ack.bytes_in_flight);
+        if self.resuming.ends(self.round.count, self.state == State::Drain) && !self.full_pipe.filled {
+            // The measured rate is the nominal one again.
+            self.pacing_rate = 0.0;
+        }
         let expired = self.update_min_rtt(ack.now, ack.rtt_sample);
         self.check_probe_rtt(ack, expired);
         self.set_pacing_rate(self.pacing_gain);
@@ -165,6 +197,7 @@ impl Controller for Bbr1 {
                 self.set_send_quantum();
             }
             Signal::PathChanged => *self = Bbr1::start(self.options.clone(), self.setup),
+            Signal::Resume { now, adjustment } => self.resume(now, adjustment),
         }
         self.allow();
     }
@@ -172,6 +205,10 @@ impl Controller for Bbr1 {
     #[inline]
     fn allowance(&self) -> Allowance {
         self.allowance
+    }
+
+    fn is_rate_based(&self) -> bool {
+        true
     }
 
     /// The initial phase of the gain cycle is random.

@@ -13,7 +13,7 @@ impl Bbr1 {
     /// hosts.
     pub(super) fn inflight(&self, gain: f64) -> u64 {
         let Some(min_rtt) = self.min_rtt else { return self.setup.initial_window };
-        let product = self.bandwidth() * min_rtt.as_secs_f64() / 8.0;
+        let product = self.bandwidth().max(self.resuming.rate()) * min_rtt.as_secs_f64() / 8.0;
         (gain * product) as u64 + self.options.quanta * self.send_quantum
     }
 
@@ -22,6 +22,9 @@ impl Bbr1 {
         if self.round.start {
             // 4.2.3.4: for one round trip.
             self.recovery.conserving = false;
+        }
+        if self.resuming.discards_rates() {
+            return;
         }
         let Some(rate) = sample.rate.map(Rate::as_bits_per_sec) else { return };
         // 4.1.2.4: an application-limited sample can only raise the estimate.

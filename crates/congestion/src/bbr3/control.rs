@@ -19,6 +19,8 @@ impl Bbr3 {
         if self.full_bw.reached && rate > 0.0 || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
+        // RFC 9959 appendix B: "the larger of the nominal pacing rate [...] or the calculated probing rate".
+        self.pacing_rate = self.pacing_rate.max(self.resuming.rate());
     }
 
     /// `SetSendQuantum()` (5.6.3): the bytes of one millisecond.

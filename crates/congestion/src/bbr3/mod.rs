@@ -10,7 +10,8 @@ mod state;
 
 use crate::bbr_outputs::{Controls, Model};
 use crate::bbr_rounds::{HeldBack, Rounds};
-use crate::{AckSample, Allowance, Controller, Limit, Sent, Setup, Signal};
+use crate::resume::bbr::CarefullyResuming;
+use crate::{AckSample, Adjustment, Allowance, Controller, Limit, Sent, Setup, Signal};
 use options::Options;
 use random::Stream;
 use state::{
@@ -55,6 +56,7 @@ pub struct Bbr3 {
     cycle: Cycle,
     recovery: Recovery,
     held_back: HeldBack,
+    resuming: CarefullyResuming,
     // The control parameters (2.4).
     pacing_gain: f64,
     cwnd_gain: f64,
@@ -97,6 +99,7 @@ impl Bbr3 {
             cycle: Cycle::default(),
             recovery: Recovery::default(),
             held_back: HeldBack::default(),
+            resuming: CarefullyResuming::default(),
             pacing_gain: options.startup_pacing_gain,
             cwnd_gain: options.default_cwnd_gain,
             pacing_rate: 0.0,
@@ -151,11 +154,37 @@ impl Bbr3 {
         self.check_full_bw_reached();
         self.check_startup_done();
         self.check_drain_done();
+        if self.resuming.ends(self.rounds.count, self.state == State::Drain) && !self.full_bw.reached {
+            // The measured rate is the nominal one again.
+            self.pacing_rate = 0.0;
+        }
         self.update_probe_bw_cycle_phase();
         self.update_min_rtt(ack.rtt_sample);
         self.check_probe_rtt();
         self.advance_latest_delivery_signals();
         self.bound_bw_for_model();
+    }
+
+    /// RFC 9959 appendix B: unvalidated packets are sent in Startup only; the retreat is Drain.
+    fn resume(&mut self, adjustment: Adjustment) {
+        match adjustment {
+            Adjustment::Jump { window, rtt } | Adjustment::Seed { window, rtt }
+                if self.state == State::Startup =>
+            {
+                self.rounds.begin(self.delivered);
+                self.resuming.begin(window, rtt, self.rounds.count);
+                self.set_pacing_rate(self.pacing_gain);
+                self.set_send_quantum();
+                let bandwidth = (self.bw as f64).max(self.resuming.rate()) as u64;
+                self.cwnd = self.cwnd.max(self.bdp_multiple(bandwidth, self.cwnd_gain));
+            }
+            Adjustment::Retreat { .. } if self.state == State::Startup && self.resuming.retreat() => {
+                (self.full_bw.now, self.full_bw.reached) = (true, true);
+                self.check_startup_done();
+                self.set_pacing_rate(self.pacing_gain);
+            }
+            _ => {}
+        }
     }
 
     fn allow(&mut self) {
@@ -213,6 +242,10 @@ impl Controller for Bbr3 {
                 self.set_send_quantum();
             }
             Signal::PathChanged => *self = Bbr3::start(self.options.clone(), self.setup),
+            Signal::Resume { now, adjustment } => {
+                self.now = now;
+                self.resume(adjustment);
+            }
         }
         self.allow();
     }
@@ -220,6 +253,10 @@ impl Controller for Bbr3 {
     #[inline]
     fn allowance(&self) -> Allowance {
         self.allowance
+    }
+
+    fn is_rate_based(&self) -> bool {
+        true
     }
 
     /// The time to probe for bandwidth is random.

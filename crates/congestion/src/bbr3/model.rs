@@ -62,6 +62,9 @@ impl Bbr3 {
     fn update_max_bw(&mut self) {
         self.update_round();
         let rate = self.sample.delivery_rate;
+        if self.resuming.discards_rates() {
+            return;
+        }
         if rate > 0 && (rate >= self.max_bw.get() || !self.sample.app_limited) {
             self.max_bw.update(rate);
         }

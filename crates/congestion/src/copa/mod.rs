@@ -248,6 +248,14 @@ impl Controller for Copa {
                 self.windows.restart(self.basis.delivered);
                 self.begin(window as f64);
             }
+            Signal::Resume { adjustment, .. } => {
+                let (mut window, mut threshold) = (self.window, f64::INFINITY);
+                self.basis.resume_unrounded(adjustment, &mut window, &mut threshold);
+                let slow_start = self.slow_start;
+                self.begin(window);
+                // It has no threshold: slow start goes on after a jump, and not after a retreat.
+                self.slow_start = slow_start && threshold.is_infinite();
+            }
         }
         self.allow();
     }

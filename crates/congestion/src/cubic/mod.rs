@@ -111,6 +111,12 @@ impl Controller for Cubic {
                 self.curve = Curve::new(self.basis.restart() as f64);
                 self.slow_start.restart(self.basis.delivered);
             }
+            Signal::Resume { adjustment, .. } => {
+                // What the curve knows of the capacity is from before the jump, or from the overshoot.
+                let curve = Curve { ssthresh: self.curve.ssthresh, ..Curve::new(self.curve.cwnd) };
+                self.curve = Curve { cwnd_prior: self.curve.cwnd, ..curve };
+                self.basis.resume_unrounded(adjustment, &mut self.curve.cwnd, &mut self.curve.ssthresh);
+            }
         }
         self.allow();
     }

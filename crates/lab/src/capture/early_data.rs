@@ -4,7 +4,6 @@ use super::tests::tshark;
 use super::*;
 use quic::{Config, Connection, Data, Datagram, Endpoint, EndpointOptions, Handle, Opening};
 use random::Stream;
-use std::path::Path;
 use std::sync::Arc;
 use units::Duration;
 use wire::Direction;
@@ -99,17 +98,9 @@ impl Cable {
     }
 }
 
-/// The default options of a scenario.
-fn config() -> Arc<Config> {
-    let text = "flow = [{ name = \"f\", client = \"a\", server = \"b\", application = { type = \"bulk\", size = \"1 kB\" } }]\n\
-                link = [{ name = \"l\", from = \"a\", to = \"b\", rate = \"1 Mbit/s\", delay = \"1 ms\" }]";
-    let scenario = crate::Scenario::parse(text, Path::new("early.toml"), &[]).unwrap();
-    Arc::new(Config::from(&scenario.transport))
-}
-
 #[test]
 fn tshark_decrypts_0_rtt_packets() {
-    let config = config();
+    let config = Arc::new(Config::default());
     let mut cable = Cable::new(&config);
     let first = cable.connect(Opening::new(address(1), config.clone()));
     (0..10).for_each(|turn| cable.pass(turn % 2));

@@ -99,6 +99,22 @@ fn blocks_have_the_format_of_pcapng() {
 }
 
 #[test]
+fn packets_are_on_the_selected_interface() {
+    let mut file = Vec::new();
+    let mut capture = Capture::new(&mut file).unwrap();
+    assert_eq!(capture.interface("ap").unwrap(), 1);
+    let (source, destination) = v4(true);
+    for interface in [1, 0] {
+        capture.select(interface);
+        capture.packet(Time::ZERO, source, destination, 0, b"a").unwrap();
+    }
+    capture.finish().unwrap();
+    let blocks = blocks(&file);
+    assert_eq!((blocks[2].0, &blocks[2].1[8..16]), (INTERFACE_DESCRIPTION_BLOCK, &b"\x02\0\x02\0ap\0\0"[..]));
+    assert_eq!((blocks[3].1[0], blocks[4].1[0]), (1, 0));
+}
+
+#[test]
 fn an_altered_packet_has_only_headers_and_a_comment() {
     let mut file = Vec::new();
     let mut capture = Capture::new(&mut file).unwrap();

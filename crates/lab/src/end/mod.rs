@@ -6,7 +6,7 @@ pub(crate) use stacked::{AddressedEnd, Endpoints, Foreign, NO_FLOW, Place, QuicE
 
 use crate::shared::Shared;
 use ::quic::{MigrateError, Migration};
-use network::{NodeId, Packet, Port, Protocol};
+use network::{NodeId, Packet, Port};
 use tcp::Ports;
 use transport::{Application, Counters, Load, Part, Progress, Report, Snapshot, Tally};
 use units::{Duration, Time, Timers};
@@ -190,16 +190,8 @@ impl End {
     }
 
     pub(crate) fn capture(&self, now: Time, packet: &Packet, shared: &Shared<'_>) {
-        let Some(capture) = &shared.capture else { return };
-        let mut whole = packet.clone();
-        whole.write_out();
-        let (ends, ecn) = ((whole.source, whole.destination), whole.ecn.bits());
-        if let Some(capture) = &mut *capture.borrow_mut() {
-            shared.note_capture(match (whole.protocol(), whole.damage()) {
-                (Protocol::Tcp, damage) => capture.segment(now, ends, ecn, &whole.bytes, damage),
-                (Protocol::Udp, None) => capture.packet(now, ends.0, ends.1, ecn, &whole.bytes),
-                (Protocol::Udp, Some(damage)) => capture.altered_packet(now, ends, ecn, &whole.bytes, damage),
-            });
+        if let Some(tap) = &shared.capture {
+            shared.note_capture(tap.packet(now, packet));
         }
     }
 }

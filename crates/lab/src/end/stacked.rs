@@ -1,12 +1,12 @@
 //! The endpoints of a host, and the connections of its ends, for any [`Stack`].
 
 use super::{End, Snapshot};
+use crate::capture::Tap;
 use crate::error::RunError;
 use crate::flows::end_of;
-use crate::shared::{Captured, Shared};
+use crate::shared::Shared;
 use network::{Exits, NodeId, Packet, Port, port_address};
 use quic::{Endpoint, MigrateError, Migration, Opening};
-use std::cell::RefCell;
 use std::net::SocketAddr;
 use trace::Log;
 use transport::{Application, Connection, Datagram, Handle, Stack, Transmit};
@@ -308,7 +308,7 @@ impl End {
     ) {
         let packet = exits.send_new(transmit.local, transmit.remote, bytes, transmit.hole);
         packet.ecn = transmit.ecn;
-        packet.flow = crate::flows::end_number(self.flow, self.side);
+        packet.flow = crate::ends::end_number(self.flow, self.side);
         packet.data = transmit.carries_data;
         if self.moved
             && let Some(port) = network::port_of(transmit.local.ip())
@@ -332,8 +332,8 @@ impl End {
         {
             self.take_records(part, log, shared);
         }
-        if let Some(capture) = &shared.capture {
-            self.take_secrets(connection, capture, shared);
+        if let Some(tap) = &shared.capture {
+            self.take_secrets(connection, tap, shared);
         }
         if connection.is_over() {
             self.keep_last(connection);
@@ -352,17 +352,10 @@ impl End {
     }
 
     #[inline(never)]
-    fn take_secrets<C: Connection + ?Sized>(
-        &self,
-        connection: &mut C,
-        capture: &RefCell<Option<Captured>>,
-        shared: &Shared<'_>,
-    ) {
+    fn take_secrets<C: Connection + ?Sized>(&self, connection: &mut C, tap: &Tap, shared: &Shared<'_>) {
         let secrets = connection.take_secrets();
         for secret in secrets.iter().filter(|secret| crate::capture::is_first_at(self.side, secret)) {
-            if let Some(capture) = &mut *capture.borrow_mut() {
-                shared.note_capture(capture.secrets(secret));
-            }
+            shared.note_capture(tap.secrets(secret));
         }
     }
 

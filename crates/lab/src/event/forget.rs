@@ -1,11 +1,12 @@
 //! A node forgets its state.
 
 use super::{Context, Kind, Targets};
+use crate::middlebox;
 use units::parameter::{Arguments, Default, Kind as Of, OptionError, Parameter, Row};
 
 pub(crate) const ROW: Row<Kind> = Row {
     name: "forget",
-    about: "a node loses its memory: a NAT its mappings; a host what its QUIC clients have learned, and the tickets and tokens that its servers have given",
+    about: "a node loses its memory: a NAT its mappings; a host what its QUIC clients have learned, the tickets and tokens that its servers have given, and what it knows of paths",
     parameters: &[Parameter {
         name: "node",
         kind: Of::Text,
@@ -20,12 +21,8 @@ fn check(arguments: &Arguments, targets: &Targets) -> Result<(), OptionError> {
     if node.remembers {
         return Ok(());
     }
-    let middleboxes: Vec<&str> = network::middlebox::room()
-        .rows
-        .iter()
-        .map(|row| row.name)
-        .filter(|name| network::middlebox::remembers(name))
-        .collect();
+    let middleboxes: Vec<&str> =
+        middlebox::room().rows.iter().map(|row| row.name).filter(|name| middlebox::remembers(name)).collect();
     Err((
         "node",
         format!(

@@ -5,6 +5,7 @@
 mod forget;
 mod interface;
 mod migrate;
+mod tamper;
 mod targets;
 
 pub(crate) use targets::{TargetFlow, TargetNode, Targets};
@@ -49,10 +50,13 @@ pub(crate) trait Actions {
     fn migrate(&mut self, node: NodeId, flow: usize, port: Port, how: Migration) -> Result<(), MigrateError>;
     /// Makes a node forget its state.
     fn forget(&mut self, node: NodeId);
+    /// Makes a host alter what servers have given its QUIC clients; capacities are multiplied with the factor.
+    fn tamper(&mut self, node: NodeId, factor: f64);
 }
 
 /// The events.
-pub(crate) static EVENTS: &[Row<Kind>] = &[interface::DOWN, interface::UP, migrate::ROW, forget::ROW];
+pub(crate) static EVENTS: &[Row<Kind>] =
+    &[interface::DOWN, interface::UP, migrate::ROW, forget::ROW, tamper::ROW];
 
 /// The name of the room.
 pub(crate) const ROOM: &str = "events";
@@ -125,6 +129,7 @@ mod tests {
         let value = |kind: Kind| match kind {
             Kind::Choice(words) => Value::Text(words[0].to_owned()),
             Kind::Text => Value::Text("nowhere".to_owned()),
+            Kind::Number(least, _) => Value::Number(least),
             kind => panic!("no sample of {kind:?}"),
         };
         Arguments(row.parameters.iter().map(|option| (option.name, value(option.kind))).collect())

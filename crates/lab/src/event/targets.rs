@@ -18,6 +18,8 @@ pub(crate) struct TargetNode {
     pub kind: &'static str,
     /// Whether it has a state to forget.
     pub remembers: bool,
+    /// Whether it has QUIC clients.
+    pub has_clients: bool,
     /// The names of its links and media, in the order of its ports.
     pub interfaces: Vec<String>,
 }

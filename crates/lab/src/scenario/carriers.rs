@@ -4,10 +4,12 @@ use super::error::ScenarioError;
 use super::model::{Attachment, Link, Medium};
 use super::names::Names;
 use super::nodes::{Nodes, items};
+use super::presets;
 use super::read::{Reader, Section, names_of};
 use super::sections::{AT, BACKWARD, BOTH, FORWARD, LINK, LINK_TABLE, MEDIUM, MEDIUM_TABLE};
-use super::source::{one_of, quoted};
+use super::source::{Place, one_of, quoted};
 use super::tables::{table, tables};
+use super::tree::parse_value;
 use units::parameter::{Arguments, Component, Row};
 
 /// Reads links and media. Each name is unique among both.
@@ -43,19 +45,21 @@ fn read_links<'i>(
         if from == to {
             return Err(reader.wrong_at(&section, "to", "a link from a node to itself", "another node"));
         }
-        let forward = read_direction(reader, &section, FORWARD)?;
-        let backward = read_direction(reader, &section, BACKWARD)?;
+        let preset = values.has("preset").then(|| values.component("preset").name);
+        let forward = read_direction(reader, &section, FORWARD, preset)?;
+        let backward = read_direction(reader, &section, BACKWARD, preset)?;
         check_covered(reader, &section)?;
         links.push(Link { name: values.text("name"), from, to, forward, backward });
     }
     Ok(links)
 }
 
-/// Reads one direction of a link. Its own table hides `both`, and both hide the table of the link.
+/// Reads one direction of a link. Its own table hides `both`, both hide the table of the link, and that its preset.
 fn read_direction(
     reader: &mut Reader<'_>,
     link: &Section<'_>,
     name: &str,
+    preset: Option<&str>,
 ) -> Result<Arguments, ScenarioError> {
     let both = table(reader, link, BOTH)?;
     reader.check_keys(&both, network::LINK, &[])?;
@@ -66,7 +70,10 @@ fn read_direction(
     }
     let own = table(reader, link, name)?;
     reader.check_keys(&own, network::LINK, &[])?;
-    reader.arguments(network::LINK, &own.over(&both).over(link))
+    let preset = parse_value(presets::options(preset, name == FORWARD), Place::Default)
+        .map_err(|error| reader.source.error(Place::Default, presets::ROOM, error.problem))?;
+    let preset = reader.section(&preset, link.at("preset"))?;
+    reader.arguments(network::LINK, &own.over(&both).over(link).over(&preset))
 }
 
 /// Checks the options of `both` and of the link that both directions override.
@@ -100,6 +107,8 @@ fn read_media<'i>(
             name: row.name,
             arguments: reader.arguments(row.parameters, &section)?,
         };
+        network::medium::check(&kind.arguments)
+            .map_err(|(option, problem)| reader.error_at(&section, option, problem))?;
         let at = table(reader, &section, AT)?;
         check_attached(reader, &at, nodes, &ends)?;
         let attachment = |&node: &usize| {

@@ -1,7 +1,10 @@
 //! Describes a scenario for people, as `quiclab check` prints it.
 
-use super::model::{Attachment, CrossTraffic, Flow, IpVersion, Medium, NodeKind, Scenario};
+use super::model::{
+    Attachment, CrossTraffic, Flow, IpVersion, Medium, NodeKind, Protocol, Remembered, Scenario,
+};
 use super::topology::{Surroundings, build_middlebox};
+use congestion::{Resume, StoreKey};
 use network::queue::{Bound, Setup};
 use network::{Hop, NodeId, Topology};
 use random::Stream;
@@ -28,13 +31,16 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
     ];
     for link in scenario.links.iter().take(SHOWN) {
         let (from, to) = (&scenario.nodes[link.from].name, &scenario.nodes[link.to].name);
-        let round_trip = link.forward.duration("delay") + link.backward.duration("delay");
+        let round_trip = link.round_trip();
         for (name, values, from, to) in
             [("forward", &link.forward, from, to), ("backward", &link.backward, to, from)]
         {
             let subject = format!("link {} {name}", link.name);
             lines.push((subject.clone(), format!("{from} to {to}: {}", direction(values, round_trip))));
             if let Some(words) = queue_words(values, round_trip) {
+                lines.push((subject.clone() + WARNING, words));
+            }
+            if let Some(words) = replaced_words(values) {
                 lines.push((subject + WARNING, words));
             }
         }
@@ -48,7 +54,7 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
     }
     for node in &scenario.nodes {
         if let NodeKind::Middlebox(kind) = &node.kind {
-            lines.push((format!("node {}", node.name), format!("{}{}", kind.name, options(kind))));
+            lines.push((format!("node {}", node.name), format!("{}{}", kind.name, chosen(kind))));
         }
     }
     // A scenario that was read always has a valid topology.
@@ -61,6 +67,14 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
         lines.push(describe_cross_traffic(scenario, cross));
     }
     more(&mut lines, scenario.cross_traffic.len(), "cross-traffic sender");
+    for known in scenario.memory.iter().take(SHOWN) {
+        let [node, peer] = [known.node, known.peer].map(|node| &scenario.nodes[node].name);
+        let Remembered { capacity, rtt, age, protocol, .. } = known;
+        let words =
+            format!("{node} knows the path to {peer} over {}: {capacity}, {rtt}, {age} old", protocol.name());
+        lines.push((format!("memory {}", known.name), words));
+    }
+    more(&mut lines, scenario.memory.len(), "memory");
     for (number, event) in scenario.events.iter().take(SHOWN).enumerate() {
         let words = format!("{}{}", event.kind.name, options(&event.kind));
         lines.push((format!("event {number}, at {}", event.at), words));
@@ -81,7 +95,7 @@ fn count(number: usize, what: &str) -> String {
 
 /// Rate, delay, queue and impairments of one direction.
 fn direction(values: &Arguments, round_trip: Duration) -> String {
-    let mut parts = vec![rate_words(values), format!("delay {}", values.duration("delay"))];
+    let mut parts = vec![rate_words(values), format!("delay {}", network::series::base_delay(values))];
     let queue = values.component("queue");
     let setup = setup(values, round_trip);
     let limits = queue.arguments.0.iter().filter_map(|(_, value)| match value {
@@ -89,9 +103,10 @@ fn direction(values: &Arguments, round_trip: Duration) -> String {
         _ => None,
     });
     parts.push([queue.name.to_owned()].into_iter().chain(limits).collect::<Vec<_>>().join(" "));
-    for option in ["loss", "jitter"] {
+    let replaced = network::series::replaced(values);
+    for option in ["loss", "jitter", "series"] {
         let component = values.component(option);
-        if !component.is_none() {
+        if !component.is_none() && !replaced.contains(&option) {
             let options =
                 component.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value)));
             parts.push(format!("{option} {}{}", component.name, options.collect::<String>()));
@@ -127,7 +142,23 @@ fn queue_words(values: &Arguments, round_trip: Duration) -> Option<String> {
     })
 }
 
+/// A warning about options in whose place the series of the direction stands.
+fn replaced_words(values: &Arguments) -> Option<String> {
+    let given = |option: &&str| {
+        let default = network::LINK.iter().find(|row| row.name == *option)?.default_value(&network::rooms());
+        (values.get(option) != default.as_ref()).then_some(())
+    };
+    let replaced = network::series::replaced(values);
+    let idle: Vec<&str> = replaced.into_iter().filter(|option| given(option).is_some()).collect();
+    (!idle.is_empty()).then(|| format!("not used, since the series has it: {}", idle.join(", ")))
+}
+
 fn rate_words(values: &Arguments) -> String {
+    if let Some(server) = network::series::server(values) {
+        let mean = server.mean_rate().map(|mean| format!("mean {}", rounded(mean))).unwrap_or_default();
+        let period = server.period().map(|period| format!(" over {period}"));
+        return format!("series, {mean}{}", period.unwrap_or_default());
+    }
     let rate = values.component("rate");
     let Some(server) = server(values) else { return rate.name.to_owned() };
     let Some(mean) = server.mean_rate() else { return rate.name.to_owned() };
@@ -148,6 +179,9 @@ fn rate_words(values: &Arguments) -> String {
 }
 
 fn server(values: &Arguments) -> Option<network::rate::Server> {
+    if let Some(server) = network::series::server(values) {
+        return Some(server);
+    }
     // Some media do not have this option.
     let Some(Value::Component(rate)) = values.get("rate") else { return None };
     // The reader has checked that it can be built.
@@ -249,6 +283,22 @@ fn options(component: &Component) -> String {
     component.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value))).collect()
 }
 
+/// The options of a middlebox, and those within them, that differ from the defaults.
+fn chosen(component: &Component) -> String {
+    let rooms = super::rooms();
+    let room = rooms.iter().find(|room| room.name == component.room);
+    let row = room.and_then(|room| room.rows.iter().find(|row| row.name == component.name));
+    let differs = |(name, value): &&(&str, Value)| {
+        let parameter = row.and_then(|row| row.parameters.iter().find(|parameter| parameter.name == *name));
+        parameter.and_then(|parameter| parameter.default_value(&rooms)).as_ref() != Some(value)
+    };
+    let words = |(name, value): &(&str, Value)| match value {
+        Value::Component(inner) => format!(" {name} {}{}", inner.name, chosen(inner)),
+        other => format!(" {name} {}", short(other)),
+    };
+    component.arguments.0.iter().filter(differs).map(words).collect()
+}
+
 fn span(start: Duration, stop: Option<Duration>) -> String {
     stop.map_or_else(|| format!("from {start}"), |stop| format!("from {start} to {stop}"))
 }
@@ -271,7 +321,7 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         |from: usize, to: usize| topology.route(NodeId(from as u32), NodeId(to as u32)).unwrap_or_default();
     let (there, back) = (path(flow.client, flow.server), path(flow.server, flow.client));
     let delay = |path: &[usize]| {
-        path.iter().fold(Duration::ZERO, |sum, at| sum + scenario.hop(topology.hop(*at)).delay)
+        path.iter().fold(Duration::ZERO, |sum, at| sum + scenario.hop(topology.hop(*at)).delay())
     };
     let rtt = delay(&there) + delay(&back);
     let mut lines = vec![(subject.clone(), first)];
@@ -281,10 +331,32 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
     }
     let stopped = there.windows(2).filter_map(|hops| stop_words((scenario, topology), [hops[0], hops[1]]));
     lines.extend(stopped.map(|words| (subject.clone() + WARNING, words)));
+    lines.extend(resume_words(scenario, flow).map(|words| (format!("{subject}, resume{WARNING}"), words)));
     if let Some(words) = mtu_words((scenario, topology), flow, there.iter().chain(&back)) {
         lines.push((subject + WARNING, words));
     }
     lines
+}
+
+/// A warning about a capacity that never comes back, because the session tickets or the 0-RTT packets for it are not there.
+fn resume_words(scenario: &Scenario, flow: &Flow) -> Option<String> {
+    let resume = Resume::of(&flow.transport.component("resume"));
+    if flow.protocol == Protocol::Tcp {
+        return None;
+    }
+    let (tickets, early_data) = (scenario.tls.integer("tickets"), scenario.tls.flag("early_data"));
+    let missing = [
+        ("tls.tickets is 0", tickets == 0),
+        ("tls.early_data is false", !early_data),
+        ("early_data of the flow is false", !flow.early_data),
+    ];
+    let (what, needed) = match resume {
+        Resume { bdp_frame: true, .. } => ("BDP_FRAME comes back in 0-RTT packets", &missing[..]),
+        Resume { store: StoreKey::Ticket, .. } => ("a store by ticket needs session tickets", &missing[..1]),
+        _ => return None,
+    };
+    let missing: Vec<&str> = needed.iter().filter(|(_, is)| *is).map(|(words, _)| *words).collect();
+    (!missing.is_empty()).then(|| format!("{what}, and {}", missing.join(", ")))
 }
 
 /// A warning about a middlebox between two hops of the way to the server, if it stops the client's first packet.
@@ -301,6 +373,7 @@ fn stop_words((scenario, topology): (&Scenario, &Topology), hops: [usize; 2]) ->
         name: "describe",
         stream: &|name| Stream::new(0, name),
         interest: trace::Interest::NONE,
+        run: &crate::proxy::RunInputs::default(),
     };
     let middlebox = build_middlebox(kind, at.0 as usize, &surroundings).ok()?;
     let why = middlebox.stops(ports[0]?, ports[1]?)?;

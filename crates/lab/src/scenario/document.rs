@@ -3,6 +3,7 @@
 use super::carriers::read_carriers;
 use super::error::ScenarioError;
 use super::flows::{read_cross_traffic, read_flows};
+use super::memory::read_memory;
 use super::model::{Link, Medium, Scenario};
 use super::names;
 use super::nodes::Nodes;
@@ -49,6 +50,7 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     let resolved = nodes.resolved(reader, &hosts)?;
     nodes.check_middleboxes(reader, &resolved, (&links, &media))?;
     super::stacks::check(reader, &resolved, (&flows, &flow_sections))?;
+    let memory = read_memory(reader, &top, &nodes, &resolved)?;
     let mut scenario = Scenario {
         name,
         seed: values.integer("seed"),
@@ -62,6 +64,7 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
         media,
         flows,
         cross_traffic,
+        memory,
         events: Vec::new(),
     };
     let sections = tables(reader, &top, EVENT_TABLE, MAX_EVENTS)?;

@@ -38,6 +38,7 @@ pub(super) fn read_flows<'i>(
         reader.check_keys(&own_tcp, tcp::PARAMETERS, &[])?;
         let application = values.component("application");
         let transport = reader.arguments(quic::PARAMETERS, &own.over(&transport))?;
+        let tcp = reader.arguments(tcp::PARAMETERS, &own_tcp.over(&tcp))?;
         check_datagrams(reader, section, &application, &transport)?;
         let visits = read_visits(reader, section, &values, (protocol, duration))?;
         let port = read_port(reader, section, &values, protocol)?;
@@ -56,7 +57,7 @@ pub(super) fn read_flows<'i>(
             application,
             protocol,
             transport,
-            tcp: reader.arguments(tcp::PARAMETERS, &own_tcp.over(&tcp))?,
+            tcp,
         });
     }
     if flows.is_empty() {
@@ -168,6 +169,6 @@ fn read_span(
     Ok((start, stop))
 }
 
-fn ip_version(values: &Arguments) -> IpVersion {
+pub(super) fn ip_version(values: &Arguments) -> IpVersion {
     if values.text("ip") == IpVersion::V6.name() { IpVersion::V6 } else { IpVersion::V4 }
 }

@@ -63,11 +63,13 @@ mod error;
 mod files;
 mod flows;
 mod kind;
+mod memory;
 mod model;
 mod names;
 mod nodes;
 pub mod outside;
 mod overridden;
+mod presets;
 mod quantity;
 mod range;
 mod read;
@@ -92,8 +94,8 @@ pub use describe::describe;
 pub use error::ScenarioError;
 pub use flows::MAX_CROSS_TRAFFIC;
 pub use model::{
-    Attachment, CrossTraffic, Flow, HostStack, IpVersion, Link, Medium, Node, NodeKind, Protocol, Scenario,
-    Visit,
+    Attachment, CrossTraffic, Flow, HostStack, IpVersion, Link, Medium, Node, NodeKind, Protocol, Remembered,
+    Scenario, Visit,
 };
 pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};

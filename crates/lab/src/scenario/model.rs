@@ -1,8 +1,9 @@
 //! The scenario as it is simulated, after all checks.
 
 use crate::event::Event;
-use units::Duration;
+use std::net::IpAddr;
 use units::parameter::{Arguments, Component};
+use units::{Duration, Size};
 
 /// A network and its traffic. All options are checked, and all defaults are set.
 ///
@@ -34,6 +35,8 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// The senders of datagrams without a connection, in the order of the document.
     pub cross_traffic: Vec<CrossTraffic>,
+    /// What hosts know of paths, in the order of the document.
+    pub memory: Vec<Remembered>,
     /// The events, in the order of the document.
     pub events: Vec<Event>,
 }
@@ -95,6 +98,13 @@ pub struct Link {
     pub backward: Arguments,
 }
 
+impl Link {
+    /// The base RTT: propagation in both directions.
+    pub(crate) fn round_trip(&self) -> Duration {
+        network::series::base_delay(&self.forward) + network::series::base_delay(&self.backward)
+    }
+}
+
 /// A carrier with any number of attached nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Medium {
@@ -148,6 +158,29 @@ pub struct Flow {
     pub transport: Arguments,
     /// The options of both endpoints over TCP: the values of [`tcp::PARAMETERS`].
     pub tcp: Arguments,
+}
+
+/// What a host knows of a path from earlier connections.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Remembered {
+    /// The name of the entry.
+    pub name: String,
+    /// The host that remembers: a place in [`Scenario::nodes`].
+    pub node: usize,
+    /// The node at the other end: a place in [`Scenario::nodes`].
+    pub peer: usize,
+    /// The protocol whose connections use it; default: QUIC.
+    pub protocol: Protocol,
+    /// The capacity in bytes, above zero.
+    pub capacity: Size,
+    /// The least RTT, above zero.
+    pub rtt: Duration,
+    /// How long before the run it was found; default: 0 s.
+    pub age: Duration,
+    /// The version of IP; default: 4.
+    pub ip: IpVersion,
+    /// The address that the peer is known by; default: that of its node.
+    pub address: Option<IpAddr>,
 }
 
 /// A connection of a flow after its first one.

@@ -9,6 +9,8 @@ use super::source::quoted;
 use super::tables::tables;
 use super::topology::{Surroundings, build_middlebox};
 use super::tree::{Item, Node as Toml};
+use crate::middlebox;
+use crate::proxy::RunInputs;
 use std::collections::BTreeSet;
 use units::parameter::{Arguments, Component, Room, Row};
 
@@ -31,7 +33,7 @@ static PLAIN: &[Row<NodeKind>] = &[
 /// The kinds of nodes: host, router, and the middleboxes.
 pub(super) fn kinds() -> Room {
     let mut room = Room::of(KINDS, "what a node can be: a host, a router, or a middlebox", PLAIN, None);
-    room.rows.extend(network::middlebox::room().rows);
+    room.rows.extend(middlebox::room().rows);
     room
 }
 
@@ -39,7 +41,7 @@ impl NodeKind {
     fn of(component: Component) -> NodeKind {
         match PLAIN.iter().find(|row| row.name == component.name) {
             Some(row) => row.build.clone(),
-            None => NodeKind::Middlebox(Component { room: network::middlebox::room().name, ..component }),
+            None => NodeKind::Middlebox(Component { room: middlebox::room().name, ..component }),
         }
     }
     /// The kind as a component of the room `kinds`.
@@ -206,6 +208,7 @@ impl<'i> Nodes<'i> {
                 name: "check",
                 stream: &|name| random::Stream::new(0, name),
                 interest: trace::Interest::NONE,
+                run: &RunInputs::default(),
             };
             let Err(error) = build_middlebox(component, index, &surroundings) else { continue };
             let mut path = section.at("kind");
@@ -237,6 +240,7 @@ mod tests {
     fn hosts_routers_and_all_middleboxes_are_kinds() {
         let names: Vec<&str> = kinds().rows.iter().map(|row| row.name).collect();
         let boxes = network::middlebox::MIDDLEBOXES.iter().map(|row| row.name);
+        let boxes = boxes.chain(crate::proxy::PROXIES.iter().map(|row| row.name));
         assert_eq!(names, ["host", "router"].into_iter().chain(boxes).collect::<Vec<_>>());
     }
 }

@@ -3,10 +3,12 @@
 //! The written document, the key of a run in a sweep, and the files that go with a run to another machine all come from this
 //! list. It contains everything that affects a run, so that the written document gives the same run.
 
-use super::model::{Attachment, CrossTraffic, Flow, HostStack, Link, Medium, Protocol, Scenario, Visit};
+use super::model::{
+    Attachment, CrossTraffic, Flow, HostStack, Link, Medium, Protocol, Remembered, Scenario, Visit,
+};
 use super::sections::{
     AT, BACKWARD, CROSS_TRAFFIC_TABLE, EVENT_TABLE, FLOW_TABLE, FORWARD, LINK_TABLE, MEDIUM_TABLE,
-    NODE_TABLE, RECORD_TABLE, TCP, TLS, TRANSPORT,
+    MEMORY_TABLE, NODE_TABLE, RECORD_TABLE, TCP, TLS, TRANSPORT,
 };
 use crate::event::Event;
 use std::borrow::Cow;
@@ -88,6 +90,7 @@ pub(super) fn tables(scenario: &Scenario) -> Vec<Table<'_>> {
     scenario.media.iter().for_each(|medium| medium_tables(scenario, medium, &mut tables));
     scenario.flows.iter().for_each(|flow| flow_tables(scenario, flow, &mut tables));
     tables.extend(scenario.cross_traffic.iter().map(|cross| cross_traffic(scenario, cross)));
+    tables.extend(scenario.memory.iter().map(|known| memory(scenario, known)));
     tables.extend(scenario.events.iter().map(event));
     tables
 }
@@ -166,6 +169,22 @@ fn cross_traffic<'a>(scenario: &Scenario, cross: &'a CrossTraffic) -> Table<'a> 
         .with("start", Value::Duration(cross.start))
         .stop(cross.stop)
         .with("ip", Value::Integer(cross.ip.number()))
+}
+
+fn memory<'a>(scenario: &Scenario, known: &'a Remembered) -> Table<'a> {
+    let table = Table::entry(MEMORY_TABLE)
+        .text("name", &known.name)
+        .text("node", &scenario.nodes[known.node].name)
+        .text("peer", &scenario.nodes[known.peer].name)
+        .text("protocol", known.protocol.name())
+        .with("capacity", Value::Size(known.capacity))
+        .with("rtt", Value::Duration(known.rtt))
+        .with("age", Value::Duration(known.age))
+        .with("ip", Value::Integer(known.ip.number()));
+    match known.address {
+        Some(address) => table.text("address", &address.to_string()),
+        None => table,
+    }
 }
 
 fn event(event: &Event) -> Table<'_> {

@@ -2,21 +2,20 @@
 
 use super::kind::words;
 use super::nodes;
+use super::presets;
 use super::sections;
+use crate::middlebox;
 use serde_json::{Value as Json, json};
 use units::parameter::{Default, Parameter, Room};
 
 /// All rooms with components for scenarios, and the tables of a scenario as the room `sections`.
 pub fn rooms() -> Vec<Room> {
-    let mut rooms = vec![
-        sections::room(),
-        nodes::kinds(),
-        sections::visits(),
-        crate::event::room(),
-        congestion::room(),
-        schedule::room(),
-    ];
-    rooms.extend(network::rooms());
+    let mut rooms =
+        vec![sections::room(), nodes::kinds(), sections::visits(), presets::room(), crate::event::room()];
+    rooms.extend(congestion::rooms());
+    rooms.push(schedule::room());
+    rooms.extend(network::rooms().into_iter().map(middlebox::complete));
+    rooms.push(crate::proxy::sides());
     rooms.extend([traffic::room(), traffic::changes(), pages::room(), traffic::sources::room()]);
     rooms
 }

@@ -117,6 +117,11 @@ pub(super) static LINK: &[Parameter] = &[
     Parameter::required("name", Kind::Text, "name of the link"),
     Parameter::required("from", Kind::Text, "node where the forward direction begins"),
     Parameter::required("to", Kind::Text, "node where the forward direction ends"),
+    Parameter::optional(
+        "preset",
+        Kind::Component(super::presets::ROOM),
+        "options of both directions that a name stands for; any option beside it wins",
+    ),
 ];
 /// The keys of tables in `[[link]]` with options of one direction, or of both.
 pub(super) const FORWARD: &str = "forward";
@@ -231,6 +236,32 @@ pub(super) static CROSS_TRAFFIC: &[Parameter] = &[
     Parameter::optional("stop", Kind::Duration, "when it ends; after start (default: with the run)"),
     IP,
 ];
+/// The options of `[[memory]]`.
+pub(super) static MEMORY: &[Parameter] = &[
+    Parameter::required("name", Kind::Text, "name of the entry"),
+    Parameter::required("node", Kind::Text, "host that remembers the path"),
+    Parameter::required("peer", Kind::Text, "node at the other end of the path"),
+    Parameter::with_default(
+        "protocol",
+        Kind::Choice(&["quic", "tcp"]),
+        "\"quic\"",
+        "whose connections use it, where their option `resume` says so",
+    ),
+    Parameter::required("capacity", Kind::Size, "what an earlier connection found; above zero"),
+    Parameter::required("rtt", Kind::Duration, "least RTT of that connection; above zero"),
+    Parameter::with_default(
+        "age",
+        Kind::Duration,
+        "\"0 s\"",
+        "how long before the run it was found; at most 50 years",
+    ),
+    IP,
+    Parameter::optional(
+        "address",
+        Kind::Text,
+        "address that the peer is known by (default: that of its node)",
+    ),
+];
 /// The options of `[[event]]`, beside those of its type.
 pub(super) static EVENT: &[Parameter] = &[
     Parameter::required("at", Kind::Duration, "when it happens; before the end of the run"),
@@ -249,6 +280,7 @@ pub(super) const NODE_TABLE: &str = "node";
 pub(super) const LINK_TABLE: &str = "link";
 pub(super) const MEDIUM_TABLE: &str = "medium";
 pub(super) const FLOW_TABLE: &str = "flow";
+pub(super) const MEMORY_TABLE: &str = "memory";
 pub(super) const EVENT_TABLE: &str = "event";
 
 /// A table of a scenario file, or an array of tables.
@@ -320,6 +352,12 @@ pub(super) static SECTIONS: &[Section] = &[
         name: CROSS_TRAFFIC_TABLE,
         about: "[[cross_traffic]]: UDP datagrams that nobody answers and nothing slows down",
         parameters: CROSS_TRAFFIC,
+        top: true,
+    },
+    Section {
+        name: MEMORY_TABLE,
+        about: "[[memory]]: what a host knows of a path from earlier connections",
+        parameters: MEMORY,
         top: true,
     },
     Section {

@@ -1,8 +1,11 @@
 //! The graph of a scenario, and the options along its routes.
 
-use super::model::{Flow, HostStack, Link, Medium, Node, Protocol, Scenario};
+use super::model::{Flow, HostStack, Link, Medium, Node, NodeKind, Protocol, Scenario};
 use crate::event::{TargetFlow, TargetNode, Targets};
-use network::middlebox::{self, Middlebox, MiddleboxOptions};
+use crate::middlebox;
+use crate::proxy::{ProxyOptions, RunInputs};
+use congestion::Resume;
+use network::middlebox::{Middlebox, MiddleboxOptions};
 use network::{BuildError, Hop, NodeId, Topology};
 use random::Stream;
 use trace::{Direction, Interest};
@@ -21,7 +24,12 @@ pub(crate) struct HopView<'a> {
     pub arguments: &'a Arguments,
     /// The options that include the rate.
     pub shared: &'a Arguments,
-    pub delay: Duration,
+}
+
+/// Whether a node remembers something of this flow: over TCP, what it has learned of the path.
+fn remembers(flow: &Flow, node: usize) -> bool {
+    let kept = flow.protocol == Protocol::Quic || Resume::of(&flow.tcp.component("resume")).is_on();
+    kept && [flow.client, flow.server].contains(&node)
 }
 
 impl Scenario {
@@ -45,18 +53,22 @@ impl Scenario {
         Ok(topology)
     }
 
+    /// The middleboxes, with their places among the nodes.
+    pub(crate) fn middleboxes(&self) -> impl Iterator<Item = (usize, &Node)> {
+        self.nodes.iter().enumerate().filter(|(_, node)| matches!(node.kind, NodeKind::Middlebox(_)))
+    }
+
     /// The nodes, interfaces and flows that events name.
     pub(crate) fn event_targets(&self) -> Targets {
         let node = |(index, node): (usize, &Node)| {
-            let kind = node.kind.component();
+            let (kind, own) = (node.kind.component(), node.stack == HostStack::Quiclab);
             TargetNode {
                 name: node.name.clone(),
                 kind: kind.name,
-                remembers: network::middlebox::remembers(kind.name)
-                    || node.stack == HostStack::Quiclab
-                        && self.flows.iter().any(|flow| {
-                            flow.protocol == Protocol::Quic && [flow.client, flow.server].contains(&index)
-                        }),
+                remembers: middlebox::remembers(kind.name)
+                    || own && self.flows.iter().any(|flow| remembers(flow, index)),
+                has_clients: own
+                    && self.flows.iter().any(|flow| flow.protocol == Protocol::Quic && flow.client == index),
                 interfaces: carriers_of(index, &self.links, &self.media),
             }
         };
@@ -84,21 +96,15 @@ impl Scenario {
                 let link = &self.links[link];
                 let (arguments, (name, _)) =
                     if forward { (&link.forward, DIRECTIONS[0]) } else { (&link.backward, DIRECTIONS[1]) };
-                let (label, delay) = (format!("{} {name}", link.name), arguments.duration("delay"));
-                HopView { label, arguments, shared: arguments, delay }
+                HopView { label: format!("{} {name}", link.name), arguments, shared: arguments }
             }
             Hop::Medium { medium, from, .. } => {
                 let medium = &self.media[medium];
                 let sender = &medium.attachments[from];
-                let delay = match medium.kind.arguments.get("delay") {
-                    Some(Value::Duration(delay)) => *delay,
-                    _ => Duration::ZERO,
-                };
                 HopView {
                     label: format!("{} {}", medium.name, self.nodes[sender.node].name),
                     arguments: &sender.arguments,
                     shared: &medium.kind.arguments,
-                    delay,
                 }
             }
         }
@@ -106,13 +112,37 @@ impl Scenario {
 }
 
 impl HopView<'_> {
-    /// The maximum size of a packet; `u64::MAX` without a limit.
-    pub(crate) fn mtu(&self) -> u64 {
-        match self.arguments.get("mtu") {
-            Some(Value::Integer(mtu)) => *mtu,
-            _ => u64::MAX,
+    /// The propagation delay.
+    pub(crate) fn delay(&self) -> Duration {
+        match self.shared.get("delay") {
+            Some(_) => network::series::base_delay(self.shared),
+            None => Duration::ZERO,
         }
     }
+
+    /// The maximum size of a packet; `u64::MAX` without a limit.
+    pub(crate) fn mtu(&self) -> u64 {
+        mtu_of(self.arguments)
+    }
+}
+
+fn mtu_of(arguments: &Arguments) -> u64 {
+    match arguments.get("mtu") {
+        Some(Value::Integer(mtu)) => *mtu,
+        _ => u64::MAX,
+    }
+}
+
+/// The MTUs of the carriers of a node, in the order of its ports: of each the least, in any direction.
+fn mtus_of(node: usize, links: &[Link], media: &[Medium]) -> Vec<u64> {
+    let linked = links.iter().filter(|link| link.from == node || link.to == node);
+    let linked = linked.map(|link| mtu_of(&link.forward).min(mtu_of(&link.backward)));
+    let attached = media.iter().filter(|medium| medium.attachments.iter().any(|at| at.node == node));
+    let attached = attached.map(|medium| {
+        let mtus = medium.attachments.iter().map(|at| mtu_of(&at.arguments));
+        mtus.min().unwrap_or(u64::MAX)
+    });
+    linked.chain(attached).collect()
 }
 
 /// The names of the carriers of a node, in the order of its ports.
@@ -135,6 +165,8 @@ pub(crate) struct Surroundings<'a> {
     pub stream: &'a dyn Fn(&str) -> Stream,
     /// The interest of its log.
     pub interest: Interest,
+    /// The values that only a run has.
+    pub run: &'a RunInputs,
 }
 
 /// Builds the middlebox of a kind at a node.
@@ -143,7 +175,7 @@ pub(crate) fn build_middlebox(
     node: usize,
     surroundings: &Surroundings<'_>,
 ) -> Result<Box<dyn Middlebox>, BuildError> {
-    let Surroundings { carriers: (links, media), name, stream, interest } = *surroundings;
+    let Surroundings { carriers: (links, media), name, stream, interest, run } = *surroundings;
     let options = MiddleboxOptions {
         arguments: &kind.arguments,
         node: NodeId(node as u32),
@@ -153,5 +185,6 @@ pub(crate) fn build_middlebox(
         stream,
         interest,
     };
-    middlebox::build(kind.name, &options)
+    let mtus = mtus_of(node, links, media);
+    middlebox::build(kind.name, &ProxyOptions { middlebox: options, mtus: &mtus, run })
 }

@@ -147,7 +147,8 @@ impl Case {
     fn set(&self, link: &str, flow: &str) -> String {
         let place = match self.section {
             "direction" => format!("link.{link}.both"),
-            "transport" => format!("flow.{flow}.transport"),
+            "link" => format!("link.{link}"),
+            "transport" | "tcp" => format!("flow.{flow}.{}", self.section),
             "flow" | "cross_traffic" => format!("{}.{flow}", self.section),
             other => panic!("no place is known for components in {other}"),
         };
@@ -173,7 +174,7 @@ fn cases() -> Vec<Case> {
     let sections = rooms.iter().find(|room| room.name == "sections").unwrap();
     let mut cases = Vec::new();
     // `places` tests nodes and media, and `events` and `visits` the others.
-    let elsewhere = ["sections", "kinds", "middleboxes", "media", "events", "visits"];
+    let elsewhere = ["sections", "kinds", "middleboxes", "sides", "media", "events", "visits"];
     for room in rooms.iter().filter(|room| !elsewhere.contains(&room.name)) {
         let place = sections.rows.iter().find_map(|section| {
             let of = |parameter: &&Parameter| parameter.kind == Kind::Component(room.name);
@@ -186,7 +187,9 @@ fn cases() -> Vec<Case> {
                 format!("{{ type = \"bulk\", size = \"400 kB\", streams = 3, changes = [{change}] }}")
             }),
             "offsets" => Some(|offset| {
-                format!("{{ type = \"generated\", model = \"leo\", duration = \"30 s\", offset = {offset} }}")
+                format!(
+                    "{{ type = \"generated\", model = \"lte-driving\", duration = \"30 s\", offset = {offset} }}"
+                )
             }),
             _ => None,
         };

@@ -225,6 +225,11 @@ fn equal_seeds_and_both_protections_give_equal_records() {
         let null = of("null");
         assert_equal(&null, &of("null"), set);
         assert_equal(&null, &of("tls"), set);
+        if *text == NAT {
+            let tcp =
+                || run(&scenario(text, &[set, &seed, "flow.get.protocol=tcp", "link.home.both.loss=1 %"]));
+            assert_equal(&tcp(), &tcp(), set);
+        }
     }
 }
 

@@ -13,11 +13,11 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[sweep]\nrepetition = 3\n",
-        r#"a.toml:17:1: sweep.repetition: unknown key, found "repetition"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, event (did you mean "repetitions"?)"#,
+        r#"a.toml:17:1: sweep.repetition: unknown key, found "repetition"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, memory, event (did you mean "repetitions"?)"#,
     ),
     (
         "[sweep]\nflows.get.start = [1]\n",
-        r#"a.toml:17:1: sweep.flows: unknown key, found "flows"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, event (did you mean "flow"?)"#,
+        r#"a.toml:17:1: sweep.flows: unknown key, found "flows"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, memory, event (did you mean "flow"?)"#,
     ),
     (
         "[sweep]\nlink.cell.delay = '5 ms'\n",
@@ -34,7 +34,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[sweep]\nlink.cell.dealy = ['5 ms']\n",
-        r#"a.toml:17:20: link.cell.dealy: unknown key, found "dealy"; expected one of name, from, to, forward, backward, both, rate, delay, queue, loss, jitter, reorder, mtu, duplicate, corrupt (did you mean "delay"?)"#,
+        r#"a.toml:17:20: link.cell.dealy: unknown key, found "dealy"; expected one of name, from, to, preset, forward, backward, both, rate, delay, queue, loss, jitter, series, reorder, mtu, duplicate, corrupt (did you mean "delay"?)"#,
     ),
     (
         "[sweep]\nlink.sell.delay = ['5 ms']\n",

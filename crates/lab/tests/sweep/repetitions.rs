@@ -40,8 +40,11 @@ fn components_that_draw_are_known() {
     const PAGE: &str = "{ type = \"page-streams\", page = { type = \"ns3\" } }";
     const MIX: &str = "{ type = \"mix\", parts = [{ type = \"bulk\", size = \"30 kB\" }, \
                        { type = \"messages\", source = \"mavlink\", direction = \"upload\" }] }";
-    const TRACE: &str = "{ type = \"generated\", model = \"leo\", duration = \"30 s\"";
+    const TRACE: &str = "{ type = \"generated\", model = \"lte-driving\", duration = \"30 s\"";
     for (set, expected) in [
+        ("link.cell.both.series=leo", true),
+        ("link.cell.preset=leo", true),
+        ("link.cell.preset=geo", false),
         ("link.cell.forward.loss=0.0", false),
         ("link.cell.forward.loss=0.02", true),
         ("link.cell.forward.loss={ type = \"periodic\", every = 20 }", false),

@@ -7,6 +7,7 @@ use crate::error::BuildError;
 use crate::jitter::{self, Jitter};
 use crate::loss::{self, Loss};
 use crate::packet::Packet;
+use crate::series::Playback;
 use random::Stream;
 use units::Time;
 use units::parameter::Arguments;
@@ -45,17 +46,36 @@ impl Chance {
     }
 }
 
+/// The sum of two shifts.
+struct Both([Box<dyn Jitter>; 2]);
+
+impl Jitter for Both {
+    fn shift(&mut self, done: Time) -> i64 {
+        let [one, other] = &mut self.0;
+        one.shift(done).saturating_add(other.shift(done))
+    }
+}
+
 impl Impairments {
-    /// `stream` returns the stream for a purpose. `None` if there are no impairments.
+    /// The impairments of the options. A series can add a delay over time, and replace the loss. `stream` returns the stream
+    /// for a purpose. `None` if there are no impairments.
     pub(super) fn new(
         arguments: &Arguments,
+        series: Playback,
         stream: impl Fn(&str) -> Stream,
     ) -> Result<Option<Box<Impairments>>, BuildError> {
         let (loss, jitter) = (arguments.component("loss"), arguments.component("jitter"));
         let corrupt = Chance::new(arguments.number("corrupt"), stream("corrupt"));
+        let jitter = jitter::build(jitter.name, &jitter.arguments, stream("jitter"))?;
         let all = Impairments {
-            loss: loss::build(loss.name, &loss.arguments, stream("loss"))?,
-            jitter: jitter::build(jitter.name, &jitter.arguments, stream("jitter"))?,
+            loss: match series.loss {
+                Some(loss) => loss,
+                None => loss::build(loss.name, &loss.arguments, stream("loss"))?,
+            },
+            jitter: match (jitter, series.shift) {
+                (Some(jitter), Some(shift)) => Some(Box::new(Both([jitter, shift]))),
+                (jitter, shift) => jitter.or(shift),
+            },
             duplicate: Chance::new(arguments.number("duplicate"), stream("duplicate")),
             places: corrupt.is_some().then(|| stream("corrupt place")),
             corrupt,

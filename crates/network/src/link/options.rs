@@ -37,10 +37,16 @@ pub static LINK: &[Parameter] = &[
         about: "delay that changes from packet to packet, on top of the propagation delay",
     },
     Parameter {
+        name: "series",
+        kind: Kind::Component("series"),
+        default: Default::Is("\"none\""),
+        about: "rate, delay and loss over time, on one clock; what it has takes the place of the option of that name",
+    },
+    Parameter {
         name: "reorder",
         kind: Kind::Flag,
         default: Default::Is("false"),
-        about: "whether jitter may change the order of packets; else a packet waits for those before it",
+        about: "whether jitter or a series may change the order of packets; else a packet waits for those before it",
     },
     Parameter {
         name: "mtu",
@@ -73,6 +79,8 @@ pub struct LinkOptions<'a> {
     pub seed: u64,
     /// The name for random streams and errors, unique in the run: `"link cell forward"`.
     pub name: &'a str,
+    /// The name for random streams that both directions share: `"link cell"`.
+    pub shared: &'a str,
     /// The numbers of flows by name, for queues with options about flows.
     pub flows: &'a [(String, u32)],
     /// Whether the delay of each packet in the queue is counted: see [`Link::delays`](super::Link::delays).

@@ -10,9 +10,10 @@ use crate::buffer::{CarrierStats, Overflow, QueueDelays};
 use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::packet::Packet;
+use crate::rate;
 use random::Stream;
 use trace::{Interest, Log};
-use units::parameter::{Arguments, Room, Row};
+use units::parameter::{Arguments, OptionError, Room, Row, Value};
 use units::{Duration, Rate, Size, Time};
 
 /// A carrier with any number of attached nodes. It has one timer. Attachments are numbered from 0 in the order
@@ -116,11 +117,27 @@ pub fn options_of_attachment(name: &str) -> &'static [&'static str] {
     MEDIA.iter().find(|row| row.name == name).map_or(&[], |row| row.build.of_attachment)
 }
 
+/// Checks the options of a medium, each of which is valid.
+///
+/// # Errors
+/// The option that no medium accepts, and what is expected.
+pub fn check(arguments: &Arguments) -> Result<(), OptionError> {
+    let Some(Value::Component(rate)) = arguments.get("rate") else { return Ok(()) };
+    let server = rate::build(rate.name, &rate.arguments, Stream::new(0, "check"));
+    if server.is_ok_and(|server| server.asks_for_queue()) {
+        let problem =
+            "capacity is requested by a single queue, and each attachment has one; expected another rate";
+        return Err(("rate", problem.to_owned()));
+    }
+    Ok(())
+}
+
 /// Builds the medium with this name.
 ///
 /// # Errors
 /// If the table has no such row, or the options cannot be used.
 pub fn build(name: &str, options: &MediumOptions<'_>) -> Result<Box<dyn Medium>, BuildError> {
+    check(options.arguments).map_err(|(option, problem)| BuildError::Option { option, problem })?;
     match MEDIA.iter().find(|row| row.name == name) {
         Some(row) => (row.build.build)(options),
         None => Err(BuildError::Unknown { room: "media", name: name.to_owned() }),

@@ -26,6 +26,10 @@ pub trait Middlebox: Node {
     }
     /// Clears the memory of the node, if it has one.
     fn forget(&mut self, _now: Time) {}
+    /// Passes on the logs of the connections that the node itself has, as a proxy does, and that have records: the number
+    /// in the packets that a connection sends ([`crate::Packet::flow`]), the connection's number among those, counted from
+    /// 0, and the log.
+    fn connection_logs(&mut self, _take: &mut dyn FnMut(u32, u32, &mut Log)) {}
     /// The number of dropped packets of a flow.
     fn drops_of(&self, _flow: u32) -> u64 {
         0
@@ -70,7 +74,8 @@ pub struct Profile {
 /// The middleboxes.
 pub static MIDDLEBOXES: &[Row<Profile>] = &[nat::ROW];
 
-/// The room of the middleboxes as scenarios and `quiclab list` see it.
+/// The room of the middleboxes. Scenarios also have those that are put together from endpoints, which this crate does
+/// not know.
 pub fn room() -> Room {
     Room::of("middleboxes", "nodes that do something with the packets that pass", MIDDLEBOXES, None)
 }

@@ -51,6 +51,13 @@ pub enum RateError {
         /// The problem, and its place.
         error: SeriesError,
     },
+    /// An option is out of range.
+    Option {
+        /// The option.
+        option: &'static str,
+        /// The problem, and what is expected.
+        problem: String,
+    },
 }
 
 impl fmt::Display for RateError {
@@ -63,6 +70,7 @@ impl fmt::Display for RateError {
             RateError::Changes(error) => error.fmt(f),
             RateError::Trace { path, error } => write!(f, "{path}:{error}"),
             RateError::Series { path, error } => write!(f, "{path}:{error}"),
+            RateError::Option { problem, .. } => f.write_str(problem),
             RateError::Offset { at, lasts } => {
                 write!(f, "{at}; expected less than {lasts}, after which the recording has nothing")
             }
@@ -83,6 +91,7 @@ impl RateError {
         match self {
             RateError::Offset { .. } => Some("offset"),
             RateError::Length { .. } => Some("duration"),
+            RateError::Option { option, .. } => Some(option),
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 //! Rates: when a packet is sent, and how long its transmission takes.
 
 mod changes;
+mod dvb_rcs2;
 mod error;
 mod fixed;
 pub mod generated;
@@ -11,8 +12,10 @@ mod trace;
 mod unlimited;
 
 pub use changes::Changes;
+pub use dvb_rcs2::DvbRcs2;
 pub use error::{ChangesError, RateError, SeriesError, TraceError, TraceProblem};
 pub use fixed::Fixed;
+pub(crate) use offset::of as offset_of;
 pub use offset::room as offsets;
 pub use series::{MAX_LINES, Series};
 pub use token_bucket::TokenBucket;
@@ -35,6 +38,8 @@ pub enum Server {
     Trace(Player),
     /// By tokens that arrive at a rate.
     TokenBucket(Box<TokenBucket>),
+    /// By capacity that is requested by the length of the queue.
+    DvbRcs2(Box<DvbRcs2>),
 }
 
 impl Server {
@@ -47,6 +52,7 @@ impl Server {
             Server::Unlimited | Server::Fixed(_) | Server::TokenBucket(_) => at,
             Server::Changes(changes) => changes.ready(at),
             Server::Trace(player) => player.ready(at),
+            Server::DvbRcs2(terminal) => terminal.ready(at),
         }
     }
     /// Sends a packet of `size` bytes from `start` on, which is a result of [`Server::ready`]; returns the end
@@ -59,9 +65,10 @@ impl Server {
             Server::Changes(changes) => changes.serve(start, size),
             Server::Trace(player) => player.serve(start, size),
             Server::TokenBucket(bucket) => bucket.serve(start, size),
+            Server::DvbRcs2(terminal) => terminal.serve(start, size),
         }
     }
-    /// The mean rate over time; `None` if it is unlimited.
+    /// The mean rate over time, the maximum where it depends on requests; `None` if it is unlimited.
     pub fn mean_rate(&self) -> Option<Rate> {
         match self {
             Server::Unlimited => None,
@@ -69,12 +76,17 @@ impl Server {
             Server::Changes(changes) => Some(changes.mean_rate()),
             Server::Trace(player) => Some(player.trace().mean_rate()),
             Server::TokenBucket(bucket) => Some(bucket.rate()),
+            Server::DvbRcs2(terminal) => Some(terminal.rate()),
         }
+    }
+    /// Whether it must be told the length of the queue in front of it, as a link does.
+    pub(crate) fn asks_for_queue(&self) -> bool {
+        matches!(self, Server::DvbRcs2(_))
     }
     /// The period of a repeating rate; `None` if it does not repeat.
     pub fn period(&self) -> Option<Duration> {
         match self {
-            Server::Unlimited | Server::Fixed(_) | Server::TokenBucket(_) => None,
+            Server::Unlimited | Server::Fixed(_) | Server::TokenBucket(_) | Server::DvbRcs2(_) => None,
             Server::Changes(changes) => changes.repeat(),
             Server::Trace(player) => Some(player.trace().duration()),
         }
@@ -87,6 +99,7 @@ impl Server {
             Server::Changes(changes) => Some(changes.capacity(from, to)),
             Server::Trace(player) => Some(player.capacity(from, to)),
             Server::TokenBucket(bucket) => Some(bucket.rate().bytes_in(to.since(from))),
+            Server::DvbRcs2(terminal) => Some(terminal.rate().bytes_in(to.since(from))),
         }
     }
 }
@@ -95,8 +108,16 @@ impl Server {
 pub type Build = fn(&Arguments, Stream) -> Result<Server, RateError>;
 
 /// The rates.
-pub static RATES: &[Row<Build>] =
-    &[fixed::ROW, unlimited::ROW, changes::ROW, series::ROW, trace::ROW, generated::ROW, token_bucket::ROW];
+pub static RATES: &[Row<Build>] = &[
+    fixed::ROW,
+    unlimited::ROW,
+    changes::ROW,
+    series::ROW,
+    trace::ROW,
+    generated::ROW,
+    token_bucket::ROW,
+    dvb_rcs2::ROW,
+];
 
 /// The room of the rates as scenarios and `quiclab list` see it.
 pub fn room() -> Room {

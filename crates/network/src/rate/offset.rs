@@ -52,7 +52,7 @@ pub fn room() -> Room {
 }
 
 /// The offset that the options of a rate ask for, into a recording that lasts so long.
-pub(super) fn of(arguments: &Arguments, lasts: Duration, stream: Stream) -> Result<Duration, RateError> {
+pub(crate) fn of(arguments: &Arguments, lasts: Duration, stream: Stream) -> Result<Duration, RateError> {
     let offset = arguments.component(OFFSET.name);
     match OFFSETS.iter().find(|row| row.name == offset.name) {
         Some(row) => (row.build)(&offset.arguments, lasts, stream),

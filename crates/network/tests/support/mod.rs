@@ -79,6 +79,7 @@ pub fn traced(name: &str, given: &[(&str, &str)], seed: u64, interest: Interest)
         round_trip,
         seed,
         name,
+        shared: name,
         flows: &flows(),
         delays: interest.metrics,
         interest,

@@ -145,6 +145,7 @@ impl Connection {
         {
             space.probing.left = 0;
         }
+        self.learn(now, false);
         self.trace_metrics(now);
         Ok(())
     }

@@ -113,6 +113,7 @@ impl Connection {
 
     /// Reports the end and its reason to the application.
     fn end(&mut self, now: Time, reason: CloseReason) {
+        self.learn(now, true);
         self.trace_closed(now, &reason);
         self.closing.reason = Some(reason);
         self.events.push_back(Event::Ended);

@@ -20,6 +20,7 @@ impl Connection {
         self.limit_payload(parameters.max_udp_payload_size);
         self.set_stream_limits(now, &parameters);
         self.trace_restored(now, &parameters);
+        self.return_capacity(&parameters);
         self.zero_rtt = Some(Box::new(ZeroRtt::offered(sealer, parameters, alpn)));
         self.trace_early_keys(now, true);
         self.events.push_back(Event::EarlyDataReady);

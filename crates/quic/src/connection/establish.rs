@@ -10,6 +10,7 @@ use crate::opening::Opening;
 use crate::resume::{RememberedServer, Session, admits, terms};
 use crate::sent::SentFrame;
 use crate::space::SpaceKind;
+use congestion::TicketKey;
 use std::net::SocketAddr;
 use tls::KeyChange;
 use units::Time;
@@ -257,6 +258,7 @@ impl Connection {
         self.trace_versions(now, theirs, Some(self.versions.in_use()));
         self.trace_parameters(now, &peer);
         self.peer = Some(peer);
+        self.recall_ticket(now);
         Ok(())
     }
 }
@@ -291,15 +293,15 @@ pub(super) fn start_client(
     Ok((context.client(start, request).map_err(no_session)?, relied_on))
 }
 
-/// Starts a server's TLS session. Its tickets record the transport parameters that it sends now.
+/// Starts a server's TLS session. Its tickets record the transport parameters that it sends now, and a key.
 pub(super) fn start_server(
     context: &tls::Context,
     start: tls::Start,
-    tickets: Option<tls::TicketStore>,
+    (tickets, key): (Option<tls::TicketStore>, TicketKey),
     parameters: &TransportParameters,
 ) -> Result<tls::Session, TransportError> {
     // RFC 9000-7.4.1-5, 9000-7.4.1-7: "the server MUST NOT reduce any limits".
-    let admission = tickets.map(|store| tls::Admission { store, terms: terms(parameters).into(), admits });
+    let admission = tickets.map(|store| tls::Admission::new(store, terms(parameters, key).into(), admits));
     context.server(start, admission).map_err(no_session)
 }
 

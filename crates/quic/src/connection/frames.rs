@@ -7,7 +7,7 @@ use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use trace::PacketKind;
 use units::Time;
-use wire::{Code, ConnectionId, Frame, FrameError, Frames, Header};
+use wire::{Code, Frame, FrameError, Frames, Header};
 
 fn frame_error(error: FrameError) -> TransportError {
     TransportError {
@@ -59,7 +59,7 @@ impl Connection {
             } else if let Frame::Ack(ack) = frame {
                 self.on_ack(now, kind, ack)
             } else {
-                self.on_frame(now, kind, &header.destination, *frame)
+                self.on_frame(now, kind, header, *frame)
             };
             // RFC 9000-5.2-1: "or fully revert any changes"; the frames before this one took effect.
             if let Err(error) = done {
@@ -78,7 +78,7 @@ impl Connection {
         &mut self,
         now: Time,
         kind: SpaceKind,
-        destination: &ConnectionId,
+        header: &Header,
         frame: Frame<'_>,
     ) -> Result<(), TransportError> {
         match frame {
@@ -98,7 +98,7 @@ impl Connection {
                 return self.on_new_id(now, NumberedId { sequence, id, token }, retire_prior_to);
             }
             Frame::RetireConnectionId { sequence } => {
-                if let Some(retired) = self.local_ids.on_retire(sequence, destination)? {
+                if let Some(retired) = self.local_ids.on_retire(sequence, &header.destination)? {
                     self.on_own_id_retired(now, &retired);
                 }
                 // RFC 9000 section 13.3: a retired id is not announced again.
@@ -115,6 +115,7 @@ impl Connection {
                     self.ack_immediately();
                 }
             }
+            Frame::Bdp { .. } => return self.on_bdp(now, header.kind, &frame),
             Frame::ConnectionClose { code, reason, .. } => {
                 let reason = String::from_utf8_lossy(reason).into_owned();
                 self.begin_draining(now, crate::CloseReason::PeerTransport { code, reason });

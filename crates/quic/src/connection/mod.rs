@@ -6,6 +6,7 @@
 //! connection.
 
 mod acknowledge;
+mod capacity;
 mod closing;
 mod datagram;
 mod early_data;
@@ -26,6 +27,7 @@ pub(crate) use receive::can_decrypt;
 pub use transport::{Datagram, Transmit};
 
 use crate::ack_frequency::AckRequests;
+use crate::address_token::Presented;
 use crate::config::Config;
 use crate::control::Control;
 use crate::datagrams::Datagrams;
@@ -48,6 +50,7 @@ use crate::tokens::{TokenIssuer, Tokens};
 use crate::variety::Variety;
 use crate::version::{self, Versions};
 use closing::Closing;
+use congestion::{PathStore, StoreKey, TicketKey};
 use random::Stream;
 use receive::EarlyPackets;
 use std::collections::VecDeque;
@@ -107,6 +110,8 @@ pub(crate) struct ConnectionInputs<'a> {
     pub tickets: Option<tls::TicketStore>,
     /// At a server: its preferred addresses.
     pub preferred: Preferred,
+    /// What the endpoint knows of paths, and at a server what the client presents of its own.
+    pub known_paths: (PathStore, Option<Presented>),
 }
 
 /// A QUIC connection.
@@ -172,6 +177,7 @@ impl Connection {
             remembered: server,
             tickets,
             preferred,
+            known_paths,
         } = inputs;
         let mut fork = |name| random.fork(name);
         let mut local_ids = LocalIds::new(maker, fork("ids"));
@@ -184,6 +190,10 @@ impl Connection {
             opening.and_then(|opening| establish::recall(opening, server.as_ref(), origin.version));
         parameters.version_information =
             version::information(&config.versions, origin.version, remembered.is_some());
+        let mut ticket_key = TicketKey::default();
+        if config.resume.store == StoreKey::Ticket {
+            fork("ticket key").fill(&mut ticket_key);
+        }
         let mut encoded = Vec::with_capacity(128);
         parameters.encode(&mut encoded, None);
         let first = origin.version;
@@ -194,7 +204,7 @@ impl Connection {
         let start = tls::Start { random: fork("tls"), now, version: first.0, parameters: encoded, change };
         let (session, remembered) = match opening {
             Some(opening) => establish::start_client(context, start, opening, remembered)?,
-            None => (establish::start_server(context, start, tickets, &parameters)?, None),
+            None => (establish::start_server(context, start, (tickets, ticket_key), &parameters)?, None),
         };
         // Drawn last, so that these options change no other draws.
         let variety = Variety::new(&config, &mut fork);
@@ -266,6 +276,7 @@ impl Connection {
             config,
         };
         connection.trace_start(now);
+        connection.begin_learning(now, known_paths, ticket_key, context);
         connection.drive_handshake(now)?;
         if let Some(remembered) = remembered {
             connection.begin_early_data(now, remembered);

@@ -88,8 +88,10 @@ impl Connection {
             return SpaceWants::Flight;
         }
         let ack = if self.spaces.data.received.is_due(now) { SpaceWants::Ack } else { SpaceWants::Nothing };
-        if !self.paths.current.recovery.admits(self.paths.room_wanted(limit, false))
+        let room = self.paths.room_wanted(limit, false);
+        if !self.paths.current.recovery.admits(room)
             && self.awaits_acknowledgement()
+            && !self.makes_room(now, room)
         {
             self.paths.current.recovery.note_stop(now, Limit::Window);
             return ack;
@@ -105,10 +107,23 @@ impl Connection {
             return ack;
         }
         if !self.paths.current.is_paced(now) {
-            self.paths.current.recovery.note_stop(now, Limit::Pacer);
-            return ack;
+            self.jump(now, Limit::Pacer);
+            if !self.paths.current.is_paced(now) {
+                self.paths.current.recovery.note_stop(now, Limit::Pacer);
+                return ack;
+            }
         }
         SpaceWants::Flight
+    }
+
+    /// The window is full. Returns whether more data waits, and a saved capacity makes room for a datagram of this size.
+    #[inline]
+    fn makes_room(&mut self, now: Time, bytes: u64) -> bool {
+        if !self.paths.learns() || !self.streams.has_pending(&self.view(now)) {
+            return false;
+        }
+        self.jump(now, Limit::Window);
+        self.paths.current.recovery.admits(bytes)
     }
 
     /// Records that nothing can be sent although the window has room: there is no data, or no flow-control credit,
@@ -131,7 +146,7 @@ impl Connection {
         self.spaces.data.sent.ack_eliciting() > 0 || early.any(|space| space.sent.ack_eliciting() > 0)
     }
 
-    fn view(&self, now: Time) -> PathView {
+    pub(super) fn view(&self, now: Time) -> PathView {
         let recovery = &self.paths.current.recovery;
         PathView { now, window: recovery.window(), smoothed_rtt: recovery.rtt.smoothed() }
     }
@@ -364,6 +379,11 @@ impl Connection {
         }
     }
 
+    /// Queues a control frame.
+    pub(super) fn ask_for(&mut self, frame: SentFrame) {
+        self.control.ask(frame);
+    }
+
     /// Writes a control frame, unless it is not needed any more; returns `false` if it does not fit.
     pub(super) fn put_control(&mut self, sent: SentFrame, payload: &mut Payload<'_>) -> bool {
         let Some(frame) = self.control_frame(sent) else {
@@ -402,6 +422,7 @@ impl Connection {
             SentFrame::HandshakeDone => Some(Frame::HandshakeDone),
             SentFrame::AckFrequency => self.acks.request(),
             SentFrame::NewToken { index } => self.issued_token(index).map(|token| Frame::NewToken { token }),
+            SentFrame::Bdp { index } => self.bdp_frame(index),
             _ => None,
         }
     }

@@ -1,8 +1,8 @@
 //! Connects a connection with its paths (see [`crate::path`]): passes their inputs on and carries out their outputs.
 
-use super::Connection;
-use super::Transmit;
 use super::packet::{DatagramDraft, StartedPacket, TAG};
+use super::{Connection, Progress, Transmit};
+use crate::address_token::Presented;
 use crate::assemble::Payload;
 use crate::error::{CloseReason, TransportError};
 use crate::ids::NumberedId;
@@ -12,7 +12,9 @@ use crate::path::{
 use crate::sent::{Contents, PROBING, SentFrame, SentKind};
 use crate::space::SpaceKind;
 use crate::stats::Stats;
+use congestion::{Limit, PathStore, TicketKey};
 use std::net::SocketAddr;
+use trace::Event as Traced;
 use trace::event::EcnState;
 use units::{Duration, Time};
 use wire::{ConnectionId, Ecn, Frame, TransportParameters, Truncated};
@@ -117,6 +119,44 @@ impl Connection {
 
     // ---- inputs of the paths ----
 
+    /// Begins to learn about the path: see [`Paths::begin_learning`].
+    pub(super) fn begin_learning(
+        &mut self,
+        now: Time,
+        (store, presented): (PathStore, Option<Presented>),
+        ticket: TicketKey,
+        context: &tls::Context,
+    ) {
+        self.paths.begin_learning(now, (store, presented, ticket), context);
+        self.apply_path_outputs(now);
+    }
+    /// Saves what was learned of the path, after an acknowledgement of a confirmed peer or at the end.
+    #[inline]
+    pub(super) fn learn(&mut self, now: Time, last: bool) {
+        if self.paths.learns() && (last || self.progress == Progress::Confirmed) {
+            self.paths.learn(now, last);
+            self.apply_path_outputs(now);
+        }
+    }
+    /// More data waits than this limit admits: a saved capacity may be tried.
+    #[inline]
+    pub(super) fn jump(&mut self, now: Time, limit: Limit) {
+        if self.paths.learns() {
+            self.paths.jump(now, limit);
+            self.apply_path_outputs(now);
+        }
+    }
+    /// A packet was sent.
+    #[inline]
+    pub(super) fn note_learning_sent(&mut self, now: Time) {
+        if self.paths.learns()
+            && let Some(number) = self.next_number().checked_sub(1)
+        {
+            self.paths.note_learning_sent(number);
+            self.apply_path_outputs(now);
+        }
+    }
+
     /// Notes the arrival of a datagram of this length; returns whether it may be processed.
     #[inline]
     pub(super) fn arrive(&mut self, local: SocketAddr, remote: SocketAddr, length: usize) -> bool {
@@ -143,7 +183,11 @@ impl Connection {
     }
 
     /// Passes an input to the paths, and carries out their outputs.
-    fn with_paths<T>(&mut self, now: Time, input: impl FnOnce(&mut Paths, &mut PathContext<'_>) -> T) -> T {
+    pub(super) fn with_paths<T>(
+        &mut self,
+        now: Time,
+        input: impl FnOnce(&mut Paths, &mut PathContext<'_>) -> T,
+    ) -> T {
         let open = !self.is_over();
         let mut at = PathContext { now, open, space: &mut self.spaces.data, local_ids: &self.local_ids };
         let result = input(&mut self.paths, &mut at);
@@ -167,6 +211,11 @@ impl Connection {
                 }
                 PathOutput::Ecn(state) => self.trace_ecn_state(now, state),
                 PathOutput::Mtu { old, new, done } => self.trace_mtu(now, (old, new), done),
+                PathOutput::Learned(learned) => self.pass_on(now, learned),
+                PathOutput::SavedPath { carrier, result } => {
+                    self.trace_lifecycle(now, Traced::SavedPath { carrier, result });
+                }
+                PathOutput::ResumePhase(change) => self.trace_lifecycle(now, Traced::ResumePhase(change)),
                 PathOutput::Metrics => self.trace_metrics(now),
                 PathOutput::Retire(sequence) => {
                     self.control.ask(SentFrame::RetireConnectionId { sequence });

@@ -57,6 +57,12 @@ impl Connection {
         }
     }
 
+    pub(super) fn trace_lifecycle(&mut self, now: Time, event: Event) {
+        if self.log.interest().lifecycle {
+            self.log.push(now, event);
+        }
+    }
+
     pub(super) fn trace_state(&mut self, now: Time, state: &'static str) {
         if self.log.interest().lifecycle {
             self.log.push(now, Event::ConnectionState { state });

@@ -56,6 +56,7 @@ impl Connection {
         let route = &mut self.paths.current.route;
         route.on_sent(length as u64);
         let (local, remote) = (route.local, route.remote);
+        self.note_learning_sent(now);
         Some(self.finish_over(now, length, draft, (local, remote)))
     }
 

@@ -2,7 +2,7 @@
 
 use super::Endpoint;
 use super::sources::Share;
-use crate::address_token::{self, Credential, Presentation, TokenLifetimes};
+use crate::address_token::{self, Credential, Presentation, Presented, TokenLifetimes};
 use crate::config::{Config, RetryPolicy};
 use crate::connection::{Connection, Datagram, Origin, can_decrypt};
 use crate::ids::{LOCAL_ID_LENGTH, MIN_INITIAL_ID};
@@ -55,6 +55,8 @@ impl Endpoint {
             new: first_packet.config.new_token_lifetime,
         };
         let token = header.token(datagram.bytes);
+        let resumes = first_packet.config.resume.token;
+        let presented = resumes.then(|| self.spent.presented(&self.key, token, &first_packet.presentation));
         let credential = self.spent.check(&self.key, token, &first_packet.presentation, lifetimes);
         match credential {
             // RFC 9000 section 8.1.2: the client does not accept another Retry, so the connection is refused
@@ -78,7 +80,7 @@ impl Endpoint {
         } else if busy {
             self.refuse(Code::CONNECTION_REFUSED, &first_packet, datagram);
         } else {
-            self.accept(now, first_packet, credential, datagram);
+            self.accept(now, first_packet, (credential, presented.flatten()), datagram);
         }
     }
 
@@ -98,7 +100,7 @@ impl Endpoint {
         &mut self,
         now: Time,
         first_packet: FirstPacket<'_>,
-        credential: Credential,
+        (credential, presented): (Credential, Option<Presented>),
         datagram: &mut Datagram<'_>,
     ) {
         let FirstPacket { header, config, .. } = first_packet;
@@ -120,7 +122,7 @@ impl Endpoint {
             // RFC 9000-7.2-5: "based on the first received Initial packet".
             peer_id: Some(header.source),
         };
-        let Ok(slot) = self.insert(now, origin, config, None) else {
+        let Ok(slot) = self.insert(now, origin, (config, presented), None) else {
             self.stats.dropped += 1;
             return;
         };

@@ -17,7 +17,7 @@ pub use options::EndpointOptions;
 pub use stats::EndpointStats;
 pub use transport::Handle;
 
-use crate::address_token::SpentTokens;
+use crate::address_token::{Presented, SpentTokens};
 use crate::config::Config;
 use crate::connection::{Connection, ConnectionInputs, Origin, Transmit};
 use crate::error::TransportError;
@@ -28,6 +28,7 @@ use crate::resume::{Memory, RememberedServer};
 use crate::tokens::TokenIssuer;
 use crate::waiting::WaitingRoom;
 use answers::Answers;
+use congestion::PathStore;
 use random::Stream;
 use resets::{ResetIndex, ResetRate};
 use slots::Slots;
@@ -50,6 +51,7 @@ pub struct Endpoint {
     last_id: ([u8; LOCAL_ID_LENGTH], u32),
     memory: Memory,
     tickets: Option<tls::TicketStore>,
+    known_paths: PathStore,
     waiting: WaitingRoom,
     preferred: Preferred,
     /// The slot of the connection that sent the last datagram.
@@ -90,6 +92,7 @@ impl Endpoint {
             random,
             memory: Memory::default(),
             tickets,
+            known_paths: PathStore::default(),
             waiting: WaitingRoom::default(),
             preferred: Preferred::default(),
             sender: None,
@@ -121,7 +124,16 @@ impl Endpoint {
         if let Some(tickets) = &self.tickets {
             tickets.clear();
         }
+        self.known_paths.clear();
         self.spent.clear(self.options.tls.date(now).as_millis() as u64);
+    }
+    /// What this endpoint's connections have learned of paths (the option `resume`).
+    pub fn known_paths(&self) -> &PathStore {
+        &self.known_paths
+    }
+    /// Replaces it for connections opened or accepted from now on, so that endpoints can share it or keep it across a restart.
+    pub fn set_known_paths(&mut self, paths: PathStore) {
+        self.known_paths = paths;
     }
     /// The store of the tickets issued by this endpoint; `None` if the TLS context issues none.
     pub fn tickets(&self) -> Option<&tls::TicketStore> {
@@ -181,7 +193,7 @@ impl Endpoint {
             peer_id: None,
         };
         let config = opening.config.clone();
-        let slot = self.insert(now, origin, config, Some(&mut opening))?;
+        let slot = self.insert(now, origin, (config, None), Some(&mut opening))?;
         Ok(Handle::new(slot, self.slots[slot as usize].generation))
     }
 
@@ -189,14 +201,15 @@ impl Endpoint {
         &mut self,
         now: Time,
         origin: Origin,
-        config: Arc<Config>,
+        (config, presented): (Arc<Config>, Option<Presented>),
         mut opening: Option<&mut Opening>,
     ) -> Result<u32, TransportError> {
         let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
         let remembered = opening.as_deref().map(|opening| self.remembered(opening));
         let mut own = opening.as_deref_mut().and_then(|opening| opening.random.take());
         // RFC 9000-19.7-3: "Clients MUST NOT send NEW_TOKEN frames."
-        let issues = origin.side == Side::Server && config.new_tokens > 0;
+        let issues = origin.side == Side::Server
+            && (config.new_tokens > 0 || config.resume.token || config.resume.bdp_frame);
         let issuer = issues.then(|| {
             let random = self.random.fork("tokens");
             TokenIssuer::new(self.key.clone(), random, self.options.tls.clone())
@@ -210,6 +223,7 @@ impl Endpoint {
             remembered,
             tickets: self.tickets.clone().filter(|_| origin.side == Side::Server),
             preferred: self.preferred,
+            known_paths: (self.known_paths.clone(), presented),
         };
         let tls = inputs.opening.and_then(|opening| opening.tls.as_ref()).unwrap_or(&self.options.tls);
         let connection = Box::new(Connection::new(now, origin, config, tls, inputs)?);

@@ -6,6 +6,7 @@
 mod arrivals;
 mod duties;
 mod ecn;
+mod learning;
 mod migration;
 mod moves;
 mod mtu;
@@ -33,10 +34,11 @@ use crate::error::TransportError;
 use crate::event::Event;
 use crate::ids::RemoteIds;
 use crate::recovery::Recovery;
+use congestion::{Capacity, Learned};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use trace::event::{EcnState, MigrationState};
+use trace::event::{EcnState, MigrationState, ResumePhase};
 use units::{Duration, Histogram, Time};
 use wire::{Ack, PreferredAddress, Side, TransportParameters};
 
@@ -59,13 +61,15 @@ pub(crate) struct Path {
     /// The time at which the pacer releases the next packet.
     pub(crate) paced_until: Option<Time>,
     peer_acks: PeerAcks,
+    /// What is learned of its capacity, if the options ask for it.
+    pub(crate) capacity: Option<Box<Capacity>>,
 }
 
 impl Path {
     /// The path of the handshake.
     pub(crate) fn new(route: Route, recovery: Recovery) -> Path {
         let peer_acks = PeerAcks { max_delay: Duration::ZERO, exponent: 3, bound: false };
-        Path { route, recovery, paced_until: None, peer_acks }
+        Path { route, recovery, paced_until: None, peer_acks, capacity: None }
     }
 
     /// The peer's maximum acknowledgement delay.
@@ -130,6 +134,12 @@ pub(crate) enum PathOutput {
     Ecn(EcnState),
     /// Trace the maximum datagram size, old and new, and whether the search is done.
     Mtu { old: u16, new: u16, done: bool },
+    /// Trace what became of a saved capacity that was presented by this carrier.
+    SavedPath { carrier: &'static str, result: &'static str },
+    /// Pass an observed capacity on to the client.
+    Learned(Learned),
+    /// Trace a change of the phase of Careful Resume.
+    ResumePhase(Box<ResumePhase>),
     /// Trace window and RTT, which now belong to another path.
     Metrics,
     /// Retire the peer's id with this sequence number.
@@ -227,6 +237,9 @@ impl Paths {
     pub(crate) fn restart(&mut self, now: Time, rtt: Option<Duration>) {
         if let Some(recovery) = Recovery::fresh(&self.config, rtt, self.seed) {
             self.current.recovery = recovery;
+        }
+        if let Some(capacity) = &mut self.current.capacity {
+            capacity.on_restart(self.current.recovery.regulator());
         }
         self.current.recovery.probe_base = now;
         self.current.paced_until = None;

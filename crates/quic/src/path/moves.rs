@@ -1,7 +1,7 @@
 //! The choice of the path: migration, fallback, and the connection ids of paths (RFC 9000 sections 5.1 and 9).
 
 use super::{
-    MigrateError, Migration, PathOutput, Paths, Role, Route, UnusedPath, Validation, ValidationState,
+    MigrateError, Migration, Path, PathOutput, Paths, Role, Route, UnusedPath, Validation, ValidationState,
 };
 use crate::error::TransportError;
 use crate::event::Event;
@@ -144,6 +144,10 @@ impl Paths {
             let before = std::mem::replace(&mut self.current.recovery, recovery);
             space.sent.epoch = self.current.recovery.epoch;
             self.keep_recovery(&mut old, before);
+            let Path { capacity, route, recovery, .. } = &mut self.current;
+            if let Some(capacity) = capacity {
+                capacity.on_new_path(route.remote.ip(), recovery.regulator());
+            }
         }
         let current = &mut self.current;
         current.route.since = space.sent.next_number();
@@ -422,7 +426,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::ids::{IdMaker, RemoteIds};
-    use crate::path::{Path, PathChoice};
+    use crate::path::PathChoice;
     use random::Stream;
     use std::sync::Arc;
 

@@ -1,9 +1,11 @@
 //! What a client remembers of servers from earlier connections: TLS sessions with transport parameters, address
-//! tokens, and the negotiated version.
+//! tokens, the negotiated version, and the capacity that the server has passed on.
 
 use super::session::Session;
+use crate::bdp_frame::BdpFrame;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use units::Duration;
 use wire::Version;
 
 /// The default number of servers in a [`Memory`].
@@ -42,6 +44,8 @@ struct Server {
     sessions: VecDeque<Session>,
     tokens: VecDeque<(Version, Vec<u8>)>,
     version: Option<Version>,
+    /// The newest BDP_FRAME.
+    bdp: Option<BdpFrame>,
 }
 
 impl Default for Memory {
@@ -110,6 +114,38 @@ impl Memory {
         self.lock().find(server).map_or(0, |known| known.sessions.len())
     }
 
+    /// Keeps the capacity in a BDP_FRAME, in place of an earlier one.
+    pub(crate) fn remember_bdp(&self, server: &str, frame: BdpFrame) {
+        self.update(server, |known| known.bdp = Some(frame));
+    }
+
+    /// Removes and returns the BDP_FRAME of this server, which is used once.
+    pub(crate) fn take_bdp(&self, server: &str) -> Option<BdpFrame> {
+        self.lock().find(server)?.bdp.take()
+    }
+
+    /// The capacity in bytes and the RTT that this server has passed on in a BDP_FRAME
+    /// (draft-kuhn-quic-0rtt-bdp-09 section 3.3). The next connection with 0-RTT sends it back, unless it is refused.
+    pub fn capacity(&self, server: &str) -> Option<(u64, Duration)> {
+        self.lock().find(server)?.bdp.map(|frame| frame.readable())
+    }
+
+    /// Refuses the capacity that this server has passed on: it is not sent back.
+    pub fn refuse_capacity(&self, server: &str) {
+        self.take_bdp(server);
+    }
+
+    /// Alters what servers have given, as a client that lies would: the last bit of each token, and the capacity in each BDP_FRAME,
+    /// which is multiplied with this factor.
+    pub fn tamper(&self, factor: f64) {
+        for known in &mut self.lock().known {
+            known.tokens.iter_mut().filter_map(|(_, token)| token.last_mut()).for_each(|last| *last ^= 1);
+            if let Some(frame) = &mut known.bdp {
+                frame.multiply(factor);
+            }
+        }
+    }
+
     /// Stores the version negotiated with this server (RFC 9368 section 4).
     pub fn remember_version(&self, server: &str, version: Version) {
         self.update(server, |known| known.version = Some(version));
@@ -149,6 +185,7 @@ impl Memory {
             sessions: VecDeque::new(),
             tokens: VecDeque::new(),
             version: None,
+            bdp: None,
         });
         change(&mut known);
         servers.known.push_back(known);

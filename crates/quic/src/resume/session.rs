@@ -1,5 +1,6 @@
 //! A TLS session as a client remembers it, and the transport parameters that 0-RTT relies on (RFC 9000 section 7.4.1).
 
+use congestion::TicketKey;
 use tls::Ticket;
 use wire::{TransportParameters, Version};
 
@@ -52,26 +53,37 @@ pub(crate) fn lowered(remembered: &TransportParameters, now: &TransportParameter
     pairs.find(|((_, then), (_, now))| now < then).map(|((name, _), _)| name)
 }
 
-/// The terms for later 0-RTT, as stored in a server's tickets: its limits, and two parameters that would make 0-RTT
-/// packets fail if lowered ("A server MAY store and recover the previously sent values").
-pub(crate) fn terms(parameters: &TransportParameters) -> Vec<u8> {
+/// The number of values in the terms.
+const TERMS: usize = 11;
+
+/// The terms for later 0-RTT, as stored with a server's tickets: its limits, and three parameters that would make 0-RTT
+/// packets fail if lowered ("A server MAY store and recover the previously sent values"); and the key of the tickets.
+pub(crate) fn terms(parameters: &TransportParameters, ticket: TicketKey) -> Vec<u8> {
     let values = limits(parameters).map(|(_, value)| value);
     // A timeout of 0 means none, which is the longest.
     let timeout = parameters.max_idle_timeout_ms.wrapping_sub(1);
-    let values = values.into_iter().chain([parameters.max_udp_payload_size, timeout]);
-    values.flat_map(u64::to_be_bytes).collect()
+    let further = [parameters.max_udp_payload_size, timeout, parameters.enable_bdp];
+    let values = values.into_iter().chain(further);
+    values.flat_map(u64::to_be_bytes).chain(ticket).collect()
 }
 
 /// Whether the current terms satisfy those of an earlier connection.
 pub(crate) fn admits(then: &[u8], now: &[u8]) -> bool {
     let keeps = |(then, now): (&[u8], &[u8])| then <= now;
-    then.len() == now.len() && then.chunks(8).zip(now.chunks(8)).all(keeps)
+    then.len() == now.len() && then.chunks(8).zip(now.chunks(8)).take(TERMS).all(keeps)
+}
+
+/// The key of the tickets in these terms.
+pub(crate) fn ticket_key(terms: &[u8]) -> Option<TicketKey> {
+    terms.get(8 * TERMS..)?.try_into().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use wire::{ConnectionId, PreferredAddress};
+
+    const KEY: TicketKey = [7; 16];
 
     fn parameters() -> TransportParameters {
         let id = ConnectionId::new(&[1; 8]);
@@ -99,6 +111,7 @@ mod tests {
             initial_source_connection_id: id,
             retry_source_connection_id: id,
             max_datagram_frame_size: 10,
+            enable_bdp: 1,
             ..TransportParameters::default()
         }
     }
@@ -119,6 +132,7 @@ mod tests {
             disable_active_migration: true,
             active_connection_id_limit: 9,
             max_datagram_frame_size: 10,
+            enable_bdp: 1,
             ..TransportParameters::default()
         };
         assert_eq!(kept, expected);
@@ -129,7 +143,8 @@ mod tests {
     fn each_limit_may_rise_and_none_may_fall() {
         let then = parameters();
         assert_eq!(lowered(&then, &then), None);
-        assert!(admits(&terms(&then), &terms(&then)));
+        assert!(admits(&terms(&then, KEY), &terms(&then, [8; 16])));
+        assert_eq!((ticket_key(&terms(&then, KEY)), ticket_key(&[7; 100])), (Some(KEY), None));
         type Change = fn(&mut TransportParameters) -> &mut u64;
         let limits: [Change; 8] = [
             |p| &mut p.active_connection_id_limit,
@@ -141,7 +156,8 @@ mod tests {
             |p| &mut p.initial_max_streams_uni,
             |p| &mut p.max_datagram_frame_size,
         ];
-        let further: [Change; 2] = [|p| &mut p.max_udp_payload_size, |p| &mut p.max_idle_timeout_ms];
+        let further: [Change; 3] =
+            [|p| &mut p.max_udp_payload_size, |p| &mut p.max_idle_timeout_ms, |p| &mut p.enable_bdp];
         for (n, of) in limits.into_iter().chain(further).enumerate() {
             let with = |by: i64| {
                 let mut changed = then;
@@ -149,10 +165,12 @@ mod tests {
                 *value = value.checked_add_signed(by).unwrap();
                 changed
             };
+            let terms = |of: &TransportParameters| terms(of, KEY);
             assert!(admits(&terms(&then), &terms(&with(1))) && !admits(&terms(&then), &terms(&with(-1))));
             assert_eq!((lowered(&then, &with(1)), lowered(&then, &with(-1)).is_some()), (None, n < 8));
         }
         let endless = TransportParameters { max_idle_timeout_ms: 0, ..then };
+        let terms = |of: &TransportParameters| terms(of, KEY);
         assert!(admits(&terms(&then), &terms(&endless)) && !admits(&terms(&endless), &terms(&then)));
         assert!(!admits(&[], &terms(&then)));
     }

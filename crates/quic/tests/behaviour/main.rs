@@ -8,6 +8,7 @@ mod ack_frequency;
 mod acks;
 mod address_tokens;
 mod attacks;
+mod capacity;
 mod close;
 mod congestion;
 mod control_frames;

@@ -73,7 +73,7 @@ impl Connection {
         self.tls.as_ref().map_or(self.outgoing.end(), |tls| tls.written())
     }
 
-    fn may_write(&self) -> Result<(), StreamError> {
+    pub(super) fn may_write(&self) -> Result<(), StreamError> {
         match self.close_reason {
             Some(CloseReason::Finished | CloseReason::Application { .. }) => Err(StreamError::Finished),
             Some(_) => Err(StreamError::Reset(NO_CODE)),
@@ -117,7 +117,12 @@ impl Connection {
         self.take(now, limit, |_| ())
     }
 
-    fn take(&mut self, now: Time, limit: u64, each: impl FnMut(Run<'_>)) -> Result<Read, StreamError> {
+    pub(super) fn take(
+        &mut self,
+        now: Time,
+        limit: u64,
+        each: impl FnMut(Run<'_>),
+    ) -> Result<Read, StreamError> {
         self.readable_reported = false;
         let bytes = match &mut self.tls {
             Some(tls) => tls.ready.take(limit, each),

@@ -2,6 +2,7 @@
 
 mod application;
 mod receive;
+mod relay;
 mod synchronize;
 mod timers;
 mod tracing;
@@ -22,6 +23,7 @@ use crate::state::State;
 use crate::stats::Stats;
 use crate::timestamps::{Clock, Recent};
 use crate::window::Window;
+use congestion::PathStore;
 use random::Stream;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -75,6 +77,8 @@ pub struct Setup {
     /// The key of the server's Fast Open cookies (RFC 7413 section 4.1.2). A client with the option `cached` already
     /// has the cookie derived from this key.
     pub cookie_key: u64,
+    /// What the host knows of paths (the option `resume`), and the date at time zero in milliseconds since 1970.
+    pub known_paths: (PathStore, u64),
     /// The initial sequence number; random by default (RFC 6528 requires an unpredictable one).
     pub initial_sequence: Option<u32>,
 }
@@ -137,6 +141,7 @@ pub struct Connection {
     recent: Recent,
     last_ack_sent: u64,
     recovery: Recovery,
+    known_paths: (PathStore, u64),
     outgoing: Outgoing,
     /// The TLS layer between the application and the stream.
     tls: Option<Box<Records>>,
@@ -174,7 +179,8 @@ pub struct Connection {
 
 impl Connection {
     fn new(setup: Setup, side: Side, remote: Option<SocketAddr>, state: State) -> Option<Connection> {
-        let Setup { local, config, mut random, interest, tls, cookie_key, initial_sequence } = setup;
+        let Setup { local, config, mut random, interest, tls, cookie_key, known_paths, initial_sequence } =
+            setup;
         let drawn = random.bits();
         let clock = Clock::new((drawn >> 32) as u32);
         let (size, most) = (config.receive_buffer.as_bytes(), config.max_receive_buffer.as_bytes());
@@ -193,6 +199,7 @@ impl Connection {
             recent: Recent::default(),
             last_ack_sent: 0,
             recovery: Recovery::new(&config, clock, random.bits())?,
+            known_paths,
             outgoing: Outgoing::default(),
             tls: config.tls.then(|| Box::new(Records::new(side, tls))),
             fin_wanted: false,
@@ -338,6 +345,9 @@ impl Connection {
     fn finish(&mut self, now: Time, reason: CloseReason) {
         if self.close_reason.is_some() {
             return;
+        }
+        if self.recovery.learns() {
+            self.recovery.learn(now, true, &mut self.log);
         }
         self.trace_closed(now, &reason);
         self.close_reason = Some(reason);

@@ -192,6 +192,11 @@ impl Connection {
         if !answered_early {
             self.recovery.on_established(now, &self.config, &self.negotiated, lost);
         }
+        // RFC 9959 section 3.2: the initial window of a path that loses the SYN says enough.
+        if let Some(remote) = self.remote.filter(|_| !lost) {
+            let known = self.known_paths.clone();
+            self.recovery.begin_learning(now, &self.config, remote.ip(), known, &mut self.log);
+        }
         self.set_state(now, State::Established);
         self.trace_metrics(now);
         self.stats.receive_window = self.window.size();

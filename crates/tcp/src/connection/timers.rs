@@ -7,7 +7,7 @@ use units::Time;
 
 impl Connection {
     /// The time at which to call [`Connection::wake`] unless something else happens first.
-    #[inline]
+    #[inline(always)]
     pub fn wake_at(&self) -> Option<Time> {
         let own = [
             self.recovery.wake_at(),

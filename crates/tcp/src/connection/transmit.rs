@@ -159,7 +159,15 @@ impl Connection {
         }
         let Some((length, fin)) = self.fresh() else { return self.note_nothing_to_send(now) };
         if !self.recovery.admits(length.max(1)) {
-            return self.stop(now, Limit::Window);
+            if self.recovery.learns() {
+                self.recovery.jump(now, Limit::Window, &mut self.log);
+            }
+            if !self.recovery.admits(length.max(1)) {
+                return self.stop(now, Limit::Window);
+            }
+        }
+        if self.recovery.learns() && self.recovery.paced_until(now).is_some() {
+            self.recovery.jump(now, Limit::Pacer, &mut self.log);
         }
         match self.recovery.paced_until(now) {
             Some(at) => self.pause(now, at),
@@ -238,7 +246,7 @@ impl Connection {
         waits && self.recovery.board.is_empty() && self.fresh().is_none() && !self.is_over()
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, now: Time, next: Next, out: &mut Vec<u8>) -> Option<Transmit> {
         match next {
             Next::Nothing => {
@@ -317,6 +325,9 @@ impl Connection {
         self.stats.ect_segments_sent += u64::from(ecn != Ecn::NotEct);
         self.count(now, &header, size, end - start);
         if fresh || end > start {
+            if self.recovery.learns() {
+                self.recovery.note_learning_sent(now, &mut self.log);
+            }
             self.trace_metrics(now);
         }
         Some(Transmit { remote, ecn, hole, carries_data: end > start })

@@ -2,6 +2,7 @@
 //! They determine what is in flight, what to retransmit, and how much may be sent.
 
 mod acknowledge;
+mod learning;
 mod losses;
 
 pub(crate) use acknowledge::Acknowledgement;
@@ -14,7 +15,9 @@ use crate::rto::Rto;
 use crate::scoreboard::{Scoreboard, Segment};
 use crate::timestamps::Clock;
 use crate::tlp::Tlp;
-use congestion::{Controller, Limit, Pacer, PathMetrics, Regulator, RttEstimate, SentState, Setup, Signal};
+use congestion::{
+    Capacity, Controller, Limit, Pacer, PathMetrics, Regulator, RttEstimate, SentState, Setup, Signal,
+};
 use trace::Log;
 use units::{Duration, Time};
 
@@ -76,6 +79,8 @@ pub(crate) struct Recovery {
     pub(crate) rto: Rto,
     clock: Clock,
     regulator: Regulator,
+    /// What is learned of the path's capacity, if the options ask for it.
+    capacity: Option<Box<Capacity>>,
     rack: Rack,
     tlp: Tlp,
     /// The timer of the tail loss probe.
@@ -125,6 +130,7 @@ impl Recovery {
             rto: Rto::new(config.initial_rto, config.min_rto, config.max_rto),
             clock,
             regulator: Regulator::new(Time::ZERO, controller, pacer(config, mss)),
+            capacity: None,
             rack: Rack::new(),
             tlp: Tlp::default(),
             pto_at: None,

@@ -7,4 +7,5 @@ mod loss;
 mod marks;
 mod pair;
 mod prr;
+mod relay;
 mod seeds;

@@ -21,7 +21,12 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(tree: &Tree) -> Vec<Finding> {
     let sources = || tree.ending(".rs").filter(|file| file.path.contains("/src/") && !file.is_test());
-    let names: BTreeSet<String> = sources().flat_map(|file| rows(&file.text)).map(|(_, name)| name).collect();
+    let mut names: BTreeSet<String> =
+        sources().flat_map(|file| rows(&file.text)).map(|(_, name)| name).collect();
+    // Where a word is a key of the scenario, too, the key is meant: `seed` of a scenario, not of `resume`.
+    sources().flat_map(|file| keys(&file.text)).for_each(|key| {
+        names.remove(key);
+    });
     let mut findings = Vec::new();
     for file in sources() {
         for at in compared(&file.text) {
@@ -35,6 +40,18 @@ fn check(tree: &Tree) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// The keys of the scenario that a file describes.
+fn keys(source: &str) -> impl Iterator<Item = &str> {
+    ["Parameter::with_default(", "Parameter::optional(", "Parameter::required("].into_iter().flat_map(
+        |call| {
+            source
+                .split(call)
+                .skip(1)
+                .filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next())
+        },
+    )
 }
 
 /// The positions of literals that are compared with `name`, by an operator or a pattern.
@@ -113,5 +130,14 @@ mod tests {
         ] {
             assert_eq!(found(code), count, "{code}");
         }
+    }
+
+    #[test]
+    fn the_key_of_a_scenario_is_no_row() {
+        let row = "//! A.\nconst ROW: Row<B> = Row { name: \"bulk\", build };";
+        let key = "//! A.\nconst KEY: Parameter = Parameter::with_default(\n\"bulk\", kind);";
+        let code = "fn f() { if row.name == \"bulk\" {} }";
+        let tree = [("crates/a/src/a.rs", row), ("crates/a/src/k.rs", key), ("crates/a/src/b.rs", code)];
+        assert_eq!(check(&Tree::of(&tree)).len(), 0);
     }
 }

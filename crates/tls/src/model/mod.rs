@@ -296,9 +296,11 @@ impl Model {
         if hello.early_data {
             self.early_data = EarlyData::Rejected;
         }
-        let Some(admission) = self.admission.as_deref().filter(|_| !hello.ticket.is_empty()) else { return };
+        let Some(admission) = self.admission.as_deref_mut().filter(|_| !hello.ticket.is_empty()) else {
+            return;
+        };
         let holds = admission.holds(hello.ticket, date);
-        let Some(session) = admission.store.take(hello.ticket, date) else { return };
+        let Some(session) = admission.take(hello.ticket, date) else { return };
         let Some(session) = Session::read(&session) else { return };
         self.resumed = session.server_name == hello.server_name;
         let age = u32::try_from(date.as_secs().saturating_sub(session.issued)).unwrap_or(u32::MAX);
@@ -404,6 +406,9 @@ impl Model {
 
     pub(crate) fn is_complete(&self) -> bool {
         self.expected == Expected::Nothing
+    }
+    pub(crate) fn resumed_terms(&self) -> Option<&[u8]> {
+        self.admission.as_deref()?.resumed()
     }
     pub(crate) fn is_resumed(&self) -> bool {
         self.resumed && self.peer_parameters.is_some()

@@ -347,6 +347,17 @@ fn describe(event: &Event, detail: &mut String) -> Option<&'static str> {
             ("mtu_updated", write!(detail, "{old} {new}{}", if *done { " done" } else { "" }))
         }
         Event::CongestionState { state } => ("congestion_state", detail.write_str(state)),
+        Event::ResumePhase(change) => {
+            let written = write!(detail, "{} {}", change.new, change.trigger.unwrap_or("-"));
+            let (first, last) = change.unvalidated.unwrap_or_default();
+            let rest = write!(
+                detail,
+                " pipesize {} window {} unvalidated {first}-{last}",
+                change.pipe_size, change.window
+            );
+            ("resume_phase", written.and(rest))
+        }
+        Event::SavedPath { carrier, result } => ("saved_path", write!(detail, "{carrier} {result}")),
         Event::PacketDropped { kind, length, reason } => {
             ("packet_dropped", write!(detail, "{} {length} bytes {}", kind.name(), reason.name()))
         }

@@ -4,6 +4,7 @@ use super::errors::{crypto_alert, transport_error};
 use super::frames::frames;
 use super::json::Json;
 use super::options::Schema;
+use super::resume::resume_phase;
 use super::state::{State, is_unidirectional, stream_type};
 use crate::{Event, Packet, Record};
 use std::net::SocketAddr;
@@ -59,6 +60,11 @@ pub(super) fn event(json: &mut Json, state: &mut State, record: &Record) {
         Event::CongestionState { state: new } => {
             begin(json, time, "congestion_state_updated");
             state.congestion(json, new);
+            end(json);
+        }
+        Event::ResumePhase(change) => {
+            begin(json, time, "careful_resume_phase_updated");
+            resume_phase(json, change);
             end(json);
         }
         Event::StreamOpened { stream, local } => streams(json, state, time, *stream, Some(*local)),

@@ -106,7 +106,9 @@ fn write(json: &mut Json, schema: Schema, frame: &Frame<'_>, ack_delay_exponent:
             length(json, schema, data.len() as u64);
         }
         // The schemas do not define these frames.
-        Frame::AckFrequency { .. } | Frame::ImmediateAck => unknown(json, schema, frame.frame_type()),
+        Frame::AckFrequency { .. } | Frame::ImmediateAck | Frame::Bdp { .. } => {
+            unknown(json, schema, frame.frame_type())
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::errors::{crypto_alert, transport_error};
 use super::frames::frames;
 use super::json::Json;
 use super::options::Schema;
+use super::resume::resume_phase;
 use super::state::{State, stream_type};
 use crate::event::DropReason;
 use crate::{Event, Packet, Record};
@@ -62,6 +63,11 @@ pub(super) fn event(json: &mut Json, state: &mut State, record: &Record) {
         Event::CongestionState { state: new } => {
             begin(json, time, "recovery:congestion_state_updated");
             state.congestion(json, new);
+            end(json);
+        }
+        Event::ResumePhase(change) => {
+            begin(json, time, "recovery:careful_resume_phase_updated");
+            resume_phase(json, change);
             end(json);
         }
         Event::StreamOpened { stream, .. } => stream_state(json, time, *stream, "open"),

@@ -15,6 +15,7 @@ mod frames;
 mod json;
 mod legacy;
 mod options;
+mod resume;
 mod sink;
 mod state;
 mod writer;

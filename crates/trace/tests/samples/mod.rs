@@ -1,6 +1,6 @@
 //! Records with every event and every frame, including edge cases.
 
-use trace::event::{DropReason, EcnState, LossTrigger, MigrationState};
+use trace::event::{DropReason, EcnState, LossTrigger, MigrationState, ResumePhase};
 use trace::{Contents, Event, Message, Metrics, Packet, PacketKind, Record};
 use units::{Duration, Rate, Time};
 use wire::{Code, ConnectionId, Data, Direction, EcnCounts, Frame, StreamId};
@@ -50,6 +50,7 @@ pub(crate) fn frames() -> Vec<u8> {
         Frame::Datagram { data: Data::Bytes(&[4; 1200]), to_end: false },
         Frame::Datagram { data: Data::Bytes(&[]), to_end: false },
         Frame::AckFrequency { sequence: 1, threshold: 10, max_ack_delay_us: 50_000, reordering_threshold: 1 },
+        Frame::Bdp { lifetime_us: 9, capacity: 3_750_000, min_rtt_us: 600_000, address: &[10, 0, 0, 1] },
         Frame::ImmediateAck,
     ];
     frames[..2].iter().for_each(|frame| frame.encode(&mut out));
@@ -142,6 +143,19 @@ pub(crate) fn connection() -> Vec<Record> {
     }));
     events.extend(metrics().map(Event::Metrics));
     events.extend(["slow_start", "recovery"].map(|state| Event::CongestionState { state }));
+    events.extend([None, Some((7, 12))].map(|unvalidated| {
+        Event::ResumePhase(Box::new(ResumePhase {
+            old: unvalidated.map(|_| "reconnaissance"),
+            new: "unvalidated",
+            trigger: unvalidated.map(|_| "congestion_window_limited"),
+            pipe_size: 29_000,
+            unvalidated,
+            window: 150_000,
+            ssthresh: unvalidated.map(|_| 75_000),
+            saved: (300_000, Duration::from_millis(600)),
+        }))
+    }));
+    events.push(Event::SavedPath { carrier: "store", result: "expired" });
     events.push(Event::Gauge { name: "bottleneck_rate_mbps", value: 9.5 });
     events.push(Event::Gauge { name: "unknown_ms", value: f64::NAN });
     events.push(Event::ObjectLoaded(Box::default()));

@@ -28,6 +28,8 @@ pub enum FrameProblem {
     ConnectionIdLength,
     /// Retire Prior To exceeds the sequence number (RFC 9000 section 19.15).
     RetirePriorTo,
+    /// A BDP_FRAME with an address of more than 16 bytes.
+    AddressLength,
     /// The virtual bytes of the packet are not the data of its last frame (see [`crate::Hole`]).
     VirtualData,
 }
@@ -67,6 +69,7 @@ impl FrameError {
             FrameProblem::EmptyToken => "NEW_TOKEN without a token",
             FrameProblem::ConnectionIdLength => "a connection id of a length outside of 1 to 20",
             FrameProblem::RetirePriorTo => "Retire Prior To above the sequence number",
+            FrameProblem::AddressLength => "BDP_FRAME with an address of more than 16 bytes",
             FrameProblem::VirtualData => "virtual bytes that are not the last frame's data",
         }
     }

@@ -193,6 +193,19 @@ frames! {
     } = 0xaf, "ACK_FREQUENCY", "___1", "";
     /// IMMEDIATE_ACK (draft-ietf-quic-ack-frequency section 5).
     ImmediateAck = 0x1f, "IMMEDIATE_ACK", "___1", "";
+    /// BDP_FRAME (draft-kuhn-quic-0rtt-bdp-09 section 3.3, with the type and the layout of picoquic): a server in 1-RTT packets
+    /// gives a client the capacity that it observed, and the client gives it back in 0-RTT packets.
+    Bdp {
+        /// How long it may be used, in microseconds.
+        lifetime_us: u64 as Integer,
+        /// The capacity in bytes.
+        capacity: u64 as Integer,
+        /// The least RTT in microseconds.
+        min_rtt_us: u64 as Integer,
+        /// The saved address: at most 16 bytes, which only the server has to understand.
+        address: &'a [u8] as Prefixed,
+    } = 0xebd9, "BDP_FRAME", "__01", "",
+        AddressLength unless address.len() <= 16;
 
     @special
     /// ACK, with or without ECN counts (19.3).

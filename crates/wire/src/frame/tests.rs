@@ -270,6 +270,32 @@ fn ack_frequency_has_a_type_of_two_bytes() {
     assert!(frame.allowed_in(PacketKind::OneRtt) && !frame.allowed_in(PacketKind::ZeroRtt));
 }
 
+/// draft-kuhn-quic-0rtt-bdp-09 section 3.3, in the layout of picoquic: lifetime, capacity, RTT, length and bytes of the address.
+#[test]
+fn bdp_frame_has_a_type_of_four_bytes() {
+    let frame =
+        Frame::Bdp { lifetime_us: 9, capacity: 3_750_000, min_rtt_us: 600_000, address: &[10, 0, 0, 1] };
+    let bytes = [
+        &[0x80, 0, 0xeb, 0xd9, 9][..],
+        &[0x80, 0x39, 0x38, 0x70],
+        &[0x80, 0x09, 0x27, 0xc0],
+        &[4, 10, 0, 0, 1],
+    ]
+    .concat();
+    assert_eq!(decode(&bytes), frame);
+    let mut out = Vec::new();
+    frame.encode(&mut out);
+    assert_eq!((&out, frame.encoded_size(), frame.frame_type()), (&bytes, bytes.len(), 0xebd9));
+    for cut in 1..bytes.len() {
+        assert_eq!(error(&bytes[..cut], 0).problem, FrameProblem::Truncated, "{cut}");
+    }
+    let long = [&bytes[..13], &[17], &[7; 17][..]].concat();
+    assert_eq!(error(&long, 0).problem, FrameProblem::AddressLength);
+    assert!(frame.is_ack_eliciting() && !frame.is_probing() && frame.name() == "BDP_FRAME");
+    assert!(frame.allowed_in(PacketKind::OneRtt) && frame.allowed_in(PacketKind::ZeroRtt));
+    assert!(!frame.allowed_in(PacketKind::Initial) && !frame.allowed_in(PacketKind::Handshake));
+}
+
 #[test]
 fn datagrams_with_a_length_and_to_the_end() {
     fn bytes(data: &[u8]) -> Data<'_> {

@@ -148,6 +148,16 @@ impl TransportParameters {
                     return Err(ParameterProblem::Length);
                 }
             }
+            table::ENABLE_BDP => {
+                let mut reader = Reader::new(value);
+                self.enable_bdp = reader.varint()?;
+                if !reader.is_empty() {
+                    return Err(ParameterProblem::Length);
+                }
+                if self.enable_bdp > 3 {
+                    return Err(ParameterProblem::Range);
+                }
+            }
             table::VERSION_INFORMATION => {
                 let information = version_information(value)?;
                 // RFC 9368 section 4: a client's list that lacks the chosen version is a parse error.

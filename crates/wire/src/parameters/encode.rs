@@ -41,6 +41,11 @@ impl TransportParameters {
             encode(out, varint::size(delay) as u64);
             encode(out, delay);
         }
+        if self.enable_bdp > 0 {
+            encode(out, table::ENABLE_BDP);
+            encode(out, varint::size(self.enable_bdp) as u64);
+            encode(out, self.enable_bdp);
+        }
         if let Some(information) = self.version_information {
             put(out, table::VERSION_INFORMATION, &version_information(&information));
         }

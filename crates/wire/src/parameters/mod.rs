@@ -77,6 +77,8 @@ pub struct TransportParameters {
     /// Whether the immediate-ack bit of short headers is supported: [`crate::FirstByte::asks_for_ack`]; default no. A
     /// private parameter.
     pub immediate_ack_bit: bool,
+    /// Whether BDP_FRAME is understood: a value of 1 to 3; 0, the default: it is not (draft-kuhn-quic-0rtt-bdp-09 section 3.2).
+    pub enable_bdp: u64,
     /// The chosen and the available versions (RFC 9368 section 3).
     pub version_information: Option<VersionInformation>,
 }
@@ -105,6 +107,7 @@ impl Default for TransportParameters {
             retry_source_connection_id: None,
             min_ack_delay_us: None,
             immediate_ack_bit: false,
+            enable_bdp: 0,
             version_information: None,
         }
     }

@@ -17,6 +17,8 @@ pub(super) const VERSION_INFORMATION: u64 = 0x11;
 
 /// draft-ietf-quic-ack-frequency section 3.
 pub(super) const MIN_ACK_DELAY: u64 = 0xff04_de1b;
+/// draft-kuhn-quic-0rtt-bdp-09 section 3.2, with the code point of picoquic.
+pub(super) const ENABLE_BDP: u64 = 0xebd9;
 /// Private: "i-bit" in ASCII.
 pub(super) const IMMEDIATE_ACK_BIT: u64 = 0x69_2d62_6974;
 

@@ -35,6 +35,7 @@ fn full() -> TransportParameters {
         retry_source_connection_id: Some(ConnectionId::EMPTY),
         min_ack_delay_us: Some(1000),
         immediate_ack_bit: true,
+        enable_bdp: 3,
         version_information: Some(VersionInformation {
             chosen: Version::V2,
             available: [Version::V2, Version(0x1a2a_3a4a), Version::V1].into_iter().collect(),
@@ -74,6 +75,18 @@ fn min_ack_delay_is_no_more_than_max_ack_delay() {
     assert_eq!(decode(&two, Side::Client), Err((0xff04_de1b, ParameterProblem::Length)));
 }
 
+/// draft-kuhn-quic-0rtt-bdp-09 section 3.2.
+#[test]
+fn enable_bdp_is_0_to_3() {
+    let with = |value: &[u8]| {
+        let bytes = [&[0x80, 0, 0xeb, 0xd9, value.len() as u8][..], value].concat();
+        decode(&bytes, Side::Client).map(|decoded| decoded.enable_bdp)
+    };
+    assert_eq!((with(&[0]), with(&[1]), with(&[3])), (Ok(0), Ok(1), Ok(3)));
+    assert_eq!(with(&[4]), Err((0xebd9, ParameterProblem::Range)));
+    assert_eq!(with(&[1, 1]), Err((0xebd9, ParameterProblem::Length)));
+}
+
 #[test]
 fn absent_parameters_have_the_defaults_of_the_rfc() {
     let default = TransportParameters::default();
@@ -105,7 +118,7 @@ fn every_parameter_round_trips() {
     assert_eq!(decode(&reversed, Side::Server), Ok(parameters));
     // Truncated within a parameter it is an error.
     let cuts = (0..bytes.len()).filter(|cut| decode(&bytes[..*cut], Side::Server).is_ok()).count();
-    assert_eq!(cuts, 22, "one before each parameter");
+    assert_eq!(cuts, 23, "one before each parameter");
 }
 
 #[test]

@@ -1,12 +1,11 @@
-//! Generated traces: a mmWave street canyon, LTE from a moving car, a LEO constellation with hand-overs.
+//! Generated traces: a mmWave street canyon, LTE from a moving car.
 //!
 //! Each model is built from stated parts and fitted to stated numbers: docs/traces.md describes these, and the
 //! limits of the models. `quiclab trace generate` writes these traces.
 
-mod leo;
 mod lte;
 mod mmwave;
-mod parts;
+pub(crate) mod parts;
 
 use super::changes::Changes;
 use super::error::RateError;
@@ -34,8 +33,8 @@ pub struct Model {
 }
 
 /// The models.
-pub static MODELS: &[Model] = &[mmwave::MODEL, lte::MODEL, leo::MODEL];
-const NAMES: &[&str] = &[mmwave::MODEL.name, lte::MODEL.name, leo::MODEL.name];
+pub static MODELS: &[Model] = &[mmwave::MODEL, lte::MODEL];
+const NAMES: &[&str] = &[mmwave::MODEL.name, lte::MODEL.name];
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "generated",
@@ -45,7 +44,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "model",
             kind: Kind::Choice(NAMES),
             default: Default::Required,
-            about: "walking below a mmWave base station, LTE from a moving car, or a low-orbit constellation",
+            about: "walking below a mmWave base station, or LTE from a moving car",
         },
         Parameter {
             name: "duration",
@@ -144,11 +143,11 @@ mod tests {
 
     #[test]
     fn steps_are_ten_milliseconds_and_durations_are_bounded() {
-        let steps = generate("leo", Duration::from_millis(30_014), 1).unwrap();
+        let steps = generate("lte-driving", Duration::from_millis(30_014), 1).unwrap();
         assert_eq!((steps.len(), steps[1].0), (3001, Time::ZERO + STEP));
         let error = |model, s| generate(model, Duration::from_secs(s), 1).unwrap_err().to_string();
         assert_eq!(error("mmwave", 59), "59 s; expected from 60 s to 3600 s for mmwave");
-        assert_eq!(error("leo", 3601), "3601 s; expected from 30 s to 3600 s for leo");
-        assert_eq!(error("wifi", 60), "no model \"wifi\"; expected one of mmwave, lte-driving, leo");
+        assert_eq!(error("lte-driving", 3601), "3601 s; expected from 30 s to 3600 s for lte-driving");
+        assert_eq!(error("wifi", 60), "no model \"wifi\"; expected one of mmwave, lte-driving");
     }
 }

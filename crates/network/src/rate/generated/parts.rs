@@ -8,19 +8,19 @@ use random::Stream;
 pub(super) const STEP_S: f64 = STEP.as_nanos() as f64 * 1e-9;
 
 /// A normal draw with mean 0.
-pub(super) fn normal(stream: &mut Stream, deviation: f64) -> f64 {
+pub(crate) fn normal(stream: &mut Stream, deviation: f64) -> f64 {
     let standard: f64 = StandardNormal.sample(stream);
     deviation * standard
 }
 
 /// A uniform draw.
-pub(super) fn uniform(stream: &mut Stream, least: f64, most: f64) -> f64 {
+pub(crate) fn uniform(stream: &mut Stream, least: f64, most: f64) -> f64 {
     least + (most - least) * stream.unit()
 }
 
 /// A value around zero whose correlation decreases by a factor of e in `memory_s` (a first-order
 /// autoregression).
-pub(super) struct Wandering {
+pub(crate) struct Wandering {
     stream: Stream,
     keep: f64,
     fresh: f64,
@@ -29,13 +29,24 @@ pub(super) struct Wandering {
 
 impl Wandering {
     pub(super) fn new(stream: &mut Stream, name: &str, deviation: f64, memory_s: f64) -> Wandering {
+        Wandering::in_steps(STEP_S, stream, name, deviation, memory_s)
+    }
+
+    /// With steps of this duration.
+    pub(crate) fn in_steps(
+        step_s: f64,
+        stream: &mut Stream,
+        name: &str,
+        deviation: f64,
+        memory_s: f64,
+    ) -> Wandering {
         let mut stream = stream.fork(name);
-        let keep = (-STEP_S / memory_s).exp();
+        let keep = (-step_s / memory_s).exp();
         let value = normal(&mut stream, deviation);
         Wandering { stream, keep, fresh: deviation * (1.0 - keep * keep).sqrt(), value }
     }
 
-    pub(super) fn step(&mut self) -> f64 {
+    pub(crate) fn step(&mut self) -> f64 {
         self.value = self.keep * self.value + normal(&mut self.stream, self.fresh);
         self.value
     }
@@ -63,7 +74,7 @@ pub(super) fn spans(
 }
 
 /// Scales the rates so that `mean` is their mean.
-pub(super) fn scaled(mut rates: Vec<f64>, mean: f64) -> Vec<f64> {
+pub(crate) fn scaled(mut rates: Vec<f64>, mean: f64) -> Vec<f64> {
     let scale = mean * rates.len() as f64 / rates.iter().sum::<f64>();
     rates.iter_mut().for_each(|rate| *rate *= scale);
     rates

@@ -30,6 +30,7 @@ pub(crate) enum Frame {
     Datagram { length: u64 },
     AckFrequency { sequence: u64, threshold: u64, max_ack_delay: Duration, reordering_threshold: u64 },
     ImmediateAck,
+    Bdp { lifetime: Duration, capacity: u64, min_rtt: Duration, address: Vec<u8> },
 }
 
 impl Frame {
@@ -59,6 +60,7 @@ impl Frame {
             Frame::Datagram { .. } => "DATAGRAM",
             Frame::AckFrequency { .. } => "ACK_FREQUENCY",
             Frame::ImmediateAck => "IMMEDIATE_ACK",
+            Frame::Bdp { .. } => "BDP_FRAME",
         }
     }
     /// A frame of an endpoint whose ack_delay_exponent is 3.
@@ -119,6 +121,12 @@ impl Frame {
                 Frame::AckFrequency { sequence, threshold, max_ack_delay, reordering_threshold }
             }
             wire::Frame::ImmediateAck => Frame::ImmediateAck,
+            wire::Frame::Bdp { lifetime_us, capacity, min_rtt_us, address } => Frame::Bdp {
+                lifetime: Duration::from_micros(lifetime_us),
+                capacity,
+                min_rtt: Duration::from_micros(min_rtt_us),
+                address: address.to_vec(),
+            },
         }
     }
 }

@@ -9,7 +9,7 @@ mod view;
 
 pub(crate) use again::opening;
 pub(crate) use frame::Frame;
-pub(crate) use options::{config, context, contexts, controller, count, null, size, span};
+pub(crate) use options::{config, context, contexts, controller, count, null, resume, size, span};
 pub(crate) use view::{Packet, Seen};
 
 use crate::allocator::inside;

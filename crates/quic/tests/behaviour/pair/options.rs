@@ -45,3 +45,10 @@ pub(crate) fn controller(name: &str, changes: &[(&str, Value)]) -> Value {
     let arguments = Arguments::filled(row.parameters, changes, &[]).unwrap();
     Value::Component(Component { room: "controllers", name: row.name, arguments })
 }
+
+/// The row of this name of the option `resume`, some of its options changed.
+pub(crate) fn resume(name: &str, changes: &[(&str, Value)]) -> Value {
+    let row = congestion::RESUMPTIONS.iter().find(|row| row.name == name).unwrap();
+    let arguments = Arguments::filled(row.parameters, changes, &[]).unwrap();
+    Value::Component(Component { room: "resumptions", name: row.name, arguments })
+}

@@ -1,0 +1,164 @@
+//! Series: rate, delay and loss of a direction of a link over time, on one clock.
+//!
+//! A series has one or more of these columns. Each takes the place of the option of the same name, and all of them change at
+//! the same times, start again at the same time, and begin at the same offset. The rate is that at which a packet is sent,
+//! over a change piece by piece; delay and loss are those at the end of its last bit. A shorter delay does not change the
+//! order of packets unless the link has `reorder`.
+
+mod file;
+mod geo;
+mod leo;
+mod played;
+
+pub use file::{LONGEST_DELAY, Series};
+pub(crate) use played::{Playback, play};
+pub use played::{base_delay, replaced, server};
+
+use crate::error::BuildError;
+use crate::rate::{RateError, SeriesError};
+use random::Stream;
+use units::Duration;
+use units::parameter::{Arguments, Default, Kind, OptionError, Parameter, Room, Row};
+
+/// The option of the part of a series with which a run begins.
+const OFFSET: Parameter = Parameter {
+    name: "offset",
+    kind: Kind::Component("offsets"),
+    default: Default::Is("\"none\""),
+    about: "how far into it a run begins, the same for both directions: none, a time, or random, drawn anew for each seed",
+};
+
+const SEED: Parameter = Parameter {
+    name: "seed",
+    kind: Kind::Integer(0, i64::MAX as u64),
+    default: Default::Absent,
+    about: "the series of `quiclab trace generate` with this seed in every run (default: one of the run's own, the same for both directions of a link)",
+};
+
+/// A model of a path, which draws series.
+#[derive(Debug, Clone, Copy)]
+pub struct Model {
+    /// Its name, which is that of its row.
+    pub name: &'static str,
+    /// One line of description.
+    pub about: &'static str,
+    /// The minimum duration, and why a shorter series would not be of this model.
+    pub shortest: (Duration, &'static str),
+    /// Its options.
+    pub parameters: &'static [Parameter],
+    /// Draws a series of this duration. The options are valid by themselves.
+    make: fn(&Arguments, Duration, &mut Stream) -> Result<Series, OptionError>,
+    /// The smallest delay of any series with these options.
+    least_delay: fn(&Arguments) -> Duration,
+}
+
+/// The models.
+pub static MODELS: &[Model] = &[leo::MODEL, geo::MODEL];
+
+/// The maximum duration of a generated series.
+pub const LONGEST: Duration = Duration::from_secs(3600);
+
+/// Reads or draws a series; `None` without one. The stream is that of the link: both directions draw the same.
+type Build = fn(&Arguments, &mut Stream) -> Result<Option<Series>, BuildError>;
+
+/// The kinds of series.
+static SERIES: &[Row<Build>] = &[
+    Row {
+        name: "none",
+        about: "rate, delay and loss are those of the link's options",
+        parameters: &[],
+        build: |_, _| Ok(None),
+    },
+    Row {
+        name: "file",
+        about: "a file; what it has as a column takes the place of the link's option of that name",
+        parameters: &[
+            Parameter {
+                name: "file",
+                kind: Kind::File("time_ms,rate_mbps,delay_ms,loss\n0,20,15,0\n5,0,15,0\n9,7,12.5,0.5\n"),
+                default: Default::Required,
+                about: "CSV with the header time_ms (or time_s) and one or more of rate_mbps, delay_ms (one way), loss (0 to 1): from time 0 on, each line until the next one",
+            },
+            Parameter {
+                name: "circle",
+                kind: Kind::Flag,
+                default: Default::Is("true"),
+                about: "whether it starts again at its end; if not, its last line stays",
+            },
+            OFFSET,
+        ],
+        build: |arguments, _| {
+            let file = arguments.file("file");
+            let fail = |error: SeriesError| RateError::Series { path: file.path.clone(), error };
+            Ok(Some(Series::parse(&file.text).map_err(fail)?))
+        },
+    },
+    leo::MODEL.row(|arguments, stream| seeded(&leo::MODEL, arguments, stream)),
+    geo::MODEL.row(|arguments, stream| seeded(&geo::MODEL, arguments, stream)),
+];
+
+impl Model {
+    const fn row(&self, build: Build) -> Row<Build> {
+        Row { name: self.name, about: self.about, parameters: self.parameters, build }
+    }
+}
+
+/// The room of the series as scenarios and `quiclab list` see it.
+pub fn room() -> Room {
+    let about = "rate, delay and loss of a direction of a link over time, on one clock";
+    Room::of("series", about, SERIES, Some(("file", "file"))).checked_by(check)
+}
+
+fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
+    let Err(error) = play(name, arguments, Stream::new(0, "check"), Stream::new(0, "check")) else {
+        return Ok(());
+    };
+    let option = match &error {
+        BuildError::Option { option, .. } => option,
+        BuildError::Rate(error) => error.option().unwrap_or("file"),
+        _ => "",
+    };
+    Err((option, error.to_string()))
+}
+
+/// Draws the series of a model and a seed, with all options of its row but the seed.
+///
+/// # Errors
+/// If there is no such model, or an option is out of range; the error names the option.
+pub fn generate(model: &str, arguments: &Arguments, seed: u64) -> Result<Series, BuildError> {
+    let Some(model) = MODELS.iter().find(|known| known.name == model) else {
+        return Err(BuildError::Unknown { room: "series", name: model.to_owned() });
+    };
+    drawn(model, arguments, &mut Stream::new(seed, &format!("series {}", model.name)))
+}
+
+fn drawn(model: &Model, arguments: &Arguments, stream: &mut Stream) -> Result<Series, BuildError> {
+    let duration = arguments.duration("duration");
+    let (shortest, why) = model.shortest;
+    if !(shortest..=LONGEST).contains(&duration) {
+        let problem = format!(
+            "{duration}; expected from {shortest} to {LONGEST} for {}: a shorter one {why}",
+            model.name
+        );
+        return Err(BuildError::Option { option: "duration", problem });
+    }
+    let series = (model.make)(arguments, duration, stream);
+    series.map_err(|(option, problem)| BuildError::Option { option, problem })
+}
+
+/// The series of a model with its own seed, if it has one, or else drawn from the stream.
+fn seeded(model: &Model, arguments: &Arguments, stream: &mut Stream) -> Result<Option<Series>, BuildError> {
+    let series = match arguments.has(SEED.name) {
+        true => generate(model.name, arguments, arguments.integer(SEED.name)),
+        false => drawn(model, arguments, stream),
+    };
+    series.map(Some)
+}
+
+/// The series of a row, if it has one.
+fn of(name: &str, arguments: &Arguments, stream: &mut Stream) -> Result<Option<Series>, BuildError> {
+    match SERIES.iter().find(|row| row.name == name) {
+        Some(row) => (row.build)(arguments, stream),
+        None => Err(BuildError::Unknown { room: "series", name: name.to_owned() }),
+    }
+}

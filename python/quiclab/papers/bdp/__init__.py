@@ -1,0 +1,1 @@
+"""Evaluating BDP_FRAME extension for QUIC: the figures of Kuhn, Simo, Pradas and Stephan."""
