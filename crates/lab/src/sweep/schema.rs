@@ -69,26 +69,34 @@ pub(super) fn flatten(summary: &str) -> Option<Vec<(String, Value)>> {
         match (key.as_str(), value) {
             // Name and version are the same for all runs, and the seed has its own column.
             ("scenario" | "version" | "seed", _) => {}
-            ("connections", Value::Array(list)) => entries("connection", list, &mut row),
-            ("links", Value::Array(list)) => entries("link", list, &mut row),
-            ("media", Value::Array(list)) => entries("medium", list, &mut row),
-            ("nodes", Value::Array(list)) => entries("node", list, &mut row),
+            ("connections", Value::Array(list)) => entries("connection", &["name", "direction", "attachment"], list, &mut row),
+            ("links", Value::Array(list)) => entries("link", &["name", "direction", "attachment"], list, &mut row),
+            ("media", Value::Array(list)) => entries("medium", &["name", "direction", "attachment"], list, &mut row),
+            ("nodes", Value::Array(list)) => entries("node", &["name", "direction", "attachment"], list, &mut row),
+            ("memory", Value::Array(list)) => {
+                entries("memory", &["node", "peer", "protocol", "ip", "address"], list, &mut row);
+            }
             (_, value) => put(key, value, &mut row),
         }
     }
     Some(row)
 }
 
-/// Adds the entries of a list. Their paths contain their names, and their directions or attachments.
-fn entries(kind: &str, list: Vec<Value>, row: &mut Vec<(String, Value)>) {
+/// Adds the entries of a list. Their paths contain the values of these keys: names, directions, attachments.
+fn entries(kind: &str, keys: &[&str], list: Vec<Value>, row: &mut Vec<(String, Value)>) {
     for entry in list {
         let Value::Object(mut entry) = entry else { continue };
         let mut path = kind.to_owned();
-        for key in ["name", "direction", "attachment"] {
-            if let Some(Value::String(word)) = entry.shift_remove(key) {
-                path.push('.');
-                path.push_str(&word);
+        for key in keys {
+            match entry.shift_remove(*key) {
+                Some(Value::String(word)) => path.push_str(&format!(".{word}")),
+                Some(Value::Number(number)) => path.push_str(&format!(".{key}{number}")),
+                _ => {}
             }
+        }
+        if kind == "node" {
+            // A sweep can have a column of this name: `node.NAME.kind` as the scenario has it.
+            entry.shift_remove("kind");
         }
         put(path, Value::Object(entry), row);
     }
@@ -114,7 +122,8 @@ mod tests {
                 "connections": [{"name": "get", "clean": true, "completion_s": null}],
                 "links": [{"name": "cell", "direction": "forward", "drops": {"queue": 3}}],
                 "media": [{"name": "air", "attachment": "phone", "received_packets": 2}],
-                "nodes": [{"name": "ap", "mappings_made": 1}]}"#,
+                "nodes": [{"name": "ap", "kind": "nat", "mappings_made": 1}],
+                "memory": [{"node": "s", "peer": "c", "protocol": "quic", "ip": 4, "rtt_ms": 600.0}]}"#,
         )
         .unwrap();
         let names: Vec<&str> = row.iter().map(|(name, _)| name.as_str()).collect();
@@ -127,6 +136,7 @@ mod tests {
                 "link.cell.forward.drops.queue",
                 "medium.air.phone.received_packets",
                 "node.ap.mappings_made",
+                "memory.s.c.quic.ip4.rtt_ms",
             ]
         );
         assert_eq!(row[3].1, 3);

@@ -1,0 +1,72 @@
+"""Fig. 12: how long 500 kB take with three implementations of QUIC and with TCP."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from quiclab.papers.bdp.ways import COLOURS, NAMES, completion, rtt, way
+from quiclab.reproduce.points import Points, groups, select
+from quiclab.reproduce.quantities import number
+from quiclab.reproduce.runs import Runs
+from quiclab.reproduce.spread import interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_SIZE = "flow.get.application.size_bytes"
+_COLUMNS = ("what", "stack", "way", "first_kb", "mean", "low", "high", "runs")
+
+
+def measure(sweeps: Mapping[str, Runs]) -> Points:
+    """Means with intervals: of the time in seconds, and of what a way saves of QUIC's 1-RTT time, in percent and in RTTs."""
+    points: Points = []
+    for stack, runs in sweeps.items():
+        for (first,), rows in groups([{_SIZE: _first(runs), "stack": stack, **row} for row in runs.rows], _SIZE):
+            seconds: dict[str, list[float]] = {}
+            for row in rows:
+                seconds.setdefault(_way(row), []).append(completion(row))
+            for name, here in seconds.items():
+                about = {"stack": stack, "way": name, "first_kb": 1e-3 * first}
+                points.append(_mean("time", here, about))
+                if name != "one_rtt" and "one_rtt" in seconds:
+                    pairs = list(zip(seconds["one_rtt"], here, strict=True))
+                    points.append(_mean("saved", [100 * (1 - this / that) for that, this in pairs], about))
+                    points.append(_mean("round_trips", [(that - this) / rtt(runs.scenario) for that, this in pairs], about))
+    return points
+
+
+def _first(runs: Runs) -> float:
+    """The size of the first download in bytes, where it is the same in all runs."""
+    (flow,) = runs.scenario["flow"]
+    return number(flow["application"]["size"])
+
+
+def _way(row: dict[str, Any]) -> str:
+    if row["stack"] != "tcp":
+        return way({"transport.resume": "none", **row})
+    return "pep" if "pep" in row["node.terminal.kind"] else "tcp"
+
+
+def _mean(what: str, values: list[float], about: dict[str, Any]) -> dict[str, Any]:
+    mean, low, high = interval(values)
+    return {"what": what, **about, "mean": mean, "low": low, "high": high, "runs": len(values)}
+
+
+def draw(points: Points) -> "Figure":
+    """Bars of the time with intervals, by stack and way; the picoquic ones after a first download of the same size."""
+    from matplotlib import pyplot
+
+    times = select(points, {"what": "time"})
+    least = min(point["first_kb"] for point in times)
+    bars = select(times, {"first_kb": least})
+    figure, axes = pyplot.subplots(figsize=(7.5, 4), layout="constrained")
+    names = [_label(point) for point in bars]
+    errors = [[point["mean"] - point["low"] for point in bars], [point["high"] - point["mean"] for point in bars]]
+    colours = [COLOURS[point["way"]] for point in bars]
+    axes.barh(names, [point["mean"] for point in bars], xerr=errors, color=colours, error_kw={"linewidth": 0.6})
+    axes.invert_yaxis()
+    axes.set_xlabel("500 kB in s")
+    return figure
+
+
+def _label(point: dict[str, Any]) -> str:
+    return NAMES[point["way"]].replace("QUIC", str(point["stack"]))

@@ -1,0 +1,49 @@
+"""The ways in which a client comes back, in the order of the paper, and what several figures measure of them."""
+
+from typing import Any
+
+from quiclab._quiclab import Error
+from quiclab.plots import style
+from quiclab.reproduce.quantities import number
+
+NAMES = {
+    "one_rtt": "QUIC",
+    "zero_rtt": "QUIC, 0-RTT",
+    "bdp_frame": "QUIC, BDP_FRAME",
+    "careful": "QUIC, RFC 9959",
+    "tcp": "TCP",
+    "pep": "TCP, proxies",
+}
+COLOURS = {
+    "one_rtt": style.BLUE,
+    "zero_rtt": style.SKY,
+    "bdp_frame": style.VERMILLION,
+    "careful": style.ORANGE,
+    "tcp": style.GREEN,
+    "pep": style.PURPLE,
+}
+
+
+def way(row: dict[str, Any], flow: str = "get") -> str:
+    """How the client of a run comes back."""
+    if row.get(f"flow.{flow}.protocol") == "tcp":
+        return "pep" if "pep" in row["node.terminal.kind"] else "tcp"
+    resume = row["transport.resume"]
+    if resume == "none":
+        return "zero_rtt" if row[f"flow.{flow}.early_data"] == "true" else "one_rtt"
+    return "careful" if '"careful"' in resume else "bdp_frame"
+
+
+def completion(row: dict[str, Any], connection: str = "get@2") -> float:
+    """Seconds from the client's first packet to its last byte. Raises `Error` if the run ended before."""
+    end = row[f"connection.{connection}.completion_s"]
+    if end is None:
+        raise Error(f"run {row['run']} is over before {connection} is; expected a longer duration")
+    return float(end)
+
+
+def rtt(scenario: dict[str, Any]) -> float:
+    """The RTT in seconds over all links, without queues; a jitter in one direction adds its mean."""
+    ways = [link[direction] for link in scenario["link"] for direction in ("forward", "backward")]
+    jitters = [number(way["jitter"]["maximum"]) for way in ways if way["jitter"] != "none"]
+    return sum(number(way["delay"]) for way in ways) + sum(jitters) / 2
