@@ -46,7 +46,7 @@ impl Acked {
         self.packets += 1;
     }
     /// Adds a packet that had wrongly been declared lost.
-    #[inline]
+    #[cold]
     pub fn count_spurious(&mut self, bytes: u64, sent_at: Time) {
         self.spurious.packets += 1;
         self.spurious.bytes += bytes;

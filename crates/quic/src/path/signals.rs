@@ -25,6 +25,19 @@ pub(crate) struct AckBatch {
     search_state: Option<(u16, bool)>,
 }
 
+impl AckBatch {
+    /// Counts a packet that had been declared lost.
+    #[cold]
+    fn count_spurious(&mut self) {
+        self.spurious += 1;
+    }
+    /// Notes a packet that was sent on another path.
+    #[cold]
+    fn note_foreign(&mut self) {
+        self.foreign = true;
+    }
+}
+
 impl Path {
     /// Processes a newly acknowledged packet.
     #[inline]
@@ -45,10 +58,12 @@ impl Path {
         }
         // RFC 9000-9.4-1: "Packets sent on the old path MUST NOT contribute".
         if packet.epoch != self.recovery.epoch {
-            batch.foreign = true;
+            batch.note_foreign();
             return;
         }
-        batch.spurious += u64::from(was_lost);
+        if was_lost {
+            batch.count_spurious();
+        }
         if let Some(search) = &mut self.route.mtu
             && number >= since
         {
