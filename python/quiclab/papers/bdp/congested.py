@@ -34,8 +34,8 @@ _WINDOW_S = 5.0
 def measure(sweeps: Mapping[str, Runs]) -> Points:
     """Rates over time in one run of each way, means of each measure, and their differences from plain slow start.
 
-    `tcp_lost_packets` and `tcp_missing_mb` are those from the return to the end beyond those of a run without the return, and
-    `tcp_dip_percent` the most that is missing over five seconds.
+    `tcp_lost_packets` and `tcp_missing_mb` are those from the return to the end beyond those of a run without the
+    return, and `tcp_dip_percent` is the most that is missing over five seconds.
     """
     runs, alone = sweeps["main"], sweeps["alone"]
     start = _return(runs)
@@ -117,7 +117,10 @@ def _refused(runs: Runs, run: int) -> bool:
 
 
 def _dip(tcp: Series, other: Series, steps: list[float]) -> tuple[float, float]:
-    """When TCP has 90 % of what it has alone, for good until the end, and the most that is missing in percent; over five seconds each."""
+    """When TCP has 90 % of what it has alone until the end, and the most that is missing in percent.
+
+    Both over five seconds.
+    """
     step = steps[1] - steps[0]
     width = round(_WINDOW_S / step)
     shares = []

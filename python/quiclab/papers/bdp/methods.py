@@ -46,7 +46,9 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
             first = reached[_FIRST, size]
             points.append(_mean("earlier", _FIRST, _less(seconds, first), other=name, size_mb=size))
         if name == "zero_rtt":
-            points.append(_mean("careful", "careful", _less(seconds, reached["careful", size]), other=name, size_mb=size))
+            points.append(
+                _mean("careful", "careful", _less(seconds, reached["careful", size]), other=name, size_mb=size)
+            )
     whole = {name: seconds for (name, size), seconds in reached.items() if size == _SIZES_MB[-1]}
     round_trips = [less / rtt(runs.scenario) for less in _less(whole["one_rtt"], whole["zero_rtt"])]
     points.append(_mean("round_trips", "zero_rtt", round_trips, other="one_rtt"))

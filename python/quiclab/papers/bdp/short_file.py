@@ -17,7 +17,7 @@ _COLUMNS = ("what", "stack", "way", "first_kb", "mean", "low", "high", "runs")
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
-    """Means with intervals: of the time in seconds, and of what a way saves of QUIC's 1-RTT time, in percent and in RTTs."""
+    """Means with intervals: of the time in seconds, and of what a way saves of QUIC's, in percent and in RTTs."""
     points: Points = []
     for stack, runs in sweeps.items():
         for (first,), rows in groups([{_SIZE: _first(runs), "stack": stack, **row} for row in runs.rows], _SIZE):
@@ -30,7 +30,9 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
                 if name != "one_rtt" and "one_rtt" in seconds:
                     pairs = list(zip(seconds["one_rtt"], here, strict=True))
                     points.append(_mean("saved", [100 * (1 - this / that) for that, this in pairs], about))
-                    points.append(_mean("round_trips", [(that - this) / rtt(runs.scenario) for that, this in pairs], about))
+                    points.append(
+                        _mean("round_trips", [(that - this) / rtt(runs.scenario) for that, this in pairs], about)
+                    )
     return points
 
 
