@@ -60,6 +60,10 @@ fn type_of(value: &Value) -> Option<Type> {
     }
 }
 
+/// What names an entry of a list: those of connections, links, media and nodes, and those of what is known of paths.
+const NAMES: [&str; 3] = ["name", "direction", "attachment"];
+const KNOWN: [&str; 5] = ["node", "peer", "protocol", "ip", "address"];
+
 /// The values of a summary by name: `duration_s`, `connection.get.goodput_mbps`, `link.cell.forward.drops.queue`. `None` if
 /// it is no summary.
 pub(super) fn flatten(summary: &str) -> Option<Vec<(String, Value)>> {
@@ -69,12 +73,12 @@ pub(super) fn flatten(summary: &str) -> Option<Vec<(String, Value)>> {
         match (key.as_str(), value) {
             // Name and version are the same for all runs, and the seed has its own column.
             ("scenario" | "version" | "seed", _) => {}
-            ("connections", Value::Array(list)) => entries("connection", &["name", "direction", "attachment"], list, &mut row),
-            ("links", Value::Array(list)) => entries("link", &["name", "direction", "attachment"], list, &mut row),
-            ("media", Value::Array(list)) => entries("medium", &["name", "direction", "attachment"], list, &mut row),
-            ("nodes", Value::Array(list)) => entries("node", &["name", "direction", "attachment"], list, &mut row),
+            ("connections", Value::Array(list)) => entries("connection", &NAMES, list, &mut row),
+            ("links", Value::Array(list)) => entries("link", &NAMES, list, &mut row),
+            ("media", Value::Array(list)) => entries("medium", &NAMES, list, &mut row),
+            ("nodes", Value::Array(list)) => entries("node", &NAMES, list, &mut row),
             ("memory", Value::Array(list)) => {
-                entries("memory", &["node", "peer", "protocol", "ip", "address"], list, &mut row);
+                entries("memory", &KNOWN, list, &mut row);
             }
             (_, value) => put(key, value, &mut row),
         }
