@@ -207,8 +207,10 @@ def test_the_commands_tell_it(command: Command) -> None:
 def test_the_columns_are_known_before_the_runs(path: Path) -> None:
     """And no example needs a note."""
     # A flow of the dumbbell begins after five seconds, the last event of the migration comes after three, and the last
-    # visit after twenty.
-    duration = {"dumbbell": "6 s", "migration": "4 s", "return-visit": "21 s"}.get(path.stem, "1 s")
+    # visits after twenty and thirty.
+    returns = dict.fromkeys(("resume-store", "resume-token", "resume-bdp-frame"), "31 s")
+    durations = {"dumbbell": "6 s", "migration": "4 s", "return-visit": "21 s", **returns}
+    duration = durations.get(path.stem, "1 s")
     changes = [f'sweep.duration=["{duration}"]', "sweep.repetitions=1"]
     made = quiclab.sweep(path, changes)
     assert _quiclab.Sweep.parse(path.read_text(encoding="utf-8"), path, changes).columns() == made.runs.column_names
