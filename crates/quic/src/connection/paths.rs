@@ -90,9 +90,13 @@ impl Connection {
         let header = 1 + self.paths.ids.current().len() + Truncated::MAX_LENGTH;
         self.max_udp_payload().saturating_sub(header + TAG)
     }
+    /// The counters of the paths.
+    pub(super) fn path_stats(&self) -> &PathStats {
+        &self.paths.stats
+    }
     /// Adds the counters of the paths to `stats`.
     pub(super) fn with_path_stats(&self, stats: Stats) -> Stats {
-        let paths: &PathStats = &self.paths.stats;
+        let paths = self.path_stats();
         Stats {
             packets_declared_lost: paths.packets_lost,
             packets_spuriously_lost: paths.packets_spuriously_lost,
@@ -106,6 +110,8 @@ impl Connection {
             path_validations_failed: paths.validations_failed,
             path_challenges_sent: paths.challenges_sent,
             probe_timeouts: paths.probe_timeouts,
+            capacities_accepted: paths.capacities_accepted,
+            capacities_refused: paths.capacities_refused,
             rtt: paths.rtt.clone(),
             ..stats
         }
