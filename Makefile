@@ -133,7 +133,7 @@ fuzz: ## decoders, readers and queues under FUZZ_CASES (200000) random inputs fo
 	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package http --package network --package pages \
 		--release --test fuzz $(LOCKED)
 	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package quic --release --lib $(LOCKED) fuzz
-	PROPTEST_CASES=$$(($(FUZZ_CASES) / 10)) cargo test --package lab --package script --release --test fuzz $(LOCKED)
+	PROPTEST_CASES=$$(($(FUZZ_CASES) / 10)) cargo test --package lab --package script --package live --release --test fuzz $(LOCKED)
 
 # The flags that cargo-fuzz passes without a sanitizer; a stable compiler accepts them.
 COVERAGE := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
