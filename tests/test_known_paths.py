@@ -1,12 +1,13 @@
 """What `quiclab serve` learns of paths: `--remember`, and `quiclab fetch --bdp`."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -66,13 +67,22 @@ def ending(command: Command, told: dict[str, Any], *words: str) -> "Iterator[sub
         told.update(stats=json.loads(out), errors=errors)
 
 
-def fetched(command: Command, server: dict[str, Any], *names: str, options: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What `quiclab fetch` tells of files that come over the path."""
+def fetched(
+    command: Command,
+    server: dict[str, Any],
+    *names: str,
+    options: tuple[str, ...] = (),
+    env: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """What `quiclab fetch` tells of files that come over the path, which is captured."""
     (command.folder / "path.toml").write_text(LINK, encoding="utf-8")
-    with ending(command, {}, "relay", "path.toml", "--listen", "127.0.0.1:0", "--to", server["address"]) as relay:
+    words = ("--listen", "127.0.0.1:0", "--to", server["address"], "--capture", "captured")
+    with ending(command, {}, "relay", "path.toml", *words) as relay:
         assert relay.stderr is not None
         base = f"https://{relay.stderr.readline().split()[1]}"
-        done = command("fetch", *(f"{base}/{name}" for name in names), "-k", "--out", "out", "--json", *options)
+        done = command(
+            "fetch", *(f"{base}/{name}" for name in names), "-k", "--out", "out", "--json", *options, env=env
+        )
     assert done.returncode == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)
     return told
@@ -142,7 +152,7 @@ def test_a_lifetime_goes_on_while_no_server_runs(command: Command) -> None:
         ("duration = 1", "is not JSON"),
         ('{"paths": []}', 'expected "format": "quiclab known paths"'),
         ('{"format": "quiclab known paths", "version": 2, "more": 1}', "its version is 2; expected 1"),
-        (f'{{{PATHS}, "paths": [{{"peer": "localhost"}}]}}', "paths[0].peer is \"localhost\"; expected an IP address"),
+        (f'{{{PATHS}, "paths": [{{"peer": "localhost"}}]}}', 'paths[0].peer is "localhost"; expected an IP address'),
         (" " * (1 << 20) + " ", "longer than 1048576 bytes"),
     ],
 )
@@ -198,6 +208,42 @@ def test_a_capacity_comes_back_in_bdp_frame(command: Command) -> None:
     assert [over["capacity_kept_bytes"] for over in plain["connections"]] == [None, None]
     assert told["urls"][1]["early_data"]
     assert (server["stats"]["capacities_accepted"], server["stats"]["capacities_refused"]) == (1, 0)
+
+
+def tshark(capture: Path, keys: Path, *words: str) -> list[str]:
+    """The lines of tshark. Without it the test is skipped, and in CI it fails."""
+    if shutil.which("tshark") is None and not os.environ.get("CI"):
+        pytest.skip("THERE IS NO TSHARK: `make deps` installs it")
+    run = subprocess.run(
+        ["tshark", "-r", str(capture), "-o", f"tls.keylog_file:{keys}", *words],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout.splitlines()
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_a_capture_with_bdp_frames_opens_in_tshark(command: Command, side: str) -> None:
+    """It does not know the frame, says so, and reads what is around it; nothing is malformed."""
+    carries = 'transport.resume={ type = "careful", bdp_frame = true }'
+    with serving(command, "--early-data", "--set", carries) as server:
+        env = {"SSLKEYLOGFILE": str(command.folder / "keys")}
+        fetched(command, server, "large", "small", options=("--resume", "--bdp"), env=env)
+    capture, keys = command.folder / "captured" / f"{side}.pcapng", command.folder / "keys"
+    assert tshark(capture, keys, "-Y", "_ws.malformed") == []
+    assert tshark(capture, keys, "-Y", "quic.decryption_failed") == []
+    fields = [
+        word for field in ("udp.dstport", "quic.long.packet_type", "_ws.expert.message") for word in ("-e", field)
+    ]
+    shown = tshark(capture, keys, "-Y", "quic.frame_type == 0xebd9", "-T", "fields", *fields)
+    rows = [line.split("\t") for line in shown]
+    port = server["address"].rpartition(":")[2] if side == "server" else None
+    assert rows and all("Unknown Frame Type 0xebd9" in message for _, _, message in rows)
+    # The type of 0-RTT packets is 1; the server's are 1-RTT.
+    returned = [kinds for _, kinds, _ in rows if "1" in kinds.split(",")]
+    assert returned and len(rows) > len(returned)
+    assert port is None or [to for to, kinds, _ in rows if kinds] == [port]
 
 
 def test_bdp_needs_a_second_connection(command: Command) -> None:

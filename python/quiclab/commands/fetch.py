@@ -67,8 +67,8 @@ def fetch(
         bool,
         typer.Option(
             "--bdp",
-            help="With --resume: send the capacity of the path back that the server has passed on, in BDP_FRAME. That goes "
-            "in 0-RTT packets, so it means --early-data, too.",
+            help="With --resume: send the capacity back that the server has passed on (BDP_FRAME). It goes in 0-RTT "
+            "packets, so this means --early-data.",
         ),
     ] = False,
     migrate_after: Annotated[
