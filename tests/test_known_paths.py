@@ -174,7 +174,7 @@ def test_what_cannot_be_remembered_is_told_before_the_server_starts(command: Com
         (("--remember", "known.json", "--set", "transport.resume=none"), "transport.resume is none"),
         (
             ("--remember", "known.json", "--set", 'transport.resume={ type = "careful", store = "ticket" }'),
-            "store of resume is not by address",
+            "store of transport.resume is not by address",
         ),
     ):
         done = command("serve", "site", "--listen", "127.0.0.1:0", *words)

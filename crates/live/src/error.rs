@@ -1,6 +1,5 @@
 //! Errors of a server or a fetch, before it runs or later.
 
-use crate::known_paths::DocumentProblem;
 use rustix::io::Errno;
 use std::fmt;
 use std::io;
@@ -37,8 +36,8 @@ pub enum LiveError {
         /// The required memory.
         least: Size,
     },
-    /// The file of known paths cannot be used.
-    Document(PathBuf, Box<DocumentProblem>),
+    /// The file of known paths cannot be used: the reason, and what is expected.
+    Document(PathBuf, String),
     /// A client sends no capacity back, because it resumes from none.
     NoResumption,
     /// What is learned of paths cannot be kept in a file: nothing is learned (`true`), or it is not stored by address.
@@ -76,11 +75,15 @@ impl fmt::Display for LiveError {
                 "a capacity is sent back by a client that resumes, and transport.resume is none; expected careful or seed"
             ),
             LiveError::NothingToKeep(nothing) => {
-                let why = if *nothing { "resume is none" } else { "the store of resume is not by address" };
+                let why = if *nothing {
+                    "transport.resume is none"
+                } else {
+                    "the store of transport.resume is not by address"
+                };
                 write!(
                     f,
-                    "a file of known paths keeps what the server learns of paths by their addresses, and \
-                     transport.{why}; expected transport.resume=careful or seed, with store = \"address\", or no file"
+                    "{why}, so that there is nothing to remember; expected careful or seed, with store = \"address\", or no \
+                     --remember"
                 )
             }
             LiveError::NotKept(path, error) => write!(

@@ -9,7 +9,6 @@ pub fn known_paths(bytes: &[u8]) -> bool {
     match crate::known_paths::fuzz(bytes) {
         Ok(_) => true,
         Err(problem) => {
-            let problem = problem.to_string();
             assert!(!problem.chars().any(char::is_control), "{problem:?}");
             assert!(problem.len() < 1_000, "{problem}");
             false

@@ -21,7 +21,6 @@ pub use clock::Clock;
 pub use entropy::system_random;
 pub use error::LiveError;
 pub use fetch::{Connections, FetchOptions, FetchProgress, FetchReport, FetchedOver, FetchedUrl, Url, fetch};
-pub use known_paths::DocumentProblem;
 pub use records::Recording;
 pub use serve::{Limits, Responder, ServeOptions, ServeStats, Server};
 pub use settings::Settings;

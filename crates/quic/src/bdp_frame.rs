@@ -16,7 +16,7 @@ const MAX_ADDRESS: usize = 16;
 ///
 /// * the date of issue in seconds since 1970, from which the lifetime counts;
 /// * 64 bits of an HMAC-SHA256 over everything but the path;
-/// * 28 bits of an HMAC-SHA256 over these 64 and the path. A frame is used once, by whoever presents it and whatever is in these
+/// * 28 bits of an HMAC-SHA256 over these 64 and the path. A frame that is presented on another path is used up, whatever is in these
 ///   bits, so that nobody can try paths.
 ///
 /// The other four of the 128 bits are ones, so that the bytes are two varints of 62 bits. A dissector that does not know the frame
@@ -60,8 +60,9 @@ impl Seal {
 /// What a BDP_FRAME brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Opened {
-    /// The hash by which the frame is known as used; `None` if it was not issued here.
-    pub(crate) hash: Option<u64>,
+    /// The hash by which the frame is known as used, and the one by which it is known as tried on another path; `None` if it was
+    /// not issued here.
+    pub(crate) hashes: Option<(u64, u64)>,
     /// The capacity, or why it is not used.
     pub(crate) learned: Result<Learned, Refusal>,
 }
@@ -96,13 +97,10 @@ impl BdpFrame {
         (self.capacity, Duration::from_micros(self.min_rtt_us))
     }
 
-    /// Whether it is the other frame but for what binds it to its path.
-    pub(crate) fn differs_in_path(&self, other: &BdpFrame) -> bool {
-        let unbound = |frame: &BdpFrame| {
-            let seal = frame.seal().map(|seal| Seal { path: 0, ..seal });
-            BdpFrame { address: seal.map_or(frame.address, Seal::write), ..*frame }
-        };
-        self != other && unbound(self) == unbound(other)
+    /// The same without what binds it to its path.
+    pub(crate) fn unbound(&self) -> BdpFrame {
+        let seal = self.seal().map(|seal| Seal { path: 0, ..seal });
+        BdpFrame { address: seal.map_or(self.address, Seal::write), ..*self }
     }
 
     /// Multiplies the capacity, up to what a frame can hold.
@@ -130,25 +128,23 @@ impl BdpFrame {
     /// The capacity in a frame that a client at this address presents at this date in milliseconds since 1970.
     pub(crate) fn open(&self, key: &EndpointKey, resume: &Resume, ip: IpAddr, date_ms: u64) -> Opened {
         let Some(seal) = self.seal() else {
-            return Opened { hash: None, learned: Err(Refusal::Unknown) };
+            return Opened { hashes: None, learned: Err(Refusal::Unknown) };
         };
         if seal.code != self.code(key, seal.seconds) {
-            return Opened { hash: None, learned: Err(Refusal::Forged) };
+            return Opened { hashes: None, learned: Err(Refusal::Forged) };
         }
-        let learned = self.open_authentic(key, resume, ip, (seal, date_ms));
-        Opened { hash: Some(key.ids().hash(&seal.code.to_be_bytes())), learned }
+        // Equal values of the same second have equal codes: the path tells the frames of two clients apart, where it is proven.
+        let anywhere = key.ids().hash(&seal.code.to_be_bytes());
+        let proven = resume.checks.path && seal.path == path_code(key, seal.code, resume, ip);
+        let here = if proven { key.ids().hash(&self.address) } else { anywhere };
+        let learned = match resume.checks.path && !proven {
+            true => Err(Refusal::OtherPath),
+            false => self.open_authentic(resume, ip, date_ms),
+        };
+        Opened { hashes: Some((here, anywhere)), learned }
     }
 
-    fn open_authentic(
-        &self,
-        key: &EndpointKey,
-        resume: &Resume,
-        ip: IpAddr,
-        (seal, date_ms): (Seal, u64),
-    ) -> Result<Learned, Refusal> {
-        if resume.checks.path && seal.path != path_code(key, seal.code, resume, ip) {
-            return Err(Refusal::OtherPath);
-        }
+    fn open_authentic(&self, resume: &Resume, ip: IpAddr, date_ms: u64) -> Result<Learned, Refusal> {
         let lifetime_ms = self.lifetime_us / 1000;
         let age_ms = date_ms.checked_sub(self.date_ms());
         if resume.checks.lifetime && age_ms.is_none_or(|age| age > lifetime_ms) {
@@ -231,7 +227,7 @@ mod tests {
         assert_eq!(open([10, 0, 0, 1], DATE_MS + 6_999), Err(Refusal::Expired));
         assert_eq!(open([10, 0, 0, 2], DATE_MS + 7_000), Err(Refusal::OtherPath));
         let other = EndpointKey::new(&[2; 32]);
-        let forged = Opened { hash: None, learned: Err(Refusal::Forged) };
+        let forged = Opened { hashes: None, learned: Err(Refusal::Forged) };
         assert_eq!(read.open(&other, &resume, [10, 0, 0, 1].into(), DATE_MS), forged);
     }
 
@@ -270,6 +266,28 @@ mod tests {
         }
     }
 
+    /// Two clients with the same capacity, found at the same time, do not use up each other's frame; whoever tries paths does.
+    #[test]
+    fn what_is_used_up_is_the_frame_of_a_path() {
+        let (checked, unchecked) = (resume(true, false), resume(false, false));
+        let ip = |last| IpAddr::from([10, 0, 0, last]);
+        let hashes = |frame: BdpFrame, last, resume: &Resume| {
+            frame.open(&key(), resume, ip(last), DATE_MS).hashes.unwrap()
+        };
+        let issue = |last| BdpFrame::issue(&key(), &checked, Learned { ip: ip(last), ..learned() }, DATE_MS);
+        let (one, two) = (issue(1), issue(2));
+        assert_eq!(one.unbound(), two.unbound());
+        let (here, there) = (hashes(one, 1, &checked), hashes(two, 2, &checked));
+        assert!(here.0 != there.0 && here.1 == there.1 && here.0 != here.1);
+        // Of another path: barred everywhere.
+        assert_eq!(hashes(one, 3, &checked), (here.1, here.1));
+        let mut altered = one;
+        altered.address[15] ^= 1;
+        assert_eq!(hashes(altered, 1, &checked), (here.1, here.1));
+        assert_eq!(hashes(one, 1, &unchecked), (here.1, here.1));
+        assert_eq!(hashes(altered, 1, &unchecked), (here.1, here.1));
+    }
+
     #[test]
     fn no_bit_can_be_altered() {
         let resume = resume(true, false);
@@ -277,7 +295,7 @@ mod tests {
         let open = |frame: BdpFrame| {
             let opened = frame.open(&key(), &resume, [10, 0, 0, 1].into(), DATE_MS + 7_000);
             let known = matches!(opened.learned, Ok(_) | Err(Refusal::OtherPath));
-            assert_eq!(opened.hash.is_some(), known, "it is used up if it was issued here");
+            assert_eq!(opened.hashes.is_some(), known, "it is used up if it was issued here");
             opened.learned
         };
         assert_eq!(open(issued), Ok(learned()));

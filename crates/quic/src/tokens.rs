@@ -144,7 +144,7 @@ impl Tokens {
     /// Checks a BDP_FRAME from a client at this address.
     pub(crate) fn open_bdp(&self, now: Time, resume: &Resume, ip: IpAddr, frame: &BdpFrame) -> Opened {
         let Some(issuer) = self.issuer.as_ref() else {
-            return Opened { hash: None, learned: Err(Refusal::Forged) };
+            return Opened { hashes: None, learned: Err(Refusal::Forged) };
         };
         let date_ms = issuer.tls.date(now).as_millis() as u64;
         frame.open(&issuer.key, resume, ip, date_ms)

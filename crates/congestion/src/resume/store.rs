@@ -166,10 +166,11 @@ impl PathStore {
         self.lock().forget(path);
     }
 
-    /// Marks a capacity that a peer presents as used: its date of issue in milliseconds since 1970, and a hash. Returns whether
-    /// it was unused.
-    pub fn spend(&self, date_ms: u64, hash: u64) -> bool {
-        self.lock().spent.spend(date_ms, hash)
+    /// Marks a capacity as used that a peer presents: its date of issue in milliseconds since 1970, and a hash. Returns whether
+    /// it was unused. If it was used under the hash `barred`, it counts as used.
+    pub fn spend(&self, date_ms: u64, hash: u64, barred: u64) -> bool {
+        let spent = &mut self.lock().spent;
+        !spent.is_spent(date_ms, barred) && spent.spend(date_ms, hash)
     }
 
     /// Forgets all paths. Those in use remain in use.
@@ -278,7 +279,9 @@ mod tests {
         store.remember(key(1), learned(1));
         assert!(changed() && !changed());
         drop(store.begin_use(key(1)));
-        store.spend(1, 2);
+        assert!(
+            store.spend(1, 2, 3) && !store.spend(1, 2, 3) && store.spend(1, 3, 3) && !store.spend(1, 4, 3)
+        );
         store.forget(key(2));
         assert!(store.get(key(1)).is_some() && !changed());
         store.remember(key(1), learned(1));

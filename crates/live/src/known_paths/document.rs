@@ -21,7 +21,7 @@ const MAX_RTT_NS: u64 = 3_600_000_000_000;
 
 /// Why a document cannot be read: what is wrong, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DocumentProblem {
+pub(super) enum DocumentProblem {
     /// It is longer than 1 MiB.
     TooLong,
     /// It is not JSON: the reason with its line.

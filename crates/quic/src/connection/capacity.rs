@@ -45,12 +45,6 @@ impl Connection {
         self.tokens.bdp(index).filter(|_| allowed).map(BdpFrame::frame)
     }
 
-    /// The numbers of saved capacities that were taken over and that were refused: see [`Stats`](crate::Stats).
-    pub fn capacities(&self) -> (u64, u64) {
-        let stats = self.path_stats();
-        (stats.capacities_accepted, stats.capacities_refused)
-    }
-
     /// Handles BDP_FRAME (draft-kuhn-quic-0rtt-bdp-09 section 3.3).
     #[cold]
     pub(super) fn on_bdp(

@@ -90,13 +90,13 @@ impl Connection {
         let header = 1 + self.paths.ids.current().len() + Truncated::MAX_LENGTH;
         self.max_udp_payload().saturating_sub(header + TAG)
     }
-    /// The counters of the paths.
-    pub(super) fn path_stats(&self) -> &PathStats {
-        &self.paths.stats
+    /// The numbers of saved capacities that were taken over and that were refused: see [`Stats`].
+    pub fn capacities(&self) -> (u64, u64) {
+        (self.paths.stats.capacities_accepted, self.paths.stats.capacities_refused)
     }
     /// Adds the counters of the paths to `stats`.
     pub(super) fn with_path_stats(&self, stats: Stats) -> Stats {
-        let paths = self.path_stats();
+        let paths: &PathStats = &self.paths.stats;
         Stats {
             packets_declared_lost: paths.packets_lost,
             packets_spuriously_lost: paths.packets_spuriously_lost,

@@ -3,6 +3,7 @@
 use super::{address, keep};
 use crate::bdp_frame::BdpFrame;
 use congestion::{Learned, PathKey, PathStore, Refusal, Resume, Saved};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use tls::EndpointKey;
 use units::Duration;
@@ -16,7 +17,22 @@ struct Issued {
     learned: Learned,
     /// The date of issue, in whole seconds, and the end of the lifetime, in milliseconds since 1970.
     valid: (u64, u64),
-    spent: bool,
+}
+
+/// What was presented: frames on their own path, and frames without their path elsewhere.
+#[derive(Default)]
+struct Presented {
+    here: BTreeSet<Vec<u8>>,
+    anywhere: BTreeSet<Vec<u8>>,
+}
+
+impl Presented {
+    /// Whether the frame can be used, which is then over.
+    fn spend(&mut self, frame: BdpFrame, proven: bool) -> bool {
+        let code = bytes(&frame.unbound());
+        let unused = !self.anywhere.contains(&code);
+        unused && if proven { self.here.insert(bytes(&frame)) } else { self.anywhere.insert(code) }
+    }
 }
 
 /// Reads events of ten bytes each: the action, its frame or address, and the alteration. The first byte has the options.
@@ -30,6 +46,7 @@ pub fn bdp_frames(data: &[u8]) {
     resume.checks.path = options & 2 == 0;
     let key = EndpointKey::new(&[7; 32]);
     let store = PathStore::default();
+    let mut presented = Presented::default();
     let mut issued: Vec<Issued> = Vec::new();
     let mut date_ms = 1_000_000_000u64;
     for event in events.chunks_exact(10) {
@@ -45,21 +62,25 @@ pub fn bdp_frames(data: &[u8]) {
                 let frame = BdpFrame::issue(&key, &resume, learned, date_ms);
                 let from = date_ms / 1000 * 1000;
                 let valid = (from, from + LIFETIME.as_millis().saturating_sub(age_ms));
-                keep(&mut issued, Issued { frame, learned, valid, spent: false });
+                keep(&mut issued, Issued { frame, learned, valid });
             }
             // Arbitrary bytes.
             1 => {
                 let payload = [&[0x80, 0, 0xeb, 0xd9], event, &[16], &[bit; 16]].concat();
                 for frame in decoded(&payload) {
-                    assert!(frame.open(&key, &resume, ip, date_ms).learned.is_err(), "{frame:?}");
+                    let opened = frame.open(&key, &resume, ip, date_ms);
+                    assert!(opened.learned.is_err() && opened.hashes.is_none(), "{frame:?}");
                 }
             }
             _ => {
                 let count = issued.len();
-                let Some(known) = issued.get_mut(usize::from(which) % count.max(1)) else { continue };
+                let Some(known) = issued.get(usize::from(which) % count.max(1)) else { continue };
                 let ip = if how % 2 == 0 { known.learned.ip } else { ip };
                 for frame in decoded(&altered(known.frame, at, bit, how / 2)) {
-                    present(&key, &resume, &store, known, frame, (ip, date_ms));
+                    let hashes = present(&key, &resume, known, frame, (ip, date_ms));
+                    let Some((proven, (hash, barred))) = hashes else { continue };
+                    let unused = store.spend(frame.date_ms(), hash, barred);
+                    assert_eq!(unused, presented.spend(frame, proven), "{frame:?}");
                 }
             }
         }
@@ -72,10 +93,16 @@ fn decoded(payload: &[u8]) -> Vec<BdpFrame> {
     frames.filter_map(|frame: Frame<'_>| BdpFrame::read(&frame)).collect()
 }
 
-/// The frame on the wire, intact or altered.
-fn altered(frame: BdpFrame, at: u8, bit: u8, how: u8) -> Vec<u8> {
+/// The frame on the wire.
+fn bytes(frame: &BdpFrame) -> Vec<u8> {
     let mut bytes = Vec::new();
     frame.frame().encode(&mut bytes);
+    bytes
+}
+
+/// The frame on the wire, intact or altered.
+fn altered(frame: BdpFrame, at: u8, bit: u8, how: u8) -> Vec<u8> {
+    let mut bytes = bytes(&frame);
     let at = usize::from(at) % bytes.len();
     match how % 4 {
         0 => bytes[at] ^= 1 << (bit % 8),
@@ -86,25 +113,21 @@ fn altered(frame: BdpFrame, at: u8, bit: u8, how: u8) -> Vec<u8> {
     bytes
 }
 
+/// Opens what may be an issued frame. If it is, returns whether it is proven that it comes from its own path, and its hashes.
 fn present(
     key: &EndpointKey,
     resume: &Resume,
-    store: &PathStore,
-    known: &mut Issued,
+    known: &Issued,
     frame: BdpFrame,
     (ip, date_ms): (IpAddr, u64),
-) {
+) -> Option<(bool, (u64, u64))> {
     let path = |ip| PathKey::of(ip, resume.by_prefix);
     let whole = frame == known.frame;
     let same_path = whole && path(ip) == path(known.learned.ip);
     let opened = frame.open(key, resume, ip, date_ms);
     // The last four bytes are the path's, and cannot be altered where that is checked.
-    let authentic = opened.hash.is_some();
-    assert!(authentic == whole || authentic && frame.differs_in_path(&known.frame), "{frame:?}");
-    if let Some(hash) = opened.hash {
-        assert_eq!(store.spend(frame.date_ms(), hash), !known.spent, "{frame:?}");
-        known.spent = true;
-    }
+    let authentic = opened.hashes.is_some();
+    assert_eq!(authentic, frame.unbound() == known.frame.unbound(), "{frame:?}");
     let fresh = (known.valid.0..=known.valid.1).contains(&date_ms);
     let good = authentic && (!resume.checks.path || same_path) && fresh;
     match opened.learned {
@@ -124,6 +147,7 @@ fn present(
             assert_eq!(told_apart, authentic, "{frame:?}: {refusal}");
         }
     }
+    opened.hashes.map(|hashes| (resume.checks.path && same_path, hashes))
 }
 
 #[cfg(test)]

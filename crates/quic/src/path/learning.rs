@@ -56,8 +56,8 @@ impl Paths {
         let Some(capacity) = self.current.capacity.as_ref().filter(|capacity| !capacity.is_resumed()) else {
             return;
         };
-        let known = match opened.hash {
-            Some(hash) if !capacity.spend(date_ms, hash) => Err(Refusal::Replayed),
+        let known = match opened.hashes {
+            Some((hash, barred)) if !capacity.spend(date_ms, hash, barred) => Err(Refusal::Replayed),
             _ => opened.learned.map(|learned| (None, learned)),
         };
         self.take_over(now, "bdp_frame", known);
