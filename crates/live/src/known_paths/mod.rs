@@ -80,10 +80,10 @@ impl KnownPathsFile {
 
     /// When [`KnownPathsFile::look`] has to be called next; it may be called at any time.
     pub(crate) fn due(&self) -> Option<Time> {
-        self.is_behind().then_some(self.next_at)
+        (self.is_behind() || self.writer.is_some()).then_some(self.next_at)
     }
 
-    /// Writes what has changed, if it is time for that.
+    /// Writes what has changed, and learns what became of the write before, if it is time for that.
     pub(crate) fn look(&mut self, now: Time) {
         if now < self.next_at {
             return;
@@ -324,10 +324,12 @@ mod tests {
         known.look(Time::ZERO);
         assert!(known.writer.is_none(), "too early");
         known.look(first);
-        assert_eq!((known.due(), later(&known)), (None, first + INTERVAL));
+        assert_eq!(known.due(), Some(first + INTERVAL), "when it is known what became of the write");
+        known.end_write();
+        assert_eq!(known.due(), None);
         remember(&known, learned(2, 1_000));
         known.look(first + Duration::from_millis(4_999));
-        known.end_write();
+        assert!(known.writer.is_none());
         assert_eq!(on_disk(&folder).len(), 1, "not yet");
         known.look(first + INTERVAL);
         known.end_write();
@@ -345,12 +347,16 @@ mod tests {
         for number in 0..3 {
             remember(&known, learned(number, 1_000));
             known.look(later(&known));
-            known.end_write();
+            while !known.writer.as_ref().is_none_or(JoinHandle::is_finished) {
+                std::thread::yield_now();
+            }
+            known.look(known.due().unwrap());
             let told = known.take_complaint().map(|error| error.to_string());
             assert_eq!(told.is_some(), number == 0, "{told:?}");
             assert!(told.is_none_or(|told| told.contains("known.json: cannot be written (No such file")));
             assert!(known.due().is_some(), "it is tried again");
         }
+        known.end_write();
         fs::create_dir_all(&folder.0).unwrap();
         known.look(later(&known));
         known.end_write();
