@@ -144,7 +144,8 @@ COVERAGE := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage
 FUZZ_SEEDS := $(addprefix scenario:,$(wildcard examples/*.toml python/quiclab/papers/*/*.scenario.toml)) \
 	$(addprefix script:,$(wildcard tests/scripts/*/*.quic)) \
 	$(addprefix rates:,examples/traces/lte-like.down examples/traces/driving.csv examples/traces/leo.csv) \
-	$(addprefix pages:,examples/pages/shop.har examples/pages/article.csv)
+	$(addprefix pages:,examples/pages/shop.har examples/pages/article.csv) \
+	known_paths:examples/known-paths.json
 # The targets to run; all by default.
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 

@@ -6,15 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use units::fuzz::{altered, draws};
 
-const FILE: &str = r#"{
-"format": "quiclab known paths",
-"version": 1,
-"paths": [
-{"peer": "192.0.2.1", "capacity_bytes": 3750000, "rtt_ns": 600000123, "date_ms": 1700000000123},
-{"peer": "2001:db8::7", "capacity_bytes": 58880, "rtt_ns": 20000000, "date_ms": 1700000000124}
-]
-}
-"#;
+const FILE: &str = include_str!("../../../examples/known-paths.json");
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, max_shrink_iters: 0, ..ProptestConfig::default() })]
