@@ -133,7 +133,7 @@ fuzz: ## decoders, readers and queues under FUZZ_CASES (200000) random inputs fo
 	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package http --package network --package pages \
 		--release --test fuzz $(LOCKED)
 	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package quic --release --lib $(LOCKED) fuzz
-	PROPTEST_CASES=$$(($(FUZZ_CASES) / 10)) cargo test --package lab --package script --release --test fuzz $(LOCKED)
+	PROPTEST_CASES=$$(($(FUZZ_CASES) / 10)) cargo test --package lab --package script --package live --release --test fuzz $(LOCKED)
 
 # The flags that cargo-fuzz passes without a sanitizer; a stable compiler accepts them.
 COVERAGE := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -144,7 +144,8 @@ COVERAGE := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage
 FUZZ_SEEDS := $(addprefix scenario:,$(wildcard examples/*.toml python/quiclab/papers/*/*.scenario.toml)) \
 	$(addprefix script:,$(wildcard tests/scripts/*/*.quic)) \
 	$(addprefix rates:,examples/traces/lte-like.down examples/traces/driving.csv examples/traces/leo.csv) \
-	$(addprefix pages:,examples/pages/shop.har examples/pages/article.csv)
+	$(addprefix pages:,examples/pages/shop.har examples/pages/article.csv) \
+	known_paths:examples/known-paths.json
 # The targets to run; all by default.
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 

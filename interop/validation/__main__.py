@@ -1,23 +1,32 @@
 """The command: `python -m validation [--only NAME] [--runs N] [--write]`."""
 
 import argparse
+import re
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from validation import completion, schedulers
+from validation import completion, resumption, schedulers
 
-STUDIES = {"completion": completion, "schedulers": schedulers}
+STUDIES = {"completion": completion, "schedulers": schedulers, "resumption": resumption}
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "validation.md"
 
 HEAD = [
     "# Simulated and real",
     "",
-    "The same files from a server to a client over HTTP/3 and a link of 10 Mbit/s with a queue of 100 packets, by our",
-    "endpoint simulated in virtual time, and by the same endpoint in real time: `quiclab serve` and `quiclab fetch`",
-    "over UDP, and the link in `quiclab relay` between them. A seed means the same random losses in both.",
-    "Written by `make validation`.",
+    "The same files from a server to a client over HTTP/3 and a link, by our endpoint simulated in virtual time,",
+    "and by the same endpoint in real time: `quiclab serve` and `quiclab fetch` over UDP, and the link in",
+    "`quiclab relay` between them. The link has 10 Mbit/s and a queue of 100 packets, unless a section says",
+    "otherwise. A seed means the same random losses in both. Written by `make validation`.",
 ]
+
+
+def page(former: str, sections: Sequence[str]) -> str:
+    """The page with these sections, each in the place of the one with the same title, or behind all others."""
+    titled = {section.split("\n")[0]: section for section in re.split(r"^(?=## )", former, flags=re.MULTILINE)[1:]}
+    titled |= {section.split("\n")[0]: section for section in sections}
+    return "\n".join([*HEAD, "", *(section.rstrip("\n") + "\n" for section in titled.values())])
 
 
 def main() -> int:
@@ -25,21 +34,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m validation", description=__doc__)
     parser.add_argument("--only", choices=STUDIES, help="this study alone")
     parser.add_argument("--runs", type=int, help="seeds of each cell, instead of as many as needed")
-    parser.add_argument("--write", action="store_true", help="write docs/validation.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write docs/validation.md, with --only the section of that study"
+    )
     options = parser.parse_args()
-    if options.only and options.write:
-        parser.error("the page has all studies: --write without --only")
-    lines, holds = list(HEAD), True
+    sections, holds = [], True
     with tempfile.TemporaryDirectory() as folder:
         for name, study in STUDIES.items():
             if options.only in (None, name):
                 section = study.study(Path(folder), options.runs)
-                lines += ["", *section.lines]
+                sections.append("\n".join(section.lines) + "\n")
                 holds &= section.holds
-    text = "\n".join(lines) + "\n"
-    print(text)
+    print("\n".join(sections))
     if options.write:
-        DOCUMENT.write_text(text, encoding="utf-8")
+        former = DOCUMENT.read_text(encoding="utf-8") if options.only else ""
+        DOCUMENT.write_text(page(former, sections), encoding="utf-8")
     return 0 if holds else 1
 
 

@@ -9,12 +9,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 import quiclab
 
@@ -95,48 +95,83 @@ class Transfer:
 
     def real(self, folder: Path, seeds: Sequence[int], at_once: int = 1) -> list[Outcome]:
         """In real time, for these seeds at once, through a relay each; the files lie in `folder`/site."""
-        site = folder / "site"
-        site.mkdir(exist_ok=True)
-        for file in self.files:
-            place = site / file.name
-            if not place.exists() or place.stat().st_size != file.size:
-                place.write_bytes(os.urandom(file.size))
+        served = site(folder, {file.name: file.size for file in self.files})
         (folder / "path.toml").write_text(self.scenario(), encoding="utf-8")
-        same = [word for name, value in SAME.items() for word in ("--set", f"transport.{name}={value}")]
-        ours = [word for name, value in self.options.items() for word in ("--set", f"transport.{name}={value}")]
-        with _process("serve", str(site), "--listen", "127.0.0.1:0", "--json", *same, *ours) as (out, _):
-            server = json.loads(out.readline())["addresses"][0]
+        same, ours = set_words(SAME), set_words(self.options)
+        with process("serve", str(served), "--listen", "127.0.0.1:0", "--json", *same, *ours) as server:
+            address = address_of(server)
             with ThreadPoolExecutor(at_once) as pool:
-                return list(pool.map(lambda seed: self._fetched(folder, server, same, seed), seeds))
+                return list(pool.map(lambda seed: self._fetched(folder, served, address, seed), seeds))
 
-    def _fetched(self, folder: Path, server: str, same: list[str], seed: int) -> Outcome:
-        target = folder / f"out-{seed}"
-        words = ["relay", str(folder / "path.toml"), "--listen", "127.0.0.1:0", "--to", server]
-        with ExitStack() as stack:
-            _, errors = stack.enter_context(_process(*words, "--seed", str(seed), "--json"))
-            relay = errors.readline().split()[1]
-            asked = [word for file in self.files for word in ("--urgency", str(file.urgency))]
-            words = ["fetch", *(f"https://{relay}/{file.name}" for file in self.files), *asked]
-            words += ["--parallel", str(self.parallel), "--alpn", "h3", "-k", "--out", str(target), "--json"]
-            done = subprocess.run(_quiclab(*words, *same), capture_output=True, text=True, check=True)
-        for file in self.files:
-            assert (target / file.name).read_bytes() == (folder / "site" / file.name).read_bytes()
-        told = json.loads(done.stdout)
+    def _fetched(self, folder: Path, served: Path, server: str, seed: int) -> Outcome:
+        with relaying(folder / "path.toml", server, seed) as address:
+            words = [word for file in self.files for word in ("--urgency", str(file.urgency))]
+            words += ["--parallel", str(self.parallel), "--alpn", "h3", *set_words(SAME)]
+            told = fetched(folder / f"out-{seed}", served, address, [file.name for file in self.files], words)
         (connection,) = told["connections"]
         return Outcome(connection["duration_s"], [url["complete_s"] - url["asked_s"] for url in told["urls"]])
 
 
-def _quiclab(*words: str) -> list[str]:
+def set_words(options: Mapping[str, str]) -> list[str]:
+    """Rows of [transport] as arguments of `quiclab serve` and `quiclab fetch`."""
+    return [word for name, value in options.items() for word in ("--set", f"transport.{name}={value}")]
+
+
+def site(folder: Path, sizes: Mapping[str, int]) -> Path:
+    """A folder with files of these sizes."""
+    made = folder / "site"
+    made.mkdir(exist_ok=True)
+    for name, size in sizes.items():
+        place = made / name
+        if not place.exists() or place.stat().st_size != size:
+            place.write_bytes(os.urandom(size))
+    return made
+
+
+def address_of(server: "subprocess.Popen[str]") -> str:
+    """Where a server listens, from the first line that it prints."""
+    assert server.stdout is not None
+    address: str = json.loads(server.stdout.readline())["addresses"][0]
+    return address
+
+
+def fetched(target: Path, served: Path, address: str, names: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
+    """What `quiclab fetch` tells of files of a site, which it has fetched from this address into a folder."""
+    urls = [f"https://{address}/{name}" for name in names]
+    command = quiclab_command("fetch", *urls, "-k", "--out", str(target), "--json", *words)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for name in names:
+        assert (target / name).read_bytes() == (served / name).read_bytes()
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def quiclab_command(*words: str) -> list[str]:
+    """The command line of a command."""
     return [sys.executable, "-m", "quiclab", *words]
 
 
 @contextmanager
-def _process(*words: str) -> Iterator[tuple[IO[str], IO[str]]]:
+def relaying(scenario: Path, server: str, seed: int) -> Iterator[str]:
+    """The address of a relay to this server through the network of a scenario."""
+    words = ("--listen", "127.0.0.1:0", "--to", server, "--seed", str(seed), "--json")
+    with process("relay", str(scenario), *words) as relay:
+        assert relay.stderr is not None
+        yield relay.stderr.readline().split()[1]
+
+
+@contextmanager
+def process(*words: str) -> "Iterator[subprocess.Popen[str]]":
     """A command in the background, ended by Ctrl-C."""
-    process = subprocess.Popen(_quiclab(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None and process.stderr is not None
+    running = subprocess.Popen(quiclab_command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        yield process.stdout, process.stderr
+        yield running
     finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        if running.poll() is None:
+            ended(running)
+
+
+def ended(running: "subprocess.Popen[str]") -> str:
+    """Ends a command by Ctrl-C; what it has printed that was not read."""
+    running.send_signal(signal.SIGINT)
+    return running.communicate(timeout=30)[0]

@@ -114,8 +114,8 @@ impl Capacity {
     }
 
     /// Marks a capacity as used that the peer has presented: see [`PathStore::spend`].
-    pub fn spend(&self, date_ms: u64, hash: u64) -> bool {
-        self.store.spend(date_ms, hash)
+    pub fn spend(&self, date_ms: u64, hash: u64, barred: u64) -> bool {
+        self.store.spend(date_ms, hash, barred)
     }
 
     /// Checks a saved capacity, and begins to use it. `key`: its key in the store, if it comes from there.

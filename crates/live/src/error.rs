@@ -36,6 +36,14 @@ pub enum LiveError {
         /// The required memory.
         least: Size,
     },
+    /// The file of known paths cannot be used: the reason, and what is expected.
+    Document(PathBuf, String),
+    /// A client sends no capacity back, because it resumes from none.
+    NoResumption,
+    /// What is learned of paths cannot be kept in a file: nothing is learned (`true`), or it is not stored by address.
+    NothingToKeep(bool),
+    /// The file of known paths cannot be written.
+    NotKept(PathBuf, io::Error),
     /// A URL is malformed or cannot be fetched: the text, and the reason.
     Url(String, String),
     /// This URL would be written to the same file as another one.
@@ -61,6 +69,28 @@ impl fmt::Display for LiveError {
                     "{memory} of memory is too little for {connections} {clients}: expected at least {least}"
                 )
             }
+            LiveError::Document(path, problem) => write!(f, "{}: {problem}", path.display()),
+            LiveError::NoResumption => write!(
+                f,
+                "a capacity is sent back by a client that resumes, and transport.resume is none; expected careful or seed"
+            ),
+            LiveError::NothingToKeep(nothing) => {
+                let why = if *nothing {
+                    "transport.resume is none"
+                } else {
+                    "the store of transport.resume is not by address"
+                };
+                write!(
+                    f,
+                    "{why}, so that there is nothing to remember; expected careful or seed, with store = \"address\", or no \
+                     --remember"
+                )
+            }
+            LiveError::NotKept(path, error) => write!(
+                f,
+                "{}: cannot be written ({error}); expected a file in a folder that can be written",
+                path.display()
+            ),
             LiveError::Url(url, why) => write!(f, "{url:?} cannot be fetched: {why}"),
             LiveError::SameFile(url, path) => {
                 write!(f, "{url:?} and a URL before it would both be written to {}", path.display())

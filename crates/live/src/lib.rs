@@ -8,6 +8,8 @@ mod driver;
 mod entropy;
 mod error;
 mod fetch;
+pub mod fuzz;
+mod known_paths;
 mod outbox;
 mod records;
 pub mod relay;

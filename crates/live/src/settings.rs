@@ -1,6 +1,7 @@
 //! Options of connections on the wire, with the names that they have in a scenario.
 
 use crate::error::LiveError;
+use congestion::ResumeMode;
 use lab::scenario::Scenario;
 use quic::Config;
 
@@ -49,6 +50,19 @@ impl Settings {
     /// [`LiveError::Setting`] for the first mistake.
     pub fn of_server(sets: &[String]) -> Result<Settings, LiveError> {
         Settings::changed(&OF_SERVER, sets)
+    }
+
+    /// Lets a client send the capacity back that a server passes on in BDP_FRAMEs: the option `bdp_frame` of `resume`.
+    ///
+    /// # Errors
+    /// [`LiveError::NoResumption`] if `resume` is `none`.
+    pub fn send_capacity_back(&mut self) -> Result<(), LiveError> {
+        let resume = &mut self.transport.resume;
+        if resume.mode == ResumeMode::None {
+            return Err(LiveError::NoResumption);
+        }
+        resume.bdp_frame = true;
+        Ok(())
     }
 
     fn changed(defaults: &[&str], sets: &[String]) -> Result<Settings, LiveError> {

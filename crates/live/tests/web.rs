@@ -69,6 +69,7 @@ fn serving(root: &Path, identity: Identity, sets: &[&str]) -> ServeOptions {
         protocols: vec!["hq-interop".to_owned()],
         hidden: false,
         limits: Limits { half_open: 50, ..Limits::of(100) },
+        known_paths: None,
         recording: Recording::default(),
     }
 }

@@ -5,7 +5,7 @@ use crate::error::{Error, OutputError};
 use live::{
     Connections, FetchOptions, FetchReport, Limits, LiveError, Recording, ServeOptions, Server, Settings, Url,
 };
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::net::SocketAddr;
@@ -31,10 +31,10 @@ pub(crate) fn server_memory(size: &str, max_connections: usize) -> PyResult<u64>
 /// `identity` is the PEM of the certificates and of their key; without one a certificate for `names` is created.
 /// `ready` is called once, when the sockets are open, with the addresses, the SHA-256 of the certificate in hexadecimal
 /// digits, that of its public key in base64, and the certificate as PEM. `max_of_source`, `max_memory` (bytes) and
-/// `max_files` are limits, by default those of [`Limits::of`]. `complain` is called once, with the first record that
-/// cannot be written.
+/// `max_files` are limits, by default those of [`Limits::of`]. `known_paths` is the file that keeps what is learned of paths.
+/// `complain` is called with the first record that cannot be written, and when that file cannot be.
 #[pyfunction]
-#[pyo3(signature = (root, listen, *, identity, names, preferred, sets, only_cipher, protocols, hidden, max_connections, max_of_source, max_memory, max_files, key_log, qlog, ready, complain))]
+#[pyo3(signature = (root, listen, *, identity, names, preferred, sets, only_cipher, protocols, hidden, max_connections, max_of_source, max_memory, max_files, known_paths, key_log, qlog, ready, complain))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn serve<'py>(
     py: Python<'py>,
@@ -51,6 +51,7 @@ pub(crate) fn serve<'py>(
     max_of_source: Option<usize>,
     max_memory: Option<u64>,
     max_files: Option<usize>,
+    known_paths: Option<PathBuf>,
     key_log: Option<PathBuf>,
     qlog: Option<PathBuf>,
     ready: Py<PyAny>,
@@ -81,6 +82,7 @@ pub(crate) fn serve<'py>(
         protocols,
         hidden,
         limits,
+        known_paths,
         recording: Recording { key_log, qlog },
     };
     let stats = py.detach(|| run(&options, &ready, &complain))?;
@@ -96,6 +98,9 @@ pub(crate) fn serve<'py>(
         ("receive_calls", stats.received.1),
         ("most_kept_bytes", stats.kept.1),
         ("unrecorded", stats.unrecorded),
+        ("known_paths", stats.known_paths as u64),
+        ("capacities_accepted", stats.capacities.0),
+        ("capacities_refused", stats.capacities.1),
     ] {
         dict.set_item(name, count)?;
     }
@@ -120,16 +125,34 @@ fn run(options: &ServeOptions, ready: &Py<PyAny>, complain: &Py<PyAny>) -> PyRes
     let identity = &options.identity;
     let fingerprint: String = identity.fingerprint().iter().map(|byte| format!("{byte:02x}")).collect();
     let key = tls::base64(&identity.key_fingerprint());
-    Python::attach(|py| ready.call1(py, (addresses, fingerprint, key, identity.to_pem())).map(drop))?;
-    loop {
+    let told =
+        Python::attach(|py| ready.call1(py, (addresses, fingerprint, key, identity.to_pem())).map(drop));
+    // Whoever reads that it is ready may interrupt it before that call returns.
+    let mut interrupted = match told {
+        Err(error) if Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py)) => true,
+        told => told.map(|()| false)?,
+    };
+    while !interrupted {
         server.run_for(TURN).map_err(failed)?;
-        if let Some(complaint) = server.take_complaint() {
-            Python::attach(|py| complain.call1(py, (complaint.to_string(),)).map(drop))?;
-        }
-        if Python::attach(|py| py.check_signals()).is_err() {
-            return server.shut_down(GRACE).map_err(failed);
-        }
+        report(&mut server, complain)?;
+        interrupted = Python::attach(|py| py.check_signals()).is_err();
     }
+    let stats = server.shut_down(GRACE).map_err(failed)?;
+    report(&mut server, complain)?;
+    Ok(stats)
+}
+
+/// Passes on what the server complains about.
+fn report(server: &mut Server, complain: &Py<PyAny>) -> PyResult<()> {
+    while let Some(complaint) = server.take_complaint() {
+        let consequence = match complaint {
+            LiveError::NotKept(..) => "what is learned of paths is not kept",
+            _ => "the records are not complete",
+        };
+        let text = format!("{complaint}: {consequence}");
+        Python::attach(|py| complain.call1(py, (text,)).map(drop))?;
+    }
+    Ok(())
 }
 
 /// Fetches URLs into files. Returns the results of the URLs and of the connections.
@@ -139,7 +162,7 @@ fn run(options: &ServeOptions, ready: &Py<PyAny>, complain: &Py<PyAny>) -> PyRes
 /// called a few times per second with the received bytes, the total if known, and the number of complete files. An
 /// exception from it or from a signal handler ends all transfers, and is raised after partial files are removed.
 #[pyfunction]
-#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, incremental, connections, early_data, migrate_after, only_cipher, connect_timeout, stall_timeout, timeout, key_log, qlog, watch))]
+#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, incremental, connections, early_data, bdp_frame, migrate_after, only_cipher, connect_timeout, stall_timeout, timeout, key_log, qlog, watch))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn fetch<'py>(
     py: Python<'py>,
@@ -154,6 +177,7 @@ pub(crate) fn fetch<'py>(
     incremental: bool,
     connections: &str,
     early_data: bool,
+    bdp_frame: bool,
     migrate_after: Option<f64>,
     only_cipher: bool,
     connect_timeout: f64,
@@ -163,11 +187,15 @@ pub(crate) fn fetch<'py>(
     qlog: Option<PathBuf>,
     watch: Py<PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let mut settings = with_only_cipher(Settings::read(&sets), only_cipher)?;
+    if bdp_frame {
+        settings.send_capacity_back().map_err(failed)?;
+    }
     let options = FetchOptions {
         urls: urls.iter().map(|url| Url::parse(url)).collect::<Result<_, _>>().map_err(failed)?,
         out,
         trust: trusted(&trust)?,
-        settings: with_only_cipher(Settings::read(&sets), only_cipher)?,
+        settings,
         protocols,
         ipv6,
         concurrency,
@@ -252,6 +280,8 @@ fn to_dict<'py>(py: Python<'py>, report: &FetchReport) -> PyResult<Bound<'py, Py
         row.set_item("protocol", &over.protocol)?;
         row.set_item("version", over.version)?;
         row.set_item("resumed", over.resumed)?;
+        row.set_item("capacity_returned_bytes", over.capacity_returned)?;
+        row.set_item("capacity_kept_bytes", over.capacity_kept)?;
         row.set_item("handshake_s", over.handshake.map(seconds))?;
         row.set_item("duration_s", seconds(over.duration))?;
         row.set_item("ended", &over.ended)?;

@@ -52,6 +52,12 @@ pub struct Stats {
     pub path_challenges_sent: u64,
     /// Probe timeouts.
     pub probe_timeouts: u64,
+    /// Saved capacities of the path that this side has taken over: 0 or 1 for each path in use (the option `resume`).
+    pub capacities_accepted: u64,
+    /// Saved capacities that it has refused: expired, forged, of another path.
+    pub capacities_refused: u64,
+    /// BDP_FRAMEs in which a client has sent a capacity back, repetitions included.
+    pub capacities_returned: u64,
     /// The RTT samples.
     pub rtt: Histogram,
     /// The bytes of streams.

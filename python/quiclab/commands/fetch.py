@@ -63,6 +63,14 @@ def fetch(
     early_data: Annotated[
         bool, typer.Option("--early-data", help="With --resume: ask in 0-RTT packets, which can be replayed.")
     ] = False,
+    bdp: Annotated[
+        bool,
+        typer.Option(
+            "--bdp",
+            help="With --resume: send the capacity back that the server has passed on (BDP_FRAME). It goes in 0-RTT "
+            "packets, so this means --early-data.",
+        ),
+    ] = False,
     migrate_after: Annotated[
         float | None,
         typer.Option(
@@ -97,20 +105,24 @@ def fetch(
         raise typer.BadParameter("--each and --resume exclude each other")
     if early_data and not resume:
         raise typer.BadParameter("--early-data needs --resume: a first connection has no session to take up")
+    if bdp and not resume:
+        raise typer.BadParameter("--bdp needs --resume: a first connection has nothing to send back")
+    options = ["transport.resume=careful"] if bdp else []
     try:
         with shown(len(urls)) as watch:
             told = _quiclab.fetch(
                 urls,
                 out,
                 trust=trust(ca, pin, insecure),
-                sets=wire.sets(controller, scheduler, set_),
+                sets=options + wire.sets(controller, scheduler, set_),
                 protocols=wire.protocols(alpn),
                 ipv6=True if ipv6 else False if ipv4 else None,
                 concurrency=parallel,
                 urgencies=urgency or [],
                 incremental=incremental,
                 connections="each" if each else "resumed" if resume else "one",
-                early_data=early_data,
+                early_data=early_data or bdp,
+                bdp_frame=bdp,
                 migrate_after=migrate_after,
                 only_cipher=only_cipher,
                 timeout=max_time,
@@ -173,6 +185,8 @@ def show(told: dict[str, Any]) -> None:
         size = sum(url["bytes"] for url in told["urls"])
         rate = f", {size * 8e-6 / seconds:.1f} Mbit/s" if seconds > 0 and len(told["connections"]) == 1 else ""
         how = ", resumed" if over["resumed"] else ""
+        if over["capacity_returned_bytes"] is not None:
+            how += f", capacity of {over['capacity_returned_bytes']} B sent back"
         typer.echo(
             f"{over['remote']}: {over['protocol']}, version {over['version']:#x}{how}, {seconds:.3f} s{rate}, "
             f"{over['packets_lost']} packets lost"

@@ -31,6 +31,14 @@ MaxFiles = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="Files open at a time; by default 256.", show_default=False),
 ]
+Remember = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep in this file what is learned of the capacity of paths, for the next start (resume = careful).",
+        show_default=False,
+    ),
+]
 
 
 def serve(
@@ -67,6 +75,7 @@ def serve(
     dotfiles: Annotated[
         bool, typer.Option("--dotfiles", help="Serve hidden files, too: their names begin with a dot.")
     ] = False,
+    remember: Remember = None,
     qlog: wire.Qlog = None,
     set_: wire.Options = None,
     only_cipher: wire.OnlyCipher = False,
@@ -90,6 +99,8 @@ def serve(
     options = ["tls.tickets=2", f"tls.early_data={str(early_data).lower()}"]
     # A tenth of the clients may be in their handshakes; at a tenth of these the door asks for addresses.
     options += ["transport.retry=busy", f"transport.retry_above={max_connections // 100}"]
+    if remember is not None:
+        options.append("transport.resume=careful")
 
     def ready(addresses: list[str], fingerprint: str, public_key: str, certificate: str) -> None:
         if as_json:
@@ -122,6 +133,7 @@ def serve(
             max_of_source=max_of_source,
             max_memory=memory,
             max_files=max_files,
+            known_paths=remember,
             key_log=wire.key_log(),
             qlog=qlog,
             ready=ready,
@@ -138,8 +150,8 @@ def serve(
 
 
 def complain(text: str) -> None:
-    """A record that cannot be written."""
-    typer.echo(f"warning: {text}: the records are not complete", err=True)
+    """A file that cannot be written, and what follows from that."""
+    typer.echo(f"warning: {text}", err=True)
 
 
 def read(path: Path) -> bytes:

@@ -8,8 +8,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::Duration;
 
-/// The default number of paths in a [`PathStore`]: less than 1 MB.
-const DEFAULT_PATHS: usize = 4096;
 /// The length of a prefix in bits: of an IPv4 address, and of an IPv6 address.
 const PREFIX_BITS: (u32, u32) = (24, 56);
 
@@ -114,16 +112,21 @@ struct Paths {
     /// What peers have presented.
     spent: Spent,
     updates: u64,
+    /// The number of changes, deletions included.
+    changes: u64,
     limit: usize,
 }
 
 impl Default for PathStore {
     fn default() -> PathStore {
-        PathStore::with_limit(DEFAULT_PATHS)
+        PathStore::with_limit(PathStore::DEFAULT_LIMIT)
     }
 }
 
 impl PathStore {
+    /// The default number of paths: less than 1 MB.
+    pub const DEFAULT_LIMIT: usize = 4096;
+
     /// An empty memory for at most this many paths.
     pub fn with_limit(paths: usize) -> PathStore {
         PathStore(Arc::new(Mutex::new(Paths {
@@ -132,6 +135,7 @@ impl PathStore {
             used: BTreeSet::new(),
             spent: Spent::default(),
             updates: 0,
+            changes: 0,
             limit: paths,
         })))
     }
@@ -141,6 +145,7 @@ impl PathStore {
         let mut paths = self.lock();
         paths.forget(path);
         paths.updates += 1;
+        paths.changes += 1;
         let number = paths.updates;
         paths.known.insert(path, (number, learned));
         paths.order.insert(number, path);
@@ -161,15 +166,17 @@ impl PathStore {
         self.lock().forget(path);
     }
 
-    /// Marks a capacity that a peer presents as used: its date of issue in milliseconds since 1970, and a hash. Returns whether
-    /// it was unused.
-    pub fn spend(&self, date_ms: u64, hash: u64) -> bool {
-        self.lock().spent.spend(date_ms, hash)
+    /// Marks a capacity as used that a peer presents: its date of issue in milliseconds since 1970, and a hash. Returns whether
+    /// it was unused. If it was used under the hash `barred`, it counts as used.
+    pub fn spend(&self, date_ms: u64, hash: u64, barred: u64) -> bool {
+        let spent = &mut self.lock().spent;
+        !spent.is_spent(date_ms, barred) && spent.spend(date_ms, hash)
     }
 
     /// Forgets all paths. Those in use remain in use.
     pub fn clear(&self) {
         let mut paths = self.lock();
+        paths.changes += 1;
         paths.known.clear();
         paths.order.clear();
     }
@@ -182,6 +189,11 @@ impl PathStore {
             .values()
             .filter_map(|path| paths.known.get(path).map(|(_, learned)| (*path, *learned)))
             .collect()
+    }
+
+    /// A number that grows whenever what is known of paths changes: a copy that was made at the same number is still good.
+    pub fn changes(&self) -> u64 {
+        self.lock().changes
     }
 
     /// The number of paths.
@@ -209,6 +221,7 @@ impl Paths {
     fn forget(&mut self, path: PathKey) {
         if let Some((number, _)) = self.known.remove(&path) {
             self.order.remove(&number);
+            self.changes += 1;
         }
     }
 }
@@ -255,6 +268,28 @@ mod tests {
         let none = PathStore::with_limit(0);
         none.remember(key(1), learned(1));
         assert!(none.is_empty());
+    }
+
+    /// Using a path, and spending what a peer presents, change nothing that is known.
+    #[test]
+    fn changes_are_counted() {
+        let store = PathStore::default();
+        let mut last = store.changes();
+        let mut changed = || std::mem::replace(&mut last, store.changes()) != store.changes();
+        store.remember(key(1), learned(1));
+        assert!(changed() && !changed());
+        drop(store.begin_use(key(1)));
+        assert!(
+            store.spend(1, 2, 3) && !store.spend(1, 2, 3) && store.spend(1, 3, 3) && !store.spend(1, 4, 3)
+        );
+        store.forget(key(2));
+        assert!(store.get(key(1)).is_some() && !changed());
+        store.remember(key(1), learned(1));
+        assert!(changed());
+        store.forget(key(1));
+        assert!(changed());
+        store.clear();
+        assert!(changed());
     }
 
     /// RFC 9959 section 3.2: "Only one connection can use a specific set of saved CC parameters."

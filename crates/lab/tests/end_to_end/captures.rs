@@ -179,6 +179,52 @@ fn streams_are_decrypted_and_nothing_is_malformed() {
     }
 }
 
+/// tshark does not know BDP_FRAME: it shows an unknown type, and takes the frame's fields for types of further ones. They are such
+/// that it is in step again behind the frame.
+#[test]
+fn a_capture_with_bdp_frames_is_not_malformed() {
+    let sets = [
+        "tls.protection=tls",
+        "tls.tickets=1",
+        "tls.early_data=true",
+        "transport.resume={ type = \"careful\", store = \"off\", bdp_frame = true }",
+        "link.cell.both.delay=300 ms",
+        "flow.get.application.size=1 MB",
+        "flow.get.early_data=true",
+        "flow.get.visits=[{ at = \"20 s\" }]",
+    ];
+    let run = run_into(&scenario(ONE_LINK, &sets), "capture-bdp");
+    assert_eq!(run.rows("event", &[("event", "saved_path")]).len(), 1, "it comes back");
+    let Some(malformed) = tshark(&run.capture, &["-Y", "_ws.malformed || (quic && !quic.frame_type)"]) else {
+        return;
+    };
+    assert_eq!(malformed, "");
+    let packets = shown(&run.capture).unwrap();
+    let mut returned = 0;
+    for packet in &packets {
+        let frames: Vec<u64> = packet.frames.iter().map(|frame| frame.parse().unwrap()).collect();
+        let Some(at) = frames.iter().position(|frame| *frame == 0xebd9) else {
+            assert!(packet.experts.is_empty() || !packet.experts.contains("Unknown Frame"), "{packet:?}");
+            continue;
+        };
+        // Lifetime, capacity and RTT; the length is the type of MAX_DATA, whose field is the first half of the seal.
+        let [lifetime_us, capacity, rtt_us, 16, _] = frames[at + 1..at + 6] else { panic!("{frames:?}") };
+        assert!((86_000_000_000..=86_400_000_000).contains(&lifetime_us), "{frames:?}");
+        assert!(
+            (58_880..1_000_000).contains(&capacity) && (600_000..700_000).contains(&rtt_us),
+            "{frames:?}"
+        );
+        assert!(frames[..at].iter().chain(&frames[at + 6..]).all(|frame| *frame < 0x20), "{frames:?}");
+        assert!(packet.experts.starts_with("Unknown Frame Type 0xebd9;"), "{packet:?}");
+        returned += u64::from(!packet.from_server);
+        assert!(packet.from_server == packet.long.is_empty(), "1-RTT of the server, or 0-RTT: {packet:?}");
+    }
+    assert_eq!(returned, 1);
+    let data = packets.iter().filter(|packet| packet.from_server).flat_map(|packet| &packet.data);
+    let behind: Vec<_> = data.filter(|(offset, piece)| !wire::pattern::matches(*offset, piece)).collect();
+    assert!(behind.is_empty(), "{behind:?}");
+}
+
 #[test]
 fn the_capture_contains_the_secrets_of_all_clients() {
     let mut text = ONE_LINK.to_owned();

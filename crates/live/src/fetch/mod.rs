@@ -111,6 +111,10 @@ pub struct FetchedOver {
     pub version: u32,
     /// Whether it resumed a session.
     pub resumed: bool,
+    /// The capacity in bytes that was sent back to the server in a BDP_FRAME; `None` if none was.
+    pub capacity_returned: Option<u64>,
+    /// The capacity in bytes that the server has passed on in a BDP_FRAME, for the next connection; `None` if it has not.
+    pub capacity_kept: Option<u64>,
     /// The time from the first packet to the end of the handshake.
     pub handshake: Option<Duration>,
     /// The time from the first packet to the last byte.
@@ -284,11 +288,15 @@ impl Client<'_> {
         let web = WebClient::new(url.authority(), requests, self.options.concurrency, Box::new(store));
         let began = self.clock.now();
         let config = Arc::new(self.options.settings.transport.clone());
+        let server = format!("{}:{}", url.host(), remote.port());
         let opening = Opening {
+            authority: Some(server.clone()),
             early_data: self.options.early_data,
             resume: self.options.connections != Connections::Each,
             ..Opening::new(remote, config)
         };
+        // What the server has passed on before, and the connection may send back.
+        let known = self.memory.capacity(&server).map(|(bytes, _)| bytes);
         let handle = endpoint.connect(began, opening.to_host(url.host()));
         let handle = handle.map_err(|error| LiveError::Connect(format!("{}: {error}", url.authority())))?;
         let mut visit = Visit::new(web, began, self.records.clone());
@@ -343,6 +351,8 @@ impl Client<'_> {
         // This sends the final packets.
         let now = driver.now();
         driver.turn(&mut visit, now).map_err(LiveError::System)?;
+        visit.capacity_returned = known.filter(|_| visit.stats.capacities_returned > 0);
+        visit.capacity_kept = self.memory.capacity(&server).map(|(bytes, _)| bytes);
         let failed = self.records.borrow_mut().failed.take();
         failed.map_or(Ok(visit), Err)
     }
@@ -366,6 +376,8 @@ impl Client<'_> {
             protocol: visit.protocol,
             version: visit.version,
             resumed: visit.resumed,
+            capacity_returned: visit.capacity_returned,
+            capacity_kept: visit.capacity_kept,
             handshake: visit.established.map(|at| at.since(visit.began)),
             duration: last.unwrap_or(visit.began).since(visit.began),
             ended: visit.ended,
@@ -414,6 +426,8 @@ struct Visit {
     protocol: String,
     version: u32,
     resumed: bool,
+    capacity_returned: Option<u64>,
+    capacity_kept: Option<u64>,
     ended: String,
     stats: Stats,
     is_over: bool,
@@ -441,6 +455,8 @@ impl Visit {
             protocol: String::new(),
             version: 0,
             resumed: false,
+            capacity_returned: None,
+            capacity_kept: None,
             ended: String::new(),
             stats: Stats::default(),
             is_over: false,

@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::driver::{Driver, Host};
 use crate::entropy::system_random;
 use crate::error::LiveError;
+use crate::known_paths::KnownPathsFile;
 use crate::records::{Log, Recording, Records};
 use crate::settings::Settings;
 use crate::socket::Socket;
@@ -54,6 +55,8 @@ pub struct ServeOptions {
     pub hidden: bool,
     /// The limits on what clients can make it keep.
     pub limits: Limits,
+    /// The file that keeps what the server learns of paths (the option `resume`) for its next start. Default: none.
+    pub known_paths: Option<PathBuf>,
     /// The files to write.
     pub recording: Recording,
 }
@@ -77,6 +80,10 @@ pub struct ServeStats {
     pub open_files: usize,
     /// Connections with incomplete records.
     pub unrecorded: u64,
+    /// Paths whose capacity is known (the option `resume`).
+    pub known_paths: usize,
+    /// Saved capacities that connections have taken over, and those that were refused.
+    pub capacities: (u64, u64),
 }
 
 /// A running server.
@@ -85,6 +92,7 @@ pub struct Server {
     /// The number of its sockets that it listens on.
     listening: usize,
     sites: Sites,
+    known_paths: Option<KnownPathsFile>,
 }
 
 impl Server {
@@ -99,6 +107,11 @@ impl Server {
         let clock = Clock::start();
         let alpn: Vec<&[u8]> = options.protocols.iter().map(String::as_bytes).collect();
         let settings = &options.settings;
+        let known_paths = options
+            .known_paths
+            .as_deref()
+            .map(|file| KnownPathsFile::open(file, settings.transport.resume, clock))
+            .transpose()?;
         let context = Context::real(
             &settings.tls,
             &alpn,
@@ -121,6 +134,9 @@ impl Server {
             ..EndpointOptions::new(local, context)
         };
         let mut endpoint = Endpoint::new(endpoint, system_random().map_err(LiveError::System)?);
+        if let Some(known) = &known_paths {
+            endpoint.set_known_paths(known.store().clone());
+        }
         let listening = sockets.len();
         if let Some(address) = options.preferred {
             let socket = Socket::bind(address).map_err(|error| LiveError::Bind(address, error))?;
@@ -132,7 +148,7 @@ impl Server {
         }
         let records = Records::new(Side::Server, &options.recording)?;
         let sites = Sites::new(folder, &options.limits, records);
-        Ok(Server { driver: Driver::new(clock, endpoint, sockets), listening, sites })
+        Ok(Server { driver: Driver::new(clock, endpoint, sockets), listening, sites, known_paths })
     }
 
     /// The addresses that it listens on, with the ports chosen by the system.
@@ -140,14 +156,21 @@ impl Server {
         self.driver.sockets().iter().take(self.listening).map(Socket::local).collect()
     }
 
-    /// Serves for this time. An error in writing records does not stop it: see [`Server::take_complaint`].
+    /// Serves for this time. An error in writing records or the file of known paths does not stop it: see
+    /// [`Server::take_complaint`].
     ///
     /// # Errors
     /// If the system cannot wait for the sockets.
     pub fn run_for(&mut self, duration: Duration) -> Result<(), LiveError> {
         let end = self.driver.now() + duration;
         while self.driver.now() < end {
-            self.driver.turn(&mut self.sites, end).map_err(LiveError::System)?;
+            let due = self.known_paths.as_ref().and_then(KnownPathsFile::due);
+            self.driver
+                .turn(&mut self.sites, due.map_or(end, |at| at.min(end)))
+                .map_err(LiveError::System)?;
+            if let Some(known) = &mut self.known_paths {
+                known.look(self.driver.now());
+            }
         }
         // Connections that ended silently.
         let endpoint = self.driver.endpoint();
@@ -157,10 +180,11 @@ impl Server {
         Ok(())
     }
 
-    /// The first error in writing records, once. Later records are still attempted, and failures are counted in
-    /// [`ServeStats::unrecorded`].
+    /// The first error in writing records, once, and that in writing the file of known paths ([`LiveError::NotKept`]). Later
+    /// ones are still attempted, and failures with records are counted in [`ServeStats::unrecorded`].
     pub fn take_complaint(&mut self) -> Option<LiveError> {
-        self.sites.records.take_complaint()
+        let known_paths = self.known_paths.as_mut().and_then(KnownPathsFile::take_complaint);
+        known_paths.or_else(|| self.sites.records.take_complaint())
     }
 
     /// The counters so far.
@@ -175,15 +199,17 @@ impl Server {
             kept: self.sites.memory.kept(),
             open_files: self.sites.folder.open_files(),
             unrecorded: self.sites.records.incomplete(),
+            known_paths: self.driver.endpoint().known_paths().len(),
+            capacities: self.sites.capacities,
         }
     }
 
-    /// Accepts no more clients and requests, completes transfers in progress for at most `grace`, and closes
-    /// all connections.
+    /// Accepts no more clients and requests, completes transfers in progress for at most `grace`, closes all
+    /// connections, and writes the file of known paths.
     ///
     /// # Errors
     /// As [`Server::run_for`].
-    pub fn shut_down(mut self, grace: Duration) -> Result<ServeStats, LiveError> {
+    pub fn shut_down(&mut self, grace: Duration) -> Result<ServeStats, LiveError> {
         self.driver.endpoint().refuse_new(true);
         self.sites.closing = true;
         let end = self.driver.now() + grace;
@@ -199,6 +225,9 @@ impl Server {
         // This sends the final packets.
         let now = self.driver.now();
         self.driver.turn(&mut self.sites, now).map_err(LiveError::System)?;
+        if let Some(known) = &mut self.known_paths {
+            known.finish();
+        }
         Ok(self.stats())
     }
 }
@@ -209,6 +238,8 @@ struct Visit {
     log: Log,
     /// The bytes kept for it, as far as is known: acknowledgements reduce them without an event.
     kept: u64,
+    /// Saved capacities that it has taken over or refused.
+    capacities: (u64, u64),
     /// When the first delayed response continues.
     wake_at: Option<Time>,
 }
@@ -245,6 +276,8 @@ struct Sites {
     waiting: BTreeSet<(Time, Handle)>,
     records: Records,
     established: u64,
+    /// Saved capacities that connections have taken over, and those that were refused.
+    capacities: (u64, u64),
     closing: bool,
 }
 
@@ -260,6 +293,7 @@ impl Sites {
             waiting: BTreeSet::new(),
             records,
             established: 0,
+            capacities: (0, 0),
             closing: false,
         }
     }
@@ -314,7 +348,7 @@ impl Host for Sites {
         let visit = self.connections.entry(handle).or_insert_with(|| {
             self.visits += 1;
             let web = WebServer::new(Box::new(self.folder.of(self.visits)));
-            Visit { web, log: Log::default(), kept: 0, wake_at: None }
+            Visit { web, log: Log::default(), kept: 0, capacities: (0, 0), wake_at: None }
         });
         let allowance = self.memory.allowance(visit.kept);
         connection.set_send_allowance(allowance);
@@ -332,6 +366,10 @@ impl Host for Sites {
         }
         visit.wait_until(handle, visit.web.wake_at(), &mut self.waiting);
         visit.look(handle, Some(connection), &mut self.memory);
+        let (accepted, refused) = connection.capacities();
+        self.capacities.0 += accepted - visit.capacities.0;
+        self.capacities.1 += refused - visit.capacities.1;
+        visit.capacities = (accepted, refused);
         if self.memory.is_scarce(allowance) && connection.waits_for_allowance() {
             self.scarce.insert(handle);
         }

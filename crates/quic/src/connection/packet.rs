@@ -399,6 +399,9 @@ impl Connection {
             Frame::AckFrequency { max_ack_delay_us, .. } => {
                 self.paths.allow_ack_delay(Duration::from_micros(max_ack_delay_us));
             }
+            Frame::Bdp { .. } => {
+                self.stats.capacities_returned += u64::from(self.side() == wire::Side::Client)
+            }
             _ => {}
         }
         self.control.on_sent(sent);

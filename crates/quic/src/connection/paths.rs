@@ -90,6 +90,10 @@ impl Connection {
         let header = 1 + self.paths.ids.current().len() + Truncated::MAX_LENGTH;
         self.max_udp_payload().saturating_sub(header + TAG)
     }
+    /// The numbers of saved capacities that were taken over and that were refused: see [`Stats`].
+    pub fn capacities(&self) -> (u64, u64) {
+        (self.paths.stats.capacities_accepted, self.paths.stats.capacities_refused)
+    }
     /// Adds the counters of the paths to `stats`.
     pub(super) fn with_path_stats(&self, stats: Stats) -> Stats {
         let paths: &PathStats = &self.paths.stats;
@@ -106,6 +110,8 @@ impl Connection {
             path_validations_failed: paths.validations_failed,
             path_challenges_sent: paths.challenges_sent,
             probe_timeouts: paths.probe_timeouts,
+            capacities_accepted: paths.capacities_accepted,
+            capacities_refused: paths.capacities_refused,
             rtt: paths.rtt.clone(),
             ..stats
         }

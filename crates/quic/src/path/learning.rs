@@ -56,10 +56,10 @@ impl Paths {
         let Some(capacity) = self.current.capacity.as_ref().filter(|capacity| !capacity.is_resumed()) else {
             return;
         };
-        let known = opened.and_then(|(learned, hash)| match capacity.spend(date_ms, hash) {
-            true => Ok((None, learned)),
-            false => Err(Refusal::Replayed),
-        });
+        let known = match opened.hashes {
+            Some((hash, barred)) if !capacity.spend(date_ms, hash, barred) => Err(Refusal::Replayed),
+            _ => opened.learned.map(|learned| (None, learned)),
+        };
         self.take_over(now, "bdp_frame", known);
     }
 
@@ -73,6 +73,10 @@ impl Paths {
         let path = &mut self.current;
         let Some(capacity) = path.capacity.as_mut().filter(|capacity| !capacity.is_resumed()) else { return };
         let accepted = known.and_then(|known| capacity.accept(now, known, path.recovery.regulator()));
+        match accepted {
+            Ok(()) => self.stats.capacities_accepted += 1,
+            Err(_) => self.stats.capacities_refused += 1,
+        }
         let result = accepted.map_or_else(Refusal::name, |()| "accepted");
         self.outputs.push(PathOutput::SavedPath { carrier, result });
         if accepted.is_ok() {

@@ -121,6 +121,8 @@ pub(crate) struct PathStats {
     pub(crate) changes: u64,
     pub(crate) validations_failed: u64,
     pub(crate) challenges_sent: u64,
+    pub(crate) capacities_accepted: u64,
+    pub(crate) capacities_refused: u64,
 }
 
 /// An action for the connection to carry out, in order.

@@ -1,18 +1,18 @@
-//! An entry point for fuzzing: checks RFC 9000 section 8.1 for arbitrary sequences of issued and presented address
-//! tokens. The property test of this crate and the fuzz target call the same function.
+//! Checks RFC 9000 section 8.1 for arbitrary sequences of issued and presented address tokens, with and without a capacity.
 
-use crate::address_token::{Credential, Presentation, SpentTokens, TokenLifetimes, new_token, retry_token};
-use congestion::Spent;
+use super::{address, keep};
+use crate::address_token::{
+    Credential, Presentation, SpentTokens, TokenLifetimes, capacity_token, new_token, retry_token,
+};
+use congestion::{Learned, Refusal, Saved, Spent};
 use random::Stream;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use tls::EndpointKey;
 use units::Duration;
 use wire::{ConnectionId, Version};
 
 const LIFETIMES: TokenLifetimes =
     TokenLifetimes { retry: Duration::from_secs(10), new: Duration::from_secs(1000) };
-/// The maximum number of tokens kept for later.
-const MAX_KEPT_TOKENS: usize = 64;
 
 /// An issued token.
 struct IssuedToken {
@@ -20,6 +20,8 @@ struct IssuedToken {
     presentation: Presentation,
     /// The source id of the Retry, if it came with one.
     retry: Option<ConnectionId>,
+    /// The capacity in it, if there is one.
+    capacity: Option<Learned>,
     spent: bool,
 }
 
@@ -27,7 +29,7 @@ struct IssuedToken {
 ///
 /// # Panics
 /// If a token is accepted although it was altered, used, too old, or issued to another client; if any other token is
-/// refused; or if more tokens are remembered than the limit allows.
+/// refused; if a capacity is not the one that was issued; or if more tokens are remembered than the limit allows.
 pub fn tokens(data: &[u8]) {
     let key = EndpointKey::new(&[7; 32]);
     let mut random = Stream::new(1, "tokens");
@@ -44,19 +46,39 @@ pub fn tokens(data: &[u8]) {
             destination: self::id(id),
             date_ms,
         };
-        match what % 4 {
+        match what % 5 {
             0 => {
                 let source = self::id(bit);
                 let token = retry_token(&key, &mut random, &presentation, source);
-                keep(&mut given, IssuedToken { token, presentation, retry: Some(source), spent: false });
+                keep(
+                    &mut given,
+                    IssuedToken { token, presentation, retry: Some(source), capacity: None, spent: false },
+                );
             }
             1 => {
                 let token =
                     new_token(&key, &mut random, presentation.remote.ip(), presentation.version, date_ms);
-                keep(&mut given, IssuedToken { token, presentation, retry: None, spent: false });
+                keep(
+                    &mut given,
+                    IssuedToken { token, presentation, retry: None, capacity: None, spent: false },
+                );
+            }
+            2 => {
+                let saved = Saved {
+                    window: u64::from(which) << (bit % 56),
+                    rtt: Duration::from_millis(u64::from(bit)),
+                };
+                let ip = presentation.remote.ip().to_canonical();
+                let learned = Learned { saved, ip, date_ms: date_ms - u64::from(bit) };
+                let token = capacity_token(&key, &mut random, presentation.version, (date_ms, learned));
+                keep(
+                    &mut given,
+                    IssuedToken { token, presentation, retry: None, capacity: Some(learned), spent: false },
+                );
             }
             // Arbitrary bytes.
-            2 => {
+            3 => {
+                assert!(!matches!(spent.presented(&key, event, &presentation), Some(Ok(_))), "{event:?}");
                 let verdict = spent.check(&key, event, &presentation, LIFETIMES);
                 assert!(!matches!(verdict, Credential::Known | Credential::Retried(_)), "{event:?}");
             }
@@ -96,9 +118,19 @@ fn present(
         2 => token.push(bit),
         _ => {}
     }
+    let presented = spent.presented(key, &token, &presentation);
     let verdict = spent.check(key, &token, &presentation, LIFETIMES);
     let age_ms = presentation.date_ms - known.presentation.date_ms;
     let whole = token == known.token;
+    let authentic = whole && presentation.version == known.presentation.version;
+    match known.capacity {
+        Some(learned) if authentic => {
+            let expected = if known.spent { Err(Refusal::Replayed) } else { Ok(learned) };
+            assert_eq!(presented, Some(expected), "{presentation:?}");
+        }
+        // The first byte says whether there is a capacity, and is not sealed.
+        _ => assert!(matches!(presented, None | Some(Err(Refusal::Forged))), "{presented:?}"),
+    }
     match known.retry {
         Some(source) => {
             let same = canonical(presentation.remote) == canonical(known.presentation.remote)
@@ -115,7 +147,8 @@ fn present(
                 && presentation.version == known.presentation.version;
             let good = whole && same && !known.spent && age_ms <= LIFETIMES.new.as_millis();
             assert_eq!(verdict == Credential::Known, good, "{verdict:?} for {presentation:?}");
-            known.spent |= good;
+            // A capacity is used up by whoever presents it.
+            known.spent |= good || known.capacity.is_some() && authentic;
             assert!(good || matches!(verdict, Credential::None | Credential::Ignored | Credential::Invalid));
         }
     }
@@ -126,26 +159,10 @@ fn canonical(address: SocketAddr) -> std::net::IpAddr {
     address.ip().to_canonical()
 }
 
-fn address(at: u8, port: u8) -> SocketAddr {
-    let v4 = Ipv4Addr::new(192, 0, 2, at % 4);
-    match at / 4 % 3 {
-        0 => (v4, 50_000 + u16::from(port % 2)).into(),
-        1 => (v4.to_ipv6_mapped(), 50_000).into(),
-        _ => (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, u16::from(at)), 50_000).into(),
-    }
-}
-
 /// An id of any valid length.
 fn id(byte: u8) -> ConnectionId {
     let length = usize::from(byte) % (ConnectionId::MAX_LENGTH + 1);
     ConnectionId::new(&[byte; ConnectionId::MAX_LENGTH][..length]).unwrap_or_default()
-}
-
-fn keep(given: &mut Vec<IssuedToken>, new: IssuedToken) {
-    if given.len() == MAX_KEPT_TOKENS {
-        given.remove(0);
-    }
-    given.push(new);
 }
 
 #[cfg(test)]
