@@ -138,7 +138,7 @@ def draw(points: Points) -> "Figure":
             for colour, ((factor,), line) in zip(style.PALETTE, groups(of_panel, "factor"), strict=False):
                 line = sorted(line, key=lambda point: point["load_percent"])
                 ends = [
-                    [point["mean"] - point["low"] for point in line],
+                    [point["mean"] - max(0.0, point["low"]) for point in line],
                     [point["high"] - point["mean"] for point in line],
                 ]
                 words = f"saved: {factor:g} times" if factor else "nothing saved"
