@@ -371,6 +371,7 @@ mod tests {
         plain.transfer(0, 300_000);
         assert!(plain.observe(600, false).is_some() && store.len() == 2);
         let mut by_address = One::new(&store, 1, &[]);
+        assert_eq!(by_address.capacity.recall_ticket(TICKET), None);
         by_address.capacity.set_ticket([10; 16]);
         by_address.transfer(0, 300_000);
         by_address.observe(600, false);

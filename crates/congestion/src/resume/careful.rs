@@ -53,6 +53,10 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Its number in the gauge `resume_phase`: 0 to 4 in the order of the RFC.
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
     /// Its name in qlog.
     pub const fn name(self) -> &'static str {
         match self {
@@ -244,8 +248,8 @@ impl CarefulResume {
         self.pipe_size
     }
 
-    /// jump_cwnd. RFC 9959-3.3-1: "the jump_cwnd MUST be no more than half of the saved_cwnd", nor more than max_jump.
-    fn jump(&self) -> u64 {
+    /// jump_cwnd in bytes. RFC 9959-3.3-1: "the jump_cwnd MUST be no more than half of the saved_cwnd", nor more than max_jump.
+    pub fn jump(&self) -> u64 {
         (self.saved.window / 2).min(self.options.max_jump)
     }
 
