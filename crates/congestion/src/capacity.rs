@@ -175,6 +175,9 @@ impl Capacity {
         // What came back is passed on again at once: the peer may have used it up.
         if let Some((learned, _)) = self.resumed.filter(|_| self.passed_on.is_none() && !self.retreated) {
             self.passed_on = Some(learned.saved);
+            // It may be of another address, if the path is a prefix or is not checked. What is passed on vouches for the address that it
+            // is sent to, and for no other (RFC 9000 section 8.1.3).
+            let learned = Learned { ip: self.ip, ..learned };
             // The client's next ticket has another key.
             self.ticket.into_iter().for_each(|key| self.store.remember(PathKey::Ticket(key), learned));
             return Some(learned);
@@ -190,7 +193,7 @@ impl Capacity {
             && let Some(known) = self.known().filter(|known| known.saved.window > saved.window)
             && known.is_fresh(learned.date_ms, self.options.lifetime)
         {
-            learned = known;
+            learned = Learned { ip: self.ip, ..known };
         }
         if let Some(key) = self.key() {
             self.store.remember(key, learned);
@@ -547,6 +550,24 @@ mod tests {
             one.transfer(0, 48_000);
             let saved = one.observe(600, true).unwrap();
             assert_eq!((saved.saved.window, store.get(key(1))), (window, Some(saved)), "{age_ms}");
+        }
+    }
+
+    /// RFC 9000 section 8.1.3: a token validates the address in it, so that it is the one to which the token is sent.
+    #[test]
+    fn what_is_passed_on_is_of_the_address_in_use() {
+        for (option, value) in
+            [("path", Value::Text("prefix".to_owned())), ("check_path", Value::Flag(false))]
+        {
+            let store = PathStore::default();
+            let mut one = One::new(&store, 1, &[(option, value.clone())]);
+            assert_eq!(one.accept(0, (None, learned(2))), Ok(()));
+            assert_eq!(one.observe(0, false), Some(learned(1)), "what came back");
+            let mut short = One::new(&store, 1, &[(option, value)]);
+            let path = short.capacity.path;
+            store.remember(path, learned(2));
+            short.transfer(0, 48_000);
+            assert_eq!(short.observe(600, false), Some(learned(1)), "what is known");
         }
     }
 
