@@ -344,12 +344,12 @@ mod tests {
         assert_eq!(One::new(&store, 1, &[word("store", "off")]).capacity.recall(), None);
         assert_eq!(One::new(&store, 1, &[]).capacity.recall_ticket(TICKET), None);
         // A prefix is another key than the address in it.
-        let prefix = word("path", "prefix");
-        assert_eq!(One::new(&store, 1, &[prefix.clone()]).capacity.recall(), None);
-        let mut whole = One::new(&store, 1, &[prefix.clone()]);
+        let prefix = [word("path", "prefix")];
+        assert_eq!(One::new(&store, 1, &prefix).capacity.recall(), None);
+        let mut whole = One::new(&store, 1, &prefix);
         whole.transfer(0, 300_000);
         whole.observe(600, false);
-        assert!(One::new(&store, 9, &[prefix]).capacity.recall().is_some());
+        assert!(One::new(&store, 9, &prefix).capacity.recall().is_some());
     }
 
     #[test]

@@ -511,6 +511,20 @@ mod tests {
         assert_eq!((normal.to, normal.trigger), (Phase::Normal, Some(Trigger::LastAcknowledged)));
     }
 
+    /// The same "by receiving an ACK for the first unvalidated packet": 49 packets are in flight then, and 30 validated.
+    #[test]
+    fn a_sender_with_less_data_is_validated_by_the_first_acknowledgement() {
+        let mut resume = jumped(50);
+        assert_eq!(resume.on_ack(at(1199), 29 * PACKET, at(600), 50 * PACKET), None);
+        let validating = resume.on_ack(at(1204), PACKET, at(604), 49 * PACKET).unwrap();
+        assert_eq!(
+            (validating.to, validating.trigger),
+            (Phase::Validating, Some(Trigger::FirstAcknowledged))
+        );
+        assert_eq!(validating.adjustment, Some(Adjustment::Limit { window: 49 * PACKET }));
+        assert_eq!(resume.pipe_size(), 30 * PACKET);
+    }
+
     /// Section 3.3: if the "flight_size is less than or equal to the PipeSize", then "the CWND is reset to the PipeSize".
     #[test]
     fn a_jump_that_is_hardly_used_is_taken_back() {
@@ -547,10 +561,12 @@ mod tests {
     /// RFC 9959 appendix A.3: "the CWND is the same as if Careful Resume had not been attempted". RFC 9959-3.2-1.
     #[test]
     fn after_loss_in_reconnaissance_nothing_changes() {
-        let mut resume = confirmed();
-        let normal = resume.on_congestion(Congestion::Loss).unwrap();
-        assert_eq!((normal.to, normal.adjustment), (Phase::Normal, None));
-        assert_eq!(resume.on_window_limited(at(600), (29 * PACKET, 29 * PACKET), Some(RTT)), None);
+        for congestion in [Congestion::Loss, Congestion::Mark] {
+            let mut resume = confirmed();
+            let normal = resume.on_congestion(congestion).unwrap();
+            assert_eq!((normal.to, normal.adjustment), (Phase::Normal, None));
+            assert_eq!(resume.on_window_limited(at(600), (29 * PACKET, 29 * PACKET), Some(RTT)), None);
+        }
     }
 
     /// RFC 9959 appendix A.4: the 35th of 121 unvalidated packets is lost. 34 are acknowledged, so the PipeSize is 29 + 34
@@ -572,6 +588,7 @@ mod tests {
         assert_eq!(resume.on_ack(at(1680), 85 * PACKET, at(1080), PACKET), None);
         let normal = resume.on_ack(at(1684), PACKET, at(1084), 0).unwrap();
         assert_eq!((normal.to, normal.trigger), (Phase::Normal, Some(Trigger::ExitRecovery)));
+        // Of 150 packets one is lost. The example says 120, without the 29 from before the jump; by section 3.3 they count.
         assert_eq!(resume.pipe_size(), 149 * PACKET);
         assert_eq!(normal.adjustment, Some(Adjustment::Settle { ssthresh: 74_500 }));
     }
