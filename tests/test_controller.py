@@ -235,3 +235,99 @@ def test_the_workers_of_a_cluster_need_no_file(file: Path, tmp_path: Path) -> No
     here = quiclab.sweep(path, out=tmp_path / "here", jobs=1)
     there = quiclab.sweep(path, out=tmp_path / "there", engine="dask", jobs=1)
     assert here.runs.equals(there.runs)
+
+
+RESUMED = """
+duration = "10 s"
+[transport]
+resume = "careful"
+initial_max_data = "16 MB"
+initial_max_stream_data_bidi_local = "16 MB"
+[[link]]
+name = "geo"
+from = "server"
+to = "client"
+both = { rate = "10 Mbit/s", delay = "100 ms", queue = "50 kB" }
+[[memory]]
+name = "geo"
+node = "server"
+peer = "client"
+capacity = "250 kB"
+rtt = "200 ms"
+[[flow]]
+name = "get"
+client = "client"
+server = "server"
+application = { type = "bulk", size = "2 MB" }
+"""
+
+asked: list[quiclab.Adjustment] = []
+"""What Careful Resume has asked of the controllers below."""
+
+
+class Resuming(quiclab.Controller):
+    """Slow start, and what Careful Resume asks for."""
+
+    def start(self, datagram_bytes: int, initial_window_bytes: int, initial_rtt_s: float) -> None:
+        self.limit_bytes: float = float("inf")
+
+    def on_ack(self, ack: quiclab.Ack) -> None:
+        if self.window_bytes < self.limit_bytes:
+            self.window_bytes += ack.acked_bytes
+
+    def on_loss(self, loss: Any) -> None:
+        self.limit_bytes = self.window_bytes = max(self.window_bytes / 2, 2 * self.datagram_bytes)
+
+    def on_resume(self, adjustment: quiclab.Adjustment) -> None:
+        asked.append(adjustment)
+        if adjustment.window_bytes is not None:
+            self.window_bytes = adjustment.window_bytes
+        if adjustment.ssthresh_bytes is not None:
+            self.limit_bytes = adjustment.ssthresh_bytes
+
+
+def phases_of(run: quiclab.Run) -> list[str]:
+    rows = run.table("event").to_pylist()
+    return [str(row["detail"]).split()[0] for row in rows if row["event"] == "resume_phase"]
+
+
+def resumed(controller: Any, capacity: str) -> tuple[quiclab.Run, list[quiclab.Adjustment]]:
+    asked.clear()
+    document = quiclab.Scenario.from_text(RESUMED).with_({"memory.geo.capacity": capacity})
+    return document.with_({"transport.controller": controller}).run(), list(asked)
+
+
+def test_careful_resume_asks_a_controller_in_python_as_one_in_rust() -> None:
+    run, heard = resumed(Resuming, "250 kB")
+    assert phases_of(run) == ["reconnaissance", "unvalidated", "validating", "normal"]
+    jump, limit = heard
+    assert (jump.kind, jump.window_bytes, jump.ssthresh_bytes) == ("jump", 125_000, None)
+    assert jump.rtt_s == pytest.approx(0.2, rel=0.05)
+    # The handshake, and the initial window with its acknowledgement, from half a round trip on.
+    assert jump.now_s == pytest.approx(0.5, rel=0.05)
+    assert (limit.kind, limit.ssthresh_bytes, limit.rtt_s) == ("limit", None, None)
+    assert limit.window_bytes is not None
+    assert 100_000 < limit.window_bytes <= 125_000
+    windows = run.table("connection").to_pylist()
+    assert any(row["cwnd_bytes"] == 125_000 for row in windows if row["side"] == "server")
+
+
+def test_a_safe_retreat_reaches_a_controller_in_python() -> None:
+    run, heard = resumed(Resuming, "4 MB")
+    assert phases_of(run) == ["reconnaissance", "unvalidated", "validating", "safe_retreat", "normal"]
+    assert [adjustment.kind for adjustment in heard] == ["jump", "limit", "retreat", "settle"]
+    retreat, settle = heard[2:]
+    assert retreat.window_bytes == retreat.ssthresh_bytes
+    assert (settle.window_bytes, settle.rtt_s) == (None, None)
+    # Half of what was acknowledged until then, and half of what it was in the end.
+    assert retreat.window_bytes is not None
+    assert settle.ssthresh_bytes is not None
+    assert settle.ssthresh_bytes >= retreat.window_bytes > 0
+    assert retreat.now_s < settle.now_s
+
+
+def test_a_controller_that_does_not_listen_does_not_jump() -> None:
+    run, heard = resumed(Fixed, "250 kB")
+    assert (heard, phases_of(run)[:2]) == ([], ["reconnaissance", "unvalidated"])
+    windows = [row["cwnd_bytes"] for row in run.table("connection").to_pylist() if row["side"] == "server"]
+    assert max(windows) < 30_000

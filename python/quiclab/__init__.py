@@ -16,6 +16,7 @@ from typing import Any as _Any
 from quiclab._quiclab import (
     VERSION,
     Ack,
+    Adjustment,
     Error,
     OutputError,
     Priority,
@@ -38,6 +39,7 @@ __version__ = VERSION
 
 __all__ = [
     "Ack",
+    "Adjustment",
     "Controller",
     "Error",
     "OutputError",

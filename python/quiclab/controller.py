@@ -1,6 +1,6 @@
 """The class `Controller`: a congestion controller written in Python."""
 
-from quiclab._quiclab import Ack, Trouble
+from quiclab._quiclab import Ack, Adjustment, Trouble
 from quiclab.plugged import Plugged, part
 
 
@@ -58,8 +58,20 @@ class Controller(Plugged):
     def on_persistent_congestion(self) -> None:
         """All packets over a long time were lost (RFC 9002 section 7.6)."""
 
+    def on_resume(self, adjustment: Adjustment) -> None:
+        """Careful Resume (RFC 9959) asks for another window or slow start threshold.
+
+        What it asks for is set by `self.window_bytes = adjustment.window_bytes`, unless that is None. Its kinds are
+        "jump" (to half of what was saved), "seed" (to all of it), "limit" (what was used of the jump), "retreat" (there
+        was congestion) and "settle" (the retreat is over). Without this method the window does not jump.
+        """
+
     def on_sent(self, now_s: float, sent_bytes: int, bytes_in_flight: int) -> None:
         """A packet was sent. A class that has this method is called for every packet."""
 
 
-part("controller", Controller, ("on_sent", "on_loss", "on_mark", "on_spurious", "on_persistent_congestion"))
+part(
+    "controller",
+    Controller,
+    ("on_sent", "on_loss", "on_mark", "on_spurious", "on_persistent_congestion", "on_resume"),
+)

@@ -146,9 +146,14 @@ impl Regulator {
     pub fn has_observed_long(&self) -> bool {
         self.learning.as_deref().is_some_and(|learning| learning.observer.is_settled())
     }
-    /// Begins Careful Resume (RFC 9959) with what an earlier connection saved; `initial_window` in bytes.
-    pub fn resume(&mut self, saved: Saved, initial_window: u64, options: ResumeOptions) {
-        let state = CarefulResume::new(saved, initial_window, options);
+    /// Begins Careful Resume (RFC 9959) with what an earlier connection saved, and when that expires; `initial_window` in bytes.
+    pub fn resume(
+        &mut self,
+        (saved, expires_at): (Saved, Option<Time>),
+        initial_window: u64,
+        options: ResumeOptions,
+    ) {
+        let state = CarefulResume::new(saved, expires_at, initial_window, options);
         let resuming = Resuming::new(state, self.controller.is_rate_based());
         self.learning.get_or_insert_default().resuming = Some(resuming);
     }
@@ -340,7 +345,7 @@ impl Regulator {
     pub fn before_sent(&mut self, now: Time, bytes: u64, bytes_in_flight: u64) -> SentState {
         self.settle_dry(now, bytes_in_flight);
         if self.learning.is_some() {
-            self.resumed(now, |resuming| resuming.before_sent(now, bytes_in_flight));
+            self.resumed(now, |resuming| resuming.before_sent(now, bytes, bytes_in_flight));
         }
         self.delivery.on_sent(now, bytes, bytes_in_flight)
     }
@@ -502,6 +507,12 @@ pub(crate) mod tests {
         let heard = Arc::new(Mutex::new(Heard { told: Vec::new(), allowance }));
         let witness = Box::new(Witness(heard.clone()));
         (Regulator::new(Time::ZERO, witness, Pacer::new(2000, 1000)), heard)
+    }
+
+    /// Its controller alone.
+    pub(crate) fn controller() -> Box<dyn Controller> {
+        let allowance = Allowance::new(10_000, None);
+        Box::new(Witness(Arc::new(Mutex::new(Heard { told: Vec::new(), allowance }))))
     }
 
     fn send(regulator: &mut Regulator, now: Time, in_flight: u64) -> SentState {

@@ -19,6 +19,9 @@ const MAX_STATES: usize = 1000;
 /// The maximum window: sums of sizes cannot overflow.
 const UNLIMITED: u64 = 1 << 62;
 
+/// The least window that Careful Resume asks for, in packets.
+const LEAST_PACKETS: u64 = 2;
+
 /// The contents of one ACK frame: see quiclab.Controller.on_ack.
 #[pyclass(frozen, get_all, module = "quiclab._quiclab")]
 pub(crate) struct Ack {
@@ -100,6 +103,43 @@ pub(crate) struct Trouble {
     newest_sent_s: f64,
 }
 
+/// What Careful Resume asks for: see quiclab.Controller.on_resume.
+#[pyclass(frozen, get_all, module = "quiclab._quiclab")]
+pub(crate) struct Adjustment {
+    /// The time, in seconds of virtual time.
+    now_s: f64,
+    /// "jump", "seed", "limit", "retreat" or "settle".
+    kind: &'static str,
+    /// The window to set, in bytes, two packets at least; None if it stays as it is.
+    window_bytes: Option<u64>,
+    /// The slow start threshold to set, in bytes, two packets at least; None if it stays as it is.
+    ssthresh_bytes: Option<u64>,
+    /// The current RTT, in seconds, over which a jump is paced; None for other kinds.
+    rtt_s: Option<f64>,
+}
+
+impl Adjustment {
+    fn new(now: Time, given: congestion::Adjustment, setup: &Setup) -> Adjustment {
+        use congestion::Adjustment as Given;
+        let (kind, rtt) = match given {
+            Given::Jump { rtt, .. } => ("jump", Some(rtt)),
+            Given::Seed { rtt, .. } => ("seed", Some(rtt)),
+            Given::Limit { .. } => ("limit", None),
+            Given::Retreat { .. } => ("retreat", None),
+            Given::Settle { .. } => ("settle", None),
+        };
+        // RFC 9002 section 7.2: kMinimumWindow.
+        let least = LEAST_PACKETS * setup.max_datagram_size;
+        Adjustment {
+            now_s: seconds(now),
+            kind,
+            window_bytes: given.window().map(|bytes| bytes.max(least)),
+            ssthresh_bytes: given.ssthresh().map(|bytes| bytes.max(least)),
+            rtt_s: rtt.map(|rtt| rtt.as_secs_f64()),
+        }
+    }
+}
+
 fn seconds(at: Time) -> f64 {
     at.as_secs_f64()
 }
@@ -112,6 +152,7 @@ struct OptionalMethods {
     mark: bool,
     spurious: bool,
     persistent_congestion: bool,
+    resume: bool,
 }
 
 /// A controller that calls a Python object.
@@ -198,6 +239,7 @@ fn make<'py>(
         mark: has("on_mark"),
         spurious: has("on_spurious"),
         persistent_congestion: has("on_persistent_congestion"),
+        resume: has("on_resume"),
     };
     Ok((object, methods))
 }
@@ -289,6 +331,10 @@ impl Controller for PythonController {
                         Ok(())
                     }
                 });
+            }
+            Signal::Resume { now, adjustment } if self.methods.resume => {
+                let given = Adjustment::new(now, adjustment, &self.setup);
+                self.call(|_, object| object.call_method1("on_resume", (given,)).map(drop));
             }
             // RFC 9000 section 9.4: restarts on a new path.
             Signal::PathChanged => self.start(),

@@ -27,7 +27,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _quiclab {
     #[pymodule_export]
-    use crate::controller::{Ack, Trouble};
+    use crate::controller::{Ack, Adjustment, Trouble};
     #[pymodule_export]
     use crate::error::{Error, OutputError, RunError, ScenarioError};
     #[cfg(target_os = "linux")]

@@ -153,7 +153,7 @@ fn in_comment(text: &str, at: usize) -> bool {
     text[start..at].contains("//")
 }
 
-/// All text with the form of an id (four digits, a section, a number), with its position.
+/// All text with the form of an id (four digits, a section or an appendix, a number), with its position.
 fn ids(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let bytes = text.as_bytes();
     let digits = |from: usize, more: &[u8]| {
@@ -161,7 +161,9 @@ fn ids(text: &str) -> impl Iterator<Item = (usize, &str)> {
     };
     text.match_indices('-').filter_map(move |(dash, _)| {
         let start = dash.checked_sub(4)?;
-        let section = digits(dash + 1, b".");
+        // An appendix begins with its letter: `9959-B.3-1`.
+        let letter = usize::from(bytes.get(dash + 1).is_some_and(u8::is_ascii_uppercase));
+        let section = letter + digits(dash + 1 + letter, b".");
         let second = dash + 1 + section;
         let whole = digits(start, b"") == 4 && section > 0 && bytes.get(second) == Some(&b'-');
         let alone = start == 0 || !bytes[start - 1].is_ascii_alphanumeric();
@@ -237,10 +239,12 @@ mod tests {
 
     #[test]
     fn only_complete_ids_are_found() {
-        let found: Vec<&str> = ids("RFC 9000-4.1-12, 9000-8-1: 2026-11-21x 19000-1-1 9000-4.1 9000-4.1-")
-            .map(|(_, id)| id)
-            .collect();
-        assert_eq!(found, ["9000-4.1-12", "9000-8-1", "2026-11-21"]);
+        let found: Vec<&str> = ids(
+            "RFC 9000-4.1-12, 9000-8-1: 2026-11-21x 19000-1-1 9000-4.1 9000-4.1- 9000-B.3-1 9000-b.3-1 9000-",
+        )
+        .map(|(_, id)| id)
+        .collect();
+        assert_eq!(found, ["9000-4.1-12", "9000-8-1", "2026-11-21", "9000-B.3-1"]);
     }
 
     #[test]

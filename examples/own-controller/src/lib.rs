@@ -57,11 +57,18 @@ impl Controller for Keeper {
     }
 
     fn on_signal(&mut self, signal: &Signal<'_>) {
-        if let Signal::Lost { now, newest_sent_at, .. } = *signal
-            && newest_sent_at > self.answered
-        {
-            self.answered = now;
-            self.window = (self.window / 2).max(2 * self.packet);
+        match *signal {
+            Signal::Lost { now, newest_sent_at, .. } if newest_sent_at > self.answered => {
+                self.answered = now;
+                self.window = (self.window / 2).max(2 * self.packet);
+            }
+            // Careful Resume: to half of what an earlier connection has saved, and back if there was congestion.
+            Signal::Resume { adjustment, .. } => {
+                if let Some(window) = adjustment.window() {
+                    self.window = window.max(2 * self.packet);
+                }
+            }
+            _ => {}
         }
     }
 

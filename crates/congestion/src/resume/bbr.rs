@@ -39,7 +39,7 @@ impl CarefullyResuming {
     pub(crate) fn rate(&self) -> f64 {
         self.0.map_or(0.0, |probe| if probe.retreats { 0.0 } else { probe.rate })
     }
-    /// Whether measured delivery rates "MUST be discarded", because the sender retreats.
+    /// RFC 9959-B.3-1: whether measured delivery rates "MUST be discarded", because the sender retreats.
     #[inline]
     pub(crate) fn discards_rates(&self) -> bool {
         self.0.is_some_and(|probe| probe.retreats)

@@ -53,6 +53,10 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Its number in the gauge `resume_phase`: 0 to 4 in the order of the RFC.
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
     /// Its name in qlog.
     pub const fn name(self) -> &'static str {
         match self {
@@ -197,6 +201,8 @@ pub struct CarefulResume {
     phase: Phase,
     /// The initial window in bytes.
     initial_window: u64,
+    /// When the lifetime of what was saved ends.
+    expires_at: Option<Time>,
     /// Bytes acknowledged in the Reconnaissance phase, then since the jump.
     acked: u64,
     /// PipeSize: the capacity in bytes that acknowledgements have validated.
@@ -208,13 +214,20 @@ pub struct CarefulResume {
 }
 
 impl CarefulResume {
-    /// Begins the Reconnaissance phase of a connection with this initial window in bytes.
-    pub fn new(saved: Saved, initial_window: u64, options: ResumeOptions) -> CarefulResume {
+    /// Begins the Reconnaissance phase of a connection with this initial window in bytes. What was saved is not used after
+    /// `expires_at`.
+    pub fn new(
+        saved: Saved,
+        expires_at: Option<Time>,
+        initial_window: u64,
+        options: ResumeOptions,
+    ) -> CarefulResume {
         CarefulResume {
             saved,
             options,
             phase: Phase::Reconnaissance,
             initial_window,
+            expires_at,
             acked: 0,
             pipe_size: 0,
             last_sent_at: Time::ZERO,
@@ -235,12 +248,13 @@ impl CarefulResume {
         self.pipe_size
     }
 
-    /// jump_cwnd: "the jump_cwnd MUST be no more than half of the saved_cwnd", nor more than max_jump.
-    fn jump(&self) -> u64 {
+    /// jump_cwnd in bytes. RFC 9959-3.3-1: "the jump_cwnd MUST be no more than half of the saved_cwnd", nor more than max_jump.
+    pub fn jump(&self) -> u64 {
         (self.saved.window / 2).min(self.options.max_jump)
     }
 
-    /// By default current_rtt is confirmed unless it "is less than or equal to (saved_rtt / 2)" or "greater than (saved_rtt x 10)".
+    /// RFC 9959-3.2-5: by default the RTT is confirmed unless it is "less than or equal to (saved_rtt / 2)", or, by section 4.2.1, "more
+    /// than ten times the saved_rtt".
     fn confirms(&self, rtt: Duration) -> bool {
         let (rtt, saved) = (rtt.as_nanos() as f64, self.saved.rtt.as_nanos() as f64);
         let (above, most) = self.options.rtt_bounds;
@@ -265,12 +279,13 @@ impl CarefulResume {
                 let seed = Adjustment::Seed { window: self.saved.window, rtt };
                 self.change(Phase::Normal, None, Some(seed).filter(|_| self.saved.window > window))
             }
+            // RFC 9959-3.3-3.
             Phase::Unvalidated if !confirmed => self.retreat(Trigger::PathChanged),
             _ => None,
         }
     }
 
-    /// "The CWND MUST be reduced to no more than (PipeSize/2)."
+    /// RFC 9959-3.5-1: "The CWND MUST be reduced to no more than (PipeSize/2)."
     fn retreat(&mut self, trigger: Trigger) -> Option<Transition> {
         let window = self.pipe_size / 2;
         self.change(Phase::SafeRetreat, Some(trigger), Some(Adjustment::Retreat { window }))
@@ -298,6 +313,10 @@ impl CarefulResume {
             Phase::Reconnaissance if !self.options.seeds => {
                 let confirmed = !self.options.check_initial_window || self.acked >= self.initial_window;
                 let rtt = rtt.filter(|_| confirmed)?;
+                // RFC 9959-3.2-4: a sender may have waited here for data until "the Lifetime [...] is exceeded".
+                if self.expires_at.is_some_and(|end| now > end) {
+                    return self.change(Phase::Normal, None, None);
+                }
                 if self.options.check_rtt && !self.confirms(rtt) {
                     return self.change(Phase::Normal, Some(Trigger::RttNotValidated), None);
                 }
@@ -333,16 +352,19 @@ impl CarefulResume {
         }
     }
 
-    /// The Validating phase begins, or it is over at once if no more is in flight than is validated.
+    /// The Validating phase begins, or it is over at once "if (flight_size is less than IW) or (flight_size is less than or equal to the
+    /// PipeSize)" (RFC 9959 section 3.3).
     fn validate(&mut self, trigger: Trigger, in_flight: u64) -> Option<Transition> {
-        if in_flight <= self.pipe_size {
-            let window = self.pipe_size;
+        if in_flight < self.initial_window || in_flight <= self.pipe_size {
+            // "In the absence of detected congestion, CWND is not reduced below IW."
+            let window = self.pipe_size.max(self.initial_window);
             return self.change(
                 Phase::Normal,
                 Some(Trigger::RateLimited),
                 Some(Adjustment::Limit { window }),
             );
         }
+        // RFC 9959-3.3-5: "Otherwise, the CWND MUST be set to the flight_size".
         self.change(Phase::Validating, Some(trigger), Some(Adjustment::Limit { window: in_flight }))
     }
 
@@ -366,6 +388,7 @@ impl CarefulResume {
                 self.change(Phase::Normal, Some(Trigger::LastAcknowledged), None)
             }
             Phase::SafeRetreat if newest >= self.last_sent_at => {
+                // RFC 9959-3.5-3: "no larger than the most recently measured PipeSize * Beta".
                 let ssthresh = (self.pipe_size as f64 * self.options.beta) as u64;
                 let adjustment = Adjustment::Settle { ssthresh };
                 self.change(Phase::Normal, Some(Trigger::ExitRecovery), Some(adjustment))
@@ -381,9 +404,11 @@ impl CarefulResume {
             Congestion::Mark => Trigger::EcnCe,
         };
         match self.phase {
+            // RFC 9959-3.2-1.
             Phase::Reconnaissance if self.options.check_initial_window => {
                 self.change(Phase::Normal, Some(trigger), None)
             }
+            // RFC 9959-3.3-4: "the Safe Retreat Phase MUST be entered".
             Phase::Unvalidated | Phase::Validating => self.retreat(trigger),
             _ => None,
         }
@@ -420,7 +445,7 @@ mod tests {
     /// A sender that has 300 packets saved and an initial window of 10, which were acknowledged: 29 packets are in flight.
     fn confirmed() -> CarefulResume {
         let saved = Saved { window: 300 * PACKET, rtt: RTT };
-        let mut resume = CarefulResume::new(saved, 10 * PACKET, options());
+        let mut resume = CarefulResume::new(saved, None, 10 * PACKET, options());
         resume.on_sent(at(0));
         assert_eq!(resume.on_window_limited(at(0), (10 * PACKET, 10 * PACKET), None), None);
         assert_eq!(resume.on_ack(at(600), 10 * PACKET, at(0), 0), None);
@@ -444,7 +469,7 @@ mod tests {
         resume
     }
 
-    /// RFC 9959 appendix A.1: 121 unvalidated packets, of which the first is acknowledged.
+    /// RFC 9959 appendix A.1: 121 unvalidated packets, of which the first is acknowledged. RFC 9959-3.3-5.
     #[test]
     fn without_loss_the_window_is_validated() {
         let mut resume = jumped(121);
@@ -473,7 +498,7 @@ mod tests {
         assert_eq!(validating.adjustment, Some(Adjustment::Limit { window: 150 * PACKET }));
     }
 
-    /// RFC 9959 appendix A.2: only 50 packets are sent, and a round trip later the window is what is in flight.
+    /// RFC 9959 appendix A.2: only 50 packets are sent, and a round trip later the window is what is in flight. RFC 9959-3.3-5.
     #[test]
     fn a_sender_with_less_data_keeps_what_it_used() {
         let mut resume = jumped(50);
@@ -486,8 +511,21 @@ mod tests {
         assert_eq!((normal.to, normal.trigger), (Phase::Normal, Some(Trigger::LastAcknowledged)));
     }
 
-    /// Section 3.4: "if the flight_size is less than or equal to the PipeSize, the Normal Phase is entered with the CWND
-    /// reset to the PipeSize".
+    /// The same "by receiving an ACK for the first unvalidated packet": 49 packets are in flight then, and 30 validated.
+    #[test]
+    fn a_sender_with_less_data_is_validated_by_the_first_acknowledgement() {
+        let mut resume = jumped(50);
+        assert_eq!(resume.on_ack(at(1199), 29 * PACKET, at(600), 50 * PACKET), None);
+        let validating = resume.on_ack(at(1204), PACKET, at(604), 49 * PACKET).unwrap();
+        assert_eq!(
+            (validating.to, validating.trigger),
+            (Phase::Validating, Some(Trigger::FirstAcknowledged))
+        );
+        assert_eq!(validating.adjustment, Some(Adjustment::Limit { window: 49 * PACKET }));
+        assert_eq!(resume.pipe_size(), 30 * PACKET);
+    }
+
+    /// Section 3.3: if the "flight_size is less than or equal to the PipeSize", then "the CWND is reset to the PipeSize".
     #[test]
     fn a_jump_that_is_hardly_used_is_taken_back() {
         let mut resume = jumped(5);
@@ -497,17 +535,42 @@ mod tests {
         assert_eq!(normal.adjustment, Some(Adjustment::Limit { window: 30 * PACKET }));
     }
 
-    /// RFC 9959 appendix A.3.
+    /// Section 3.3: "flight_size is less than IW", and "CWND is not reduced below IW". Two packets were in flight at the jump and five
+    /// are now, of an initial window of ten.
+    #[test]
+    fn a_jump_with_less_than_the_initial_window_is_taken_back() {
+        let mut resume = confirmed();
+        let jump = resume.on_window_limited(at(600), (29 * PACKET, 2 * PACKET), Some(RTT)).unwrap();
+        assert_eq!((jump.to, resume.pipe_size()), (Phase::Unvalidated, 2 * PACKET));
+        (1..=3).for_each(|packet| resume.on_sent(at(600 + 4 * packet)));
+        let normal = resume.before_sent(at(1201), 5 * PACKET).unwrap();
+        assert_eq!((normal.to, normal.trigger), (Phase::Normal, Some(Trigger::RateLimited)));
+        assert_eq!(normal.adjustment, Some(Adjustment::Limit { window: 10 * PACKET }));
+    }
+
+    /// RFC 9959-3.2-4: a sender that waits for data does not use what has expired meanwhile.
+    #[test]
+    fn a_lifetime_that_ends_before_the_jump_ends_it() {
+        for (end, to) in [(599, Phase::Normal), (600, Phase::Unvalidated)] {
+            let mut resume = CarefulResume { expires_at: Some(at(end)), ..confirmed() };
+            let change = resume.on_window_limited(at(600), (29 * PACKET, 29 * PACKET), Some(RTT)).unwrap();
+            assert_eq!((change.to, change.adjustment.is_some()), (to, to == Phase::Unvalidated), "{end}");
+        }
+    }
+
+    /// RFC 9959 appendix A.3: "the CWND is the same as if Careful Resume had not been attempted". RFC 9959-3.2-1.
     #[test]
     fn after_loss_in_reconnaissance_nothing_changes() {
-        let mut resume = confirmed();
-        let normal = resume.on_congestion(Congestion::Loss).unwrap();
-        assert_eq!((normal.to, normal.adjustment), (Phase::Normal, None));
-        assert_eq!(resume.on_window_limited(at(600), (29 * PACKET, 29 * PACKET), Some(RTT)), None);
+        for congestion in [Congestion::Loss, Congestion::Mark] {
+            let mut resume = confirmed();
+            let normal = resume.on_congestion(congestion).unwrap();
+            assert_eq!((normal.to, normal.adjustment), (Phase::Normal, None));
+            assert_eq!(resume.on_window_limited(at(600), (29 * PACKET, 29 * PACKET), Some(RTT)), None);
+        }
     }
 
     /// RFC 9959 appendix A.4: the 35th of 121 unvalidated packets is lost. 34 are acknowledged, so the PipeSize is 29 + 34
-    /// = 63 packets, and the window half of that.
+    /// = 63 packets, and the window half of that. RFC 9959-3.5-1, 9959-3.5-3.
     #[test]
     fn after_loss_the_sender_retreats() {
         let mut resume = jumped(121);
@@ -525,10 +588,12 @@ mod tests {
         assert_eq!(resume.on_ack(at(1680), 85 * PACKET, at(1080), PACKET), None);
         let normal = resume.on_ack(at(1684), PACKET, at(1084), 0).unwrap();
         assert_eq!((normal.to, normal.trigger), (Phase::Normal, Some(Trigger::ExitRecovery)));
+        // Of 150 packets one is lost. The example says 120, without the 29 from before the jump; by section 3.3 they count.
         assert_eq!(resume.pipe_size(), 149 * PACKET);
         assert_eq!(normal.adjustment, Some(Adjustment::Settle { ssthresh: 74_500 }));
     }
 
+    /// RFC 9959-3.3-4.
     #[test]
     fn a_mark_counts_as_a_loss() {
         let mut resume = jumped(121);
@@ -537,7 +602,7 @@ mod tests {
         assert_eq!(retreat.adjustment, Some(Adjustment::Retreat { window: 14_500 }));
     }
 
-    /// Section 3.3: above half of the saved RTT, and up to ten times that.
+    /// RFC 9959-3.2-5: above half of the saved RTT, and up to ten times that.
     #[test]
     fn the_rtt_must_be_near_the_saved_one() {
         for (ms, confirmed_here) in
@@ -555,7 +620,7 @@ mod tests {
         }
     }
 
-    /// Section 3.3: "the jump_cwnd MUST be no more than half of the saved_cwnd", nor more than max_jump; and it is no jump if
+    /// RFC 9959-3.3-1: "the jump_cwnd MUST be no more than half of the saved_cwnd", nor more than max_jump; and it is no jump if
     /// the window is there already.
     #[test]
     fn the_jump_has_two_bounds() {
@@ -568,7 +633,7 @@ mod tests {
         assert_eq!((normal.to, normal.trigger, normal.adjustment), (Phase::Normal, None, None));
     }
 
-    /// An RTT that falls to half of the saved one shows another path.
+    /// RFC 9959-3.3-3: an RTT that falls to half of the saved one shows another path.
     #[test]
     fn another_rtt_ends_the_jump() {
         let mut resume = jumped(121);
@@ -582,7 +647,7 @@ mod tests {
     fn a_seeding_sender_takes_over_the_whole_capacity() {
         let seeds = ResumeOptions { seeds: true, check_initial_window: false, ..options() };
         let saved = Saved { window: 300 * PACKET, rtt: RTT };
-        let new = |options| CarefulResume::new(saved, 10 * PACKET, options);
+        let new = |options| CarefulResume::new(saved, None, 10 * PACKET, options);
         let mut resume = new(seeds);
         assert_eq!(resume.on_window_limited(at(0), (10 * PACKET, 10 * PACKET), Some(RTT)), None);
         let normal = resume.on_rtt(RTT, 0, 10 * PACKET).unwrap();

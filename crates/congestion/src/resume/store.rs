@@ -140,7 +140,8 @@ impl PathStore {
         })))
     }
 
-    /// Keeps what was learned of a path, in place of what was known.
+    /// Keeps what was learned of a path, in place of what was known. RFC 9959-3.1-1: "A sender MUST NOT retain more than one set of CC
+    /// parameters for a Remote Endpoint".
     pub fn remember(&self, path: PathKey, learned: Learned) {
         let mut paths = self.lock();
         paths.forget(path);
@@ -251,6 +252,7 @@ mod tests {
         Learned { saved, ip: IpAddr::from([10, 0, 0, 9]), date_ms: 1_000 }
     }
 
+    /// RFC 9959-3.1-1: what is learned of a path replaces what was known of it.
     #[test]
     fn the_least_recently_updated_path_is_forgotten_first() {
         let store = PathStore::with_limit(2);
@@ -292,7 +294,7 @@ mod tests {
         assert!(changed());
     }
 
-    /// RFC 9959 section 3.2: "Only one connection can use a specific set of saved CC parameters."
+    /// RFC 9959-3.2-2: "Only one connection can use a specific set of saved CC parameters."
     #[test]
     fn a_path_has_one_user_at_a_time() {
         let store = PathStore::default();

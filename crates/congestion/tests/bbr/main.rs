@@ -3,6 +3,7 @@
 mod ecn;
 mod hand;
 mod path;
+mod resume;
 mod v1;
 mod v3;
 mod v3_cases;

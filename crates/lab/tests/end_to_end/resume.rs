@@ -1,7 +1,9 @@
 //! Connections that resume from the capacity that an earlier one observed (RFC 9959).
 
 use crate::bed::{Run, assert_clean, assert_equal, run, run_into, scenario};
+use lab::Options;
 use serde_json::Value;
+use std::ops::ControlFlow;
 
 /// A client that returns twice over a satellite: 10 MB, then 500 kB, then 10 MB.
 const SATELLITE: &str = r#"
@@ -182,6 +184,47 @@ fn each_carrier_resumes_as_fast() {
         none,
         completions(&run(&scenario(SATELLITE, &[&EARLY[..], &["flow.get.application.size=50 MB"]].concat())))
     );
+}
+
+/// Nothing happens between visits, so that two days of it take as many steps of the simulation as a minute, and as many packets and
+/// records. What was saved is used if its lifetime is longer than that.
+#[test]
+fn the_time_between_visits_is_not_simulated() {
+    let of = |gap: [&str; 2], lifetime: &str| {
+        let [second, third] = gap;
+        let visit = |at: &str, size: &str| {
+            format!("{{ at = \"{at}\", application = {{ type = \"bulk\", size = \"{size}\" }} }}")
+        };
+        let visits = format!("flow.get.visits=[{}, {}]", visit(second, "500 kB"), visit(third, "10 MB"));
+        let resume = format!("transport.resume={{ type = \"careful\", lifetime = \"{lifetime}\" }}");
+        let tables = "record.tables=[\"connection\", \"event\", \"gauge\"]";
+        let sets = [&visits, &resume, "duration=100 h", tables, "record.packets=true"];
+        let mut steps = 0;
+        let options = Options { tables: true, ..Options::default() };
+        let outcome = lab::run(&scenario(SATELLITE, &sets), &options, &mut |_| {
+            steps += 1;
+            ControlFlow::Continue(())
+        });
+        let outcome = outcome.unwrap();
+        let summary: Value = serde_json::from_str(&outcome.summary).unwrap();
+        let rows: Vec<_> = outcome.tables.iter().map(|table| (table.name, table.rows())).collect();
+        let entries = summary["connections"].as_array().unwrap();
+        let counts =
+            entries.iter().map(|entry| (entry["packets_sent"].as_u64(), entry["bytes_sent"].as_u64()));
+        let times = entries.iter().map(|entry| entry["completion_s"].as_f64().unwrap());
+        assert!(steps > 2 && rows[0].1 > 1000, "{steps} {rows:?}");
+        ((steps, rows, counts.collect::<Vec<_>>()), times.collect::<Vec<_>>())
+    };
+    let (minute, days) = (["60 s", "120 s"], ["48 h", "96 h"]);
+    let (near, near_times) = of(minute, "120 h");
+    let (far, far_times) = of(days, "120 h");
+    assert_eq!(near, far);
+    assert!(near_times.iter().zip(&far_times).all(|(near, far)| (near - far).abs() < 1e-6));
+    // A short connection leaves what is known as old as it is, so that the third one finds what is four days old. A day is too short.
+    let (_, kept) = of(minute, "24 h");
+    let (_, expired) = of(days, "24 h");
+    assert_eq!(kept, near_times);
+    assert!(expired[1] > 1.5 * far_times[1] && expired[2] > 1.3 * far_times[2], "{expired:?} {far_times:?}");
 }
 
 /// Two connections at once: the second starts without what the first one uses.

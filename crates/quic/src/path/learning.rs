@@ -97,6 +97,10 @@ impl Paths {
     pub(crate) fn learn(&mut self, now: Time, last: bool) {
         self.follow_phases();
         let path = &mut self.current;
+        // A token with a capacity validates the address in it: RFC 9000 section 8.1.3.
+        if !path.route.is_validated() {
+            return;
+        }
         if let Some(capacity) = &mut path.capacity {
             let learned = path.recovery.save(now, capacity, last);
             self.outputs.extend(learned.map(PathOutput::Learned));

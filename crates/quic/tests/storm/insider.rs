@@ -73,6 +73,12 @@ fn frame<'a>(random: &mut Stream, bytes: &'a [u8]) -> Frame<'a> {
         17 => Frame::RetireConnectionId { sequence: number(random) },
         18 => Frame::PathChallenge { data: random.bits().to_be_bytes() },
         19 if random.chance(0.1) => Frame::ApplicationClose { code: number(random), reason: data },
+        19 => Frame::Bdp {
+            lifetime_us: number(random),
+            capacity: number(random),
+            min_rtt_us: number(random),
+            address: &bytes[..[0, 4, 16][random.below(3) as usize]],
+        },
         20 if random.chance(0.1) => Frame::HandshakeDone,
         20 if random.chance(0.1) => Frame::PathResponse { data: random.bits().to_be_bytes() },
         _ => Frame::Ping,

@@ -61,6 +61,14 @@ impl Laws {
         self.proven.insert(from);
     }
 
+    /// A token may come from this address. It vouches for the IP address, whatever the port (RFC 9000 section 8.1.4), if a client has
+    /// responded from there.
+    pub(crate) fn vouched(&mut self, from: SocketAddr) {
+        if self.proven.iter().any(|proven| proven.ip() == from.ip()) {
+            self.proven.insert(from);
+        }
+    }
+
     pub(crate) fn server_sent(&mut self, to: SocketAddr, length: usize) {
         let (received, sent) = self.traffic.entry(to).or_default();
         *sent += length as u64;

@@ -17,6 +17,7 @@ mod insider;
 mod laws;
 mod options;
 mod outsider;
+mod thief;
 mod weather;
 mod wiretap;
 mod world;
@@ -26,7 +27,10 @@ use cases::{Tally, for_seeds, is_downgrade, is_lost_token, is_natural, is_refusa
 use exchange::Exchange;
 use quic::CloseReason;
 use random::Stream;
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use thief::Thief;
 use tls::{Cipher, Protection};
 use weather::Weather;
 use wiretap::Wiretap;
@@ -135,6 +139,68 @@ fn an_attacker_without_keys_does_no_harm() {
 #[test]
 fn an_attacker_without_keys_does_no_harm_under_tls() {
     under_outsiders("outsider, tls", 15, Protection::Tls);
+}
+
+/// Clients that come back, with what they got from the server or with what somebody made of it, under all attacks without keys.
+fn under_thieves(name: &str, default: u64, protection: Protection) {
+    let mut saved_paths: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let tally = for_seeds(name, default, |seed| {
+        let mut weather = Weather::new(seed);
+        let mut random = Stream::new(seed, "thief");
+        let rate = random.unit() * random.unit() * 0.5;
+        let (until, moves) = (weather.until, weather.moves > 0.0);
+        let forged = Cell::new(false);
+        // Contexts with tickets; all worlds are traced.
+        let context = context(protection, 1 + seed % 2);
+        let (mut options, mut resume) = (Stream::new(seed, "options"), Stream::new(seed, "resume"));
+        let config = || {
+            let mut config = options::config(&mut options);
+            config.resume = thief::resume(&mut resume);
+            // Four initial windows are enough to be saved.
+            config.initial_window = Some(1 + resume.below(3));
+            config
+        };
+        let exchange = Exchange::new(Stream::new(seed, "exchange"));
+        let world = World::new(4 * seed, &context, config, exchange);
+        let mut thief = Thief::default();
+        let meddle = |world: &mut World| {
+            thief.watch(&mut random, world);
+            if world.now < until && random.chance(rate) {
+                thief.act(&mut random, world);
+            }
+            if world.now < until && random.chance(rate / 4.0) {
+                let fatal = outsider::act(&mut random, world);
+                forged.set(forged.get() || fatal);
+            }
+            for (result, count) in std::mem::take(&mut world.saved_paths) {
+                *saved_paths.entry(result).or_default() += count;
+            }
+        };
+        let allowed = |_, reason: &CloseReason| {
+            is_natural(reason)
+                || is_refusal(reason)
+                || moves && is_lost_token(reason)
+                || forged.get() && (matches!(reason, CloseReason::VersionMismatch) || is_downgrade(reason))
+        };
+        run(world, &mut weather, protection, meddle, allowed)
+    });
+    println!("{name}: {saved_paths:?}");
+    assert!(tally.established * 10 >= tally.connections * 6, "{tally:?}");
+    assert!(tally.finished * 10 >= tally.established * 9, "{tally:?}");
+    // What was saved is used, refused for each reason, and tried.
+    let counted = |word: &str| saved_paths.get(word).copied().unwrap_or_default();
+    let seen = ["accepted", "unvalidated", "other_path", "expired", "forged"].map(counted);
+    assert!(tally.connections < 100 || seen.iter().all(|count| *count > 0), "{saved_paths:?}");
+}
+
+#[test]
+fn what_connections_resume_from_is_no_weapon() {
+    under_thieves("thief", 150, Protection::Null);
+}
+
+#[test]
+fn what_connections_resume_from_is_no_weapon_under_tls() {
+    under_thieves("thief, tls", 15, Protection::Tls);
 }
 
 /// Contexts whose secrets an attacker can use, by a wiretap.

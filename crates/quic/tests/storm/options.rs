@@ -44,7 +44,8 @@ fn between(random: &mut Stream, (low, high): (u64, u64)) -> u64 {
     low + masked.min(span)
 }
 
-fn value(random: &mut Stream, parameter: &Parameter) -> Option<Value> {
+/// A value of an option of any kind but components.
+pub(crate) fn value(random: &mut Stream, parameter: &Parameter) -> Option<Value> {
     let bounds = bounds(parameter.name);
     Some(match parameter.kind {
         Kind::Duration => {

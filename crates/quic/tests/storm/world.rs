@@ -11,7 +11,7 @@ use random::Stream;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use trace::Interest;
+use trace::{Event, Interest};
 use units::{Duration, Time};
 use wire::{ConnectionId, Damage, Ecn, Header, Hole, PacketKind};
 
@@ -126,6 +126,8 @@ pub(crate) struct World<A> {
     random: Stream,
     /// Memory shared by the endpoints that outlives them.
     kept: Vec<Arc<Config>>,
+    /// The number of saved capacities that were presented or known and traced, by what became of them.
+    pub saved_paths: BTreeMap<&'static str, u64>,
     /// Old public addresses, which still lead to their clients.
     translated: BTreeMap<SocketAddr, usize>,
 }
@@ -188,6 +190,7 @@ impl<A: Applications> World<A> {
             order: 0,
             random: Stream::new(seed, "rounds"),
             kept,
+            saved_paths: BTreeMap::new(),
             translated,
         }
     }
@@ -331,7 +334,8 @@ impl<A: Applications> World<A> {
             let wiretap = &mut self.wiretap;
             let number = connection_number(index, client.rounds.saturating_sub(1));
             let close = &mut client.closes;
-            drain_endpoint(now, &mut client.endpoint, &mut sent, |handle, connection| {
+            let saved_paths = &mut self.saved_paths;
+            drain_endpoint(now, &mut client.endpoint, &mut sent, saved_paths, |handle, connection| {
                 applications.attend(now, End::Client(number), handle, connection);
                 if let Some(wiretap) = wiretap {
                     wiretap.listen(index, connection);
@@ -356,7 +360,8 @@ impl<A: Applications> World<A> {
         let number =
             |(index, client): (usize, &Client)| connection_number(index, client.rounds.saturating_sub(1));
         let numbers: Vec<usize> = self.clients.iter().enumerate().map(number).collect();
-        drain_endpoint(now, &mut self.server, &mut sent, |handle, connection| {
+        let saved_paths = &mut self.saved_paths;
+        drain_endpoint(now, &mut self.server, &mut sent, saved_paths, |handle, connection| {
             let at = accepted.iter().position(|(known, _)| *known == handle).unwrap_or_else(|| {
                 accepted.push((handle, None));
                 accepted.len() - 1
@@ -403,14 +408,26 @@ fn drain_endpoint(
     now: Time,
     endpoint: &mut Endpoint,
     sent: &mut Vec<DatagramInFlight>,
+    saved_paths: &mut BTreeMap<&'static str, u64>,
     mut attend: impl FnMut(Handle, &mut Connection),
 ) {
+    // With enough capacity, so that nothing is allocated inside.
+    let mut results: Vec<&'static str> = Vec::with_capacity(1000);
     loop {
         if let Some(handle) = endpoint.next_active()
             && let Some(connection) = inside(|| endpoint.get_mut(handle))
         {
             attend(handle, connection);
-            inside(|| drop(connection.log().drain()));
+            inside(|| {
+                for record in connection.log().drain() {
+                    match record.event {
+                        Event::SavedPath { result, .. } => results.push(result),
+                        Event::ResumePhase(change) => results.push(change.new),
+                        _ => {}
+                    }
+                }
+            });
+            results.drain(..).for_each(|result| *saved_paths.entry(result).or_default() += 1);
         }
         // With enough capacity, so that the endpoint does not allocate.
         let mut bytes = Vec::with_capacity(LARGEST_DATAGRAM);
