@@ -9,6 +9,7 @@ __all__ = [
     "PROGRAM",
     "VERSION",
     "Ack",
+    "Adjustment",
     "Error",
     "FinishedSweep",
     "OutputError",
