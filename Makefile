@@ -245,7 +245,7 @@ validation: build ## the same transfers simulated and in real time, to docs/vali
 interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go)
 
 .PHONY: papers
-papers: build ## reproduce all papers, to docs/papers.md: a quarter of an hour of two cores
+papers: build ## reproduce all papers, to docs/papers.md: over half an hour of two cores
 	rm -rf target/papers
 	# A row that does not hold is a result (exit code 1): the page says why.
 	$(BIN)/quiclab reproduce all --out target/papers || test $$? -eq 1

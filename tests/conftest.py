@@ -63,11 +63,12 @@ class Command:
             check=False,
         )
 
-    def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        """Start the command without waiting for it."""
+    def start(self, *arguments: str, before: Callable[[], None] | None = None) -> "subprocess.Popen[str]":
+        """Start the command without waiting for it. `before` is called in the new process."""
         return subprocess.Popen(
             [sys.executable, "-m", "quiclab", *arguments],
             cwd=self.folder,
+            preexec_fn=before,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

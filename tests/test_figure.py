@@ -1,5 +1,6 @@
 """Figures are drawn, show what happened, and are the same for the same run."""
 
+import itertools
 import time
 from pathlib import Path
 from typing import Any
@@ -175,3 +176,75 @@ client = "client"
 server = "server"
 application = { type = "bulk", size = "60 kB" }
 """
+
+
+RESUMED = """
+duration = "6 s"
+[record]
+tables = ["connection", "loss", "event", "gauge", "queue", "rate"]
+[transport]
+resume = "careful"
+initial_max_data = "16 MB"
+initial_max_stream_data_bidi_local = "16 MB"
+[[link]]
+name = "geo"
+from = "server"
+to = "client"
+both = { rate = "10 Mbit/s", delay = "100 ms", queue = "50 kB" }
+[[memory]]
+name = "geo"
+node = "server"
+peer = "client"
+capacity = "250 kB"
+rtt = "200 ms"
+[[flow]]
+name = "get"
+client = "client"
+server = "server"
+application = { type = "bulk", size = "2 MB" }
+"""
+
+
+def words(figure: Any) -> list[str]:
+    """Those of both legends of the first panel."""
+    from matplotlib.legend import Legend
+
+    legends = [child for child in figure.axes[0].get_children() if isinstance(child, Legend)]
+    return [text.get_text() for legend in legends for text in legend.get_texts()]
+
+
+def test_careful_resume_has_bands_and_a_jump() -> None:
+    scenario = quiclab.Scenario.from_text(RESUMED)
+    run = scenario.run()
+    events = [row for row in run.table("event").to_pylist() if row["event"] == "resume_phase"]
+    assert [row["detail"].split()[0] for row in events] == ["reconnaissance", "unvalidated", "validating", "normal"]
+    axes = run.plot(kind="flight").axes[0]
+    bands = [patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches]
+    times = [row["time_s"] for row in events]
+    assert [(band.x0, band.x1) for band in bands] == [pytest.approx(pair) for pair in itertools.pairwise(times)]
+    shown = words(run.plot())
+    assert {"reconnaissance", "unvalidated", "validating", "jump to 125 kB"} <= set(shown)
+    jump = axes.lines[2]
+    assert (jump.get_marker(), jump.get_xdata()[0], jump.get_ydata()[0]) == ("^", times[1], 125.0)  # type: ignore[index]
+    # The window jumps then, and not at the next acknowledgement.
+    window = dict(zip(axes.lines[1].get_xdata(), axes.lines[1].get_ydata(), strict=True))  # type: ignore[arg-type]
+    assert window[times[1]] == 125.0
+    # The window is there as a gauge, beside the phase by its number.
+    gauges = run.table("gauge").to_pylist()
+    sampled = {row["value"] for row in gauges if row["gauge"] == "jump_cwnd_bytes"}
+    phases = [row["value"] for row in gauges if row["gauge"] == "resume_phase"]
+    assert sampled == {125_000.0}
+    assert phases == sorted(phases)
+    assert {0.0, 1.0, 4.0} <= set(phases)
+
+
+def test_a_safe_retreat_is_shown() -> None:
+    scenario = quiclab.Scenario.from_text(RESUMED).with_({"memory.geo.capacity": "4 MB"})
+    assert {"safe retreat", "jump to 2,000 kB"} <= set(words(scenario.run().plot()))
+
+
+def test_without_resume_a_figure_has_no_phases(run: quiclab.Run) -> None:
+    figure = run.plot()
+    assert [len(axes.patches) for axes in figure.axes] == [0] * 4
+    assert words(figure) == ["in flight", "congestion window", words(figure)[-1]]
+    assert "resume_phase" not in run.table("event")["event"].to_pylist()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from quiclab.plots.downsample import downsample
 from quiclab.plots.marks import legend, mark
 from quiclab.plots.page import Panel
+from quiclab.plots.phases import draw_phases
 from quiclab.plots.style import BLUE, ORANGE, SKY
 from quiclab.plots.view import View
 
@@ -17,8 +18,9 @@ def draw(axes: "Axes", view: View) -> None:
     times, flight = downsample(*view.gauge("bytes_in_flight"))
     axes.fill_between(times, flight / 1e3, step="post", color=SKY, alpha=0.4, linewidth=0)
     axes.plot(times, flight / 1e3, drawstyle="steps-post", color=BLUE, linewidth=0.8, label="in flight")
-    times, window = downsample(*view.gauge("cwnd_bytes"))
+    times, window = downsample(*view.window())
     axes.plot(times, window / 1e3, drawstyle="steps-post", color=ORANGE, label="congestion window")
+    draw_phases(axes, view)
     mark(axes, view.losses(), "declared lost")
     axes.set_ylabel("bytes (kB)")
     legend(axes)

@@ -15,6 +15,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class ResumePhase:
+    """A phase of Careful Resume (RFC 9959 section 3)."""
+
+    name: str
+    """As in the table of events: "reconnaissance", "unvalidated", "validating", "safe_retreat" or "normal"."""
+    start_s: float
+    end_s: float
+    """NaN if nothing follows."""
+    window_bytes: float
+    """The congestion window at its beginning."""
+
+
+@dataclass(frozen=True)
 class View:
     """One connection of a run, seen from the end that sends the data."""
 
@@ -30,6 +43,16 @@ class View:
     def gauge(self, column: str) -> tuple[Series, Series]:
         """Times in seconds and values of one column of the table `connection`."""
         return self.series("connection", column, connection=self.connection, side=self.side)
+
+    def window(self) -> tuple[Series, Series]:
+        """Times in seconds and bytes of the congestion window: as sampled, and where Careful Resume sets it."""
+        times, values = self.gauge("cwnd_bytes")
+        phases = self.phases()
+        if not phases:
+            return times, values
+        times = np.append(times, [phase.start_s for phase in phases])
+        order = np.argsort(times, kind="stable")
+        return times[order], np.append(values, [phase.window_bytes for phase in phases])[order]
 
     def rate(self, kind: str) -> tuple[Series, Series]:
         """Times in seconds and Mbit/s: "sent" by the connection, "delivered" by the bottleneck and its "capacity"."""
@@ -52,6 +75,26 @@ class View:
     def losses(self) -> Series:
         """When the sender declared packets lost, in seconds."""
         return self.series("loss", "time_s", connection=self.connection, side=self.side)[0]
+
+    def phases(self) -> list[ResumePhase]:
+        """The phases of Careful Resume up to its end; empty if nothing was resumed."""
+        if "event" not in self.run.tables:
+            return []
+        table = self.run.table("event")
+        rows = _is(table["event"], "resume_phase")
+        if not rows.any():
+            return []
+        rows &= _is(table["connection"], self.connection) & _is(table["side"], self.side)
+        places = np.flatnonzero(rows)
+        times = _numbers(table["time_s"])[places]
+        details = [str(table["detail"][int(place)]) for place in places]
+        ends = np.append(times[1:], np.nan)
+        return [
+            ResumePhase(name, float(start), float(end), _after(detail, "window"))
+            for (name, detail), start, end in zip(
+                ((text.split()[0], text) for text in details), times, ends, strict=True
+            )
+        ]
 
     def drops(self) -> Series:
         """When the bottleneck dropped packets, in seconds."""
@@ -101,6 +144,12 @@ def _is(column: "pa.ChunkedArray", word: str | None) -> "np.ndarray[Any, np.dtyp
         code = words.index(word) if word in words else -1
         parts.append(chunk.indices.to_numpy() == code)
     return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
+
+
+def _after(detail: str, word: str) -> float:
+    """The number after a word; NaN if it is not there."""
+    words = detail.split()
+    return float(words[words.index(word) + 1]) if word in words else float("nan")
 
 
 def _numbers(column: "pa.ChunkedArray") -> Series:

@@ -77,7 +77,7 @@ fn frame<'a>(random: &mut Stream, bytes: &'a [u8]) -> Frame<'a> {
             lifetime_us: number(random),
             capacity: number(random),
             min_rtt_us: number(random),
-            address: &bytes[..[0, 4, 16][random.below(3) as usize]],
+            address: bytes.get(..[0, 4, 16][random.below(3) as usize]).unwrap_or_default(),
         },
         20 if random.chance(0.1) => Frame::HandshakeDone,
         20 if random.chance(0.1) => Frame::PathResponse { data: random.bits().to_be_bytes() },

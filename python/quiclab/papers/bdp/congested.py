@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from quiclab.papers.bdp.ways import NAMES, completion, way
+from quiclab.papers.bdp.ways import NAMES, compared_with, completion, way
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
@@ -67,9 +67,10 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     for name, measures in found.items():
         points.extend(_mean("mean", name, of, list(measures[of].values())) for of in _MEASURES)
     for name, measures in found.items():
-        if name != _PLAIN:
+        basis = compared_with(name, _PLAIN)
+        if basis is not None:
             for of in _MEASURES:
-                plain = found[_PLAIN][of]
+                plain = found[basis][of]
                 points.append(_mean("more", name, of, [value - plain[which] for which, value in measures[of].items()]))
     return points
 

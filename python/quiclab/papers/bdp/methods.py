@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from quiclab.papers.bdp.ways import COLOURS, NAMES, completion, rtt, way
+from quiclab.papers.bdp.ways import COLOURS, NAMES, compared_with, completion, rtt, way
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
@@ -45,16 +45,18 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
         if name != _FIRST:
             first = reached[_FIRST, size]
             points.append(_mean("earlier", _FIRST, _less(seconds, first), other=name, size_mb=size))
-        if name == "zero_rtt":
-            points.append(
-                _mean("careful", "careful", _less(seconds, reached["careful", size]), other=name, size_mb=size)
-            )
+        if name in ("careful", "careful_bbr3"):
+            other = compared_with(name, "zero_rtt")
+            assert other is not None
+            points.append(_mean("careful", name, _less(reached[other, size], seconds), other=other, size_mb=size))
     whole = {name: seconds for (name, size), seconds in reached.items() if size == _SIZES_MB[-1]}
     round_trips = [less / rtt(runs.scenario) for less in _less(whole["one_rtt"], whole["zero_rtt"])]
     points.append(_mean("round_trips", "zero_rtt", round_trips, other="one_rtt"))
-    for name in ("zero_rtt", _FIRST, "careful"):
-        saved = [100 * (1 - here / plain) for plain, here in zip(whole["one_rtt"], whole[name], strict=True)]
-        points.append(_mean("saved", name, saved, other="one_rtt"))
+    for name in ("zero_rtt", _FIRST, "careful", "careful_bbr3"):
+        other = compared_with(name, "one_rtt")
+        assert other is not None
+        saved = [100 * (1 - here / plain) for plain, here in zip(whole[other], whole[name], strict=True)]
+        points.append(_mean("saved", name, saved, other=other))
     return points
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from quiclab.papers.bdp.ways import COLOURS, NAMES, completion, rtt, way
+from quiclab.papers.bdp.ways import COLOURS, NAMES, compared_with, completion, rtt, way
 from quiclab.reproduce.points import Points, groups, select
 from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
@@ -27,8 +27,9 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
             for name, here in seconds.items():
                 about = {"stack": stack, "way": name, "first_kb": 1e-3 * first}
                 points.append(_mean("time", here, about))
-                if name != "one_rtt" and "one_rtt" in seconds:
-                    pairs = list(zip(seconds["one_rtt"], here, strict=True))
+                other = compared_with(name, "one_rtt")
+                if other in seconds:
+                    pairs = list(zip(seconds[other], here, strict=True))
                     points.append(_mean("saved", [100 * (1 - this / that) for that, this in pairs], about))
                     points.append(
                         _mean("round_trips", [(that - this) / rtt(runs.scenario) for that, this in pairs], about)

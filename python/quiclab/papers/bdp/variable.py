@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from quiclab.papers.bdp.ways import COLOURS, NAMES, completion, way
+from quiclab.papers.bdp.ways import COLOURS, NAMES, compared_with, completion, way
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval
@@ -36,7 +36,6 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
         seconds: dict[str, dict[int, float]] = {}
         for row in rows:
             seconds.setdefault(way(row), {})[row["repetition"]] = completion(row)
-        plain = seconds["one_rtt"]
         for name, of_way in seconds.items():
             about = {"way": NAMES[name], "size_mb": megabytes, "runs": len(of_way)}
             times = sorted(of_way.values())
@@ -45,7 +44,9 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
             points.append(_point("table", **about, **found, **_paper(name, megabytes)))
             for place, time in enumerate(times):
                 points.append(_point("time", **about, time_s=time, share=(place + 1) / len(times)))
-            if name != "one_rtt":
+            other = compared_with(name, "one_rtt")
+            if other is not None:
+                plain = seconds[other]
                 less, least, most = interval([plain[which] - time for which, time in of_way.items()])
                 points.append(_point("less", **about, mean=less, low=least, high=most))
                 whole = sum(plain.values()) / len(plain)

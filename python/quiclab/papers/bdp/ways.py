@@ -11,6 +11,8 @@ NAMES = {
     "zero_rtt": "QUIC, 0-RTT",
     "bdp_frame": "QUIC, BDP_FRAME",
     "careful": "QUIC, RFC 9959",
+    "bbr3": "BBRv3, 0-RTT",
+    "careful_bbr3": "BBRv3, RFC 9959",
     "tcp": "TCP",
     "pep": "TCP, proxies",
 }
@@ -19,9 +21,18 @@ COLOURS = {
     "zero_rtt": style.SKY,
     "bdp_frame": style.VERMILLION,
     "careful": style.ORANGE,
+    "bbr3": style.GREY,
+    "careful_bbr3": style.BLACK,
     "tcp": style.GREEN,
     "pep": style.PURPLE,
 }
+
+
+def compared_with(name: str, basis: str) -> str | None:
+    """The way that one is compared with: `basis`, or with BBRv3 the one of BBRv3; None for those that are a basis."""
+    if name == "careful_bbr3":
+        return "bbr3"
+    return None if name in (basis, "bbr3") else basis
 
 
 def way(row: dict[str, Any], flow: str = "get") -> str:
@@ -29,6 +40,8 @@ def way(row: dict[str, Any], flow: str = "get") -> str:
     if row.get(f"flow.{flow}.protocol") == "tcp":
         return "pep" if "pep" in row["node.terminal.kind"] else "tcp"
     resume = row["transport.resume"]
+    if row.get("transport.controller") == "bbr3":
+        return "bbr3" if resume == "none" else "careful_bbr3"
     if resume == "none":
         return "zero_rtt" if row[f"flow.{flow}.early_data"] == "true" else "one_rtt"
     return "careful" if '"careful"' in resume else "bdp_frame"
