@@ -58,12 +58,13 @@ fn pick<T: Clone>(random: &mut Stream, of: &[T]) -> Option<T> {
 }
 
 impl Thief {
-    /// Keeps a copy of each datagram to the server that begins with a long header: Initial packets with tokens, and 0-RTT packets with
-    /// BDP_FRAMEs.
+    /// Keeps a copy of each datagram from a client that begins with a long header: Initial packets with tokens, and 0-RTT packets with
+    /// BDP_FRAMEs. Not the copies that other attackers make: the laws must know whose answer a datagram is.
     pub(crate) fn watch<A: Applications>(&mut self, random: &mut Stream, world: &World<A>) {
         let flying = world.in_flight().last().cloned();
-        let kept =
-            flying.filter(|flying| flying.to == server_address() && flying.bytes.first() >= Some(&0x80));
+        let kept = flying.filter(|flying| {
+            flying.to == server_address() && flying.client.is_some() && flying.bytes.first() >= Some(&0x80)
+        });
         if let Some(flying) = kept
             && random.chance(0.5)
         {
@@ -77,7 +78,7 @@ impl Thief {
         let (client, other) = (random.below(count) as usize, random.below(count) as usize);
         let delay = Duration::from_micros(random.below(2_000_000));
         let memory = world.clients[client].endpoint.memory().clone();
-        match random.below(6) {
+        match random.below(8) {
             // A first flight again, from where it came or from another client's address.
             0 | 1 => {
                 let Some(mut copy) = pick(random, &self.first_flights) else { return };
@@ -92,7 +93,7 @@ impl Thief {
             // What the client has got is altered: tokens by a bit, the capacity in a BDP_FRAME by a factor.
             2 => inside(|| memory.tamper([0.0, 0.1, 10.0, 1e12][random.below(4) as usize])),
             // A token is used again, by this client or another one.
-            3 => {
+            3 | 6 | 7 => {
                 let version = if random.chance(0.5) { Version::V1 } else { Version::V2 };
                 let taken = inside(|| memory.take_token(SERVER, version));
                 if let Some(token) = taken {
@@ -100,12 +101,17 @@ impl Thief {
                     inside(|| memory.remember_token(SERVER, version, &token));
                     inside(|| drop(token));
                 }
-                if let Some(mut token) = pick(random, &self.tokens) {
-                    if random.chance(0.3) {
+                let (reader, picked) = if random.chance(0.5) {
+                    (client, self.tokens.last().cloned())
+                } else {
+                    (other, pick(random, &self.tokens))
+                };
+                if let Some(mut token) = picked {
+                    if random.chance(0.6) {
                         let at = random.below(token.len() as u64) as usize;
                         token[at] ^= 1 << random.below(8);
                     }
-                    let memory = world.clients[other].endpoint.memory().clone();
+                    let memory = world.clients[reader].endpoint.memory().clone();
                     inside(|| memory.remember_token(SERVER, version, &token));
                 }
             }
