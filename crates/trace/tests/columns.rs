@@ -40,7 +40,7 @@ fn row(table: &Table, row: usize) -> String {
     table.columns.iter().map(cell).collect::<Vec<_>>().join(" ")
 }
 
-const PACKETS: Options = Options { packets: true, rows: 1000, bin: Duration::from_millis(100) };
+const PACKETS: Options = Options { packets: true, blocks: true, rows: 1000, bin: Duration::from_millis(100) };
 
 #[test]
 fn names_and_columns() {
