@@ -153,7 +153,8 @@ fn the_acknowledged_mode_loses_nothing_and_keeps_the_order() {
                 cell.got.iter().filter(|(_, to, _)| *to == attachment).map(|(.., number)| *number).collect();
             let expected: Vec<u32> =
                 sent.iter().filter(|(to, _)| *to == attachment).map(|(_, number)| *number).collect();
-            assert_eq!(got, expected, "{name} {bler}");
+            let differs = got.iter().zip(&expected).position(|(got, sent)| got != sent);
+            assert!(got == expected, "{name} {bler}: {} of {}, {differs:?}", got.len(), expected.len());
         }
         assert!(cell.lane(0).air.unwrap().lost > 100, "blocks were lost");
         assert_eq!(cell.medium.wake_at(), None, "{name} {bler}: nothing is left to do");

@@ -110,7 +110,7 @@ impl Arq {
     }
     /// Whether a block with these bytes asks for a report; `empty` if nothing is left to send behind it, or the window
     /// is full.
-    pub(super) fn wants_poll(&mut self, now: Time, bytes: u64, empty: bool, end: u64) -> bool {
+    pub(super) fn wants_poll(&mut self, now: Time, bytes: u64, empty: bool) -> bool {
         self.pdus_since_poll += 1;
         self.bytes_since_poll += bytes;
         let ArqOptions { poll_pdus, poll_bytes, poll_again, .. } = self.options;
@@ -118,7 +118,8 @@ impl Arq {
         let asks = due || empty && self.again.is_empty() || self.ask_now;
         if asks {
             (self.pdus_since_poll, self.bytes_since_poll, self.ask_now) = (0, 0, false);
-            self.asked = Some((end, now + poll_again));
+            // TS 36.322 section 5.2.2.1: the answer has to cover the last new PDU, whichever PDU has the poll.
+            self.asked = Some((self.last.1, now + poll_again));
         }
         asks
     }

@@ -187,7 +187,7 @@ impl Bearer {
             let bytes: u64 = out.spans.iter().map(|(from, to)| to - from).sum();
             let stalled = !arq.may_send(self.next_number);
             let end = out.spans.last().map_or(0, |(_, to)| *to);
-            if arq.wants_poll(now, bytes, (empty && source.is_empty()) || stalled, end) {
+            if arq.wants_poll(now, bytes, (empty && source.is_empty()) || stalled) {
                 out.poll = Some(end);
             }
         }

@@ -79,8 +79,8 @@ impl Standard {
     /// The highest scheme.
     pub(super) fn highest(self) -> u8 {
         match self {
-            Standard::Nr { table: radio::nr::Table::Qam256, .. } => 27,
-            _ => 28,
+            Standard::Nr { table, .. } => table.highest_scheme(),
+            Standard::Lte => radio::lte::HIGHEST_SCHEME,
         }
     }
     /// The fewest resource blocks for these bytes, up to `most`, and the bytes of their block.

@@ -254,7 +254,7 @@ impl Cell {
                 && uplink.harq.free(target).is_some()
                 && let Some(mcs) = link.scheme(slot)
             {
-                let bits = f64::from(8 * link.standard.block_bytes(mcs, 1, true));
+                let bits = f64::from(8 * link.standard.block_bytes(mcs, self.prbs, true));
                 self.candidates.push(Candidate { terminal: *number, bits });
             }
         }
@@ -292,7 +292,7 @@ impl Cell {
                 && terminal.downlink.harq.free(slot).is_some()
                 && let Some(mcs) = terminal.link.scheme(slot)
             {
-                let bits = f64::from(8 * terminal.link.standard.block_bytes(mcs, 1, false));
+                let bits = f64::from(8 * terminal.link.standard.block_bytes(mcs, self.prbs, false));
                 self.candidates.push(Candidate { terminal: *number, bits });
             }
         }

@@ -248,7 +248,7 @@ fn cell(options: &MediumOptions<'_>, standard: Standard, prbs: u16) -> Result<Ce
             errors::build(fails.name, &fails.arguments)?,
             [stream("errors down"), stream("errors up")],
         );
-        let bytes = standard.block_bytes(mcs.unwrap_or(28.min(standard.highest())), prbs, false);
+        let bytes = standard.block_bytes(mcs.unwrap_or(standard.highest()), prbs, false);
         let rate = Rate::of(units::Size::from_bytes(bytes.into()), slot);
         highest = highest.max(rate);
         let direction = |way: usize| {

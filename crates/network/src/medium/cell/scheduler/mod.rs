@@ -15,7 +15,7 @@ use units::parameter::{Arguments, Room, Row};
 pub(crate) struct Candidate {
     /// The terminal, by its attachment.
     pub terminal: u16,
-    /// The bits of one resource block at its modulation and coding scheme.
+    /// The bits of all resource blocks at its modulation and coding scheme.
     pub bits: f64,
 }
 
