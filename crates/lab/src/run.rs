@@ -273,9 +273,10 @@ impl LogSubjects {
         let media = scenario.media.iter().zip(world.media()).map(|(medium, built)| {
             let name = |at: u16| scenario.nodes[medium.attachments[usize::from(at)].node].name.as_str();
             let itself = recorder.register(&medium.name, Role::Medium);
-            let lanes = built.lanes().iter().map(|lane| {
-                recorder.register_lane(&medium.name, name(lane.from), lane.to.map(name))
-            });
+            let lanes = built
+                .lanes()
+                .iter()
+                .map(|lane| recorder.register_lane(&medium.name, name(lane.from), lane.to.map(name)));
             (itself, lanes.collect())
         });
         let media = media.collect();

@@ -196,7 +196,12 @@ fn schedulers_share_as_they_say() {
         [("round-robin", [1.0, 1.0]), ("proportional-fair", [1.0, 1.0]), ("max-rate", [0.0, 2.0])]
     {
         // Two terminals, of which the second has a better channel.
-        let given = [("rlc", "um"), ("block_errors", "none"), ("scheduler", scheduler), ("queue", "drop-tail limit=unlimited")];
+        let given = [
+            ("rlc", "um"),
+            ("block_errors", "none"),
+            ("scheduler", scheduler),
+            ("queue", "drop-tail limit=unlimited"),
+        ];
         let alone = |mcs: &str| {
             let mut cell = Cell::new("lte", 1, &given, &[&[("mcs", mcs)]]);
             saturate(&mut cell, 1, 2);

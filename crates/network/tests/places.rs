@@ -6,8 +6,8 @@ mod support;
 use network::medium::{self, MediumOptions};
 use network::middlebox::{self, MiddleboxOptions};
 use network::{
-    CarrierStats, Carriers, Exits, Hop, Node, NodeId, Packet, Place, Port, Step, Topology, World, node_address,
-    port_address,
+    CarrierStats, Carriers, Exits, Hop, Node, NodeId, Packet, Place, Port, Step, Topology, World,
+    node_address, port_address,
 };
 use random::Stream;
 use std::net::SocketAddr;
@@ -226,8 +226,7 @@ fn a_shared_medium_serves_in_the_order_of_arrival_at_one_rate() {
     // The second packet of node 1, which is for node 0, has the third turn.
     assert_eq!(arrivals, [(ms(6), own(0)), (ms(7), own(1)), (ms(9), own(2)), (ms(10), own(0))]);
     assert_eq!(world.host(NodeId(0)).unwrap().got[0].0, ms(8));
-    let busy: Vec<u64> =
-        (0..4).map(|n| world.media()[0].lane(n).stats.busy.as_nanos() / 1_000_000).collect();
+    let busy: Vec<u64> = (0..4).map(|n| world.media()[0].lane(n).stats.busy.as_nanos() / 1_000_000).collect();
     assert_eq!(busy, [2, 2, 1, 0]);
 }
 

@@ -151,7 +151,8 @@ fn small(info: u64) -> u32 {
 /// has no carriers for data, half of those with 120 kHz. `None` for other widths.
 pub fn prbs(bandwidth_hz: u64, numerology: u8) -> Option<u16> {
     let megahertz = bandwidth_hz / 1_000_000;
-    let find = |table: &[(u64, u16)]| table.iter().find(|(width, _)| *width == megahertz).map(|(_, prbs)| *prbs);
+    let find =
+        |table: &[(u64, u16)]| table.iter().find(|(width, _)| *width == megahertz).map(|(_, prbs)| *prbs);
     match numerology {
         0 => find(&[(5, 25), (10, 52), (15, 79), (20, 106), (25, 133), (30, 160), (40, 216), (50, 270)]),
         1 => find(&[
@@ -204,7 +205,10 @@ mod tests {
         // One resource block of scheme 0: 144 x 2 x 120/1024 = 33.75 bits, 32 in steps of 8.
         assert_eq!(transport_block_bits(0, Table::Qam64, 1, 13, 1, 12), 32);
         // Layers multiply N_info.
-        assert_eq!(transport_block_bits(0, Table::Qam64, 1, 13, 2, 12), transport_block_bits(0, Table::Qam64, 2, 13, 1, 12));
+        assert_eq!(
+            transport_block_bits(0, Table::Qam64, 1, 13, 2, 12),
+            transport_block_bits(0, Table::Qam64, 2, 13, 1, 12)
+        );
         // 30 resource blocks of scheme 0: 1012.5 bits; n = 3; 1008 is not in the table, 1032 is.
         assert_eq!(transport_block_bits(0, Table::Qam64, 30, 13, 1, 12), 1032);
         // A code rate of at most 1/4 has blocks of 3816: 273 x 144 x 2 x 120/1024 = 9213.75; n = 8; 9189.75/256 = 35.9
@@ -226,9 +230,10 @@ mod tests {
 
     #[test]
     fn schemes_follow_the_cqi() {
-        assert_eq!((0..16).map(|cqi| mcs_of_cqi(cqi, Table::Qam64)).collect::<Vec<_>>(), [
-            0, 0, 0, 2, 4, 6, 8, 11, 13, 15, 18, 20, 22, 24, 26, 28
-        ]);
+        assert_eq!(
+            (0..16).map(|cqi| mcs_of_cqi(cqi, Table::Qam64)).collect::<Vec<_>>(),
+            [0, 0, 0, 2, 4, 6, 8, 11, 13, 15, 18, 20, 22, 24, 26, 28]
+        );
         assert_eq!(mcs_of_cqi(15, Table::Qam256), 27);
         assert_eq!((cqi(-20.0, Table::Qam64), cqi(40.0, Table::Qam256)), (0, 15));
     }

@@ -118,7 +118,10 @@ fn read_media<'i>(
         let attachments = ends.iter().map(attachment).collect::<Result<_, _>>()?;
         let station = values.has("station");
         if !station && network::medium::needs_station(row.name) {
-            let problem = format!("missing; a medium of type {:?} has a station, expected the name of a node", row.name);
+            let problem = format!(
+                "missing; a medium of type {:?} has a station, expected the name of a node",
+                row.name
+            );
             return Err(reader.error_at(&section, "station", problem));
         }
         media.push(Medium { name: values.text("name"), kind, station, attachments });

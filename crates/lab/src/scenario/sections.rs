@@ -24,8 +24,20 @@ pub(super) static TOP: &[Parameter] = &[
 ];
 
 /// The names of tables, except those of all packets and of all blocks.
-const TABLES: &[&str] =
-    &["connection", "loss", "event", "gauge", "stream", "message", "object", "queue", "drop", "rate", "node", "air"];
+const TABLES: &[&str] = &[
+    "connection",
+    "loss",
+    "event",
+    "gauge",
+    "stream",
+    "message",
+    "object",
+    "queue",
+    "drop",
+    "rate",
+    "node",
+    "air",
+];
 
 /// The options of `[record]`.
 pub static RECORD: &[Parameter] = &[

@@ -17,8 +17,8 @@ pub fn prbs(bandwidth_hz: u64) -> Option<u16> {
 
 /// The efficiency of each CQI in bits per symbol (TS 36.213 table 7.2.3-1). CQI 0 is out of range.
 static CQI: [f64; 16] = [
-    0.0, 0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023, 4.5234,
-    5.1152, 5.5547,
+    0.0, 0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023,
+    4.5234, 5.1152, 5.5547,
 ];
 
 /// The bit error rate at which a channel still counts as good enough for a scheme: see [`cqi`].
@@ -49,8 +49,9 @@ pub(crate) fn code_gap() -> f64 {
 static DOWNLINK: [u8; 29] =
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10, 11, 12, 13, 14, 15, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26];
 /// The same for uplinks: TS 36.213 table 8.6.1-1.
-static UPLINK: [u8; 29] =
-    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 19, 20, 21, 22, 23, 24, 25, 26];
+static UPLINK: [u8; 29] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 19, 20, 21, 22, 23, 24, 25, 26,
+];
 
 /// The highest scheme.
 pub const HIGHEST_SCHEME: u8 = 28;

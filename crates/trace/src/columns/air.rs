@@ -31,11 +31,7 @@ pub(super) struct Airs {
 
 impl Airs {
     pub(super) fn new(width: Duration, limit: usize) -> Airs {
-        Airs {
-            rows: FirstRows::new(schema::air(), limit),
-            width: width.as_nanos().max(1),
-            bins: Vec::new(),
-        }
+        Airs { rows: FirstRows::new(schema::air(), limit), width: width.as_nanos().max(1), bins: Vec::new() }
     }
 
     /// Counts a block. A block counts in the bin in which it ends.
@@ -78,7 +74,8 @@ impl Airs {
         let row = row.f64(start.as_secs_f64()).code(bin.link).u64(bin.sent).u64(bin.again).u64(bin.lost);
         let row = row.u64(bin.bytes).f64(bin.airtime_ns as f64 / self.width as f64).u64(bin.packets);
         let Stages { queue, access, transfer, order } = bin.delays;
-        let mean = |sum: Duration| (bin.packets > 0).then(|| sum.as_nanos() as f64 / 1e6 / bin.packets as f64);
+        let mean =
+            |sum: Duration| (bin.packets > 0).then(|| sum.as_nanos() as f64 / 1e6 / bin.packets as f64);
         [queue, access, transfer, order].into_iter().fold(row, |row, sum| row.optional_f64(mean(sum))).end();
     }
 
@@ -105,7 +102,8 @@ mod tests {
     #[test]
     fn blocks_and_delays_are_counted_per_bin() {
         let mut airs = Airs::new(Duration::from_millis(10), 100);
-        let block = |attempt, fate| Block { bytes: 100, airtime_ns: 1_000_000, attempt, mcs: 5, units: 1, fate };
+        let block =
+            |attempt, fate| Block { bytes: 100, airtime_ns: 1_000_000, attempt, mcs: 5, units: 1, fate };
         airs.block(ms(1), (0, 7), &block(1, BlockFate::Failed));
         airs.block(ms(9), (0, 7), &block(2, BlockFate::Lost));
         airs.block(ms(3), (2, 8), &block(1, BlockFate::Received));

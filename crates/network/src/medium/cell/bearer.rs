@@ -233,7 +233,12 @@ impl Bearer {
         if self.sent == self.end {
             self.clear_since = now;
         }
-        self.pieces.push_back(Piece { end: self.sent, number: self.next_number, repeats: 0, state: State::Missing });
+        self.pieces.push_back(Piece {
+            end: self.sent,
+            number: self.next_number,
+            repeats: 0,
+            state: State::Missing,
+        });
         self.next_number += 1;
         out.spans.push((from, self.sent));
         if let Some(arq) = &mut self.arq {

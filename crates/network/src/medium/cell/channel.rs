@@ -27,7 +27,12 @@ static CHANNELS: &[Row<Build>] = &[Row {
 
 /// The room of the channels.
 pub(super) fn room() -> Room {
-    Room::of("channels", "signal-to-noise ratio of a terminal over time", CHANNELS, Some(("constant", "sinr")))
+    Room::of(
+        "channels",
+        "signal-to-noise ratio of a terminal over time",
+        CHANNELS,
+        Some(("constant", "sinr")),
+    )
 }
 
 pub(super) fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Channel, BuildError> {

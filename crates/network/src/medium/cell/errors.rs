@@ -56,7 +56,13 @@ pub(super) fn build(name: &str, arguments: &Arguments) -> Result<BlockErrors, Bu
 
 impl BlockErrors {
     /// Whether an attempt fails. Each attempt takes one draw.
-    pub(super) fn fails(&self, at: Time, channel: &mut Channel, block: &mut Block, stream: &mut Stream) -> bool {
+    pub(super) fn fails(
+        &self,
+        at: Time,
+        channel: &mut Channel,
+        block: &mut Block,
+        stream: &mut Stream,
+    ) -> bool {
         let draw = stream.unit();
         match self {
             BlockErrors::None => false,

@@ -168,14 +168,24 @@ impl Cell {
         if ahead.buffer.log().interest().metrics {
             let (bytes, attempt, mcs, units) = (block.bytes, block.attempt, block.mcs, block.prbs);
             let airtime_ns = airtime_ns as u32;
-            ahead.buffer.log().push(now, Event::Block(trace::Block { bytes, airtime_ns, attempt, mcs, units, fate }));
+            ahead
+                .buffer
+                .log()
+                .push(now, Event::Block(trace::Block { bytes, airtime_ns, attempt, mcs, units, fate }));
         }
         if fate == BlockFate::Failed {
             return;
         }
         let mut block = std::mem::take(block);
         let arrival = now + self.delay;
-        let mut far = ToNode { buffer: &mut ahead.buffer, air: &mut ahead.air, exits, waiting: &mut ahead.handed, handed: &mut self.handed, arrival };
+        let mut far = ToNode {
+            buffer: &mut ahead.buffer,
+            air: &mut ahead.air,
+            exits,
+            waiting: &mut ahead.handed,
+            handed: &mut self.handed,
+            arrival,
+        };
         if fate == BlockFate::Lost {
             for span in &block.filling.spans {
                 ahead.bearer.give_up(now, *span, &mut far);
@@ -189,7 +199,14 @@ impl Cell {
             }
             if let Some(status) = block.filling.status.take() {
                 let buffer = &mut behind.buffer;
-                let mut far = ToNode { buffer, air: &mut behind.air, exits, waiting: &mut behind.handed, handed: &mut self.handed, arrival };
+                let mut far = ToNode {
+                    buffer,
+                    air: &mut behind.air,
+                    exits,
+                    waiting: &mut behind.handed,
+                    handed: &mut self.handed,
+                    arrival,
+                };
                 behind.bearer.take_status(now, &status, &mut far);
             }
             if let Some(bytes) = block.buffer_status {
@@ -323,7 +340,9 @@ impl Cell {
     fn send_uplink(&mut self, slot: u64, now: Time, exits: &mut Exits) {
         for number in &self.active {
             let terminal = &mut self.terminals[usize::from(*number)];
-            while let Some(grant) = terminal.requests.grants.front().copied().filter(|grant| grant.slot <= slot) {
+            while let Some(grant) =
+                terminal.requests.grants.front().copied().filter(|grant| grant.slot <= slot)
+            {
                 terminal.requests.grants.pop_front();
                 let again = terminal.uplink.harq.block(grant.process).attempt > 0;
                 let block = (grant.prbs, grant.mcs, grant.bytes);

@@ -186,6 +186,9 @@ pub(super) const NR: [Parameter; 23] = {
     all
 };
 
+/// The round trip with which queues count a BDP: that of a path with a cell at its end.
+const ROUND_TRIP: Duration = Duration::from_millis(100);
+
 fn invalid<T>(option: &'static str, problem: String) -> Result<T, BuildError> {
     Err(BuildError::Option { option, problem })
 }
@@ -214,7 +217,9 @@ pub(super) fn nr(options: &MediumOptions<'_>) -> Result<Cell, BuildError> {
         Some(prbs) => cell(options, standard, prbs),
         None => invalid(
             "bandwidth",
-            format!("NR has no carrier of {megahertz} MHz at numerology {numerology}; expected one of TS 38.101 table 5.3.2-1"),
+            format!(
+                "NR has no carrier of {megahertz} MHz at numerology {numerology}; expected one of TS 38.101 table 5.3.2-1"
+            ),
         ),
     }
 }
@@ -253,14 +258,17 @@ fn cell(options: &MediumOptions<'_>, standard: Standard, prbs: u16) -> Result<Ce
         highest = highest.max(rate);
         let direction = |way: usize| {
             // The queue of a downlink is the station's.
-            let (place, values) =
-                if way == DOWN { (format!("{} {name}", options.attachments[0].0), &options.attachments[0].1) } else { (name.clone(), own) };
+            let (place, values) = if way == DOWN {
+                (format!("{} {name}", options.attachments[0].0), &options.attachments[0].1)
+            } else {
+                (name.clone(), own)
+            };
             let buffer = BufferOptions {
                 arguments: values,
                 name: &place,
                 setup: Setup {
                     rate: Some(rate),
-                    round_trip: slot * (2 * processing) + arguments.duration("delay") * 2,
+                    round_trip: ROUND_TRIP,
                     mtu: values.integer("mtu") as u32,
                     flows: options.flows,
                 },

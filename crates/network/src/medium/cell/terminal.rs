@@ -2,8 +2,8 @@
 
 use super::bearer::{Bearer, Far, Source};
 use super::harq::Harq;
-use super::{DOWN, InAir, UP};
 use super::link::RadioLink;
+use super::{DOWN, InAir, UP};
 use crate::buffer::Buffer;
 use crate::count::Count;
 use crate::exits::Exits;
@@ -193,13 +193,19 @@ impl Terminal {
     }
 
     /// The next slot behind `slot` in which the terminal takes part, if there is one.
-    pub(super) fn next_slot(&mut self, slot: u64, now: Time, (slot_ns, processing): (u64, u64)) -> Option<u64> {
+    pub(super) fn next_slot(
+        &mut self,
+        slot: u64,
+        now: Time,
+        (slot_ns, processing): (u64, u64),
+    ) -> Option<u64> {
         let Terminal { downlink, uplink, requests, link, .. } = self;
         let soon = slot + 1;
         let down = (downlink.backlog() > 0 || uplink.bearer.report_size(now).is_some())
             .then(|| downlink.harq.next_free().unwrap_or(soon).max(link.next_use(soon)));
-        let up = (requests.known > 0)
-            .then(|| uplink.harq.next_free().unwrap_or(0).saturating_sub(processing).max(link.next_use(soon)));
+        let up = (requests.known > 0).then(|| {
+            uplink.harq.next_free().unwrap_or(0).saturating_sub(processing).max(link.next_use(soon))
+        });
         let again = uplink.harq.next_due().map(|due| due.saturating_sub(processing));
         let timers = [&downlink.bearer, &uplink.bearer].map(|bearer| bearer.wake_at());
         let timers = timers.into_iter().flatten().min().map(|at| at.as_nanos().div_ceil(slot_ns));
@@ -224,7 +230,8 @@ mod tests {
     #[test]
     fn buffer_status_has_the_levels_of_the_standard() {
         // TS 36.321 table 6.1.3.1-1: 10, 12, 14, 17, 19, 22, 26, 31, 36, 42, ... 1,132, 1,326, ... 128,125, 150,000.
-        let levels = [(1, 10), (10, 10), (11, 12), (13, 14), (15, 17), (18, 19), (20, 22), (23, 26), (27, 31)];
+        let levels =
+            [(1, 10), (10, 10), (11, 12), (13, 14), (15, 17), (18, 19), (20, 22), (23, 26), (27, 31)];
         for (bytes, level) in levels {
             assert_eq!(quantized(bytes), level, "{bytes}");
         }

@@ -26,7 +26,8 @@ mod tests {
 
     #[test]
     fn the_best_channel_is_first_and_ties_go_to_the_first() {
-        let mut all = [(0, 100.0), (1, 300.0), (2, 300.0)].map(|(terminal, bits)| Candidate { terminal, bits });
+        let mut all =
+            [(0, 100.0), (1, 300.0), (2, 300.0)].map(|(terminal, bits)| Candidate { terminal, bits });
         MaxRate.sort(0, &mut all);
         assert_eq!(all.map(|candidate| candidate.terminal), [1, 2, 0]);
     }

@@ -40,7 +40,12 @@ static CELL_SCHEDULERS: &[Row<Build>] = &[round_robin::ROW, proportional_fair::R
 
 /// The room of the schedulers of cells.
 pub(super) fn room() -> Room {
-    Room::of("cell_schedulers", "which terminals of a cell get the resource blocks of a slot", CELL_SCHEDULERS, None)
+    Room::of(
+        "cell_schedulers",
+        "which terminals of a cell get the resource blocks of a slot",
+        CELL_SCHEDULERS,
+        None,
+    )
 }
 
 /// Builds the scheduler with this name.

@@ -61,7 +61,8 @@ impl Scheduler for ProportionalFair {
     }
     fn note(&mut self, slot: u64, terminal: u16, bits: u32) {
         let mean = self.mean(slot, terminal);
-        self.had[usize::from(terminal)] = (mean * self.decay + (1.0 - self.decay) * f64::from(bits), slot + 1);
+        self.had[usize::from(terminal)] =
+            (mean * self.decay + (1.0 - self.decay) * f64::from(bits), slot + 1);
     }
 }
 
@@ -77,7 +78,8 @@ mod tests {
         for slot in 0..10_000_u64 {
             let good = (slot % 2) as usize;
             let bits = |terminal: usize| if terminal == good { 200.0 } else { 100.0 } * (1 + terminal) as f64;
-            let mut all = [0, 1].map(|terminal| Candidate { terminal: terminal as u16, bits: bits(terminal) });
+            let mut all =
+                [0, 1].map(|terminal| Candidate { terminal: terminal as u16, bits: bits(terminal) });
             scheduler.sort(slot, &mut all);
             let first = all[0];
             scheduler.note(slot, first.terminal, first.bits as u32);
