@@ -4,9 +4,11 @@
 //! end reports when it is asked to, and when t-Reordering expires. A report has the first PDU that is not known at
 //! the far end, and what is missing before it.
 
-use super::bearer::Span;
 use std::collections::VecDeque;
 use units::{Duration, Time};
+
+/// A part of the stream of a bearer, from the first position to the one behind the last byte.
+pub(super) type Span = (u64, u64);
 
 /// The parameters of the acknowledged mode (TS 36.331 section 6.3.2, RLC-Config).
 #[derive(Debug, Clone, Copy)]

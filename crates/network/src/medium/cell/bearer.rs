@@ -8,7 +8,7 @@
 //! t-Reordering has passed; then, in the unacknowledged mode, what was not received is skipped. TS 36.322 (LTE) has
 //! this timer in RLC, TS 38.323 (NR) in PDCP; at a bearer as a whole the effect is the same.
 
-use super::arq::{Arq, Status};
+use super::arq::{Arq, Span, Status};
 use crate::packet::Packet;
 use std::collections::VecDeque;
 use trace::Stages;
@@ -67,9 +67,6 @@ struct Piece {
     repeats: u32,
     state: State,
 }
-
-/// A part of the stream, from the first position to the one behind the last byte.
-pub(super) type Span = (u64, u64);
 
 /// What a sender puts into a block.
 #[derive(Debug, Default)]

@@ -49,9 +49,4 @@ impl Channel {
             Channel::Constant(sinr) => *sinr,
         }
     }
-    /// The probability that a block fails at this ratio.
-    pub(super) fn block_error(&self, mcs: u8, bits: u32, sinr_db: f64) -> f64 {
-        let _ = (mcs, bits, sinr_db);
-        0.0
-    }
 }

@@ -1,20 +1,15 @@
 //! Block errors: which attempts to send a block fail.
 
-use super::channel::Channel;
-use super::harq::Block;
 use crate::error::BuildError;
 use random::Stream;
-use units::Time;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 
 /// How blocks fail.
 #[derive(Debug, Clone)]
 pub(super) enum BlockErrors {
     None,
-    /// With one probability for each attempt; the last one is that of all further ones.
+    /// With one probability for each attempt.
     Target(f64),
-    /// By the signal-to-noise ratio of all attempts together.
-    Curve,
 }
 
 /// The constructor of a row.
@@ -33,12 +28,6 @@ static BLOCK_ERRORS: &[Row<Build>] = &[
         }],
         build: |arguments| BlockErrors::Target(arguments.number("bler")),
     },
-    Row {
-        name: "curve",
-        about: "by the signal-to-noise ratio, which adds up over the attempts (chase combining)",
-        parameters: &[],
-        build: |_| BlockErrors::Curve,
-    },
 ];
 
 /// The room of block errors.
@@ -56,21 +45,11 @@ pub(super) fn build(name: &str, arguments: &Arguments) -> Result<BlockErrors, Bu
 
 impl BlockErrors {
     /// Whether an attempt fails. Each attempt takes one draw.
-    pub(super) fn fails(
-        &self,
-        at: Time,
-        channel: &mut Channel,
-        block: &mut Block,
-        stream: &mut Stream,
-    ) -> bool {
+    pub(super) fn fails(&self, stream: &mut Stream) -> bool {
         let draw = stream.unit();
         match self {
             BlockErrors::None => false,
             BlockErrors::Target(probability) => draw < *probability,
-            BlockErrors::Curve => {
-                block.combined += 10_f64.powf(channel.sinr_db(at) / 10.0);
-                draw < channel.block_error(block.mcs, 8 * block.bytes, 10.0 * block.combined.log10())
-            }
         }
     }
 }

@@ -19,8 +19,6 @@ pub(super) struct Block {
     pub bytes: u32,
     /// What the terminal says of its backlog, in bytes: with each block of an uplink.
     pub buffer_status: Option<u64>,
-    /// The sum of the signal-to-noise ratios of all attempts.
-    pub combined: f64,
 }
 
 #[derive(Debug, Default)]
@@ -78,7 +76,7 @@ impl Harq {
     /// Takes back a block that was received or given up.
     pub(super) fn end(&mut self, process: usize, mut block: Block) {
         block.filling.clear();
-        (block.attempt, block.combined, block.buffer_status) = (0, 0.0, None);
+        (block.attempt, block.buffer_status) = (0, None);
         self.processes[process].block = block;
         self.busy -= 1;
     }

@@ -3,7 +3,6 @@
 use super::bearer::Headers;
 use super::channel::Channel;
 use super::errors::BlockErrors;
-use super::harq::Block;
 use random::Stream;
 use units::{Duration, Time};
 
@@ -153,8 +152,7 @@ impl RadioLink {
     }
 
     /// Whether an attempt to send a block fails.
-    pub(super) fn fails(&mut self, at: Time, uplink: bool, block: &mut Block) -> bool {
-        let stream = &mut self.streams[usize::from(uplink)];
-        self.errors.fails(at, &mut self.channel, block, stream)
+    pub(super) fn fails(&mut self, uplink: bool) -> bool {
+        self.errors.fails(&mut self.streams[usize::from(uplink)])
     }
 }

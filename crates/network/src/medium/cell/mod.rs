@@ -252,16 +252,14 @@ impl Cell {
         self.candidates.clear();
         for number in &self.active {
             let Terminal { uplink, requests, link, .. } = &mut self.terminals[usize::from(*number)];
-            while let Some(process) = uplink.harq.due(target).filter(|_| left > 0) {
+            if let Some(process) = uplink.harq.due(target)
+                && uplink.harq.block(process).prbs <= left
+            {
                 let block = uplink.harq.block(process);
-                if block.prbs > left {
-                    break;
-                }
                 left -= block.prbs;
                 let (prbs, mcs, bytes) = (block.prbs, block.mcs, 0);
                 requests.grants.push_back(Grant { slot: target, process, prbs, mcs, bytes });
                 uplink.harq.reserve(process, target);
-                break;
             }
             if requests.requested.is_some_and(|at| at <= slot) {
                 requests.requested = None;
@@ -302,7 +300,7 @@ impl Cell {
                 && terminal.downlink.harq.block(process).prbs <= left
             {
                 left -= terminal.downlink.harq.block(process).prbs;
-                self.in_air.push(terminal.send(DOWN, process, (slot, now)));
+                self.in_air.push(terminal.send(DOWN, process, slot));
             }
             let waits = terminal.downlink.backlog() > 0 || terminal.uplink.bearer.report_size(now).is_some();
             if waits
@@ -332,7 +330,7 @@ impl Cell {
                 continue;
             }
             left -= prbs;
-            self.in_air.push(terminal.send(DOWN, process, (slot, now)));
+            self.in_air.push(terminal.send(DOWN, process, slot));
             self.schedulers[DOWN].note(slot, number, 8 * bytes);
         }
     }
@@ -347,7 +345,7 @@ impl Cell {
                 let again = terminal.uplink.harq.block(grant.process).attempt > 0;
                 let block = (grant.prbs, grant.mcs, grant.bytes);
                 if again || terminal.fill(UP, grant.process, block, now, exits) {
-                    self.in_air.push(terminal.send(UP, grant.process, (slot, now)));
+                    self.in_air.push(terminal.send(UP, grant.process, slot));
                 }
             }
         }
@@ -394,7 +392,8 @@ impl Medium for Cell {
 
     fn deliver(&mut self, now: Time, exits: &mut Exits) -> Option<(u16, Box<Packet>)> {
         self.run(now, exits);
-        let (at, mut packet) = self.handed.pop_front_if(|(at, _)| *at <= now)?;
+        let (at, mut packet) =
+            self.handed.front().is_some_and(|(at, _)| *at <= now).then(|| self.handed.pop_front())??;
         let sender = packet.sender;
         let receiver = packet.detach();
         let (number, way) =
