@@ -6,6 +6,8 @@
 pub mod bler;
 pub mod channel;
 pub mod lte;
+pub mod nr;
+pub mod wifi;
 
 mod decibel;
 mod gaussian;
