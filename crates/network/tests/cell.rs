@@ -218,3 +218,93 @@ fn schedulers_share_as_they_say() {
         assert!(air <= both.now.as_nanos(), "air time");
     }
 }
+
+/// Of one terminal: the rate by the tables.
+#[test]
+fn the_peak_rate_is_that_of_the_tables() {
+    // TS 36.213: 75,376 bits in each slot with scheme 28 and 100 resource blocks; 9422 bytes, of which MAC and RLC take 5,
+    // and 1.5 for each further packet in the block (6.2 packets of 1502 bytes with PDCP).
+    let given =
+        [("rlc", "um"), ("mcs", "28"), ("block_errors", "none"), ("queue", "drop-tail limit=unlimited")];
+    let mut cell = Cell::new("lte", 1, &given, &[&[]]);
+    saturate(&mut cell, 1, 2);
+    let payload = f64::from(75_376 / 8 - 5) - 1.5 * 6.27;
+    let expected = payload * 8e-3 * 1500.0 / 1502.0;
+    assert!((cell.rate_mbps(0) / expected - 1.0).abs() < 0.002, "{} of {expected}", cell.rate_mbps(0));
+    // TS 38.214: 295,176 bits in half a millisecond with 273 resource blocks of scheme 27 of the table up to 256-QAM.
+    let given = [
+        ("rlc", "um"),
+        ("mcs", "27"),
+        ("block_errors", "none"),
+        ("queue", "drop-tail limit=unlimited"),
+        ("numerology", "1"),
+        ("bandwidth", "100"),
+    ];
+    let mut cell = Cell::new("nr", 1, &given, &[&[]]);
+    let mut number = 0;
+    for step in 0..200 {
+        for _ in cell.lane(0).stats.inside.packets..1000 {
+            cell.send(ms(step), (0, 1), number, 1500);
+            number += 1;
+        }
+        cell.run(ms(step + 1));
+    }
+    // Each packet has PDCP 3, MAC and RLC 4 to 6 bytes.
+    let (least, most) = (295_176.0 * 2e-3 * 1500.0 / 1510.0, 295_176.0 * 2e-3 * 1500.0 / 1506.0);
+    assert!((least * 0.99..most).contains(&cell.rate_mbps(0)), "{} of {most}", cell.rate_mbps(0));
+}
+
+#[test]
+fn a_better_channel_is_faster_and_fails_less() {
+    let mut last = 0.0;
+    for sinr in [-1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 25.0] {
+        let channel = format!("constant sinr={sinr}");
+        let given = [
+            ("rlc", "um"),
+            ("block_errors", "curve"),
+            ("queue", "drop-tail limit=unlimited"),
+            ("channel", channel.as_str()),
+        ];
+        let mut cell = Cell::new("lte", 1, &given, &[&[]]);
+        saturate(&mut cell, 1, 1);
+        let rate = cell.rate_mbps(0);
+        assert!(rate > 1.1 * last, "{sinr} dB: {rate} Mbit/s");
+        last = rate;
+        // At the scheme of its CQI at most one block in ten fails at the first attempt, and hardly one with two.
+        let air = cell.lane(0).air.unwrap();
+        assert!(air.again * 10 <= air.sent + 40 && air.lost == 0, "{sinr} dB: {air:?}");
+    }
+    // Without a CQI a terminal is out of reach.
+    let given = [("channel", "constant sinr=-20")];
+    let mut cell = Cell::new("lte", 1, &given, &[&[]]);
+    cell.send(ms(1), (0, 1), 0, 100);
+    cell.run(ms(1000));
+    assert!(cell.got.is_empty());
+}
+
+#[test]
+fn proportional_fair_rides_on_fading() {
+    // Ten terminals of equal mean channels that fade independently, slowly enough to be followed.
+    let channel = "drawn distance=600;doppler=5";
+    let rate = |scheduler: &str| {
+        let given = [
+            ("rlc", "um"),
+            ("block_errors", "none"),
+            ("scheduler", scheduler),
+            ("bandwidth", "5 MHz"),
+            ("channel", channel),
+            ("queue", "drop-tail limit=unlimited"),
+        ];
+        let terminals: Vec<&[(&str, &str)]> = vec![&[]; 10];
+        let mut cell = Cell::new("lte", 1, &given, &terminals);
+        saturate(&mut cell, 10, 10);
+        let rates: Vec<f64> = (0..10).map(|terminal| cell.rate_mbps(2 * terminal)).collect();
+        let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|rate| rate * rate).sum::<f64>());
+        (sum, sum * sum / (10.0 * squares))
+    };
+    let (round_robin, _) = rate("round-robin");
+    let (proportional, fairness) = rate("proportional-fair");
+    let (greatest, _) = rate("max-rate");
+    assert!(proportional > 1.2 * round_robin, "{proportional} Mbit/s instead of {round_robin}");
+    assert!(greatest >= 0.99 * proportional && fairness > 0.9, "{greatest} Mbit/s, {fairness}");
+}

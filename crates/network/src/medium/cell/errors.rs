@@ -1,7 +1,12 @@
 //! Block errors: which attempts to send a block fail.
 
+use super::harq::Block;
+use super::link::Standard;
 use crate::error::BuildError;
+use radio::bler;
+use radio::channel::Channel;
 use random::Stream;
+use units::Time;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 
 /// How blocks fail.
@@ -10,6 +15,8 @@ pub(super) enum BlockErrors {
     None,
     /// With one probability for each attempt.
     Target(f64),
+    /// By the signal-to-noise ratio of all attempts together.
+    Curve,
 }
 
 /// The constructor of a row.
@@ -28,6 +35,12 @@ static BLOCK_ERRORS: &[Row<Build>] = &[
         }],
         build: |arguments| BlockErrors::Target(arguments.number("bler")),
     },
+    Row {
+        name: "curve",
+        about: "by the signal-to-noise ratio, which adds up over the attempts (chase combining)",
+        parameters: &[],
+        build: |_| BlockErrors::Curve,
+    },
 ];
 
 /// The room of block errors.
@@ -44,12 +57,25 @@ pub(super) fn build(name: &str, arguments: &Arguments) -> Result<BlockErrors, Bu
 }
 
 impl BlockErrors {
-    /// Whether an attempt fails. Each attempt takes one draw.
-    pub(super) fn fails(&self, stream: &mut Stream) -> bool {
+    /// Whether an attempt to send a block at a time fails. Each attempt takes one draw.
+    pub(super) fn fails(
+        &self,
+        at: Time,
+        standard: Standard,
+        channel: &mut Channel,
+        block: &mut Block,
+        stream: &mut Stream,
+    ) -> bool {
         let draw = stream.unit();
         match self {
             BlockErrors::None => false,
             BlockErrors::Target(probability) => draw < *probability,
+            BlockErrors::Curve => {
+                let now = channel.sinr_db(at);
+                let sinr = if block.attempt == 1 { now } else { bler::combine(block.combined_db, now) };
+                block.combined_db = sinr;
+                draw < standard.curve(block.mcs, 8 * block.bytes).error_probability(sinr)
+            }
         }
     }
 }

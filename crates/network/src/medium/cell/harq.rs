@@ -17,6 +17,8 @@ pub(super) struct Block {
     pub prbs: u16,
     pub mcs: u8,
     pub bytes: u32,
+    /// The signal-to-noise ratio of all attempts together in dB.
+    pub combined_db: f64,
     /// What the terminal says of its backlog, in bytes: with each block of an uplink.
     pub buffer_status: Option<u64>,
 }

@@ -1,8 +1,10 @@
 //! The radio link of a terminal: which modulation and coding scheme it has, and which blocks fail.
 
 use super::bearer::Headers;
-use super::channel::Channel;
 use super::errors::BlockErrors;
+use super::harq::Block;
+use radio::bler::Curve;
+use radio::channel::Channel;
 use random::Stream;
 use units::{Duration, Time};
 
@@ -23,7 +25,7 @@ pub(super) enum Standard {
 /// The symbols of a slot with data, and the resource elements of a resource block with other contents: a control symbol
 /// and one for the demodulation reference signal in NR.
 const NR_SYMBOLS: u8 = 13;
-const NR_OVERHEAD: u8 = 12;
+const NR_OVERHEAD: u16 = 12;
 
 impl Standard {
     pub(super) fn slot(self) -> Duration {
@@ -78,8 +80,15 @@ impl Standard {
     /// The highest scheme.
     pub(super) fn highest(self) -> u8 {
         match self {
-            Standard::Nr { table, .. } => table.highest_scheme(),
-            Standard::Lte => radio::lte::HIGHEST_SCHEME,
+            Standard::Nr { table, .. } => table.max_mcs(),
+            Standard::Lte => radio::lte::MAX_MCS,
+        }
+    }
+    /// The block errors of a scheme by the signal-to-noise ratio.
+    pub(super) fn curve(self, mcs: u8, bits: u32) -> Curve {
+        match self {
+            Standard::Lte => Curve::lte(mcs, bits),
+            Standard::Nr { table, .. } => Curve::with_gap(radio::nr::mcs_efficiency(mcs, table), bits),
         }
     }
     /// The fewest resource blocks for these bytes, up to `most`, and the bytes of their block.
@@ -151,8 +160,9 @@ impl RadioLink {
         next.max(slot)
     }
 
-    /// Whether an attempt to send a block fails.
-    pub(super) fn fails(&mut self, uplink: bool) -> bool {
-        self.errors.fails(&mut self.streams[usize::from(uplink)])
+    /// Whether an attempt to send a block at a time fails.
+    pub(super) fn fails(&mut self, at: Time, uplink: bool, block: &mut Block) -> bool {
+        let stream = &mut self.streams[usize::from(uplink)];
+        self.errors.fails(at, self.standard, &mut self.channel, block, stream)
     }
 }

@@ -300,7 +300,7 @@ impl Cell {
                 && terminal.downlink.harq.block(process).prbs <= left
             {
                 left -= terminal.downlink.harq.block(process).prbs;
-                self.in_air.push(terminal.send(DOWN, process, slot));
+                self.in_air.push(terminal.send(DOWN, process, (slot, now)));
             }
             let waits = terminal.downlink.backlog() > 0 || terminal.uplink.bearer.report_size(now).is_some();
             if waits
@@ -330,7 +330,7 @@ impl Cell {
                 continue;
             }
             left -= prbs;
-            self.in_air.push(terminal.send(DOWN, process, slot));
+            self.in_air.push(terminal.send(DOWN, process, (slot, now)));
             self.schedulers[DOWN].note(slot, number, 8 * bytes);
         }
     }
@@ -345,7 +345,7 @@ impl Cell {
                 let again = terminal.uplink.harq.block(grant.process).attempt > 0;
                 let block = (grant.prbs, grant.mcs, grant.bytes);
                 if again || terminal.fill(UP, grant.process, block, now, exits) {
-                    self.in_air.push(terminal.send(UP, grant.process, slot));
+                    self.in_air.push(terminal.send(UP, grant.process, (slot, now)));
                 }
             }
         }

@@ -197,8 +197,9 @@ fn invalid<T>(option: &'static str, problem: String) -> Result<T, BuildError> {
 pub(super) fn lte(options: &MediumOptions<'_>) -> Result<Cell, BuildError> {
     let width = options.arguments.text("bandwidth");
     let megahertz: f64 = width.trim_end_matches(" MHz").parse().unwrap_or(20.0);
-    match radio::lte::prbs((megahertz * 1e6) as u64) {
-        Some(prbs) => cell(options, Standard::Lte, prbs),
+    let bandwidth_hz = (megahertz * 1e6) as u64;
+    match radio::lte::prbs(bandwidth_hz) {
+        Some(prbs) => cell(options, Standard::Lte, (bandwidth_hz, prbs)),
         None => invalid("bandwidth", format!("LTE has no carrier of {width}")),
     }
 }
@@ -210,11 +211,17 @@ pub(super) fn nr(options: &MediumOptions<'_>) -> Result<Cell, BuildError> {
     let table = match arguments.text("table").as_str() {
         "64qam" => radio::nr::Table::Qam64,
         "256qam" => radio::nr::Table::Qam256,
-        _ => radio::nr::Table::Qam64LowSe,
+        _ => radio::nr::Table::LowEfficiency,
     };
     let standard = Standard::Nr { numerology, table, layers: arguments.integer("layers") as u8 };
-    match radio::nr::prbs(megahertz * 1_000_000, numerology) {
-        Some(prbs) => cell(options, standard, prbs),
+    let bandwidth_hz = megahertz * 1_000_000;
+    // With 240 kHz, for which no carrier is defined, it has half of the resource blocks of 120 kHz.
+    let prbs = match numerology {
+        4 => radio::nr::prbs(bandwidth_hz, 3).map(|prbs| prbs / 2),
+        _ => radio::nr::prbs(bandwidth_hz, numerology),
+    };
+    match prbs {
+        Some(prbs) => cell(options, standard, (bandwidth_hz, prbs)),
         None => invalid(
             "bandwidth",
             format!(
@@ -224,7 +231,11 @@ pub(super) fn nr(options: &MediumOptions<'_>) -> Result<Cell, BuildError> {
     }
 }
 
-fn cell(options: &MediumOptions<'_>, standard: Standard, prbs: u16) -> Result<Cell, BuildError> {
+fn cell(
+    options: &MediumOptions<'_>,
+    standard: Standard,
+    (bandwidth_hz, prbs): (u64, u16),
+) -> Result<Cell, BuildError> {
     let arguments = options.arguments;
     let slot = standard.slot();
     let slots = |name: &'static str| match arguments.duration(name).as_nanos() / slot.as_nanos() {
@@ -249,7 +260,7 @@ fn cell(options: &MediumOptions<'_>, standard: Standard, prbs: u16) -> Result<Ce
         let link = RadioLink::new(
             (standard, mcs),
             (cqi_period, processing),
-            channel::build(air.name, &air.arguments, stream("channel"))?,
+            channel::build(air.name, &air.arguments, &|part| stream(part), bandwidth_hz)?,
             errors::build(fails.name, &fails.arguments)?,
             [stream("errors down"), stream("errors up")],
         );

@@ -179,11 +179,11 @@ impl Terminal {
     }
 
     /// Sends the block of a process; it is in the air until the end of the slot.
-    pub(super) fn send(&mut self, way: usize, process: usize, slot: u64) -> InAir {
+    pub(super) fn send(&mut self, way: usize, process: usize, (slot, now): (u64, Time)) -> InAir {
         let (attachment, link) = (self.attachment, &mut self.link);
         let direction = if way == DOWN { &mut self.downlink } else { &mut self.uplink };
         direction.harq.send(process, slot);
-        let failed = link.fails(way == UP);
+        let failed = link.fails(now, way == UP, direction.harq.block(process));
         InAir { terminal: attachment - 1, way, process, failed }
     }
 
