@@ -1,7 +1,7 @@
 //! Block errors: which attempts to send a block fail.
 
 use super::harq::Block;
-use super::link::Standard;
+use super::standard::Standard;
 use crate::error::BuildError;
 use radio::bler;
 use radio::channel::Channel;

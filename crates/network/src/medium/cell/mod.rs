@@ -16,6 +16,7 @@ mod harq;
 mod link;
 mod options;
 mod scheduler;
+mod standard;
 mod terminal;
 
 use super::{Lane, LaneView, Medium, Profile, Samples};

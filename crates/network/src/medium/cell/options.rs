@@ -3,7 +3,8 @@
 use super::arq::ArqOptions;
 use super::bearer::{Bearer, BearerOptions};
 use super::harq::Harq;
-use super::link::{RadioLink, Standard};
+use super::link::RadioLink;
+use super::standard::Standard;
 use super::terminal::{Direction, Requests, Terminal};
 use super::{Cell, DOWN, UP, channel, errors, scheduler};
 use crate::buffer::{Buffer, BufferOptions};
