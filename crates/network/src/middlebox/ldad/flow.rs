@@ -17,6 +17,8 @@ pub(super) enum Verdict {
     Pass,
     /// It is held back.
     Hold,
+    /// It is late, but sent on, since this timer has expired.
+    Expired(Expiry),
 }
 
 /// The state of a flow.
@@ -103,7 +105,14 @@ impl Flow {
         let Some(rtt) = sample else { return Verdict::Pass };
         if self.estimate.is_abnormal(rtt, &options.limits) {
             self.judgment.late(now);
-            return Verdict::Hold;
+            let Some((_, expiry)) = self.judged(options).filter(|(at, _)| *at <= now) else {
+                return Verdict::Hold;
+            };
+            if expiry == Expiry::Congestion {
+                self.judge_congestion();
+                self.estimate.add(rtt);
+            }
+            return Verdict::Expired(expiry);
         }
         self.judgment.usual();
         self.estimate.add(rtt);
@@ -119,9 +128,11 @@ impl Flow {
 
     /// The earlier of the two timers, if anything is kept.
     pub(super) fn next_timer(&self, options: &Options) -> Option<(Time, Expiry)> {
-        if self.cache.is_empty() {
-            return None;
-        }
+        if self.cache.is_empty() { None } else { self.judged(options) }
+    }
+
+    /// The earlier of the two timers since an acknowledgement was late.
+    fn judged(&self, options: &Options) -> Option<(Time, Expiry)> {
         let lasting = options.lasting.or(self.estimate.usual())?;
         self.judgment.next(lasting)
     }

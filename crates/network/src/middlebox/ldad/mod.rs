@@ -41,6 +41,7 @@ struct Counters {
     ack_only: u64,
     mapped: u64,
     held: u64,
+    expired: u64,
     superseded: u64,
     by_timeout: u64,
     by_congestion: u64,
@@ -146,8 +147,12 @@ impl Ldad {
             self.gauge(now, "rtt_ms", rtt);
             self.gauge(now, "usual_rtt_ms", usual);
         }
+        if let Verdict::Expired(expiry) = verdict {
+            self.counters.expired += 1;
+            self.counters.judgments += u64::from(expiry == Expiry::Congestion);
+        }
         match verdict {
-            Verdict::Pass => {
+            Verdict::Pass | Verdict::Expired(_) => {
                 let old = self.flows.state(slot).cache.take(now);
                 self.supersede(now, old, exits);
                 exits.send(packet);
@@ -225,6 +230,7 @@ impl Middlebox for Ldad {
             ("congestion_packets", counters.by_congestion),
             ("ahead_of_data_packets", counters.by_data),
             ("forgotten_packets", counters.forgotten),
+            ("late_passed_packets", counters.expired),
             ("congestion_judgments", counters.judgments),
             ("held_ms", counters.time_held.as_millis()),
         ]
