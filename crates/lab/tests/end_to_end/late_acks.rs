@@ -1,6 +1,7 @@
 //! Access points that hold back or pace late acknowledgements.
 
-use crate::bed::{Run, assert_clean, run, scenario};
+use crate::bed::{Run, assert_clean, examples, run, scenario};
+use lab::Scenario;
 
 /// A server 20 ms behind an access point, over a bottleneck of 10 Mbit/s. The access has 50 Mbit/s and pauses for 60 ms, at 1 s
 /// and at 2 s. What has waited leaves in the 15 ms after a pause.
@@ -129,4 +130,22 @@ fn lasting_congestion_ends_the_interception() {
     ] {
         assert_eq!(node[name], count, "{name}: {node}");
     }
+}
+
+#[test]
+fn the_example_holds_acknowledgements_in_its_pauses() {
+    let text = std::fs::read_to_string(examples().join("ldad.toml")).unwrap();
+    let run = run(&scenario(&text, &[]));
+    for name in ["segment", "segment@2", "segment@3"] {
+        assert_clean(run.connection(name), name);
+    }
+    assert!(run.node("ap")["held_packets"].as_u64().unwrap() > 0, "{}", run.node("ap"));
+}
+
+#[test]
+fn unusable_options_give_one_error() {
+    let set = r#"node.ap.kind={ type = "ldad", wireless = ["air"], ports = ["https"] }"#;
+    let error = Scenario::parse(PAUSES, &examples().join("a.toml"), &[set.to_owned()]).unwrap_err();
+    let expected = "no port, found \"https\"; expected a number up to 65535 or a range like \"4433-4435\"";
+    assert!(error.to_string().contains(expected) && error.to_string().contains("ports"), "{error}");
 }
