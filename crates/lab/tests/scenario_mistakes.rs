@@ -355,7 +355,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[flow]]",
         "[record]\ntables = [\"loss\", \"conection\"]\n\n[[flow]]",
-        r#"a.toml:12:19: record.tables.1: unknown word, found "conection"; expected one of connection, loss, event, gauge, stream, message, object, queue, drop, rate, node (did you mean "connection"?)"#,
+        r#"a.toml:12:19: record.tables.1: unknown word, found "conection"; expected one of connection, loss, event, gauge, stream, message, object, queue, drop, rate, node, air (did you mean "connection"?)"#,
     ),
     mistake(
         "[[flow]]",
@@ -630,7 +630,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"shard\"\nterminals = [\"a\", \"b\"]\n\n[[link]]",
-        r#"a.toml:6:8: medium.air.type: unknown word, found "shard"; expected shared (did you mean "shared"?)"#,
+        r#"a.toml:6:8: medium.air.type: unknown word, found "shard"; expected one of shared, lte, nr (did you mean "shared"?)"#,
     ),
     mistake(
         "[[link]]",

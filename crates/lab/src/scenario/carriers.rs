@@ -107,7 +107,7 @@ fn read_media<'i>(
             name: row.name,
             arguments: reader.arguments(row.parameters, &section)?,
         };
-        network::medium::check(&kind.arguments)
+        network::medium::check(kind.name, &kind.arguments)
             .map_err(|(option, problem)| reader.error_at(&section, option, problem))?;
         let at = table(reader, &section, AT)?;
         check_attached(reader, &at, nodes, &ends)?;

@@ -131,6 +131,8 @@ pub struct Profile {
     pub needs_station: bool,
     /// The options with which the laws of media are tested.
     pub samples: Samples,
+    /// Checks options that depend on each other.
+    pub check: fn(&Arguments) -> Result<(), OptionError>,
     /// Builds it.
     pub build: fn(&MediumOptions<'_>) -> Result<Box<dyn Medium>, BuildError>,
 }
@@ -175,11 +177,14 @@ pub fn needs_station(name: &str) -> bool {
     MEDIA.iter().any(|row| row.name == name && row.build.needs_station)
 }
 
-/// Checks the options of a medium, each of which is valid.
+/// Checks the options of the medium with this name, each of which is valid.
 ///
 /// # Errors
 /// The option that no medium accepts, and what is expected.
-pub fn check(arguments: &Arguments) -> Result<(), OptionError> {
+pub fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
+    if let Some(row) = MEDIA.iter().find(|row| row.name == name) {
+        (row.build.check)(arguments)?;
+    }
     let Some(Value::Component(rate)) = arguments.get("rate") else { return Ok(()) };
     let server = rate::build(rate.name, &rate.arguments, Stream::new(0, "check"));
     if server.is_ok_and(|server| server.asks_for_queue()) {
@@ -195,7 +200,7 @@ pub fn check(arguments: &Arguments) -> Result<(), OptionError> {
 /// # Errors
 /// If the table has no such row, or the options cannot be used.
 pub fn build(name: &str, options: &MediumOptions<'_>) -> Result<Box<dyn Medium>, BuildError> {
-    check(options.arguments).map_err(|(option, problem)| BuildError::Option { option, problem })?;
+    check(name, options.arguments).map_err(|(option, problem)| BuildError::Option { option, problem })?;
     match MEDIA.iter().find(|row| row.name == name) {
         Some(row) => (row.build.build)(options),
         None => Err(BuildError::Unknown { room: "media", name: name.to_owned() }),

@@ -35,13 +35,21 @@ pub(crate) const LTE: Row<Profile> = Row {
     name: "lte",
     about: "a cell of LTE: resource blocks, HARQ, RLC, requests and grants",
     parameters: &options::LTE,
-    build: Profile { samples: SAMPLES, build: |options| Ok(Box::new(options::lte(options)?)), ..PROFILE },
+    build: Profile {
+        check: |arguments| options::Air::lte(arguments)?.check(arguments),
+        build: |options| Ok(Box::new(options::lte(options)?)),
+        ..PROFILE
+    },
 };
 pub(crate) const NR: Row<Profile> = Row {
     name: "nr",
     about: "a cell of 5G NR: the same with shorter slots and wider bands",
     parameters: &options::NR,
-    build: Profile { samples: SAMPLES, build: |options| Ok(Box::new(options::nr(options)?)), ..PROFILE },
+    build: Profile {
+        check: |arguments| options::Air::nr(arguments)?.check(arguments),
+        build: |options| Ok(Box::new(options::nr(options)?)),
+        ..PROFILE
+    },
 };
 
 const PROFILE: Profile = Profile {
@@ -49,6 +57,7 @@ const PROFILE: Profile = Profile {
     lanes_by_receiver: true,
     needs_station: true,
     samples: SAMPLES,
+    check: |_| Ok(()),
     build: |options| Ok(Box::new(options::lte(options)?)),
 };
 const SAMPLES: Samples = Samples {

@@ -10,10 +10,10 @@ use super::{Cell, DOWN, UP, channel, errors, scheduler};
 use crate::buffer::{Buffer, BufferOptions};
 use crate::count::Count;
 use crate::error::BuildError;
-use crate::medium::{Air, Lane, MediumOptions};
+use crate::medium::{self, Lane, MediumOptions};
 use crate::queue::Setup;
 use std::collections::VecDeque;
-use units::parameter::{Arguments, Default, Kind, Parameter};
+use units::parameter::{Arguments, Default, Kind, OptionError, Parameter};
 use units::{Duration, Rate};
 
 /// The options that a terminal can have of its own; those of the queue also the station.
@@ -190,64 +190,102 @@ pub(super) const NR: [Parameter; 23] = {
 /// The round trip with which queues count a BDP: that of a path with a cell at its end.
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 
-fn invalid<T>(option: &'static str, problem: String) -> Result<T, BuildError> {
-    Err(BuildError::Option { option, problem })
+/// The standard of a cell and its carrier.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Air {
+    standard: Standard,
+    bandwidth_hz: u64,
+    prbs: u16,
+}
+
+impl Air {
+    /// That of a cell of LTE.
+    pub(super) fn lte(arguments: &Arguments) -> Result<Air, OptionError> {
+        let width = arguments.text("bandwidth");
+        let megahertz: f64 = width.trim_end_matches(" MHz").parse().unwrap_or(20.0);
+        let bandwidth_hz = (megahertz * 1e6) as u64;
+        let prbs = radio::lte::prbs(bandwidth_hz)
+            .ok_or_else(|| ("bandwidth", format!("LTE has no carrier of {width}; expected another width")))?;
+        Ok(Air { standard: Standard::Lte, bandwidth_hz, prbs })
+    }
+    /// That of a cell of NR.
+    pub(super) fn nr(arguments: &Arguments) -> Result<Air, OptionError> {
+        let numerology = arguments.integer("numerology") as u8;
+        let table = match arguments.text("table").as_str() {
+            "64qam" => radio::nr::Table::Qam64,
+            "256qam" => radio::nr::Table::Qam256,
+            _ => radio::nr::Table::LowEfficiency,
+        };
+        // With 240 kHz, for which no carrier is defined, it has half of the resource blocks of 120 kHz.
+        let blocks = |megahertz: u64| match numerology {
+            4 => radio::nr::prbs(megahertz * 1_000_000, 3).map(|prbs| prbs / 2),
+            _ => radio::nr::prbs(megahertz * 1_000_000, numerology),
+        };
+        let megahertz = arguments.integer("bandwidth");
+        let Some(prbs) = blocks(megahertz) else {
+            let widths: Vec<String> =
+                (1..=400).filter(|width| blocks(*width).is_some()).map(|width| width.to_string()).collect();
+            let problem = format!(
+                "no carrier of NR at numerology {numerology}, found {megahertz}; expected one of {}",
+                widths.join(", ")
+            );
+            return Err(("bandwidth", problem));
+        };
+        let standard = Standard::Nr { numerology, table, layers: arguments.integer("layers") as u8 };
+        Ok(Air { standard, bandwidth_hz: megahertz * 1_000_000, prbs })
+    }
+    /// Slots in the value of an option; at least one.
+    fn slots(self, arguments: &Arguments, name: &'static str) -> Result<u64, OptionError> {
+        let (span, slot) = (arguments.duration(name), self.standard.slot());
+        match span.as_nanos() / slot.as_nanos() {
+            0 => Err((name, format!("less than a slot, found {span}; expected at least {slot}"))),
+            slots => Ok(slots),
+        }
+    }
+    /// The fixed scheme, if there is one.
+    fn scheme(self, arguments: &Arguments) -> Result<Option<u8>, OptionError> {
+        let highest = self.standard.highest();
+        match arguments.has("mcs").then(|| arguments.integer("mcs")) {
+            Some(mcs) if mcs > u64::from(highest) => {
+                Err(("mcs", format!("beyond the table, found {mcs}; expected at most {highest}")))
+            }
+            mcs => Ok(mcs.map(|mcs| mcs as u8)),
+        }
+    }
+    /// Checks the options that depend on the carrier and on each other.
+    pub(super) fn check(self, arguments: &Arguments) -> Result<(), OptionError> {
+        self.slots(arguments, "cqi_period")?;
+        self.slots(arguments, "request_period")?;
+        if arguments.size("first_grant").as_bytes() == 0 {
+            return Err(("first_grant", "nothing; expected at least 1 B".to_owned()));
+        }
+        self.scheme(arguments)?;
+        Ok(())
+    }
+}
+
+fn unusable((option, problem): OptionError) -> BuildError {
+    BuildError::Option { option, problem }
 }
 
 /// Builds a cell of LTE.
 pub(super) fn lte(options: &MediumOptions<'_>) -> Result<Cell, BuildError> {
-    let width = options.arguments.text("bandwidth");
-    let megahertz: f64 = width.trim_end_matches(" MHz").parse().unwrap_or(20.0);
-    let bandwidth_hz = (megahertz * 1e6) as u64;
-    match radio::lte::prbs(bandwidth_hz) {
-        Some(prbs) => cell(options, Standard::Lte, (bandwidth_hz, prbs)),
-        None => invalid("bandwidth", format!("LTE has no carrier of {width}")),
-    }
+    cell(options, Air::lte(options.arguments).map_err(unusable)?)
 }
 
 /// Builds a cell of NR.
 pub(super) fn nr(options: &MediumOptions<'_>) -> Result<Cell, BuildError> {
-    let arguments = options.arguments;
-    let (megahertz, numerology) = (arguments.integer("bandwidth"), arguments.integer("numerology") as u8);
-    let table = match arguments.text("table").as_str() {
-        "64qam" => radio::nr::Table::Qam64,
-        "256qam" => radio::nr::Table::Qam256,
-        _ => radio::nr::Table::LowEfficiency,
-    };
-    let standard = Standard::Nr { numerology, table, layers: arguments.integer("layers") as u8 };
-    let bandwidth_hz = megahertz * 1_000_000;
-    // With 240 kHz, for which no carrier is defined, it has half of the resource blocks of 120 kHz.
-    let prbs = match numerology {
-        4 => radio::nr::prbs(bandwidth_hz, 3).map(|prbs| prbs / 2),
-        _ => radio::nr::prbs(bandwidth_hz, numerology),
-    };
-    match prbs {
-        Some(prbs) => cell(options, standard, (bandwidth_hz, prbs)),
-        None => invalid(
-            "bandwidth",
-            format!(
-                "NR has no carrier of {megahertz} MHz at numerology {numerology}; expected one of TS 38.101 table 5.3.2-1"
-            ),
-        ),
-    }
+    cell(options, Air::nr(options.arguments).map_err(unusable)?)
 }
 
-fn cell(
-    options: &MediumOptions<'_>,
-    standard: Standard,
-    (bandwidth_hz, prbs): (u64, u16),
-) -> Result<Cell, BuildError> {
+fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cell, BuildError> {
     let arguments = options.arguments;
-    let slot = standard.slot();
-    let slots = |name: &'static str| match arguments.duration(name).as_nanos() / slot.as_nanos() {
-        0 => invalid(name, format!("less than a slot; expected at least {slot}")),
-        slots => Ok(slots),
-    };
+    air.check(arguments).map_err(unusable)?;
+    let Air { standard, bandwidth_hz, prbs } = air;
+    let slots = |name: &'static str| air.slots(arguments, name).map_err(unusable);
     let (cqi_period, request_period) = (slots("cqi_period")?, slots("request_period")?);
     let first_grant = arguments.size("first_grant").as_bytes();
-    if first_grant == 0 {
-        return invalid("first_grant", "nothing; expected at least 1 B".to_owned());
-    }
+    let slot = standard.slot();
     let processing = arguments.integer("processing");
     let terminals = options.attachments.len() - 1;
     let scheduler = arguments.component("scheduler");
@@ -256,12 +294,12 @@ fn cell(
     let mut all = Vec::new();
     for (attachment, (name, own)) in options.attachments.iter().enumerate().skip(1) {
         let stream = |purpose: &str| (options.stream)(&format!("{name} {purpose}"));
-        let mcs = own.has("mcs").then(|| own.integer("mcs") as u8);
-        let (air, fails) = (own.component("channel"), own.component("block_errors"));
+        let mcs = air.scheme(own).map_err(unusable)?;
+        let (wave, fails) = (own.component("channel"), own.component("block_errors"));
         let link = RadioLink::new(
             (standard, mcs),
             (cqi_period, processing),
-            channel::build(air.name, &air.arguments, &|part| stream(part), bandwidth_hz)?,
+            channel::build(wave.name, &wave.arguments, &|part| stream(part), bandwidth_hz)?,
             errors::build(fails.name, &fails.arguments)?,
             [stream("errors down"), stream("errors up")],
         );
@@ -292,7 +330,7 @@ fn cell(
                 buffer: Buffer::new(&buffer, stream(purpose))?,
                 bearer: Bearer::new(bearer(own, arguments, standard)),
                 harq: Harq::new(2 * processing, 1 + arguments.integer("harq_retransmissions") as u8),
-                air: Air::default(),
+                air: medium::Air::default(),
                 handed: Count::default(),
             })
         };
