@@ -63,7 +63,8 @@ def of_applications(connections: list[dict[str, Any]]) -> list[tuple[str, list[s
 def of_bottlenecks(summary: dict[str, Any]) -> list[tuple[str, list[str]]]:
     """Rows for the bottleneck of each connection, on its own route; none in a run without links and media."""
     links = {f"{link['name']} {link['direction']}": link for link in summary.get("links") or []}
-    links |= {f"{medium['name']} {medium['attachment']}": medium for medium in summary.get("media") or []}
+    for lane in summary.get("media") or []:
+        links[" ".join(lane[key] for key in ("name", "attachment", "to") if key in lane)] = lane
     if not links:
         return []
     names = [connection.get("bottleneck") for connection in summary.get("connections") or []]

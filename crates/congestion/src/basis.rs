@@ -1,7 +1,7 @@
 //! The common state of window-based controllers: packet sizes, the recovery period, the smoothed RTT, pacing.
 
 use crate::recovery_period::RecoveryPeriod;
-use crate::window_pacing::WindowPacing;
+use crate::window_pacing::{MinimumRtt, WindowPacing};
 use crate::{AckSample, Adjustment, Allowance, MAX_WINDOW, Setup};
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter};
@@ -32,6 +32,8 @@ pub(crate) struct Basis {
     setup: Setup,
     minimum_packets: u64,
     pacing: WindowPacing,
+    /// The RTT of the pacing rate, where that is not the smoothed one.
+    minimum_rtt: Option<MinimumRtt>,
     pub(crate) recovery: RecoveryPeriod,
     pub(crate) smoothed_rtt: Duration,
     /// Bytes delivered so far.
@@ -41,7 +43,11 @@ pub(crate) struct Basis {
 impl Basis {
     /// Creates the state with pacing as in the options of [`crate::window_pacing`].
     pub(crate) fn new(arguments: &Arguments, setup: Setup) -> Basis {
-        Basis { pacing: WindowPacing::new(arguments), ..Basis::unpaced(arguments, setup) }
+        Basis {
+            pacing: WindowPacing::new(arguments),
+            minimum_rtt: MinimumRtt::new(arguments),
+            ..Basis::unpaced(arguments, setup)
+        }
     }
     /// Creates the state for a controller with its own pacing rate.
     pub(crate) fn unpaced(arguments: &Arguments, setup: Setup) -> Basis {
@@ -49,6 +55,7 @@ impl Basis {
             setup,
             minimum_packets: arguments.integer("minimum_window"),
             pacing: WindowPacing::off(),
+            minimum_rtt: None,
             recovery: RecoveryPeriod::default(),
             smoothed_rtt: setup.initial_rtt,
             delivered: 0,
@@ -73,12 +80,17 @@ impl Basis {
         self.pacing.is_on()
     }
 
-    /// Updates the state that every acknowledgement changes. Returns whether the RTT has changed.
+    /// Updates the state that every acknowledgement changes. Returns whether the RTT of the pacing rate may have
+    /// changed.
     #[inline]
     pub(crate) fn hear(&mut self, ack: &AckSample<'_>) -> bool {
         let before = std::mem::replace(&mut self.smoothed_rtt, ack.rtt.smoothed());
         self.delivered = ack.delivered;
-        before != self.smoothed_rtt
+        let mut changed = before != self.smoothed_rtt;
+        if let (Some(minimum), Some(sample)) = (&mut self.minimum_rtt, ack.rtt_sample) {
+            changed |= minimum.update(ack.now, sample);
+        }
+        changed
     }
     /// Updates the state that every acknowledgement changes. Returns whether the window may grow: not in recovery
     /// (RFC 9002 section 7.3.2) nor while underused (section 7.8).
@@ -100,6 +112,9 @@ impl Basis {
     pub(crate) fn restart(&mut self) -> u64 {
         self.recovery = RecoveryPeriod::default();
         self.smoothed_rtt = self.setup.initial_rtt;
+        if let Some(minimum) = &mut self.minimum_rtt {
+            minimum.restart();
+        }
         self.initial()
     }
     /// Sets the window and the slow start threshold as Careful Resume asks, not below the minimum.
@@ -126,6 +141,8 @@ impl Basis {
     #[inline]
     pub(crate) fn allow(&self, window: u64, slow_start: bool) -> Allowance {
         let window = window.min(MAX_WINDOW);
-        Allowance::new(window, self.pacing.rate(window, self.smoothed_rtt, slow_start))
+        let minimum = self.minimum_rtt.as_ref().and_then(MinimumRtt::get);
+        let rtt = minimum.unwrap_or(self.smoothed_rtt);
+        Allowance::new(window, self.pacing.rate(window, rtt, slow_start))
     }
 }

@@ -26,7 +26,7 @@ const OWN: [Parameter; 4] = [
         about: "growth in congestion avoidance: by counting a window's bytes (RFC 5681 section 3.1), or packet by packet as in the pseudocode of RFC 9002 B.5",
     },
 ];
-const PARAMETERS: [Parameter; 15] =
+const PARAMETERS: [Parameter; 17] =
     join(&[&OWN, &window_pacing::parameters("1.25"), &slow_start::parameters("\"standard\"")]);
 
 pub(crate) const ROW: Row<crate::Build> = Row {

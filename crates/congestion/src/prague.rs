@@ -37,7 +37,7 @@ const OWN: [Parameter; 5] = [
     },
     MINIMUM_WINDOW,
 ];
-pub(crate) const PARAMETERS: [Parameter; 16] =
+pub(crate) const PARAMETERS: [Parameter; 18] =
     join(&[&OWN, &window_pacing::parameters("1.0"), &slow_start::parameters("\"standard\"")]);
 
 pub(crate) const ROW: Row<crate::Build> = Row {

@@ -36,7 +36,7 @@ const OWN: [Parameter; 5] = [
     },
     MINIMUM_WINDOW,
 ];
-pub(crate) const PARAMETERS: [Parameter; 8] = join(&[&OWN, &window_pacing::parameters("1.25")]);
+pub(crate) const PARAMETERS: [Parameter; 10] = join(&[&OWN, &window_pacing::parameters("1.25")]);
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "vegas",

@@ -26,7 +26,7 @@ const OWN: [Parameter; 3] = [
     },
     MINIMUM_WINDOW,
 ];
-pub(crate) const PARAMETERS: [Parameter; 14] =
+pub(crate) const PARAMETERS: [Parameter; 16] =
     join(&[&OWN, &window_pacing::parameters("1.25"), &slow_start::parameters("\"standard\"")]);
 
 pub(crate) const ROW: Row<crate::Build> = Row {

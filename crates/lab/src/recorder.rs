@@ -34,8 +34,8 @@ impl<'a> Recorder<'a> {
     pub(crate) fn register(&mut self, name: &str, role: Role) -> u32 {
         self.subjects.register(name, role)
     }
-    pub(crate) fn register_attachment(&mut self, medium: &str, node: &str) -> u32 {
-        self.subjects.register_attachment(medium, node)
+    pub(crate) fn register_lane(&mut self, medium: &str, from: &str, to: Option<&str>) -> u32 {
+        self.subjects.register_lane(medium, from, to)
     }
     /// The subject of a further connection of an end, registered now if necessary; `first` is that of the end's first one.
     pub(crate) fn part(&mut self, first: u32, index: usize) -> u32 {

@@ -198,15 +198,21 @@ fn execute(
         delays: link.delays().cloned(),
         mean_rate: link.mean_rate(),
         received: None,
+        air: None,
     });
     let links = links.collect();
-    let media = scenario.media.iter().zip(world.media()).map(|(medium, built)| {
-        let attachments = (0..medium.attachments.len()).map(|number| built.attachment(number));
-        let reports = attachments.map(|view| CarrierReport {
-            stats: view.stats,
-            delays: view.delays.cloned(),
-            mean_rate: built.mean_rate(),
-            received: Some(view.received),
+    let media = world.media().iter().map(|medium| {
+        let lanes = medium.lanes().iter().enumerate();
+        let reports = lanes.map(|(number, lane)| {
+            let view = medium.lane(number);
+            let report = CarrierReport {
+                stats: view.stats,
+                delays: view.delays.cloned(),
+                mean_rate: medium.mean_rate(),
+                received: lane.to.is_none().then(|| medium.received(lane.from.into())),
+                air: view.air,
+            };
+            (*lane, report)
         });
         reports.collect()
     });
@@ -248,7 +254,7 @@ pub(crate) struct Running<'a> {
 struct LogSubjects {
     /// The subjects of the directions of links.
     links: Vec<u32>,
-    /// The subject of each medium, and those of its attachments.
+    /// The subject of each medium, and those of its lanes.
     media: Vec<(u32, Vec<u32>)>,
     /// The subjects of middleboxes.
     nodes: Vec<(NodeId, u32)>,
@@ -257,19 +263,21 @@ struct LogSubjects {
 }
 
 impl LogSubjects {
-    fn new(scenario: &Scenario, recorder: &mut Recorder<'_>) -> LogSubjects {
+    fn new(scenario: &Scenario, world: &World<Host<'_>>, recorder: &mut Recorder<'_>) -> LogSubjects {
         let mut links = Vec::new();
         for link in &scenario.links {
             for (_, direction) in DIRECTIONS {
                 links.push(recorder.register(&link.name, Role::Link(direction)));
             }
         }
-        let media = scenario.media.iter().map(|medium| {
-            let name = |node: usize| scenario.nodes[node].name.as_str();
+        let media = scenario.media.iter().zip(world.media()).map(|(medium, built)| {
+            let name = |at: u16| scenario.nodes[medium.attachments[usize::from(at)].node].name.as_str();
             let itself = recorder.register(&medium.name, Role::Medium);
-            let attached =
-                medium.attachments.iter().map(|at| recorder.register_attachment(&medium.name, name(at.node)));
-            (itself, attached.collect())
+            let lanes = built
+                .lanes()
+                .iter()
+                .map(|lane| recorder.register_lane(&medium.name, name(lane.from), lane.to.map(name)));
+            (itself, lanes.collect())
         });
         let media = media.collect();
         let nodes: Vec<(NodeId, u32)> = scenario
@@ -296,8 +304,8 @@ impl LogSubjects {
         for (link, subject) in world.links_mut().iter_mut().zip(&self.links) {
             take(*subject, link.log());
         }
-        for (medium, (_, attached)) in world.media_mut().iter_mut().zip(&self.media) {
-            for (number, subject) in attached.iter().enumerate() {
+        for (medium, (_, lanes)) in world.media_mut().iter_mut().zip(&self.media) {
+            for (number, subject) in lanes.iter().enumerate() {
                 take(*subject, medium.log(number));
             }
         }
@@ -336,7 +344,7 @@ impl<'a> Running<'a> {
         shared: &Rc<Shared<'a>>,
     ) -> Result<Running<'a>, RunError> {
         let world = world::build(scenario, seed, tls, shared)?;
-        let subjects = LogSubjects::new(scenario, &mut shared.recorder.borrow_mut());
+        let subjects = LogSubjects::new(scenario, &world, &mut shared.recorder.borrow_mut());
         let agenda = Agenda::new(&scenario.events, || scenario.event_targets());
         Ok(Running { world, agenda, subjects, shared: Rc::clone(shared) })
     }
@@ -487,6 +495,7 @@ fn column_options(scenario: &Scenario) -> trace::columns::Options {
     let record = &scenario.record;
     trace::columns::Options {
         packets: record.flag("packets"),
+        blocks: record.flag("blocks"),
         rows: record.integer("rows") as usize,
         bin: record.duration("bin"),
     }
@@ -503,9 +512,10 @@ fn qlog_options(scenario: &Scenario) -> qlog::Options {
 /// The tables that the scenario records.
 fn recorded(scenario: &Scenario, mut tables: Vec<Table>) -> Vec<Table> {
     let names = scenario.record.list("tables");
-    let packets = scenario.record.flag("packets");
-    tables.retain(|table| {
-        names.contains(&Value::Text(table.name.to_owned())) || packets && table.name == "packet"
+    tables.retain(|table| match table.name {
+        // These two are there only if they were asked for.
+        "packet" | "block" => true,
+        name => names.contains(&Value::Text(name.to_owned())),
     });
     tables
 }

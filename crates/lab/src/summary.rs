@@ -2,6 +2,7 @@
 
 use crate::end::EndReport;
 use crate::scenario::{DIRECTIONS, Flow, Node, Remembered, Scenario};
+use network::medium::{Air, Lane};
 use network::{CarrierStats, Count, Hop, NodeId, QueueDelays, Topology};
 use serde_json::{Map, Value, json};
 use transport::{Load, PageLoad, Part, Tally};
@@ -18,8 +19,8 @@ pub(crate) struct Finished {
     pub crossing: Vec<(u64, u64)>,
     /// The counters of each direction of each link.
     pub links: Vec<CarrierReport>,
-    /// The counters of each attachment of each medium.
-    pub media: Vec<Vec<CarrierReport>>,
+    /// The counters of each lane of each medium.
+    pub media: Vec<Vec<(Lane, CarrierReport)>>,
     /// The node of each middlebox, and its counters.
     pub nodes: Vec<(usize, Vec<(&'static str, u64)>)>,
     /// What hosts know of paths.
@@ -30,7 +31,7 @@ pub(crate) struct Finished {
     pub dropped_at_interfaces: u64,
 }
 
-/// The counters of a direction of a link, or of an attachment of a medium.
+/// The counters of a direction of a link, or of a lane of a medium.
 pub(crate) struct CarrierReport {
     pub stats: CarrierStats,
     /// The waiting times of packets, if they were recorded.
@@ -39,6 +40,8 @@ pub(crate) struct CarrierReport {
     pub mean_rate: Option<Rate>,
     /// The packets that an attachment has received.
     pub received: Option<Count>,
+    /// What happened on the air.
+    pub air: Option<Air>,
 }
 
 /// A number with the six decimals of the summary.
@@ -93,8 +96,13 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     root.insert("links".into(), Value::Array(links.collect()));
     if !finished.media.is_empty() {
         let media = scenario.media.iter().zip(&finished.media).flat_map(|(medium, reports)| {
-            medium.attachments.iter().zip(reports).map(move |(attachment, report)| {
-                carrier(&medium.name, ("attachment", &scenario.nodes[attachment.node].name), report)
+            let name = |at: u16| scenario.nodes[medium.attachments[usize::from(at)].node].name.as_str();
+            reports.iter().map(move |(lane, report)| {
+                let mut entry = carrier(&medium.name, ("attachment", name(lane.from)), report);
+                if let (Value::Object(entry), Some(to)) = (&mut entry, lane.to) {
+                    entry.insert("to".into(), json!(name(to)));
+                }
+                entry
             })
         });
         root.insert("media".into(), Value::Array(media.collect()));
@@ -212,7 +220,7 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
     entry
 }
 
-/// The hop with the longest mean queue on the route of a flow's data: a direction of a link, or an attachment of a medium.
+/// The hop with the longest mean queue on the route of a flow's data: a direction of a link, or a lane of a medium.
 /// Of hops with equal queues the slowest counts, and then the first. Null without a route.
 fn bottleneck(Context { scenario, finished, topology }: &Context<'_>, flow: &Flow, sender: Side) -> Value {
     let ends = [flow.client, flow.server].map(|node| NodeId(node as u32));
@@ -223,7 +231,9 @@ fn bottleneck(Context { scenario, finished, topology }: &Context<'_>, flow: &Flo
     let rank = |hop: &Hop| {
         let report = match *hop {
             Hop::Link { link, forward } => finished.links.get(2 * link + usize::from(!forward)),
-            Hop::Medium { medium, from, .. } => finished.media.get(medium).and_then(|all| all.get(from)),
+            Hop::Medium { medium, from, to } => finished.media.get(medium).and_then(|lanes| {
+                lanes.iter().find(|(lane, _)| lane.carries(from, to)).map(|(_, report)| report)
+            }),
         };
         let queue = report.map_or(0.0, |report| report.stats.queue_mean_bytes());
         let rate = report.and_then(|report| report.mean_rate);
@@ -308,9 +318,9 @@ fn counted(entry: &mut Map<String, Value>, ends: [&Option<Tally>; 2]) {
     entry.insert(tally.what.into(), value);
 }
 
-/// The entry of a direction of a link, or of an attachment of a medium, which `part` names by a key and a value.
+/// The entry of a direction of a link, or of a lane of a medium, which `part` names by a key and a value.
 fn carrier(name: &str, part: (&str, &str), report: &CarrierReport) -> Value {
-    let CarrierReport { stats, delays, received, .. } = report;
+    let CarrierReport { stats, delays, received, air, .. } = report;
     let all = delays.as_ref().map(QueueDelays::all).unwrap_or_default();
     let l4s = delays.as_ref().map(QueueDelays::l4s).cloned().unwrap_or_default();
     let mut entry = json!({
@@ -343,7 +353,32 @@ fn carrier(name: &str, part: (&str, &str), report: &CarrierReport) -> Value {
         entry.insert("received_packets".into(), json!(received.packets));
         entry.insert("received_bytes".into(), json!(received.bytes));
     }
+    if let (Value::Object(entry), Some(air)) = (&mut entry, air) {
+        entry.insert("air".into(), on_the_air(air, stats));
+    }
     entry
+}
+
+/// What a lane did on the air, and the mean delays of the packets that it delivered.
+fn on_the_air(air: &Air, stats: &CarrierStats) -> Value {
+    let share = |span: Duration| match stats.until.as_nanos() {
+        0 => 0.0,
+        until => span.as_nanos() as f64 / until as f64,
+    };
+    let mean = |sum: Duration| {
+        let packets = stats.delivered.packets;
+        if packets == 0 { Value::Null } else { rounded(sum.as_nanos() as f64 / 1e6 / packets as f64) }
+    };
+    json!({
+        "sent_blocks": air.sent,
+        "again_blocks": air.again,
+        "lost_blocks": air.lost,
+        "air_share": rounded(share(air.airtime)),
+        "queue_delay_mean_ms": mean(air.delays.queue),
+        "access_delay_mean_ms": mean(air.delays.access),
+        "transfer_delay_mean_ms": mean(air.delays.transfer),
+        "order_delay_mean_ms": mean(air.delays.order),
+    })
 }
 
 /// The entry of a middlebox.

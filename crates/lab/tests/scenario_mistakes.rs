@@ -355,7 +355,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[flow]]",
         "[record]\ntables = [\"loss\", \"conection\"]\n\n[[flow]]",
-        r#"a.toml:12:19: record.tables.1: unknown word, found "conection"; expected one of connection, loss, event, gauge, stream, message, object, queue, drop, rate, node (did you mean "connection"?)"#,
+        r#"a.toml:12:19: record.tables.1: unknown word, found "conection"; expected one of connection, loss, event, gauge, stream, message, object, queue, drop, rate, node, air (did you mean "connection"?)"#,
     ),
     mistake(
         "[[flow]]",
@@ -573,12 +573,17 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[node]]\nname = \"server\"\nkind = \"hub\"\n\n[[link]]",
-        r#"a.toml:6:8: node.server.kind: unknown word, found "hub"; expected one of the kinds (host, router, nat, pep)"#,
+        r#"a.toml:6:8: node.server.kind: unknown word, found "hub"; expected one of the kinds (host, router, ack-pacer, ldad, nat, pep)"#,
     ),
     mistake(
         "[[link]]",
         "[[node]]\nname = \"server\"\nkind = \"nat\"\n\n[[node]]\nname = \"client\"\n\n[[link]]",
         r#"a.toml:6:8: node.server.kind: traffic begins or ends here, found "nat"; expected "host""#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[node]]\nname = \"server\"\nkind = { type = \"ldad\", tolerance = -1.0 }\n\n[[node]]\nname = \"client\"\n\n[[link]]",
+        "a.toml:6:37: node.server.kind.tolerance: negative, found -1.0; expected a number from 0 to 1000",
     ),
     // Events.
     mistake(
@@ -625,7 +630,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"shard\"\nterminals = [\"a\", \"b\"]\n\n[[link]]",
-        r#"a.toml:6:8: medium.air.type: unknown word, found "shard"; expected shared (did you mean "shared"?)"#,
+        r#"a.toml:6:8: medium.air.type: unknown word, found "shard"; expected one of shared, lte, nr (did you mean "shared"?)"#,
     ),
     mistake(
         "[[link]]",

@@ -49,7 +49,7 @@ use units::parameter::Room;
 
 /// The tables of this crate as scenarios and `quiclab list` see them.
 pub fn rooms() -> Vec<Room> {
-    vec![
+    let mut rooms = vec![
         rate::room(),
         rate::offsets(),
         queue::room(),
@@ -58,5 +58,7 @@ pub fn rooms() -> Vec<Room> {
         series::room(),
         medium::room(),
         middlebox::room(),
-    ]
+    ];
+    rooms.extend(medium::parts());
+    rooms
 }

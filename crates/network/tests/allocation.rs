@@ -3,7 +3,8 @@
 
 mod support;
 
-use network::{Exits, World};
+use network::middlebox::{self, MiddleboxOptions};
+use network::{Exits, NodeId, Packet, Port, World};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use support::{Source, chain};
@@ -114,6 +115,49 @@ fn only_a_new_maximum_of_packets_in_flight_allocates() {
     for options in cases {
         let (count, packets) = of_a_run(options);
         assert!(count < 30 && packets > 100_000, "{count} allocations for {packets} packets");
+    }
+}
+
+/// Every tenth acknowledgement of two packets is 12 ms late.
+#[test]
+fn a_warm_access_node_allocates_nothing() {
+    for name in ["ack-pacer", "ldad"] {
+        let row = middlebox::MIDDLEBOXES.iter().find(|row| row.name == name).unwrap();
+        let arguments = support::arguments(row.parameters, &[]);
+        let carriers = ["radio", "backhaul"].map(str::to_owned);
+        let options = MiddleboxOptions {
+            arguments: &arguments,
+            node: NodeId(1),
+            carriers: &carriers,
+            links: 2,
+            name: "node ap",
+            stream: &|name| random::Stream::new(1, name),
+            interest: trace::Interest::NONE,
+        };
+        let mut node = middlebox::build(name, &options).unwrap();
+        let mut exits = Exits::default();
+        let (terminal, server) = (support::address(0), support::address(1));
+        let mut cycle = |n: u64| {
+            let start = Time::from_nanos(100_000_000 * n);
+            let delay = Duration::from_millis(if n % 10 == 9 { 22 } else { 10 });
+            for (at, up) in [(start, false), (start, false), (start + delay, true)] {
+                while let Some(due) = node.wake_at().filter(|due| *due <= at) {
+                    node.wake(due, &mut exits);
+                }
+                let (from, to) = if up { (terminal, server) } else { (server, terminal) };
+                let mut bytes = exits.buffer();
+                bytes.resize(if up { 30 } else { 1000 }, 0);
+                node.accept(at, Port(u16::from(!up)), Packet::new(from, to, bytes, None), &mut exits);
+            }
+            while let Some(packet) = exits.take() {
+                exits.recycle(packet.bytes);
+            }
+        };
+        (0..1000).for_each(&mut cycle);
+        assert_eq!(allocations(|| (1000..5000).for_each(&mut cycle)), 0, "{name}");
+        let busy = if name == "ldad" { "held_packets" } else { "ack_only_packets" };
+        let counts = node.counters();
+        assert!(counts.iter().any(|(name, count)| *name == busy && *count > 400), "{counts:?}");
     }
 }
 

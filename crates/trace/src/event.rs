@@ -488,4 +488,71 @@ pub enum Event {
         /// Bytes on the wire.
         length: u32,
     },
+    /// A link layer sent a block: a transport block of a cell, a frame of a WLAN. The time is that of its end.
+    Block(Block),
+    /// A link layer handed over a packet, in order.
+    HandedOver(Stages),
+}
+
+/// A block of a link layer, sent once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// The payload in bytes: packets and parts of packets, with the headers of the link layer.
+    pub bytes: u32,
+    /// The time for which it had the medium, in nanoseconds: for a part of the medium, that part of the time.
+    pub airtime_ns: u32,
+    /// The number of the attempt, counted from 1.
+    pub attempt: u8,
+    /// The number of the modulation and coding scheme.
+    pub mcs: u8,
+    /// The resource blocks that it had; 0 where the medium is not divided.
+    pub units: u16,
+    /// What became of it.
+    pub fate: BlockFate,
+}
+
+/// What became of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockFate {
+    /// It was received.
+    Received,
+    /// It was not received, and will be sent again.
+    Failed,
+    /// It was not received, and is given up.
+    Lost,
+}
+
+impl BlockFate {
+    /// All, in the order of their discriminants.
+    pub const ALL: [BlockFate; 3] = [BlockFate::Received, BlockFate::Failed, BlockFate::Lost];
+    /// The word in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BlockFate::Received => "received",
+            BlockFate::Failed => "failed",
+            BlockFate::Lost => "lost",
+        }
+    }
+}
+
+/// The way of a packet through a link layer, in four parts that add up to its delay.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// In the queue, until its sender has nothing to send before it.
+    pub queue: Duration,
+    /// From there until its first bit is sent: contention, or the wait for a grant.
+    pub access: Duration,
+    /// From there until its last bit has been received, repetitions included.
+    pub transfer: Duration,
+    /// From there until it is handed over in its order.
+    pub order: Duration,
+}
+
+impl std::ops::AddAssign for Stages {
+    fn add_assign(&mut self, other: Stages) {
+        self.queue += other.queue;
+        self.access += other.access;
+        self.transfer += other.transfer;
+        self.order += other.order;
+    }
 }

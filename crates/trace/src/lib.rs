@@ -15,7 +15,9 @@ pub mod qlog;
 mod sink;
 mod subject;
 
-pub use event::{Contents, Event, Message, Metrics, ObjectLoaded, Packet, SegmentData};
+pub use event::{
+    Block, BlockFate, Contents, Event, Message, Metrics, ObjectLoaded, Packet, SegmentData, Stages,
+};
 pub use log::{Interest, Log, Record};
 pub use sink::{Fan, Sink};
 pub use subject::{Direction, Role, Side, Subject, Subjects};

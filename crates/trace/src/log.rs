@@ -55,7 +55,11 @@ impl Interest {
             | Event::DatagramReceived { .. }
             | Event::Delivered { .. }
             | Event::Capacity { .. } => self.datagrams(),
-            Event::Metrics(_) | Event::Gauge { .. } | Event::Queue { .. } => self.metrics,
+            Event::Metrics(_)
+            | Event::Gauge { .. }
+            | Event::Queue { .. }
+            | Event::Block(_)
+            | Event::HandedOver(_) => self.metrics,
             // Changes of state explain a series and are rare, so they belong to both.
             Event::CongestionState { .. } | Event::ResumePhase(_) => self.metrics || self.lifecycle,
             Event::ConnectionStarted { .. }

@@ -47,15 +47,15 @@ pub enum Role {
     Connection(Side),
     /// One direction of a link with its queue.
     Link(Direction),
-    /// One attachment of a medium with its queue.
-    Attachment,
+    /// One lane of a medium with its queue.
+    Lane,
     /// A medium as a whole.
     Medium,
     /// A node other than a host: a middlebox.
     Node,
 }
 
-/// A connection end, a direction of a link, an attachment of a medium, a medium or a node, as known to the sinks.
+/// A connection end, a direction of a link, a lane of a medium, a medium or a node, as known to the sinks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
     id: u32,
@@ -74,11 +74,11 @@ impl Subject {
         self.role
     }
     /// The name of the connection, the link or the medium, which is shared by both ends, both directions or all
-    /// attachments; or that of the node.
+    /// lanes; or that of the node.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The name with the end, the direction or the attached node: `"download client"`, `"cell forward"`, `"air phone"`.
+    /// The name with the end, the direction or the nodes of the lane: `"download client"`, `"cell forward"`, `"air phone"`.
     /// For media and nodes just the name. Unique if names are.
     pub fn label(&self) -> &str {
         &self.label
@@ -104,16 +104,20 @@ impl Subjects {
         let label = match role {
             Role::Connection(side) => format!("{name} {}", side.name()),
             Role::Link(direction) => format!("{name} {}", direction.name()),
-            Role::Attachment | Role::Medium | Role::Node => name.to_owned(),
+            Role::Lane | Role::Medium | Role::Node => name.to_owned(),
         };
         self.add(name, role, label)
     }
-    /// Adds the attachment of a node to a medium.
+    /// Adds a lane of a medium, by the sending node and, if it is for one receiver only, the receiving node.
     ///
     /// # Panics
     /// After 2^32 subjects.
-    pub fn register_attachment(&mut self, medium: &str, node: &str) -> u32 {
-        self.add(medium, Role::Attachment, format!("{medium} {node}"))
+    pub fn register_lane(&mut self, medium: &str, from: &str, to: Option<&str>) -> u32 {
+        let label = match to {
+            Some(to) => format!("{medium} {from} {to}"),
+            None => format!("{medium} {from}"),
+        };
+        self.add(medium, Role::Lane, label)
     }
     fn add(&mut self, name: &str, role: Role, label: String) -> u32 {
         let id = u32::try_from(self.all.len()).expect("fewer than 2^32 subjects");
@@ -145,7 +149,7 @@ mod tests {
         assert_eq!((client, link), (0, 1));
         assert_eq!(subjects.get(client).label(), "download client");
         assert_eq!((subjects.get(link).name(), subjects.get(link).label()), ("cell", "cell backward"));
-        let attachment = subjects.register_attachment("air", "phone");
+        let attachment = subjects.register_lane("air", "phone", None);
         let node = subjects.register("ap", Role::Node);
         assert_eq!((subjects.get(attachment).name(), subjects.get(attachment).label()), ("air", "air phone"));
         assert_eq!(subjects.get(node).label(), "ap");

@@ -40,7 +40,7 @@ fn row(table: &Table, row: usize) -> String {
     table.columns.iter().map(cell).collect::<Vec<_>>().join(" ")
 }
 
-const PACKETS: Options = Options { packets: true, rows: 1000, bin: Duration::from_millis(100) };
+const PACKETS: Options = Options { packets: true, blocks: true, rows: 1000, bin: Duration::from_millis(100) };
 
 #[test]
 fn names_and_columns() {
@@ -58,6 +58,9 @@ fn names_and_columns() {
         "drop: time_s link length_bytes reason",
         "rate: time_s subject kind mbps",
         "node: time_s node gauge value",
+        "air: time_s link sent_blocks again_blocks lost_blocks block_bytes air_share packets queue_delay_ms \
+         access_delay_ms transfer_delay_ms order_delay_ms",
+        "block: time_s link bytes airtime_us attempt mcs resource_blocks fate",
     ];
     let tables = tables(PACKETS);
     let shown: Vec<String> = tables

@@ -39,7 +39,7 @@ const OWN: [Parameter; 7] = [
     },
     MINIMUM_WINDOW,
 ];
-pub(super) const PARAMETERS: [Parameter; 18] =
+pub(super) const PARAMETERS: [Parameter; 20] =
     join(&[&OWN, &window_pacing::parameters("1.25"), &slow_start::parameters("\"hystart++\"")]);
 
 /// The options of the algorithm itself.

@@ -107,7 +107,7 @@ fn read_media<'i>(
             name: row.name,
             arguments: reader.arguments(row.parameters, &section)?,
         };
-        network::medium::check(&kind.arguments)
+        network::medium::check(kind.name, &kind.arguments)
             .map_err(|(option, problem)| reader.error_at(&section, option, problem))?;
         let at = table(reader, &section, AT)?;
         check_attached(reader, &at, nodes, &ends)?;
@@ -117,6 +117,13 @@ fn read_media<'i>(
         };
         let attachments = ends.iter().map(attachment).collect::<Result<_, _>>()?;
         let station = values.has("station");
+        if !station && network::medium::needs_station(row.name) {
+            let problem = format!(
+                "missing; a medium of type {:?} has a station, expected the name of a node",
+                row.name
+            );
+            return Err(reader.error_at(&section, "station", problem));
+        }
         media.push(Medium { name: values.text("name"), kind, station, attachments });
     }
     Ok(media)

@@ -23,19 +23,37 @@ pub(super) static TOP: &[Parameter] = &[
     ),
 ];
 
-/// The names of tables, except that of all packets.
-const TABLES: &[&str] =
-    &["connection", "loss", "event", "gauge", "stream", "message", "object", "queue", "drop", "rate", "node"];
+/// The names of tables, except those of all packets and of all blocks.
+const TABLES: &[&str] = &[
+    "connection",
+    "loss",
+    "event",
+    "gauge",
+    "stream",
+    "message",
+    "object",
+    "queue",
+    "drop",
+    "rate",
+    "node",
+    "air",
+];
 
 /// The options of `[record]`.
 pub static RECORD: &[Parameter] = &[
     Parameter::with_default(
         "tables",
         Kind::List(&Kind::Choice(TABLES)),
-        r#"["connection", "loss", "event", "stream", "message", "object", "queue", "drop", "rate", "node"]"#,
+        r#"["connection", "loss", "event", "stream", "message", "object", "queue", "drop", "rate", "node", "air"]"#,
         "tables that are kept",
     ),
     Parameter::with_default("packets", Kind::Flag, "false", "whether the table of all packets is kept too"),
+    Parameter::with_default(
+        "blocks",
+        Kind::Flag,
+        "false",
+        "whether the table of all blocks that link layers sent is kept too",
+    ),
     Parameter::with_default(
         "queue_delay",
         Kind::Flag,
@@ -46,7 +64,7 @@ pub static RECORD: &[Parameter] = &[
         "bin",
         Kind::Duration,
         "\"100 ms\"",
-        "width of the bins of table rate; above zero",
+        "width of the bins of the tables rate and air; above zero",
     ),
     Parameter::with_default(
         "rows",

@@ -98,11 +98,15 @@ impl Scenario {
                     if forward { (&link.forward, DIRECTIONS[0]) } else { (&link.backward, DIRECTIONS[1]) };
                 HopView { label: format!("{} {name}", link.name), arguments, shared: arguments }
             }
-            Hop::Medium { medium, from, .. } => {
+            Hop::Medium { medium, from, to } => {
                 let medium = &self.media[medium];
+                let name = |at: usize| &self.nodes[medium.attachments[at].node].name;
                 let sender = &medium.attachments[from];
+                // As the subject of its lane: a lane for one receiver is named after both nodes.
+                let own = from == 0 && network::medium::has_lanes_by_receiver(medium.kind.name);
+                let to = if own { format!(" {}", name(to)) } else { String::new() };
                 HopView {
-                    label: format!("{} {}", medium.name, self.nodes[sender.node].name),
+                    label: format!("{} {}{to}", medium.name, name(from)),
                     arguments: &sender.arguments,
                     shared: &medium.kind.arguments,
                 }

@@ -80,12 +80,12 @@ pub(super) fn flatten(summary: &str) -> Option<Vec<(String, Value)>> {
     Some(row)
 }
 
-/// Adds the entries of a list. Their paths contain their names, and their directions or attachments.
+/// Adds the entries of a list. Their paths contain their names, and their directions, or the nodes of their lanes.
 fn entries(kind: &str, list: Vec<Value>, row: &mut Vec<(String, Value)>) {
     for entry in list {
         let Value::Object(mut entry) = entry else { continue };
         let mut path = kind.to_owned();
-        for key in ["name", "direction", "attachment"] {
+        for key in ["name", "direction", "attachment", "to"] {
             if let Some(Value::String(word)) = entry.shift_remove(key) {
                 path.push('.');
                 path.push_str(&word);

@@ -174,7 +174,18 @@ fn cases() -> Vec<Case> {
     let sections = rooms.iter().find(|room| room.name == "sections").unwrap();
     let mut cases = Vec::new();
     // `places` tests nodes and media, and `events` and `visits` the others.
-    let elsewhere = ["sections", "kinds", "middleboxes", "sides", "media", "events", "visits"];
+    let elsewhere = [
+        "sections",
+        "kinds",
+        "middleboxes",
+        "sides",
+        "media",
+        "channels",
+        "block_errors",
+        "cell_schedulers",
+        "events",
+        "visits",
+    ];
     for room in rooms.iter().filter(|room| !elsewhere.contains(&room.name)) {
         let place = sections.rows.iter().find_map(|section| {
             let of = |parameter: &&Parameter| parameter.kind == Kind::Component(room.name);

@@ -9,6 +9,7 @@ mod events;
 mod flows;
 mod goodput;
 mod interrupted;
+mod late_acks;
 mod laws;
 mod messages;
 mod pages;

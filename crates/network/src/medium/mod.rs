@@ -1,18 +1,20 @@
 //! Media: carriers with any number of attached nodes.
 //!
-//! A medium decides which node sends when, and which receives what. It consists of the parts of a link: each
-//! attachment has its own buffer ([`crate::queue::QUEUES`]), and rates, losses and the delay line are those of
+//! A medium decides which node sends when, and which receives what. It consists of the parts of a link: each of
+//! its lanes has its own buffer ([`crate::queue::QUEUES`]), and rates, losses and the delay line are those of
 //! links.
 
+mod cell;
 mod shared;
 
 use crate::buffer::{CarrierStats, Overflow, QueueDelays};
+use crate::count::Count;
 use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::packet::Packet;
 use crate::rate;
 use random::Stream;
-use trace::{Interest, Log};
+use trace::{Interest, Log, Stages};
 use units::parameter::{Arguments, OptionError, Room, Row, Value};
 use units::{Duration, Rate, Size, Time};
 
@@ -32,11 +34,15 @@ pub trait Medium {
     fn wake_at(&self) -> Option<Time>;
     /// Processes everything up to and at `now` except deliveries, and updates the counters.
     fn catch_up(&mut self, now: Time, exits: &mut Exits);
-    /// The counters of an attachment.
-    fn attachment(&self, number: usize) -> AttachmentView<'_>;
-    /// The events of an attachment that no sink has taken, in the order of time.
-    fn log(&mut self, number: usize) -> &mut Log;
-    /// The attachment whose memory has overflowed, if any, by its name, and what overflowed.
+    /// The lanes, in a fixed order that the options determine.
+    fn lanes(&self) -> &[Lane];
+    /// The counters of a lane.
+    fn lane(&self, number: usize) -> LaneView<'_>;
+    /// The packets that have reached the node of an attachment.
+    fn received(&self, attachment: usize) -> Count;
+    /// The events of a lane that no sink has taken, in the order of time.
+    fn log(&mut self, lane: usize) -> &mut Log;
+    /// The lane whose memory has overflowed, if any, by its name, and what overflowed.
     fn overflow(&self) -> Option<(&str, Overflow)>;
     /// Packets of a flow that were dropped or lost.
     fn drops_of(&self, flow: u32) -> u64;
@@ -48,15 +54,48 @@ pub trait Medium {
     fn capacity(&self, from: Time, to: Time) -> Option<Size>;
 }
 
-/// The counters of an attachment of a medium, as a sender and as a receiver.
+/// A queue of a medium, and whose packets wait in it. Every packet passes exactly one lane. An attachment has one
+/// lane for all packets that its node sends, or one for each receiver, as the base station of a cell has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lane {
+    /// The sending attachment.
+    pub from: u16,
+    /// The receiving attachment; `None` if the lane is for all receivers.
+    pub to: Option<u16>,
+}
+
+impl Lane {
+    /// Whether packets from one attachment to another pass this lane.
+    pub fn carries(&self, from: usize, to: usize) -> bool {
+        usize::from(self.from) == from && self.to.is_none_or(|only| usize::from(only) == to)
+    }
+}
+
+/// The counters of a lane of a medium.
 #[derive(Debug, Clone, Copy)]
-pub struct AttachmentView<'a> {
-    /// The packets sent by its node. `busy` is the time in which it was sending.
+pub struct LaneView<'a> {
+    /// The packets. `busy` is the time in which the lane was sending.
     pub stats: CarrierStats,
-    /// The packets that have reached its node.
-    pub received: crate::count::Count,
     /// The queueing delays before transmission, if they are counted.
     pub delays: Option<&'a QueueDelays>,
+    /// What happened on the air, for media with a link layer of their own.
+    pub air: Option<Air>,
+}
+
+/// The counters of a link layer that repeats what is lost. A block is what is sent at once: a transport block of a
+/// cell, a frame of a WLAN.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Air {
+    /// Blocks sent for the first time.
+    pub sent: u64,
+    /// Repetitions of blocks.
+    pub again: u64,
+    /// Blocks that were given up after the last repetition.
+    pub lost: u64,
+    /// The time for which the lane had the medium: for a part of the medium, that part of the time.
+    pub airtime: Duration,
+    /// The sums of the delays of all delivered packets.
+    pub delays: Stages,
 }
 
 /// The inputs for building a medium.
@@ -86,8 +125,14 @@ pub struct MediumOptions<'a> {
 pub struct Profile {
     /// The options that can differ between attachments.
     pub of_attachment: &'static [&'static str],
+    /// Whether the station has a lane for each terminal.
+    pub lanes_by_receiver: bool,
+    /// Whether it has a station.
+    pub needs_station: bool,
     /// The options with which the laws of media are tested.
     pub samples: Samples,
+    /// Checks options that depend on each other.
+    pub check: fn(&Arguments) -> Result<(), OptionError>,
     /// Builds it.
     pub build: fn(&MediumOptions<'_>) -> Result<Box<dyn Medium>, BuildError>,
 }
@@ -105,11 +150,16 @@ pub struct Samples {
 }
 
 /// The media.
-pub static MEDIA: &[Row<Profile>] = &[shared::ROW];
+pub static MEDIA: &[Row<Profile>] = &[shared::ROW, cell::LTE, cell::NR];
 
 /// The room of the media as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
     Room::of("media", "carriers that any number of nodes are attached to", MEDIA, None)
+}
+
+/// The rooms of the parts that only some media have.
+pub fn parts() -> Vec<Room> {
+    cell::rooms().into()
 }
 
 /// The options of a medium that can differ between attachments; none if there is no such medium.
@@ -117,11 +167,24 @@ pub fn options_of_attachment(name: &str) -> &'static [&'static str] {
     MEDIA.iter().find(|row| row.name == name).map_or(&[], |row| row.build.of_attachment)
 }
 
-/// Checks the options of a medium, each of which is valid.
+/// Whether the station of this medium has a lane for each terminal.
+pub fn has_lanes_by_receiver(name: &str) -> bool {
+    MEDIA.iter().any(|row| row.name == name && row.build.lanes_by_receiver)
+}
+
+/// Whether this medium has a station, by which all others communicate.
+pub fn needs_station(name: &str) -> bool {
+    MEDIA.iter().any(|row| row.name == name && row.build.needs_station)
+}
+
+/// Checks the options of the medium with this name, each of which is valid.
 ///
 /// # Errors
 /// The option that no medium accepts, and what is expected.
-pub fn check(arguments: &Arguments) -> Result<(), OptionError> {
+pub fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
+    if let Some(row) = MEDIA.iter().find(|row| row.name == name) {
+        (row.build.check)(arguments)?;
+    }
     let Some(Value::Component(rate)) = arguments.get("rate") else { return Ok(()) };
     let server = rate::build(rate.name, &rate.arguments, Stream::new(0, "check"));
     if server.is_ok_and(|server| server.asks_for_queue()) {
@@ -137,7 +200,7 @@ pub fn check(arguments: &Arguments) -> Result<(), OptionError> {
 /// # Errors
 /// If the table has no such row, or the options cannot be used.
 pub fn build(name: &str, options: &MediumOptions<'_>) -> Result<Box<dyn Medium>, BuildError> {
-    check(options.arguments).map_err(|(option, problem)| BuildError::Option { option, problem })?;
+    check(name, options.arguments).map_err(|(option, problem)| BuildError::Option { option, problem })?;
     match MEDIA.iter().find(|row| row.name == name) {
         Some(row) => (row.build.build)(options),
         None => Err(BuildError::Unknown { room: "media", name: name.to_owned() }),

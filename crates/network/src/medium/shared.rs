@@ -12,7 +12,7 @@
 //!
 //! At one instant a departure from a queue precedes an arrival. The medium is computed lazily, like a link.
 
-use super::{AttachmentView, Medium, MediumOptions, Profile, Samples};
+use super::{Lane, LaneView, Medium, MediumOptions, Profile, Samples};
 use crate::buffer::{Buffer, BufferOptions, MAX_IN_FLIGHT, Overflow};
 use crate::count::Count;
 use crate::error::BuildError;
@@ -64,6 +64,8 @@ pub(crate) const ROW: Row<Profile> = Row {
     ],
     build: Profile {
         of_attachment: &["queue", "loss", "mtu"],
+        lanes_by_receiver: false,
+        needs_station: false,
         samples: Samples {
             lossy: &[
                 ("rate", "fixed rate=25 Mbit/s"),
@@ -72,6 +74,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             ],
             lossless: &[("rate", "fixed rate=5 Mbit/s"), ("queue", "drop-tail limit=unlimited")],
         },
+        check: |_| Ok(()),
         build: |options| Ok(Box::new(Shared::new(options)?)),
     },
 };
@@ -98,6 +101,8 @@ impl Attachment {
 
 struct Shared {
     attachments: Vec<Attachment>,
+    /// One for each attachment.
+    lanes: Vec<Lane>,
     server: Server,
     delay: Duration,
     /// The attachments in the order of their turns: one entry for each waiting packet, and for each lost turn.
@@ -141,8 +146,10 @@ impl Shared {
                 lost_turns: 0,
             })
         };
-        let attachments = options.attachments.iter().map(attachment).collect::<Result<_, BuildError>>()?;
+        let attachments: Vec<Attachment> =
+            options.attachments.iter().map(attachment).collect::<Result<_, BuildError>>()?;
         Ok(Shared {
+            lanes: (0..attachments.len()).map(|from| Lane { from: from as u16, to: None }).collect(),
             attachments,
             next_start: server.ready(Time::ZERO),
             server,
@@ -273,7 +280,11 @@ impl Medium for Shared {
         }
     }
 
-    fn attachment(&self, number: usize) -> AttachmentView<'_> {
+    fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    fn lane(&self, number: usize) -> LaneView<'_> {
         let attachment = &self.attachments[number];
         let mut stats = attachment.buffer.stats;
         stats.inside = attachment.buffer.inside(attachment.in_flight);
@@ -281,11 +292,15 @@ impl Medium for Shared {
         if usize::from(sender) == number {
             stats.busy += stats.until.min(end).since(start);
         }
-        AttachmentView { stats, received: attachment.received, delays: attachment.buffer.delays() }
+        LaneView { stats, delays: attachment.buffer.delays(), air: None }
     }
 
-    fn log(&mut self, number: usize) -> &mut Log {
-        self.attachments[number].buffer.log()
+    fn received(&self, attachment: usize) -> Count {
+        self.attachments[attachment].received
+    }
+
+    fn log(&mut self, lane: usize) -> &mut Log {
+        self.attachments[lane].buffer.log()
     }
 
     fn overflow(&self) -> Option<(&str, Overflow)> {

@@ -1,6 +1,9 @@
 //! Middleboxes: nodes that process packets in transit.
 
+mod ack_pacer;
+mod ldad;
 mod nat;
+mod quic_flows;
 
 use crate::address::{NodeId, Port};
 use crate::error::BuildError;
@@ -72,7 +75,7 @@ pub struct Profile {
 }
 
 /// The middleboxes.
-pub static MIDDLEBOXES: &[Row<Profile>] = &[nat::ROW];
+pub static MIDDLEBOXES: &[Row<Profile>] = &[ack_pacer::ROW, ldad::ROW, nat::ROW];
 
 /// The room of the middleboxes. Scenarios also have those that are put together from endpoints, which this crate does
 /// not know.

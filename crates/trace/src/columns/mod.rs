@@ -18,6 +18,8 @@
 //! | `drop` | time_s, link, length_bytes, reason |
 //! | `rate` | time_s, subject, kind, mbps |
 //! | `node` | time_s, node, gauge, value |
+//! | `air` | time_s, link, sent_blocks, again_blocks, lost_blocks, block_bytes, air_share, packets, queue_delay_ms?, access_delay_ms?, transfer_delay_ms?, order_delay_ms? |
+//! | `block` | time_s, link, bytes, airtime_us, attempt, mcs, resource_blocks, fate |
 //!
 //! The `kind` of a rate is sent (UDP payload sent by a connection end), delivered (bytes on the wire delivered by a
 //! link) or capacity (what the link could have delivered), each over the bin that starts at `time_s`.
@@ -25,12 +27,16 @@
 //! The `side` of a message is that of its writer. `missed` is whether it was delivered after its deadline; it is null
 //! without a deadline and for undelivered messages.
 //!
-//! A question mark denotes a nullable column. `packet` is optional.
+//! `air` has a row for each bin in which a lane of a link layer was active: its blocks, its share of the medium, and the
+//! mean delays of the packets that it handed over.
+//!
+//! A question mark denotes a nullable column. `packet` and `block` are optional.
 //!
 //! No table exceeds [`Options::rows`]. The series (`connection`, `queue`, `gauge`, `node`) are thinned evenly: whenever
 //! such a table is full, it drops every second row of each subject. The other tables keep their first rows.
 //! [`Table::left_out`] is the number of missing rows, and [`Table::note`] describes them.
 
+mod air;
 mod bounded;
 mod data;
 mod message;

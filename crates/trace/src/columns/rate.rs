@@ -77,20 +77,8 @@ impl Rates {
                 self.write(subject, bin);
             }
         }
-        let mut table = self.rows.table;
-        let keys: Vec<(f64, u32)> = match (&table.columns[0].data, &table.columns[1].data) {
-            (super::Data::F64(times), super::Data::Text(text)) => {
-                times.iter().copied().zip(text.codes.iter().copied()).collect()
-            }
-            _ => Vec::new(),
-        };
-        let mut order: Vec<u32> = (0..keys.len() as u32).collect();
-        order.sort_by(|a, b| {
-            let (a, b) = (keys[*a as usize], keys[*b as usize]);
-            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
-        });
-        table.pick(&order);
-        table
+        self.rows.table.sort_by_time_and_code();
+        self.rows.table
     }
 }
 

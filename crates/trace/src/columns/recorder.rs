@@ -1,5 +1,6 @@
 //! The sink that converts records to tables.
 
+use super::air::Airs;
 use super::bounded::{FirstRows, Series};
 use super::data::{Data, Words};
 use super::message::Messages;
@@ -7,7 +8,7 @@ use super::rate::Rates;
 use super::schema::{self, CONNECTION, LINK, NODE, SUBJECT};
 use super::stream::{End, Streams};
 use super::table::Table;
-use crate::event::ObjectLoaded;
+use crate::event::{Block, ObjectLoaded};
 use crate::{Contents, Event, Interest, Metrics, Packet, Record, Role, Sink, Subject};
 use std::fmt::Write;
 use std::io;
@@ -18,15 +19,17 @@ use units::{Duration, Time};
 pub struct Options {
     /// Whether to keep the table `packet`: one row per packet sent, received or dropped. Default: no.
     pub packets: bool,
+    /// Whether to keep the table `block`: one row per block that a link layer sent. Default: no.
+    pub blocks: bool,
     /// The maximum number of rows per table. Default: 20 million; at most 2^31.
     pub rows: usize,
-    /// The bin width of the table `rate`. Default: 100 ms; at least 1 ns.
+    /// The bin width of the tables `rate` and `air`. Default: 100 ms; at least 1 ns.
     pub bin: Duration,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { packets: false, rows: 20_000_000, bin: Duration::from_millis(100) }
+        Options { packets: false, blocks: false, rows: 20_000_000, bin: Duration::from_millis(100) }
     }
 }
 
@@ -34,6 +37,7 @@ impl Default for Options {
 #[derive(Debug, Clone)]
 pub struct Columns {
     packets: bool,
+    blocks: bool,
     connection: Series,
     gauge: Series,
     queue: Series,
@@ -46,6 +50,8 @@ pub struct Columns {
     message: Messages,
     object: FirstRows,
     rate: Rates,
+    air: Airs,
+    block: FirstRows,
     names: Words,
     /// The code of each subject's name in `names`.
     codes: Vec<Option<u32>>,
@@ -60,6 +66,7 @@ impl Columns {
         let rows = options.rows.min(1 << 31);
         Columns {
             packets: options.packets,
+            blocks: options.blocks,
             connection: Series::new(schema::connection(), rows),
             gauge: Series::new(schema::gauge(), rows),
             queue: Series::new(schema::queue(), rows),
@@ -72,6 +79,8 @@ impl Columns {
             message: Messages::new(rows),
             object: FirstRows::new(schema::object(), rows),
             rate: Rates::new(options.bin, rows),
+            air: Airs::new(options.bin, rows),
+            block: FirstRows::new(schema::block(), rows),
             names: Words::default(),
             codes: Vec::new(),
             labels: Vec::new(),
@@ -93,7 +102,11 @@ impl Columns {
             self.drop.table,
             self.rate.into_table(),
             self.node.into_table(),
+            self.air.into_table(),
         ];
+        if self.blocks {
+            tables.push(self.block.table);
+        }
         if self.packets {
             tables.insert(4, self.packet.table);
         }
@@ -232,8 +245,22 @@ impl Columns {
             }
             Event::Capacity { rate } => self.rate.capacity(time, subject, rate.as_mbit_per_sec()),
             Event::Delivered { length } => self.rate.add(time, subject, schema::DELIVERED, *length),
+            Event::Block(block) => {
+                self.air.block(time, (subject, link), block);
+                if self.blocks {
+                    self.block(time, link, block);
+                }
+            }
+            Event::HandedOver(stages) => self.air.handed_over(time, (subject, link), *stages),
             _ => {}
         }
+    }
+
+    fn block(&mut self, time: Time, link: u32, block: &Block) {
+        let Some(row) = self.block.row() else { return };
+        let row = row.f64(time.as_secs_f64()).code(link).u32(block.bytes);
+        let row = row.f64(f64::from(block.airtime_ns) / 1e3).u32(block.attempt.into());
+        row.u32(block.mcs.into()).u32(block.units.into()).code(block.fate as u32).end();
     }
 
     fn node(&mut self, subject: u32, node: u32, time: Time, event: &Event) {
@@ -261,7 +288,7 @@ impl Columns {
         let code = self.names.code(match subject.role() {
             Role::Connection(_) => subject.name(),
             // The directions of a link and the attachments of a medium have queues of their own.
-            Role::Link(_) | Role::Attachment | Role::Medium | Role::Node => subject.label(),
+            Role::Link(_) | Role::Lane | Role::Medium | Role::Node => subject.label(),
         });
         if self.codes.len() <= at {
             self.codes.resize(at + 1, None);
@@ -284,7 +311,7 @@ impl Sink for Columns {
                 let end = End { subject: subject.id(), connection: code, side: side as u32 };
                 self.connection(end, record.time, &record.event);
             }
-            Role::Link(_) | Role::Attachment | Role::Medium => {
+            Role::Link(_) | Role::Lane | Role::Medium => {
                 self.link(subject.id(), code, record.time, &record.event);
             }
             Role::Node => self.node(subject.id(), code, record.time, &record.event),

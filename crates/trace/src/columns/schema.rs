@@ -3,7 +3,7 @@
 use super::data::{Bitmap, Column, Data, Text, Words};
 use super::table::Table;
 use crate::PacketKind;
-use crate::event::LossTrigger;
+use crate::event::{BlockFate, LossTrigger};
 
 /// The values of the column `side`, by the discriminant of [`crate::Side`].
 const SIDES: [&str; 2] = ["client", "server"];
@@ -167,6 +167,40 @@ pub(super) fn drop() -> Table {
 pub(super) fn node() -> Table {
     table("node", vec![f64("time_s"), text(NODE), text("gauge"), f64("value")])
 }
+pub(super) fn air() -> Table {
+    table(
+        "air",
+        vec![
+            f64("time_s"),
+            text(LINK),
+            u64("sent_blocks"),
+            u64("again_blocks"),
+            u64("lost_blocks"),
+            u64("block_bytes"),
+            f64("air_share"),
+            u64("packets"),
+            optional(f64("queue_delay_ms")),
+            optional(f64("access_delay_ms")),
+            optional(f64("transfer_delay_ms")),
+            optional(f64("order_delay_ms")),
+        ],
+    )
+}
+pub(super) fn block() -> Table {
+    table(
+        "block",
+        vec![
+            f64("time_s"),
+            text(LINK),
+            u32("bytes"),
+            f64("airtime_us"),
+            u32("attempt"),
+            u32("mcs"),
+            u32("resource_blocks"),
+            words("fate", BlockFate::ALL.map(BlockFate::name)),
+        ],
+    )
+}
 pub(super) fn rate() -> Table {
     table("rate", vec![f64("time_s"), text(SUBJECT), words("kind", RATES), f64("mbps")])
 }
@@ -183,6 +217,9 @@ mod tests {
         }
         for (at, trigger) in LossTrigger::ALL.into_iter().enumerate() {
             assert_eq!(trigger as usize, at);
+        }
+        for (at, fate) in BlockFate::ALL.into_iter().enumerate() {
+            assert_eq!(fate as usize, at);
         }
         for side in [Side::Client, Side::Server] {
             assert_eq!(SIDES[side as usize], side.name());

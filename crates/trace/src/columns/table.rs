@@ -45,6 +45,21 @@ impl Table {
     pub(super) fn pick(&mut self, rows: &[u32]) {
         self.columns.iter_mut().for_each(|column| column.pick(rows));
     }
+    /// Sorts the rows by the first column, a time, and rows of equal times by the codes of the second.
+    pub(super) fn sort_by_time_and_code(&mut self) {
+        let keys: Vec<(f64, u32)> = match (&self.columns[0].data, &self.columns[1].data) {
+            (Data::F64(times), Data::Text(text)) => {
+                times.iter().copied().zip(text.codes.iter().copied()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+        order.sort_by(|a, b| {
+            let (a, b) = (keys[*a as usize], keys[*b as usize]);
+            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+        });
+        self.pick(&order);
+    }
     /// Sets a cell that is null.
     pub(super) fn fill(&mut self, column: usize, row: usize, value: Cell) {
         let column = &mut self.columns[column];

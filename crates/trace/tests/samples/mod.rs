@@ -1,7 +1,7 @@
 //! Records with every event and every frame, including edge cases.
 
 use trace::event::{DropReason, EcnState, LossTrigger, MigrationState, ResumePhase};
-use trace::{Contents, Event, Message, Metrics, Packet, PacketKind, Record};
+use trace::{Block, BlockFate, Contents, Event, Message, Metrics, Packet, PacketKind, Record, Stages};
 use units::{Duration, Rate, Time};
 use wire::{Code, ConnectionId, Data, Direction, EcnCounts, Frame, StreamId};
 
@@ -206,6 +206,15 @@ pub(crate) fn link() -> Vec<Record> {
         Event::NetworkDrop { length: 1500, reason: "queue" },
         Event::Delivered { length: 1500 },
         Event::Capacity { rate: Rate::from_bits_per_sec(12_000_000) },
+        Event::Block(Block {
+            bytes: 9422,
+            airtime_ns: 1_000_000,
+            attempt: 2,
+            mcs: 28,
+            units: 100,
+            fate: BlockFate::Received,
+        }),
+        Event::HandedOver(Stages { queue: Duration::from_millis(3), ..Stages::default() }),
     ];
     events.into_iter().map(|event| Record { time: Time::from_nanos(250_000_000), event }).collect()
 }

@@ -1,0 +1,171 @@
+//! Channels: the signal-to-noise ratio of a terminal over time.
+
+use crate::error::BuildError;
+use radio::channel::{
+    Between, Channel, Fading, Link, Motion, PathLoss, Series, Shadowing, doppler_hz, noise_dbm,
+};
+use random::Stream;
+use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
+
+/// The constructor of a row; the stream of a purpose, and the width of the carrier in Hz.
+type Build = fn(&Arguments, &dyn Fn(&str) -> Stream, u64) -> Result<Channel, BuildError>;
+
+static CHANNELS: &[Row<Build>] = &[
+    Row {
+        name: "constant",
+        about: "the same signal-to-noise ratio for ever",
+        parameters: &[Parameter {
+            name: "sinr",
+            kind: Kind::Number(-30.0, 60.0),
+            default: Default::Is("20.0"),
+            about: "signal-to-noise-and-interference ratio in dB",
+        }],
+        build: |arguments, _, _| Ok(Channel::constant(arguments.number("sinr"))),
+    },
+    Row {
+        name: "series",
+        about: "the signal-to-noise ratio of a file",
+        parameters: &[
+            Parameter {
+                name: "file",
+                kind: Kind::File("0 20\n1.5 12.5\n"),
+                default: Default::Required,
+                about: "lines of a time in seconds and a signal-to-noise ratio in dB",
+            },
+            Parameter {
+                name: "linear",
+                kind: Kind::Flag,
+                default: Default::Is("false"),
+                about: "whether it changes evenly from line to line, instead of staying until the next one",
+            },
+        ],
+        build: |arguments, _, _| {
+            let file = arguments.file("file");
+            let between = if arguments.flag("linear") { Between::Linear } else { Between::Held };
+            match Series::parse(&file.text, between) {
+                Ok(series) => Ok(Channel::series(series)),
+                Err(error) => {
+                    Err(BuildError::Option { option: "channel", problem: format!("{}: {error}", file.path) })
+                }
+            }
+        },
+    },
+    Row {
+        name: "drawn",
+        about: "from power, distance, shadowing and fading of a terminal that moves along a line past its station",
+        parameters: &[
+            Parameter {
+                name: "distance",
+                kind: Kind::Number(1.0, 100_000.0),
+                default: Default::Is("200.0"),
+                about: "metres from the station to the nearest point of the line",
+            },
+            Parameter {
+                name: "start",
+                kind: Kind::Number(-1e6, 1e6),
+                default: Default::Is("0.0"),
+                about: "metres along the line at the start of the run, from that point",
+            },
+            Parameter {
+                name: "speed",
+                kind: Kind::Number(-300.0, 300.0),
+                default: Default::Is("0.0"),
+                about: "metres per second along the line",
+            },
+            Parameter {
+                name: "power",
+                kind: Kind::Number(-50.0, 100.0),
+                default: Default::Is("46.0"),
+                about: "transmitted power with the gains of both antennas in dBm, in both directions",
+            },
+            Parameter {
+                name: "noise_figure",
+                kind: Kind::Number(0.0, 60.0),
+                default: Default::Is("9.0"),
+                about: "noise of the receiver above the thermal one in dB; also what interference adds",
+            },
+            Parameter {
+                name: "carrier",
+                kind: Kind::Number(1e-3, 1000.0),
+                default: Default::Is("2.0"),
+                about: "carrier frequency in GHz",
+            },
+            Parameter {
+                name: "exponent",
+                kind: Kind::Number(1.0, 10.0),
+                default: Default::Is("3.5"),
+                about: "exponent of the path loss beyond 1 m, up to which it is that of free space",
+            },
+            Parameter {
+                name: "shadowing",
+                kind: Kind::Number(0.0, 40.0),
+                default: Default::Is("0.0"),
+                about: "standard deviation of log-normal shadowing in dB",
+            },
+            Parameter {
+                name: "decorrelation",
+                kind: Kind::Number(0.1, 100_000.0),
+                default: Default::Is("50.0"),
+                about: "metres over which the correlation of the shadowing falls to 1/e",
+            },
+            Parameter {
+                name: "fading",
+                kind: Kind::Flag,
+                default: Default::Is("true"),
+                about: "whether the signal fades as Rayleigh's law says, over time by Jakes' spectrum",
+            },
+            Parameter {
+                name: "doppler",
+                kind: Kind::Number(0.0, 100_000.0),
+                default: Default::Absent,
+                about: "greatest Doppler shift in Hz, for what moves around a terminal that stays; else by its speed",
+            },
+        ],
+        build: drawn,
+    },
+];
+
+fn drawn(
+    arguments: &Arguments,
+    stream: &dyn Fn(&str) -> Stream,
+    bandwidth_hz: u64,
+) -> Result<Channel, BuildError> {
+    let number = |name| arguments.number(name);
+    let carrier_hz = number("carrier") * 1e9;
+    let doppler = if arguments.has("doppler") {
+        number("doppler")
+    } else {
+        doppler_hz(number("speed").abs(), carrier_hz)
+    };
+    let sigma = number("shadowing");
+    Ok(Channel::link(Link {
+        power_dbm: number("power"),
+        noise_dbm: noise_dbm(bandwidth_hz, number("noise_figure")),
+        motion: Motion { start_m: number("start"), offset_m: number("distance"), speed_m_s: number("speed") },
+        path_loss: PathLoss::from_carrier(carrier_hz, 1.0, number("exponent")),
+        shadowing: (sigma > 0.0).then(|| Shadowing::new(sigma, number("decorrelation"), stream("shadowing"))),
+        fading: arguments.flag("fading").then(|| Fading::new(doppler, stream("fading"))),
+    }))
+}
+
+/// The room of the channels.
+pub(super) fn room() -> Room {
+    Room::of(
+        "channels",
+        "signal-to-noise ratio of a terminal over time",
+        CHANNELS,
+        Some(("constant", "sinr")),
+    )
+}
+
+pub(super) fn build(
+    name: &str,
+    arguments: &Arguments,
+    stream: &dyn Fn(&str) -> Stream,
+    bandwidth_hz: u64,
+) -> Result<Channel, BuildError> {
+    match CHANNELS.iter().find(|row| row.name == name) {
+        Some(row) => (row.build)(arguments, stream, bandwidth_hz),
+        None => Err(BuildError::Unknown { room: "channels", name: name.to_owned() }),
+    }
+}

@@ -1,0 +1,81 @@
+//! Block errors: which attempts to send a block fail.
+
+use super::harq::Block;
+use super::standard::Standard;
+use crate::error::BuildError;
+use radio::bler;
+use radio::channel::Channel;
+use random::Stream;
+use units::Time;
+use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
+
+/// How blocks fail.
+#[derive(Debug, Clone)]
+pub(super) enum BlockErrors {
+    None,
+    /// With one probability for each attempt.
+    Target(f64),
+    /// By the signal-to-noise ratio of all attempts together.
+    Curve,
+}
+
+/// The constructor of a row.
+type Build = fn(&Arguments) -> BlockErrors;
+
+static BLOCK_ERRORS: &[Row<Build>] = &[
+    Row { name: "none", about: "every block is received", parameters: &[], build: |_| BlockErrors::None },
+    Row {
+        name: "target",
+        about: "each attempt fails with one probability, whatever the channel is",
+        parameters: &[Parameter {
+            name: "bler",
+            kind: Kind::Probability,
+            default: Default::Is("0.1"),
+            about: "probability that an attempt fails",
+        }],
+        build: |arguments| BlockErrors::Target(arguments.number("bler")),
+    },
+    Row {
+        name: "curve",
+        about: "by the signal-to-noise ratio, which adds up over the attempts (chase combining)",
+        parameters: &[],
+        build: |_| BlockErrors::Curve,
+    },
+];
+
+/// The room of block errors.
+pub(super) fn room() -> Room {
+    let about = "which attempts to send a block of a cell fail";
+    Room::of("block_errors", about, BLOCK_ERRORS, Some(("target", "bler")))
+}
+
+pub(super) fn build(name: &str, arguments: &Arguments) -> Result<BlockErrors, BuildError> {
+    match BLOCK_ERRORS.iter().find(|row| row.name == name) {
+        Some(row) => Ok((row.build)(arguments)),
+        None => Err(BuildError::Unknown { room: "block_errors", name: name.to_owned() }),
+    }
+}
+
+impl BlockErrors {
+    /// Whether an attempt to send a block at a time fails. Each attempt takes one draw.
+    pub(super) fn fails(
+        &self,
+        at: Time,
+        standard: Standard,
+        channel: &mut Channel,
+        block: &mut Block,
+        stream: &mut Stream,
+    ) -> bool {
+        let draw = stream.unit();
+        match self {
+            BlockErrors::None => false,
+            BlockErrors::Target(probability) => draw < *probability,
+            BlockErrors::Curve => {
+                let now = channel.sinr_db(at);
+                let sinr = if block.attempt == 1 { now } else { bler::combine(block.combined_db, now) };
+                block.combined_db = sinr;
+                draw < standard.curve(block.mcs, 8 * block.bytes).error_probability(sinr)
+            }
+        }
+    }
+}

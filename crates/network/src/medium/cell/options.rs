@@ -1,0 +1,383 @@
+//! The options of cells, and how cells are built from them.
+
+use super::arq::ArqOptions;
+use super::bearer::{Bearer, BearerOptions};
+use super::harq::Harq;
+use super::link::RadioLink;
+use super::standard::Standard;
+use super::terminal::{Direction, Requests, Terminal};
+use super::{Cell, DOWN, UP, channel, errors, scheduler};
+use crate::buffer::{Buffer, BufferOptions};
+use crate::count::Count;
+use crate::error::BuildError;
+use crate::medium::{self, Lane, MediumOptions};
+use crate::queue::Setup;
+use std::collections::VecDeque;
+use units::parameter::{Arguments, Default, Kind, OptionError, Parameter};
+use units::{Duration, Rate};
+
+/// The options that a terminal can have of its own; those of the queue also the station.
+pub(super) const OF_ATTACHMENT: [&str; 6] = ["channel", "mcs", "block_errors", "rlc", "queue", "mtu"];
+
+/// The options of both kinds of cells.
+const SHARED: [Parameter; 20] = [
+    Parameter {
+        name: "channel",
+        kind: Kind::Component("channels"),
+        default: Default::Is("\"constant\""),
+        about: "signal-to-noise ratio of a terminal over time",
+    },
+    Parameter {
+        name: "cqi_period",
+        kind: Kind::Duration,
+        default: Default::Is("\"5 ms\""),
+        about: "from one measurement of the channel to the next; at least one slot",
+    },
+    Parameter {
+        name: "block_errors",
+        kind: Kind::Component("block_errors"),
+        default: Default::Is("\"target\""),
+        about: "which attempts to send a block fail",
+    },
+    Parameter {
+        name: "harq_retransmissions",
+        kind: Kind::Integer(0, 15),
+        default: Default::Is("3"),
+        about: "repetitions of a block before it is given up",
+    },
+    Parameter {
+        name: "scheduler",
+        kind: Kind::Component("cell_schedulers"),
+        default: Default::Is("\"proportional-fair\""),
+        about: "which terminals get the resource blocks of a slot, in both directions",
+    },
+    Parameter {
+        name: "request_period",
+        kind: Kind::Duration,
+        default: Default::Is("\"10 ms\""),
+        about: "from one opportunity of a terminal to ask for a grant to the next; at least one slot",
+    },
+    Parameter {
+        name: "first_grant",
+        kind: Kind::Size,
+        default: Default::Is("\"100 B\""),
+        about: "what a terminal gets that has asked, before the station knows its backlog",
+    },
+    Parameter {
+        name: "rlc",
+        kind: Kind::Choice(&["am", "um"]),
+        default: Default::Is("\"am\""),
+        about: "acknowledged mode, which repeats what HARQ gives up, or unacknowledged mode",
+    },
+    Parameter {
+        name: "reordering",
+        kind: Kind::Duration,
+        default: Default::Is("\"35 ms\""),
+        about: "t-Reordering: how long the far end waits for what is missing",
+    },
+    Parameter {
+        name: "poll_pdus",
+        kind: Kind::Integer(1, 65_536),
+        default: Default::Is("32"),
+        about: "pollPDU: PDUs from one poll for a report to the next",
+    },
+    Parameter {
+        name: "poll_bytes",
+        kind: Kind::Size,
+        default: Default::Is("\"25 kB\""),
+        about: "pollByte: bytes from one poll for a report to the next",
+    },
+    Parameter {
+        name: "poll_retransmit",
+        kind: Kind::Duration,
+        default: Default::Is("\"80 ms\""),
+        about: "t-PollRetransmit: when the sender asks again",
+    },
+    Parameter {
+        name: "status_prohibit",
+        kind: Kind::Duration,
+        default: Default::Is("\"10 ms\""),
+        about: "t-StatusProhibit: least time from one report to the next",
+    },
+    Parameter {
+        name: "max_retransmissions",
+        kind: Kind::Integer(1, 32),
+        default: Default::Is("32"),
+        about: "maxRetxThreshold: repetitions of a PDU in the acknowledged mode before it is given up",
+    },
+    Parameter {
+        name: "queue",
+        kind: Kind::Component("queues"),
+        default: Default::Is("\"drop-tail\""),
+        about: "what waits at a terminal; at the station, what waits for each terminal",
+    },
+    Parameter {
+        name: "mtu",
+        kind: Kind::Integer(68, 65_535),
+        default: Default::Is("1500"),
+        about: "largest IP packet in bytes; larger ones are dropped",
+    },
+    Parameter {
+        name: "delay",
+        kind: Kind::Duration,
+        default: Default::Is("\"0 s\""),
+        about: "fixed delay of each packet, both ways: decoding, and the way between antenna and station",
+    },
+    Parameter {
+        name: "mcs",
+        kind: Kind::Integer(0, 28),
+        default: Default::Absent,
+        about: "a fixed modulation and coding scheme; without it, the scheme follows the channel",
+    },
+    Parameter {
+        name: "processing",
+        kind: Kind::Integer(1, 16),
+        default: Default::Is("4"),
+        about: "slots from something received to the reaction: from a request to a grant, from a grant to its block, from a \
+                block to its acknowledgement, and from there to the next attempt",
+    },
+    Parameter {
+        name: "bandwidth",
+        kind: Kind::Integer(1, 400),
+        default: Default::Is("20"),
+        about: "width of the carrier in MHz, in each direction",
+    },
+];
+
+/// The options of a cell of LTE.
+pub(super) const LTE: [Parameter; 20] = {
+    let mut all = SHARED;
+    all[19] = Parameter {
+        name: "bandwidth",
+        kind: Kind::Choice(&["1.4 MHz", "3 MHz", "5 MHz", "10 MHz", "15 MHz", "20 MHz"]),
+        default: Default::Is("\"20 MHz\""),
+        about: "width of the carrier in each direction",
+    };
+    all
+};
+
+/// The options of a cell of NR.
+pub(super) const NR: [Parameter; 23] = {
+    let mut all = [SHARED[0]; 23];
+    let mut at = 0;
+    while at < SHARED.len() {
+        all[at] = SHARED[at];
+        at += 1;
+    }
+    all[18].default = Default::Is("2");
+    all[19].default = Default::Is("100");
+    all[20] = Parameter {
+        name: "numerology",
+        kind: Kind::Integer(0, 4),
+        default: Default::Is("1"),
+        about: "slots of 2^-n ms, subcarriers of 2^n times 15 kHz",
+    };
+    all[21] = Parameter {
+        name: "table",
+        kind: Kind::Choice(&["64qam", "256qam", "64qam-low-se"]),
+        default: Default::Is("\"256qam\""),
+        about: "table of the modulation and coding schemes (TS 38.214 tables 5.1.3.1-1 to -3)",
+    };
+    all[22] = Parameter {
+        name: "layers",
+        kind: Kind::Integer(1, 4),
+        default: Default::Is("1"),
+        about: "layers in each direction",
+    };
+    all
+};
+
+/// The round trip with which queues count a BDP: that of a path with a cell at its end.
+const ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// The standard of a cell and its carrier.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Air {
+    standard: Standard,
+    bandwidth_hz: u64,
+    prbs: u16,
+}
+
+impl Air {
+    /// That of a cell of LTE.
+    pub(super) fn lte(arguments: &Arguments) -> Result<Air, OptionError> {
+        let width = arguments.text("bandwidth");
+        let megahertz: f64 = width.trim_end_matches(" MHz").parse().unwrap_or(20.0);
+        let bandwidth_hz = (megahertz * 1e6) as u64;
+        let prbs = radio::lte::prbs(bandwidth_hz)
+            .ok_or_else(|| ("bandwidth", format!("LTE has no carrier of {width}; expected another width")))?;
+        Ok(Air { standard: Standard::Lte, bandwidth_hz, prbs })
+    }
+    /// That of a cell of NR.
+    pub(super) fn nr(arguments: &Arguments) -> Result<Air, OptionError> {
+        let numerology = arguments.integer("numerology") as u8;
+        let table = match arguments.text("table").as_str() {
+            "64qam" => radio::nr::Table::Qam64,
+            "256qam" => radio::nr::Table::Qam256,
+            _ => radio::nr::Table::LowEfficiency,
+        };
+        // With 240 kHz, for which no carrier is defined, it has half of the resource blocks of 120 kHz.
+        let blocks = |megahertz: u64| match numerology {
+            4 => radio::nr::prbs(megahertz * 1_000_000, 3).map(|prbs| prbs / 2),
+            _ => radio::nr::prbs(megahertz * 1_000_000, numerology),
+        };
+        let megahertz = arguments.integer("bandwidth");
+        let Some(prbs) = blocks(megahertz) else {
+            let widths: Vec<String> =
+                (1..=400).filter(|width| blocks(*width).is_some()).map(|width| width.to_string()).collect();
+            let problem = format!(
+                "no carrier of NR at numerology {numerology}, found {megahertz}; expected one of {}",
+                widths.join(", ")
+            );
+            return Err(("bandwidth", problem));
+        };
+        let standard = Standard::Nr { numerology, table, layers: arguments.integer("layers") as u8 };
+        Ok(Air { standard, bandwidth_hz: megahertz * 1_000_000, prbs })
+    }
+    /// Slots in the value of an option; at least one.
+    fn slots(self, arguments: &Arguments, name: &'static str) -> Result<u64, OptionError> {
+        let (span, slot) = (arguments.duration(name), self.standard.slot());
+        match span.as_nanos() / slot.as_nanos() {
+            0 => Err((name, format!("less than a slot, found {span}; expected at least {slot}"))),
+            slots => Ok(slots),
+        }
+    }
+    /// The fixed scheme, if there is one.
+    fn scheme(self, arguments: &Arguments) -> Result<Option<u8>, OptionError> {
+        let highest = self.standard.highest();
+        match arguments.has("mcs").then(|| arguments.integer("mcs")) {
+            Some(mcs) if mcs > u64::from(highest) => {
+                Err(("mcs", format!("beyond the table, found {mcs}; expected at most {highest}")))
+            }
+            mcs => Ok(mcs.map(|mcs| mcs as u8)),
+        }
+    }
+    /// Checks the options that depend on the carrier and on each other.
+    pub(super) fn check(self, arguments: &Arguments) -> Result<(), OptionError> {
+        self.slots(arguments, "cqi_period")?;
+        self.slots(arguments, "request_period")?;
+        if arguments.size("first_grant").as_bytes() == 0 {
+            return Err(("first_grant", "nothing; expected at least 1 B".to_owned()));
+        }
+        self.scheme(arguments)?;
+        Ok(())
+    }
+}
+
+fn unusable((option, problem): OptionError) -> BuildError {
+    BuildError::Option { option, problem }
+}
+
+/// Builds a cell of LTE.
+pub(super) fn lte(options: &MediumOptions<'_>) -> Result<Cell, BuildError> {
+    cell(options, Air::lte(options.arguments).map_err(unusable)?)
+}
+
+/// Builds a cell of NR.
+pub(super) fn nr(options: &MediumOptions<'_>) -> Result<Cell, BuildError> {
+    cell(options, Air::nr(options.arguments).map_err(unusable)?)
+}
+
+fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cell, BuildError> {
+    let arguments = options.arguments;
+    air.check(arguments).map_err(unusable)?;
+    let Air { standard, bandwidth_hz, prbs } = air;
+    let slots = |name: &'static str| air.slots(arguments, name).map_err(unusable);
+    let (cqi_period, request_period) = (slots("cqi_period")?, slots("request_period")?);
+    let first_grant = arguments.size("first_grant").as_bytes();
+    let slot = standard.slot();
+    let processing = arguments.integer("processing");
+    let terminals = options.attachments.len() - 1;
+    let scheduler = arguments.component("scheduler");
+    let scheduler = || scheduler::build(scheduler.name, &scheduler.arguments, terminals, slot.as_nanos());
+    let mut highest = Rate::ZERO;
+    let mut all = Vec::new();
+    for (attachment, (name, own)) in options.attachments.iter().enumerate().skip(1) {
+        let stream = |purpose: &str| (options.stream)(&format!("{name} {purpose}"));
+        let mcs = air.scheme(own).map_err(unusable)?;
+        let (wave, fails) = (own.component("channel"), own.component("block_errors"));
+        let link = RadioLink::new(
+            (standard, mcs),
+            (cqi_period, processing),
+            channel::build(wave.name, &wave.arguments, &|part| stream(part), bandwidth_hz)?,
+            errors::build(fails.name, &fails.arguments)?,
+            [stream("errors down"), stream("errors up")],
+        );
+        let bytes = standard.block_bytes(mcs.unwrap_or(standard.highest()), prbs, false);
+        let rate = Rate::of(units::Size::from_bytes(bytes.into()), slot);
+        highest = highest.max(rate);
+        let direction = |way: usize| {
+            // The queue of a downlink is the station's.
+            let (place, values) = if way == DOWN {
+                (format!("{} {name}", options.attachments[0].0), &options.attachments[0].1)
+            } else {
+                (name.clone(), own)
+            };
+            let buffer = BufferOptions {
+                arguments: values,
+                name: &place,
+                setup: Setup {
+                    rate: Some(rate),
+                    round_trip: ROUND_TRIP,
+                    mtu: values.integer("mtu") as u32,
+                    flows: options.flows,
+                },
+                delays: options.delays,
+                interest: options.interest,
+            };
+            let purpose = if way == DOWN { "queue down" } else { "queue up" };
+            Ok::<Direction, BuildError>(Direction {
+                buffer: Buffer::new(&buffer, stream(purpose))?,
+                bearer: Bearer::new(bearer(own, arguments, standard)),
+                harq: Harq::new(2 * processing, 1 + arguments.integer("harq_retransmissions") as u8),
+                air: medium::Air::default(),
+                handed: Count::default(),
+            })
+        };
+        all.push(Terminal {
+            attachment: attachment as u16,
+            downlink: direction(DOWN)?,
+            uplink: direction(UP)?,
+            link,
+            requests: Requests::default(),
+        });
+    }
+    let lanes = (1..=terminals as u16)
+        .flat_map(|terminal| [Lane { from: 0, to: Some(terminal) }, Lane { from: terminal, to: None }]);
+    Ok(Cell {
+        lanes: lanes.collect(),
+        is_active: vec![false; terminals],
+        received: vec![Count::default(); terminals + 1],
+        terminals: all,
+        schedulers: [scheduler()?, scheduler()?],
+        slot_ns: slot.as_nanos(),
+        prbs,
+        processing,
+        request_period,
+        first_grant,
+        delay: arguments.duration("delay"),
+        active: Vec::new(),
+        in_air: Vec::new(),
+        next_slot: None,
+        handed: VecDeque::new(),
+        peak: highest,
+        candidates: Vec::new(),
+    })
+}
+
+/// The parameters of a terminal's bearers.
+fn bearer(own: &Arguments, cell: &Arguments, standard: Standard) -> BearerOptions {
+    let acknowledged = (own.text("rlc") == "am").then(|| ArqOptions {
+        poll_pdus: cell.integer("poll_pdus") as u32,
+        poll_bytes: cell.size("poll_bytes").as_bytes(),
+        poll_again: cell.duration("poll_retransmit"),
+        prohibit: cell.duration("status_prohibit"),
+        repeats: cell.integer("max_retransmissions") as u32,
+        window: standard.window(),
+    });
+    BearerOptions {
+        headers: standard.headers(acknowledged.is_some()),
+        reordering: cell.duration("reordering").max(Duration::from_nanos(1)),
+        acknowledged,
+    }
+}

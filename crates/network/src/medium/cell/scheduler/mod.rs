@@ -1,0 +1,65 @@
+//! Schedulers of a cell: which terminals get the resource blocks of a slot.
+//!
+//! In each slot the scheduler sorts the terminals that have something to send, and says how many of the resource
+//! blocks that are left the first of them may have; it gets no more than its backlog needs.
+
+mod max_rate;
+mod proportional_fair;
+mod round_robin;
+
+use crate::error::BuildError;
+use units::parameter::{Arguments, Room, Row};
+
+/// A terminal that has something to send in a slot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Candidate {
+    /// The terminal, by its attachment.
+    pub terminal: u16,
+    /// The bits of all resource blocks at its modulation and coding scheme.
+    pub bits: f64,
+}
+
+/// Shares the resource blocks of a slot.
+pub(crate) trait Scheduler {
+    /// Puts the terminals into the order of service in this slot. They come in the order of their numbers.
+    fn sort(&mut self, slot: u64, candidates: &mut [Candidate]);
+    /// The most resource blocks that the next of `candidates` terminals may have, of those that are `left`.
+    fn share(&self, left: u16, candidates: usize) -> u16 {
+        let _ = candidates;
+        left
+    }
+    /// Notes that a terminal gets this many bits in this slot.
+    fn note(&mut self, slot: u64, terminal: u16, bits: u32);
+}
+
+/// The constructor of a scheduler for a number of terminals, and for slots of this many nanoseconds.
+pub(crate) type Build = fn(&Arguments, usize, u64) -> Box<dyn Scheduler>;
+
+/// The schedulers of cells.
+static CELL_SCHEDULERS: &[Row<Build>] = &[round_robin::ROW, proportional_fair::ROW, max_rate::ROW];
+
+/// The room of the schedulers of cells.
+pub(super) fn room() -> Room {
+    Room::of(
+        "cell_schedulers",
+        "which terminals of a cell get the resource blocks of a slot",
+        CELL_SCHEDULERS,
+        None,
+    )
+}
+
+/// Builds the scheduler with this name.
+///
+/// # Errors
+/// If the table has no such row.
+pub(super) fn build(
+    name: &str,
+    arguments: &Arguments,
+    terminals: usize,
+    slot_ns: u64,
+) -> Result<Box<dyn Scheduler>, BuildError> {
+    match CELL_SCHEDULERS.iter().find(|row| row.name == name) {
+        Some(row) => Ok((row.build)(arguments, terminals, slot_ns)),
+        None => Err(BuildError::Unknown { room: "cell_schedulers", name: name.to_owned() }),
+    }
+}

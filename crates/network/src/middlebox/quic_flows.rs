@@ -1,0 +1,249 @@
+//! What middleboxes of an access node tell apart by ports, addresses and sizes alone: the direction of a QUIC packet, its
+//! flow, and whether it carries acknowledgements only.
+
+use super::MiddleboxOptions;
+use crate::address::Port;
+use crate::error::BuildError;
+use crate::packet::{Packet, Protocol};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use units::Time;
+use units::parameter::{Default, Kind, Parameter, Value};
+
+/// The options of every such middlebox, and its own.
+pub(super) const fn parameters<const N: usize>(own: &[Parameter]) -> [Parameter; N] {
+    assert!(N == SHARED.len() + own.len(), "the number of options");
+    let mut all = [SHARED[0]; N];
+    let mut i = 1;
+    while i < N {
+        all[i] = if i < SHARED.len() { SHARED[i] } else { own[i - SHARED.len()] };
+        i += 1;
+    }
+    all
+}
+
+const SHARED: [Parameter; 4] = [
+    Parameter {
+        name: "wireless",
+        kind: Kind::List(&Kind::Text),
+        default: Default::Absent,
+        about: "links and media to the terminals; what comes from there is uplink (default: the first of two links, or of two media; required otherwise)",
+    },
+    Parameter {
+        name: "ports",
+        kind: Kind::List(&Kind::Text),
+        default: Default::Is("[\"443\", \"4433-4688\"]"),
+        about: "UDP ports of QUIC servers, or ranges of them (Zhao et al. 2020 section 3.2: \"according to the port number\")",
+    },
+    Parameter {
+        name: "ack_only_size",
+        kind: Kind::Integer(SHORTEST as u64, 1200),
+        default: Default::Absent,
+        about: "largest UDP payload in bytes of a packet with acknowledgements only (section 3.2 leaves it open; default: learned, 4 bytes above the smallest of the last 64 to 128 packets, at most 100)",
+    },
+    Parameter {
+        name: "flows",
+        kind: Kind::Integer(1, 100_000),
+        default: Default::Is("256"),
+        about: "most flows that are remembered (a flow is a pair of addresses with ports); the one that was silent for longest is forgotten for a new one",
+    },
+];
+
+/// The shortest UDP payload of a QUIC packet in bytes: a first byte, four bytes of packet number and payload, and the tag of
+/// 16 bytes (RFC 9001 section 5.4.2).
+const SHORTEST: u32 = 21;
+/// The learned size is at most this: what is larger carries data.
+const LARGEST: u32 = 100;
+/// How much larger than the smallest packet one with acknowledgements only may be. A MAX_DATA frame with a value of four bytes
+/// has five bytes; a further ACK range has two if it is short (RFC 9000 sections 19.3.1 and 19.9).
+const MARGIN: u32 = 4;
+/// The number of packets after which the smallest begins anew. The minimum of the period before counts as well.
+const PERIOD: u32 = 64;
+
+/// The direction of a QUIC packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// From a terminal to a server.
+    Up,
+    /// From a server to a terminal.
+    Down,
+}
+
+/// The terminal and the server of a flow.
+pub(super) type Ends = (SocketAddr, SocketAddr);
+
+/// Tells QUIC packets and their direction.
+#[derive(Debug)]
+pub(super) struct Classifier {
+    /// Whether each port of the node leads to terminals.
+    wireless: Vec<bool>,
+    /// First and last port of each range.
+    ports: Vec<(u16, u16)>,
+}
+
+impl Classifier {
+    /// Reads `wireless` and `ports`.
+    pub(super) fn new(options: &MiddleboxOptions<'_>) -> Result<Classifier, BuildError> {
+        Ok(Classifier { wireless: wireless(options)?, ports: ports(options)? })
+    }
+    /// The direction and the ends of a packet; `None` if it is not QUIC, or goes from terminal to terminal's server.
+    #[inline]
+    pub(super) fn of(&self, port: Port, packet: &Packet) -> Option<(Direction, Ends)> {
+        let serves = |address: &SocketAddr| {
+            self.ports.iter().any(|(first, last)| (*first..=*last).contains(&address.port()))
+        };
+        let up = *self.wireless.get(usize::from(port.0))?;
+        let server = if up { &packet.destination } else { &packet.source };
+        if packet.protocol() != Protocol::Udp || !serves(server) {
+            return None;
+        }
+        Some(if up {
+            (Direction::Up, (packet.source, packet.destination))
+        } else {
+            (Direction::Down, (packet.destination, packet.source))
+        })
+    }
+}
+
+/// An unusable option.
+pub(super) fn problem(option: &'static str, problem: String) -> BuildError {
+    BuildError::Option { option, problem }
+}
+
+fn wireless(options: &MiddleboxOptions<'_>) -> Result<Vec<bool>, BuildError> {
+    let carriers = options.carriers.join(", ");
+    let mut wireless = vec![false; options.carriers.len()];
+    if options.arguments.has("wireless") {
+        for name in options.arguments.list("wireless") {
+            let Value::Text(name) = name else { continue };
+            let Some(port) = options.carriers.iter().position(|carrier| *carrier == name) else {
+                let found = format!("found {name:?}; expected one of {carriers}");
+                return Err(problem("wireless", format!("no link or medium of this node, {found}")));
+            };
+            wireless[port] = true;
+        }
+    } else if wireless.len() > 2 || (1..wireless.len()).contains(&options.links) {
+        let missing =
+            format!("missing, and it is not clear where terminals are; expected some of {carriers}");
+        return Err(problem("wireless", missing));
+    } else if let Some(first) = wireless.first_mut() {
+        *first = true;
+    }
+    if wireless.iter().all(|is| *is) || wireless.iter().all(|is| !is) {
+        let wrong = format!("all or none of the node's links and media; expected some of {carriers}");
+        return Err(problem("wireless", wrong));
+    }
+    Ok(wireless)
+}
+
+fn ports(options: &MiddleboxOptions<'_>) -> Result<Vec<(u16, u16)>, BuildError> {
+    let mut ports = Vec::new();
+    for value in options.arguments.list("ports") {
+        let Value::Text(text) = value else { continue };
+        let (first, last) = text.split_once('-').unwrap_or((&text, &text));
+        match (first.trim().parse::<u16>(), last.trim().parse::<u16>()) {
+            (Ok(first), Ok(last)) if first <= last => ports.push((first, last)),
+            _ => {
+                let wrong = format!(
+                    "no port, found {text:?}; expected a number up to 65535 or a range like \"4433-4435\""
+                );
+                return Err(problem("ports", wrong));
+            }
+        }
+    }
+    if ports.is_empty() {
+        return Err(problem("ports", "empty; expected at least one port".to_owned()));
+    }
+    Ok(ports)
+}
+
+/// Tells packets with acknowledgements only from others of one direction of a flow, by their size.
+#[derive(Debug, Clone)]
+pub(super) struct AckOnly {
+    fixed: Option<u32>,
+    /// The smallest payloads in this period and in the one before.
+    smallest: [u32; 2],
+    seen: u32,
+}
+
+impl AckOnly {
+    /// Reads `ack_only_size`.
+    pub(super) fn new(options: &MiddleboxOptions<'_>) -> AckOnly {
+        let given = options.arguments.has("ack_only_size");
+        let fixed = given.then(|| options.arguments.integer("ack_only_size") as u32);
+        AckOnly { fixed, smallest: [u32::MAX; 2], seen: 0 }
+    }
+    /// Whether a packet carries acknowledgements only, as far as its size tells. A payload that is too short for QUIC does
+    /// not, and nothing is learned from it.
+    #[inline]
+    pub(super) fn judge(&mut self, packet: &Packet) -> bool {
+        let payload = packet.payload() as u32;
+        if payload < SHORTEST {
+            return false;
+        }
+        if let Some(largest) = self.fixed {
+            return payload <= largest;
+        }
+        self.smallest[0] = self.smallest[0].min(payload);
+        self.seen += 1;
+        let largest = self.smallest[0].min(self.smallest[1]).saturating_add(MARGIN).min(LARGEST);
+        if self.seen == PERIOD {
+            (self.smallest, self.seen) = ([u32::MAX, self.smallest[0]], 0);
+        }
+        payload <= largest
+    }
+}
+
+/// The remembered flows, each with a state. A flow keeps its slot until it is forgotten.
+#[derive(Debug)]
+pub(super) struct Flows<F> {
+    by_ends: BTreeMap<Ends, usize>,
+    slots: Vec<(Time, Ends, F)>,
+    most: usize,
+}
+
+/// The slot of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// It is known.
+    Known(usize),
+    /// It is new; the state in its slot is that of a forgotten flow, if any.
+    New(usize),
+}
+
+impl<F> Flows<F> {
+    /// Reads `flows`.
+    pub(super) fn new(options: &MiddleboxOptions<'_>) -> Flows<F> {
+        let most = options.arguments.integer("flows") as usize;
+        Flows { by_ends: BTreeMap::new(), slots: Vec::new(), most }
+    }
+    /// The flow with these ends, which has a packet now. A new one starts with the state `fresh`, or takes the slot of the
+    /// flow that was silent for longest; its state is then left to the caller.
+    pub(super) fn find(&mut self, now: Time, ends: Ends, fresh: impl FnOnce() -> F) -> Found {
+        if let Some(slot) = self.by_ends.get(&ends) {
+            self.slots[*slot].0 = now;
+            return Found::Known(*slot);
+        }
+        if self.slots.len() < self.most {
+            self.by_ends.insert(ends, self.slots.len());
+            self.slots.push((now, ends, fresh()));
+            return Found::New(self.slots.len() - 1);
+        }
+        let slot = (0..self.slots.len()).min_by_key(|slot| self.slots[*slot].0).unwrap_or(0);
+        self.by_ends.remove(&self.slots[slot].1);
+        self.by_ends.insert(ends, slot);
+        (self.slots[slot].0, self.slots[slot].1) = (now, ends);
+        Found::New(slot)
+    }
+    /// The state in a slot.
+    #[inline]
+    pub(super) fn state(&mut self, slot: usize) -> &mut F {
+        &mut self.slots[slot].2
+    }
+}
+
+#[cfg(test)]
+pub(super) mod testing;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! Channels against closed forms and values by hand.
+
+use super::*;
+use random::Stream;
+use units::Duration;
+
+fn seconds(value: f64) -> Time {
+    Time::ZERO + Duration::from_secs_f64(value)
+}
+
+#[test]
+fn free_space_loses_38_46_db_in_the_first_metre_at_2_ghz() {
+    // 20 log10(4 pi 2e9 / 299792458) = 20 log10(83.83) = 38.47.
+    let loss = PathLoss::from_carrier(2e9, 1.0, 3.5);
+    assert!((loss.reference_db - 38.47).abs() < 0.005, "{loss:?}");
+    assert!((loss.db(100.0) - (loss.reference_db + 70.0)).abs() < 1e-9);
+    assert_eq!(loss.db(0.1), loss.reference_db);
+}
+
+#[test]
+fn noise_in_20_mhz_with_a_figure_of_9_db() {
+    // -174 + 73.01 + 9.
+    assert!((noise_dbm(20_000_000, 9.0) + 91.99).abs() < 0.001);
+}
+
+#[test]
+fn a_link_adds_its_parts() {
+    let path_loss = PathLoss { reference_db: 40.0, reference_m: 1.0, exponent: 3.0 };
+    // From 400 m before to 300 m beside the station: 500 m, then 300 m after 40 s at 10 m/s.
+    let motion = Motion { start_m: -400.0, offset_m: 300.0, speed_m_s: 10.0 };
+    let link = Link { power_dbm: 40.0, noise_dbm: -95.0, motion, path_loss, shadowing: None, fading: None };
+    let mut channel = Channel::link(link);
+    // 40 + 95 - 40 - 30 log10(500) = 95 - 80.97, and 95 - 30 log10(300) = 95 - 74.31.
+    assert!((channel.sinr_db(Time::ZERO) - 14.03).abs() < 0.005);
+    assert!((channel.sinr_db(seconds(40.0)) - 20.69).abs() < 0.005);
+    assert_eq!(Channel::constant(7.5).sinr_db(seconds(3.0)), 7.5);
+}
+
+#[test]
+fn a_series_is_held_or_linear() {
+    let text = "# time and SINR\n1 10\n3,20\n";
+    let mut held = Series::parse(text, Between::Held).unwrap();
+    let mut linear = Series::parse(text, Between::Linear).unwrap();
+    let times = [0.0, 1.0, 1.5, 2.5, 3.0, 9.0, 1.5];
+    assert_eq!(times.map(|at| held.at(seconds(at))), [10.0, 10.0, 10.0, 10.0, 20.0, 20.0, 10.0]);
+    assert_eq!(times.map(|at| linear.at(seconds(at))), [10.0, 10.0, 12.5, 17.5, 20.0, 20.0, 12.5]);
+}
+
+#[test]
+fn a_bad_series_names_its_line() {
+    let error = |text: &str| Series::parse(text, Between::Held).unwrap_err();
+    assert_eq!(error(""), SeriesError::Count(0));
+    assert_eq!(error("0 1\n1 2 3"), SeriesError::Malformed(2));
+    assert_eq!(error("0 inf"), SeriesError::Malformed(1));
+    assert_eq!(error("0 1\n\n0 2"), SeriesError::Order(3));
+}
+
+#[test]
+fn shadowing_has_its_deviation_and_correlation() {
+    let mut shadowing = Shadowing::new(8.0, 50.0, Stream::new(1, "shadowing"));
+    // 200,000 points, 25 m apart: neighbours correlate by exp(-0.5) = 0.607, every fourth by exp(-2) = 0.135.
+    let values: Vec<f64> = (0..200_000).map(|point| shadowing.db(25.0 * f64::from(point))).collect();
+    let product = |lag: usize| {
+        values.iter().zip(&values[lag..]).map(|(a, b)| a * b).sum::<f64>() / (values.len() - lag) as f64
+    };
+    let variance = product(0);
+    assert!((variance.sqrt() - 8.0).abs() < 0.08, "{}", variance.sqrt());
+    assert!((product(1) / variance - 0.607).abs() < 0.01, "{}", product(1) / variance);
+    assert!((product(4) / variance - 0.135).abs() < 0.015, "{}", product(4) / variance);
+    let last = shadowing.db(25.0 * 199_999.0);
+    assert_eq!(shadowing.db(0.0), last);
+}
+
+/// The powers of 400 terminals with a Doppler frequency of 100 Hz, at 1,000 times, 0.1 ms apart.
+fn powers() -> Vec<Vec<f64>> {
+    let terminal = |seed| {
+        let fading = Fading::new(100.0, Stream::new(seed, "fading"));
+        (0..1_000).map(|step| fading.power(Time::from_nanos(step * 100_000))).collect()
+    };
+    (0..400).map(terminal).collect()
+}
+
+#[test]
+fn the_power_of_fading_is_exponential_with_mean_1() {
+    let powers = powers();
+    let share =
+        |limit: f64| powers.iter().flatten().filter(|power| **power < limit).count() as f64 / 400_000.0;
+    let mean = powers.iter().flatten().sum::<f64>() / 400_000.0;
+    assert!((mean - 1.0).abs() < 0.03, "{mean}");
+    for limit in [0.1f64, 0.5, 1.0, 2.0] {
+        let expected = 1.0 - (-limit).exp();
+        assert!((share(limit) - expected).abs() < 0.015, "{limit}: {} {expected}", share(limit));
+    }
+}
+
+#[test]
+fn the_power_of_fading_forgets_as_the_square_of_j0() {
+    let powers = powers();
+    // J0(x) for x = 2 pi 100 Hz tau: 0 at 2.405 (tau 3.83 ms), -0.403 at 3.83 (6.1 ms); 0.9037 at 0.628 (1 ms).
+    for (lag, j0) in [(10, 0.903_7f64), (38, 0.0), (61, -0.402_8)] {
+        let (mut product, mut count) = (0.0, 0.0);
+        for terminal in &powers {
+            for (one, other) in terminal.iter().zip(&terminal[lag..]) {
+                product += (one - 1.0) * (other - 1.0);
+                count += 1.0;
+            }
+        }
+        let correlation = product / count;
+        assert!((correlation - j0 * j0).abs() < 0.06, "{lag}: {correlation} {}", j0 * j0);
+    }
+}
+
+#[test]
+fn fading_crosses_levels_as_often_as_rice_says() {
+    let powers = powers();
+    for level in [0.3f64, 1.0] {
+        let upward = |terminal: &Vec<f64>| {
+            terminal.windows(2).filter(|two| two[0] < level * level && two[1] >= level * level).count()
+        };
+        let rate = powers.iter().map(upward).sum::<usize>() as f64 / (400.0 * 0.099_9);
+        // sqrt(2 pi) f_d rho exp(-rho^2).
+        let expected = std::f64::consts::TAU.sqrt() * 100.0 * level * (-level * level).exp();
+        assert!((rate / expected - 1.0).abs() < 0.05, "{level}: {rate} {expected}");
+    }
+}
+
+#[test]
+fn fading_is_a_function_of_time_and_stream() {
+    let fading = Fading::new(doppler_hz(30.0, 2e9), Stream::new(3, "fading"));
+    let power = fading.power(seconds(1.0));
+    fading.power(seconds(2.0));
+    assert_eq!(fading.power(seconds(1.0)), power);
+    assert_ne!(Fading::new(200.0, Stream::new(4, "fading")).power(seconds(1.0)), power);
+    // 30 m/s at 2 GHz: 200.1 Hz.
+    assert!((doppler_hz(30.0, 2e9) - 200.14).abs() < 0.01);
+}
