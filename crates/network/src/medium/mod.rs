@@ -5,7 +5,9 @@
 //! links.
 
 mod cell;
+mod channel;
 mod shared;
+mod wlan;
 
 use crate::buffer::{CarrierStats, Overflow, QueueDelays};
 use crate::count::Count;
@@ -150,7 +152,7 @@ pub struct Samples {
 }
 
 /// The media.
-pub static MEDIA: &[Row<Profile>] = &[shared::ROW, cell::LTE, cell::NR];
+pub static MEDIA: &[Row<Profile>] = &[shared::ROW, cell::LTE, cell::NR, wlan::ROW];
 
 /// The room of the media as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
@@ -159,7 +161,7 @@ pub fn room() -> Room {
 
 /// The rooms of the parts that only some media have.
 pub fn parts() -> Vec<Room> {
-    cell::rooms().into()
+    std::iter::once(channel::room()).chain(cell::rooms()).chain(wlan::rooms()).collect()
 }
 
 /// The options of a medium that can differ between attachments; none if there is no such medium.

@@ -10,7 +10,6 @@
 
 mod arq;
 mod bearer;
-mod channel;
 mod errors;
 mod harq;
 mod link;
@@ -72,8 +71,8 @@ const SAMPLES: Samples = Samples {
 };
 
 /// The rooms of the parts of cells.
-pub(crate) fn rooms() -> [Room; 3] {
-    [channel::room(), errors::room(), scheduler::room()]
+pub(crate) fn rooms() -> [Room; 2] {
+    [errors::room(), scheduler::room()]
 }
 
 const DOWN: usize = 0;
