@@ -21,7 +21,7 @@ use crate::count::Count;
 use crate::exits::Exits;
 use crate::packet::Packet;
 use ear::{Ear, Heard};
-use standard::{CTS, RTS, Standard};
+use standard::{CTS, Modulation, RTS, Standard};
 use station::{Left, Limits, Station};
 use std::collections::VecDeque;
 use trace::Log;
@@ -107,25 +107,39 @@ pub(super) struct Wlan {
     delay: Duration,
     handed: VecDeque<(Time, Box<Packet>)>,
     next_event: u64,
+    /// No packet arrives before this time, unless it is handed over already.
+    next_arrival: u64,
+    /// How long a data frame takes at least, in ns: any, and the next one of each station.
+    shortest: u64,
+    shortest_of: Vec<u64>,
+    fastest: Modulation,
     peak: Rate,
 }
 
 impl Wlan {
-    fn hears(&self, listener: usize, sender: usize) -> bool {
-        listener != sender && self.hidden.get(sender).is_none_or(|deaf| !deaf[listener])
-    }
-
     /// The place of a receiver among the rate controls of a sender.
     fn peer(&self, sender: usize) -> usize {
         let station = &self.stations[sender];
         if station.controls.len() == 1 { 0 } else { usize::from(station.receiver) }
     }
 
+    /// Determines when something happens next, and before when no packet arrives anywhere.
     fn find_next_event(&mut self) {
-        let ends = self.on_air.iter().map(|frame| frame.end);
-        let due = self.due.iter().map(|frame| frame.start);
-        let starts = self.starts.iter().copied();
-        self.next_event = ends.chain(due).chain(starts).min().unwrap_or(NEVER);
+        let (mut event, mut arrival) = (NEVER, NEVER);
+        for frame in &self.on_air {
+            event = event.min(frame.end);
+            arrival =
+                arrival.min(if frame.kind == Kind::Data { frame.end } else { frame.end + self.shortest });
+        }
+        for frame in &self.due {
+            event = event.min(frame.start);
+            arrival = arrival.min(frame.start + self.shortest);
+        }
+        for (start, shortest) in self.starts.iter().zip(&self.shortest_of) {
+            event = event.min(*start);
+            arrival = arrival.min(start.saturating_add(*shortest));
+        }
+        (self.next_event, self.next_arrival) = (event, arrival);
     }
 
     /// Processes everything up to and at `now`.
@@ -173,7 +187,7 @@ impl Wlan {
                 Frame::new(Kind::Data, (*number, station.receiver), now, station.plan.duration)
             };
             end = end.max(frame.end);
-            self.begin(frame);
+            self.begin(frame, true);
         }
         // Those that collide share the time.
         let charge = self.charge(now, end);
@@ -191,8 +205,8 @@ impl Wlan {
         charge
     }
 
-    /// A frame begins.
-    fn begin(&mut self, frame: Frame) {
+    /// A frame begins: the first of an exchange, or one that follows.
+    fn begin(&mut self, frame: Frame, is_first: bool) {
         let Frame { kind, sender, receiver, start, end } = frame;
         let sifs = self.standard.sifs;
         let announces = match kind {
@@ -211,11 +225,22 @@ impl Wlan {
         self.ears[usize::from(sender)].send(start, end, &self.standard);
         self.renew(usize::from(sender));
         let heard = Heard { from: sender, start, end, announces };
-        for listener in 0..self.ears.len() {
-            if self.hears(listener, usize::from(sender)) {
-                self.ears[listener].hear(heard, listener == usize::from(receiver), &self.standard);
-                self.renew(listener);
+        let mut hear = |listener: usize| {
+            self.ears[listener].hear(heard, listener == usize::from(receiver), &self.standard);
+            if self.starts[listener] != NEVER {
+                self.starts[listener] = self.ears[listener].start(&self.standard);
             }
+        };
+        if is_first || !self.hidden.is_empty() {
+            for listener in 0..self.stations.len() {
+                let deaf = self.hidden.get(usize::from(sender)).is_some_and(|deaf| deaf[listener]);
+                if listener != usize::from(sender) && !deaf {
+                    hear(listener);
+                }
+            }
+        } else {
+            // The others have heard until when the medium is used.
+            hear(usize::from(receiver));
         }
         self.on_air.push(frame);
     }
@@ -224,6 +249,15 @@ impl Wlan {
     fn renew(&mut self, number: usize) {
         if self.starts[number] != NEVER {
             self.starts[number] = self.ears[number].start(&self.standard);
+        }
+    }
+
+    /// A frame follows SIFS after another. If all hear each other nobody can begin before it.
+    fn follow(&mut self, frame: Frame) {
+        if self.hidden.is_empty() {
+            self.respond(frame);
+        } else {
+            self.due.push(frame);
         }
     }
 
@@ -239,7 +273,7 @@ impl Wlan {
         };
         let charge = self.charge(frame.start, frame.end);
         self.stations[usize::from(initiator)].plan.charge += charge;
-        self.begin(frame);
+        self.begin(frame, false);
     }
 
     /// A frame ends.
@@ -253,7 +287,7 @@ impl Wlan {
             Kind::Rts => {
                 let cts = self.standard.response(self.stations[sender].plan.modulation).duration(CTS);
                 if received && !self.ears[receiver].is_announced(now) {
-                    self.due.push(Frame::new(Kind::Cts, ends, follow, cts));
+                    self.follow(Frame::new(Kind::Cts, ends, follow, cts));
                 } else {
                     self.stations[sender].miss_rts(self.limits);
                     self.fail(sender, now, follow + cts, exits);
@@ -261,7 +295,7 @@ impl Wlan {
             }
             Kind::Cts if received => {
                 let duration = self.stations[receiver].plan.duration;
-                self.due.push(Frame::new(Kind::Data, ends, follow, duration));
+                self.follow(Frame::new(Kind::Data, ends, follow, duration));
             }
             Kind::Cts => {
                 self.stations[receiver].miss_rts(self.limits);
@@ -297,7 +331,7 @@ impl Wlan {
         if good > 0 {
             station.settle(now, now + self.delay, &mut self.handed, exits);
             let response = self.stations[sender].plan.response;
-            self.due.push(Frame::new(Kind::Response, (frame.receiver, frame.sender), follow, response));
+            self.follow(Frame::new(Kind::Response, (frame.receiver, frame.sender), follow, response));
             if self.handed.len() > MAX_IN_FLIGHT {
                 self.stations[sender].buffer.overflow_line(exits);
             }
@@ -331,6 +365,14 @@ impl Wlan {
         self.ears[number].back_off(slots);
         let sends = self.stations[number].load(now, exits);
         self.starts[number] = if sends { self.ears[number].start(&self.standard) } else { NEVER };
+        self.note_shortest(number);
+    }
+
+    /// Notes how long the next frame of a station takes at least.
+    fn note_shortest(&mut self, number: usize) {
+        if let Some(size) = self.stations[number].next_size() {
+            self.shortest_of[number] = self.fastest.duration(size + self.standard.overhead);
+        }
     }
 
     /// A packet has come to a station that has nothing else to send.
@@ -342,7 +384,8 @@ impl Wlan {
             ear.back_off(station.backoff.below(u64::from(station.window) + 1) as u32);
         }
         self.starts[number] = if may_send == Some(true) { now } else { ear.start(&self.standard) };
-        self.next_event = self.next_event.min(self.starts[number]);
+        self.note_shortest(number);
+        self.find_next_event();
     }
 }
 
@@ -363,7 +406,7 @@ impl Medium for Wlan {
     }
 
     fn is_due(&self, now: Time) -> bool {
-        self.next_event <= now.as_nanos() || self.handed.front().is_some_and(|(at, _)| *at <= now)
+        self.next_arrival <= now.as_nanos() || self.handed.front().is_some_and(|(at, _)| *at <= now)
     }
 
     fn deliver(&mut self, now: Time, exits: &mut Exits) -> Option<(u16, Box<Packet>)> {
@@ -380,8 +423,8 @@ impl Medium for Wlan {
 
     fn wake_at(&self) -> Option<Time> {
         let handed = self.handed.front().map(|(at, _)| *at);
-        let event = (self.next_event != NEVER).then(|| Time::from_nanos(self.next_event));
-        [event, handed].into_iter().flatten().min()
+        let arrival = (self.next_arrival != NEVER).then(|| Time::from_nanos(self.next_arrival));
+        [arrival, handed].into_iter().flatten().min()
     }
 
     fn catch_up(&mut self, now: Time, exits: &mut Exits) {

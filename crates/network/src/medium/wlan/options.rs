@@ -279,12 +279,13 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
     let streams = arguments.integer("streams") as usize;
     let usable = if standard.aggregates { 8 * streams } else { standard.rates.len() };
     let durations: Vec<u64> = standard.rates[..usable].iter().map(whole_ns).collect();
-    let (mut stations, mut links, mut peak) = (Vec::new(), Vec::new(), Rate::ZERO);
+    let (mut stations, mut links) = (Vec::new(), Vec::new());
+    let (mut peak, mut highest) = (Rate::ZERO, 0);
     for (number, (name, own)) in options.attachments.iter().enumerate() {
         let stream = |purpose: &str| (options.stream)(&format!("{name} {purpose}"));
         let fixed = fixed(&standard, own).map_err(unusable)?;
         let rate = standard.rates[fixed].rate();
-        peak = peak.max(rate);
+        (peak, highest) = (peak.max(rate), highest.max(fixed));
         let buffer = BufferOptions {
             arguments: own,
             name,
@@ -319,6 +320,9 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
             streams: [stream("errors down"), stream("errors up")],
         });
     }
+    let usable = &standard.rates[..usable.max(highest + 1)];
+    let least = |modulation: &&Modulation| modulation.duration(1500);
+    let fastest = *usable.iter().min_by_key(least).unwrap_or(&standard.rates[0]);
     Ok(Wlan {
         hidden: hidden(options)?,
         limits: Limits {
@@ -339,6 +343,10 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
         delay: arguments.duration("delay"),
         handed: VecDeque::new(),
         next_event: NEVER,
+        next_arrival: NEVER,
+        shortest: fastest.duration(standard.overhead),
+        shortest_of: vec![0; count],
+        fastest,
         peak,
         standard,
     })

@@ -120,6 +120,10 @@ impl Station {
     pub(super) fn is_idle(&self) -> bool {
         self.entries.is_empty()
     }
+    /// The size of the packet that is sent next.
+    pub(super) fn next_size(&self) -> Option<u32> {
+        self.entries.front().map(|entry| entry.size)
+    }
     /// Packets inside of the medium.
     pub(super) fn inside(&self) -> Count {
         self.buffer.inside(self.sending + self.handed)
