@@ -160,11 +160,11 @@ fn saturation_is_that_of_bianchi() {
         let unlimited = ("attempts", "255");
         // 802.11b: a collision ends with EIFS, which is as long as SIFS, ACK and DIFS.
         let stations = vec![&[][..]; n];
-        let mut wlan = Wlan::new(n as u64, &[B, &[unlimited]].concat().leak(), &stations);
+        let mut wlan = Wlan::new(n as u64, [B, &[unlimited]].concat().leak(), &stations);
         let b: f64 = wlan.saturate(&uplinks(n as u16), 20).iter().sum();
         let success = 1310.0 + 10.0 + 304.0 + 50.0;
         let expected = bianchi(n as i32, (32.0, 5), (20.0, success, success));
-        let mut wlan = Wlan::new(n as u64, &[G, &[unlimited]].concat().leak(), &stations);
+        let mut wlan = Wlan::new(n as u64, [G, &[unlimited]].concat().leak(), &stations);
         let g: f64 = wlan.saturate(&uplinks(n as u16), 20).iter().sum();
         // 802.11g: an ACK takes 34 us at 24 Mbit/s, and EIFS counts with one at 6 Mbit/s, 50 us.
         let times = (9.0, 254.0 + 10.0 + 34.0 + 28.0, 254.0 + 10.0 + 50.0 + 28.0);
@@ -203,7 +203,7 @@ fn hidden_stations_collide_and_rts_helps() {
     let hidden = ("hidden", "[[\"1\", \"2\"]]");
     let slow = ("rate", "1 Mbit/s");
     let run = |given: &Given| {
-        let mut wlan = Wlan::new(1, &[B, &[slow], given].concat().leak(), &[&[], &[]]);
+        let mut wlan = Wlan::new(1, [B, &[slow], given].concat().leak(), &[&[], &[]]);
         wlan.saturate(&uplinks(2), 100).iter().sum::<f64>()
     };
     let (open, alone) = (run(&[]), run(&[hidden]));
@@ -216,7 +216,7 @@ fn hidden_stations_collide_and_rts_helps() {
 
 #[test]
 fn rts_and_cts_take_their_time() {
-    let mut wlan = Wlan::new(1, &[B, &[("rts_threshold", "500 B")]].concat().leak(), &[&[]]);
+    let mut wlan = Wlan::new(1, [B, &[("rts_threshold", "500 B")]].concat().leak(), &[&[]]);
     wlan.send(ms(10), (1, 0), 1500);
     wlan.send(ms(30), (1, 0), 300);
     wlan.run(ms(40));
@@ -252,7 +252,7 @@ fn aggregation_amortises_the_overhead_and_keeps_the_order() {
     let with = wlan.saturate(&uplinks(1), 10)[0];
     let got: Vec<u32> = wlan.got.iter().map(|(_, _, number)| *number).collect();
     assert!(got.is_sorted(), "a packet has overtaken another");
-    let mut wlan = Wlan::new(1, &[given, &[("ampdu_frames", "1")]].concat().leak(), &[&[]]);
+    let mut wlan = Wlan::new(1, [given, &[("ampdu_frames", "1")]].concat().leak(), &[&[]]);
     let without = wlan.saturate(&uplinks(1), 10)[0];
 
     // 65 Mbit/s; one frame takes 43 + 7.5 slots of 9 + 228 + 16 + an ACK of 28 us and 10 % fail; the most of an A-MPDU is
@@ -279,16 +279,37 @@ fn minstrel_finds_the_rate_that_works() {
 }
 
 #[test]
-fn a_collision_costs_eifs() {
-    // Both stations find the medium idle at once and collide; with windows of one and two slots they do so again.
+fn a_packet_that_comes_during_a_frame_waits_for_its_end() {
     let mut wlan = Wlan::new(3, B, &[&[], &[]]);
     wlan.run(us(10_000));
     wlan.offer((1, 0), 1500);
     wlan.offer((2, 0), 1500);
     wlan.run(ms(100));
-    assert_eq!(wlan.got.len(), 2);
-    // The second one to come heard the first, which had begun: no collision, DIFS and a backoff behind the ACK.
-    assert_eq!(wlan.got[0].0, us(10_000 + 1310));
-    let gap = wlan.got[1].0.since(wlan.got[0].0).as_micros();
-    assert!((gap - 10 - 304 - 50 - 1310) % 20 == 0, "{gap}");
+    // SIFS, ACK, DIFS and a backoff behind the first frame.
+    assert_eq!(wlan.got[0], (us(10_000 + 1310), 0, 0));
+    let gap = wlan.got[1].0.since(wlan.got[0].0).as_micros() - (10 + 304 + 50 + 1310);
+    assert!(gap.is_multiple_of(20) && gap <= 31 * 20, "{gap}");
+}
+
+#[test]
+fn stations_that_collide_wait_for_eifs_and_back_off_for_longer() {
+    // Both wait behind the same frame; with windows of two slots they collide in half of the runs.
+    let given = [B, &[("window", "1")]].concat();
+    let mut collided = 0;
+    for seed in 0..200 {
+        let mut wlan = Wlan::new(seed, given.clone().leak(), &[&[], &[], &[]]);
+        for station in 1..=3 {
+            wlan.offer((station, 0), 1500);
+        }
+        wlan.run(ms(100));
+        let after = wlan.got.iter().map(|(at, ..)| at.as_nanos() / 1000).collect::<Vec<_>>();
+        // The second frame begins 364 us behind the first, in slot 0 or 1; a collision takes 1310 us and 364 us more.
+        let wait = after[1] - after[0] - 364 - 1310;
+        let (collisions, slots) = (wait / 1674, wait % 1674);
+        // Windows of 2, 4, 8 ... slots.
+        let most: u64 = (0..=collisions).map(|window| (2 << window) - 1).sum();
+        assert!(slots.is_multiple_of(20) && slots <= 20 * most, "{after:?}");
+        collided += u32::from(collisions > 0);
+    }
+    assert!((70..130).contains(&collided), "{collided}");
 }

@@ -183,6 +183,8 @@ fn cases() -> Vec<Case> {
         "channels",
         "block_errors",
         "cell_schedulers",
+        "frame_errors",
+        "rate_controls",
         "events",
         "visits",
     ];
