@@ -630,7 +630,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"shard\"\nterminals = [\"a\", \"b\"]\n\n[[link]]",
-        r#"a.toml:6:8: medium.air.type: unknown word, found "shard"; expected one of shared, lte, nr (did you mean "shared"?)"#,
+        r#"a.toml:6:8: medium.air.type: unknown word, found "shard"; expected one of shared, lte, nr, wlan (did you mean "shared"?)"#,
     ),
     mistake(
         "[[link]]",

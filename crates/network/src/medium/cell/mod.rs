@@ -35,7 +35,7 @@ pub(crate) const LTE: Row<Profile> = Row {
     about: "a cell of LTE: resource blocks, HARQ, RLC, requests and grants",
     parameters: &options::LTE,
     build: Profile {
-        check: |arguments| options::Air::lte(arguments)?.check(arguments),
+        check: |arguments, _| options::Air::lte(arguments)?.check(arguments),
         build: |options| Ok(Box::new(options::lte(options)?)),
         ..PROFILE
     },
@@ -45,7 +45,7 @@ pub(crate) const NR: Row<Profile> = Row {
     about: "a cell of 5G NR: the same with shorter slots and wider bands",
     parameters: &options::NR,
     build: Profile {
-        check: |arguments| options::Air::nr(arguments)?.check(arguments),
+        check: |arguments, _| options::Air::nr(arguments)?.check(arguments),
         build: |options| Ok(Box::new(options::nr(options)?)),
         ..PROFILE
     },
@@ -56,7 +56,7 @@ const PROFILE: Profile = Profile {
     lanes_by_receiver: true,
     needs_station: true,
     samples: SAMPLES,
-    check: |_| Ok(()),
+    check: |_, _| Ok(()),
     build: |options| Ok(Box::new(options::lte(options)?)),
 };
 const SAMPLES: Samples = Samples {

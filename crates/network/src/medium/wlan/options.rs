@@ -6,7 +6,7 @@ use super::station::{Limits, Station};
 use super::{NEVER, Wlan, errors, rate_control};
 use crate::buffer::{Buffer, BufferOptions};
 use crate::error::BuildError;
-use crate::medium::{Lane, MediumOptions, channel};
+use crate::medium::{Attached, Lane, MediumOptions, channel};
 use crate::queue::Setup;
 use std::collections::VecDeque;
 use units::parameter::{Arguments, Default, Kind, OptionError, Parameter, Value};
@@ -222,44 +222,40 @@ fn fixed(standard: &Standard, own: &Arguments) -> Result<usize, OptionError> {
     })
 }
 
-/// Checks the options that depend on each other.
-pub(super) fn check(arguments: &Arguments) -> Result<(), OptionError> {
+/// Checks the options that depend on each other and on what is attached.
+pub(super) fn check(arguments: &Arguments, attached: Attached<'_>) -> Result<(), OptionError> {
     fixed(&standard(arguments)?, arguments)?;
+    hidden(arguments, attached)?;
     Ok(())
 }
 
-/// Which stations do not hear each other, by their names in the scenario.
-fn hidden(options: &MediumOptions<'_>) -> Result<Vec<Vec<bool>>, BuildError> {
-    let pairs = options.arguments.list("hidden");
+/// For each station those that do not hear it; nothing if all hear each other.
+fn hidden(arguments: &Arguments, attached: Attached<'_>) -> Result<Vec<Vec<bool>>, OptionError> {
+    let pairs = arguments.list("hidden");
     if pairs.is_empty() {
         return Ok(Vec::new());
     }
-    let prefix = format!("{} ", options.name);
-    let names: Vec<&str> = options
-        .attachments
-        .iter()
-        .map(|(name, _)| name.strip_prefix(prefix.as_str()).unwrap_or(name))
-        .collect();
+    let names = attached.names;
+    let place = |value: &Value| {
+        let Value::Text(name) = value else { return Err(("hidden", "expected names of nodes".to_owned())) };
+        names.iter().position(|other| other == name).ok_or_else(|| {
+            let some = names[..names.len().min(20)].join(", ");
+            ("hidden", format!("not attached, found {name:?}; expected one of {some}"))
+        })
+    };
     let mut deaf = vec![vec![false; names.len()]; names.len()];
     for pair in pairs {
         let Value::List(pair) = pair else { continue };
-        let mut places = Vec::new();
-        for name in pair {
-            let Value::Text(name) = name else { continue };
-            let Some(place) = names.iter().position(|other| *other == name) else {
-                let problem =
-                    format!("no node of this medium, found {name:?}; expected one of {}", names.join(", "));
-                return Err(BuildError::Option { option: "hidden", problem });
-            };
-            places.push(place);
+        let [one, other] = &pair[..] else { continue };
+        let (one, other) = (place(one)?, place(other)?);
+        if one == other || (attached.station && one.min(other) == 0) {
+            let problem = format!(
+                "a station hears itself, and all hear the access point, found {:?} and {:?}; expected two terminals",
+                names[one], names[other]
+            );
+            return Err(("hidden", problem));
         }
-        if let [a, b] = places[..] {
-            if a == b || (options.station && a.min(b) == 0) {
-                let problem = "two terminals are hidden from each other, and none from its station; expected two terminals";
-                return Err(BuildError::Option { option: "hidden", problem: problem.to_owned() });
-            }
-            (deaf[a][b], deaf[b][a]) = (true, true);
-        }
+        (deaf[one][other], deaf[other][one]) = (true, true);
     }
     Ok(deaf)
 }
@@ -324,7 +320,8 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
     let least = |modulation: &&Modulation| modulation.duration(1500);
     let fastest = *usable.iter().min_by_key(least).unwrap_or(&standard.rates[0]);
     Ok(Wlan {
-        hidden: hidden(options)?,
+        hidden: hidden(arguments, Attached { names: &options.nodes(), station: options.station })
+            .map_err(unusable)?,
         limits: Limits {
             attempts: arguments.integer("attempts") as u8,
             aggregated: arguments.integer("ampdu_frames") as usize,
