@@ -176,9 +176,10 @@ fn standard(arguments: &Arguments) -> Result<Standard, OptionError> {
             standard.rates.clone()
         };
         let wanted = arguments.list("basic_rates");
+        let all = listed(&possible);
         possible.retain(|of| wanted.contains(&Value::Rate(of.rate())));
         if wanted.is_empty() || possible.len() != wanted.len() {
-            let problem = format!("expected some rates of 802.11{name}, each once");
+            let problem = format!("not all are rates of 802.11{name}; expected some of {all}, each once");
             return Err(("basic_rates", problem));
         }
         standard.basic = possible;
@@ -214,12 +215,16 @@ fn fixed(standard: &Standard, own: &Arguments) -> Result<usize, OptionError> {
     }
     let wanted = own.rate("rate");
     standard.rates.iter().position(|rate| rate.rate() == wanted).ok_or_else(|| {
-        let rates: Vec<String> =
-            standard.rates.iter().map(|rate| rate.rate().as_mbit_per_sec().to_string()).collect();
         let problem =
-            format!("no rate of this standard, found {wanted}; expected {} Mbit/s", rates.join(", "));
+            format!("no rate of this standard, found {wanted}; expected {}", listed(&standard.rates));
         ("rate", problem)
     })
+}
+
+/// Rates as a message names them.
+fn listed(rates: &[Modulation]) -> String {
+    let rates: Vec<String> = rates.iter().map(|rate| rate.rate().as_mbit_per_sec().to_string()).collect();
+    format!("{} Mbit/s", rates.join(", "))
 }
 
 /// Checks the options that depend on each other and on what is attached.
