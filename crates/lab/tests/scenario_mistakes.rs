@@ -630,7 +630,57 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"shard\"\nterminals = [\"a\", \"b\"]\n\n[[link]]",
-        r#"a.toml:6:8: medium.air.type: unknown word, found "shard"; expected one of shared, lte, nr (did you mean "shared"?)"#,
+        r#"a.toml:6:8: medium.air.type: unknown word, found "shard"; expected one of shared, lte, nr, wlan (did you mean "shared"?)"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nstandard = \"g\"\nrate = \"11 Mbit/s\"\n\n[[link]]",
+        r#"a.toml:9:8: medium.air.rate: no rate of this standard, found 11 Mbit/s; expected 6, 9, 12, 18, 24, 36, 48, 54 Mbit/s"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nstandard = \"b\"\nmcs = 3\n\n[[link]]",
+        r#"a.toml:9:7: medium.air.mcs: only 802.11n has schemes; expected rate, or standard = "n""#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nstandard = \"n\"\nrate = \"6 Mbit/s\"\n\n[[link]]",
+        r#"a.toml:9:8: medium.air.rate: without effect in 802.11n, whose rates follow from the scheme; expected mcs"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nhidden = [[\"client\", \"sever\"]]\n\n[[link]]",
+        r#"a.toml:8:10: medium.air.hidden: not attached, found "sever"; expected one of client, server"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nhidden = [[\"client\", \"client\"]]\n\n[[link]]",
+        r#"a.toml:8:10: medium.air.hidden: a station hears itself, and all hear the access point, found "client" and "client"; expected two terminals"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nbasic_rates = [\"11 Mbit/s\"]\n\n[[link]]",
+        r#"a.toml:8:15: medium.air.basic_rates: not all are rates of 802.11g; expected some of 6, 9, 12, 18, 24, 36, 48, 54 Mbit/s, each once"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nstandard = \"g\"\npreamble = \"short\"\n\n[[link]]",
+        r#"a.toml:9:12: medium.air.preamble: without effect in 802.11g, found "short"; expected standard = "b""#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nstandard = \"b\"\nwidth = \"40 MHz\"\n\n[[link]]",
+        r#"a.toml:9:9: medium.air.width: without effect in 802.11b, found "40 MHz"; expected standard = "n" or "n-2.4""#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nstandard = \"b\"\nslot = \"long\"\n\n[[link]]",
+        r#"a.toml:9:8: medium.air.slot: without effect in 802.11b, found "long"; expected standard = "g" or "n-2.4""#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\n[medium.at.client]\nrate = \"7 Mbit/s\"\n\n[[link]]",
+        r#"a.toml:9:8: medium.air.at.client.rate: no rate of this standard, found 7 Mbit/s; expected 6, 9, 12, 18, 24, 36, 48, 54 Mbit/s"#,
     ),
     mistake(
         "[[link]]",

@@ -1,5 +1,5 @@
 //! What a packet costs on a medium with a link layer, compared with a link of a fixed rate, in CPU time of one process:
-//! `cargo run --release -p network --example radio`.
+//! `cargo run --release -p network --example radio [SECONDS [MEDIUM]]`.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -24,8 +24,13 @@ fn measure(mut world: World<Source>, seconds: u64) -> (f64, u64) {
     (start.elapsed().as_nanos() as f64 / packets as f64, packets)
 }
 
-/// A station that sends to terminals, each at this interval.
-fn downlink(name: &str, given: &[(&str, &str)], terminals: u32, interval: Duration) -> World<Source> {
+/// Terminals of a station: servers behind it send to them, or they to the servers, each at this interval.
+fn star(
+    name: &str,
+    given: &[(&str, &str)],
+    (terminals, up): (u32, bool),
+    interval: Duration,
+) -> World<Source> {
     let row = medium::MEDIA.iter().find(|row| row.name == name).unwrap();
     let arguments = arguments(row.parameters, given);
     let attachments: Vec<_> =
@@ -60,11 +65,36 @@ fn downlink(name: &str, given: &[(&str, &str)], terminals: u32, interval: Durati
     let attached: Vec<&str> = std::iter::once("station").chain(names.iter().map(String::as_str)).collect();
     topology.add_medium("air", &attached, true).unwrap();
     let mut places: Vec<Place<Source>> = vec![Place::Router];
-    places.extend((0..terminals).map(|n| Place::Host(Source::new(1 + n, 0, Duration::ZERO, 0))));
-    places.extend(
-        (0..terminals).map(|n| Place::Host(Source::new(1 + terminals + n, 1 + n, interval, u64::MAX))),
-    );
+    let side = |own: u32, other: u32, sends: bool| {
+        let (interval, count) = if sends { (interval, u64::MAX) } else { (Duration::ZERO, 0) };
+        Place::Host(Source::new(own, other, interval, count))
+    };
+    places.extend((0..terminals).map(|n| side(1 + n, 1 + terminals + n, up)));
+    places.extend((0..terminals).map(|n| side(1 + terminals + n, 1 + n, !up)));
     World::new(&topology, Carriers { links, media: vec![built] }, places)
+}
+
+/// The ways of a medium's traffic, and what each is compared with.
+fn compare(
+    name: &str,
+    given: &[(&str, &str)],
+    counts: &[u32],
+    interval: Duration,
+    (base, seconds): (f64, u64),
+) {
+    if std::env::args().nth(2).is_some_and(|only| only != name) {
+        return;
+    }
+    for terminals in counts {
+        let each = Duration::from_nanos(interval.as_nanos() * u64::from(*terminals));
+        for (way, up) in [("down", false), ("up", true)] {
+            let (ns, packets) = measure(star(name, given, (*terminals, up), each), seconds);
+            println!(
+                "{name}, {terminals} terminals, {way}: {ns:.0} ns for each of {packets} packets, {:.2} times as much",
+                ns / base
+            );
+        }
+    }
 }
 
 fn main() {
@@ -84,12 +114,13 @@ fn main() {
         ("queue", "drop-tail limit=100 packets"),
         ("block_errors", "target bler=0.1"),
     ];
-    for terminals in [1, 10, 100] {
-        let each = Duration::from_nanos(interval.as_nanos() * u64::from(terminals));
-        let (ns, packets) = measure(downlink("lte", cell, terminals, each), seconds);
-        println!(
-            "lte, {terminals} terminals: {ns:.0} ns for each of {packets} packets, {:.2} times as much",
-            ns / base
-        );
-    }
+    compare("lte", cell, &[1, 10, 100], interval, (base, seconds));
+    // 802.11g: 1 % more than a single station can send.
+    let wlan: &[(&str, &str)] = &[("standard", "g"), ("queue", "drop-tail limit=100 packets")];
+    let interval = Duration::from_nanos(390_000);
+    // The same senders with a link of a fixed rate each, instead of the WLAN.
+    compare("wlan", wlan, &[1, 10, 50], interval, (base, seconds));
+    let shared: &[(&str, &str)] =
+        &[("rate", "fixed rate=30 Mbit/s"), ("queue", "drop-tail limit=100 packets")];
+    compare("shared", shared, &[1, 10, 50], interval, (base, seconds));
 }

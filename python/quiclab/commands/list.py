@@ -24,6 +24,8 @@ _PAGES = {
     "channels": "cell",
     "block_errors": "cell",
     "cell_schedulers": "cell",
+    "frame_errors": "wlan",
+    "rate_controls": "wlan",
     "events": "events",
     "resumptions": "resume",
     "tcp_resumptions": "resume",

@@ -10,6 +10,7 @@ use super::sections::{AT, BACKWARD, BOTH, FORWARD, LINK, LINK_TABLE, MEDIUM, MED
 use super::source::{Place, one_of, quoted};
 use super::tables::{table, tables};
 use super::tree::parse_value;
+use network::medium::Attached;
 use units::parameter::{Arguments, Component, Row};
 
 /// Reads links and media. Each name is unique among both.
@@ -107,12 +108,14 @@ fn read_media<'i>(
             name: row.name,
             arguments: reader.arguments(row.parameters, &section)?,
         };
-        network::medium::check(kind.name, &kind.arguments)
+        let attached: Vec<&str> = ends.iter().map(|node| nodes.names.name(*node)).collect();
+        let attached = Attached { names: &attached, station: values.has("station") };
+        network::medium::check(kind.name, &kind.arguments, attached)
             .map_err(|(option, problem)| reader.error_at(&section, option, problem))?;
         let at = table(reader, &section, AT)?;
         check_attached(reader, &at, nodes, &ends)?;
         let attachment = |&node: &usize| {
-            let arguments = read_attachment(reader, (&section, &at), nodes.names.name(node), &row)?;
+            let arguments = read_attachment(reader, (&section, &at), nodes.names.name(node), &row, attached)?;
             Ok(Attachment { node, arguments })
         };
         let attachments = ends.iter().map(attachment).collect::<Result<_, _>>()?;
@@ -180,13 +183,17 @@ fn read_attachment(
     (medium, at): (&Section<'_>, &Section<'_>),
     node: &str,
     row: &Row<()>,
+    attached: Attached<'_>,
 ) -> Result<Arguments, ScenarioError> {
     let options = network::medium::options_of_attachment(row.name);
     let own = table(reader, at, node)?;
     let names = names_of(row.parameters);
     let allowed: Vec<&str> = names.into_iter().filter(|name| options.contains(name)).collect();
     reader.check_keys(&own, &[], &allowed)?;
-    let mut arguments = reader.arguments(row.parameters, &own.over(medium))?;
+    let whole = own.over(medium);
+    let mut arguments = reader.arguments(row.parameters, &whole)?;
+    network::medium::check(row.name, &arguments, attached)
+        .map_err(|(option, problem)| reader.error_at(&whole, option, problem))?;
     arguments.0.retain(|(name, _)| options.contains(name));
     Ok(arguments)
 }

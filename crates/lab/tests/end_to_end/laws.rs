@@ -93,7 +93,10 @@ impl Author {
                 let values: Vec<String> = (0..1 + self.below(4)).map(|_| self.value(of)).collect();
                 format!("[{}]", values.join(", "))
             }
-            // Pairs are times with values.
+            // Terminals of the medium in `places`.
+            Kind::Pairs(Kind::Text, _) => "[[\"phone\", \"tablet\"]]".to_owned(),
+            Kind::Pairs(Kind::Rate, of) => format!("[[\"1 Mbit/s\", {}]]", self.value(of)),
+            // Other pairs are times with values.
             Kind::Pairs(_, of) => {
                 let pairs =
                     (0..1 + self.below(4)).map(|i| format!("[\"{} ms\", {}]", i * 300, self.value(of)));
@@ -183,6 +186,8 @@ fn cases() -> Vec<Case> {
         "channels",
         "block_errors",
         "cell_schedulers",
+        "frame_errors",
+        "rate_controls",
         "events",
         "visits",
     ];

@@ -5,7 +5,9 @@
 //! links.
 
 mod cell;
+mod channel;
 mod shared;
+mod wlan;
 
 use crate::buffer::{CarrierStats, Overflow, QueueDelays};
 use crate::count::Count;
@@ -120,6 +122,24 @@ pub struct MediumOptions<'a> {
     pub interest: Interest,
 }
 
+impl<'a> MediumOptions<'a> {
+    /// The names of the nodes that are attached.
+    pub(crate) fn nodes(&self) -> Vec<&'a str> {
+        let prefix = format!("{} ", self.name);
+        let name = |(name, _): &'a (String, Arguments)| name.strip_prefix(&prefix).unwrap_or(name);
+        self.attachments.iter().map(name).collect()
+    }
+}
+
+/// The nodes that are attached to a medium.
+#[derive(Debug, Clone, Copy)]
+pub struct Attached<'a> {
+    /// Their names, in the order of the attachments.
+    pub names: &'a [&'a str],
+    /// Whether the first one is a station.
+    pub station: bool,
+}
+
 /// The properties of a medium that are known before it is built.
 #[derive(Debug, Clone, Copy)]
 pub struct Profile {
@@ -131,8 +151,8 @@ pub struct Profile {
     pub needs_station: bool,
     /// The options with which the laws of media are tested.
     pub samples: Samples,
-    /// Checks options that depend on each other.
-    pub check: fn(&Arguments) -> Result<(), OptionError>,
+    /// Checks options that depend on each other and on what is attached.
+    pub check: fn(&Arguments, Attached<'_>) -> Result<(), OptionError>,
     /// Builds it.
     pub build: fn(&MediumOptions<'_>) -> Result<Box<dyn Medium>, BuildError>,
 }
@@ -150,7 +170,7 @@ pub struct Samples {
 }
 
 /// The media.
-pub static MEDIA: &[Row<Profile>] = &[shared::ROW, cell::LTE, cell::NR];
+pub static MEDIA: &[Row<Profile>] = &[shared::ROW, cell::LTE, cell::NR, wlan::ROW];
 
 /// The room of the media as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
@@ -159,7 +179,7 @@ pub fn room() -> Room {
 
 /// The rooms of the parts that only some media have.
 pub fn parts() -> Vec<Room> {
-    cell::rooms().into()
+    std::iter::once(channel::room()).chain(cell::rooms()).chain(wlan::rooms()).collect()
 }
 
 /// The options of a medium that can differ between attachments; none if there is no such medium.
@@ -177,13 +197,14 @@ pub fn needs_station(name: &str) -> bool {
     MEDIA.iter().any(|row| row.name == name && row.build.needs_station)
 }
 
-/// Checks the options of the medium with this name, each of which is valid.
+/// Checks the options of the medium with this name, each of which is valid: those of the medium, or those of the medium
+/// with an attachment's own in their place.
 ///
 /// # Errors
 /// The option that no medium accepts, and what is expected.
-pub fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
+pub fn check(name: &str, arguments: &Arguments, attached: Attached<'_>) -> Result<(), OptionError> {
     if let Some(row) = MEDIA.iter().find(|row| row.name == name) {
-        (row.build.check)(arguments)?;
+        (row.build.check)(arguments, attached)?;
     }
     let Some(Value::Component(rate)) = arguments.get("rate") else { return Ok(()) };
     let server = rate::build(rate.name, &rate.arguments, Stream::new(0, "check"));
@@ -200,7 +221,9 @@ pub fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
 /// # Errors
 /// If the table has no such row, or the options cannot be used.
 pub fn build(name: &str, options: &MediumOptions<'_>) -> Result<Box<dyn Medium>, BuildError> {
-    check(name, options.arguments).map_err(|(option, problem)| BuildError::Option { option, problem })?;
+    let attached = Attached { names: &options.nodes(), station: options.station };
+    check(name, options.arguments, attached)
+        .map_err(|(option, problem)| BuildError::Option { option, problem })?;
     match MEDIA.iter().find(|row| row.name == name) {
         Some(row) => (row.build.build)(options),
         None => Err(BuildError::Unknown { room: "media", name: name.to_owned() }),

@@ -10,7 +10,6 @@
 
 mod arq;
 mod bearer;
-mod channel;
 mod errors;
 mod harq;
 mod link;
@@ -36,7 +35,7 @@ pub(crate) const LTE: Row<Profile> = Row {
     about: "a cell of LTE: resource blocks, HARQ, RLC, requests and grants",
     parameters: &options::LTE,
     build: Profile {
-        check: |arguments| options::Air::lte(arguments)?.check(arguments),
+        check: |arguments, _| options::Air::lte(arguments)?.check(arguments),
         build: |options| Ok(Box::new(options::lte(options)?)),
         ..PROFILE
     },
@@ -46,7 +45,7 @@ pub(crate) const NR: Row<Profile> = Row {
     about: "a cell of 5G NR: the same with shorter slots and wider bands",
     parameters: &options::NR,
     build: Profile {
-        check: |arguments| options::Air::nr(arguments)?.check(arguments),
+        check: |arguments, _| options::Air::nr(arguments)?.check(arguments),
         build: |options| Ok(Box::new(options::nr(options)?)),
         ..PROFILE
     },
@@ -57,7 +56,7 @@ const PROFILE: Profile = Profile {
     lanes_by_receiver: true,
     needs_station: true,
     samples: SAMPLES,
-    check: |_| Ok(()),
+    check: |_, _| Ok(()),
     build: |options| Ok(Box::new(options::lte(options)?)),
 };
 const SAMPLES: Samples = Samples {
@@ -72,8 +71,8 @@ const SAMPLES: Samples = Samples {
 };
 
 /// The rooms of the parts of cells.
-pub(crate) fn rooms() -> [Room; 3] {
-    [channel::room(), errors::room(), scheduler::room()]
+pub(crate) fn rooms() -> [Room; 2] {
+    [errors::room(), scheduler::room()]
 }
 
 const DOWN: usize = 0;

@@ -1,4 +1,4 @@
-//! Channels: the signal-to-noise ratio of a terminal over time.
+//! Channels: the signal-to-noise ratio of a terminal of a cell or a WLAN over time.
 
 use crate::error::BuildError;
 use radio::channel::{

@@ -1,0 +1,472 @@
+//! Wireless LANs: stations that contend for one channel (IEEE 802.11, DCF).
+//!
+//! A station that has something to send waits until the medium was idle for DIFS and for a random number of slots. A
+//! frame that was received is acknowledged after SIFS; one that was not is sent again, with a longer backoff. Frames
+//! that overlap at a station are not received there. Who hears whom can be given, so that stations are hidden from each
+//! other.
+//!
+//! With a station, which is the access point, terminals only reach that; without, each reaches all others. Every
+//! attachment has one queue. A medium with nothing to send has no timer.
+
+mod ear;
+mod errors;
+mod options;
+mod rate_control;
+mod standard;
+mod station;
+
+use super::{Lane, LaneView, Medium, Profile, Samples};
+use crate::buffer::{MAX_IN_FLIGHT, Overflow};
+use crate::count::Count;
+use crate::exits::Exits;
+use crate::packet::Packet;
+use ear::{Ear, Heard};
+use standard::{CTS, Modulation, RTS, Standard};
+use station::{Left, Limits, Station};
+use std::collections::VecDeque;
+use trace::Log;
+use units::parameter::{Room, Row};
+use units::{Duration, Rate, Size, Time};
+
+pub(crate) const ROW: Row<Profile> = Row {
+    name: "wlan",
+    about: "a wireless LAN of 802.11: contention, collisions, acknowledgements, rates",
+    parameters: &options::PARAMETERS,
+    build: Profile {
+        of_attachment: &options::OF_ATTACHMENT,
+        lanes_by_receiver: false,
+        needs_station: false,
+        samples: Samples {
+            lossy: &[
+                ("queue", "drop-tail limit=20 packets"),
+                ("frame_errors", "target per=0.5"),
+                ("attempts", "2"),
+            ],
+            lossless: &[("queue", "drop-tail limit=unlimited"), ("attempts", "255")],
+        },
+        check: options::check,
+        build: |options| Ok(Box::new(options::build(options)?)),
+    },
+};
+
+/// The rooms of the parts of WLANs.
+pub(crate) fn rooms() -> [Room; 2] {
+    [errors::room(), rate_control::room()]
+}
+
+/// A time that never comes, in ns.
+const NEVER: u64 = u64::MAX;
+
+/// The kinds of frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Rts,
+    Cts,
+    Data,
+    Response,
+}
+
+/// A frame on the air.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    kind: Kind,
+    sender: u16,
+    receiver: u16,
+    start: u64,
+    end: u64,
+}
+
+impl Frame {
+    fn new(kind: Kind, (sender, receiver): (u16, u16), start: u64, duration: u64) -> Frame {
+        Frame { kind, sender, receiver, start, end: start + duration }
+    }
+}
+
+pub(super) struct Wlan {
+    standard: Standard,
+    limits: Limits,
+    /// Frames of more bytes are preceded by RTS and CTS.
+    rts_threshold: u32,
+    stations: Vec<Station>,
+    /// What each station senses, and when each that contends begins to send.
+    ears: Vec<Ear>,
+    starts: Vec<u64>,
+    /// For each station those that do not hear it; empty if all hear each other.
+    hidden: Vec<Vec<bool>>,
+    links: Vec<errors::Link>,
+    lanes: Vec<Lane>,
+    has_station: bool,
+    /// Frames on the air, and those that follow SIFS after another.
+    on_air: Vec<Frame>,
+    due: Vec<Frame>,
+    /// Stations that begin at one instant.
+    beginning: Vec<u16>,
+    /// The time until which the use of the medium has been charged to stations.
+    charged_until: u64,
+    /// From the end of a frame to the node.
+    delay: Duration,
+    handed: VecDeque<(Time, Box<Packet>)>,
+    next_event: u64,
+    /// No packet arrives before this time, unless it is handed over already.
+    next_arrival: u64,
+    /// How long a data frame takes at least, in ns: any, and the next one of each station.
+    shortest: u64,
+    shortest_of: Vec<u64>,
+    fastest: Modulation,
+    peak: Rate,
+}
+
+impl Wlan {
+    /// The place of a receiver among the rate controls of a sender.
+    fn peer(&self, sender: usize) -> usize {
+        let station = &self.stations[sender];
+        if station.controls.len() == 1 { 0 } else { usize::from(station.receiver) }
+    }
+
+    /// Determines when something happens next, and before when no packet arrives anywhere.
+    fn find_next_event(&mut self) {
+        let (mut event, mut arrival) = (NEVER, NEVER);
+        for frame in &self.on_air {
+            event = event.min(frame.end);
+            arrival =
+                arrival.min(if frame.kind == Kind::Data { frame.end } else { frame.end + self.shortest });
+        }
+        for frame in &self.due {
+            event = event.min(frame.start);
+            arrival = arrival.min(frame.start + self.shortest);
+        }
+        for (start, shortest) in self.starts.iter().zip(&self.shortest_of) {
+            event = event.min(*start);
+            arrival = arrival.min(start.saturating_add(*shortest));
+        }
+        (self.next_event, self.next_arrival) = (event, arrival);
+    }
+
+    /// Processes everything up to and at `now`.
+    fn run(&mut self, now: Time, exits: &mut Exits) {
+        while self.next_event <= now.as_nanos() {
+            self.process(self.next_event, exits);
+            self.find_next_event();
+        }
+    }
+
+    /// Everything at one instant: ends, then what follows SIFS after another frame, then new transmissions.
+    fn process(&mut self, now: u64, exits: &mut Exits) {
+        while let Some(at) = self.on_air.iter().position(|frame| frame.end == now) {
+            let frame = self.on_air.remove(at);
+            self.end(frame, exits);
+        }
+        while let Some(at) = self.due.iter().position(|frame| frame.start == now) {
+            let frame = self.due.remove(at);
+            self.respond(frame);
+        }
+        let mut beginning = std::mem::take(&mut self.beginning);
+        let starts = self.starts.iter().enumerate();
+        beginning.extend(starts.filter(|(_, start)| **start == now).map(|(number, _)| number as u16));
+        if !beginning.is_empty() {
+            self.transmit(now, &beginning, exits);
+        }
+        beginning.clear();
+        self.beginning = beginning;
+    }
+
+    /// Stations whose backoff ends at one instant begin to send.
+    fn transmit(&mut self, now: u64, beginning: &[u16], exits: &mut Exits) {
+        let mut end = now;
+        for number in beginning {
+            let sender = usize::from(*number);
+            self.starts[sender] = NEVER;
+            let peer = self.peer(sender);
+            let station = &mut self.stations[sender];
+            station.plan(Time::from_nanos(now), &self.standard, self.limits, peer, exits);
+            let frame = if station.plan.bytes > self.rts_threshold {
+                let duration = self.standard.response(station.plan.modulation).duration(RTS);
+                Frame::new(Kind::Rts, (*number, station.receiver), now, duration)
+            } else {
+                station.begin(Time::from_nanos(now));
+                Frame::new(Kind::Data, (*number, station.receiver), now, station.plan.duration)
+            };
+            end = end.max(frame.end);
+            self.begin(frame, true);
+        }
+        // Those that collide share the time.
+        let charge = self.charge(now, end);
+        let share = charge / beginning.len() as u64;
+        let mut rest = charge % beginning.len() as u64;
+        for number in beginning {
+            self.stations[usize::from(*number)].plan.charge += share + std::mem::take(&mut rest);
+        }
+    }
+
+    /// The part of a time that has not been charged.
+    fn charge(&mut self, start: u64, end: u64) -> u64 {
+        let charge = end.saturating_sub(start.max(self.charged_until));
+        self.charged_until = self.charged_until.max(end);
+        charge
+    }
+
+    /// A frame begins: the first of an exchange, or one that follows.
+    fn begin(&mut self, frame: Frame, is_first: bool) {
+        let Frame { kind, sender, receiver, start, end } = frame;
+        let sifs = self.standard.sifs;
+        let announces = match kind {
+            Kind::Data => end + sifs + self.stations[usize::from(sender)].plan.response,
+            Kind::Rts => {
+                let plan = &self.stations[usize::from(sender)].plan;
+                let cts = self.standard.response(plan.modulation).duration(CTS);
+                end + 3 * sifs + cts + plan.duration + plan.response
+            }
+            Kind::Cts => {
+                let plan = &self.stations[usize::from(receiver)].plan;
+                end + 2 * sifs + plan.duration + plan.response
+            }
+            Kind::Response => 0,
+        };
+        self.ears[usize::from(sender)].send(start, end, &self.standard);
+        self.renew(usize::from(sender));
+        let heard = Heard { from: sender, start, end, announces };
+        let mut hear = |listener: usize| {
+            self.ears[listener].hear(heard, listener == usize::from(receiver), &self.standard);
+            if self.starts[listener] != NEVER {
+                self.starts[listener] = self.ears[listener].start(&self.standard);
+            }
+        };
+        if is_first || !self.hidden.is_empty() {
+            for listener in 0..self.stations.len() {
+                let deaf = self.hidden.get(usize::from(sender)).is_some_and(|deaf| deaf[listener]);
+                if listener != usize::from(sender) && !deaf {
+                    hear(listener);
+                }
+            }
+        } else {
+            // The others have heard until when the medium is used.
+            hear(usize::from(receiver));
+        }
+        self.on_air.push(frame);
+    }
+
+    /// Updates the start of a station that contends.
+    fn renew(&mut self, number: usize) {
+        if self.starts[number] != NEVER {
+            self.starts[number] = self.ears[number].start(&self.standard);
+        }
+    }
+
+    /// A frame follows SIFS after another. If all hear each other nobody can begin before it.
+    fn follow(&mut self, frame: Frame) {
+        if self.hidden.is_empty() {
+            self.respond(frame);
+        } else {
+            self.due.push(frame);
+        }
+    }
+
+    /// A frame begins that follows SIFS after another.
+    fn respond(&mut self, frame: Frame) {
+        let initiator = match frame.kind {
+            Kind::Data => {
+                let now = Time::from_nanos(frame.start);
+                self.stations[usize::from(frame.sender)].begin(now);
+                frame.sender
+            }
+            _ => frame.receiver,
+        };
+        let charge = self.charge(frame.start, frame.end);
+        self.stations[usize::from(initiator)].plan.charge += charge;
+        self.begin(frame, false);
+    }
+
+    /// A frame ends.
+    fn end(&mut self, frame: Frame, exits: &mut Exits) {
+        let (sender, receiver) = (usize::from(frame.sender), usize::from(frame.receiver));
+        let received = self.ears[receiver].has_received(frame.sender, frame.start);
+        let now = frame.end;
+        let follow = now + self.standard.sifs;
+        let ends = (frame.receiver, frame.sender);
+        match frame.kind {
+            Kind::Rts => {
+                let cts = self.standard.response(self.stations[sender].plan.modulation).duration(CTS);
+                if received && !self.ears[receiver].is_announced(now) {
+                    self.follow(Frame::new(Kind::Cts, ends, follow, cts));
+                } else {
+                    self.stations[sender].miss_rts(self.limits);
+                    self.fail(sender, now, follow + cts, exits);
+                }
+            }
+            Kind::Cts if received => {
+                let duration = self.stations[receiver].plan.duration;
+                self.follow(Frame::new(Kind::Data, ends, follow, duration));
+            }
+            Kind::Cts => {
+                self.stations[receiver].miss_rts(self.limits);
+                self.fail(receiver, now, now, exits);
+            }
+            Kind::Data => self.end_data(frame, received, exits),
+            Kind::Response if received => {
+                let station = &mut self.stations[receiver];
+                station.acknowledge(self.limits);
+                station.window = self.standard.window.0;
+                self.next(receiver, now, exits);
+            }
+            Kind::Response => {
+                self.stations[receiver].miss(self.limits);
+                self.fail(receiver, now, now, exits);
+            }
+        }
+    }
+
+    fn end_data(&mut self, frame: Frame, received: bool, exits: &mut Exits) {
+        let (sender, receiver) = (usize::from(frame.sender), usize::from(frame.receiver));
+        let now = Time::from_nanos(frame.end);
+        let follow = frame.end + self.standard.sifs;
+        let until = follow + self.stations[sender].plan.response;
+        // The errors of a frame are those of the terminal; between two, those of the receiver.
+        let (terminal, up) =
+            if self.has_station && receiver == 0 { (sender, true) } else { (receiver, false) };
+        let link = &mut self.links[terminal];
+        let station = &mut self.stations[sender];
+        let good = station.end(now, &self.standard, self.limits, |modulation, bytes| {
+            !received || link.fails(now, up, modulation, bytes)
+        });
+        if good > 0 {
+            station.settle(now, now + self.delay, &mut self.handed, exits);
+            let response = self.stations[sender].plan.response;
+            self.follow(Frame::new(Kind::Response, (frame.receiver, frame.sender), follow, response));
+            if self.handed.len() > MAX_IN_FLIGHT {
+                self.stations[sender].buffer.overflow_line(exits);
+            }
+            return;
+        }
+        if received {
+            self.ears[receiver].spoil(&self.standard);
+            self.renew(receiver);
+        }
+        self.stations[sender].miss(self.limits);
+        self.fail(sender, frame.end, until, exits);
+    }
+
+    /// A transmission has failed: the station waits for the response that does not come, and backs off for longer.
+    fn fail(&mut self, number: usize, now: u64, until: u64, exits: &mut Exits) {
+        self.ears[number].wait(until, &self.standard);
+        let station = &mut self.stations[number];
+        station.window = (2 * station.window + 1).min(self.standard.window.1);
+        self.next(number, now, exits);
+    }
+
+    /// Ends an exchange, and begins the backoff that follows each.
+    fn next(&mut self, number: usize, now: u64, exits: &mut Exits) {
+        let now = Time::from_nanos(now);
+        let station = &mut self.stations[number];
+        let left = station.settle(now, now + self.delay, &mut self.handed, exits);
+        if left == Left::Nothing {
+            station.window = self.standard.window.0;
+        }
+        let slots = station.backoff.below(u64::from(station.window) + 1) as u32;
+        self.ears[number].back_off(slots);
+        let sends = self.stations[number].load(now, exits);
+        self.starts[number] = if sends { self.ears[number].start(&self.standard) } else { NEVER };
+        self.note_shortest(number);
+    }
+
+    /// Notes how long the next frame of a station takes at least.
+    fn note_shortest(&mut self, number: usize) {
+        if let Some(size) = self.stations[number].next_size() {
+            self.shortest_of[number] = self.fastest.duration(size + self.standard.overhead);
+        }
+    }
+
+    /// A packet has come to a station that has nothing else to send.
+    fn contend(&mut self, number: usize, now: u64) {
+        let ear = &mut self.ears[number];
+        let may_send = ear.may_send(now, &self.standard);
+        if may_send.is_none() {
+            let station = &mut self.stations[number];
+            ear.back_off(station.backoff.below(u64::from(station.window) + 1) as u32);
+        }
+        self.starts[number] = if may_send == Some(true) { now } else { ear.start(&self.standard) };
+        self.note_shortest(number);
+        self.find_next_event();
+    }
+}
+
+impl Medium for Wlan {
+    fn offer(&mut self, now: Time, (from, to): (u16, u16), mut packet: Box<Packet>, exits: &mut Exits) {
+        self.run(now, exits);
+        packet.attach(from, to);
+        let station = &mut self.stations[usize::from(from)];
+        station.buffer.catch_up(now);
+        let Some(packet) = station.buffer.admit(now, packet, exits) else { return };
+        if !station.is_idle() {
+            return station.buffer.enqueue(now, packet, exits);
+        }
+        if let Some(packet) = station.buffer.pass(now, packet, exits) {
+            station.take(now, packet);
+            self.contend(usize::from(from), now.as_nanos());
+        }
+    }
+
+    fn is_due(&self, now: Time) -> bool {
+        self.next_arrival <= now.as_nanos() || self.handed.front().is_some_and(|(at, _)| *at <= now)
+    }
+
+    fn deliver(&mut self, now: Time, exits: &mut Exits) -> Option<(u16, Box<Packet>)> {
+        self.run(now, exits);
+        let (at, mut packet) =
+            self.handed.front().is_some_and(|(at, _)| *at <= now).then(|| self.handed.pop_front())??;
+        let sender = &mut self.stations[usize::from(packet.sender)];
+        sender.handed.remove(packet.size);
+        sender.buffer.note_delivered(at, packet.size);
+        let receiver = packet.detach();
+        self.stations[usize::from(receiver)].received.add(packet.size);
+        Some((receiver, packet))
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        let handed = self.handed.front().map(|(at, _)| *at);
+        let arrival = (self.next_arrival != NEVER).then(|| Time::from_nanos(self.next_arrival));
+        [arrival, handed].into_iter().flatten().min()
+    }
+
+    fn catch_up(&mut self, now: Time, exits: &mut Exits) {
+        self.run(now, exits);
+        for station in &mut self.stations {
+            station.buffer.catch_up(now);
+        }
+    }
+
+    fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    fn lane(&self, number: usize) -> LaneView<'_> {
+        let station = &self.stations[number];
+        let mut stats = station.buffer.stats;
+        stats.inside = station.inside();
+        LaneView { stats, delays: station.buffer.delays(), air: Some(station.air) }
+    }
+
+    fn received(&self, attachment: usize) -> Count {
+        self.stations[attachment].received
+    }
+
+    fn log(&mut self, lane: usize) -> &mut Log {
+        self.stations[lane].buffer.log()
+    }
+
+    fn overflow(&self) -> Option<(&str, Overflow)> {
+        self.stations.iter().find_map(|station| Some((station.buffer.name(), station.buffer.overflow()?)))
+    }
+
+    fn drops_of(&self, flow: u32) -> u64 {
+        self.stations.iter().map(|station| station.buffer.drops_of(flow)).sum()
+    }
+    fn delay(&self) -> Duration {
+        self.delay
+    }
+    fn mean_rate(&self) -> Option<Rate> {
+        Some(self.peak)
+    }
+    fn capacity(&self, from: Time, to: Time) -> Option<Size> {
+        Some(self.peak.bytes_in(to.since(from)))
+    }
+}

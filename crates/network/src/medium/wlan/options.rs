@@ -1,0 +1,355 @@
+//! The options of WLANs, and how they are built from them.
+
+use super::ear::Ear;
+use super::standard::{ACK, Choices, MOST_FRAMES, Modulation, NAMES, Standard};
+use super::station::{Limits, Station};
+use super::{NEVER, Wlan, errors, rate_control};
+use crate::buffer::{Buffer, BufferOptions};
+use crate::error::BuildError;
+use crate::medium::{Attached, Lane, MediumOptions, channel};
+use crate::queue::Setup;
+use std::collections::VecDeque;
+use units::parameter::{Arguments, Default, Kind, OptionError, Parameter, Value};
+use units::{Duration, Rate};
+
+/// The options that an attachment can have of its own.
+pub(super) const OF_ATTACHMENT: [&str; 7] =
+    ["rate", "mcs", "rate_control", "frame_errors", "channel", "queue", "mtu"];
+
+pub(super) const PARAMETERS: [Parameter; 20] = [
+    Parameter {
+        name: "standard",
+        kind: Kind::Choice(&NAMES),
+        default: Default::Is("\"g\""),
+        about: "802.11b, a, g, or n at 5 GHz or at 2.4 GHz",
+    },
+    Parameter {
+        name: "rate",
+        kind: Kind::Rate,
+        default: Default::Absent,
+        about: "rate of data frames in b, a and g; the highest, unless said",
+    },
+    Parameter {
+        name: "mcs",
+        kind: Kind::Integer(0, 31),
+        default: Default::Absent,
+        about: "modulation and coding scheme of data frames in n; 8 to 31 have two to four streams; 7, unless said",
+    },
+    Parameter {
+        name: "rate_control",
+        kind: Kind::Component("rate_controls"),
+        default: Default::Is("\"fixed\""),
+        about: "at which rate a station sends",
+    },
+    Parameter {
+        name: "streams",
+        kind: Kind::Integer(1, 4),
+        default: Default::Is("1"),
+        about: "streams in n that a rate control may use",
+    },
+    Parameter {
+        name: "basic_rates",
+        kind: Kind::List(&Kind::Rate),
+        default: Default::Absent,
+        about: "rates of ACK, CTS and block ACK; the mandatory ones, unless said: 1 and 2 in b, 6, 12 and 24 Mbit/s else",
+    },
+    Parameter {
+        name: "preamble",
+        kind: Kind::Choice(&["long", "short"]),
+        default: Default::Is("\"long\""),
+        about: "preamble of b above 1 Mbit/s: 192 or 96 us",
+    },
+    Parameter {
+        name: "slot",
+        kind: Kind::Choice(&["short", "long"]),
+        default: Default::Is("\"short\""),
+        about: "slot of g and n: 9 us, or 20 us as where stations of b are near",
+    },
+    Parameter {
+        name: "width",
+        kind: Kind::Choice(&["20 MHz", "40 MHz"]),
+        default: Default::Is("\"20 MHz\""),
+        about: "width of the channel in n",
+    },
+    Parameter {
+        name: "guard_interval",
+        kind: Kind::Choice(&["long", "short"]),
+        default: Default::Is("\"long\""),
+        about: "guard interval in n: 800 or 400 ns",
+    },
+    Parameter {
+        name: "rts_threshold",
+        kind: Kind::Size,
+        default: Default::Is("\"1 MB\""),
+        about: "frames of more bytes are preceded by RTS and CTS; by default none is",
+    },
+    Parameter {
+        name: "attempts",
+        kind: Kind::Integer(1, 255),
+        default: Default::Is("7"),
+        about: "attempts of a frame before it is given up (dot11ShortRetryLimit)",
+    },
+    Parameter {
+        name: "ampdu_frames",
+        kind: Kind::Integer(1, MOST_FRAMES as u64),
+        default: Default::Is("64"),
+        about: "most frames of an A-MPDU in n, within 65,535 B and 10 ms",
+    },
+    Parameter {
+        name: "frame_errors",
+        kind: Kind::Component("frame_errors"),
+        default: Default::Is("\"none\""),
+        about: "which data frames from and to a terminal fail without a collision",
+    },
+    Parameter {
+        name: "channel",
+        kind: Kind::Component("channels"),
+        default: Default::Is("\"constant\""),
+        about: "signal-to-noise ratio of a terminal over time, for frame_errors = \"curve\"",
+    },
+    Parameter {
+        name: "hidden",
+        kind: Kind::Pairs(&Kind::Text, &Kind::Text),
+        default: Default::Is("[]"),
+        about: "pairs of stations that do not hear each other",
+    },
+    Parameter {
+        name: "queue",
+        kind: Kind::Component("queues"),
+        default: Default::Is("\"drop-tail\""),
+        about: "what waits at a station; 1 BDP counts with the highest rate and 100 ms",
+    },
+    Parameter {
+        name: "mtu",
+        kind: Kind::Integer(68, 7_900),
+        default: Default::Is("1500"),
+        about: "largest IP packet in bytes; larger ones are dropped",
+    },
+    Parameter {
+        name: "delay",
+        kind: Kind::Duration,
+        default: Default::Is("\"0 s\""),
+        about: "fixed delay from the end of a frame to the node",
+    },
+    Parameter {
+        name: "window",
+        kind: Kind::Integer(1, 32_767),
+        default: Default::Absent,
+        about: "least contention window in slots (CWmin); by default 31 in b, else 15",
+    },
+];
+
+/// The time that limits of queues in BDP count with.
+const ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// The standard of a scenario, with its own rates of responses.
+fn standard(arguments: &Arguments) -> Result<Standard, OptionError> {
+    let name = arguments.text("standard");
+    let name = name.as_str();
+    let mut standard = Standard::new(Choices {
+        standard: name,
+        short_preamble: arguments.text("preamble") == "short",
+        long_slot: arguments.text("slot") == "long",
+        wide: arguments.text("width") == "40 MHz",
+        short_guard: arguments.text("guard_interval") == "short",
+    });
+    let only = |option: &'static str, isnt: &str, of: &str| {
+        let problem = format!("without effect in 802.11{name}, found {isnt:?}; expected {of}");
+        Err((option, problem))
+    };
+    let is_n = standard.aggregates;
+    for (option, value) in [("width", "40 MHz"), ("guard_interval", "short")] {
+        if !is_n && arguments.text(option) == value {
+            return only(option, value, "standard = \"n\" or \"n-2.4\"");
+        }
+    }
+    if name != "b" && arguments.text("preamble") == "short" {
+        return only("preamble", "short", "standard = \"b\"");
+    }
+    if matches!(name, "a" | "n" | "b") && arguments.text("slot") == "long" {
+        return only("slot", "long", "standard = \"g\" or \"n-2.4\"");
+    }
+    if arguments.has("basic_rates") {
+        let mut possible = if is_n {
+            Standard::new(Choices { standard: if name == "n" { "a" } else { "g" }, ..CHOICES }).rates
+        } else {
+            standard.rates.clone()
+        };
+        let wanted = arguments.list("basic_rates");
+        let all = listed(&possible);
+        possible.retain(|of| wanted.contains(&Value::Rate(of.rate())));
+        if wanted.is_empty() || possible.len() != wanted.len() {
+            let problem = format!("not all are rates of 802.11{name}; expected some of {all}, each once");
+            return Err(("basic_rates", problem));
+        }
+        standard.basic = possible;
+    }
+    if arguments.has("window") {
+        let least = arguments.integer("window") as u32;
+        standard.window = (least, standard.window.1.max(least));
+    }
+    if is_n {
+        // Schemes beyond the streams of rate controls are for fixed ones.
+        standard.rates.truncate(32);
+    }
+    Ok(standard)
+}
+
+const CHOICES: Choices<'_> =
+    Choices { standard: "a", short_preamble: false, long_slot: false, wide: false, short_guard: false };
+
+/// The place of the fixed rate of a station.
+fn fixed(standard: &Standard, own: &Arguments) -> Result<usize, OptionError> {
+    if standard.aggregates {
+        if own.has("rate") {
+            let problem = "without effect in 802.11n, whose rates follow from the scheme; expected mcs";
+            return Err(("rate", problem.to_owned()));
+        }
+        return Ok(if own.has("mcs") { own.integer("mcs") as usize } else { 7 });
+    }
+    if own.has("mcs") {
+        return Err(("mcs", "only 802.11n has schemes; expected rate, or standard = \"n\"".to_owned()));
+    }
+    if !own.has("rate") {
+        return Ok(standard.rates.len() - 1);
+    }
+    let wanted = own.rate("rate");
+    standard.rates.iter().position(|rate| rate.rate() == wanted).ok_or_else(|| {
+        let problem =
+            format!("no rate of this standard, found {wanted}; expected {}", listed(&standard.rates));
+        ("rate", problem)
+    })
+}
+
+/// Rates as a message names them.
+fn listed(rates: &[Modulation]) -> String {
+    let rates: Vec<String> = rates.iter().map(|rate| rate.rate().as_mbit_per_sec().to_string()).collect();
+    format!("{} Mbit/s", rates.join(", "))
+}
+
+/// Checks the options that depend on each other and on what is attached.
+pub(super) fn check(arguments: &Arguments, attached: Attached<'_>) -> Result<(), OptionError> {
+    fixed(&standard(arguments)?, arguments)?;
+    hidden(arguments, attached)?;
+    Ok(())
+}
+
+/// For each station those that do not hear it; nothing if all hear each other.
+fn hidden(arguments: &Arguments, attached: Attached<'_>) -> Result<Vec<Vec<bool>>, OptionError> {
+    let pairs = arguments.list("hidden");
+    if pairs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names = attached.names;
+    let place = |value: &Value| {
+        let Value::Text(name) = value else { return Err(("hidden", "expected names of nodes".to_owned())) };
+        names.iter().position(|other| other == name).ok_or_else(|| {
+            let some = names[..names.len().min(20)].join(", ");
+            ("hidden", format!("not attached, found {name:?}; expected one of {some}"))
+        })
+    };
+    let mut deaf = vec![vec![false; names.len()]; names.len()];
+    for pair in pairs {
+        let Value::List(pair) = pair else { continue };
+        let [one, other] = &pair[..] else { continue };
+        let (one, other) = (place(one)?, place(other)?);
+        if one == other || (attached.station && one.min(other) == 0) {
+            let problem = format!(
+                "a station hears itself, and all hear the access point, found {:?} and {:?}; expected two terminals",
+                names[one], names[other]
+            );
+            return Err(("hidden", problem));
+        }
+        (deaf[one][other], deaf[other][one]) = (true, true);
+    }
+    Ok(deaf)
+}
+
+fn unusable((option, problem): OptionError) -> BuildError {
+    BuildError::Option { option, problem }
+}
+
+pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
+    let arguments = options.arguments;
+    let standard = standard(arguments).map_err(unusable)?;
+    let count = options.attachments.len();
+    let whole_ns = |modulation: &Modulation| {
+        let response = standard.response(*modulation).duration(ACK);
+        standard.ifs + modulation.duration(1500 + standard.overhead) + standard.sifs + response
+    };
+    let streams = arguments.integer("streams") as usize;
+    let usable = if standard.aggregates { 8 * streams } else { standard.rates.len() };
+    let durations: Vec<u64> = standard.rates[..usable].iter().map(whole_ns).collect();
+    let (mut stations, mut links) = (Vec::new(), Vec::new());
+    let (mut peak, mut highest) = (Rate::ZERO, 0);
+    for (number, (name, own)) in options.attachments.iter().enumerate() {
+        let stream = |purpose: &str| (options.stream)(&format!("{name} {purpose}"));
+        let fixed = fixed(&standard, own).map_err(unusable)?;
+        let rate = standard.rates[fixed].rate();
+        (peak, highest) = (peak.max(rate), highest.max(fixed));
+        let buffer = BufferOptions {
+            arguments: own,
+            name,
+            setup: Setup {
+                rate: Some(rate),
+                round_trip: ROUND_TRIP,
+                mtu: own.integer("mtu") as u32,
+                flows: options.flows,
+            },
+            delays: options.delays,
+            interest: options.interest,
+        };
+        let control = own.component("rate_control");
+        let peers = if options.station && number > 0 { 1 } else { count };
+        let controls = (0..peers)
+            .map(|peer| {
+                let setup = rate_control::Setup {
+                    durations: &durations,
+                    fixed,
+                    stream: stream(&format!("rates {peer}")),
+                };
+                rate_control::build(control.name, &control.arguments, setup)
+            })
+            .collect::<Result<_, BuildError>>()?;
+        let buffer = Buffer::new(&buffer, stream("queue"))?;
+        stations.push(Station::new(buffer, controls, stream("backoff"), &standard));
+        let (fails, wave) = (own.component("frame_errors"), own.component("channel"));
+        let bandwidth_hz = if arguments.text("width") == "40 MHz" { 40_000_000 } else { 20_000_000 };
+        links.push(errors::Link {
+            channel: channel::build(wave.name, &wave.arguments, &|part| stream(part), bandwidth_hz)?,
+            errors: errors::build(fails.name, &fails.arguments)?,
+            streams: [stream("errors down"), stream("errors up")],
+        });
+    }
+    let usable = &standard.rates[..usable.max(highest + 1)];
+    let least = |modulation: &&Modulation| modulation.duration(1500);
+    let fastest = *usable.iter().min_by_key(least).unwrap_or(&standard.rates[0]);
+    Ok(Wlan {
+        hidden: hidden(arguments, Attached { names: &options.nodes(), station: options.station })
+            .map_err(unusable)?,
+        limits: Limits {
+            attempts: arguments.integer("attempts") as u8,
+            aggregated: arguments.integer("ampdu_frames") as usize,
+        },
+        rts_threshold: arguments.size("rts_threshold").as_bytes().min(u64::from(u32::MAX)) as u32,
+        ears: vec![Ear::new(); count],
+        starts: vec![NEVER; count],
+        lanes: (0..count as u16).map(|from| Lane { from, to: None }).collect(),
+        stations,
+        links,
+        has_station: options.station,
+        on_air: Vec::new(),
+        due: Vec::new(),
+        beginning: Vec::new(),
+        charged_until: 0,
+        delay: arguments.duration("delay"),
+        handed: VecDeque::new(),
+        next_event: NEVER,
+        next_arrival: NEVER,
+        shortest: fastest.duration(standard.overhead),
+        shortest_of: vec![0; count],
+        fastest,
+        peak,
+        standard,
+    })
+}

@@ -1,0 +1,47 @@
+//! Rate controls: at which rate a station sends to another.
+
+mod fixed;
+mod minstrel;
+
+use crate::error::BuildError;
+use random::Stream;
+use units::Time;
+use units::parameter::{Arguments, Room, Row};
+
+/// The rates for one receiver. Rates are numbered by their place in a list that ascends.
+pub(super) trait RateControl {
+    /// The rate of an attempt, counted from 1.
+    fn rate(&mut self, now: Time, attempt: u8) -> usize;
+    /// Of `sent` frames at a rate so many were acknowledged.
+    fn note(&mut self, rate: usize, sent: u32, received: u32);
+}
+
+/// The inputs for building a rate control.
+pub(super) struct Setup<'a> {
+    /// How long a frame of 1500 bytes takes at each rate, with its overhead and its response, in ns.
+    pub durations: &'a [u64],
+    /// The place of the fixed rate in the list.
+    pub fixed: usize,
+    pub stream: Stream,
+}
+
+/// The constructor of a row.
+type Build = fn(&Arguments, Setup<'_>) -> Box<dyn RateControl>;
+
+static RATE_CONTROLS: &[Row<Build>] = &[fixed::ROW, minstrel::ROW];
+
+/// The room of the rate controls.
+pub(super) fn room() -> Room {
+    Room::of("rate_controls", "at which rate a station of a WLAN sends", RATE_CONTROLS, None)
+}
+
+pub(super) fn build(
+    name: &str,
+    arguments: &Arguments,
+    setup: Setup<'_>,
+) -> Result<Box<dyn RateControl>, BuildError> {
+    match RATE_CONTROLS.iter().find(|row| row.name == name) {
+        Some(row) => Ok((row.build)(arguments, setup)),
+        None => Err(BuildError::Unknown { room: "rate_controls", name: name.to_owned() }),
+    }
+}

@@ -1,0 +1,374 @@
+//! A station: its queue, the frames that it is sending, and its counters.
+
+use super::rate_control::RateControl;
+use super::standard::{ACK, BLOCK_ACK};
+use super::standard::{DELIMITER, LONGEST, MOST_BYTES, Modulation, Standard};
+use crate::buffer::Buffer;
+use crate::count::Count;
+use crate::exits::Exits;
+use crate::medium::Air;
+use crate::packet::Packet;
+use random::Stream;
+use std::collections::VecDeque;
+use trace::{BlockFate, Event, Stages};
+use units::{Duration, Time};
+
+/// A packet that is being sent.
+pub(super) struct Entry {
+    /// `None` once it was handed over at the far end.
+    packet: Option<Box<Packet>>,
+    size: u32,
+    /// When it left the queue, and when its first attempt began.
+    taken: Time,
+    first: Time,
+    attempts: u8,
+    /// Whether it is a part of the transmission that goes on.
+    sending: bool,
+    /// When the far end received it.
+    received: Option<Time>,
+    /// Whether it was acknowledged or given up.
+    ended: bool,
+}
+
+/// A transmission: a frame or an A-MPDU, and its response.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub modulation: Modulation,
+    /// The bytes of all of it; how long it takes, and the response, in ns.
+    pub bytes: u32,
+    pub duration: u64,
+    pub response: u64,
+    rate: usize,
+    frames: u32,
+    /// The ns of the medium that were charged for it and not reported.
+    pub charge: u64,
+}
+
+/// How packets are sent, of all stations.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Attempts of a frame, RTS included.
+    pub attempts: u8,
+    /// Frames of an A-MPDU.
+    pub aggregated: usize,
+}
+
+/// What was left of a window of frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// None, or all were given up.
+    Nothing,
+    /// Some are to be sent again.
+    Frames,
+}
+
+pub(super) struct Station {
+    pub buffer: Buffer,
+    /// The packets that are being sent, all to one receiver, in order.
+    entries: VecDeque<Entry>,
+    pub receiver: u16,
+    /// The next packet, if it left the queue and goes to another receiver.
+    held: Option<Box<Packet>>,
+    pub plan: Plan,
+    /// The contention window, and RTS without response.
+    pub window: u32,
+    unanswered: u8,
+    /// By receiver; of a terminal of a station one.
+    pub controls: Vec<Box<dyn RateControl>>,
+    pub backoff: Stream,
+    pub air: Air,
+    /// Packets that left the queue and were not handed over; those handed over and not yet there.
+    sending: Count,
+    pub handed: Count,
+    pub received: Count,
+}
+
+impl Station {
+    pub(super) fn new(
+        buffer: Buffer,
+        controls: Vec<Box<dyn RateControl>>,
+        backoff: Stream,
+        standard: &Standard,
+    ) -> Station {
+        let plan = Plan {
+            modulation: standard.rates[0],
+            bytes: 0,
+            duration: 0,
+            response: 0,
+            rate: 0,
+            frames: 0,
+            charge: 0,
+        };
+        Station {
+            buffer,
+            entries: VecDeque::new(),
+            receiver: 0,
+            held: None,
+            plan,
+            window: standard.window.0,
+            unanswered: 0,
+            controls,
+            backoff,
+            air: Air::default(),
+            sending: Count::default(),
+            handed: Count::default(),
+            received: Count::default(),
+        }
+    }
+
+    /// Whether nothing is being sent.
+    pub(super) fn is_idle(&self) -> bool {
+        self.entries.is_empty()
+    }
+    /// The size of the packet that is sent next.
+    pub(super) fn next_size(&self) -> Option<u32> {
+        self.entries.front().map(|entry| entry.size)
+    }
+    /// Packets inside of the medium.
+    pub(super) fn inside(&self) -> Count {
+        self.buffer.inside(self.sending + self.handed)
+    }
+
+    /// Takes a packet that leaves the queue at `now`.
+    pub(super) fn take(&mut self, now: Time, packet: Box<Packet>) {
+        self.receiver = packet.attachment();
+        self.sending.add(packet.size);
+        self.push(now, packet);
+    }
+    fn push(&mut self, now: Time, packet: Box<Packet>) {
+        self.entries.push_back(Entry {
+            size: packet.size,
+            packet: Some(packet),
+            taken: now,
+            first: now,
+            attempts: 0,
+            sending: false,
+            received: None,
+            ended: false,
+        });
+    }
+    fn next(&mut self, now: Time, exits: &mut Exits) -> Option<Box<Packet>> {
+        if self.held.is_some() {
+            return self.held.take();
+        }
+        if !self.buffer.is_waiting() {
+            return None;
+        }
+        let (_, packet) = self.buffer.dequeue(now, exits)?;
+        self.sending.add(packet.size);
+        Some(packet)
+    }
+    /// Takes the next packet if nothing is being sent; returns whether something is.
+    pub(super) fn load(&mut self, now: Time, exits: &mut Exits) -> bool {
+        if self.entries.is_empty()
+            && let Some(packet) = self.next(now, exits)
+        {
+            self.receiver = packet.attachment();
+            self.push(now, packet);
+        }
+        !self.entries.is_empty()
+    }
+
+    /// Determines the next transmission.
+    pub(super) fn plan(
+        &mut self,
+        now: Time,
+        standard: &Standard,
+        limits: Limits,
+        peer: usize,
+        exits: &mut Exits,
+    ) {
+        let attempt = self.entries.front().map_or(1, |entry| entry.attempts + 1);
+        let rate = self.controls[peer].rate(now, attempt);
+        let modulation = standard.rates[rate];
+        let (mut frames, mut bytes, mut alone, mut at) = (0, 0, 0, 0);
+        loop {
+            if at == self.entries.len() {
+                // More packets for the same receiver join an A-MPDU.
+                if !standard.aggregates || at >= limits.aggregated {
+                    break;
+                }
+                let Some(packet) = self.next(now, exits) else { break };
+                if packet.attachment() != self.receiver {
+                    self.held = Some(packet);
+                    break;
+                }
+                self.push(now, packet);
+            }
+            let entry = &mut self.entries[at];
+            at += 1;
+            if entry.ended {
+                continue;
+            }
+            let frame = entry.size + standard.overhead;
+            let with = bytes + DELIMITER + frame.next_multiple_of(DELIMITER);
+            if frames > 0 && (with > MOST_BYTES || modulation.duration(with) > LONGEST) {
+                break;
+            }
+            (entry.sending, bytes, frames) = (true, with, frames + 1);
+            alone = frame;
+        }
+        if frames == 1 {
+            bytes = alone;
+        }
+        let response = if frames == 1 { ACK } else { BLOCK_ACK };
+        self.plan = Plan {
+            modulation,
+            bytes,
+            duration: modulation.duration(bytes),
+            response: standard.response(modulation).duration(response),
+            rate,
+            frames,
+            charge: self.plan.charge,
+        };
+    }
+
+    /// The transmission begins.
+    pub(super) fn begin(&mut self, now: Time) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.sending) {
+            entry.attempts = entry.attempts.saturating_add(1);
+            if entry.attempts == 1 {
+                entry.first = now;
+                if let Some(packet) = &entry.packet {
+                    self.buffer.note_start(now, packet);
+                }
+            }
+        }
+    }
+
+    /// The transmission ends: `fails` says which frames were not received. Returns how many were.
+    pub(super) fn end(
+        &mut self,
+        now: Time,
+        standard: &Standard,
+        limits: Limits,
+        mut fails: impl FnMut(Modulation, u32) -> bool,
+    ) -> u32 {
+        let (plan, mut received) = (self.plan, 0);
+        let logs = self.buffer.log().interest().metrics;
+        let share = plan.charge / u64::from(plan.frames.max(1));
+        let mut first = plan.charge - share * u64::from(plan.frames.max(1));
+        for entry in self.entries.iter_mut().filter(|entry| entry.sending) {
+            let bytes = entry.size + standard.overhead;
+            let failed = fails(plan.modulation, bytes);
+            if !failed {
+                received += 1;
+                entry.received = entry.received.or(Some(now));
+            }
+            match entry.attempts {
+                1 => self.air.sent += 1,
+                _ => self.air.again += 1,
+            }
+            if logs {
+                let fate = match failed {
+                    false => BlockFate::Received,
+                    true if entry.attempts < limits.attempts || entry.received.is_some() => BlockFate::Failed,
+                    true => BlockFate::Lost,
+                };
+                let airtime_ns = (share + std::mem::take(&mut first)) as u32;
+                let (attempt, mcs) = (entry.attempts, plan.modulation.number());
+                let block = trace::Block { bytes, airtime_ns, attempt, mcs, units: 0, fate };
+                self.buffer.log().push(now, Event::Block(block));
+            }
+        }
+        self.report_charge();
+        received
+    }
+
+    /// Adds the time that the medium was used to the counters.
+    fn report_charge(&mut self) {
+        let charge = Duration::from_nanos(std::mem::take(&mut self.plan.charge));
+        self.air.airtime += charge;
+        self.buffer.stats.busy += charge;
+    }
+
+    /// The response has come: what was received is acknowledged.
+    pub(super) fn acknowledge(&mut self, limits: Limits) {
+        let mut acknowledged = 0;
+        for entry in self.entries.iter_mut().filter(|entry| entry.sending) {
+            entry.ended = entry.received.is_some();
+            acknowledged += u32::from(entry.ended);
+        }
+        self.unanswered = 0;
+        self.note(acknowledged);
+        self.finish(limits);
+    }
+
+    /// No response has come to the transmission.
+    pub(super) fn miss(&mut self, limits: Limits) {
+        self.note(0);
+        self.finish(limits);
+    }
+
+    /// No response has come to an RTS.
+    pub(super) fn miss_rts(&mut self, limits: Limits) {
+        self.unanswered += 1;
+        let gives_up = self.unanswered >= limits.attempts;
+        for entry in self.entries.iter_mut().filter(|entry| entry.sending) {
+            entry.sending = false;
+            entry.ended |= gives_up;
+        }
+        if gives_up {
+            self.unanswered = 0;
+            self.report_charge();
+        }
+    }
+
+    fn note(&mut self, acknowledged: u32) {
+        let peer = if self.controls.len() == 1 { 0 } else { usize::from(self.receiver) };
+        let Plan { rate, frames, .. } = self.plan;
+        self.controls[peer].note(rate, frames, acknowledged);
+    }
+
+    fn finish(&mut self, limits: Limits) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.sending) {
+            entry.sending = false;
+            entry.ended |= entry.attempts >= limits.attempts;
+        }
+    }
+
+    /// Hands over what the far end has in order, and ends what was given up.
+    pub(super) fn settle(
+        &mut self,
+        now: Time,
+        arrival: Time,
+        handed: &mut VecDeque<(Time, Box<Packet>)>,
+        exits: &mut Exits,
+    ) -> Left {
+        let mut in_order = true;
+        for entry in &mut self.entries {
+            let Some(received) = entry.received else {
+                if !entry.ended {
+                    in_order = false;
+                } else if let Some(packet) = entry.packet.take() {
+                    self.air.lost += 1;
+                    self.sending.remove(packet.size);
+                    self.buffer.lose(now, packet, exits);
+                }
+                continue;
+            };
+            if !in_order {
+                continue;
+            }
+            if let Some(packet) = entry.packet.take() {
+                let stages = Stages {
+                    queue: entry.taken.since(packet.entered),
+                    access: entry.first.since(entry.taken),
+                    transfer: received.since(entry.first),
+                    order: now.since(received),
+                };
+                self.air.delays += stages;
+                if self.buffer.log().interest().metrics {
+                    self.buffer.log().push(now, Event::HandedOver(stages));
+                }
+                self.sending.remove(packet.size);
+                self.handed.add(packet.size);
+                handed.push_back((arrival, packet));
+            }
+        }
+        while self.entries.front().is_some_and(|entry| entry.ended && entry.packet.is_none()) {
+            self.entries.pop_front();
+        }
+        if self.entries.is_empty() { Left::Nothing } else { Left::Frames }
+    }
+}
