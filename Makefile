@@ -104,14 +104,14 @@ rfc: ## the requirements of RFC 9000 and others that no line, or no test, cites
 .PHONY: lint-python
 lint-python: build $(VENV)/.checks ## ruff, mypy
 	$(BIN)/ruff check python tests interop benches
-	$(BIN)/ruff format --check python tests benches interop/runner interop/cases interop/validation
+	$(BIN)/ruff format --check python tests benches interop/runner interop/cases interop/validation interop/ns3
 	$(BIN)/mypy
 	cd interop && ../$(BIN)/mypy --strict --cache-dir ../.mypy_cache -p runner -p cases -p validation
 
 .PHONY: format
 format: $(VENV)/.checks ## format the sources
 	cargo fmt --all
-	$(BIN)/ruff format python tests benches interop/runner interop/cases interop/validation
+	$(BIN)/ruff format python tests benches interop/runner interop/cases interop/validation interop/ns3
 	$(BIN)/ruff check --fix python tests interop benches
 
 .PHONY: bench
@@ -240,6 +240,18 @@ interop-throughput: interop-peers build ## 1 GB with each peer, in both directio
 .PHONY: validation
 validation: build ## the same transfers simulated and in real time, to docs/validation.md: a quarter of an hour on a machine at rest
 	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation $(if $(ARGUMENTS),$(ARGUMENTS),--write)
+
+NS3 := target/ns3
+
+$(NS3)/.installed: interop/ns3/requirements.txt
+	$(PYTHON) -m venv $(NS3)
+	$(NS3)/bin/python -m pip --disable-pip-version-check --quiet install --requirement $<
+	@touch $@
+
+.PHONY: validation-radio
+validation-radio: $(NS3)/.installed build ## cells and wireless LANs beside closed forms and ns-3, to docs/validation.md: some minutes
+	cd interop && PYTHONDONTWRITEBYTECODE=1 NS3_PYTHON=$(CURDIR)/$(NS3)/bin/python \
+		../$(BIN)/python -m validation --only radio $(if $(ARGUMENTS),$(ARGUMENTS),--write)
 
 .PHONY: interop-peers
 interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go)

@@ -130,6 +130,22 @@ fn an_uplink_waits_for_a_request_and_a_grant() {
 }
 
 #[test]
+fn the_acknowledged_mode_goes_on_when_reports_are_long() {
+    // Half of a window is missing, and the report on it is longer than a first grant of 100 bytes.
+    let given = [
+        ("mcs", "10"),
+        ("bandwidth", "5 MHz"),
+        ("harq_retransmissions", "0"),
+        ("block_errors", "target bler=0.5"),
+        ("queue", "drop-tail limit=unlimited"),
+    ];
+    let mut cell = Cell::new("lte", 1, &given, &[&[]]);
+    saturate(&mut cell, 1, 20);
+    // The scheme has 4 Mbit/s, of which half is lost.
+    assert!(cell.rate_mbps(0) > 1.2, "{}", cell.rate_mbps(0));
+}
+
+#[test]
 fn the_acknowledged_mode_loses_nothing_and_keeps_the_order() {
     for (name, bler) in [("lte", "0.1"), ("lte", "0.5"), ("nr", "0.3")] {
         let errors = format!("target bler={bler}");

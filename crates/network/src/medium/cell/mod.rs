@@ -332,7 +332,7 @@ impl Cell {
             else {
                 continue;
             };
-            let wanted = terminal.downlink.backlog() + OVERHEAD;
+            let wanted = terminal.downlink.backlog() + terminal.uplink.report(now) + OVERHEAD;
             let (prbs, bytes) = terminal.link.standard.fitting(mcs, wanted, share, false);
             let block = (prbs, mcs, bytes);
             if !terminal.fill(DOWN, process, block, now, exits) {

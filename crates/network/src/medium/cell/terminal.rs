@@ -35,6 +35,13 @@ impl Direction {
     }
 }
 
+impl Direction {
+    /// The bytes of a report on this direction that the other one has to carry, with its header; 0 if none is due.
+    pub(super) fn report(&self, now: Time) -> u64 {
+        self.bearer.report_size(now).map_or(0, |size| u64::from(size + MAC_HEADER))
+    }
+}
+
 /// The queue of a lane, from which its bearer takes packets at a time.
 pub(super) struct FromQueue<'a> {
     pub buffer: &'a mut Buffer,
@@ -171,11 +178,17 @@ impl Terminal {
         let status = if way == UP { BUFFER_STATUS } else { 0 };
         ahead.bearer.fill(now, bytes.saturating_sub(status), &mut source, &mut block.filling);
         let filled = !block.filling.is_empty();
-        if filled && way == UP {
-            let left = ahead.backlog();
+        if way == DOWN {
+            return filled;
+        }
+        // A report that did not fit is a part of the backlog (TS 36.321 section 6.1.3.1), of which the station learns
+        // also by a block with nothing else in it.
+        let left = ahead.backlog() + behind.report(now);
+        let tells = filled || left > 0;
+        if tells {
             ahead.harq.block(process).buffer_status = Some(left);
         }
-        filled
+        tells
     }
 
     /// Sends the block of a process; it is in the air until the end of the slot.
