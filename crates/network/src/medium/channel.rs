@@ -7,8 +7,33 @@ use radio::channel::{
 use random::Stream;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 
-/// The constructor of a row; the stream of a purpose, and the width of the carrier in Hz.
-type Build = fn(&Arguments, &dyn Fn(&str) -> Stream, u64) -> Result<Channel, BuildError>;
+/// A base station among those that may serve a terminal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Site {
+    /// Its number, of `count`.
+    pub number: usize,
+    pub count: usize,
+    /// Where it stands along the line on which terminals move, in metres.
+    pub at_m: f64,
+}
+
+impl Site {
+    /// The only one.
+    pub(super) const ONLY: Site = Site { number: 0, count: 1, at_m: 0.0 };
+}
+
+/// The inputs for building a channel.
+#[derive(Clone, Copy)]
+pub(super) struct Setup<'a> {
+    /// The stream of a purpose.
+    pub stream: &'a dyn Fn(&str) -> Stream,
+    /// The width of the carrier in Hz.
+    pub bandwidth_hz: u64,
+    pub site: Site,
+}
+
+/// The constructor of a row.
+type Build = fn(&Arguments, &Setup<'_>) -> Result<Channel, BuildError>;
 
 static CHANNELS: &[Row<Build>] = &[
     Row {
@@ -20,7 +45,7 @@ static CHANNELS: &[Row<Build>] = &[
             default: Default::Is("20.0"),
             about: "signal-to-noise-and-interference ratio in dB",
         }],
-        build: |arguments, _, _| Ok(Channel::constant(arguments.number("sinr"))),
+        build: |arguments, _| Ok(Channel::constant(arguments.number("sinr"))),
     },
     Row {
         name: "series",
@@ -30,7 +55,7 @@ static CHANNELS: &[Row<Build>] = &[
                 name: "file",
                 kind: Kind::File("0 20\n1.5 12.5\n"),
                 default: Default::Required,
-                about: "lines of a time in seconds and a signal-to-noise ratio in dB",
+                about: "lines of a time in seconds and a signal-to-noise ratio in dB, or one for each site of the cell",
             },
             Parameter {
                 name: "linear",
@@ -39,10 +64,10 @@ static CHANNELS: &[Row<Build>] = &[
                 about: "whether it changes evenly from line to line, instead of staying until the next one",
             },
         ],
-        build: |arguments, _, _| {
+        build: |arguments, setup| {
             let file = arguments.file("file");
             let between = if arguments.flag("linear") { Between::Linear } else { Between::Held };
-            match Series::parse(&file.text, between) {
+            match Series::parse(&file.text, between, (setup.site.number, setup.site.count)) {
                 Ok(series) => Ok(Channel::series(series)),
                 Err(error) => {
                     Err(BuildError::Option { option: "channel", problem: format!("{}: {error}", file.path) })
@@ -125,11 +150,13 @@ static CHANNELS: &[Row<Build>] = &[
     },
 ];
 
-fn drawn(
-    arguments: &Arguments,
-    stream: &dyn Fn(&str) -> Stream,
-    bandwidth_hz: u64,
-) -> Result<Channel, BuildError> {
+fn drawn(arguments: &Arguments, setup: &Setup<'_>) -> Result<Channel, BuildError> {
+    let Setup { bandwidth_hz, site, .. } = *setup;
+    // A terminal has a stream of its own for each site.
+    let stream = |part: &str| match site.number {
+        0 => (setup.stream)(part),
+        number => (setup.stream)(&format!("{part} {number}")),
+    };
     let number = |name| arguments.number(name);
     let carrier_hz = number("carrier") * 1e9;
     let doppler = if arguments.has("doppler") {
@@ -141,7 +168,11 @@ fn drawn(
     Ok(Channel::link(Link {
         power_dbm: number("power"),
         noise_dbm: noise_dbm(bandwidth_hz, number("noise_figure")),
-        motion: Motion { start_m: number("start"), offset_m: number("distance"), speed_m_s: number("speed") },
+        motion: Motion {
+            start_m: number("start") - site.at_m,
+            offset_m: number("distance"),
+            speed_m_s: number("speed"),
+        },
         path_loss: PathLoss::from_carrier(carrier_hz, 1.0, number("exponent")),
         shadowing: (sigma > 0.0).then(|| Shadowing::new(sigma, number("decorrelation"), stream("shadowing"))),
         fading: arguments.flag("fading").then(|| Fading::new(doppler, stream("fading"))),
@@ -158,14 +189,9 @@ pub(super) fn room() -> Room {
     )
 }
 
-pub(super) fn build(
-    name: &str,
-    arguments: &Arguments,
-    stream: &dyn Fn(&str) -> Stream,
-    bandwidth_hz: u64,
-) -> Result<Channel, BuildError> {
+pub(super) fn build(name: &str, arguments: &Arguments, setup: &Setup<'_>) -> Result<Channel, BuildError> {
     match CHANNELS.iter().find(|row| row.name == name) {
-        Some(row) => (row.build)(arguments, stream, bandwidth_hz),
+        Some(row) => (row.build)(arguments, setup),
         None => Err(BuildError::Unknown { room: "channels", name: name.to_owned() }),
     }
 }

@@ -4,6 +4,7 @@ mod fading;
 mod loss;
 mod series;
 mod shadowing;
+mod sites;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ pub use fading::{Fading, doppler_hz};
 pub use loss::{PathLoss, noise_dbm};
 pub use series::{Between, MAX_POINTS, Series, SeriesError};
 pub use shadowing::Shadowing;
+pub use sites::Sites;
 
 use crate::decibel;
 use units::Time;
@@ -95,10 +97,15 @@ pub struct Link {
 
 impl Link {
     fn sinr_db(&mut self, now: Time) -> f64 {
+        self.received_dbm(now) - self.noise_dbm
+    }
+
+    /// The received power in dBm.
+    fn received_dbm(&mut self, now: Time) -> f64 {
         let loss_db = self.path_loss.db(self.motion.distance_m(now));
         let moved_m = (self.motion.speed_m_s * now.as_secs_f64()).abs();
         let shadow_db = self.shadowing.as_mut().map_or(0.0, |shadowing| shadowing.db(moved_m));
         let fading_db = self.fading.as_ref().map_or(0.0, |fading| decibel::from_ratio(fading.power(now)));
-        self.power_dbm - loss_db + shadow_db + fading_db - self.noise_dbm
+        self.power_dbm - loss_db + shadow_db + fading_db
     }
 }

@@ -30,7 +30,7 @@ pub struct Series {
 pub enum SeriesError {
     /// No points, or more than [`MAX_POINTS`].
     Count(usize),
-    /// The line or point, from 1, that is not a time in seconds and a finite number of dB.
+    /// The line or point, from 1, that is not a time in seconds and a finite number of dB, or one for each site.
     Malformed(usize),
     /// The line or point, from 1, whose time is not after the one before.
     Order(usize),
@@ -43,7 +43,11 @@ impl fmt::Display for SeriesError {
                 write!(out, "a series of SINR has {count} points: 1 to {MAX_POINTS} are allowed")
             }
             SeriesError::Malformed(line) => {
-                write!(out, "point {line} of a series of SINR: expected seconds and dB, like \"0.5 12.3\"")
+                write!(
+                    out,
+                    "point {line} of a series of SINR: expected seconds and dB, like \"0.5 12.3\", with one value for all \
+                     sites, or one for each"
+                )
             }
             SeriesError::Order(line) => {
                 write!(out, "point {line} of a series of SINR is not after the point before it")
@@ -69,16 +73,17 @@ impl Series {
         Ok(Series { points, between, passed: 0 })
     }
 
-    /// Reads lines of seconds and dB, separated by spaces, tabs or a comma. Empty lines and lines that start with `#`
-    /// count for the number in an error, and are skipped.
-    pub fn parse(text: &str, between: Between) -> Result<Series, SeriesError> {
+    /// Reads lines of seconds and dB, separated by spaces, tabs or a comma: of the series of `site`, counted from 0,
+    /// where each line has a value for each of `sites`; a line with one value has it for all. Empty lines and lines
+    /// that start with `#` count for the number in an error, and are skipped.
+    pub fn parse(text: &str, between: Between, (site, sites): (usize, usize)) -> Result<Series, SeriesError> {
         let mut points: Vec<(Time, f64)> = Vec::new();
         for (index, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let point = point(line).ok_or(SeriesError::Malformed(index + 1))?;
+            let point = point(line, site, sites).ok_or(SeriesError::Malformed(index + 1))?;
             if points.last().is_some_and(|last| last.0 >= point.0) {
                 return Err(SeriesError::Order(index + 1));
             }
@@ -112,10 +117,18 @@ impl Series {
     }
 }
 
-/// A line of a file.
-fn point(line: &str) -> Option<(Time, f64)> {
+/// A line of a file: its time, and the value of a site.
+fn point(line: &str, site: usize, sites: usize) -> Option<(Time, f64)> {
     let mut words = line.split([' ', '\t', ',']).filter(|word| !word.is_empty());
-    let (seconds, db) = (words.next()?.parse::<f64>().ok()?, words.next()?.parse::<f64>().ok()?);
-    let valid = words.next().is_none() && (0.0..1e9).contains(&seconds) && db.is_finite();
-    valid.then(|| (Time::from_nanos((seconds * 1e9).round() as u64), db))
+    let seconds = words.next()?.parse::<f64>().ok().filter(|seconds| (0.0..1e9).contains(seconds))?;
+    let (mut count, mut own) = (0, None);
+    for word in words {
+        let db = word.parse::<f64>().ok().filter(|db| db.is_finite())?;
+        if count == 0 || count == site {
+            own = Some(db);
+        }
+        count += 1;
+    }
+    let valid = count == 1 || count == sites;
+    valid.then_some((Time::from_nanos((seconds * 1e9).round() as u64), own?))
 }

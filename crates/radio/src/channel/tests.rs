@@ -39,8 +39,8 @@ fn a_link_adds_its_parts() {
 #[test]
 fn a_series_is_held_or_linear() {
     let text = "# time and SINR\n1 10\n3,20\n";
-    let mut held = Series::parse(text, Between::Held).unwrap();
-    let mut linear = Series::parse(text, Between::Linear).unwrap();
+    let mut held = Series::parse(text, Between::Held, (0, 1)).unwrap();
+    let mut linear = Series::parse(text, Between::Linear, (0, 1)).unwrap();
     let times = [0.0, 1.0, 1.5, 2.5, 3.0, 9.0, 1.5];
     assert_eq!(times.map(|at| held.at(seconds(at))), [10.0, 10.0, 10.0, 10.0, 20.0, 20.0, 10.0]);
     assert_eq!(times.map(|at| linear.at(seconds(at))), [10.0, 10.0, 12.5, 17.5, 20.0, 20.0, 12.5]);
@@ -48,7 +48,7 @@ fn a_series_is_held_or_linear() {
 
 #[test]
 fn a_bad_series_names_its_line() {
-    let error = |text: &str| Series::parse(text, Between::Held).unwrap_err();
+    let error = |text: &str| Series::parse(text, Between::Held, (0, 1)).unwrap_err();
     assert_eq!(error(""), SeriesError::Count(0));
     assert_eq!(error("0 1\n1 2 3"), SeriesError::Malformed(2));
     assert_eq!(error("0 inf"), SeriesError::Malformed(1));
@@ -133,4 +133,38 @@ fn fading_is_a_function_of_time_and_stream() {
     assert_ne!(Fading::new(200.0, Stream::new(4, "fading")).power(seconds(1.0)), power);
     // 30 m/s at 2 GHz: 200.1 Hz.
     assert!((doppler_hz(30.0, 2e9) - 200.14).abs() < 0.01);
+}
+
+#[test]
+fn a_series_has_a_value_for_all_sites_or_one_for_each() {
+    let at = |text: &str, site| {
+        Series::parse(text, Between::Held, (site, 3)).map(|mut series| series.at(seconds(1.0)))
+    };
+    assert_eq!([0, 1, 2].map(|site| at("0 10 5 -3\n", site)), [Ok(10.0), Ok(5.0), Ok(-3.0)]);
+    assert_eq!([0, 1, 2].map(|site| at("0 10\n", site)), [Ok(10.0); 3]);
+    assert_eq!(at("0 10 5\n", 0), Err(SeriesError::Malformed(1)));
+}
+
+#[test]
+fn other_sites_interfere_by_their_share() {
+    let path_loss = PathLoss { reference_db: 40.0, reference_m: 1.0, exponent: 3.0 };
+    let site = |distance_m| {
+        let motion = Motion::still(distance_m);
+        Channel::link(Link {
+            power_dbm: 40.0,
+            noise_dbm: -100.0,
+            motion,
+            path_loss,
+            shadowing: None,
+            fading: None,
+        })
+    };
+    // Received are 0 - 30 log10(100) = -60, and -60 - 9.03 = -69.03 dBm.
+    let sinr = |share| Sites::new(vec![site(100.0), site(200.0)], share).sinr_db(0, Time::ZERO);
+    assert!((sinr(0.0) - 40.0).abs() < 1e-9);
+    // The noise of -100 dBm does not matter beside -69.03 dBm, or half of it.
+    assert!((sinr(1.0) - 9.03).abs() < 0.01, "{}", sinr(1.0));
+    assert!((sinr(0.5) - 12.04).abs() < 0.01, "{}", sinr(0.5));
+    let mut sites = Sites::new(vec![site(100.0), site(200.0)], 1.0);
+    assert!((sites.sinr_db(1, Time::ZERO) + 9.03).abs() < 0.01);
 }

@@ -152,11 +152,16 @@ impl Arq {
         self.not_before = now + self.options.prohibit;
     }
 
-    /// When the sender asks again, or the far end may report; everything below `known` is received or missing there.
-    pub(super) fn wake_at(&self, known: u64) -> Option<Time> {
+    /// When the sender asks again, or the far end may report, after `now`; everything below `known` is received or missing
+    /// there.
+    pub(super) fn next_timer(&self, now: Time, known: u64) -> Option<Time> {
         let asks = self.asked.map(|(_, at)| at);
-        let reports = self.has_report(known).then_some(self.not_before);
+        let reports = (self.not_before > now && self.has_report(known)).then_some(self.not_before);
         [asks, reports].into_iter().flatten().min()
+    }
+    /// Whether the sender asks again.
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        self.asked.is_some_and(|(_, at)| at <= now)
     }
     /// Asks again if a poll was not answered in time: with what there is to send, or else with the last PDU.
     pub(super) fn wake(&mut self, now: Time, idle: bool) {

@@ -370,11 +370,17 @@ impl Bearer {
         start
     }
 
-    /// When a timer of the far end or of the sender expires.
-    pub(super) fn wake_at(&self) -> Option<Time> {
+    /// When a timer of the far end or of the sender expires after `now`, if [`Bearer::wake`] was called then.
+    pub(super) fn next_timer(&self, now: Time) -> Option<Time> {
         let reordering = self.reordering.map(|(at, _)| at);
-        let arq = self.arq.as_ref().and_then(|arq| arq.wake_at(self.reported));
+        let arq = self.arq.as_ref().and_then(|arq| arq.next_timer(now, self.reported));
         [reordering, arq].into_iter().flatten().min()
+    }
+
+    /// Whether a timer has expired by `now`.
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        self.reordering.is_some_and(|(at, _)| at <= now)
+            || self.arq.as_ref().is_some_and(|arq| arq.is_due(now))
     }
 
     /// Processes the timers that have expired by `now`.

@@ -4,9 +4,7 @@ use super::harq::Block;
 use super::standard::Standard;
 use crate::error::BuildError;
 use radio::bler;
-use radio::channel::Channel;
 use random::Stream;
-use units::Time;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 
 /// How blocks fail.
@@ -57,12 +55,11 @@ pub(super) fn build(name: &str, arguments: &Arguments) -> Result<BlockErrors, Bu
 }
 
 impl BlockErrors {
-    /// Whether an attempt to send a block at a time fails. Each attempt takes one draw.
+    /// Whether an attempt to send a block fails at this signal-to-noise ratio. Each attempt takes one draw.
     pub(super) fn fails(
         &self,
-        at: Time,
+        sinr_db: impl FnOnce() -> f64,
         standard: Standard,
-        channel: &mut Channel,
         block: &mut Block,
         stream: &mut Stream,
     ) -> bool {
@@ -71,7 +68,7 @@ impl BlockErrors {
             BlockErrors::None => false,
             BlockErrors::Target(probability) => draw < *probability,
             BlockErrors::Curve => {
-                let now = channel.sinr_db(at);
+                let now = sinr_db();
                 let sinr = if block.attempt == 1 { now } else { bler::combine(block.combined_db, now) };
                 block.combined_db = sinr;
                 draw < standard.curve(block.mcs, 8 * block.bytes).error_probability(sinr)

@@ -3,7 +3,7 @@
 use super::errors::BlockErrors;
 use super::harq::Block;
 use super::standard::Standard;
-use radio::channel::Channel;
+use radio::channel::Sites;
 use random::Stream;
 use units::Time;
 
@@ -15,9 +15,11 @@ pub(super) struct RadioLink {
     /// Slots from one measurement to the next, and from a measurement to its use.
     pub period: u64,
     pub processing: u64,
-    pub channel: Channel,
-    pub errors: BlockErrors,
-    /// The streams of the two directions.
+    pub sites: Sites,
+    /// The site that serves the terminal.
+    pub serving: usize,
+    /// The errors and the streams of the two directions.
+    pub errors: [BlockErrors; 2],
     pub streams: [Stream; 2],
     /// The number of the last measurement plus one, and the scheme that it gives.
     measured: (u64, Option<u8>),
@@ -27,11 +29,12 @@ impl RadioLink {
     pub(super) fn new(
         (standard, fixed): (Standard, Option<u8>),
         (period, processing): (u64, u64),
-        channel: Channel,
-        errors: BlockErrors,
+        sites: Sites,
+        errors: [BlockErrors; 2],
         streams: [Stream; 2],
     ) -> RadioLink {
-        RadioLink { standard, fixed, period, processing, channel, errors, streams, measured: (0, None) }
+        let (serving, measured) = (0, (0, None));
+        RadioLink { standard, fixed, period, processing, sites, serving, errors, streams, measured }
     }
 
     /// The scheme that the station uses in a slot: that of the last measurement that it knows.
@@ -42,23 +45,28 @@ impl RadioLink {
         let number = slot.saturating_sub(self.processing) / self.period + 1;
         if self.measured.0 != number {
             let at = Time::from_nanos((number - 1) * self.period * self.standard.slot().as_nanos());
-            self.measured = (number, self.standard.scheme(self.channel.sinr_db(at)));
+            self.measured = (number, self.standard.scheme(self.sites.sinr_db(self.serving, at)));
         }
         self.measured.1
     }
 
-    /// The first slot from `slot` on in which the station may know of a scheme.
-    pub(super) fn next_use(&self, slot: u64) -> u64 {
-        if self.fixed.is_some() || self.measured.1.is_some() {
-            return slot;
+    /// The slot in which the station knows of the next measurement.
+    pub(super) fn holds_until(&self) -> u64 {
+        if self.fixed.is_some() {
+            return u64::MAX;
         }
-        let next = self.measured.0 * self.period + self.processing;
-        next.max(slot)
+        self.measured.0 * self.period + self.processing
+    }
+
+    /// Another site serves the terminal.
+    pub(super) fn move_to(&mut self, site: usize) {
+        (self.serving, self.measured) = (site, (0, None));
     }
 
     /// Whether an attempt to send a block at a time fails.
     pub(super) fn fails(&mut self, at: Time, uplink: bool, block: &mut Block) -> bool {
-        let stream = &mut self.streams[usize::from(uplink)];
-        self.errors.fails(at, self.standard, &mut self.channel, block, stream)
+        let way = usize::from(uplink);
+        let sinr_db = || self.sites.sinr_db(self.serving, at);
+        self.errors[way].fails(sinr_db, self.standard, block, &mut self.streams[way])
     }
 }

@@ -4,17 +4,19 @@ use super::arq::ArqOptions;
 use super::bearer::{Bearer, BearerOptions};
 use super::harq::Harq;
 use super::link::RadioLink;
+use super::site::Site;
 use super::standard::Standard;
 use super::terminal::{Direction, Requests, Terminal};
-use super::{Cell, DOWN, UP, errors, scheduler};
+use super::{Cells, DOWN, UP, errors, scheduler};
 use crate::buffer::{Buffer, BufferOptions};
 use crate::count::Count;
 use crate::error::BuildError;
 use crate::medium::{self, Lane, MediumOptions, channel};
 use crate::queue::Setup;
+use radio::channel::Sites;
 use std::collections::VecDeque;
 use units::parameter::{Arguments, Default, Kind, OptionError, Parameter};
-use units::{Duration, Rate};
+use units::{Duration, Rate, Timers};
 
 /// The options that a terminal can have of its own; those of the queue also the station.
 pub(super) const OF_ATTACHMENT: [&str; 6] = ["channel", "mcs", "block_errors", "rlc", "queue", "mtu"];
@@ -269,16 +271,16 @@ fn unusable((option, problem): OptionError) -> BuildError {
 }
 
 /// Builds a cell of LTE.
-pub(super) fn lte(options: &MediumOptions<'_>) -> Result<Cell, BuildError> {
+pub(super) fn lte(options: &MediumOptions<'_>) -> Result<Cells, BuildError> {
     cell(options, Air::lte(options.arguments).map_err(unusable)?)
 }
 
 /// Builds a cell of NR.
-pub(super) fn nr(options: &MediumOptions<'_>) -> Result<Cell, BuildError> {
+pub(super) fn nr(options: &MediumOptions<'_>) -> Result<Cells, BuildError> {
     cell(options, Air::nr(options.arguments).map_err(unusable)?)
 }
 
-fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cell, BuildError> {
+fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cells, BuildError> {
     let arguments = options.arguments;
     air.check(arguments).map_err(unusable)?;
     let Air { standard, bandwidth_hz, prbs } = air;
@@ -296,11 +298,14 @@ fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cell, BuildError> {
         let stream = |purpose: &str| (options.stream)(&format!("{name} {purpose}"));
         let mcs = air.scheme(own).map_err(unusable)?;
         let (wave, fails) = (own.component("channel"), own.component("block_errors"));
+        let site = channel::Site::ONLY;
+        let setup = channel::Setup { stream: &stream, bandwidth_hz, site };
+        let channels = vec![channel::build(wave.name, &wave.arguments, &setup)?];
         let link = RadioLink::new(
             (standard, mcs),
             (cqi_period, processing),
-            channel::build(wave.name, &wave.arguments, &|part| stream(part), bandwidth_hz)?,
-            errors::build(fails.name, &fails.arguments)?,
+            Sites::new(channels, 0.0),
+            [errors::build(fails.name, &fails.arguments)?, errors::build(fails.name, &fails.arguments)?],
             [stream("errors down"), stream("errors up")],
         );
         let bytes = standard.block_bytes(mcs.unwrap_or(standard.highest()), prbs, false);
@@ -340,28 +345,29 @@ fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cell, BuildError> {
             uplink: direction(UP)?,
             link,
             requests: Requests::default(),
+            due: u64::MAX,
+            visited: 0,
         });
     }
     let lanes = (1..=terminals as u16)
         .flat_map(|terminal| [Lane { from: 0, to: Some(terminal) }, Lane { from: terminal, to: None }]);
-    Ok(Cell {
+    Ok(Cells {
         lanes: lanes.collect(),
-        is_active: vec![false; terminals],
+        sites: vec![Site::new([scheduler()?, scheduler()?])],
+        timers: Timers::new(terminals),
+        visited: Vec::new(),
         received: vec![Count::default(); terminals + 1],
         terminals: all,
-        schedulers: [scheduler()?, scheduler()?],
         slot_ns: slot.as_nanos(),
         prbs,
         processing,
         request_period,
         first_grant,
         delay: arguments.duration("delay"),
-        active: Vec::new(),
         in_air: Vec::new(),
         next_slot: None,
         handed: VecDeque::new(),
         peak: highest,
-        candidates: Vec::new(),
     })
 }
 

@@ -143,6 +143,10 @@ pub(super) struct Terminal {
     pub uplink: Direction,
     pub link: RadioLink,
     pub requests: Requests,
+    /// The slot in which something happens to it next, but for new blocks.
+    pub due: u64,
+    /// The last slot in which something happened to it, plus one.
+    pub visited: u64,
 }
 
 impl Terminal {
@@ -200,35 +204,35 @@ impl Terminal {
         InAir { terminal: attachment - 1, way, process, failed }
     }
 
-    /// Whether a block waits for another attempt, or is in the air.
-    pub(super) fn is_busy(&self) -> bool {
-        self.downlink.harq.is_busy() || self.uplink.harq.is_busy()
+    /// The slot from which on the terminal can be served in a direction; `None` if it does not ask for that.
+    pub(super) fn ready(&self, way: usize, now: Time, processing: u64) -> Option<u64> {
+        if way == DOWN {
+            let waits = self.downlink.backlog() > 0 || self.uplink.bearer.report_size(now).is_some();
+            waits.then(|| self.downlink.harq.next_free())?
+        } else {
+            let free = (self.requests.known > 0).then(|| self.uplink.harq.next_free())?;
+            free.map(|free| free.saturating_sub(processing))
+        }
     }
 
-    /// The next slot behind `slot` in which the terminal takes part, if there is one.
-    pub(super) fn next_slot(
-        &mut self,
-        slot: u64,
-        now: Time,
-        (slot_ns, processing): (u64, u64),
-    ) -> Option<u64> {
-        let Terminal { downlink, uplink, requests, link, .. } = self;
-        let soon = slot + 1;
-        let down = (downlink.backlog() > 0 || uplink.bearer.report_size(now).is_some())
-            .then(|| downlink.harq.next_free().unwrap_or(soon).max(link.next_use(soon)));
-        let up = (requests.known > 0).then(|| {
-            uplink.harq.next_free().unwrap_or(0).saturating_sub(processing).max(link.next_use(soon))
-        });
+    /// Whether the terminal has something to send of which the station does not know.
+    pub(super) fn has_to_ask(&self, now: Time) -> bool {
+        let Requests { known, requested, grants } = &self.requests;
+        let unknown = *known == 0 && requested.is_none() && grants.is_empty() && !self.uplink.harq.is_busy();
+        unknown && (self.uplink.backlog() > 0 || self.downlink.bearer.report_size(now).is_some())
+    }
+
+    /// The next slot behind `slot` in which something happens at the terminal, but for new blocks.
+    pub(super) fn next_slot(&self, slot: u64, now: Time, (slot_ns, processing): (u64, u64)) -> Option<u64> {
+        let Terminal { downlink, uplink, requests, .. } = self;
         let again = uplink.harq.next_due().map(|due| due.saturating_sub(processing));
-        let timers = [&downlink.bearer, &uplink.bearer].map(|bearer| bearer.wake_at());
+        let timers = [&downlink.bearer, &uplink.bearer].map(|bearer| bearer.next_timer(now));
         let timers = timers.into_iter().flatten().min().map(|at| at.as_nanos().div_ceil(slot_ns));
         // Whoever has something to send and has not asked for a grant asks in the next slot.
-        let idle = requests.known == 0 && requests.requested.is_none() && requests.grants.is_empty();
-        let waits = uplink.backlog() > 0 || downlink.bearer.report_size(now).is_some();
-        let asks = (idle && waits && !uplink.harq.is_busy()).then_some(soon);
+        let asks = self.has_to_ask(now).then_some(slot + 1);
         let grant = requests.grants.front().map(|grant| grant.slot);
-        let all = [down, downlink.harq.next_due(), up, again, timers, asks, grant, requests.requested];
-        all.into_iter().flatten().min().map(|next| next.max(soon))
+        let all = [downlink.harq.next_due(), again, timers, asks, grant, requests.requested];
+        all.into_iter().flatten().min().map(|next| next.max(slot + 1))
     }
 }
 

@@ -316,7 +316,11 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
         let (fails, wave) = (own.component("frame_errors"), own.component("channel"));
         let bandwidth_hz = if arguments.text("width") == "40 MHz" { 40_000_000 } else { 20_000_000 };
         links.push(errors::Link {
-            channel: channel::build(wave.name, &wave.arguments, &|part| stream(part), bandwidth_hz)?,
+            channel: channel::build(
+                wave.name,
+                &wave.arguments,
+                &channel::Setup { stream: &stream, bandwidth_hz, site: channel::Site::ONLY },
+            )?,
             errors: errors::build(fails.name, &fails.arguments)?,
             streams: [stream("errors down"), stream("errors up")],
         });

@@ -13,9 +13,8 @@ pub(super) const ROW: Row<Build> = Row {
 struct MaxRate;
 
 impl Scheduler for MaxRate {
-    fn sort(&mut self, _: u64, candidates: &mut [Candidate]) {
-        // The sort is stable: of equal ones the first comes first.
-        candidates.sort_by(|one, other| other.bits.total_cmp(&one.bits));
+    fn rank(&mut self, _: u64, candidates: &mut [Candidate]) {
+        candidates.iter_mut().for_each(|candidate| candidate.priority = candidate.bits);
     }
     fn note(&mut self, _: u64, _: u16, _: u32) {}
 }
@@ -26,9 +25,13 @@ mod tests {
 
     #[test]
     fn the_best_channel_is_first_and_ties_go_to_the_first() {
-        let mut all =
-            [(0, 100.0), (1, 300.0), (2, 300.0)].map(|(terminal, bits)| Candidate { terminal, bits });
-        MaxRate.sort(0, &mut all);
+        let mut all = [(0, 100.0), (1, 300.0), (2, 300.0)].map(|(terminal, bits)| Candidate {
+            terminal,
+            bits,
+            priority: 0.0,
+        });
+        MaxRate.rank(0, &mut all);
+        (0..3).for_each(|at| MaxRate.select(&mut all, at));
         assert_eq!(all.map(|candidate| candidate.terminal), [1, 2, 0]);
     }
 }

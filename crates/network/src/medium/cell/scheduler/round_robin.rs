@@ -20,7 +20,10 @@ struct RoundRobin {
 }
 
 impl Scheduler for RoundRobin {
-    fn sort(&mut self, _: u64, candidates: &mut [Candidate]) {
+    fn rank(&mut self, _: u64, candidates: &mut [Candidate]) {
+        if candidates.is_empty() {
+            return;
+        }
         // Where all were served, the next slot begins with the second one; otherwise with the first that was not.
         let before = if self.served < self.candidates { self.last } else { self.first };
         let begin = candidates.partition_point(|candidate| candidate.terminal <= before);
@@ -28,6 +31,8 @@ impl Scheduler for RoundRobin {
         candidates.rotate_left(begin);
         (self.served, self.candidates) = (0, candidates.len());
     }
+    /// They are in order already.
+    fn select(&self, _: &mut [Candidate], _: usize) {}
     fn share(&self, left: u16, candidates: usize) -> u16 {
         left.div_ceil(candidates.max(1) as u16)
     }
@@ -50,8 +55,8 @@ mod tests {
         let mut served = vec![0; terminals.into()];
         for slot in 0..30 {
             let mut all: Vec<Candidate> =
-                (0..terminals).map(|terminal| Candidate { terminal, bits: 100.0 }).collect();
-            scheduler.sort(slot, &mut all);
+                (0..terminals).map(|terminal| Candidate { terminal, bits: 100.0, priority: 0.0 }).collect();
+            scheduler.rank(slot, &mut all);
             let mut left = 10;
             for (at, candidate) in all.iter().enumerate() {
                 let share = scheduler.share(left, all.len() - at);
