@@ -378,6 +378,7 @@ fn on_the_air(air: &Air, stats: &CarrierStats) -> Value {
         "access_delay_mean_ms": mean(air.delays.access),
         "transfer_delay_mean_ms": mean(air.delays.transfer),
         "order_delay_mean_ms": mean(air.delays.order),
+        "handovers": air.handovers,
     })
 }
 

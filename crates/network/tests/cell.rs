@@ -2,87 +2,9 @@
 
 mod support;
 
-use network::medium::{self, LaneView, Medium, MediumOptions};
-use network::{Exits, NodeId, Packet, node_address};
-use random::Stream;
-use std::net::SocketAddr;
-use support::{arguments, ms, us};
-use trace::Interest;
+use support::cell::{Cell, saturate};
+use support::{ms, us};
 use units::{Duration, Time};
-
-/// A cell without a world around it.
-struct Cell {
-    medium: Box<dyn Medium>,
-    exits: Exits,
-    now: Time,
-    /// What arrived: when, at which attachment, and the number of the packet.
-    got: Vec<(Time, u16, u32)>,
-}
-
-impl Cell {
-    fn new(name: &str, seed: u64, cell: &[(&str, &str)], terminals: &[&[(&str, &str)]]) -> Cell {
-        let row = medium::MEDIA.iter().find(|row| row.name == name).unwrap();
-        let own = |given: &[(&str, &str)]| arguments(row.parameters, &[cell, given].concat());
-        let mut attachments = vec![("medium cell enb".to_owned(), own(&[]))];
-        let names = (0..).map(|number| format!("medium cell {number}"));
-        attachments.extend(names.zip(terminals.iter().map(|given| own(given))));
-        let options = MediumOptions {
-            arguments: &own(&[]),
-            attachments: &attachments,
-            station: true,
-            name: "medium cell",
-            stream: &|name| Stream::new(seed, name),
-            flows: &[],
-            delays: true,
-            interest: Interest::NONE,
-        };
-        let medium = medium::build(name, &options).unwrap();
-        Cell { medium, exits: Exits::default(), now: Time::ZERO, got: Vec::new() }
-    }
-    /// Sends a packet of this size from one attachment to another at a time.
-    fn send(&mut self, at: Time, ends: (u16, u16), number: u32, size: u32) {
-        self.run(at);
-        let address = |end: u16| SocketAddr::new(node_address(NodeId(end.into()), false), 1);
-        let mut packet = Packet::new(address(ends.0), address(ends.1), vec![0; size as usize - 28], None);
-        packet.flow = number;
-        self.medium.offer(at, ends, Box::new(packet), &mut self.exits);
-    }
-    /// Runs up to and at a time.
-    fn run(&mut self, until: Time) {
-        while let Some(at) = self.medium.wake_at().filter(|at| *at <= until) {
-            assert!(at >= self.now, "time goes back from {} to {at}", self.now);
-            self.now = at;
-            while self.medium.is_due(at) {
-                if let Some((to, packet)) = self.medium.deliver(at, &mut self.exits) {
-                    self.got.push((at, to, packet.flow));
-                }
-            }
-        }
-        self.now = until;
-        self.medium.catch_up(until, &mut self.exits);
-    }
-    fn lane(&self, number: usize) -> LaneView<'_> {
-        self.medium.lane(number)
-    }
-    fn rate_mbps(&self, lane: usize) -> f64 {
-        self.lane(lane).stats.delivered.bytes as f64 * 8e-6 / self.now.as_secs_f64()
-    }
-}
-
-/// Keeps the downlink queues of some terminals filled with packets of 1500 bytes.
-fn saturate(cell: &mut Cell, terminals: u16, seconds: u64) {
-    let mut number = 0;
-    for step in 0..100 * seconds {
-        for terminal in 1..=terminals {
-            let waiting = cell.lane(2 * usize::from(terminal - 1)).stats.inside.packets;
-            for _ in waiting..200 {
-                cell.send(ms(10 * step), (0, terminal), number, 1500);
-                number += 1;
-            }
-        }
-        cell.run(ms(10 * (step + 1)));
-    }
-}
 
 #[test]
 fn a_block_is_repeated_every_eight_slots() {
@@ -127,6 +49,28 @@ fn an_uplink_waits_for_a_request_and_a_grant() {
     cell.run(ms(200));
     assert_eq!(cell.got, [(ms(19), 0, 1), (ms(124), 0, 2)]);
     assert_eq!(cell.medium.wake_at(), None, "a cell with nothing to send has no timer");
+}
+
+/// TS 36.322 section 5.2.3: a report fits into what the station grants.
+#[test]
+fn a_report_that_is_longer_than_a_block_is_cut() {
+    // A block has at most 63 bytes; a report on more than 40 missing PDUs is longer.
+    let given = [
+        ("bandwidth", "1.4 MHz"),
+        ("mcs", "5"),
+        ("harq_retransmissions", "0"),
+        ("block_errors", "target bler=0.4"),
+        ("status_prohibit", "50 ms"),
+        ("queue", "drop-tail limit=unlimited"),
+    ];
+    let mut cell = Cell::new("lte", 1, &given, &[&[]]);
+    for number in 0..70 {
+        cell.send(ms(100 * u64::from(number)), (0, 1), number, 1200);
+        cell.send(ms(100 * u64::from(number)), (1, 0), number, 1200);
+    }
+    cell.run(ms(20_000));
+    assert_eq!(cell.got.len(), 140);
+    assert_eq!(cell.medium.wake_at(), None);
 }
 
 #[test]

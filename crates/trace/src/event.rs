@@ -492,6 +492,13 @@ pub enum Event {
     Block(Block),
     /// A link layer handed over a packet, in order.
     HandedOver(Stages),
+    /// Another site of a cell's network serves the terminal of a lane from now on.
+    Handover {
+        /// The number of the site.
+        site: u16,
+        /// The blocks that were given up for it.
+        lost_blocks: u32,
+    },
 }
 
 /// A block of a link layer, sent once.

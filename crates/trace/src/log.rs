@@ -59,7 +59,8 @@ impl Interest {
             | Event::Gauge { .. }
             | Event::Queue { .. }
             | Event::Block(_)
-            | Event::HandedOver(_) => self.metrics,
+            | Event::HandedOver(_)
+            | Event::Handover { .. } => self.metrics,
             // Changes of state explain a series and are rare, so they belong to both.
             Event::CongestionState { .. } | Event::ResumePhase(_) => self.metrics || self.lifecycle,
             Event::ConnectionStarted { .. }

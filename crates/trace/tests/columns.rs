@@ -59,7 +59,7 @@ fn names_and_columns() {
         "rate: time_s subject kind mbps",
         "node: time_s node gauge value",
         "air: time_s link sent_blocks again_blocks lost_blocks block_bytes air_share packets queue_delay_ms \
-         access_delay_ms transfer_delay_ms order_delay_ms",
+         access_delay_ms transfer_delay_ms order_delay_ms handovers",
         "block: time_s link bytes airtime_us attempt mcs resource_blocks fate",
     ];
     let tables = tables(PACKETS);

@@ -191,6 +191,11 @@ impl Buffer {
         self.losing.push_back((end, packet.size, packet.flow));
         exits.discard(packet);
     }
+    /// Drops a packet that has left the queue too late to be sent; it counts as dropped by the queue.
+    pub(crate) fn drop_late(&mut self, now: Time, packet: Box<Packet>, exits: &mut Exits) {
+        self.note_drop(now, (packet.size, packet.flow), DropReason::Queue);
+        exits.discard(packet);
+    }
     /// Counts a packet of this size at the far end.
     #[inline]
     pub(crate) fn note_delivered(&mut self, at: Time, size: u32) {

@@ -94,6 +94,8 @@ pub struct Air {
     pub again: u64,
     /// Blocks that were given up after the last repetition.
     pub lost: u64,
+    /// Handovers of the lane's terminal from one site to another.
+    pub handovers: u64,
     /// The time for which the lane had the medium: for a part of the medium, that part of the time.
     pub airtime: Duration,
     /// The sums of the delays of all delivered packets.

@@ -1,6 +1,8 @@
 //! Shared by the tests and the example: arguments for links, and hosts that only send and count.
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
+pub mod cell;
+
 use network::{
     Carriers, Exits, LINK, Link, LinkOptions, Node, NodeId, Packet, Port, Topology, World, node_address,
 };

@@ -15,6 +15,7 @@ struct Bin {
     sent: u64,
     again: u64,
     lost: u64,
+    handovers: u64,
     bytes: u64,
     airtime_ns: u64,
     packets: u64,
@@ -54,6 +55,13 @@ impl Airs {
         bin.delays += stages;
     }
 
+    /// Counts a handover, for which so many blocks were given up.
+    pub(super) fn handover(&mut self, time: Time, lane: (u32, u32), lost_blocks: u32) {
+        let bin = self.bin(time, lane);
+        bin.handovers += 1;
+        bin.lost += u64::from(lost_blocks);
+    }
+
     /// The bin of a subject, whose code in the column is `link`, at a time.
     fn bin(&mut self, time: Time, (subject, link): (u32, u32)) -> &mut Bin {
         let (at, index) = (subject as usize, time.as_nanos() / self.width);
@@ -76,7 +84,9 @@ impl Airs {
         let Stages { queue, access, transfer, order } = bin.delays;
         let mean =
             |sum: Duration| (bin.packets > 0).then(|| sum.as_nanos() as f64 / 1e6 / bin.packets as f64);
-        [queue, access, transfer, order].into_iter().fold(row, |row, sum| row.optional_f64(mean(sum))).end();
+        let row =
+            [queue, access, transfer, order].into_iter().fold(row, |row, sum| row.optional_f64(mean(sum)));
+        row.u64(bin.handovers).end();
     }
 
     /// The table, sorted by time and then by the order in which lanes were first active.
@@ -110,6 +120,7 @@ mod tests {
         let stages = |ms| Stages { queue: Duration::from_millis(ms), ..Stages::default() };
         airs.handed_over(ms(35), (0, 7), stages(1));
         airs.handed_over(ms(36), (0, 7), stages(2));
+        airs.handover(ms(37), (0, 7), 4);
         let table = airs.into_table();
         let column = |name: &str| {
             let column = table.columns.iter().find(|column| column.name == name).unwrap();
@@ -118,7 +129,8 @@ mod tests {
         assert_eq!(column("time_s"), [Some(0.0), Some(0.0), Some(0.03)]);
         assert_eq!(column("sent_blocks"), [Some(1.0), Some(1.0), Some(0.0)]);
         assert_eq!(column("again_blocks"), [Some(1.0), Some(0.0), Some(0.0)]);
-        assert_eq!(column("lost_blocks"), [Some(1.0), Some(0.0), Some(0.0)]);
+        assert_eq!(column("lost_blocks"), [Some(1.0), Some(0.0), Some(4.0)]);
+        assert_eq!(column("handovers"), [Some(0.0), Some(0.0), Some(1.0)]);
         assert_eq!(column("air_share"), [Some(0.2), Some(0.1), Some(0.0)]);
         assert_eq!(column("packets"), [Some(0.0), Some(0.0), Some(2.0)]);
         assert_eq!(column("queue_delay_ms"), [None, None, Some(1.5)]);

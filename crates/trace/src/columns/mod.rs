@@ -18,7 +18,7 @@
 //! | `drop` | time_s, link, length_bytes, reason |
 //! | `rate` | time_s, subject, kind, mbps |
 //! | `node` | time_s, node, gauge, value |
-//! | `air` | time_s, link, sent_blocks, again_blocks, lost_blocks, block_bytes, air_share, packets, queue_delay_ms?, access_delay_ms?, transfer_delay_ms?, order_delay_ms? |
+//! | `air` | time_s, link, sent_blocks, again_blocks, lost_blocks, block_bytes, air_share, packets, queue_delay_ms?, access_delay_ms?, transfer_delay_ms?, order_delay_ms?, handovers |
 //! | `block` | time_s, link, bytes, airtime_us, attempt, mcs, resource_blocks, fate |
 //!
 //! The `kind` of a rate is sent (UDP payload sent by a connection end), delivered (bytes on the wire delivered by a

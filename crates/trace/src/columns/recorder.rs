@@ -252,6 +252,7 @@ impl Columns {
                 }
             }
             Event::HandedOver(stages) => self.air.handed_over(time, (subject, link), *stages),
+            Event::Handover { lost_blocks, .. } => self.air.handover(time, (subject, link), *lost_blocks),
             _ => {}
         }
     }

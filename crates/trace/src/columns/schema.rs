@@ -183,6 +183,7 @@ pub(super) fn air() -> Table {
             optional(f64("access_delay_ms")),
             optional(f64("transfer_delay_ms")),
             optional(f64("order_delay_ms")),
+            u64("handovers"),
         ],
     )
 }

@@ -215,6 +215,7 @@ pub(crate) fn link() -> Vec<Record> {
             fate: BlockFate::Received,
         }),
         Event::HandedOver(Stages { queue: Duration::from_millis(3), ..Stages::default() }),
+        Event::Handover { site: 1, lost_blocks: 2 },
     ];
     events.into_iter().map(|event| Record { time: Time::from_nanos(250_000_000), event }).collect()
 }

@@ -42,6 +42,10 @@ impl Status {
     pub(super) fn size(missing: usize) -> u32 {
         (15 + 12 * missing as u32).div_ceil(8)
     }
+    /// The missing PDUs that a report of at most so many bytes has places for; `None` if there is no place for a report.
+    pub(super) fn places(bytes: u32) -> Option<usize> {
+        (8 * bytes).checked_sub(15).map(|bits| (bits / 12) as usize)
+    }
 }
 
 /// Both ends of the acknowledged mode of a bearer.
@@ -82,6 +86,12 @@ impl Arq {
             report: false,
             not_before: Time::ZERO,
         }
+    }
+
+    /// Begins anew: all PDUs below a number are acknowledged, these parts are to be sent again, and the last PDU is `last`.
+    pub(super) fn begin(&mut self, number: u64, again: VecDeque<Span>, last: Span) {
+        let again_bytes = again.iter().map(|(from, to)| to - from).sum();
+        *self = Arq { again, again_bytes, acknowledged: number, last, ..Arq::new(self.options) };
     }
 
     /// The bytes that are to be sent again.

@@ -82,6 +82,17 @@ impl Harq {
         self.processes[process].block = block;
         self.busy -= 1;
     }
+    /// Gives up all blocks, of which none is in the air; returns their number.
+    pub(super) fn flush(&mut self) -> u32 {
+        let given_up = self.busy as u32;
+        for process in &mut self.processes {
+            process.block.filling.clear();
+            (process.block.attempt, process.block.buffer_status) = (0, None);
+            (process.waits, process.free_from) = (false, 0);
+        }
+        (self.waiting, self.busy) = (0, 0);
+        given_up
+    }
     /// Notes that a process sends in a slot.
     pub(super) fn send(&mut self, process: usize, slot: u64) {
         let process = &mut self.processes[process];

@@ -5,15 +5,18 @@
 //! block, whose size follows from its modulation and coding scheme and its resource blocks; a block that fails is
 //! sent again (HARQ). Between the queues and the blocks are bearers (RLC and PDCP).
 //!
-//! The first attachment is the station. Terminals only reach the station, which has a lane for each of them.
+//! The station has one site or several, each with resource blocks of its own, and each terminal is served by one of them
+//! (`handover`, `relocation`). The first attachment is the station. Terminals only reach the station, which has a lane for each of them.
 //! Slots in which nothing can happen are skipped: a cell with nothing to send has no timer.
 
 mod arq;
 mod bearer;
 mod errors;
+mod handover;
 mod harq;
 mod link;
 mod options;
+mod relocation;
 mod scheduler;
 mod site;
 mod slot;
@@ -73,8 +76,8 @@ const SAMPLES: Samples = Samples {
 };
 
 /// The rooms of the parts of cells.
-pub(crate) fn rooms() -> [Room; 2] {
-    [errors::room(), scheduler::room()]
+pub(crate) fn rooms() -> [Room; 3] {
+    [errors::room(), scheduler::room(), handover::room()]
 }
 
 const DOWN: usize = 0;
@@ -101,6 +104,9 @@ pub(super) struct Cells {
     request_period: u64,
     /// The bytes of the grant that follows a request.
     first_grant: u64,
+    /// Slots in which nothing is sent after a handover, and whether the packets that wait in the downlink are taken along.
+    interruption: u64,
+    forwarding: bool,
     /// From the end of a block to the node, and from the node to the first block.
     delay: Duration,
     /// When something happens to each terminal next, but for new blocks.
@@ -143,14 +149,22 @@ impl Medium for Cells {
         self.run(now, exits);
         packet.attach(from, to);
         let (number, way) = if from == 0 { (usize::from(to) - 1, DOWN) } else { (usize::from(from) - 1, UP) };
+        let slot = now.as_nanos() / self.slot_ns;
+        self.follow(number, slot, exits);
+        let is_away = slot < self.terminals[number].away_until;
         let direction = self.terminals[number].direction(way);
         direction.buffer.catch_up(now);
         let Some(packet) = direction.buffer.admit(now, packet, exits) else { return };
+        if way == DOWN && is_away && !self.forwarding {
+            // The old site has it, and the terminal is gone.
+            return direction.buffer.lose(now, packet, exits);
+        }
+        direction.discard_late(now, exits);
         let waits = direction.backlog() > 0;
         direction.buffer.enqueue(now, packet, exits);
         if !waits {
             // A packet that comes at the start of a slot comes too late for it.
-            self.wake_terminal(number as u16, now.as_nanos() / self.slot_ns + 1);
+            self.wake_terminal(number as u16, slot + 1);
         }
     }
 
@@ -167,6 +181,7 @@ impl Medium for Cells {
         let receiver = packet.detach();
         let (number, way) =
             if sender == 0 { (usize::from(receiver) - 1, DOWN) } else { (usize::from(sender) - 1, UP) };
+        self.follow(number, at.as_nanos() / self.slot_ns, exits);
         let direction = self.terminals[number].direction(way);
         direction.handed.remove(packet.size);
         direction.buffer.note_delivered(at, packet.size);
@@ -182,6 +197,8 @@ impl Medium for Cells {
 
     fn catch_up(&mut self, now: Time, exits: &mut Exits) {
         self.run(now, exits);
+        let slot = now.as_nanos() / self.slot_ns;
+        (0..self.terminals.len()).for_each(|number| self.follow(number, slot, exits));
         for terminal in &mut self.terminals {
             terminal.downlink.buffer.catch_up(now);
             terminal.uplink.buffer.catch_up(now);
@@ -195,7 +212,7 @@ impl Medium for Cells {
     fn lane(&self, number: usize) -> LaneView<'_> {
         let direction = self.direction(number);
         let mut stats = direction.buffer.stats;
-        stats.inside = direction.buffer.inside(direction.bearer.inside + direction.handed);
+        stats.inside = direction.inside();
         LaneView { stats, delays: direction.buffer.delays(), air: Some(direction.air) }
     }
 

@@ -7,22 +7,27 @@ use super::link::RadioLink;
 use super::site::Site;
 use super::standard::Standard;
 use super::terminal::{Direction, Requests, Terminal};
-use super::{Cells, DOWN, UP, errors, scheduler};
+use super::{Cells, DOWN, UP, errors, handover, scheduler};
 use crate::buffer::{Buffer, BufferOptions};
 use crate::count::Count;
 use crate::error::BuildError;
 use crate::medium::{self, Lane, MediumOptions, channel};
 use crate::queue::Setup;
 use radio::channel::Sites;
+use random::Stream;
 use std::collections::VecDeque;
-use units::parameter::{Arguments, Default, Kind, OptionError, Parameter};
-use units::{Duration, Rate, Timers};
+use units::parameter::{Arguments, Default, Kind, OptionError, Parameter, Value};
+use units::{Duration, Rate, Time, Timers};
 
 /// The options that a terminal can have of its own; those of the queue also the station.
-pub(super) const OF_ATTACHMENT: [&str; 6] = ["channel", "mcs", "block_errors", "rlc", "queue", "mtu"];
+pub(super) const OF_ATTACHMENT: [&str; 9] =
+    ["channel", "mcs", "block_errors", "uplink_block_errors", "handover", "rlc", "discard", "queue", "mtu"];
+
+/// The number of options of both kinds of cells; the last two are `processing` and `bandwidth`.
+const COUNT: usize = 27;
 
 /// The options of both kinds of cells.
-const SHARED: [Parameter; 20] = [
+const SHARED: [Parameter; COUNT] = [
     Parameter {
         name: "channel",
         kind: Kind::Component("channels"),
@@ -40,6 +45,44 @@ const SHARED: [Parameter; 20] = [
         kind: Kind::Component("block_errors"),
         default: Default::Is("\"target\""),
         about: "which attempts to send a block fail",
+    },
+    Parameter {
+        name: "uplink_block_errors",
+        kind: Kind::Component("block_errors"),
+        default: Default::Absent,
+        about: "the same in the uplink, if it differs there",
+    },
+    Parameter {
+        name: "sites",
+        kind: Kind::List(&Kind::Number(-1e6, 1e6)),
+        default: Default::Is("[0.0]"),
+        about: "where the antennas of the sites stand along the line of drawn channels in metres: one to 64, each with the \
+                whole bandwidth",
+    },
+    Parameter {
+        name: "interference",
+        kind: Kind::Probability,
+        default: Default::Is("0.0"),
+        about: "share of the power of the other sites that counts as noise with drawn channels",
+    },
+    Parameter {
+        name: "handover",
+        kind: Kind::Component("handovers"),
+        default: Default::Is("\"none\""),
+        about: "which site serves a terminal",
+    },
+    Parameter {
+        name: "interruption",
+        kind: Kind::Duration,
+        default: Default::Is("\"40 ms\""),
+        about: "for how long nothing is sent to and from a terminal after a handover",
+    },
+    Parameter {
+        name: "forwarding",
+        kind: Kind::Flag,
+        default: Default::Is("true"),
+        about: "whether the old site forwards the packets that wait for the terminal; otherwise they are lost, and so are \
+                those that come during the interruption",
     },
     Parameter {
         name: "harq_retransmissions",
@@ -108,6 +151,12 @@ const SHARED: [Parameter; 20] = [
         about: "maxRetxThreshold: repetitions of a PDU in the acknowledged mode before it is given up",
     },
     Parameter {
+        name: "discard",
+        kind: Kind::Duration,
+        default: Default::Absent,
+        about: "discardTimer: a packet that is older when its turn comes is dropped; without it, none is",
+    },
+    Parameter {
         name: "queue",
         kind: Kind::Component("queues"),
         default: Default::Is("\"drop-tail\""),
@@ -147,9 +196,9 @@ const SHARED: [Parameter; 20] = [
 ];
 
 /// The options of a cell of LTE.
-pub(super) const LTE: [Parameter; 20] = {
+pub(super) const LTE: [Parameter; COUNT] = {
     let mut all = SHARED;
-    all[19] = Parameter {
+    all[COUNT - 1] = Parameter {
         name: "bandwidth",
         kind: Kind::Choice(&["1.4 MHz", "3 MHz", "5 MHz", "10 MHz", "15 MHz", "20 MHz"]),
         default: Default::Is("\"20 MHz\""),
@@ -159,28 +208,28 @@ pub(super) const LTE: [Parameter; 20] = {
 };
 
 /// The options of a cell of NR.
-pub(super) const NR: [Parameter; 23] = {
-    let mut all = [SHARED[0]; 23];
+pub(super) const NR: [Parameter; COUNT + 3] = {
+    let mut all = [SHARED[0]; COUNT + 3];
     let mut at = 0;
     while at < SHARED.len() {
         all[at] = SHARED[at];
         at += 1;
     }
-    all[18].default = Default::Is("2");
-    all[19].default = Default::Is("100");
-    all[20] = Parameter {
+    all[COUNT - 2].default = Default::Is("2");
+    all[COUNT - 1].default = Default::Is("100");
+    all[COUNT] = Parameter {
         name: "numerology",
         kind: Kind::Integer(0, 4),
         default: Default::Is("1"),
         about: "slots of 2^-n ms, subcarriers of 2^n times 15 kHz",
     };
-    all[21] = Parameter {
+    all[COUNT + 1] = Parameter {
         name: "table",
         kind: Kind::Choice(&["64qam", "256qam", "64qam-low-se"]),
         default: Default::Is("\"256qam\""),
         about: "table of the modulation and coding schemes (TS 38.214 tables 5.1.3.1-1 to -3)",
     };
-    all[22] = Parameter {
+    all[COUNT + 2] = Parameter {
         name: "layers",
         kind: Kind::Integer(1, 4),
         default: Default::Is("1"),
@@ -262,7 +311,23 @@ impl Air {
             return Err(("first_grant", "nothing; expected at least 1 B".to_owned()));
         }
         self.scheme(arguments)?;
-        Ok(())
+        let sites = sites(arguments)?;
+        if arguments.number("interference") > 0.0 && sites.len() == 1 {
+            let problem = "without effect with one site; expected 0.0, or more sites (option sites)";
+            return Err(("interference", problem.to_owned()));
+        }
+        let (moves, wave) = (arguments.component("handover"), arguments.component("channel"));
+        handover::check(moves.name, &moves.arguments, sites.len(), wave.name)
+    }
+}
+
+/// Where the sites are along the line, in metres.
+fn sites(arguments: &Arguments) -> Result<Vec<f64>, OptionError> {
+    let place = |value: &Value| if let Value::Number(place) = value { Some(*place) } else { None };
+    let sites: Vec<f64> = arguments.list("sites").iter().filter_map(place).collect();
+    match sites.len() {
+        1..=64 => Ok(sites),
+        count => Err(("sites", format!("{count} of them; expected 1 to 64"))),
     }
 }
 
@@ -283,7 +348,7 @@ pub(super) fn nr(options: &MediumOptions<'_>) -> Result<Cells, BuildError> {
 fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cells, BuildError> {
     let arguments = options.arguments;
     air.check(arguments).map_err(unusable)?;
-    let Air { standard, bandwidth_hz, prbs } = air;
+    let Air { standard, prbs, .. } = air;
     let slots = |name: &'static str| air.slots(arguments, name).map_err(unusable);
     let (cqi_period, request_period) = (slots("cqi_period")?, slots("request_period")?);
     let first_grant = arguments.size("first_grant").as_bytes();
@@ -292,22 +357,19 @@ fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cells, BuildError> {
     let terminals = options.attachments.len() - 1;
     let scheduler = arguments.component("scheduler");
     let scheduler = || scheduler::build(scheduler.name, &scheduler.arguments, terminals, slot.as_nanos());
+    let places = sites(arguments).map_err(unusable)?;
     let mut highest = Rate::ZERO;
     let mut all = Vec::new();
     for (attachment, (name, own)) in options.attachments.iter().enumerate().skip(1) {
         let stream = |purpose: &str| (options.stream)(&format!("{name} {purpose}"));
         let mcs = air.scheme(own).map_err(unusable)?;
-        let (wave, fails) = (own.component("channel"), own.component("block_errors"));
-        let site = channel::Site::ONLY;
-        let setup = channel::Setup { stream: &stream, bandwidth_hz, site };
-        let channels = vec![channel::build(wave.name, &wave.arguments, &setup)?];
-        let link = RadioLink::new(
-            (standard, mcs),
-            (cqi_period, processing),
-            Sites::new(channels, 0.0),
-            [errors::build(fails.name, &fails.arguments)?, errors::build(fails.name, &fails.arguments)?],
-            [stream("errors down"), stream("errors up")],
-        );
+        let interference = arguments.number("interference");
+        let mut link = radio_link(own, air, (&places, interference), (cqi_period, processing), &stream)?;
+        let moves = own.component("handover");
+        let mut trigger = handover::build(moves.name, &moves.arguments, places.len())?;
+        if let Some(trigger) = &mut trigger {
+            link.serving = trigger.start(&mut |site| link.sites.sinr_db(site, Time::ZERO));
+        }
         let bytes = standard.block_bytes(mcs.unwrap_or(standard.highest()), prbs, false);
         let rate = Rate::of(units::Size::from_bytes(bytes.into()), slot);
         highest = highest.max(rate);
@@ -337,23 +399,33 @@ fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cells, BuildError> {
                 harq: Harq::new(2 * processing, 1 + arguments.integer("harq_retransmissions") as u8),
                 air: medium::Air::default(),
                 handed: Count::default(),
+                discard: own.has("discard").then(|| own.duration("discard")),
+                head: None,
             })
         };
-        all.push(Terminal {
+        let mut terminal = Terminal {
             attachment: attachment as u16,
             downlink: direction(DOWN)?,
             uplink: direction(UP)?,
             link,
             requests: Requests::default(),
+            trigger,
+            decides_at: 0,
+            away_until: 0,
             due: u64::MAX,
             visited: 0,
-        });
+        };
+        terminal.decides_at = terminal.next_decision(slot.as_nanos());
+        all.push(terminal);
     }
     let lanes = (1..=terminals as u16)
         .flat_map(|terminal| [Lane { from: 0, to: Some(terminal) }, Lane { from: terminal, to: None }]);
     Ok(Cells {
         lanes: lanes.collect(),
-        sites: vec![Site::new([scheduler()?, scheduler()?])],
+        sites: places
+            .iter()
+            .map(|_| Ok(Site::new([scheduler()?, scheduler()?])))
+            .collect::<Result<_, BuildError>>()?,
         timers: Timers::new(terminals),
         visited: Vec::new(),
         received: vec![Count::default(); terminals + 1],
@@ -363,6 +435,8 @@ fn cell(options: &MediumOptions<'_>, air: Air) -> Result<Cells, BuildError> {
         processing,
         request_period,
         first_grant,
+        interruption: arguments.duration("interruption").as_nanos().div_ceil(slot.as_nanos()),
+        forwarding: arguments.flag("forwarding"),
         delay: arguments.duration("delay"),
         in_air: Vec::new(),
         next_slot: None,
@@ -386,4 +460,32 @@ fn bearer(own: &Arguments, cell: &Arguments, standard: Standard) -> BearerOption
         reordering: cell.duration("reordering").max(Duration::from_nanos(1)),
         acknowledged,
     }
+}
+
+/// The radio link of a terminal to the sites at some places, with interference.
+fn radio_link(
+    own: &Arguments,
+    air: Air,
+    (places, interference): (&[f64], f64),
+    timing: (u64, u64),
+    stream: &dyn Fn(&str) -> Stream,
+) -> Result<RadioLink, BuildError> {
+    let Air { standard, bandwidth_hz, .. } = air;
+    let wave = own.component("channel");
+    let channel = |(number, at_m): (usize, &f64)| {
+        let site = channel::Site { number, count: places.len(), at_m: *at_m };
+        channel::build(wave.name, &wave.arguments, &channel::Setup { stream, bandwidth_hz, site })
+    };
+    let channels = places.iter().enumerate().map(channel).collect::<Result<_, _>>()?;
+    let errors = |option: &str| {
+        let fails = own.component(if own.has(option) { option } else { "block_errors" });
+        errors::build(fails.name, &fails.arguments)
+    };
+    Ok(RadioLink::new(
+        (standard, air.scheme(own).map_err(unusable)?),
+        timing,
+        Sites::new(channels, interference),
+        [errors("block_errors")?, errors("uplink_block_errors")?],
+        [stream("errors down"), stream("errors up")],
+    ))
 }

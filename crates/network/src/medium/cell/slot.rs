@@ -23,6 +23,9 @@ impl Cells {
             visit(&mut self.visited, &mut self.terminals[number], number as u16, slot);
         }
         self.visited.sort_unstable();
+        for at in 0..self.visited.len() {
+            self.follow(self.visited[at].into(), slot, exits);
+        }
         self.wake_bearers(now, exits);
         self.request(slot, now);
         self.grant(slot, now);
@@ -129,7 +132,7 @@ impl Cells {
     fn request(&mut self, slot: u64, now: Time) {
         for number in &self.visited {
             let terminal = &mut self.terminals[usize::from(*number)];
-            if terminal.has_to_ask(now) {
+            if slot >= terminal.away_until && terminal.has_to_ask(now) {
                 let phase = (u64::from(*number) * 7) % self.request_period;
                 let opportunity = (slot + self.request_period - 1 - phase) / self.request_period;
                 terminal.requests.requested =

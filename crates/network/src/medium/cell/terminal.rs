@@ -1,6 +1,7 @@
 //! A terminal of a cell: its two lanes, its radio link, and what the station knows of its backlog.
 
 use super::bearer::{Bearer, Far, Source};
+use super::handover::Trigger;
 use super::harq::Harq;
 use super::link::RadioLink;
 use super::{DOWN, InAir, UP};
@@ -11,7 +12,7 @@ use crate::medium::Air;
 use crate::packet::Packet;
 use std::collections::VecDeque;
 use trace::{Event, Stages};
-use units::Time;
+use units::{Duration, Time};
 
 /// One direction of a terminal.
 pub(super) struct Direction {
@@ -21,45 +22,107 @@ pub(super) struct Direction {
     pub air: Air,
     /// Packets that were handed over and have not reached the node.
     pub handed: Count,
+    /// How old a packet may become before it is sent (discardTimer of PDCP).
+    pub discard: Option<Duration>,
+    /// The next packet, if it has left the queue already.
+    pub head: Option<Box<Packet>>,
 }
 
 impl Direction {
+    /// Packets and bytes on the wire that wait before the bearer.
+    fn waiting(&self) -> Count {
+        let mut waiting = self.buffer.waiting();
+        if let Some(head) = &self.head {
+            waiting.add(head.size);
+        }
+        waiting
+    }
+    /// Packets and bytes between the lane's start and its end.
+    pub(super) fn inside(&self) -> Count {
+        let mut inside = self.buffer.inside(self.bearer.inside + self.handed);
+        if let Some(head) = &self.head {
+            inside.add(head.size);
+        }
+        inside
+    }
+
     /// Bytes that wait to be sent, with their headers; an estimate while they are in the queue.
     pub(super) fn backlog(&self) -> u64 {
-        let waiting = self.buffer.waiting();
+        let waiting = self.waiting();
         if waiting.packets == 0 {
             return self.bearer.backlog();
         }
         // The headers of a packet in a block of its own are the most that it can need.
         self.bearer.backlog() + waiting.bytes + waiting.packets * u64::from(self.bearer.size_of(0) + 6)
     }
-}
 
-impl Direction {
     /// The bytes of a report on this direction that the other one has to carry, with its header; 0 if none is due.
     pub(super) fn report(&self, now: Time) -> u64 {
         self.bearer.report_size(now).map_or(0, |size| u64::from(size + MAC_HEADER))
+    }
+
+    /// Drops the packets at the head of the queue that have become too old, so that they take no place from others.
+    pub(super) fn discard_late(&mut self, now: Time, exits: &mut Exits) {
+        if self.discard.is_some() {
+            let mut source = FromQueue {
+                buffer: &mut self.buffer,
+                head: &mut self.head,
+                discard: self.discard,
+                exits,
+                now,
+            };
+            let next = source.take();
+            self.head = next;
+        }
+    }
+
+    /// Loses all packets that wait.
+    pub(super) fn lose_waiting(&mut self, now: Time, exits: &mut Exits) {
+        if let Some(packet) = self.head.take() {
+            self.buffer.lose(now, packet, exits);
+        }
+        while self.buffer.is_waiting() {
+            let Some((_, packet)) = self.buffer.dequeue(now, exits) else { break };
+            self.buffer.lose(now, packet, exits);
+        }
     }
 }
 
 /// The queue of a lane, from which its bearer takes packets at a time.
 pub(super) struct FromQueue<'a> {
     pub buffer: &'a mut Buffer,
+    pub head: &'a mut Option<Box<Packet>>,
+    pub discard: Option<Duration>,
     pub exits: &'a mut Exits,
     pub now: Time,
 }
 
+impl FromQueue<'_> {
+    /// The next packet that is not too old.
+    fn take(&mut self) -> Option<Box<Packet>> {
+        loop {
+            let packet = match self.head.take() {
+                Some(packet) => packet,
+                None if self.buffer.is_waiting() => self.buffer.dequeue(self.now, self.exits)?.1,
+                None => return None,
+            };
+            if self.discard.is_some_and(|limit| self.now.since(packet.entered) > limit) {
+                self.buffer.drop_late(self.now, packet, self.exits);
+                continue;
+            }
+            return Some(packet);
+        }
+    }
+}
+
 impl Source for FromQueue<'_> {
     fn next(&mut self) -> Option<Box<Packet>> {
-        if !self.buffer.is_waiting() {
-            return None;
-        }
-        let (_, packet) = self.buffer.dequeue(self.now, self.exits)?;
+        let packet = self.take()?;
         self.buffer.note_start(self.now, &packet);
         Some(packet)
     }
     fn is_empty(&self) -> bool {
-        !self.buffer.is_waiting()
+        self.head.is_none() && !self.buffer.is_waiting()
     }
 }
 
@@ -143,6 +206,11 @@ pub(super) struct Terminal {
     pub uplink: Direction,
     pub link: RadioLink,
     pub requests: Requests,
+    /// What decides which site serves it, and the slot in which it decides next.
+    pub trigger: Option<Box<dyn Trigger>>,
+    pub decides_at: u64,
+    /// Before this slot it is on its way from one site to another.
+    pub away_until: u64,
     /// The slot in which something happens to it next, but for new blocks.
     pub due: u64,
     /// The last slot in which something happened to it, plus one.
@@ -172,21 +240,22 @@ impl Terminal {
         let block = ahead.harq.block(process);
         (block.prbs, block.mcs, block.bytes) = (prbs, mcs, bytes);
         // A report of the other direction goes first (TS 36.322 section 5.1.3.1.1).
-        if let Some(size) = behind.bearer.report_size(now).map(|size| size + MAC_HEADER)
-            && size <= bytes
+        if behind.bearer.report_size(now).is_some()
+            && let Some((status, size)) = behind.bearer.take_report(now, bytes.saturating_sub(MAC_HEADER))
         {
-            block.filling.used = size;
-            block.filling.status = behind.bearer.take_report(now);
+            (block.filling.used, block.filling.status) = (size + MAC_HEADER, Some(status));
         }
-        let mut source = FromQueue { buffer: &mut ahead.buffer, exits, now };
+        let Direction { buffer, bearer, harq, head, discard, .. } = ahead;
+        let block = harq.block(process);
+        let mut source = FromQueue { buffer, head, discard: *discard, exits, now };
         let status = if way == UP { BUFFER_STATUS } else { 0 };
-        ahead.bearer.fill(now, bytes.saturating_sub(status), &mut source, &mut block.filling);
+        bearer.fill(now, bytes.saturating_sub(status), &mut source, &mut block.filling);
         let filled = !block.filling.is_empty();
         if way == DOWN {
             return filled;
         }
-        // A report that did not fit is a part of the backlog (TS 36.321 section 6.1.3.1), of which the station learns
-        // also by a block with nothing else in it.
+        // A report is a part of the backlog (TS 36.321 section 6.1.3.1), of which the station learns also by a block with
+        // nothing else in it.
         let left = ahead.backlog() + behind.report(now);
         let tells = filled || left > 0;
         if tells {
@@ -206,13 +275,14 @@ impl Terminal {
 
     /// The slot from which on the terminal can be served in a direction; `None` if it does not ask for that.
     pub(super) fn ready(&self, way: usize, now: Time, processing: u64) -> Option<u64> {
-        if way == DOWN {
+        let from = if way == DOWN {
             let waits = self.downlink.backlog() > 0 || self.uplink.bearer.report_size(now).is_some();
             waits.then(|| self.downlink.harq.next_free())?
         } else {
             let free = (self.requests.known > 0).then(|| self.uplink.harq.next_free())?;
             free.map(|free| free.saturating_sub(processing))
-        }
+        };
+        from.map(|from| from.max(self.away_until))
     }
 
     /// Whether the terminal has something to send of which the station does not know.
@@ -229,10 +299,16 @@ impl Terminal {
         let timers = [&downlink.bearer, &uplink.bearer].map(|bearer| bearer.next_timer(now));
         let timers = timers.into_iter().flatten().min().map(|at| at.as_nanos().div_ceil(slot_ns));
         // Whoever has something to send and has not asked for a grant asks in the next slot.
-        let asks = self.has_to_ask(now).then_some(slot + 1);
+        let asks = self.has_to_ask(now).then_some(self.away_until);
         let grant = requests.grants.front().map(|grant| grant.slot);
         let all = [downlink.harq.next_due(), again, timers, asks, grant, requests.requested];
-        all.into_iter().flatten().min().map(|next| next.max(slot + 1))
+        let next = all.into_iter().flatten().min();
+        let is_idle = next.is_none()
+            && !(downlink.harq.is_busy() || uplink.harq.is_busy())
+            && [DOWN, UP].into_iter().all(|way| self.ready(way, now, processing).is_none());
+        // Handovers of an idle terminal are computed when it is needed again.
+        let decides = (!is_idle && self.trigger.is_some()).then_some(self.decides_at);
+        next.into_iter().chain(decides).min().map(|next| next.max(slot + 1))
     }
 }
 

@@ -8,6 +8,8 @@
 //! t-Reordering has passed; then, in the unacknowledged mode, what was not received is skipped. TS 36.322 (LTE) has
 //! this timer in RLC, TS 38.323 (NR) in PDCP; at a bearer as a whole the effect is the same.
 
+mod reestablish;
+
 use super::arq::{Arq, Span, Status};
 use crate::packet::Packet;
 use std::collections::VecDeque;
@@ -346,6 +348,10 @@ impl Bearer {
         if held.end == self.done {
             self.received_at = Time::ZERO;
         }
+        self.hand_over_received(now, held, received_at, far);
+    }
+
+    fn hand_over_received(&mut self, now: Time, held: Held, received_at: Time, far: &mut impl Far) {
         let Some(packet) = held.packet else { return };
         self.inside.remove(packet.size);
         let stages = Stages {
@@ -420,13 +426,16 @@ impl Bearer {
         arq.reports(now, self.reported).then(|| Status::size(self.missing().count()))
     }
 
-    /// The report that the far end sends.
-    pub(super) fn take_report(&mut self, now: Time) -> Option<Status> {
-        let number = self.number_at(self.reported);
-        let missing = self.missing().collect();
-        let reported = self.reported;
+    /// The report that the far end sends, in at most so many bytes, and its size. If not all that is missing has a place, the
+    /// report ends before the first piece without one (TS 36.322 section 5.2.3).
+    pub(super) fn take_report(&mut self, now: Time, room: u32) -> Option<(Status, u32)> {
+        let places = Status::places(room)?;
+        let missing: Vec<Span> = self.missing().take(places).collect();
+        let edge = self.missing().nth(places).map_or(self.reported, |(from, _)| from);
+        let number = self.number_at(edge);
         self.arq.as_mut()?.reported(now);
-        Some(Status { edge: reported, number, missing })
+        let size = Status::size(missing.len());
+        Some((Status { edge, number, missing }, size))
     }
 
     /// The pieces that the far end reports as missing.

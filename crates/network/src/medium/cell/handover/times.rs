@@ -1,0 +1,65 @@
+//! Handovers at given times.
+
+use super::{Build, Trigger};
+use units::Time;
+use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+
+pub(super) const ROW: Row<Build> = Row {
+    name: "times",
+    about: "another site from given times on",
+    parameters: &[Parameter {
+        name: "steps",
+        kind: Kind::Pairs(&Kind::Duration, &Kind::Integer(0, 63)),
+        default: Default::Required,
+        about: "[time, site], times rising, sites counted from 0; before the first time site 0",
+    }],
+    build: Build {
+        build: |arguments, _| Some(Box::new(Times { steps: steps(arguments), next: 0 })),
+        check: |arguments, sites, _| check(&steps(arguments), sites),
+    },
+};
+
+fn steps(arguments: &Arguments) -> Vec<(Time, usize)> {
+    let step = |pair: &Value| match pair {
+        Value::List(pair) => match pair.as_slice() {
+            [Value::Duration(at), Value::Integer(site)] => Some((Time::ZERO + *at, *site as usize)),
+            _ => None,
+        },
+        _ => None,
+    };
+    arguments.list("steps").iter().filter_map(step).collect()
+}
+
+fn check(steps: &[(Time, usize)], sites: usize) -> Result<(), String> {
+    if steps.is_empty() {
+        return Err("no steps; expected at least one, or \"none\"".to_owned());
+    }
+    if let Some(pair) = steps.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+        return Err(format!("{} does not come after {}; expected rising times", pair[1].0, pair[0].0));
+    }
+    match steps.iter().find(|(_, site)| *site >= sites) {
+        Some((_, site)) => Err(format!("no site {site}; expected 0 to {}", sites - 1)),
+        None => Ok(()),
+    }
+}
+
+struct Times {
+    steps: Vec<(Time, usize)>,
+    next: usize,
+}
+
+impl Trigger for Times {
+    fn start(&mut self, _: &mut dyn FnMut(usize) -> f64) -> usize {
+        let first = self.steps.first().filter(|(at, _)| *at == Time::ZERO);
+        self.next = usize::from(first.is_some());
+        first.map_or(0, |(_, site)| *site)
+    }
+    fn next(&self) -> Option<Time> {
+        self.steps.get(self.next).map(|(at, _)| *at)
+    }
+    fn decide(&mut self, serving: usize, _: bool, _: &mut dyn FnMut(usize) -> f64) -> usize {
+        let site = self.steps.get(self.next).map_or(serving, |(_, site)| *site);
+        self.next += 1;
+        site
+    }
+}
