@@ -87,6 +87,8 @@ pub(super) struct Wlan {
     limits: Limits,
     /// Frames of more bytes are preceded by RTS and CTS.
     rts_threshold: u32,
+    /// Whether RTS precede frames, so that an exchange may fail in less time than its data frame takes.
+    fails_early: bool,
     stations: Vec<Station>,
     /// What each station senses, and when each that contends begins to send.
     ears: Vec<Ear>,
@@ -123,21 +125,32 @@ impl Wlan {
         if station.controls.len() == 1 { 0 } else { usize::from(station.receiver) }
     }
 
+    /// The time before which nothing arrives by a frame, or by one that follows it. Packets that wait for one before them
+    /// arrive when that is given up, at the end of a frame of any kind.
+    fn arrival_after(&self, frame: &Frame) -> u64 {
+        let initiator = match frame.kind {
+            Kind::Rts | Kind::Data => frame.sender,
+            Kind::Cts | Kind::Response => frame.receiver,
+        };
+        let at_end = frame.kind == Kind::Data || self.stations[usize::from(initiator)].holds_back;
+        if at_end { frame.end } else { frame.end + self.shortest }
+    }
+
     /// Determines when something happens next, and before when no packet arrives anywhere.
     fn find_next_event(&mut self) {
         let (mut event, mut arrival) = (NEVER, NEVER);
         for frame in &self.on_air {
             event = event.min(frame.end);
-            arrival =
-                arrival.min(if frame.kind == Kind::Data { frame.end } else { frame.end + self.shortest });
+            arrival = arrival.min(self.arrival_after(frame));
         }
         for frame in &self.due {
             event = event.min(frame.start);
-            arrival = arrival.min(frame.start + self.shortest);
+            arrival = arrival.min(self.arrival_after(frame));
         }
         for (start, shortest) in self.starts.iter().zip(&self.shortest_of) {
             event = event.min(*start);
-            arrival = arrival.min(start.saturating_add(*shortest));
+            let shortest = if self.fails_early { self.shortest } else { *shortest };
+            arrival = arrival.min(start.saturating_add(shortest));
         }
         (self.next_event, self.next_arrival) = (event, arrival);
     }

@@ -1,7 +1,7 @@
 //! The options of WLANs, and how they are built from them.
 
 use super::ear::Ear;
-use super::standard::{ACK, Choices, MOST_FRAMES, Modulation, NAMES, Standard};
+use super::standard::{ACK, Choices, MOST_BYTES, MOST_FRAMES, Modulation, NAMES, Standard};
 use super::station::{Limits, Station};
 use super::{NEVER, Wlan, errors, rate_control};
 use crate::buffer::{Buffer, BufferOptions};
@@ -322,8 +322,8 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
         });
     }
     let usable = &standard.rates[..usable.max(highest + 1)];
-    let least = |modulation: &&Modulation| modulation.duration(1500);
-    let fastest = *usable.iter().min_by_key(least).unwrap_or(&standard.rates[0]);
+    let fastest = Modulation::bound(usable).unwrap_or(standard.rates[0]);
+    let rts_threshold = arguments.size("rts_threshold").as_bytes().min(u64::from(u32::MAX)) as u32;
     Ok(Wlan {
         hidden: hidden(arguments, Attached { names: &options.nodes(), station: options.station })
             .map_err(unusable)?,
@@ -331,7 +331,8 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
             attempts: arguments.integer("attempts") as u8,
             aggregated: arguments.integer("ampdu_frames") as usize,
         },
-        rts_threshold: arguments.size("rts_threshold").as_bytes().min(u64::from(u32::MAX)) as u32,
+        rts_threshold,
+        fails_early: rts_threshold < MOST_BYTES,
         ears: vec![Ear::new(); count],
         starts: vec![NEVER; count],
         lanes: (0..count as u16).map(|from| Lane { from, to: None }).collect(),

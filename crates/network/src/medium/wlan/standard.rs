@@ -55,6 +55,22 @@ impl Modulation {
         }
     }
 
+    /// A bound for the duration of a frame of any length at any of these rates: that of the fastest, whose preamble is
+    /// that of the shortest. More streams in HT have more training fields, which a short frame does not make up for.
+    pub(super) fn bound(rates: &[Modulation]) -> Option<Modulation> {
+        let fastest = rates.iter().min_by_key(|rate| rate.duration(1500))?;
+        let shortest = rates.iter().filter_map(|rate| match rate {
+            Modulation::Ht { preamble, .. } => Some(*preamble),
+            _ => None,
+        });
+        Some(match (*fastest, shortest.min()) {
+            (Modulation::Ht { bits, symbol, extension, mcs, .. }, Some(preamble)) => {
+                Modulation::Ht { bits, symbol, preamble, extension, mcs }
+            }
+            (other, _) => other,
+        })
+    }
+
     /// The rate of the data.
     pub(super) fn rate(self) -> Rate {
         Rate::from_bits_per_sec(match self {

@@ -67,6 +67,8 @@ pub(super) struct Station {
     /// The packets that are being sent, all to one receiver, in order.
     entries: VecDeque<Entry>,
     pub receiver: u16,
+    /// Whether packets that were received wait for one before them.
+    pub holds_back: bool,
     /// The next packet, if it left the queue and goes to another receiver.
     held: Option<Box<Packet>>,
     pub plan: Plan,
@@ -103,6 +105,7 @@ impl Station {
             buffer,
             entries: VecDeque::new(),
             receiver: 0,
+            holds_back: false,
             held: None,
             plan,
             window: standard.window.0,
@@ -336,6 +339,7 @@ impl Station {
         exits: &mut Exits,
     ) -> Left {
         let mut in_order = true;
+        self.holds_back = false;
         for entry in &mut self.entries {
             let Some(received) = entry.received else {
                 if !entry.ended {
@@ -348,6 +352,7 @@ impl Station {
                 continue;
             };
             if !in_order {
+                self.holds_back = true;
                 continue;
             }
             if let Some(packet) = entry.packet.take() {
