@@ -8,6 +8,7 @@
 //! With a station, which is the access point, terminals only reach that; without, each reaches all others. Every
 //! attachment has one queue. A medium with nothing to send has no timer.
 
+mod contention;
 mod ear;
 mod errors;
 mod options;
@@ -20,8 +21,9 @@ use crate::buffer::{MAX_IN_FLIGHT, Overflow};
 use crate::count::Count;
 use crate::exits::Exits;
 use crate::packet::Packet;
-use ear::{Ear, Heard};
-use standard::{CTS, Modulation, RTS, Standard};
+use contention::Contention;
+use ear::Heard;
+use standard::{Control, Modulation, Standard};
 use station::{Left, Limits, Station};
 use std::collections::VecDeque;
 use trace::Log;
@@ -87,14 +89,10 @@ pub(super) struct Wlan {
     limits: Limits,
     /// Frames of more bytes are preceded by RTS and CTS.
     rts_threshold: u32,
+    stations: Vec<Station>,
+    contention: Contention,
     /// Whether RTS precede frames, so that an exchange may fail in less time than its data frame takes.
     fails_early: bool,
-    stations: Vec<Station>,
-    /// What each station senses, and when each that contends begins to send.
-    ears: Vec<Ear>,
-    starts: Vec<u64>,
-    /// For each station those that do not hear it; empty if all hear each other.
-    hidden: Vec<Vec<bool>>,
     links: Vec<errors::Link>,
     lanes: Vec<Lane>,
     has_station: bool,
@@ -111,9 +109,8 @@ pub(super) struct Wlan {
     next_event: u64,
     /// No packet arrives before this time, unless it is handed over already.
     next_arrival: u64,
-    /// How long a data frame takes at least, in ns: any, and the next one of each station.
+    /// How long a data frame takes at least, in ns.
     shortest: u64,
-    shortest_of: Vec<u64>,
     fastest: Modulation,
     peak: Rate,
 }
@@ -138,7 +135,10 @@ impl Wlan {
 
     /// Determines when something happens next, and before when no packet arrives anywhere.
     fn find_next_event(&mut self) {
-        let (mut event, mut arrival) = (NEVER, NEVER);
+        let (mut event, mut arrival) = self.contention.next(&self.standard);
+        if self.fails_early && event != NEVER {
+            arrival = event + self.shortest;
+        }
         for frame in &self.on_air {
             event = event.min(frame.end);
             arrival = arrival.min(self.arrival_after(frame));
@@ -146,11 +146,6 @@ impl Wlan {
         for frame in &self.due {
             event = event.min(frame.start);
             arrival = arrival.min(self.arrival_after(frame));
-        }
-        for (start, shortest) in self.starts.iter().zip(&self.shortest_of) {
-            event = event.min(*start);
-            let shortest = if self.fails_early { self.shortest } else { *shortest };
-            arrival = arrival.min(start.saturating_add(shortest));
         }
         (self.next_event, self.next_arrival) = (event, arrival);
     }
@@ -165,21 +160,18 @@ impl Wlan {
 
     /// Everything at one instant: ends, then what follows SIFS after another frame, then new transmissions.
     fn process(&mut self, now: u64, exits: &mut Exits) {
-        while let Some(at) = self.on_air.iter().position(|frame| frame.end == now) {
-            let frame = self.on_air.remove(at);
+        while let Some(frame) = take(&mut self.on_air, |frame| frame.end == now) {
             self.end(frame, exits);
         }
-        while let Some(at) = self.due.iter().position(|frame| frame.start == now) {
-            let frame = self.due.remove(at);
+        while let Some(frame) = take(&mut self.due, |frame| frame.start == now) {
             self.respond(frame);
         }
         let mut beginning = std::mem::take(&mut self.beginning);
-        let starts = self.starts.iter().enumerate();
-        beginning.extend(starts.filter(|(_, start)| **start == now).map(|(number, _)| number as u16));
+        self.contention.take_beginning(now, &mut beginning, &self.standard);
         if !beginning.is_empty() {
             self.transmit(now, &beginning, exits);
+            beginning.clear();
         }
-        beginning.clear();
         self.beginning = beginning;
     }
 
@@ -188,12 +180,11 @@ impl Wlan {
         let mut end = now;
         for number in beginning {
             let sender = usize::from(*number);
-            self.starts[sender] = NEVER;
             let peer = self.peer(sender);
             let station = &mut self.stations[sender];
             station.plan(Time::from_nanos(now), &self.standard, self.limits, peer, exits);
             let frame = if station.plan.bytes > self.rts_threshold {
-                let duration = self.standard.response(station.plan.modulation).duration(RTS);
+                let duration = self.standard.control[station.plan.rate].rts;
                 Frame::new(Kind::Rts, (*number, station.receiver), now, duration)
             } else {
                 station.begin(Time::from_nanos(now));
@@ -202,8 +193,12 @@ impl Wlan {
             end = end.max(frame.end);
             self.begin(frame, true);
         }
-        // Those that collide share the time.
         let charge = self.charge(now, end);
+        if let [number] = beginning {
+            self.stations[usize::from(*number)].plan.charge += charge;
+            return;
+        }
+        // Those that collide share the time.
         let share = charge / beginning.len() as u64;
         let mut rest = charge % beginning.len() as u64;
         for number in beginning {
@@ -226,8 +221,7 @@ impl Wlan {
             Kind::Data => end + sifs + self.stations[usize::from(sender)].plan.response,
             Kind::Rts => {
                 let plan = &self.stations[usize::from(sender)].plan;
-                let cts = self.standard.response(plan.modulation).duration(CTS);
-                end + 3 * sifs + cts + plan.duration + plan.response
+                end + 3 * sifs + self.control(sender).cts + plan.duration + plan.response
             }
             Kind::Cts => {
                 let plan = &self.stations[usize::from(receiver)].plan;
@@ -235,39 +229,19 @@ impl Wlan {
             }
             Kind::Response => 0,
         };
-        self.ears[usize::from(sender)].send(start, end, &self.standard);
-        self.renew(usize::from(sender));
         let heard = Heard { from: sender, start, end, announces };
-        let mut hear = |listener: usize| {
-            self.ears[listener].hear(heard, listener == usize::from(receiver), &self.standard);
-            if self.starts[listener] != NEVER {
-                self.starts[listener] = self.ears[listener].start(&self.standard);
-            }
-        };
-        if is_first || !self.hidden.is_empty() {
-            for listener in 0..self.stations.len() {
-                let deaf = self.hidden.get(usize::from(sender)).is_some_and(|deaf| deaf[listener]);
-                if listener != usize::from(sender) && !deaf {
-                    hear(listener);
-                }
-            }
-        } else {
-            // The others have heard until when the medium is used.
-            hear(usize::from(receiver));
-        }
+        self.contention.begin(heard, receiver, is_first, &self.standard);
         self.on_air.push(frame);
     }
 
-    /// Updates the start of a station that contends.
-    fn renew(&mut self, number: usize) {
-        if self.starts[number] != NEVER {
-            self.starts[number] = self.ears[number].start(&self.standard);
-        }
+    /// How long the control frames take of what a station sends.
+    fn control(&self, number: u16) -> &Control {
+        &self.standard.control[self.stations[usize::from(number)].plan.rate]
     }
 
     /// A frame follows SIFS after another. If all hear each other nobody can begin before it.
     fn follow(&mut self, frame: Frame) {
-        if self.hidden.is_empty() {
+        if self.contention.is_open() {
             self.respond(frame);
         } else {
             self.due.push(frame);
@@ -292,14 +266,16 @@ impl Wlan {
     /// A frame ends.
     fn end(&mut self, frame: Frame, exits: &mut Exits) {
         let (sender, receiver) = (usize::from(frame.sender), usize::from(frame.receiver));
-        let received = self.ears[receiver].has_received(frame.sender, frame.start);
+        let ear = self.contention.ear(frame.receiver);
+        let received = ear.has_received(frame.sender, frame.start);
         let now = frame.end;
         let follow = now + self.standard.sifs;
         let ends = (frame.receiver, frame.sender);
         match frame.kind {
             Kind::Rts => {
-                let cts = self.standard.response(self.stations[sender].plan.modulation).duration(CTS);
-                if received && !self.ears[receiver].is_announced(now) {
+                let is_free = !ear.is_announced(now);
+                let cts = self.control(frame.sender).cts;
+                if received && is_free {
                     self.follow(Frame::new(Kind::Cts, ends, follow, cts));
                 } else {
                     self.stations[sender].miss_rts(self.limits);
@@ -351,8 +327,7 @@ impl Wlan {
             return;
         }
         if received {
-            self.ears[receiver].spoil(&self.standard);
-            self.renew(receiver);
+            self.contention.spoil(frame.receiver, &self.standard);
         }
         self.stations[sender].miss(self.limits);
         self.fail(sender, frame.end, until, exits);
@@ -360,7 +335,7 @@ impl Wlan {
 
     /// A transmission has failed: the station waits for the response that does not come, and backs off for longer.
     fn fail(&mut self, number: usize, now: u64, until: u64, exits: &mut Exits) {
-        self.ears[number].wait(until, &self.standard);
+        self.contention.miss(number as u16, until, &self.standard);
         let station = &mut self.stations[number];
         station.window = (2 * station.window + 1).min(self.standard.window.1);
         self.next(number, now, exits);
@@ -368,38 +343,36 @@ impl Wlan {
 
     /// Ends an exchange, and begins the backoff that follows each.
     fn next(&mut self, number: usize, now: u64, exits: &mut Exits) {
-        let now = Time::from_nanos(now);
+        let at = Time::from_nanos(now);
         let station = &mut self.stations[number];
-        let left = station.settle(now, now + self.delay, &mut self.handed, exits);
+        let left = station.settle(at, at + self.delay, &mut self.handed, exits);
         if left == Left::Nothing {
             station.window = self.standard.window.0;
         }
-        let slots = station.backoff.below(u64::from(station.window) + 1) as u32;
-        self.ears[number].back_off(slots);
-        let sends = self.stations[number].load(now, exits);
-        self.starts[number] = if sends { self.ears[number].start(&self.standard) } else { NEVER };
-        self.note_shortest(number);
+        let slots = station.backoff.below(u64::from(station.window) + 1);
+        let shortest = station.load(at, exits).map(|size| self.shortest(size));
+        self.contention.back_off(number as u16, (now, slots), shortest, &self.standard);
     }
 
-    /// Notes how long the next frame of a station takes at least.
-    fn note_shortest(&mut self, number: usize) {
-        if let Some(size) = self.stations[number].next_size() {
-            self.shortest_of[number] = self.fastest.duration(size + self.standard.overhead);
-        }
+    /// How long a frame with a packet of this size takes at least.
+    fn shortest(&self, size: u32) -> u64 {
+        self.fastest.duration(size + self.standard.overhead)
     }
 
     /// A packet has come to a station that has nothing else to send.
-    fn contend(&mut self, number: usize, now: u64) {
-        let ear = &mut self.ears[number];
-        let may_send = ear.may_send(now, &self.standard);
-        if may_send.is_none() {
-            let station = &mut self.stations[number];
-            ear.back_off(station.backoff.below(u64::from(station.window) + 1) as u32);
-        }
-        self.starts[number] = if may_send == Some(true) { now } else { ear.start(&self.standard) };
-        self.note_shortest(number);
+    fn contend(&mut self, number: usize, now: u64, size: u32) {
+        let shortest = self.shortest(size);
+        let station = &mut self.stations[number];
+        let draw = || station.backoff.below(u64::from(station.window) + 1);
+        self.contention.contend(number as u16, now, shortest, &self.standard, draw);
         self.find_next_event();
     }
+}
+
+/// Takes the first of these frames for which a condition holds.
+fn take(frames: &mut Vec<Frame>, condition: impl Fn(&Frame) -> bool) -> Option<Frame> {
+    let at = frames.iter().position(condition)?;
+    if at + 1 == frames.len() { frames.pop() } else { Some(frames.remove(at)) }
 }
 
 impl Medium for Wlan {
@@ -413,8 +386,9 @@ impl Medium for Wlan {
             return station.buffer.enqueue(now, packet, exits);
         }
         if let Some(packet) = station.buffer.pass(now, packet, exits) {
+            let size = packet.size;
             station.take(now, packet);
-            self.contend(usize::from(from), now.as_nanos());
+            self.contend(usize::from(from), now.as_nanos(), size);
         }
     }
 
@@ -435,9 +409,9 @@ impl Medium for Wlan {
     }
 
     fn wake_at(&self) -> Option<Time> {
-        let handed = self.handed.front().map(|(at, _)| *at);
-        let arrival = (self.next_arrival != NEVER).then(|| Time::from_nanos(self.next_arrival));
-        [arrival, handed].into_iter().flatten().min()
+        let handed = self.handed.front().map_or(NEVER, |(at, _)| at.as_nanos());
+        let at = self.next_arrival.min(handed);
+        (at != NEVER).then(|| Time::from_nanos(at))
     }
 
     fn catch_up(&mut self, now: Time, exits: &mut Exits) {

@@ -15,11 +15,24 @@ pub(super) struct Standard {
     /// The rates of data frames, ascending within a number of streams.
     pub rates: Vec<Modulation>,
     /// The rates of responses, ascending.
-    pub basic: Vec<Modulation>,
+    basic: Vec<Modulation>,
+    /// How long control frames take, by the rate of the data.
+    pub control: Vec<Control>,
+    /// The time that replaces `ifs` after a frame that was not received, in ns.
+    pub eifs: u64,
     /// Bytes around a packet: MAC header, LLC/SNAP and FCS.
     pub overhead: u32,
     /// Whether several frames may be sent as one, acknowledged together.
     pub aggregates: bool,
+}
+
+/// How long the control frames take that belong to a data frame, in ns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Control {
+    pub rts: u64,
+    pub cts: u64,
+    pub ack: u64,
+    pub block_ack: u64,
 }
 
 /// How the bits of a frame are sent.
@@ -117,10 +130,10 @@ const QOS: u32 = 2;
 const FCS: u32 = 4;
 const SNAP: u32 = 8;
 /// Bytes of control frames (section 9.3.1): RTS, CTS and ACK, compressed block ACK.
-pub(super) const RTS: u32 = 20;
-pub(super) const CTS: u32 = 14;
-pub(super) const ACK: u32 = 14;
-pub(super) const BLOCK_ACK: u32 = 32;
+const RTS: u32 = 20;
+const CTS: u32 = 14;
+const ACK: u32 = 14;
+const BLOCK_ACK: u32 = 32;
 /// Bytes of the delimiter before each frame of an A-MPDU; frames are padded to multiples of it (section 9.7.1).
 pub(super) const DELIMITER: u32 = 4;
 /// Frames, bytes and ns of an A-MPDU at most (sections 9.4.1.14, 9.4.2.56.3 and 19.4.4).
@@ -150,7 +163,7 @@ impl Standard {
         let slot = if choices.long_slot { 20 * US } else { 9 * US };
         let sifs = if extension > 0 { 10 * US } else { 16 * US };
         let overhead = MAC + SNAP + FCS;
-        match choices.standard {
+        let mut standard = match choices.standard {
             "b" => {
                 let preamble = if choices.short_preamble { 96 * US } else { 192 * US };
                 // 1 Mbit/s has the long preamble only (section 16.2.2.3).
@@ -168,6 +181,8 @@ impl Standard {
                     window: (31, 1023),
                     rates,
                     basic,
+                    control: Vec::new(),
+                    eifs: 0,
                     overhead,
                     aggregates: false,
                 }
@@ -179,6 +194,8 @@ impl Standard {
                 window: (15, 1023),
                 rates: OFDM_BITS.map(ofdm).to_vec(),
                 basic: basic(),
+                control: Vec::new(),
+                eifs: 0,
                 overhead,
                 aggregates: false,
             },
@@ -190,21 +207,38 @@ impl Standard {
                 window: (15, 1023),
                 rates: (0..32).map(|mcs| ht(mcs, choices, extension)).collect(),
                 basic: basic(),
+                control: Vec::new(),
+                eifs: 0,
                 overhead: overhead + QOS,
                 aggregates: true,
             },
-        }
+        };
+        standard.derive();
+        standard
+    }
+
+    /// Sets the rates of responses, ascending.
+    pub(super) fn set_basic(&mut self, basic: Vec<Modulation>) {
+        self.basic = basic;
+        self.derive();
+    }
+
+    /// Determines what follows from the rates.
+    fn derive(&mut self) {
+        let control = |data: &Modulation| {
+            let [rts, cts, ack, block_ack] =
+                [RTS, CTS, ACK, BLOCK_ACK].map(|bytes| self.response(*data).duration(bytes));
+            Control { rts, cts, ack, block_ack }
+        };
+        self.control = self.rates.iter().map(control).collect();
+        // SIFS, an ACK at the lowest basic rate, and DIFS (section 10.3.2.3.7).
+        self.eifs = self.sifs + self.basic[0].duration(ACK) + self.ifs;
     }
 
     /// The rate of the response to a frame: the highest basic rate that is not above its own (section 10.7.6.5.2).
-    pub(super) fn response(&self, data: Modulation) -> Modulation {
+    fn response(&self, data: Modulation) -> Modulation {
         let not_above = |basic: &&Modulation| basic.rate() <= data.rate();
         *self.basic.iter().rev().find(not_above).unwrap_or(&self.basic[0])
-    }
-
-    /// EIFS: SIFS, an ACK at the lowest basic rate, and DIFS (section 10.3.2.3.7).
-    pub(super) fn eifs(&self) -> u64 {
-        self.sifs + self.basic[0].duration(ACK) + self.ifs
     }
 }
 
@@ -276,6 +310,6 @@ mod tests {
         assert_eq!(b.response(b.rates[0]).rate().as_mbit_per_sec(), 1.0);
         let a = standard("a");
         assert_eq!(a.response(a.rates[1]).rate().as_mbit_per_sec(), 6.0);
-        assert_eq!(b.eifs(), 10_000 + 304_000 + 50_000);
+        assert_eq!(b.eifs, 10_000 + 304_000 + 50_000);
     }
 }

@@ -1,7 +1,6 @@
 //! A station: its queue, the frames that it is sending, and its counters.
 
 use super::rate_control::RateControl;
-use super::standard::{ACK, BLOCK_ACK};
 use super::standard::{DELIMITER, LONGEST, MOST_BYTES, Modulation, Standard};
 use crate::buffer::Buffer;
 use crate::count::Count;
@@ -38,7 +37,7 @@ pub(super) struct Plan {
     pub bytes: u32,
     pub duration: u64,
     pub response: u64,
-    rate: usize,
+    pub rate: usize,
     frames: u32,
     /// The ns of the medium that were charged for it and not reported.
     pub charge: u64,
@@ -65,7 +64,7 @@ pub(super) enum Left {
 pub(super) struct Station {
     pub buffer: Buffer,
     /// The packets that are being sent, all to one receiver, in order.
-    entries: VecDeque<Entry>,
+    entries: Vec<Entry>,
     pub receiver: u16,
     /// Whether packets that were received wait for one before them.
     pub holds_back: bool,
@@ -103,7 +102,7 @@ impl Station {
         };
         Station {
             buffer,
-            entries: VecDeque::new(),
+            entries: Vec::new(),
             receiver: 0,
             holds_back: false,
             held: None,
@@ -123,10 +122,6 @@ impl Station {
     pub(super) fn is_idle(&self) -> bool {
         self.entries.is_empty()
     }
-    /// The size of the packet that is sent next.
-    pub(super) fn next_size(&self) -> Option<u32> {
-        self.entries.front().map(|entry| entry.size)
-    }
     /// Packets inside of the medium.
     pub(super) fn inside(&self) -> Count {
         self.buffer.inside(self.sending + self.handed)
@@ -139,7 +134,7 @@ impl Station {
         self.push(now, packet);
     }
     fn push(&mut self, now: Time, packet: Box<Packet>) {
-        self.entries.push_back(Entry {
+        self.entries.push(Entry {
             size: packet.size,
             packet: Some(packet),
             taken: now,
@@ -161,15 +156,15 @@ impl Station {
         self.sending.add(packet.size);
         Some(packet)
     }
-    /// Takes the next packet if nothing is being sent; returns whether something is.
-    pub(super) fn load(&mut self, now: Time, exits: &mut Exits) -> bool {
+    /// Takes the next packet if nothing is being sent; returns the size of the packet that is sent next.
+    pub(super) fn load(&mut self, now: Time, exits: &mut Exits) -> Option<u32> {
         if self.entries.is_empty()
             && let Some(packet) = self.next(now, exits)
         {
             self.receiver = packet.attachment();
             self.push(now, packet);
         }
-        !self.entries.is_empty()
+        self.entries.first().map(|entry| entry.size)
     }
 
     /// Determines the next transmission.
@@ -181,7 +176,7 @@ impl Station {
         peer: usize,
         exits: &mut Exits,
     ) {
-        let attempt = self.entries.front().map_or(1, |entry| entry.attempts + 1);
+        let attempt = self.entries.first().map_or(1, |entry| entry.attempts + 1);
         let rate = self.controls[peer].rate(now, attempt);
         let modulation = standard.rates[rate];
         let (mut frames, mut bytes, mut alone, mut at) = (0, 0, 0, 0);
@@ -214,12 +209,12 @@ impl Station {
         if frames == 1 {
             bytes = alone;
         }
-        let response = if frames == 1 { ACK } else { BLOCK_ACK };
+        let control = &standard.control[rate];
         self.plan = Plan {
             modulation,
             bytes,
             duration: modulation.duration(bytes),
-            response: standard.response(modulation).duration(response),
+            response: if frames == 1 { control.ack } else { control.block_ack },
             rate,
             frames,
             charge: self.plan.charge,
@@ -249,7 +244,8 @@ impl Station {
     ) -> u32 {
         let (plan, mut received) = (self.plan, 0);
         let logs = self.buffer.log().interest().metrics;
-        let share = plan.charge / u64::from(plan.frames.max(1));
+        // What a frame has of the time that the medium was used, for the log; the first also has the rest.
+        let share = if logs { plan.charge / u64::from(plan.frames.max(1)) } else { 0 };
         let mut first = plan.charge - share * u64::from(plan.frames.max(1));
         for entry in self.entries.iter_mut().filter(|entry| entry.sending) {
             let bytes = entry.size + standard.overhead;
@@ -371,8 +367,11 @@ impl Station {
                 handed.push_back((arrival, packet));
             }
         }
-        while self.entries.front().is_some_and(|entry| entry.ended && entry.packet.is_none()) {
-            self.entries.pop_front();
+        let settled = |entry: &Entry| entry.ended && entry.packet.is_none();
+        let first = self.entries.iter().position(|entry| !settled(entry));
+        match first {
+            Some(first) => drop(self.entries.drain(..first)),
+            None => self.entries.clear(),
         }
         if self.entries.is_empty() { Left::Nothing } else { Left::Frames }
     }
