@@ -21,11 +21,6 @@ struct Own {
     shortest: u64,
 }
 
-/// A station that contends and senses what all sense: the slot at which it begins to send, and how long its frame takes at
-/// least.
-type Waiting = (u64, u64);
-const NOT_WAITING: Waiting = (NEVER, NEVER);
-
 /// The stations of a medium; times in ns.
 #[derive(Debug)]
 pub(super) struct Contention {
@@ -34,9 +29,11 @@ pub(super) struct Contention {
     own: Vec<Own>,
     /// The stations that sense for themselves.
     apart: Vec<u16>,
-    waiting: Vec<Waiting>,
-    /// The least of these.
-    first: Waiting,
+    /// By station the slot at which it begins to send, if it contends and senses what all sense, else `NEVER`.
+    waiting: Vec<u64>,
+    /// The least of these; how long the next frame of that station takes at least, which is the least of those with the
+    /// same slot; its number.
+    first: (u64, u64, u16),
     /// For each station those that do not hear it; empty if all hear each other.
     hidden: Vec<Vec<bool>>,
 }
@@ -50,8 +47,8 @@ impl Contention {
             bystander: Ear::IDLE,
             own: vec![own; count],
             apart: if apart { (0..count as u16).collect() } else { Vec::with_capacity(count) },
-            waiting: vec![NOT_WAITING; count],
-            first: NOT_WAITING,
+            waiting: vec![NEVER; count],
+            first: (NEVER, NEVER, 0),
             hidden,
         }
     }
@@ -66,11 +63,11 @@ impl Contention {
         if own.apart { &own.ear } else { &self.bystander }
     }
 
-    /// When the next station begins to send, and before when no frame ends of those that do. If all hear each other
-    /// those that would begin later will not, once the first has begun.
+    /// When the next station begins to send, and before when none of the frames ends that begin then or later. If
+    /// all hear each other, no other begins before that of the first has ended.
     pub(super) fn next(&self, standard: &Standard) -> (u64, u64) {
         let (mut start, mut end) = (NEVER, NEVER);
-        let (until, shortest) = self.first;
+        let (until, shortest, _) = self.first;
         if until != NEVER {
             start = self.bystander.slot(until, standard);
             end = start + shortest;
@@ -94,21 +91,25 @@ impl Contention {
                 beginning.push(*number);
             }
         }
-        let until = self.first.0;
-        if until != NEVER && self.bystander.slot(until, standard) == now {
-            let mut next = NOT_WAITING;
-            for (number, waiting) in self.waiting.iter_mut().enumerate() {
-                if waiting.0 == until {
-                    *waiting = NOT_WAITING;
-                    beginning.push(number as u16);
-                }
-                next = next.min(*waiting);
-            }
-            self.first = next;
+        while self.first.0 != NEVER && self.bystander.slot(self.first.0, standard) == now {
+            let first = self.first.2;
+            self.waiting[usize::from(first)] = NEVER;
+            beginning.push(first);
+            self.find_first();
         }
         if beginning.len() > 1 {
             beginning.sort_unstable();
         }
+    }
+
+    fn find_first(&mut self) {
+        let mut first = (NEVER, NEVER, 0);
+        for (number, until) in self.waiting.iter().enumerate() {
+            if *until <= first.0 && *until != NEVER {
+                first = first.min((*until, self.own[number].shortest, number as u16));
+            }
+        }
+        self.first = first;
     }
 
     /// A frame begins. That it begins an exchange all hear; if all hear each other they know from it until when the
@@ -151,14 +152,15 @@ impl Contention {
             own.apart = false;
             own.backoff = own.backoff.counted_by(&self.bystander, &own.ear, heard.start);
             if std::mem::replace(&mut own.start, NEVER) != NEVER {
-                let waiting = (own.backoff.until, own.shortest);
-                self.wait(number, waiting);
+                let until = own.backoff.until;
+                self.wait(number, until);
             }
             self.apart.swap_remove(at);
         }
     }
 
     /// Makes a station sense for itself.
+    #[inline]
     fn part(&mut self, number: u16, standard: &Standard) {
         let at = usize::from(number);
         let own = &mut self.own[at];
@@ -167,18 +169,17 @@ impl Contention {
         }
         (own.apart, own.ear) = (true, self.bystander);
         self.apart.push(number);
-        let waiting = std::mem::replace(&mut self.waiting[at], NOT_WAITING);
-        if waiting != NOT_WAITING {
+        if std::mem::replace(&mut self.waiting[at], NEVER) != NEVER {
             own.start = own.backoff.end(&own.ear, standard);
-            if waiting == self.first {
-                self.first = self.waiting.iter().copied().min().unwrap_or(NOT_WAITING);
+            if number == self.first.2 {
+                self.find_first();
             }
         }
     }
 
-    fn wait(&mut self, number: u16, waiting: Waiting) {
-        self.waiting[usize::from(number)] = waiting;
-        self.first = self.first.min(waiting);
+    fn wait(&mut self, number: u16, until: u64) {
+        self.waiting[usize::from(number)] = until;
+        self.first = self.first.min((until, self.own[usize::from(number)].shortest, number));
     }
 
     /// What a station was receiving had an error.
@@ -238,8 +239,8 @@ impl Contention {
         if own.apart {
             own.start = own.backoff.end(&own.ear, standard);
         } else {
-            let waiting = (own.backoff.until, shortest);
-            self.wait(number, waiting);
+            let until = own.backoff.until;
+            self.wait(number, until);
         }
     }
 }

@@ -76,11 +76,13 @@ struct Frame {
     receiver: u16,
     start: u64,
     end: u64,
+    /// Whether another begins with it that all hear.
+    collides: bool,
 }
 
 impl Frame {
     fn new(kind: Kind, (sender, receiver): (u16, u16), start: u64, duration: u64) -> Frame {
-        Frame { kind, sender, receiver, start, end: start + duration }
+        Frame { kind, sender, receiver, start, end: start + duration, collides: false }
     }
 }
 
@@ -129,13 +131,14 @@ impl Wlan {
             Kind::Rts | Kind::Data => frame.sender,
             Kind::Cts | Kind::Response => frame.receiver,
         };
-        let at_end = frame.kind == Kind::Data || self.stations[usize::from(initiator)].holds_back;
+        let may_arrive = frame.kind == Kind::Data && !frame.collides;
+        let at_end = may_arrive || self.stations[usize::from(initiator)].holds_back;
         if at_end { frame.end } else { frame.end + self.shortest }
     }
 
-    /// Determines when something happens next, and before when no packet arrives anywhere.
-    fn find_next_event(&mut self) {
-        let (mut event, mut arrival) = self.contention.next(&self.standard);
+    /// Determines when something happens next, and before when no packet arrives anywhere, from what is known of stations
+    /// that contend.
+    fn find_next_event(&mut self, (mut event, mut arrival): (u64, u64)) {
         if self.fails_early && event != NEVER {
             arrival = event + self.shortest;
         }
@@ -154,7 +157,6 @@ impl Wlan {
     fn run(&mut self, now: Time, exits: &mut Exits) {
         while self.next_event <= now.as_nanos() {
             self.process(self.next_event, exits);
-            self.find_next_event();
         }
     }
 
@@ -166,30 +168,35 @@ impl Wlan {
         while let Some(frame) = take(&mut self.due, |frame| frame.start == now) {
             self.respond(frame);
         }
-        let mut beginning = std::mem::take(&mut self.beginning);
-        self.contention.take_beginning(now, &mut beginning, &self.standard);
-        if !beginning.is_empty() {
+        let mut next = self.contention.next(&self.standard);
+        if next.0 == now {
+            let mut beginning = std::mem::take(&mut self.beginning);
+            self.contention.take_beginning(now, &mut beginning, &self.standard);
             self.transmit(now, &beginning, exits);
             beginning.clear();
+            self.beginning = beginning;
+            next = self.contention.next(&self.standard);
         }
-        self.beginning = beginning;
+        self.find_next_event(next);
     }
 
     /// Stations whose backoff ends at one instant begin to send.
     fn transmit(&mut self, now: u64, beginning: &[u16], exits: &mut Exits) {
         let mut end = now;
+        let collides = beginning.len() > 1 && self.contention.is_open();
         for number in beginning {
             let sender = usize::from(*number);
             let peer = self.peer(sender);
             let station = &mut self.stations[sender];
             station.plan(Time::from_nanos(now), &self.standard, self.limits, peer, exits);
-            let frame = if station.plan.bytes > self.rts_threshold {
+            let mut frame = if station.plan.bytes > self.rts_threshold {
                 let duration = self.standard.control[station.plan.rate].rts;
                 Frame::new(Kind::Rts, (*number, station.receiver), now, duration)
             } else {
                 station.begin(Time::from_nanos(now));
                 Frame::new(Kind::Data, (*number, station.receiver), now, station.plan.duration)
             };
+            frame.collides = collides;
             end = end.max(frame.end);
             self.begin(frame, true);
         }
@@ -215,7 +222,7 @@ impl Wlan {
 
     /// A frame begins: the first of an exchange, or one that follows.
     fn begin(&mut self, frame: Frame, is_first: bool) {
-        let Frame { kind, sender, receiver, start, end } = frame;
+        let Frame { kind, sender, receiver, start, end, .. } = frame;
         let sifs = self.standard.sifs;
         let announces = match kind {
             Kind::Data => end + sifs + self.stations[usize::from(sender)].plan.response,
@@ -365,7 +372,7 @@ impl Wlan {
         let station = &mut self.stations[number];
         let draw = || station.backoff.below(u64::from(station.window) + 1);
         self.contention.contend(number as u16, now, shortest, &self.standard, draw);
-        self.find_next_event();
+        self.find_next_event(self.contention.next(&self.standard));
     }
 }
 
