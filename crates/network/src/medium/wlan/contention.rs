@@ -31,9 +31,8 @@ pub(super) struct Contention {
     apart: Vec<u16>,
     /// By station the slot at which it begins to send, if it contends and senses what all sense, else `NEVER`.
     waiting: Vec<u64>,
-    /// The least of these; how long the next frame of that station takes at least, which is the least of those with the
-    /// same slot; its number.
-    first: (u64, u64, u16),
+    /// The least of these, and a station that has it.
+    first: (u64, u16),
     /// For each station those that do not hear it; empty if all hear each other.
     hidden: Vec<Vec<bool>>,
 }
@@ -48,7 +47,7 @@ impl Contention {
             own: vec![own; count],
             apart: if apart { (0..count as u16).collect() } else { Vec::with_capacity(count) },
             waiting: vec![NEVER; count],
-            first: (NEVER, NEVER, 0),
+            first: (NEVER, 0),
             hidden,
         }
     }
@@ -63,14 +62,14 @@ impl Contention {
         if own.apart { &own.ear } else { &self.bystander }
     }
 
-    /// When the next station begins to send, and before when none of the frames ends that begin then or later. If
-    /// all hear each other, no other begins before that of the first has ended.
+    /// When the next station begins to send, and before when no packet arrives that is alone in a data frame.
+    /// If all hear each other, no other begins before the first has ended, and of frames that begin together none arrives.
     pub(super) fn next(&self, standard: &Standard) -> (u64, u64) {
         let (mut start, mut end) = (NEVER, NEVER);
-        let (until, shortest, _) = self.first;
+        let (until, first) = self.first;
         if until != NEVER {
             start = self.bystander.slot(until, standard);
-            end = start + shortest;
+            end = start + self.own[usize::from(first)].shortest;
         }
         for number in &self.apart {
             let own = &self.own[usize::from(*number)];
@@ -92,7 +91,7 @@ impl Contention {
             }
         }
         while self.first.0 != NEVER && self.bystander.slot(self.first.0, standard) == now {
-            let first = self.first.2;
+            let first = self.first.1;
             self.waiting[usize::from(first)] = NEVER;
             beginning.push(first);
             self.find_first();
@@ -103,13 +102,13 @@ impl Contention {
     }
 
     fn find_first(&mut self) {
-        let mut first = (NEVER, NEVER, 0);
+        let (mut least, mut first) = (NEVER, 0);
         for (number, until) in self.waiting.iter().enumerate() {
-            if *until <= first.0 && *until != NEVER {
-                first = first.min((*until, self.own[number].shortest, number as u16));
+            if *until < least {
+                (least, first) = (*until, number);
             }
         }
-        self.first = first;
+        self.first = (least, first as u16);
     }
 
     /// A frame begins. That it begins an exchange all hear; if all hear each other they know from it until when the
@@ -162,16 +161,19 @@ impl Contention {
     /// Makes a station sense for itself.
     #[inline]
     fn part(&mut self, number: u16, standard: &Standard) {
+        if !self.own[usize::from(number)].apart {
+            self.split(number, standard);
+        }
+    }
+    #[inline(never)]
+    fn split(&mut self, number: u16, standard: &Standard) {
         let at = usize::from(number);
         let own = &mut self.own[at];
-        if own.apart {
-            return;
-        }
         (own.apart, own.ear) = (true, self.bystander);
         self.apart.push(number);
         if std::mem::replace(&mut self.waiting[at], NEVER) != NEVER {
             own.start = own.backoff.end(&own.ear, standard);
-            if number == self.first.2 {
+            if number == self.first.1 {
                 self.find_first();
             }
         }
@@ -179,7 +181,9 @@ impl Contention {
 
     fn wait(&mut self, number: u16, until: u64) {
         self.waiting[usize::from(number)] = until;
-        self.first = self.first.min((until, self.own[usize::from(number)].shortest, number));
+        if until < self.first.0 {
+            self.first = (until, number);
+        }
     }
 
     /// What a station was receiving had an error.

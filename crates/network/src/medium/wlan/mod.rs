@@ -93,8 +93,9 @@ pub(super) struct Wlan {
     rts_threshold: u32,
     stations: Vec<Station>,
     contention: Contention,
-    /// Whether RTS precede frames, so that an exchange may fail in less time than its data frame takes.
-    fails_early: bool,
+    /// Whether packets may arrive before the time that the next data frame takes: when an RTS before it fails, or when one
+    /// is given up in an A-MPDU that others wait for.
+    arrives_early: bool,
     links: Vec<errors::Link>,
     lanes: Vec<Lane>,
     has_station: bool,
@@ -131,15 +132,22 @@ impl Wlan {
             Kind::Rts | Kind::Data => frame.sender,
             Kind::Cts | Kind::Response => frame.receiver,
         };
-        let may_arrive = frame.kind == Kind::Data && !frame.collides;
-        let at_end = may_arrive || self.stations[usize::from(initiator)].holds_back;
-        if at_end { frame.end } else { frame.end + self.shortest }
+        let station = &self.stations[usize::from(initiator)];
+        match frame.kind {
+            _ if station.holds_back => frame.end,
+            Kind::Data if !frame.collides => frame.end,
+            // The next frame of this station; the others contend already, and will not begin earlier than they mean to.
+            Kind::Data | Kind::Response if self.contention.is_open() => {
+                frame.end + station.lull + station.shortest
+            }
+            _ => frame.end + self.shortest,
+        }
     }
 
     /// Determines when something happens next, and before when no packet arrives anywhere, from what is known of stations
     /// that contend.
     fn find_next_event(&mut self, (mut event, mut arrival): (u64, u64)) {
-        if self.fails_early && event != NEVER {
+        if self.arrives_early && event != NEVER {
             arrival = event + self.shortest;
         }
         for frame in &self.on_air {
@@ -193,7 +201,7 @@ impl Wlan {
                 let duration = self.standard.control[station.plan.rate].rts;
                 Frame::new(Kind::Rts, (*number, station.receiver), now, duration)
             } else {
-                station.begin(Time::from_nanos(now));
+                station.begin(Time::from_nanos(now), &self.standard);
                 Frame::new(Kind::Data, (*number, station.receiver), now, station.plan.duration)
             };
             frame.collides = collides;
@@ -260,7 +268,7 @@ impl Wlan {
         let initiator = match frame.kind {
             Kind::Data => {
                 let now = Time::from_nanos(frame.start);
-                self.stations[usize::from(frame.sender)].begin(now);
+                self.stations[usize::from(frame.sender)].begin(now, &self.standard);
                 frame.sender
             }
             _ => frame.receiver,
@@ -389,6 +397,12 @@ impl Medium for Wlan {
         let station = &mut self.stations[usize::from(from)];
         station.buffer.catch_up(now);
         let Some(packet) = station.buffer.admit(now, packet, exits) else { return };
+        if packet.size < station.smallest {
+            station.smallest = packet.size;
+            station.shortest = self.fastest.duration(packet.size + self.standard.overhead);
+            self.find_next_event(self.contention.next(&self.standard));
+        }
+        let station = &mut self.stations[usize::from(from)];
         if !station.is_idle() {
             return station.buffer.enqueue(now, packet, exits);
         }

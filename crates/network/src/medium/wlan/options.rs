@@ -326,13 +326,11 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
     let hidden = hidden(arguments, Attached { names: &options.nodes(), station: options.station });
     let contention = Contention::new(count, hidden.map_err(unusable)?);
     let rts_threshold = arguments.size("rts_threshold").as_bytes().min(u64::from(u32::MAX)) as u32;
+    let aggregated = arguments.integer("ampdu_frames") as usize;
     Ok(Wlan {
-        fails_early: rts_threshold < MOST_BYTES,
+        arrives_early: rts_threshold < MOST_BYTES || (standard.aggregates && aggregated > 1),
         contention,
-        limits: Limits {
-            attempts: arguments.integer("attempts") as u8,
-            aggregated: arguments.integer("ampdu_frames") as usize,
-        },
+        limits: Limits { attempts: arguments.integer("attempts") as u8, aggregated },
         rts_threshold,
         lanes: (0..count as u16).map(|from| Lane { from, to: None }).collect(),
         stations,

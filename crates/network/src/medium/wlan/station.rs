@@ -66,6 +66,12 @@ pub(super) struct Station {
     /// The packets that are being sent, all to one receiver, in order.
     entries: Vec<Entry>,
     pub receiver: u16,
+    /// The size of the smallest packet that has come, and how long a frame with it takes at least, in ns.
+    pub smallest: u32,
+    pub shortest: u64,
+    /// From the end of an exchange to the next frame, at least, in ns: the backoff that will be drawn is known before, so
+    /// that nobody need be awake to draw it.
+    pub lull: u64,
     /// Whether packets that were received wait for one before them.
     pub holds_back: bool,
     /// The next packet, if it left the queue and goes to another receiver.
@@ -104,6 +110,9 @@ impl Station {
             buffer,
             entries: Vec::new(),
             receiver: 0,
+            smallest: u32::MAX,
+            shortest: 0,
+            lull: 0,
             holds_back: false,
             held: None,
             plan,
@@ -222,7 +231,10 @@ impl Station {
     }
 
     /// The transmission begins.
-    pub(super) fn begin(&mut self, now: Time) {
+    pub(super) fn begin(&mut self, now: Time, standard: &Standard) {
+        // A draw from a wider window gives more.
+        let slots = self.backoff.clone().below(u64::from(standard.window.0) + 1);
+        self.lull = standard.ifs + slots * standard.slot;
         for entry in self.entries.iter_mut().filter(|entry| entry.sending) {
             entry.attempts = entry.attempts.saturating_add(1);
             if entry.attempts == 1 {
