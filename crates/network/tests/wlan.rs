@@ -313,3 +313,38 @@ fn stations_that_collide_wait_for_eifs_and_back_off_for_longer() {
     }
     assert!((70..130).contains(&collided), "{collided}");
 }
+
+/// The timer is a bound for the next arrival, and `Wlan::run` asserts that none is before it.
+#[test]
+fn no_arrival_is_before_the_timer() {
+    let check = |given: &[(&'static str, &'static str)], terminals: &[&Given]| {
+        let mut wlan = Wlan::new(1, given, terminals);
+        for step in 1..20_000 {
+            // All happens at whole microseconds.
+            wlan.run(Time::from_nanos(700_500 * step));
+            for station in 1..=terminals.len() as u16 {
+                while wlan.lane(usize::from(station)).stats.inside.packets < 10 {
+                    let size = if wlan.sent.is_multiple_of(3) { 1500 } else { 40 };
+                    wlan.offer((station, 0), size);
+                }
+            }
+        }
+        assert!(wlan.got.len() > 100, "{}", wlan.got.len());
+    };
+    // A short frame takes longer with four streams, whose training fields are longer, than with one.
+    check(&[("standard", "n"), ("ampdu_frames", "1")], &[&[("mcs", "31")], &[("mcs", "7")]]);
+    // What was received behind a packet that is given up arrives with that.
+    check(&[("standard", "n"), ("attempts", "1"), ("frame_errors", "target per=0.5")], &[&[]]);
+    check(
+        &[
+            ("standard", "n"),
+            ("attempts", "2"),
+            ("rts_threshold", "50 B"),
+            ("frame_errors", "target per=0.5"),
+        ],
+        &[&[]],
+    );
+    // An RTS that fails takes less time than the data, and the next packet may be shorter.
+    let once: &Given = &[("attempts", "1"), ("window", "1"), ("rts_threshold", "500 B")];
+    check(&[&[("standard", "a")], once].concat(), &[&[], &[]]);
+}

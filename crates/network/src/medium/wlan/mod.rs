@@ -8,6 +8,7 @@
 //! With a station, which is the access point, terminals only reach that; without, each reaches all others. Every
 //! attachment has one queue. A medium with nothing to send has no timer.
 
+mod contention;
 mod ear;
 mod errors;
 mod options;
@@ -20,8 +21,9 @@ use crate::buffer::{MAX_IN_FLIGHT, Overflow};
 use crate::count::Count;
 use crate::exits::Exits;
 use crate::packet::Packet;
-use ear::{Ear, Heard};
-use standard::{CTS, Modulation, RTS, Standard};
+use contention::Contention;
+use ear::Heard;
+use standard::{Control, Modulation, Standard};
 use station::{Left, Limits, Station};
 use std::collections::VecDeque;
 use trace::Log;
@@ -74,11 +76,13 @@ struct Frame {
     receiver: u16,
     start: u64,
     end: u64,
+    /// Whether another begins with it that all hear.
+    collides: bool,
 }
 
 impl Frame {
     fn new(kind: Kind, (sender, receiver): (u16, u16), start: u64, duration: u64) -> Frame {
-        Frame { kind, sender, receiver, start, end: start + duration }
+        Frame { kind, sender, receiver, start, end: start + duration, collides: false }
     }
 }
 
@@ -88,11 +92,10 @@ pub(super) struct Wlan {
     /// Frames of more bytes are preceded by RTS and CTS.
     rts_threshold: u32,
     stations: Vec<Station>,
-    /// What each station senses, and when each that contends begins to send.
-    ears: Vec<Ear>,
-    starts: Vec<u64>,
-    /// For each station those that do not hear it; empty if all hear each other.
-    hidden: Vec<Vec<bool>>,
+    contention: Contention,
+    /// Whether packets may arrive before the time that the next data frame takes: when an RTS before it fails, or when one
+    /// is given up in an A-MPDU that others wait for.
+    arrives_early: bool,
     links: Vec<errors::Link>,
     lanes: Vec<Lane>,
     has_station: bool,
@@ -109,9 +112,8 @@ pub(super) struct Wlan {
     next_event: u64,
     /// No packet arrives before this time, unless it is handed over already.
     next_arrival: u64,
-    /// How long a data frame takes at least, in ns: any, and the next one of each station.
+    /// How long a data frame takes at least, in ns.
     shortest: u64,
-    shortest_of: Vec<u64>,
     fastest: Modulation,
     peak: Rate,
 }
@@ -123,21 +125,38 @@ impl Wlan {
         if station.controls.len() == 1 { 0 } else { usize::from(station.receiver) }
     }
 
-    /// Determines when something happens next, and before when no packet arrives anywhere.
-    fn find_next_event(&mut self) {
-        let (mut event, mut arrival) = (NEVER, NEVER);
+    /// The time before which nothing arrives by a frame, or by one that follows it. Packets that wait for one before them
+    /// arrive when that is given up, at the end of a frame of any kind.
+    fn arrival_after(&self, frame: &Frame) -> u64 {
+        let initiator = match frame.kind {
+            Kind::Rts | Kind::Data => frame.sender,
+            Kind::Cts | Kind::Response => frame.receiver,
+        };
+        let station = &self.stations[usize::from(initiator)];
+        match frame.kind {
+            _ if station.holds_back => frame.end,
+            Kind::Data if !frame.collides => frame.end,
+            // The next frame of this station; the others contend already, and will not begin earlier than they mean to.
+            Kind::Data | Kind::Response if self.contention.is_open() => {
+                frame.end + station.lull + station.shortest
+            }
+            _ => frame.end + self.shortest,
+        }
+    }
+
+    /// Determines when something happens next, and before when no packet arrives anywhere, from what is known of stations
+    /// that contend.
+    fn find_next_event(&mut self, (mut event, mut arrival): (u64, u64)) {
+        if self.arrives_early && event != NEVER {
+            arrival = event + self.shortest;
+        }
         for frame in &self.on_air {
             event = event.min(frame.end);
-            arrival =
-                arrival.min(if frame.kind == Kind::Data { frame.end } else { frame.end + self.shortest });
+            arrival = arrival.min(self.arrival_after(frame));
         }
         for frame in &self.due {
             event = event.min(frame.start);
-            arrival = arrival.min(frame.start + self.shortest);
-        }
-        for (start, shortest) in self.starts.iter().zip(&self.shortest_of) {
-            event = event.min(*start);
-            arrival = arrival.min(start.saturating_add(*shortest));
+            arrival = arrival.min(self.arrival_after(frame));
         }
         (self.next_event, self.next_arrival) = (event, arrival);
     }
@@ -146,51 +165,55 @@ impl Wlan {
     fn run(&mut self, now: Time, exits: &mut Exits) {
         while self.next_event <= now.as_nanos() {
             self.process(self.next_event, exits);
-            self.find_next_event();
         }
     }
 
     /// Everything at one instant: ends, then what follows SIFS after another frame, then new transmissions.
     fn process(&mut self, now: u64, exits: &mut Exits) {
-        while let Some(at) = self.on_air.iter().position(|frame| frame.end == now) {
-            let frame = self.on_air.remove(at);
+        while let Some(frame) = take(&mut self.on_air, |frame| frame.end == now) {
             self.end(frame, exits);
         }
-        while let Some(at) = self.due.iter().position(|frame| frame.start == now) {
-            let frame = self.due.remove(at);
+        while let Some(frame) = take(&mut self.due, |frame| frame.start == now) {
             self.respond(frame);
         }
-        let mut beginning = std::mem::take(&mut self.beginning);
-        let starts = self.starts.iter().enumerate();
-        beginning.extend(starts.filter(|(_, start)| **start == now).map(|(number, _)| number as u16));
-        if !beginning.is_empty() {
+        let mut next = self.contention.next(&self.standard);
+        if next.0 == now {
+            let mut beginning = std::mem::take(&mut self.beginning);
+            self.contention.take_beginning(now, &mut beginning, &self.standard);
             self.transmit(now, &beginning, exits);
+            beginning.clear();
+            self.beginning = beginning;
+            next = self.contention.next(&self.standard);
         }
-        beginning.clear();
-        self.beginning = beginning;
+        self.find_next_event(next);
     }
 
     /// Stations whose backoff ends at one instant begin to send.
     fn transmit(&mut self, now: u64, beginning: &[u16], exits: &mut Exits) {
         let mut end = now;
+        let collides = beginning.len() > 1 && self.contention.is_open();
         for number in beginning {
             let sender = usize::from(*number);
-            self.starts[sender] = NEVER;
             let peer = self.peer(sender);
             let station = &mut self.stations[sender];
             station.plan(Time::from_nanos(now), &self.standard, self.limits, peer, exits);
-            let frame = if station.plan.bytes > self.rts_threshold {
-                let duration = self.standard.response(station.plan.modulation).duration(RTS);
+            let mut frame = if station.plan.bytes > self.rts_threshold {
+                let duration = self.standard.control[station.plan.rate].rts;
                 Frame::new(Kind::Rts, (*number, station.receiver), now, duration)
             } else {
-                station.begin(Time::from_nanos(now));
+                station.begin(Time::from_nanos(now), &self.standard);
                 Frame::new(Kind::Data, (*number, station.receiver), now, station.plan.duration)
             };
+            frame.collides = collides;
             end = end.max(frame.end);
             self.begin(frame, true);
         }
-        // Those that collide share the time.
         let charge = self.charge(now, end);
+        if let [number] = beginning {
+            self.stations[usize::from(*number)].plan.charge += charge;
+            return;
+        }
+        // Those that collide share the time.
         let share = charge / beginning.len() as u64;
         let mut rest = charge % beginning.len() as u64;
         for number in beginning {
@@ -207,14 +230,13 @@ impl Wlan {
 
     /// A frame begins: the first of an exchange, or one that follows.
     fn begin(&mut self, frame: Frame, is_first: bool) {
-        let Frame { kind, sender, receiver, start, end } = frame;
+        let Frame { kind, sender, receiver, start, end, .. } = frame;
         let sifs = self.standard.sifs;
         let announces = match kind {
             Kind::Data => end + sifs + self.stations[usize::from(sender)].plan.response,
             Kind::Rts => {
                 let plan = &self.stations[usize::from(sender)].plan;
-                let cts = self.standard.response(plan.modulation).duration(CTS);
-                end + 3 * sifs + cts + plan.duration + plan.response
+                end + 3 * sifs + self.control(sender).cts + plan.duration + plan.response
             }
             Kind::Cts => {
                 let plan = &self.stations[usize::from(receiver)].plan;
@@ -222,39 +244,19 @@ impl Wlan {
             }
             Kind::Response => 0,
         };
-        self.ears[usize::from(sender)].send(start, end, &self.standard);
-        self.renew(usize::from(sender));
         let heard = Heard { from: sender, start, end, announces };
-        let mut hear = |listener: usize| {
-            self.ears[listener].hear(heard, listener == usize::from(receiver), &self.standard);
-            if self.starts[listener] != NEVER {
-                self.starts[listener] = self.ears[listener].start(&self.standard);
-            }
-        };
-        if is_first || !self.hidden.is_empty() {
-            for listener in 0..self.stations.len() {
-                let deaf = self.hidden.get(usize::from(sender)).is_some_and(|deaf| deaf[listener]);
-                if listener != usize::from(sender) && !deaf {
-                    hear(listener);
-                }
-            }
-        } else {
-            // The others have heard until when the medium is used.
-            hear(usize::from(receiver));
-        }
+        self.contention.begin(heard, receiver, is_first, &self.standard);
         self.on_air.push(frame);
     }
 
-    /// Updates the start of a station that contends.
-    fn renew(&mut self, number: usize) {
-        if self.starts[number] != NEVER {
-            self.starts[number] = self.ears[number].start(&self.standard);
-        }
+    /// How long the control frames take of what a station sends.
+    fn control(&self, number: u16) -> &Control {
+        &self.standard.control[self.stations[usize::from(number)].plan.rate]
     }
 
     /// A frame follows SIFS after another. If all hear each other nobody can begin before it.
     fn follow(&mut self, frame: Frame) {
-        if self.hidden.is_empty() {
+        if self.contention.is_open() {
             self.respond(frame);
         } else {
             self.due.push(frame);
@@ -266,7 +268,7 @@ impl Wlan {
         let initiator = match frame.kind {
             Kind::Data => {
                 let now = Time::from_nanos(frame.start);
-                self.stations[usize::from(frame.sender)].begin(now);
+                self.stations[usize::from(frame.sender)].begin(now, &self.standard);
                 frame.sender
             }
             _ => frame.receiver,
@@ -279,14 +281,16 @@ impl Wlan {
     /// A frame ends.
     fn end(&mut self, frame: Frame, exits: &mut Exits) {
         let (sender, receiver) = (usize::from(frame.sender), usize::from(frame.receiver));
-        let received = self.ears[receiver].has_received(frame.sender, frame.start);
+        let ear = self.contention.ear(frame.receiver);
+        let received = ear.has_received(frame.sender, frame.start);
         let now = frame.end;
         let follow = now + self.standard.sifs;
         let ends = (frame.receiver, frame.sender);
         match frame.kind {
             Kind::Rts => {
-                let cts = self.standard.response(self.stations[sender].plan.modulation).duration(CTS);
-                if received && !self.ears[receiver].is_announced(now) {
+                let is_free = !ear.is_announced(now);
+                let cts = self.control(frame.sender).cts;
+                if received && is_free {
                     self.follow(Frame::new(Kind::Cts, ends, follow, cts));
                 } else {
                     self.stations[sender].miss_rts(self.limits);
@@ -338,8 +342,7 @@ impl Wlan {
             return;
         }
         if received {
-            self.ears[receiver].spoil(&self.standard);
-            self.renew(receiver);
+            self.contention.spoil(frame.receiver, &self.standard);
         }
         self.stations[sender].miss(self.limits);
         self.fail(sender, frame.end, until, exits);
@@ -347,7 +350,7 @@ impl Wlan {
 
     /// A transmission has failed: the station waits for the response that does not come, and backs off for longer.
     fn fail(&mut self, number: usize, now: u64, until: u64, exits: &mut Exits) {
-        self.ears[number].wait(until, &self.standard);
+        self.contention.miss(number as u16, until, &self.standard);
         let station = &mut self.stations[number];
         station.window = (2 * station.window + 1).min(self.standard.window.1);
         self.next(number, now, exits);
@@ -355,38 +358,36 @@ impl Wlan {
 
     /// Ends an exchange, and begins the backoff that follows each.
     fn next(&mut self, number: usize, now: u64, exits: &mut Exits) {
-        let now = Time::from_nanos(now);
+        let at = Time::from_nanos(now);
         let station = &mut self.stations[number];
-        let left = station.settle(now, now + self.delay, &mut self.handed, exits);
+        let left = station.settle(at, at + self.delay, &mut self.handed, exits);
         if left == Left::Nothing {
             station.window = self.standard.window.0;
         }
-        let slots = station.backoff.below(u64::from(station.window) + 1) as u32;
-        self.ears[number].back_off(slots);
-        let sends = self.stations[number].load(now, exits);
-        self.starts[number] = if sends { self.ears[number].start(&self.standard) } else { NEVER };
-        self.note_shortest(number);
+        let slots = station.backoff.below(u64::from(station.window) + 1);
+        let shortest = station.load(at, exits).map(|size| self.shortest(size));
+        self.contention.back_off(number as u16, (now, slots), shortest, &self.standard);
     }
 
-    /// Notes how long the next frame of a station takes at least.
-    fn note_shortest(&mut self, number: usize) {
-        if let Some(size) = self.stations[number].next_size() {
-            self.shortest_of[number] = self.fastest.duration(size + self.standard.overhead);
-        }
+    /// How long a frame with a packet of this size takes at least.
+    fn shortest(&self, size: u32) -> u64 {
+        self.fastest.duration(size + self.standard.overhead)
     }
 
     /// A packet has come to a station that has nothing else to send.
-    fn contend(&mut self, number: usize, now: u64) {
-        let ear = &mut self.ears[number];
-        let may_send = ear.may_send(now, &self.standard);
-        if may_send.is_none() {
-            let station = &mut self.stations[number];
-            ear.back_off(station.backoff.below(u64::from(station.window) + 1) as u32);
-        }
-        self.starts[number] = if may_send == Some(true) { now } else { ear.start(&self.standard) };
-        self.note_shortest(number);
-        self.find_next_event();
+    fn contend(&mut self, number: usize, now: u64, size: u32) {
+        let shortest = self.shortest(size);
+        let station = &mut self.stations[number];
+        let draw = || station.backoff.below(u64::from(station.window) + 1);
+        self.contention.contend(number as u16, now, shortest, &self.standard, draw);
+        self.find_next_event(self.contention.next(&self.standard));
     }
+}
+
+/// Takes the first of these frames for which a condition holds.
+fn take(frames: &mut Vec<Frame>, condition: impl Fn(&Frame) -> bool) -> Option<Frame> {
+    let at = frames.iter().position(condition)?;
+    if at + 1 == frames.len() { frames.pop() } else { Some(frames.remove(at)) }
 }
 
 impl Medium for Wlan {
@@ -396,12 +397,19 @@ impl Medium for Wlan {
         let station = &mut self.stations[usize::from(from)];
         station.buffer.catch_up(now);
         let Some(packet) = station.buffer.admit(now, packet, exits) else { return };
+        if packet.size < station.smallest {
+            station.smallest = packet.size;
+            station.shortest = self.fastest.duration(packet.size + self.standard.overhead);
+            self.find_next_event(self.contention.next(&self.standard));
+        }
+        let station = &mut self.stations[usize::from(from)];
         if !station.is_idle() {
             return station.buffer.enqueue(now, packet, exits);
         }
         if let Some(packet) = station.buffer.pass(now, packet, exits) {
+            let size = packet.size;
             station.take(now, packet);
-            self.contend(usize::from(from), now.as_nanos());
+            self.contend(usize::from(from), now.as_nanos(), size);
         }
     }
 
@@ -422,9 +430,9 @@ impl Medium for Wlan {
     }
 
     fn wake_at(&self) -> Option<Time> {
-        let handed = self.handed.front().map(|(at, _)| *at);
-        let arrival = (self.next_arrival != NEVER).then(|| Time::from_nanos(self.next_arrival));
-        [arrival, handed].into_iter().flatten().min()
+        let handed = self.handed.front().map_or(NEVER, |(at, _)| at.as_nanos());
+        let at = self.next_arrival.min(handed);
+        (at != NEVER).then(|| Time::from_nanos(at))
     }
 
     fn catch_up(&mut self, now: Time, exits: &mut Exits) {

@@ -1,7 +1,7 @@
 //! The options of WLANs, and how they are built from them.
 
-use super::ear::Ear;
-use super::standard::{ACK, Choices, MOST_FRAMES, Modulation, NAMES, Standard};
+use super::contention::Contention;
+use super::standard::{Choices, MOST_BYTES, MOST_FRAMES, Modulation, NAMES, Standard};
 use super::station::{Limits, Station};
 use super::{NEVER, Wlan, errors, rate_control};
 use crate::buffer::{Buffer, BufferOptions};
@@ -182,7 +182,7 @@ fn standard(arguments: &Arguments) -> Result<Standard, OptionError> {
             let problem = format!("not all are rates of 802.11{name}; expected some of {all}, each once");
             return Err(("basic_rates", problem));
         }
-        standard.basic = possible;
+        standard.set_basic(possible);
     }
     if arguments.has("window") {
         let least = arguments.integer("window") as u32;
@@ -273,13 +273,13 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
     let arguments = options.arguments;
     let standard = standard(arguments).map_err(unusable)?;
     let count = options.attachments.len();
-    let whole_ns = |modulation: &Modulation| {
-        let response = standard.response(*modulation).duration(ACK);
-        standard.ifs + modulation.duration(1500 + standard.overhead) + standard.sifs + response
+    let whole_ns = |rate: usize| {
+        let data = standard.rates[rate].duration(1500 + standard.overhead);
+        standard.ifs + data + standard.sifs + standard.control[rate].ack
     };
     let streams = arguments.integer("streams") as usize;
     let usable = if standard.aggregates { 8 * streams } else { standard.rates.len() };
-    let durations: Vec<u64> = standard.rates[..usable].iter().map(whole_ns).collect();
+    let durations: Vec<u64> = (0..usable).map(whole_ns).collect();
     let (mut stations, mut links) = (Vec::new(), Vec::new());
     let (mut peak, mut highest) = (Rate::ZERO, 0);
     for (number, (name, own)) in options.attachments.iter().enumerate() {
@@ -326,18 +326,16 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
         });
     }
     let usable = &standard.rates[..usable.max(highest + 1)];
-    let least = |modulation: &&Modulation| modulation.duration(1500);
-    let fastest = *usable.iter().min_by_key(least).unwrap_or(&standard.rates[0]);
+    let fastest = Modulation::bound(usable).unwrap_or(standard.rates[0]);
+    let hidden = hidden(arguments, Attached { names: &options.nodes(), station: options.station });
+    let contention = Contention::new(count, hidden.map_err(unusable)?);
+    let rts_threshold = arguments.size("rts_threshold").as_bytes().min(u64::from(u32::MAX)) as u32;
+    let aggregated = arguments.integer("ampdu_frames") as usize;
     Ok(Wlan {
-        hidden: hidden(arguments, Attached { names: &options.nodes(), station: options.station })
-            .map_err(unusable)?,
-        limits: Limits {
-            attempts: arguments.integer("attempts") as u8,
-            aggregated: arguments.integer("ampdu_frames") as usize,
-        },
-        rts_threshold: arguments.size("rts_threshold").as_bytes().min(u64::from(u32::MAX)) as u32,
-        ears: vec![Ear::new(); count],
-        starts: vec![NEVER; count],
+        arrives_early: rts_threshold < MOST_BYTES || (standard.aggregates && aggregated > 1),
+        contention,
+        limits: Limits { attempts: arguments.integer("attempts") as u8, aggregated },
+        rts_threshold,
         lanes: (0..count as u16).map(|from| Lane { from, to: None }).collect(),
         stations,
         links,
@@ -351,7 +349,6 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
         next_event: NEVER,
         next_arrival: NEVER,
         shortest: fastest.duration(standard.overhead),
-        shortest_of: vec![0; count],
         fastest,
         peak,
         standard,

@@ -15,34 +15,48 @@ pub(super) struct Standard {
     /// The rates of data frames, ascending within a number of streams.
     pub rates: Vec<Modulation>,
     /// The rates of responses, ascending.
-    pub basic: Vec<Modulation>,
+    basic: Vec<Modulation>,
+    /// How long control frames take, by the rate of the data.
+    pub control: Vec<Control>,
+    /// The time that replaces `ifs` after a frame that was not received, in ns.
+    pub eifs: u64,
     /// Bytes around a packet: MAC header, LLC/SNAP and FCS.
     pub overhead: u32,
     /// Whether several frames may be sent as one, acknowledged together.
     pub aggregates: bool,
 }
 
+/// How long the control frames take that belong to a data frame, in ns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Control {
+    pub rts: u64,
+    pub cts: u64,
+    pub ack: u64,
+    pub block_ack: u64,
+}
+
 /// How the bits of a frame are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Modulation {
     /// DSSS and CCK (clauses 15 and 16): kbit/s, and ns of preamble and header.
-    Dsss { kbps: u64, preamble: u64 },
+    Dsss { kbps: u32, preamble: u32 },
     /// OFDM (clauses 17 and 18): bits in a symbol of 4 us, and ns of signal extension.
-    Ofdm { bits: u64, extension: u64 },
+    Ofdm { bits: u32, extension: u32 },
     /// HT in the mixed format (clause 19): bits in a symbol, ns of the symbol, of the preamble and of the extension;
     /// the number of the scheme.
-    Ht { bits: u64, symbol: u64, preamble: u64, extension: u64, mcs: u8 },
+    Ht { bits: u32, symbol: u32, preamble: u32, extension: u32, mcs: u8 },
 }
 
-const US: u64 = 1_000;
+const US: u32 = 1_000;
 /// Bits of SERVICE and tail.
-const SERVICE_AND_TAIL: u64 = 16 + 6;
+const SERVICE_AND_TAIL: u32 = 16 + 6;
 
 impl Modulation {
     /// How long a frame of these bytes takes, in ns.
     pub(super) fn duration(self, bytes: u32) -> u64 {
-        let bits = 8 * u64::from(bytes);
-        match self {
+        // All fits into 32 bits: of 65,535 bytes at 1 Mbit/s half a second.
+        let bits = 8 * bytes;
+        u64::from(match self {
             Modulation::Dsss { kbps, preamble } => preamble + US * (1_000 * bits).div_ceil(kbps),
             Modulation::Ofdm { bits: symbol, extension } => {
                 20 * US + 4 * US * (SERVICE_AND_TAIL + bits).div_ceil(symbol) + extension
@@ -52,15 +66,31 @@ impl Modulation {
                 let data = (SERVICE_AND_TAIL + bits).div_ceil(in_symbol) * symbol;
                 preamble + data.next_multiple_of(4 * US) + extension
             }
-        }
+        })
+    }
+
+    /// A bound for the duration of a frame of any length at any of these rates: that of the fastest, whose preamble is
+    /// that of the shortest. More streams in HT have more training fields, which a short frame does not make up for.
+    pub(super) fn bound(rates: &[Modulation]) -> Option<Modulation> {
+        let fastest = rates.iter().min_by_key(|rate| rate.duration(1500))?;
+        let shortest = rates.iter().filter_map(|rate| match rate {
+            Modulation::Ht { preamble, .. } => Some(*preamble),
+            _ => None,
+        });
+        Some(match (*fastest, shortest.min()) {
+            (Modulation::Ht { bits, symbol, extension, mcs, .. }, Some(preamble)) => {
+                Modulation::Ht { bits, symbol, preamble, extension, mcs }
+            }
+            (other, _) => other,
+        })
     }
 
     /// The rate of the data.
     pub(super) fn rate(self) -> Rate {
         Rate::from_bits_per_sec(match self {
-            Modulation::Dsss { kbps, .. } => 1_000 * kbps,
-            Modulation::Ofdm { bits, .. } => bits * 250_000,
-            Modulation::Ht { bits, symbol, .. } => bits * 1_000_000_000 / symbol,
+            Modulation::Dsss { kbps, .. } => 1_000 * u64::from(kbps),
+            Modulation::Ofdm { bits, .. } => u64::from(bits) * 250_000,
+            Modulation::Ht { bits, symbol, .. } => u64::from(bits) * 1_000_000_000 / u64::from(symbol),
         })
     }
 
@@ -88,29 +118,29 @@ impl Modulation {
     }
 }
 
-const DSSS_KBPS: [u64; 4] = [1_000, 2_000, 5_500, 11_000];
+const DSSS_KBPS: [u32; 4] = [1_000, 2_000, 5_500, 11_000];
 /// Bits in a symbol at 6, 9, 12, 18, 24, 36, 48 and 54 Mbit/s (table 17-4).
-const OFDM_BITS: [u64; 8] = [24, 36, 48, 72, 96, 144, 192, 216];
+const OFDM_BITS: [u32; 8] = [24, 36, 48, 72, 96, 144, 192, 216];
 /// Bits in a symbol of one stream in 20 MHz, for the schemes 0 to 7 (table 19-27): 52 subcarriers.
-const HT20_BITS: [u64; 8] = [26, 52, 78, 104, 156, 208, 234, 260];
+const HT20_BITS: [u32; 8] = [26, 52, 78, 104, 156, 208, 234, 260];
 /// The same in 40 MHz (table 19-31): 108 subcarriers.
-const HT40_BITS: [u64; 8] = [54, 108, 162, 216, 324, 432, 486, 540];
+const HT40_BITS: [u32; 8] = [54, 108, 162, 216, 324, 432, 486, 540];
 
 const MAC: u32 = 24;
 const QOS: u32 = 2;
 const FCS: u32 = 4;
 const SNAP: u32 = 8;
 /// Bytes of control frames (section 9.3.1): RTS, CTS and ACK, compressed block ACK.
-pub(super) const RTS: u32 = 20;
-pub(super) const CTS: u32 = 14;
-pub(super) const ACK: u32 = 14;
-pub(super) const BLOCK_ACK: u32 = 32;
+const RTS: u32 = 20;
+const CTS: u32 = 14;
+const ACK: u32 = 14;
+const BLOCK_ACK: u32 = 32;
 /// Bytes of the delimiter before each frame of an A-MPDU; frames are padded to multiples of it (section 9.7.1).
 pub(super) const DELIMITER: u32 = 4;
 /// Frames, bytes and ns of an A-MPDU at most (sections 9.4.1.14, 9.4.2.56.3 and 19.4.4).
 pub(super) const MOST_FRAMES: usize = 64;
 pub(super) const MOST_BYTES: u32 = 65_535;
-pub(super) const LONGEST: u64 = 10_000 * US;
+pub(super) const LONGEST: u64 = 10_000_000;
 
 /// The choices that a scenario has.
 #[derive(Debug, Clone, Copy)]
@@ -129,12 +159,12 @@ impl Standard {
     /// The standard of these choices, with the mandatory rates as basic rates.
     pub(super) fn new(choices: Choices<'_>) -> Standard {
         let extension = if matches!(choices.standard, "g" | "n-2.4") { 6 * US } else { 0 };
-        let ofdm = |bits: u64| Modulation::Ofdm { bits, extension };
+        let ofdm = |bits: u32| Modulation::Ofdm { bits, extension };
         let basic = || [24, 48, 96].map(ofdm).to_vec();
-        let slot = if choices.long_slot { 20 * US } else { 9 * US };
-        let sifs = if extension > 0 { 10 * US } else { 16 * US };
+        let slot = u64::from(if choices.long_slot { 20 * US } else { 9 * US });
+        let sifs = u64::from(if extension > 0 { 10 * US } else { 16 * US });
         let overhead = MAC + SNAP + FCS;
-        match choices.standard {
+        let mut standard = match choices.standard {
             "b" => {
                 let preamble = if choices.short_preamble { 96 * US } else { 192 * US };
                 // 1 Mbit/s has the long preamble only (section 16.2.2.3).
@@ -144,7 +174,7 @@ impl Standard {
                 };
                 let rates = DSSS_KBPS.map(dsss).to_vec();
                 let basic = rates[..2].to_vec();
-                let (slot, sifs) = (20 * US, 10 * US);
+                let (slot, sifs) = (20_000, 10_000);
                 Standard {
                     slot,
                     sifs,
@@ -152,6 +182,8 @@ impl Standard {
                     window: (31, 1023),
                     rates,
                     basic,
+                    control: Vec::new(),
+                    eifs: 0,
                     overhead,
                     aggregates: false,
                 }
@@ -163,6 +195,8 @@ impl Standard {
                 window: (15, 1023),
                 rates: OFDM_BITS.map(ofdm).to_vec(),
                 basic: basic(),
+                control: Vec::new(),
+                eifs: 0,
                 overhead,
                 aggregates: false,
             },
@@ -174,26 +208,43 @@ impl Standard {
                 window: (15, 1023),
                 rates: (0..32).map(|mcs| ht(mcs, choices, extension)).collect(),
                 basic: basic(),
+                control: Vec::new(),
+                eifs: 0,
                 overhead: overhead + QOS,
                 aggregates: true,
             },
-        }
+        };
+        standard.derive();
+        standard
+    }
+
+    /// Sets the rates of responses, ascending.
+    pub(super) fn set_basic(&mut self, basic: Vec<Modulation>) {
+        self.basic = basic;
+        self.derive();
+    }
+
+    /// Determines what follows from the rates.
+    fn derive(&mut self) {
+        let control = |data: &Modulation| {
+            let [rts, cts, ack, block_ack] =
+                [RTS, CTS, ACK, BLOCK_ACK].map(|bytes| self.response(*data).duration(bytes));
+            Control { rts, cts, ack, block_ack }
+        };
+        self.control = self.rates.iter().map(control).collect();
+        // SIFS, an ACK at the lowest basic rate, and DIFS (section 10.3.2.3.7).
+        self.eifs = self.sifs + self.basic[0].duration(ACK) + self.ifs;
     }
 
     /// The rate of the response to a frame: the highest basic rate that is not above its own (section 10.7.6.5.2).
-    pub(super) fn response(&self, data: Modulation) -> Modulation {
+    fn response(&self, data: Modulation) -> Modulation {
         let not_above = |basic: &&Modulation| basic.rate() <= data.rate();
         *self.basic.iter().rev().find(not_above).unwrap_or(&self.basic[0])
     }
-
-    /// EIFS: SIFS, an ACK at the lowest basic rate, and DIFS (section 10.3.2.3.7).
-    pub(super) fn eifs(&self) -> u64 {
-        self.sifs + self.basic[0].duration(ACK) + self.ifs
-    }
 }
 
-fn ht(mcs: u8, choices: Choices<'_>, extension: u64) -> Modulation {
-    let streams = u64::from(mcs / 8) + 1;
+fn ht(mcs: u8, choices: Choices<'_>, extension: u32) -> Modulation {
+    let streams = u32::from(mcs / 8) + 1;
     let of_stream = if choices.wide { HT40_BITS } else { HT20_BITS };
     // L-STF, L-LTF, L-SIG, HT-SIG, HT-STF; HT-LTFs: one for each stream, and four for three.
     let training = if streams == 3 { 4 } else { streams };
@@ -260,6 +311,6 @@ mod tests {
         assert_eq!(b.response(b.rates[0]).rate().as_mbit_per_sec(), 1.0);
         let a = standard("a");
         assert_eq!(a.response(a.rates[1]).rate().as_mbit_per_sec(), 6.0);
-        assert_eq!(b.eifs(), 10_000 + 304_000 + 50_000);
+        assert_eq!(b.eifs, 10_000 + 304_000 + 50_000);
     }
 }

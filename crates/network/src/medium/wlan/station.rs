@@ -1,7 +1,6 @@
 //! A station: its queue, the frames that it is sending, and its counters.
 
 use super::rate_control::RateControl;
-use super::standard::{ACK, BLOCK_ACK};
 use super::standard::{DELIMITER, LONGEST, MOST_BYTES, Modulation, Standard};
 use crate::buffer::Buffer;
 use crate::count::Count;
@@ -38,7 +37,7 @@ pub(super) struct Plan {
     pub bytes: u32,
     pub duration: u64,
     pub response: u64,
-    rate: usize,
+    pub rate: usize,
     frames: u32,
     /// The ns of the medium that were charged for it and not reported.
     pub charge: u64,
@@ -65,8 +64,16 @@ pub(super) enum Left {
 pub(super) struct Station {
     pub buffer: Buffer,
     /// The packets that are being sent, all to one receiver, in order.
-    entries: VecDeque<Entry>,
+    entries: Vec<Entry>,
     pub receiver: u16,
+    /// The size of the smallest packet that has come, and how long a frame with it takes at least, in ns.
+    pub smallest: u32,
+    pub shortest: u64,
+    /// From the end of an exchange to the next frame, at least, in ns: the backoff that will be drawn is known before, so
+    /// that nobody need be awake to draw it.
+    pub lull: u64,
+    /// Whether packets that were received wait for one before them.
+    pub holds_back: bool,
     /// The next packet, if it left the queue and goes to another receiver.
     held: Option<Box<Packet>>,
     pub plan: Plan,
@@ -101,8 +108,12 @@ impl Station {
         };
         Station {
             buffer,
-            entries: VecDeque::new(),
+            entries: Vec::new(),
             receiver: 0,
+            smallest: u32::MAX,
+            shortest: 0,
+            lull: 0,
+            holds_back: false,
             held: None,
             plan,
             window: standard.window.0,
@@ -120,10 +131,6 @@ impl Station {
     pub(super) fn is_idle(&self) -> bool {
         self.entries.is_empty()
     }
-    /// The size of the packet that is sent next.
-    pub(super) fn next_size(&self) -> Option<u32> {
-        self.entries.front().map(|entry| entry.size)
-    }
     /// Packets inside of the medium.
     pub(super) fn inside(&self) -> Count {
         self.buffer.inside(self.sending + self.handed)
@@ -136,7 +143,7 @@ impl Station {
         self.push(now, packet);
     }
     fn push(&mut self, now: Time, packet: Box<Packet>) {
-        self.entries.push_back(Entry {
+        self.entries.push(Entry {
             size: packet.size,
             packet: Some(packet),
             taken: now,
@@ -158,15 +165,15 @@ impl Station {
         self.sending.add(packet.size);
         Some(packet)
     }
-    /// Takes the next packet if nothing is being sent; returns whether something is.
-    pub(super) fn load(&mut self, now: Time, exits: &mut Exits) -> bool {
+    /// Takes the next packet if nothing is being sent; returns the size of the packet that is sent next.
+    pub(super) fn load(&mut self, now: Time, exits: &mut Exits) -> Option<u32> {
         if self.entries.is_empty()
             && let Some(packet) = self.next(now, exits)
         {
             self.receiver = packet.attachment();
             self.push(now, packet);
         }
-        !self.entries.is_empty()
+        self.entries.first().map(|entry| entry.size)
     }
 
     /// Determines the next transmission.
@@ -178,7 +185,7 @@ impl Station {
         peer: usize,
         exits: &mut Exits,
     ) {
-        let attempt = self.entries.front().map_or(1, |entry| entry.attempts + 1);
+        let attempt = self.entries.first().map_or(1, |entry| entry.attempts + 1);
         let rate = self.controls[peer].rate(now, attempt);
         let modulation = standard.rates[rate];
         let (mut frames, mut bytes, mut alone, mut at) = (0, 0, 0, 0);
@@ -211,12 +218,12 @@ impl Station {
         if frames == 1 {
             bytes = alone;
         }
-        let response = if frames == 1 { ACK } else { BLOCK_ACK };
+        let control = &standard.control[rate];
         self.plan = Plan {
             modulation,
             bytes,
             duration: modulation.duration(bytes),
-            response: standard.response(modulation).duration(response),
+            response: if frames == 1 { control.ack } else { control.block_ack },
             rate,
             frames,
             charge: self.plan.charge,
@@ -224,7 +231,10 @@ impl Station {
     }
 
     /// The transmission begins.
-    pub(super) fn begin(&mut self, now: Time) {
+    pub(super) fn begin(&mut self, now: Time, standard: &Standard) {
+        // A draw from a wider window gives more.
+        let slots = self.backoff.clone().below(u64::from(standard.window.0) + 1);
+        self.lull = standard.ifs + slots * standard.slot;
         for entry in self.entries.iter_mut().filter(|entry| entry.sending) {
             entry.attempts = entry.attempts.saturating_add(1);
             if entry.attempts == 1 {
@@ -246,7 +256,8 @@ impl Station {
     ) -> u32 {
         let (plan, mut received) = (self.plan, 0);
         let logs = self.buffer.log().interest().metrics;
-        let share = plan.charge / u64::from(plan.frames.max(1));
+        // What a frame has of the time that the medium was used, for the log; the first also has the rest.
+        let share = if logs { plan.charge / u64::from(plan.frames.max(1)) } else { 0 };
         let mut first = plan.charge - share * u64::from(plan.frames.max(1));
         for entry in self.entries.iter_mut().filter(|entry| entry.sending) {
             let bytes = entry.size + standard.overhead;
@@ -336,6 +347,7 @@ impl Station {
         exits: &mut Exits,
     ) -> Left {
         let mut in_order = true;
+        self.holds_back = false;
         for entry in &mut self.entries {
             let Some(received) = entry.received else {
                 if !entry.ended {
@@ -348,6 +360,7 @@ impl Station {
                 continue;
             };
             if !in_order {
+                self.holds_back = true;
                 continue;
             }
             if let Some(packet) = entry.packet.take() {
@@ -366,8 +379,11 @@ impl Station {
                 handed.push_back((arrival, packet));
             }
         }
-        while self.entries.front().is_some_and(|entry| entry.ended && entry.packet.is_none()) {
-            self.entries.pop_front();
+        let settled = |entry: &Entry| entry.ended && entry.packet.is_none();
+        let first = self.entries.iter().position(|entry| !settled(entry));
+        match first {
+            Some(first) => drop(self.entries.drain(..first)),
+            None => self.entries.clear(),
         }
         if self.entries.is_empty() { Left::Nothing } else { Left::Frames }
     }
