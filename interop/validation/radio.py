@@ -56,9 +56,13 @@ AS_NS3 = B.replace('["1 Mbit/s"]', '["1 Mbit/s", "2 Mbit/s", "5.5 Mbit/s", "11 M
 AS_NS3 = AS_NS3.replace("20 packets", "9 packets")
 
 
-def wlan_beside(stations: int, seconds: int, runs: int) -> list[Row]:
-    """Saturated stations of 802.11b: throughput, mean delay, CPU time."""
-    there = of_ns3("wlan.py", str(stations), str(seconds), "10")
+def wlan_of_ns3(stations: int, seconds: int, *words: str) -> dict[str, Any]:
+    """Saturated stations of 802.11b in ns-3."""
+    return of_ns3("wlan.py", str(stations), str(seconds), "10", *words)
+
+
+def wlan_beside(stations: int, seconds: int, runs: int, there: dict[str, Any]) -> list[Row]:
+    """Saturated stations of 802.11b beside those in ns-3: throughput, mean delay, CPU time."""
     here = [saturate(AS_NS3, stations, 1800, up=True, seconds=seconds, seed=seed) for seed in range(1, runs + 1)]
     case = f"ns-3, 802.11b, {stations} stations"
     return [
@@ -86,7 +90,7 @@ def beside_ns3(runs: int) -> list[Row]:
     """The same scenarios in ns-3: throughput, mean delay and CPU time."""
     rows = []
     for stations in (1, 5, 10):
-        rows += wlan_beside(stations, 20, runs)
+        rows += wlan_beside(stations, 20, runs, wlan_of_ns3(stations, 20))
     for terminals in (1, 5):
         for place in DISTANCES:
             rows += lte_beside(terminals, place, 10)
@@ -113,7 +117,7 @@ def defaults_of_ns3(seconds: int) -> tuple[list[Row], list[str]]:
     ]
     waits: list[int] = []
     for name, words in kept.items():
-        there = of_ns3("wlan.py", "10", str(seconds), "10", "frames", *words)
+        there = wlan_of_ns3(10, seconds, "frames", *words)
         waits = waits_us((start, sender) for start, sender in there["frames"])
         lines.append(
             f"| {name} | {there['mbps']:.3f} Mbit/s | {there['delay_ms']:.3f} ms | {there['expired']} "
