@@ -222,6 +222,15 @@ $(PEERS)/bin/quic-go: $(wildcard interop/peers/quic-go/*.go) interop/peers/quic-
 	@mkdir -p $(@D)
 	cd interop/peers/quic-go && go build -buildvcs=false -o ../../../$@ .
 
+# ns-3, beside which radio links are validated.
+NS3 := target/ns3
+WITH_NS3 := NS3_PYTHON=$(CURDIR)/$(NS3)/bin/python
+
+$(NS3)/.installed: interop/ns3/requirements.txt
+	$(PYTHON) -m venv $(NS3)
+	$(NS3)/bin/python -m pip --disable-pip-version-check --quiet install --requirement $<
+	@touch $@
+
 # The runner of the cases: tshark reads the captures, and the package contains the relay.
 RUNNER := cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m runner
 
@@ -230,8 +239,8 @@ interop: interop-peers build deps ## the interoperability matrix, or ARGUMENTS='
 	$(RUNNER) $(if $(ARGUMENTS),$(ARGUMENTS),--jobs 3 --write)
 
 .PHONY: interop-quick
-interop-quick: $(PEERS)/bin/quinn $(PEERS)/venv/.installed build deps $(VENV)/.checks ## a part of the matrix in minutes
-	$(BIN)/python -m pytest interop
+interop-quick: $(PEERS)/bin/quinn $(PEERS)/venv/.installed $(NS3)/.installed build deps $(VENV)/.checks ## parts of the matrix and of the validations in minutes
+	$(WITH_NS3) $(BIN)/python -m pytest interop
 
 .PHONY: interop-throughput
 interop-throughput: interop-peers build ## 1 GB with each peer, in both directions
@@ -241,16 +250,9 @@ interop-throughput: interop-peers build ## 1 GB with each peer, in both directio
 validation: build ## the same transfers simulated and in real time, to docs/validation.md: a quarter of an hour on a machine at rest
 	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation $(if $(ARGUMENTS),$(ARGUMENTS),--write)
 
-NS3 := target/ns3
-
-$(NS3)/.installed: interop/ns3/requirements.txt
-	$(PYTHON) -m venv $(NS3)
-	$(NS3)/bin/python -m pip --disable-pip-version-check --quiet install --requirement $<
-	@touch $@
-
 .PHONY: validation-radio
 validation-radio: $(NS3)/.installed build ## cells and wireless LANs beside closed forms and ns-3, to docs/validation.md: some minutes
-	cd interop && PYTHONDONTWRITEBYTECODE=1 NS3_PYTHON=$(CURDIR)/$(NS3)/bin/python \
+	cd interop && PYTHONDONTWRITEBYTECODE=1 $(WITH_NS3) \
 		../$(BIN)/python -m validation --only radio $(if $(ARGUMENTS),$(ARGUMENTS),--write)
 
 .PHONY: interop-peers
