@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_NOTE = b"quiclab.note"
+NOTE = b"quiclab.note"
 """The key in a table's schema, and so in its Parquet file, under which it says that it is not complete."""
 
 
@@ -79,7 +79,7 @@ class Run:
     def notes(self) -> list[str]:
         """One sentence for each table from which rows are missing because there would have been too many."""
         metadata = (self.table(name).schema.metadata or {} for name in self.tables)
-        return [entry[_NOTE].decode() for entry in metadata if _NOTE in entry]
+        return [entry[NOTE].decode() for entry in metadata if NOTE in entry]
 
     @property
     def qlogs(self) -> list[Path]:
@@ -118,7 +118,7 @@ class Run:
         *,
         connection: str | None = None,
     ) -> "Figure":
-        """Draws the run: window, RTT, rates, queue and losses over time. Returns the matplotlib figure.
+        """Draws the run over time: window, RTT, rates, queue, losses, link layers. Returns the matplotlib figure.
 
         :param path: also write it there: .png, .svg or .pdf (a PDF has one page per connection).
         :param kind: one of `quiclab.plots.PLOTS`.
@@ -198,7 +198,7 @@ def _read(source: "_quiclab.Table | Path") -> "pa.Table":
 
     if not isinstance(source, Path):
         table = pa.table(source)
-        return table if source.note is None else table.replace_schema_metadata({_NOTE: source.note})
+        return table if source.note is None else table.replace_schema_metadata({NOTE: source.note})
     try:
         return pq.read_table(str(source))
     except (OSError, pa.ArrowException) as error:

@@ -207,6 +207,12 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         if flow.after.is_some() {
             entry.insert("start_s".into(), seconds(Time::ZERO, client.opened_at));
         }
+        let lanes = [sender.side, sender.side.peer()].map(|side| lanes(context, flow, side));
+        if let [data, back] = &lanes
+            && !(data.is_empty() && back.is_empty())
+        {
+            entry.insert("lanes".into(), json!({ "data": data, "back": back }));
+        }
         if let Some(load) = &client.load {
             entry.insert("page".into(), page(load, start));
         }
@@ -220,31 +226,50 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
     entry
 }
 
-/// The hop with the longest mean queue on the route of a flow's data: a direction of a link, or a lane of a medium.
-/// Of hops with equal queues the slowest counts, and then the first. Null without a route.
-fn bottleneck(Context { scenario, finished, topology }: &Context<'_>, flow: &Flow, sender: Side) -> Value {
+/// The hops on the route of what one end of a flow sends, with their counters; none without a route.
+fn route<'c>(
+    Context { finished, topology, .. }: &Context<'c>,
+    flow: &Flow,
+    sender: Side,
+) -> Vec<(Hop, Option<&'c CarrierReport>)> {
     let ends = [flow.client, flow.server].map(|node| NodeId(node as u32));
     let [from, to] = if sender == Side::Client { ends } else { [ends[1], ends[0]] };
-    let Some(topology) = topology else { return Value::Null };
-    let route = topology.route(from, to).unwrap_or_default();
-    let mut hops: Vec<Hop> = route.into_iter().map(|hop| topology.hop(hop)).collect();
-    let rank = |hop: &Hop| {
-        let report = match *hop {
+    let Some(topology) = topology else { return Vec::new() };
+    let with_report = |hop: usize| {
+        let hop = topology.hop(hop);
+        let report = match hop {
             Hop::Link { link, forward } => finished.links.get(2 * link + usize::from(!forward)),
             Hop::Medium { medium, from, to } => finished.media.get(medium).and_then(|lanes| {
                 lanes.iter().find(|(lane, _)| lane.carries(from, to)).map(|(_, report)| report)
             }),
         };
+        (hop, report)
+    };
+    topology.route(from, to).unwrap_or_default().into_iter().map(with_report).collect()
+}
+
+/// The lanes with a link layer on the route of what one end of a flow sends.
+fn lanes(context: &Context<'_>, flow: &Flow, sender: Side) -> Vec<String> {
+    let hops = route(context, flow, sender).into_iter();
+    let on_air = hops.filter(|(_, report)| report.is_some_and(|report| report.air.is_some()));
+    on_air.map(|(hop, _)| context.scenario.hop(hop).label).collect()
+}
+
+/// The hop with the longest mean queue on the route of a flow's data: a direction of a link, or a lane of a medium.
+/// Of hops with equal queues the slowest counts, and then the first. Null without a route.
+fn bottleneck(context: &Context<'_>, flow: &Flow, sender: Side) -> Value {
+    let mut hops = route(context, flow, sender);
+    let rank = |report: Option<&CarrierReport>| {
         let queue = report.map_or(0.0, |report| report.stats.queue_mean_bytes());
         let rate = report.and_then(|report| report.mean_rate);
         (-queue, rate.map_or(f64::INFINITY, |rate| rate.as_mbit_per_sec()))
     };
     // The sort is stable, so the first of equal hops stays first.
     hops.sort_by(|one, other| {
-        let (one, other) = (rank(one), rank(other));
+        let (one, other) = (rank(one.1), rank(other.1));
         one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1))
     });
-    hops.first().map_or(Value::Null, |hop| json!(scenario.hop(*hop).label))
+    hops.first().map_or(Value::Null, |(hop, _)| json!(context.scenario.hop(*hop).label))
 }
 
 /// The entry of the pages of a flow. The first page starts with the flow.

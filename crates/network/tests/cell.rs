@@ -180,6 +180,24 @@ fn schedulers_share_as_they_say() {
 }
 
 /// Of one terminal: the rate by the tables.
+/// A packet is in transfer until its own last bit is received; then it waits for those before it.
+#[test]
+fn what_waits_for_a_repetition_is_not_in_transfer() {
+    let given = [("mcs", "28"), ("block_errors", "target bler=0.1"), ("queue", "drop-tail limit=unlimited")];
+    let mut cell = Cell::new("lte", 1, &given, &[&[]]);
+    saturate(&mut cell, 1, 5);
+    let lane = cell.lane(0);
+    let mean = |sum: Duration| sum.as_secs_f64() * 1e3 / lane.stats.delivered.packets as f64;
+    let delays = lane.air.unwrap().delays;
+    // A slot, and 8 ms for each of 0.1 + 0.01 + 0.001 repetitions; a block holds 6.3 packets, of which one goes on in the next
+    // one, a slot and again 0.1 repetitions later.
+    let transfer = 1.0 + 8.0 * 0.111 + (1.0 + 8.0 * 0.1 * 7.0 / 8.0) / 6.3;
+    assert!((mean(delays.transfer) / transfer - 1.0).abs() < 0.1, "{} of {transfer}", mean(delays.transfer));
+    // With probability 1 - 0.9^7 one of the seven blocks before is repeated, and 8 ms after the last of them it is received.
+    let order: f64 = (1..8).map(|ago| 0.1 * 0.9_f64.powi(ago - 1) * f64::from(8 - ago)).sum();
+    assert!((mean(delays.order) / order - 1.0).abs() < 0.25, "{} of {order}", mean(delays.order));
+}
+
 #[test]
 fn the_peak_rate_is_that_of_the_tables() {
     // TS 36.213: 75,376 bits in each slot with scheme 28 and 100 resource blocks; 9422 bytes, of which MAC and RLC take 5,

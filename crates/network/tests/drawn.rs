@@ -125,6 +125,35 @@ fn cell(seed: u64) -> Drawn {
     Drawn { kind, options, own, lossless, air: 2 * sites, packets: packets(draw, terminals, false) }
 }
 
+fn wlan(seed: u64) -> Drawn {
+    let mut random = Stream::new(seed, "wlan");
+    let draw = &mut random;
+    let terminals = [1, 2, 3, 5, 12][draw.below(5) as usize];
+    let standard = one(draw, &["b", "a", "g", "n", "n-2.4"]);
+    let is_n = standard.starts_with('n');
+    let mut options: Options = vec![
+        ("rts_threshold", one(draw, &["1 MB", "500 B", "0 B"])),
+        ("attempts", one(draw, &["1", "4", "7"])),
+        ("frame_errors", one(draw, &["none", "target per=0.1", "target per=0.6", "curve"])),
+        ("queue", one(draw, &["drop-tail limit=30 packets", "drop-tail limit=unlimited"])),
+        ("rate_control", one(draw, &["fixed", "minstrel"])),
+        ("delay", one(draw, &["0 s", "1 ms"])),
+    ];
+    if is_n {
+        options.push(("ampdu_frames", one(draw, &["1", "8", "64"])));
+        options.push(("width", one(draw, &["20 MHz", "40 MHz"])));
+    }
+    if matches!(standard.as_str(), "g" | "n-2.4") {
+        options.push(("slot", one(draw, &["short", "long"])));
+    }
+    if terminals > 1 && draw.chance(0.4) {
+        options.push(("hidden", "[1, 2]".to_owned()));
+    }
+    options.push(("standard", standard));
+    let own = (0..terminals).map(|_| vec![("channel", channel(draw))]).collect();
+    Drawn { kind: "wlan", options, own, lossless: false, air: 1, packets: packets(draw, terminals, false) }
+}
+
 impl Drawn {
     fn build(&self, seed: u64) -> Box<dyn Medium> {
         let row = medium::MEDIA.iter().find(|row| row.name == self.kind).unwrap();
@@ -272,4 +301,9 @@ fn laws(kind: &str, make: fn(u64) -> Drawn) {
 #[test]
 fn laws_of_drawn_cells() {
     laws("cell", cell);
+}
+
+#[test]
+fn laws_of_drawn_wireless_lans() {
+    laws("wlan", wlan);
 }

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab._quiclab import Error, OutputError
-from quiclab.plots import flight, queue, rate, rtt
+from quiclab.plots import air, delay, flight, queue, rate, rtt
 from quiclab.plots.charts import CHARTS, Choice, chart
-from quiclab.plots.page import Panel, pages
+from quiclab.plots.page import Panel, page, pages
 from quiclab.plots.sweep import draw_sweep
 
 if TYPE_CHECKING:
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from quiclab.run import Run
 
 PLOTS: dict[str, tuple[Panel, ...]] = {
-    "overview": (flight.PANEL, rtt.PANEL, rate.PANEL, queue.PANEL),
+    "overview": (flight.PANEL, rtt.PANEL, rate.PANEL, queue.PANEL, air.PANEL, delay.PANEL),
     "flight": (flight.PANEL,),
     "rtt": (rtt.PANEL,),
     "rate": (rate.PANEL,),
     "queue": (queue.PANEL,),
+    "air": (air.PANEL, delay.PANEL),
 }
-"""Kind of plot of a run: its panels from top to bottom, over one time axis."""
+"""Kind of plot of a run: its panels from top to bottom, over one time axis; those that apply are drawn."""
 
 __all__ = [
     "CHARTS",
@@ -52,7 +53,7 @@ _METADATA: dict[str, dict[str, None]] = {
 
 def draw(run: "Run", kind: str = "overview", connection: str | None = None) -> "Figure":
     """One figure: a column of panels for each connection (the first four of them), or for the one that is named."""
-    return pages(run, _panels(kind), connection, per_page=4)[0]
+    return page(run, _panels(kind), connection, most=4)
 
 
 def save(run: "Run", path: Path, kind: str = "overview", connection: str | None = None) -> None:
@@ -62,7 +63,7 @@ def save(run: "Run", path: Path, kind: str = "overview", connection: str | None 
     """
     ending = check_format(path)
     panels = _panels(kind)
-    figures = pages(run, panels, connection, per_page=1 if ending == "pdf" else 4)
+    figures = pages(run, panels, connection) if ending == "pdf" else [page(run, panels, connection, most=4)]
     save_figures(figures, path)
 
 

@@ -1,17 +1,17 @@
-"""Marks for single events at the top of a panel, and the legend above it."""
+"""Marks for single events in a panel, and the legend above it."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quiclab.plots.downsample import COLUMNS, Series
-from quiclab.plots.style import VERMILLION
+from quiclab.plots.style import BLACK, GREY, VERMILLION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def mark(axes: "Axes", times: Series, label: str) -> None:
+def mark(axes: "Axes", times: Series, label: str, things: str = "packets") -> None:
     """A cross at the top for each event; the legend tells how many there were. Nothing if there was none."""
     if not len(times):
         return
@@ -30,16 +30,29 @@ def mark(axes: "Axes", times: Series, label: str) -> None:
         markeredgewidth=0.9,
         color=VERMILLION,
         clip_on=False,
-        label=f"{label} ({len(times):,} packets)",
+        label=f"{label} ({len(times):,} {things})",
     )
 
 
-def legend(axes: "Axes") -> None:
-    """Above the panel, where it hides nothing."""
+def lines(axes: "Axes", times: Series, label: str) -> None:
+    """A thin line from the bottom to the top for each event, which has one entry in the legend."""
+    if len(times):
+        whole = axes.get_xaxis_transform()
+        axes.vlines(times, 0, 1, transform=whole, color=BLACK, linewidth=0.6, linestyle="--", label=label)
+
+
+def absent(axes: "Axes") -> None:
+    """Says why a panel beside others is empty."""
+    words = "passes no medium with a link layer"
+    axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=GREY)
+
+
+def legend(axes: "Axes", columns: int = 4) -> None:
+    """Above the panel, where it hides nothing, in rows of so many entries."""
     entries = axes.legend(
         loc="lower right",
         bbox_to_anchor=(1.0, 1.0),
-        ncols=4,
+        ncols=columns,
         borderaxespad=0.1,
         columnspacing=1.2,
         handlelength=1.5,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from quiclab._quiclab import Error
 from quiclab.plots.limits import from_zero
 from quiclab.plots.style import styled
 from quiclab.plots.view import View, views
@@ -28,15 +29,31 @@ class Panel:
     """Draws a view: lines, labels with units, legend. The page sets the limits."""
     height: float
     """Its share of the page's height."""
+    applies: Callable[[View], bool] = lambda _: True
+    """Whether there is anything to draw of a connection. A panel that applies to none is left out."""
 
 
-def pages(run: "Run", panels: Sequence[Panel], connection: str | None, per_page: int) -> list["Figure"]:
-    """The figures of a run with at most `per_page` connections on each."""
+def page(run: "Run", panels: Sequence[Panel], connection: str | None, most: int) -> "Figure":
+    """One figure of the first connections of a run, at most so many."""
     shown = views(run, connection)
     with styled():
-        return [
-            _page(run, panels, shown[start : start + per_page], len(shown)) for start in range(0, len(shown), per_page)
-        ]
+        return _page(run, _applying(panels, shown), shown[:most], len(shown))
+
+
+def pages(run: "Run", panels: Sequence[Panel], connection: str | None) -> list["Figure"]:
+    """A figure of each connection of a run."""
+    shown = views(run, connection)
+    panels = _applying(panels, shown)
+    with styled():
+        return [_page(run, panels, [view], len(shown)) for view in shown]
+
+
+def _applying(panels: Sequence[Panel], shown: Sequence[View]) -> list[Panel]:
+    """The panels that apply to any of these connections."""
+    applying = [panel for panel in panels if any(panel.applies(view) for view in shown)]
+    if not applying:
+        raise Error("nothing to plot: no connection passes a medium with a link layer, or the run has no table air")
+    return applying
 
 
 def _page(run: "Run", panels: Sequence[Panel], shown: Sequence[View], total: int) -> "Figure":

@@ -39,6 +39,10 @@ class View:
     """Whether it is the run's only connection."""
     link: str | None
     """The connection's bottleneck: of the link directions on the way of its data the one with the longest queue."""
+    data_lanes: tuple[str, ...] = ()
+    """The lanes of media with a link layer on the way of its data."""
+    back_lanes: tuple[str, ...] = ()
+    """And on the way back."""
 
     def gauge(self, column: str) -> tuple[Series, Series]:
         """Times in seconds and values of one column of the table `connection`."""
@@ -131,7 +135,9 @@ def views(run: "Run", connection: str | None) -> list[View]:
 
     def view(name: str) -> View:
         entry = entries[name]
-        return View(run, name, str(entry.get("sender", "server")), alone, entry.get("bottleneck"))
+        lanes = entry.get("lanes") or {}
+        data, back = (tuple(lanes.get(way) or ()) for way in ("data", "back"))
+        return View(run, name, str(entry.get("sender", "server")), alone, entry.get("bottleneck"), data, back)
 
     return [view(name) for name in names]
 

@@ -3,12 +3,13 @@
 use super::model::{
     Attachment, CrossTraffic, Flow, IpVersion, Medium, NodeKind, Protocol, Remembered, Scenario,
 };
-use super::topology::{Surroundings, build_middlebox};
+use super::topology::{HopView, Surroundings, build_middlebox};
 use congestion::{Resume, StoreKey};
+use network::medium::{Outlook, Way};
 use network::queue::{Bound, Setup};
 use network::{Hop, NodeId, Topology};
 use random::Stream;
-use units::parameter::{Arguments, Component, Limit, Value};
+use units::parameter::{Arguments, Component, Limit, Room, Value};
 use units::{Duration, Rate, Size};
 
 /// The maximum number of links and flows that are described one by one.
@@ -20,7 +21,8 @@ const WARNING: &str = ", warning";
 /// Describes a scenario by pairs of distinct subjects and their descriptions, in a fixed order.
 ///
 /// Base RTTs are propagation delays without transmission, jitter and queues. The rate of a link that changes over time is its
-/// mean. A subject that ends with ", warning" is about something valid that may not be intended.
+/// mean. Over a medium with a link layer the rate is the highest that is possible, and the base RTT has in it the least
+/// time on the air. A subject that ends with ", warning" is about something valid that may not be intended.
 pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
     let mut lines = vec![
         ("scenario".to_owned(), scenario.name.clone()),
@@ -215,6 +217,9 @@ fn short(value: &Value) -> String {
         Value::Flag(value) => value.to_string(),
         Value::Text(value) => value.clone(),
         Value::File(file) => file.path.clone(),
+        Value::List(values) if values.len() <= 8 => {
+            format!("[{}]", values.iter().map(short).collect::<Vec<_>>().join(", "))
+        }
         Value::List(values) => format!("of {}", values.len()),
         Value::Component(component) => component.name.to_owned(),
     }
@@ -243,25 +248,63 @@ fn media_words(media: usize) -> String {
     format!("{media} {}", if media == 1 { "medium" } else { "media" })
 }
 
-/// Describes a medium, and the own options of its attachments.
+/// Describes a medium by what differs from the defaults, and the own options of its attachments.
 fn describe_medium(scenario: &Scenario, medium: &Medium) -> Vec<(String, String)> {
     let name = |attachment: &Attachment| scenario.nodes[attachment.node].name.clone();
     let subject = format!("medium {}", medium.name);
-    let attached: Vec<String> = medium.attachments.iter().map(name).collect();
+    let mut attached: Vec<String> = medium.attachments.iter().take(SHOWN).map(name).collect();
+    if medium.attachments.len() > SHOWN {
+        attached.push(format!("{} more", medium.attachments.len() - SHOWN));
+    }
     let who = match attached.split_first() {
         Some((station, terminals)) if medium.station => format!("{station} with {}", terminals.join(", ")),
         _ => attached.join(", "),
     };
-    let mut lines = vec![(subject.clone(), format!("{}{}: {who}", medium.kind.name, options(&medium.kind)))];
-    for attachment in &medium.attachments {
+    let rooms = super::rooms();
+    let options = changed(&medium.kind, &rooms).into_iter();
+    let options = options.map(|(name, value)| format!(", {}", option_words(name, value, &rooms)));
+    let words = format!("{}{}: {who}", medium.kind.name, options.collect::<String>());
+    let mut lines = vec![(subject.clone(), words)];
+    for (number, attachment) in medium.attachments.iter().enumerate().take(SHOWN) {
         let own = attachment.arguments.0.iter();
         let own = own.filter(|(name, value)| medium.kind.arguments.get(name) != Some(value));
-        let words: Vec<String> = own.map(|(name, value)| format!("{name} {}", short(value))).collect();
+        let words: Vec<String> = own.map(|(name, value)| option_words(name, value, &rooms)).collect();
+        let subject = format!("{subject}, {}", name(attachment));
         if !words.is_empty() {
-            lines.push((format!("{subject}, {}", name(attachment)), words.join(", ")));
+            lines.push((subject.clone(), words.join(", ")));
+        }
+        if let Some(station) = attached.first().filter(|_| medium.station && number > 0)
+            && outlook(medium, [0, number]).is_some_and(|outlook| outlook.rate == Rate::ZERO)
+        {
+            let words = format!("out of reach of {station}: no scheme is low enough for its channel");
+            lines.push((subject + WARNING, words));
         }
     }
     lines
+}
+
+/// The outlook of a way over a medium with a link layer, from one attachment to another.
+fn outlook(medium: &Medium, [from, to]: [usize; 2]) -> Option<Outlook> {
+    let ends = [from, to].map(|at| &medium.attachments[at].arguments);
+    let way = Way { medium: &medium.kind.arguments, ends, from_station: medium.station && from == 0 };
+    network::medium::outlook(medium.kind.name, &way)
+}
+
+/// An option in words, as a scenario has it: `channel 25`, where the channel is constant, or `queue codel target 10 ms`.
+fn option_words(name: &str, value: &Value, rooms: &[Room]) -> String {
+    let Value::Component(component) = value else { return format!("{name} {}", short(value)) };
+    let shorthand =
+        rooms.iter().find(|room| room.name == component.room).and_then(|room| room.shorthand.as_ref());
+    let changed = changed(component, rooms);
+    // The option that a bare value sets.
+    let bare = shorthand.filter(|(row, _)| *row == component.name).map(|(_, option)| *option);
+    if let Some(value) = bare.and_then(|bare| component.arguments.get(bare))
+        && changed.iter().all(|(name, _)| Some(*name) == bare)
+    {
+        return format!("{name} {}", short(value));
+    }
+    let inner = changed.into_iter().map(|(name, value)| format!(" {}", option_words(name, value, rooms)));
+    format!("{name} {}{}", component.name, inner.collect::<String>())
 }
 
 fn describe_cross_traffic(scenario: &Scenario, cross: &CrossTraffic) -> (String, String) {
@@ -285,18 +328,22 @@ fn options(component: &Component) -> String {
 
 /// The options of a middlebox, and those within them, that differ from the defaults.
 fn chosen(component: &Component) -> String {
-    let rooms = super::rooms();
-    let room = rooms.iter().find(|room| room.name == component.room);
-    let row = room.and_then(|room| room.rows.iter().find(|row| row.name == component.name));
-    let differs = |(name, value): &&(&str, Value)| {
-        let parameter = row.and_then(|row| row.parameters.iter().find(|parameter| parameter.name == *name));
-        parameter.and_then(|parameter| parameter.default_value(&rooms)).as_ref() != Some(value)
-    };
-    let words = |(name, value): &(&str, Value)| match value {
+    let words = |(name, value): (&str, &Value)| match value {
         Value::Component(inner) => format!(" {name} {}{}", inner.name, chosen(inner)),
         other => format!(" {name} {}", short(other)),
     };
-    component.arguments.0.iter().filter(differs).map(words).collect()
+    changed(component, &super::rooms()).into_iter().map(words).collect()
+}
+
+/// The options of a component that differ from the defaults.
+fn changed<'c>(component: &'c Component, rooms: &[Room]) -> Vec<(&'c str, &'c Value)> {
+    let room = rooms.iter().find(|room| room.name == component.room);
+    let row = room.and_then(|room| room.rows.iter().find(|row| row.name == component.name));
+    let differs = |(name, value): &(&str, &Value)| {
+        let parameter = row.and_then(|row| row.parameters.iter().find(|parameter| parameter.name == *name));
+        parameter.and_then(|parameter| parameter.default_value(rooms)).as_ref() != Some(*value)
+    };
+    component.arguments.0.iter().map(|(name, value)| (*name, value)).filter(differs).collect()
 }
 
 fn span(start: Duration, stop: Option<Duration>) -> String {
@@ -320,14 +367,11 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
     let path =
         |from: usize, to: usize| topology.route(NodeId(from as u32), NodeId(to as u32)).unwrap_or_default();
     let (there, back) = (path(flow.client, flow.server), path(flow.server, flow.client));
-    let delay = |path: &[usize]| {
-        path.iter().fold(Duration::ZERO, |sum, at| sum + scenario.hop(topology.hop(*at)).delay())
-    };
-    let rtt = delay(&there) + delay(&back);
+    let base = base_rtt((scenario, topology), there.iter().chain(&back));
     let mut lines = vec![(subject.clone(), first)];
     for (from, to, path) in [(flow.server, flow.client, &back), (flow.client, flow.server, &there)] {
         let subject = format!("{subject}, {} to {}", name(from), name(to));
-        lines.push((subject, path_words((scenario, topology), path, rtt)));
+        lines.push((subject, path_words((scenario, topology), path, base)));
     }
     let stopped = there.windows(2).filter_map(|hops| stop_words((scenario, topology), [hops[0], hops[1]]));
     lines.extend(stopped.map(|words| (subject.clone() + WARNING, words)));
@@ -380,17 +424,53 @@ fn stop_words((scenario, topology): (&Scenario, &Topology), hops: [usize; 2]) ->
     Some(format!("the connection does not open: node {} ({}) {why}", node.name, kind.name))
 }
 
-fn path_words((scenario, topology): (&Scenario, &Topology), path: &[usize], rtt: Duration) -> String {
-    let rates = path.iter().filter_map(|at| {
-        let hop = scenario.hop(topology.hop(*at));
-        mean_rate(hop.shared).map(|rate| (rate, hop.label))
-    });
-    match rates.min_by_key(|(rate, _)| *rate) {
-        Some((rate, name)) => {
-            let bdp = rate.bytes_in(rtt);
-            format!("bottleneck {name} {}, base RTT {rtt}, BDP {bdp}", rounded(rate))
+/// A base RTT, and whether a link layer on the way makes it longer.
+#[derive(Clone, Copy)]
+struct BaseRtt {
+    least: Duration,
+    is_bound: bool,
+}
+
+/// The base RTT of the hops of both directions.
+fn base_rtt<'a>(
+    (scenario, topology): (&Scenario, &Topology),
+    hops: impl Iterator<Item = &'a usize>,
+) -> BaseRtt {
+    let mut base = BaseRtt { least: Duration::ZERO, is_bound: false };
+    for hop in hops.map(|at| topology.hop(*at)) {
+        base.least += scenario.hop(hop).delay();
+        if let Some(outlook) = outlook_of(scenario, hop) {
+            base = BaseRtt { least: base.least + outlook.least, is_bound: true };
         }
-        None => format!("no bottleneck, base RTT {rtt}"),
+    }
+    base
+}
+
+fn outlook_of(scenario: &Scenario, hop: Hop) -> Option<Outlook> {
+    match hop {
+        Hop::Medium { medium, from, to } => outlook(&scenario.media[medium], [from, to]),
+        Hop::Link { .. } => None,
+    }
+}
+
+fn path_words((scenario, topology): (&Scenario, &Topology), path: &[usize], base: BaseRtt) -> String {
+    let rates = path.iter().filter_map(|at| {
+        let hop = topology.hop(*at);
+        let HopView { label, shared, .. } = scenario.hop(hop);
+        match outlook_of(scenario, hop) {
+            Some(outlook) => Some((outlook.rate, label, " at most")),
+            None => Some((mean_rate(shared)?, label, "")),
+        }
+    });
+    // The product of a bound with anything is an estimate.
+    let (at_least, about) = if base.is_bound { ("at least ", "about ") } else { ("", "") };
+    let rtt = base.least;
+    match rates.min_by_key(|(rate, ..)| *rate) {
+        Some((rate, name, at_most)) => {
+            let (bdp, rate) = (rate.bytes_in(rtt), rounded(rate));
+            format!("bottleneck {name}{at_most} {rate}, base RTT {at_least}{rtt}, BDP {about}{bdp}")
+        }
+        None => format!("no bottleneck, base RTT {at_least}{rtt}"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Whole runs, from scenario to results.
 
+mod air;
 mod bed;
 mod bottlenecks;
 mod captures;

@@ -275,9 +275,9 @@ fn middleboxes_and_media_are_described_and_written() {
     assert_eq!(line("network"), "4 nodes, 1 link, 1 medium");
     assert_eq!(
         line("medium air"),
-        "shared rate fixed delay 1 ms queue drop-tail loss none mtu 1500: ap with phone, tablet"
+        "shared, rate 10 Mbit/s, delay 1 ms, queue 50 packets: ap with phone, tablet"
     );
-    assert_eq!(line("medium air, phone"), "loss random");
+    assert_eq!(line("medium air, phone"), "loss 0.05");
     assert_eq!(line("flow get, server to phone"), "bottleneck air ap 10 Mbit/s, base RTT 22 ms, BDP 27.5 kB");
     let lines = lab::describe(&scenario(NAT, &[]));
     assert!(

@@ -5,7 +5,7 @@ use radio::channel::{
     Between, Channel, Fading, Link, Motion, PathLoss, Series, Shadowing, doppler_hz, noise_dbm,
 };
 use random::Stream;
-use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
+use units::parameter::{Arguments, Component, Default, Kind, Parameter, Room, Row};
 
 /// A base station among those that may serve a terminal.
 #[derive(Debug, Clone, Copy)]
@@ -187,6 +187,16 @@ pub(super) fn room() -> Room {
         CHANNELS,
         Some(("constant", "sinr")),
     )
+}
+
+/// The signal-to-noise ratio in dB of a channel that does not change.
+pub(super) fn constant(channel: &Component) -> Option<f64> {
+    // What it would draw does not matter.
+    let setup = Setup { stream: &|purpose| Stream::new(0, purpose), bandwidth_hz: 1, site: Site::ONLY };
+    match build(channel.name, &channel.arguments, &setup) {
+        Ok(Channel::Constant(sinr_db)) => Some(sinr_db),
+        _ => None,
+    }
 }
 
 pub(super) fn build(name: &str, arguments: &Arguments, setup: &Setup<'_>) -> Result<Channel, BuildError> {

@@ -153,10 +153,33 @@ pub struct Profile {
     pub needs_station: bool,
     /// The options with which the laws of media are tested.
     pub samples: Samples,
+    /// The outlook of a way; `None` for a medium without a link layer, whose options `rate` and `delay` say all, and with
+    /// options that cannot be used.
+    pub outlook: fn(&Way<'_>) -> Option<Outlook>,
     /// Checks options that depend on each other and on what is attached.
     pub check: fn(&Arguments, Attached<'_>) -> Result<(), OptionError>,
     /// Builds it.
     pub build: fn(&MediumOptions<'_>) -> Result<Box<dyn Medium>, BuildError>,
+}
+
+/// The way of packets from one attachment to another.
+#[derive(Debug, Clone, Copy)]
+pub struct Way<'a> {
+    /// The values of the medium's options.
+    pub medium: &'a Arguments,
+    /// The values of the options of the sending and of the receiving attachment.
+    pub ends: [&'a Arguments; 2],
+    /// Whether the sender is the station.
+    pub from_station: bool,
+}
+
+/// What is known of a way over a link layer before anything is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outlook {
+    /// The rate of packets at most: without errors, and with nobody else on the medium. Zero if nothing can be received.
+    pub rate: Rate,
+    /// The time on the air at least.
+    pub least: Duration,
 }
 
 /// Values of options, as in a scenario.
@@ -197,6 +220,11 @@ pub fn has_lanes_by_receiver(name: &str) -> bool {
 /// Whether this medium has a station, by which all others communicate.
 pub fn needs_station(name: &str) -> bool {
     MEDIA.iter().any(|row| row.name == name && row.build.needs_station)
+}
+
+/// The outlook of a way over the medium with this name; `None` if that has no link layer, or options that cannot be used.
+pub fn outlook(name: &str, way: &Way<'_>) -> Option<Outlook> {
+    MEDIA.iter().find(|row| row.name == name).and_then(|row| (row.build.outlook)(way))
 }
 
 /// Checks the options of the medium with this name, each of which is valid: those of the medium, or those of the medium

@@ -74,6 +74,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             ],
             lossless: &[("rate", "fixed rate=5 Mbit/s"), ("queue", "drop-tail limit=unlimited")],
         },
+        outlook: |_| None,
         check: |_, _| Ok(()),
         build: |options| Ok(Box::new(Shared::new(options)?)),
     },

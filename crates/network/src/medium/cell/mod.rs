@@ -40,6 +40,7 @@ pub(crate) const LTE: Row<Profile> = Row {
     about: "a cell of LTE: resource blocks, HARQ, RLC, requests and grants",
     parameters: &options::LTE,
     build: Profile {
+        outlook: |way| options::Air::lte(way.medium).ok()?.outlook(way),
         check: |arguments, _| options::Air::lte(arguments)?.check(arguments),
         build: |options| Ok(Box::new(options::lte(options)?)),
         ..PROFILE
@@ -50,6 +51,7 @@ pub(crate) const NR: Row<Profile> = Row {
     about: "a cell of 5G NR: the same with shorter slots and wider bands",
     parameters: &options::NR,
     build: Profile {
+        outlook: |way| options::Air::nr(way.medium).ok()?.outlook(way),
         check: |arguments, _| options::Air::nr(arguments)?.check(arguments),
         build: |options| Ok(Box::new(options::nr(options)?)),
         ..PROFILE
@@ -61,6 +63,7 @@ const PROFILE: Profile = Profile {
     lanes_by_receiver: true,
     needs_station: true,
     samples: SAMPLES,
+    outlook: |_| None,
     check: |_, _| Ok(()),
     build: |options| Ok(Box::new(options::lte(options)?)),
 };

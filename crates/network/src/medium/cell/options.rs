@@ -11,7 +11,7 @@ use super::{Cells, DOWN, UP, errors, handover, scheduler};
 use crate::buffer::{Buffer, BufferOptions};
 use crate::count::Count;
 use crate::error::BuildError;
-use crate::medium::{self, Lane, MediumOptions, channel};
+use crate::medium::{self, Lane, MediumOptions, Outlook, Way, channel};
 use crate::queue::Setup;
 use radio::channel::Sites;
 use random::Stream;
@@ -302,6 +302,20 @@ impl Air {
             }
             mcs => Ok(mcs.map(|mcs| mcs as u8)),
         }
+    }
+    /// The rate is that of all resource blocks with the fixed scheme, with that of a channel that does not change, or with
+    /// the highest one. A packet is in the air for a slot.
+    pub(super) fn outlook(self, way: &Way<'_>) -> Option<Outlook> {
+        let (slot, standard) = (self.standard.slot(), self.standard);
+        let [sender, receiver] = way.ends;
+        let terminal = if way.from_station { receiver } else { sender };
+        let mcs = match (self.scheme(terminal).ok()?, channel::constant(&terminal.component("channel"))) {
+            (Some(mcs), _) => Some(mcs),
+            (None, Some(sinr_db)) => standard.scheme(sinr_db),
+            (None, None) => Some(standard.highest()),
+        };
+        let bytes = mcs.map_or(0, |mcs| standard.block_bytes(mcs, self.prbs, !way.from_station));
+        Some(Outlook { rate: Rate::of(units::Size::from_bytes(bytes.into()), slot), least: slot })
     }
     /// Checks the options that depend on the carrier and on each other.
     pub(super) fn check(self, arguments: &Arguments) -> Result<(), OptionError> {

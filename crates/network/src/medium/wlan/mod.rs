@@ -12,6 +12,7 @@ mod contention;
 mod ear;
 mod errors;
 mod options;
+mod outlook;
 mod rate_control;
 mod standard;
 mod station;
@@ -46,6 +47,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             ],
             lossless: &[("queue", "drop-tail limit=unlimited"), ("attempts", "255")],
         },
+        outlook: outlook::outlook,
         check: options::check,
         build: |options| Ok(Box::new(options::build(options)?)),
     },

@@ -143,7 +143,7 @@ pub(super) const PARAMETERS: [Parameter; 20] = [
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 
 /// The standard of a scenario, with its own rates of responses.
-fn standard(arguments: &Arguments) -> Result<Standard, OptionError> {
+pub(super) fn standard(arguments: &Arguments) -> Result<Standard, OptionError> {
     let name = arguments.text("standard");
     let name = name.as_str();
     let mut standard = Standard::new(Choices {
@@ -199,7 +199,7 @@ const CHOICES: Choices<'_> =
     Choices { standard: "a", short_preamble: false, long_slot: false, wide: false, short_guard: false };
 
 /// The place of the fixed rate of a station.
-fn fixed(standard: &Standard, own: &Arguments) -> Result<usize, OptionError> {
+pub(super) fn fixed(standard: &Standard, own: &Arguments) -> Result<usize, OptionError> {
     if standard.aggregates {
         if own.has("rate") {
             let problem = "without effect in 802.11n, whose rates follow from the scheme; expected mcs";

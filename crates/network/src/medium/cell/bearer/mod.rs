@@ -324,8 +324,9 @@ impl Bearer {
     /// Processes pieces in order as long as they have been received, or end at or below `edge`.
     fn process(&mut self, now: Time, edge: u64, far: &mut impl Far) {
         while let Some(piece) = self.pieces.front().copied() {
+            let mut received_at = Time::ZERO;
             match piece.state {
-                State::Received(at) => self.received_at = self.received_at.max(at),
+                State::Received(at) => received_at = at,
                 // The sender of the acknowledged mode has told the far end that it gave up.
                 State::Gone if self.arq.is_some() => {}
                 State::Missing | State::Gone if piece.end <= edge => {
@@ -335,23 +336,19 @@ impl Bearer {
                 State::Missing | State::Gone => break,
             }
             self.done = piece.end;
+            self.received_at = self.received_at.max(received_at);
             self.pieces.pop_front();
             while self.packets.front().is_some_and(|held| held.end <= self.done) {
                 let Some(held) = self.packets.pop_front() else { break };
-                self.hand_over(now, held, far);
+                // The next packet has the rest of this piece, and none of those before.
+                let rest = if held.end == self.done { Time::ZERO } else { received_at };
+                self.hand_over(now, held, self.received_at, far);
+                self.received_at = rest;
             }
         }
     }
 
-    fn hand_over(&mut self, now: Time, held: Held, far: &mut impl Far) {
-        let received_at = self.received_at;
-        if held.end == self.done {
-            self.received_at = Time::ZERO;
-        }
-        self.hand_over_received(now, held, received_at, far);
-    }
-
-    fn hand_over_received(&mut self, now: Time, held: Held, received_at: Time, far: &mut impl Far) {
+    fn hand_over(&mut self, now: Time, held: Held, received_at: Time, far: &mut impl Far) {
         let Some(packet) = held.packet else { return };
         self.inside.remove(packet.size);
         let stages = Stages {

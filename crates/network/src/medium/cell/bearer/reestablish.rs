@@ -41,7 +41,7 @@ impl Bearer {
                 self.next_number += 1;
                 self.packets.push_back(Held { end: self.end, ..held });
             } else if is_whole {
-                self.hand_over_received(now, held, received, far);
+                self.hand_over(now, held, received, far);
             } else if let Some(packet) = held.packet {
                 self.inside.remove(packet.size);
                 far.lose(now, packet);

@@ -17,5 +17,8 @@ impl RateControl for Fixed {
     fn rate(&mut self, _: Time, _: u8) -> usize {
         self.0
     }
+    fn only(&self) -> Option<usize> {
+        Some(self.0)
+    }
     fn note(&mut self, _: usize, _: u32, _: u32) {}
 }

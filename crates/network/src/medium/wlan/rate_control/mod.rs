@@ -12,6 +12,10 @@ use units::parameter::{Arguments, Room, Row};
 pub(super) trait RateControl {
     /// The rate of an attempt, counted from 1.
     fn rate(&mut self, now: Time, attempt: u8) -> usize;
+    /// The rate that it always chooses, if there is one.
+    fn only(&self) -> Option<usize> {
+        None
+    }
     /// Of `sent` frames at a rate so many were acknowledged.
     fn note(&mut self, rate: usize, sent: u32, received: u32);
 }
