@@ -1,0 +1,1 @@
+//! The quality of experience of a playback, in numbers.
