@@ -30,6 +30,8 @@ pub(crate) struct Fetches {
     byte_times: Vec<u128>,
     /// Whether the handshake is not complete yet.
     early: bool,
+    /// Whether more requests may follow.
+    is_open: bool,
 }
 
 impl std::fmt::Debug for Fetches {
@@ -68,7 +70,26 @@ impl Fetches {
             buffer: Vec::new(),
             progress: Progress::default(),
             early: false,
+            is_open: false,
         }
+    }
+
+    /// Creates a list without requests, to which requests are added.
+    pub(crate) fn session(concurrency: usize, sink: Box<dyn Sink>) -> Fetches {
+        Fetches { is_open: true, ..Fetches::ordered(Vec::new(), Order::of_session(), concurrency, sink) }
+    }
+    /// Adds a request to those of a session; returns its index.
+    pub(crate) fn add(&mut self, now: Time, request: Request) -> usize {
+        let index = self.order.append(now, request.priority.urgency);
+        self.requests.push(request);
+        self.results.push(Fetched::default());
+        self.retries.push(0);
+        index
+    }
+    /// No more requests are added.
+    pub(crate) fn close(&mut self, now: Time) {
+        self.is_open = false;
+        self.note_end(now);
     }
 
     /// Sets the total size of all bodies.
@@ -114,9 +135,9 @@ impl Fetches {
     pub(crate) fn progress(&self) -> Progress {
         self.progress
     }
-    /// Whether every request is over.
+    /// Whether every request is over, and no more are added.
     pub(crate) fn are_over(&self) -> bool {
-        self.finished == self.requests.len()
+        !self.is_open && self.finished == self.requests.len()
     }
 
     /// The request to send next, if one may be sent.
@@ -255,6 +276,10 @@ impl Fetches {
         }
         self.finished += 1;
         self.order.on_over(now, index);
+        self.note_end(now);
+    }
+
+    fn note_end(&mut self, now: Time) {
         if self.are_over() && self.results.iter().all(Fetched::is_complete) {
             self.progress.finished_at = Some(now);
         }

@@ -53,6 +53,32 @@ impl Order {
         Order::of_pages(vec![Gate::default(); count], parts, Vec::new())
     }
 
+    /// No requests yet, which [`Order::append`] adds: the most urgent of those that wait is sent next.
+    pub fn of_session() -> Order {
+        let parts = vec![Part { requests: 0..0, pause: Duration::ZERO }];
+        Order::of_pages(Vec::new(), parts, Vec::new())
+    }
+
+    /// Adds a request without dependencies to the last page. It may be sent at once if that page has started.
+    pub fn append(&mut self, now: Time, urgency: u8) -> usize {
+        let index = self.gates.len();
+        self.gates.push(Gate::default());
+        self.missing.push(0);
+        self.followers.push([Vec::new(), Vec::new()]);
+        self.wanted.push(None);
+        self.urgencies.resize(index, urgency);
+        self.urgencies.push(urgency);
+        let last = self.parts.len() - 1;
+        self.parts[last].requests.end = index + 1;
+        if self.started[last].is_some() {
+            // All before it may be over.
+            self.part = last;
+            self.left += 1;
+            self.schedule(now, index);
+        }
+        index
+    }
+
     /// Page by page. Dependencies on requests of other pages, or on later requests, are ignored.
     pub fn of_pages(mut gates: Vec<Gate>, parts: Vec<Part>, urgencies: Vec<u8>) -> Order {
         let mut followers = vec![[Vec::new(), Vec::new()]; gates.len()];
@@ -234,6 +260,23 @@ mod tests {
         assert_eq!(send(&mut order), [0, 1, 2]);
         order.put_back(1, true);
         assert_eq!((order.next(), order.take(2)), (Some(1), false));
+    }
+
+    #[test]
+    fn a_session_is_asked_for_one_thing_after_the_other() {
+        let mut order = Order::of_session();
+        assert_eq!(order.append(at(0), 3), 0);
+        assert_eq!(order.next(), None);
+        order.start(at(1));
+        assert_eq!((send(&mut order), order.requestable_at(0)), (vec![0], Some(at(1))));
+        order.on_over(at(2), 0);
+        assert_eq!((order.next(), order.wake_at()), (None, None));
+        assert_eq!([order.append(at(5), 3), order.append(at(5), 1)], [1, 2]);
+        assert_eq!((send(&mut order), order.part_of(2)), (vec![2, 1], 0));
+        order.on_over(at(6), 1);
+        assert_eq!(order.append(at(7), 3), 3);
+        order.on_over(at(8), 2);
+        assert_eq!((send(&mut order), order.requestable_at(3)), (vec![3], Some(at(7))));
     }
 
     #[test]

@@ -61,6 +61,31 @@ impl WebClient {
         WebClient { authority: authority.into(), protocol: None, fetches, windows: http2::Windows::default() }
     }
 
+    /// Creates a session: a client without requests, which [`WebClient::ask`] adds, on a connection that stays open
+    /// until [`WebClient::end`].
+    pub fn session(authority: impl Into<String>, concurrency: usize, sink: Box<dyn Sink>) -> WebClient {
+        WebClient {
+            authority: authority.into(),
+            protocol: None,
+            fetches: Fetches::session(concurrency, sink),
+            windows: http2::Windows::default(),
+        }
+    }
+
+    /// Adds a request to those of a session. It is sent as soon as the connection permits. Returns its index, by which
+    /// [`WebClient::results`] tells how it goes.
+    pub fn ask(&mut self, now: Time, request: Request, transport: &mut dyn Transport) -> usize {
+        let index = self.fetches.add(now, request);
+        self.send_requests(now, transport);
+        index
+    }
+
+    /// Ends a session: the connection is closed when all requests are over.
+    pub fn end(&mut self, now: Time, transport: &mut dyn Transport) {
+        self.fetches.close(now);
+        self.send_requests(now, transport);
+    }
+
     /// Sets the flow-control windows of HTTP/2. The defaults are those of Chromium.
     #[must_use]
     pub fn with_windows(self, windows: http2::Windows) -> WebClient {
@@ -101,6 +126,16 @@ impl WebClient {
             Some(Protocol::Http3(http3)) => http3.cancel(now, request, &mut self.fetches, transport),
             Some(Protocol::Http1(http1)) => http1.cancel(now, request, &mut self.fetches, transport),
             Some(Protocol::Http2(http2)) => http2.cancel(now, request, &mut self.fetches, transport),
+        }
+    }
+
+    fn send_requests(&mut self, now: Time, transport: &mut dyn Transport) {
+        match &mut self.protocol {
+            None => {}
+            Some(Protocol::Hq(hq)) => hq.send_requests(now, &mut self.fetches, transport),
+            Some(Protocol::Http3(http3)) => http3.send_requests(now, &mut self.fetches, transport),
+            Some(Protocol::Http1(http1)) => http1.send_requests(now, &mut self.fetches, transport),
+            Some(Protocol::Http2(http2)) => http2.send_requests(now, &mut self.fetches, transport),
         }
     }
 
@@ -153,13 +188,7 @@ impl Application for WebClient {
 
     fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
         self.fetches.wake(now);
-        match &mut self.protocol {
-            None => {}
-            Some(Protocol::Hq(hq)) => hq.send_requests(now, &mut self.fetches, transport),
-            Some(Protocol::Http3(http3)) => http3.send_requests(now, &mut self.fetches, transport),
-            Some(Protocol::Http1(http1)) => http1.send_requests(now, &mut self.fetches, transport),
-            Some(Protocol::Http2(http2)) => http2.send_requests(now, &mut self.fetches, transport),
-        }
+        self.send_requests(now, transport);
     }
     fn wake_at(&self) -> Option<Time> {
         self.fetches.wake_at()

@@ -1,0 +1,66 @@
+//! The playback clock: the position in the media as a function of time.
+
+use units::{Duration, Time};
+
+/// One as a rate of playback: media time equals time.
+pub(crate) const UNIT: u64 = 1_000_000;
+
+/// The position in the media, which rises by a rate in millionths; 0 stands still.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock {
+    /// The position at a time, and the rate since then.
+    since: Time,
+    position: Duration,
+    rate: u64,
+}
+
+impl Clock {
+    /// A clock that stands at a position.
+    pub(super) fn standing(now: Time, position: Duration) -> Clock {
+        Clock { since: now, position, rate: 0 }
+    }
+    /// The rate in millionths.
+    pub(super) fn rate(&self) -> u64 {
+        self.rate
+    }
+    /// The position, rounded down to nanoseconds.
+    pub(super) fn position(&self, now: Time) -> Duration {
+        self.position + now.since(self.since).scale(self.rate, UNIT)
+    }
+    /// The first time at which a position is reached; `None` if the clock stands before it.
+    pub(super) fn reaches(&self, position: Duration) -> Option<Time> {
+        if position <= self.position {
+            return Some(self.since);
+        }
+        if self.rate == 0 {
+            return None;
+        }
+        let media = u128::from((position - self.position).as_nanos()) * u128::from(UNIT);
+        let span = media.div_ceil(u128::from(self.rate));
+        Some(self.since + Duration::from_nanos(u64::try_from(span).unwrap_or(u64::MAX)))
+    }
+    /// Goes on at another rate.
+    pub(super) fn set_rate(&mut self, now: Time, rate: u64) {
+        *self = Clock { since: now, position: self.position(now), rate };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_follow_the_rate() {
+        let at = |ms| Time::ZERO + Duration::from_millis(ms);
+        let ms = Duration::from_millis;
+        let mut clock = Clock::standing(at(5), ms(1000));
+        assert_eq!((clock.position(at(9)), clock.reaches(ms(1001))), (ms(1000), None));
+        clock.set_rate(at(10), UNIT);
+        assert_eq!((clock.position(at(35)), clock.reaches(ms(1025))), (ms(1025), Some(at(35))));
+        clock.set_rate(at(35), 1_050_000);
+        assert_eq!((clock.position(at(135)), clock.reaches(ms(1130))), (ms(1130), Some(at(135))));
+        // Three nanoseconds of media take 2.86 ns: the position is reached in the nanosecond that follows.
+        assert_eq!(clock.reaches(ms(1025) + Duration::from_nanos(3)), Some(at(35) + Duration::from_nanos(3)));
+        assert_eq!(clock.reaches(ms(3)), Some(at(35)));
+    }
+}
