@@ -1,8 +1,9 @@
 //! A response being written, as far as its stream accepts it.
 
-use super::Body;
+use super::{Body, Delayed};
 use std::io;
 use transport::{Data, StreamError, Transport};
+use units::{Duration, Time};
 use wire::StreamId;
 
 /// The number of bytes read from a source at a time.
@@ -15,8 +16,8 @@ pub(crate) enum Written {
     Done,
     /// The stream accepts no more for now; continue when it is writable.
     Blocked,
-    /// The source has no data for now; continue after [`Delayed::RETRY_AFTER`](super::Delayed::RETRY_AFTER).
-    Waiting,
+    /// There is no data for now; continue after this time.
+    Waiting(Duration),
     /// The stream was closed, for example by a reset.
     Closed,
     /// The source has failed: the stream must be reset.
@@ -55,7 +56,7 @@ impl Reply {
     }
 
     /// Writes as much as the stream accepts.
-    pub(crate) fn pump(&mut self, stream: StreamId, transport: &mut dyn Transport) -> Written {
+    pub(crate) fn pump(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) -> Written {
         loop {
             while self.at < self.chunk.len() {
                 match transport.write(stream, Data::Bytes(&self.chunk[self.at..])) {
@@ -82,6 +83,23 @@ impl Reply {
                         Err(_) => return Written::Closed,
                     }
                 }
+                Some(Body::Released { length, mut release }) => {
+                    let (released, next) = release.by(now, length);
+                    while self.taken < released {
+                        match transport.write(stream, Data::Virtual(released - self.taken)) {
+                            Ok(taken) => self.taken += taken,
+                            Err(StreamError::Blocked) => {
+                                self.body = Some(Body::Released { length, release });
+                                return Written::Blocked;
+                            }
+                            Err(_) => return Written::Closed,
+                        }
+                    }
+                    if let Some(next) = next {
+                        self.body = Some(Body::Released { length, release });
+                        return Written::Waiting(next.since(now));
+                    }
+                }
                 Some(Body::Bytes(bytes)) => (self.chunk, self.at) = (bytes, 0),
                 Some(Body::Source { length, mut source }) => {
                     if self.taken == length {
@@ -101,7 +119,7 @@ impl Reply {
                         Ok(read @ 1..) => read.min(room),
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                             self.body = Some(Body::Source { length, source });
-                            return Written::Waiting;
+                            return Written::Waiting(Delayed::RETRY_AFTER);
                         }
                         Ok(0) | Err(_) => return Written::Failed,
                     };

@@ -1,6 +1,6 @@
 //! The sites that web servers offer.
 
-use super::Method;
+use super::{Method, Release};
 use http::message::RequestHead;
 use http::qpack::Field;
 use http::{BadTarget, Target};
@@ -106,6 +106,13 @@ impl Answer {
 pub enum Body {
     /// This many virtual bytes; their values depend on their position in the stream ([`wire::pattern`]).
     Virtual(u64),
+    /// Virtual bytes that may be sent over time.
+    Released {
+        /// The number of bytes.
+        length: u64,
+        /// When they may be sent.
+        release: Release,
+    },
     /// Bytes in memory.
     Bytes(Vec<u8>),
     /// Bytes that are read in pieces as the connection accepts them.
@@ -121,7 +128,7 @@ impl Body {
     /// The number of bytes.
     pub fn len(&self) -> u64 {
         match self {
-            Body::Virtual(length) | Body::Source { length, .. } => *length,
+            Body::Virtual(length) | Body::Released { length, .. } | Body::Source { length, .. } => *length,
             Body::Bytes(bytes) => bytes.len() as u64,
         }
     }
@@ -135,6 +142,7 @@ impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Body::Virtual(length) => write!(f, "Virtual({length})"),
+            Body::Released { length, .. } => write!(f, "Released({length})"),
             Body::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
             Body::Source { length, .. } => write!(f, "Source({length})"),
         }

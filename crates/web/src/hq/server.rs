@@ -169,10 +169,10 @@ impl HqServer {
 
     fn pump(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         let Some(Exchange::Responding(reply)) = self.exchanges.get_mut(&stream) else { return };
-        match reply.pump(stream, transport) {
+        match reply.pump(now, stream, transport) {
             Written::Blocked => return,
-            Written::Waiting => {
-                self.delayed.add(now, stream, Delayed::RETRY_AFTER);
+            Written::Waiting(span) => {
+                self.delayed.add(now, stream, span);
                 return;
             }
             Written::Done | Written::Closed => {}

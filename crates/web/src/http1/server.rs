@@ -124,25 +124,27 @@ impl Http1Server {
                     let _ = transport.discard(stream);
                     return;
                 }
-                State::Responding(reply) | State::Continuing(reply) => match reply.pump(stream, transport) {
-                    Written::Blocked => false,
-                    Written::Waiting => {
-                        self.delayed.add(now, stream, Delayed::RETRY_AFTER);
-                        false
-                    }
-                    Written::Done => {
-                        connection.state = connection.after_reply();
-                        if matches!(connection.state, State::Done) {
-                            let _ = transport.finish(stream);
+                State::Responding(reply) | State::Continuing(reply) => {
+                    match reply.pump(now, stream, transport) {
+                        Written::Blocked => false,
+                        Written::Waiting(span) => {
+                            self.delayed.add(now, stream, span);
+                            false
                         }
-                        true
+                        Written::Done => {
+                            connection.state = connection.after_reply();
+                            if matches!(connection.state, State::Done) {
+                                let _ = transport.finish(stream);
+                            }
+                            true
+                        }
+                        Written::Closed | Written::Failed => {
+                            let _ = transport.reset(stream, ABORTED);
+                            self.connections.remove(&stream);
+                            return;
+                        }
                     }
-                    Written::Closed | Written::Failed => {
-                        let _ = transport.reset(stream, ABORTED);
-                        self.connections.remove(&stream);
-                        return;
-                    }
-                },
+                }
                 State::Reading | State::Skipping => connection.read(stream, site, transport),
             };
             if matches!(connection.state, State::Skipping)

@@ -248,7 +248,7 @@ impl Http3Server {
             let _ = transport.discard(stream);
             return Ok(());
         };
-        let (reply, think) = match request.read(stream, transport)? {
+        let (reply, think) = match request.read(now, stream, transport)? {
             Outcome::Blocked => return Ok(()),
             Outcome::Broken(code) => {
                 self.abort(stream, code, transport);
@@ -287,13 +287,13 @@ impl Http3Server {
     fn pump(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         let reply = match self.exchanges.get_mut(&stream) {
             Some(Exchange::Responding(reply)) => reply,
-            Some(Exchange::Receiving(request)) => return request.send_interim(stream, transport),
+            Some(Exchange::Receiving(request)) => return request.send_interim(now, stream, transport),
             _ => return,
         };
-        match reply.pump(stream, transport) {
+        match reply.pump(now, stream, transport) {
             Written::Blocked => return,
-            Written::Waiting => {
-                self.delayed.add(now, stream, Delayed::RETRY_AFTER);
+            Written::Waiting(span) => {
+                self.delayed.add(now, stream, span);
                 return;
             }
             Written::Done | Written::Closed => {}
@@ -305,7 +305,12 @@ impl Http3Server {
 
 impl Receiving {
     /// Reads the available part of the request.
-    fn read(&mut self, stream: StreamId, transport: &mut dyn Transport) -> Result<Outcome, Violation> {
+    fn read(
+        &mut self,
+        now: Time,
+        stream: StreamId,
+        transport: &mut dyn Transport,
+    ) -> Result<Outcome, Violation> {
         loop {
             let outcome = match self.incoming.step(stream, transport)? {
                 Step::Blocked => return Ok(Outcome::Blocked),
@@ -315,7 +320,7 @@ impl Receiving {
                 }
                 Step::Head(section) => {
                     let outcome = self.on_head(&section)?;
-                    self.send_interim(stream, transport);
+                    self.send_interim(now, stream, transport);
                     outcome
                 }
                 Step::Trailers(section) => match decode(&section)?.as_deref().map(message::check_trailers) {
@@ -369,9 +374,9 @@ impl Receiving {
     }
 
     /// Writes as much as possible of the interim response.
-    fn send_interim(&mut self, stream: StreamId, transport: &mut dyn Transport) {
+    fn send_interim(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         if let Some(interim) = &mut self.interim
-            && interim.pump(stream, transport) != Written::Blocked
+            && interim.pump(now, stream, transport) != Written::Blocked
         {
             self.interim = None;
         }

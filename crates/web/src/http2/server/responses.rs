@@ -76,6 +76,14 @@ impl Http2Server {
         let mut payload = Vec::new();
         let virtually = match body {
             Body::Virtual(_) => length,
+            Body::Released { length: all, release } => match release.by(now, *all) {
+                (released, Some(next)) if released == exchange.taken => {
+                    self.turns.set_ready(now, &mut exchange.turn, false);
+                    self.delayed.add(now, turns::id(stream), next.since(now));
+                    return;
+                }
+                (released, _) => length.min(released - exchange.taken),
+            },
             Body::Bytes(bytes) => {
                 payload
                     .extend_from_slice(&bytes[exchange.taken as usize..(exchange.taken + length) as usize]);
