@@ -190,7 +190,7 @@ fn execute(
     let mut reports: Vec<EndReport> = world.hosts_mut().flat_map(|host| host.reports(closed)).collect();
     reports.sort_by_key(|report| (report.flow, report.side));
     if options.tables {
-        record_objects(&reports, closed, &shared);
+        record_loads(&reports, closed, &shared);
     }
     finish_sinks(&shared)?;
     let links = world.links().iter().map(|link| CarrierReport {
@@ -466,13 +466,12 @@ fn record_capacity(
     }
 }
 
-/// Records the objects that clients have loaded.
-fn record_objects(reports: &[EndReport], now: Time, shared: &Shared<'_>) {
+/// Records the objects that clients have loaded, and the videos that they have played.
+fn record_loads(reports: &[EndReport], now: Time, shared: &Shared<'_>) {
     let interest = shared.recorder.borrow().interest();
     for report in reports {
-        let Some(load) = &report.load else { continue };
         let mut log = Log::new(interest);
-        for object in &load.objects {
+        for object in report.load.iter().flat_map(|load| &load.objects) {
             let loaded = trace::ObjectLoaded {
                 page: object.page as u32,
                 object: object.object as u32,
@@ -485,6 +484,14 @@ fn record_objects(reports: &[EndReport], now: Time, shared: &Shared<'_>) {
                 complete_at: object.complete_at,
             };
             log.push(now, trace::Event::ObjectLoaded(Box::new(loaded)));
+        }
+        if let Some(playback) = &report.playback {
+            for segment in &playback.segments {
+                log.push(now, trace::Event::VideoSegment(Box::new(segment.clone())));
+            }
+            for change in &playback.changes {
+                log.push(now, trace::Event::PlaybackChanged(Box::new(change.clone())));
+            }
         }
         let taken = shared.recorder.borrow_mut().take(report.subject, &mut log);
         shared.note_records(taken);

@@ -216,6 +216,11 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         if let Some(load) = &client.load {
             entry.insert("page".into(), page(load, start));
         }
+        if let Some(playback) = &client.playback {
+            let numbers = playback.numbers.iter();
+            let numbers = numbers.map(|(name, value)| ((*name).to_owned(), value.map_or(Value::Null, rounded)));
+            entry.insert("playback".into(), Value::Object(numbers.collect()));
+        }
         counted(entry, [&client.tally, &server.tally]);
         if !client.parts.is_empty() {
             let parts = client.parts.iter().zip(&server.parts);

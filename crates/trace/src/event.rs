@@ -286,6 +286,66 @@ pub struct ObjectLoaded {
     pub complete_at: Option<Time>,
 }
 
+/// A download of a segment of a video, as its player observed it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct VideoSegment {
+    /// `"video"` or `"audio"`.
+    pub kind: &'static str,
+    /// The segment, counted from 0; `None` for an initialization segment.
+    pub segment: Option<u32>,
+    /// The representation, counted from 0 by rising bitrate.
+    pub representation: u32,
+    /// The declared bitrate of the representation.
+    pub bitrate: Rate,
+    /// The duration of its media.
+    pub duration: Duration,
+    /// All its bytes.
+    pub size: u64,
+    /// The bytes that came.
+    pub bytes: u64,
+    /// The bytes of the player's other downloads that came while it was underway.
+    pub beside: u64,
+    /// The urgency asked for (RFC 9218 section 4.1).
+    pub urgency: u8,
+    /// The stream of the request: of HTTP/3 or HTTP/2; of HTTP/1.1 that of the connection.
+    pub stream: Option<u64>,
+    /// The time at which it was asked for.
+    pub asked_at: Time,
+    /// The time of the first byte of the response.
+    pub first_at: Option<Time>,
+    /// The time at which it ended.
+    pub ended_at: Option<Time>,
+    /// The media in the buffer of its track when it was asked for.
+    pub buffer_before: Duration,
+    /// The media in the buffer when it had ended.
+    pub buffer_after: Option<Duration>,
+    /// What the rate adaptation took the throughput for.
+    pub estimate: Option<Rate>,
+    /// How it ended: `"complete"`, `"abandoned"`, `"cancelled"`, `"failed"`; `"underway"` if it did not.
+    pub outcome: &'static str,
+}
+
+/// A change of a playback, and the state after it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PlaybackChange {
+    /// The time.
+    pub at: Time,
+    /// What changed: `"start"`, `"stall"`, `"resume"`, `"seek"`, `"switch"`, `"rate"`, `"end"`.
+    pub what: &'static str,
+    /// The position in the media.
+    pub position: Duration,
+    /// The media in the buffer.
+    pub buffer: Duration,
+    /// The representation that is played.
+    pub representation: Option<u32>,
+    /// Its declared bitrate.
+    pub bitrate: Option<Rate>,
+    /// The rate of playback in millionths; 0 while it stands.
+    pub rate: u64,
+    /// How far the position is behind what is filmed, in a live presentation.
+    pub latency: Option<Duration>,
+}
+
 /// An event of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
@@ -435,6 +495,10 @@ pub enum Event {
     },
     /// The download of an object by an application, complete or not; reported at the end of a run.
     ObjectLoaded(Box<ObjectLoaded>),
+    /// A download of a segment of a video. Reported at the end of the run.
+    VideoSegment(Box<VideoSegment>),
+    /// A change of a playback. Reported at the end of the run.
+    PlaybackChanged(Box<PlaybackChange>),
     /// A stream was opened.
     StreamOpened {
         /// The stream.

@@ -76,6 +76,8 @@ impl Interest {
             | Event::MtuUpdated { .. }
             | Event::SavedPath { .. }
             | Event::ObjectLoaded(_)
+            | Event::VideoSegment(_)
+            | Event::PlaybackChanged(_)
             | Event::StreamOpened { .. }
             | Event::StreamClosed { .. }
             | Event::MessageWritten(_)

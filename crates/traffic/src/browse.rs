@@ -1,13 +1,14 @@
 //! The application `page`: loads web pages over HTTP/1.1, HTTP/2 or HTTP/3.
 
 use crate::objects::{self, CONNECTIONS};
-use crate::{Ends, OptionError, Profile, http2_options};
+use crate::versions::{self, Version};
+use crate::{Ends, Profile, http2_options};
 use http::http1;
 use http::qpack::Field;
 use pages::{Object, Page};
 use random::Stream;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
-use web::{Discard, Gate, MAX_FILL, Order, Part, Request, WebClient, alpn as protocols};
+use web::{Discard, Gate, MAX_FILL, Order, Part, Request, WebClient};
 
 /// The server name in requests.
 const AUTHORITY: &str = "server";
@@ -18,12 +19,7 @@ pub(crate) const ROW: Row<Profile> = Row {
     name: "page",
     about: "web pages, each object asked for when what it waits for has come",
     parameters: &[
-        Parameter {
-            name: "over",
-            kind: Kind::Choice(&["http1.1", "http2", "http3"]),
-            default: Default::Is("\"http3\""),
-            about: "version of HTTP: the first two over TCP, the third over QUIC",
-        },
+        versions::OVER,
         Parameter {
             name: "page",
             kind: Kind::Component("pages"),
@@ -42,77 +38,13 @@ pub(crate) const ROW: Row<Profile> = Row {
         Parameter { default: Default::Absent, ..http2_options::CONNECTION_WINDOW },
     ],
     build: Profile {
-        alpn,
-        over_quic: Some(goes_over_quic),
-        over_tcp: Some(tcp_connections),
-        check,
+        alpn: versions::alpn,
+        over_quic: Some(versions::goes_over_quic),
+        over_tcp: Some(versions::tcp_connections),
+        check: versions::check,
         ..Profile::of(build)
     },
 };
-
-/// The version of HTTP for page loads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Version {
-    Http1,
-    Http2,
-    Http3,
-}
-
-impl Version {
-    fn of(arguments: &Arguments) -> Version {
-        match arguments.text("over").as_str() {
-            "http1.1" => Version::Http1,
-            "http2" => Version::Http2,
-            _ => Version::Http3,
-        }
-    }
-}
-
-/// The negotiated protocol.
-fn alpn(arguments: &Arguments) -> &'static [u8] {
-    match Version::of(arguments) {
-        Version::Http1 => protocols::HTTP1,
-        Version::Http2 => protocols::HTTP2,
-        Version::Http3 => protocols::HTTP3,
-    }
-}
-
-/// The maximum number of TCP connections.
-fn tcp_connections(arguments: &Arguments) -> Result<usize, OptionError> {
-    match Version::of(arguments) {
-        Version::Http1 => Ok(arguments.integer("connections") as usize),
-        Version::Http2 => Ok(1),
-        Version::Http3 => Err((
-            "over",
-            "HTTP/3 goes over QUIC; expected \"http1.1\", \"http2\", or protocol = \"quic\"".to_owned(),
-        )),
-    }
-}
-
-/// Checks that the version runs over QUIC.
-fn goes_over_quic(arguments: &Arguments) -> Result<(), OptionError> {
-    match Version::of(arguments) {
-        Version::Http3 => Ok(()),
-        _ => Err(("over", "goes over TCP; expected \"http3\", or protocol = \"tcp\"".to_owned())),
-    }
-}
-
-/// Checks that the options are consistent.
-fn check(arguments: &Arguments) -> Result<(), OptionError> {
-    if Version::of(arguments) == Version::Http2 {
-        return http2_options::check(arguments);
-    }
-    let of_http2 = [http2_options::SCHEDULER, http2_options::STREAM_WINDOW, http2_options::CONNECTION_WINDOW]
-        .map(|row| row.name);
-    match of_http2.into_iter().find(|name| arguments.has(name)) {
-        Some(name @ "scheduler") => Err((
-            name,
-            "is of HTTP/2; expected over = \"http2\", or transport.scheduler for HTTP/3".to_owned(),
-        )),
-        Some(name) => Err((name, "is of HTTP/2; expected over = \"http2\"".to_owned())),
-        None => Ok(()),
-    }
-}
 
 fn build(arguments: &Arguments, mut stream: Stream) -> Ends {
     let component = arguments.component("page");

@@ -18,6 +18,8 @@ mod request_response;
 pub mod sources;
 #[cfg(test)]
 mod testing;
+mod versions;
+mod video;
 
 pub use bulk::{BulkClient, BulkServer};
 pub use changes::room as changes;
@@ -49,6 +51,7 @@ pub static APPLICATIONS: &[Row<Profile>] = &[
     objects::HTTP3,
     browse::ROW,
     page_streams::ROW,
+    video::ROW,
 ];
 
 /// The table of applications for scenarios and `quiclab list`.

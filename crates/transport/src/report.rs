@@ -27,8 +27,21 @@ pub struct Report {
     pub tally: Option<Tally>,
     /// The loaded objects and pages, if it loads any.
     pub load: Option<Load>,
+    /// The playback of a video, if it plays one.
+    pub playback: Option<Box<Playback>>,
     /// The applications that share the connection, if there are several.
     pub parts: Vec<Part>,
+}
+
+/// The playback of a video as its player observed it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Playback {
+    /// The downloads, in the order in which they were asked for.
+    pub segments: Vec<trace::VideoSegment>,
+    /// What changed, in the order of time.
+    pub changes: Vec<trace::PlaybackChange>,
+    /// Numbers about the whole, by names with the unit at the end; `None` for those that are undefined.
+    pub numbers: Vec<(&'static str, Option<f64>)>,
 }
 
 /// The report of one of the applications that share a connection.

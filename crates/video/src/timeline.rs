@@ -69,6 +69,10 @@ impl Timeline {
     pub fn end(&self) -> Duration {
         self.segments.last().map_or(Duration::ZERO, Segment::end)
     }
+    /// The duration of the longest segment.
+    pub fn longest(&self) -> Duration {
+        self.segments.iter().map(|segment| segment.duration).max().unwrap_or(Duration::ZERO)
+    }
     /// The segment that is played at a position; the number of segments after the end.
     pub fn at(&self, position: Duration) -> usize {
         self.segments.partition_point(|segment| segment.end() <= position)

@@ -8,7 +8,7 @@ use crate::shared::Shared;
 use ::quic::{MigrateError, Migration};
 use network::{NodeId, Packet, Port};
 use tcp::Ports;
-use transport::{Application, Counters, Load, Part, Progress, Report, Snapshot, Tally};
+use transport::{Application, Counters, Load, Part, Playback, Progress, Report, Snapshot, Tally};
 use units::{Duration, Time, Timers};
 use wire::Side;
 
@@ -27,6 +27,8 @@ pub(crate) struct EndReport {
     pub close: Option<(String, bool)>,
     /// The objects that its application loaded, if it loads any.
     pub load: Option<Load>,
+    /// The playback of a video, if its application plays one.
+    pub playback: Option<Box<Playback>>,
     /// The subject of its records.
     pub subject: u32,
 }
@@ -113,7 +115,7 @@ impl End {
         }
     }
     pub(crate) fn report(&mut self, now: Time, endpoints: &Endpoints) -> EndReport {
-        let Report { progress, tally, load, parts } = self.application.report(now);
+        let Report { progress, tally, load, playback, parts } = self.application.report(now);
         let no_error = self.application.no_error();
         let Snapshot { counters, window, close } = match &self.stack {
             Stack::Quic(end) => end.report(&endpoints.quic, no_error),
@@ -131,6 +133,7 @@ impl End {
             window,
             close,
             load,
+            playback,
             subject: self.subject,
         }
     }

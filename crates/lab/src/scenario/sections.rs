@@ -32,6 +32,8 @@ const TABLES: &[&str] = &[
     "stream",
     "message",
     "object",
+    "segment",
+    "playback",
     "queue",
     "drop",
     "rate",
@@ -44,7 +46,7 @@ pub static RECORD: &[Parameter] = &[
     Parameter::with_default(
         "tables",
         Kind::List(&Kind::Choice(TABLES)),
-        r#"["connection", "loss", "event", "stream", "message", "object", "queue", "drop", "rate", "node", "air"]"#,
+        r#"["connection", "loss", "event", "stream", "message", "object", "segment", "playback", "queue", "drop", "rate", "node", "air"]"#,
         "tables that are kept",
     ),
     Parameter::with_default("packets", Kind::Flag, "false", "whether the table of all packets is kept too"),

@@ -14,6 +14,8 @@
 //! | `stream` | connection, side, stream, opened_s?, closed_s?, sent_bytes?, received_bytes? |
 //! | `message` | connection, side, part, message, stream?, bytes, written_s, delivered_s?, delay_ms?, deadline_ms?, missed? |
 //! | `object` | connection, page, object, stream?, size_bytes, urgency, wanted_s?, asked_s?, first_byte_s?, complete_s? |
+//! | `segment` | connection, kind, segment?, representation, bitrate_mbps, duration_s, size_bytes, received_bytes, beside_bytes, urgency, stream?, asked_s, first_byte_s?, ended_s?, buffer_before_s, buffer_after_s?, estimate_mbps?, outcome |
+//! | `playback` | time_s, connection, event, position_s, buffer_s, representation?, bitrate_mbps?, playback_rate, latency_s? |
 //! | `queue` | time_s, link, packets, bytes |
 //! | `drop` | time_s, link, length_bytes, reason |
 //! | `rate` | time_s, subject, kind, mbps |
@@ -45,6 +47,7 @@ mod recorder;
 mod schema;
 mod stream;
 mod table;
+mod video;
 
 pub use data::{Bitmap, Column, Data, Text, Words};
 pub use recorder::{Columns, Options};

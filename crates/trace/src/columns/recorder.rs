@@ -7,6 +7,7 @@ use super::message::Messages;
 use super::rate::Rates;
 use super::schema::{self, CONNECTION, LINK, NODE, SUBJECT};
 use super::stream::{End, Streams};
+use super::video::Videos;
 use super::table::Table;
 use crate::event::{Block, ObjectLoaded};
 use crate::{Contents, Event, Interest, Metrics, Packet, Record, Role, Sink, Subject};
@@ -49,6 +50,7 @@ pub struct Columns {
     stream: Streams,
     message: Messages,
     object: FirstRows,
+    video: Videos,
     rate: Rates,
     air: Airs,
     block: FirstRows,
@@ -78,6 +80,7 @@ impl Columns {
             stream: Streams::new(rows),
             message: Messages::new(rows),
             object: FirstRows::new(schema::object(), rows),
+            video: Videos::new(rows),
             rate: Rates::new(options.bin, rows),
             air: Airs::new(options.bin, rows),
             block: FirstRows::new(schema::block(), rows),
@@ -90,6 +93,7 @@ impl Columns {
 
     /// The tables in the order of the list in [`super`].
     pub fn into_tables(self) -> Vec<Table> {
+        let [segment, playback] = self.video.into_tables();
         let mut tables = vec![
             self.connection.into_table(),
             self.loss.table,
@@ -98,6 +102,8 @@ impl Columns {
             self.stream.into_table(),
             self.message.into_table(),
             self.object.table,
+            segment,
+            playback,
             self.queue.into_table(),
             self.drop.table,
             self.rate.into_table(),
@@ -153,6 +159,8 @@ impl Columns {
             Event::MessageWritten(message) => self.message.written(end, message),
             Event::MessageDelivered(message) => self.message.delivered(end, time, message),
             Event::ObjectLoaded(object) => self.object(end, object),
+            Event::VideoSegment(segment) => self.video.segment(end, segment),
+            Event::PlaybackChanged(change) => self.video.playback(end, change),
             Event::PacketSent(packet) if self.packets => self.packet(end, time, schema::SENT, packet),
             Event::PacketReceived(packet) if self.packets => self.packet(end, time, schema::RECEIVED, packet),
             Event::PacketDropped { kind, length, .. } if self.packets => {

@@ -135,6 +135,48 @@ pub(super) fn object() -> Table {
     )
 }
 
+pub(super) fn segment() -> Table {
+    table(
+        "segment",
+        vec![
+            text(CONNECTION),
+            text("kind"),
+            optional(u64("segment")),
+            u32("representation"),
+            f64("bitrate_mbps"),
+            f64("duration_s"),
+            u64("size_bytes"),
+            u64("received_bytes"),
+            u64("beside_bytes"),
+            u32("urgency"),
+            optional(u64("stream")),
+            f64("asked_s"),
+            optional(f64("first_byte_s")),
+            optional(f64("ended_s")),
+            f64("buffer_before_s"),
+            optional(f64("buffer_after_s")),
+            optional(f64("estimate_mbps")),
+            text("outcome"),
+        ],
+    )
+}
+pub(super) fn playback() -> Table {
+    table(
+        "playback",
+        vec![
+            f64("time_s"),
+            text(CONNECTION),
+            text("event"),
+            f64("position_s"),
+            f64("buffer_s"),
+            optional(u64("representation")),
+            optional(f64("bitrate_mbps")),
+            f64("playback_rate"),
+            optional(f64("latency_s")),
+        ],
+    )
+}
+
 /// The columns of the table `message` that are filled when a message is delivered.
 pub(super) const DELIVERED_AT: usize = 7;
 pub(super) const DELAY: usize = 8;

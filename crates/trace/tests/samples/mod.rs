@@ -159,6 +159,8 @@ pub(crate) fn connection() -> Vec<Record> {
     events.push(Event::Gauge { name: "bottleneck_rate_mbps", value: 9.5 });
     events.push(Event::Gauge { name: "unknown_ms", value: f64::NAN });
     events.push(Event::ObjectLoaded(Box::default()));
+    events.push(Event::VideoSegment(Box::default()));
+    events.push(Event::PlaybackChanged(Box::default()));
     for stream in 0..4 {
         events.push(Event::StreamOpened { stream, local: stream & 1 == 0 });
         events.push(Event::StreamWritten { stream, offset: 1 << 40, length: 1200 });

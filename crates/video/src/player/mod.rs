@@ -66,6 +66,8 @@ pub struct Ask {
     pub kind: Kind,
     /// The bytes of the segment.
     pub size: u64,
+    /// The duration of its media; zero for an initialization segment.
+    pub duration: Duration,
     /// The urgency (RFC 9218 section 4.1).
     pub urgency: u8,
     /// The time at which the first chunk exists, the time between two, and their number, for a segment that may still be filmed.
@@ -393,6 +395,7 @@ impl Player {
             id,
             kind,
             size,
+            duration: record.duration,
             urgency: record.urgency,
             chunks: live.and_then(|live| live.chunks(&place)),
         };

@@ -1,0 +1,176 @@
+//! The client: a player on a web session.
+
+use ::video::player::{Action, Ask, Player};
+use http::Priority;
+use transport::{Application, Event, Progress, Report, Transport};
+use units::{Rate, Size, Time};
+use web::{Discard, Failure, Request, WebClient, Windows};
+
+/// The server name in requests.
+const AUTHORITY: &str = "server";
+/// The maximum number of concurrent requests: two for each track.
+const CONCURRENCY: usize = 4;
+/// The parts of a segment that a server is asked to pace.
+const PART: u64 = 16_384;
+
+/// The pace that the server is asked for, as a multiple of a segment's bitrate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace(pub(super) f64);
+
+/// A download that goes on.
+#[derive(Debug)]
+struct Underway {
+    /// Its number at the player.
+    id: usize,
+    /// Its request.
+    request: usize,
+    /// What the player was told of it.
+    has_begun: bool,
+    bytes: u64,
+}
+
+/// A player, and the session with its server.
+#[derive(Debug)]
+pub(super) struct VideoClient {
+    web: WebClient,
+    player: Player,
+    is_incremental: bool,
+    pace: Option<Pace>,
+    underway: Vec<Underway>,
+    /// The request of each download.
+    requests: Vec<usize>,
+    is_connected: bool,
+    has_ended: bool,
+}
+
+impl VideoClient {
+    pub(super) fn new(player: Player, is_incremental: bool, pace: Option<Pace>, windows: Windows) -> VideoClient {
+        VideoClient {
+            web: WebClient::session(AUTHORITY, CONCURRENCY, Box::new(Discard)).with_windows(windows),
+            player,
+            is_incremental,
+            pace,
+            underway: Vec::new(),
+            requests: Vec::new(),
+            is_connected: true,
+            has_ended: false,
+        }
+    }
+
+    /// Tells the player how its downloads go, and does what it wants.
+    fn turn(&mut self, now: Time, transport: &mut dyn Transport) {
+        self.player.advance(now);
+        loop {
+            let has_news = self.tell(now);
+            let mut has_acted = false;
+            while let Some(action) = self.player.poll(now) {
+                has_acted = true;
+                match action {
+                    Action::Ask(ask) => self.ask(now, &ask, transport),
+                    Action::Cancel(id) => {
+                        if let Some(at) = self.underway.iter().position(|underway| underway.id == id) {
+                            let request = self.underway.swap_remove(at).request;
+                            self.web.cancel(now, request, transport);
+                        }
+                    }
+                }
+            }
+            if !has_news && !has_acted {
+                break;
+            }
+        }
+        if self.player.is_over() && !self.has_ended {
+            self.has_ended = true;
+            self.web.end(now, transport);
+        }
+    }
+
+    /// Tells the player what has come. Returns whether there was anything.
+    fn tell(&mut self, now: Time) -> bool {
+        let mut has_news = false;
+        let mut at = 0;
+        while let Some(underway) = self.underway.get_mut(at) {
+            let result = &self.web.results()[underway.request];
+            if result.first_at.is_some() && !underway.has_begun {
+                underway.has_begun = true;
+                has_news = true;
+                self.player.on_first_byte(now, underway.id);
+            }
+            let (id, bytes) = (underway.id, result.bytes);
+            if result.finished_at.is_some() {
+                let failure = result.failure.clone();
+                self.underway.remove(at);
+                has_news = true;
+                match failure {
+                    None => self.player.on_complete(now, id),
+                    Some(Failure::ConnectionLost) => self.player.on_failure(now, id, false),
+                    Some(_) => self.player.on_failure(now, id, self.is_connected),
+                }
+                continue;
+            }
+            if bytes > underway.bytes {
+                underway.bytes = bytes;
+                has_news = true;
+                self.player.on_bytes(now, id, bytes);
+            }
+            at += 1;
+        }
+        has_news
+    }
+
+    fn ask(&mut self, now: Time, ask: &Ask, transport: &mut dyn Transport) {
+        let mut path = format!("/{}", ask.size);
+        let pace = self.pace.filter(|_| !ask.duration.is_zero());
+        if let Some((first, every, parts)) = ask.chunks {
+            path += &format!("?first={}&every={}&parts={parts}", first.as_nanos(), every.as_nanos());
+        } else if let Some(Pace(multiple)) = pace {
+            let bits = (Rate::of(Size::from_bytes(ask.size), ask.duration).as_bits_per_sec() as f64 * multiple) as u64;
+            let parts = ask.size.div_ceil(PART).max(1);
+            let every = Rate::from_bits_per_sec(bits.max(1)).time_for(Size::from_bytes(ask.size.div_ceil(parts)));
+            path += &format!("?every={}&parts={parts}", every.as_nanos());
+        }
+        let priority = Priority { urgency: ask.urgency, incremental: self.is_incremental };
+        let request = self.web.ask(now, Request { priority, ..Request::get(path) }, transport);
+        self.underway.push(Underway { id: ask.id, request, has_begun: false, bytes: 0 });
+        self.requests.push(request);
+    }
+}
+
+impl Application for VideoClient {
+    fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
+        self.web.on_event(now, event, transport);
+        match event {
+            Event::EarlyDataReady | Event::Connected => self.player.start(now),
+            Event::Ended => self.is_connected = false,
+            _ => {}
+        }
+        self.turn(now, transport);
+        if !self.is_connected {
+            self.player.stop(now);
+        }
+    }
+
+    fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        self.web.on_wake(now, transport);
+        self.turn(now, transport);
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        [self.web.wake_at(), self.player.wake_at()].into_iter().flatten().min()
+    }
+
+    fn progress(&self) -> Progress {
+        self.web.progress()
+    }
+
+    fn report(&mut self, now: Time) -> Report {
+        self.player.stop(now);
+        let streams = self.requests.iter().map(|request| self.web.results()[*request].stream).collect::<Vec<_>>();
+        let playback = Some(Box::new(super::report::playback(&self.player, &streams)));
+        Report { progress: self.progress(), playback, ..Report::default() }
+    }
+
+    fn no_error(&self) -> u64 {
+        self.web.no_error()
+    }
+}

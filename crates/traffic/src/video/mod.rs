@@ -1,0 +1,233 @@
+//! The application `video`: a player that asks a server for one segment after the other, over any version of HTTP.
+
+mod client;
+mod report;
+
+use crate::objects::{self, CONNECTIONS};
+use crate::versions;
+use crate::{Ends, OptionError, Profile, http2_options};
+use ::video::abr::{self, Abr};
+use ::video::player::{Live, Player, Settings};
+use ::video::presentation::{self, Kind as TrackKind};
+use ::video::{Presentation, Timeline};
+use client::{Pace, VideoClient};
+use random::Stream;
+use std::sync::Arc;
+use units::Duration;
+use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+
+pub(crate) const ROW: Row<Profile> = Row {
+    name: "video",
+    about: "a video: segments asked for one after the other, in a quality that follows the network, and played",
+    parameters: &[
+        versions::OVER,
+        Parameter::with_default(
+            "presentation",
+            Kind::Component("presentations"),
+            "\"ladder\"",
+            "what is played: representations and the sizes of their segments",
+        ),
+        Parameter::with_default(
+            "abr",
+            Kind::Component("abrs"),
+            "\"dynamic\"",
+            "which representation of the video is asked for next",
+        ),
+        Parameter::optional(
+            "audio_bitrate",
+            Kind::Rate,
+            "the audio has the highest representation up to this rate; the highest of all without it",
+        ),
+        Parameter::with_default(
+            "start_up",
+            Kind::Duration,
+            "\"2 s\"",
+            "media in the buffer at which playback begins",
+        ),
+        Parameter::with_default(
+            "resume",
+            Kind::Duration,
+            "\"2 s\"",
+            "media in the buffer at which playback goes on after a stall or a seek",
+        ),
+        Parameter::with_default(
+            "max_buffer",
+            Kind::Duration,
+            "\"30 s\"",
+            "limit of the buffer of each track: a segment is asked for when it has room; at least the longest segment",
+        ),
+        Parameter::with_default("from", Kind::Duration, "\"0 s\"", "position at which playback begins"),
+        Parameter::optional("until", Kind::Duration, "position at which playback ends, before the end of the presentation"),
+        Parameter::with_default(
+            "seeks",
+            Kind::Pairs(&Kind::Duration, &Kind::Duration),
+            "[]",
+            "jumps: [time after the start of the player, position], times rising",
+        ),
+        Parameter::with_default(
+            "video_urgency",
+            Kind::Integer(0, 7),
+            "3",
+            "urgency of the segments of video (RFC 9218), 0 the most urgent",
+        ),
+        Parameter::with_default(
+            "audio_urgency",
+            Kind::Integer(0, 7),
+            "3",
+            "urgency of the segments of audio (RFC 9218), 0 the most urgent",
+        ),
+        Parameter::with_default(
+            "incremental",
+            Kind::Flag,
+            "false",
+            "whether segments of the same urgency share the connection (RFC 9218 section 4.2)",
+        ),
+        Parameter::optional(
+            "pace",
+            Kind::Number(0.1, 100.0),
+            "the server is asked to send a segment at this multiple of its bitrate, in parts of 16 kB; as fast as it can without",
+        ),
+        Parameter::optional(
+            "latency",
+            Kind::Duration,
+            "live: how far playback should be behind what is filmed; not live without it",
+        ),
+        Parameter::with_default(
+            "since",
+            Kind::Duration,
+            "\"60 s\"",
+            "live: how long it had been filmed at the start of the run",
+        ),
+        Parameter::optional(
+            "chunk",
+            Kind::Duration,
+            "live: the media in a chunk, which is sent and can be played when it has been filmed; whole segments without it",
+        ),
+        Parameter::with_default(
+            "catch_up",
+            Kind::Number(0.0, 0.9),
+            "0.5",
+            "live: by how much playback may be faster or slower to reach the latency (dash.js: 0.5)",
+        ),
+        Parameter::optional(
+            "max_drift",
+            Kind::Duration,
+            "live: from so much over the latency on, playback jumps to it, and what is underway is cancelled",
+        ),
+        CONNECTIONS,
+        Parameter { default: Default::Absent, ..http2_options::SCHEDULER },
+        Parameter { default: Default::Absent, ..http2_options::STREAM_WINDOW },
+        Parameter { default: Default::Absent, ..http2_options::CONNECTION_WINDOW },
+    ],
+    build: Profile {
+        alpn: versions::alpn,
+        over_quic: Some(versions::goes_over_quic),
+        over_tcp: Some(versions::tcp_connections),
+        check,
+        ..Profile::of(build)
+    },
+};
+
+fn presentation(arguments: &Arguments, stream: Stream) -> Arc<Presentation> {
+    let component = arguments.component("presentation");
+    Arc::new(presentation::of(&component, stream))
+}
+
+/// The rate adaptation of a kind of track.
+fn abr(arguments: &Arguments, kind: TrackKind) -> Box<dyn Abr> {
+    match kind {
+        TrackKind::Video => abr::of(&arguments.component("abr")),
+        TrackKind::Audio => {
+            let most = arguments.has("audio_bitrate").then(|| arguments.rate("audio_bitrate"));
+            Box::new(abr::Fixed::up_to(most))
+        }
+    }
+}
+
+fn optional(arguments: &Arguments, name: &str) -> Option<Duration> {
+    arguments.has(name).then(|| arguments.duration(name))
+}
+
+fn settings(arguments: &Arguments) -> Settings {
+    let seek = |pair: &Value| match pair {
+        Value::List(pair) => match pair.as_slice() {
+            [Value::Duration(after), Value::Duration(to)] => Some((*after, *to)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let live = optional(arguments, "latency").map(|target| Live {
+        since: arguments.duration("since"),
+        target,
+        chunk: optional(arguments, "chunk"),
+        catch_up: arguments.number("catch_up"),
+        max_drift: optional(arguments, "max_drift"),
+    });
+    Settings {
+        start_up: arguments.duration("start_up"),
+        resume: arguments.duration("resume"),
+        max_buffer: arguments.duration("max_buffer"),
+        from: arguments.duration("from"),
+        until: optional(arguments, "until"),
+        seeks: arguments.list("seeks").iter().filter_map(seek).collect(),
+        live,
+        urgency: [arguments.integer("video_urgency") as u8, arguments.integer("audio_urgency") as u8],
+    }
+}
+
+/// Checks that the options are consistent.
+fn check(arguments: &Arguments) -> Result<(), OptionError> {
+    versions::check(arguments)?;
+    let settings = settings(arguments);
+    let live = ["since", "chunk", "catch_up", "max_drift"];
+    if settings.live.is_none()
+        && let Some(name) = live.into_iter().find(|name| ["chunk", "max_drift"].contains(name) && arguments.has(name))
+    {
+        return Err((name, "is of live presentations; expected latency as well, or not this".to_owned()));
+    }
+    if settings.live.as_ref().is_some_and(|live| live.chunk.is_some_and(Duration::is_zero)) {
+        return Err(("chunk", "found 0 s; expected a duration above zero".to_owned()));
+    }
+    if let Some(pair) = settings.seeks.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+        return Err(("seeks", format!("{} does not come after {}; expected rising times", pair[1].0, pair[0].0)));
+    }
+    // The durations of segments do not depend on random numbers.
+    let presentation = presentation(arguments, Stream::new(0, "check"));
+    for kind in [TrackKind::Video, TrackKind::Audio] {
+        let Some(line) = Timeline::of(&presentation, kind) else { continue };
+        let longest = line.longest();
+        if settings.max_buffer < longest {
+            let found = format!("found {}; expected at least {longest}, the longest segment", settings.max_buffer);
+            return Err(("max_buffer", found));
+        }
+        for (name, level) in [("start_up", settings.start_up), ("resume", settings.resume)] {
+            if level > settings.max_buffer {
+                return Err((name, format!("found {level}; expected at most max_buffer, {}", settings.max_buffer)));
+            }
+        }
+        let end = line.end();
+        let positions = std::iter::once(("from", settings.from))
+            .chain(settings.until.map(|until| ("until", until)))
+            .chain(settings.seeks.iter().map(|(_, to)| ("seeks", *to)));
+        for (name, position) in positions {
+            if position > end {
+                return Err((name, format!("found {position}; expected at most {end}, the end of the presentation")));
+            }
+        }
+        if kind == TrackKind::Video {
+            break;
+        }
+    }
+    if settings.until.is_some_and(|until| until <= settings.from) {
+        return Err(("until", "expected a position after from".to_owned()));
+    }
+    Ok(())
+}
+
+fn build(arguments: &Arguments, stream: Stream) -> Ends {
+    let presentation = presentation(arguments, stream);
+    let player = Player::new(&presentation, |kind| abr(arguments, kind), settings(arguments));
+    let pace = arguments.has("pace").then(|| Pace(arguments.number("pace")));
+    let client = VideoClient::new(player, arguments.flag("incremental"), pace, http2_options::client_windows(arguments));
+    Ends { client: Box::new(client), server: Box::new(objects::server(arguments)) }
+}
