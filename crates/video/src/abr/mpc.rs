@@ -1,0 +1,265 @@
+//! RobustMPC: Yin, Jindal, Sekar, Sinopoli, "A Control-Theoretic Approach for Dynamic Adaptive Video Streaming over HTTP",
+//! SIGCOMM 2015, with the details of the implementation of Mao, Netravali, Alizadeh (Pensieve, SIGCOMM 2017).
+
+use super::estimate::Harmonic;
+use super::search::{Search, Step};
+use super::{Abr, Choice, INITIAL_BITRATE, View, bits, highest_at_most, initial_bitrate, rate_of};
+use crate::quality::{Scale, Weights};
+use units::parameter::{Arguments, Kind, Parameter, Row};
+use units::{Duration, Rate};
+
+const HORIZON: &str = "horizon";
+const SAMPLES: &str = "samples";
+const ERRORS: &str = "errors";
+const QUALITY: &str = "quality";
+const REBUFFERING: &str = "rebuffering";
+const SWITCHING: &str = "switching";
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "mpc",
+    about: "RobustMPC (Yin et al. 2015): the best quality of experience of the next segments at a cautious throughput",
+    parameters: &[
+        Parameter::with_default(
+            HORIZON,
+            Kind::Integer(1, 20),
+            "5",
+            "segments that are looked ahead (N, section 7.1.2)",
+        ),
+        Parameter::with_default(
+            SAMPLES,
+            Kind::Integer(1, 64),
+            "5",
+            "downloads whose harmonic mean throughput is the prediction (section 7.1.2)",
+        ),
+        Parameter::with_default(
+            ERRORS,
+            Kind::Integer(0, 64),
+            "5",
+            "predictions whose worst relative error e divides it, by 1 + e (section 5.2); 0 is the plain MPC",
+        ),
+        Parameter::with_default(
+            QUALITY,
+            Kind::Choice(Scale::WORDS),
+            "\"lin\"",
+            "quality of a bitrate: in Mbit/s (lin), its logarithm (log), or by the table of Pensieve (hd)",
+        ),
+        Parameter::optional(
+            REBUFFERING,
+            Kind::Number(0.0, 1e6),
+            "weight of a second of stalls (mu); 4.3, 2.66 or 8 by the quality if not set (Pensieve, section 5.1)",
+        ),
+        Parameter::with_default(
+            SWITCHING,
+            Kind::Number(0.0, 1e6),
+            "1.0",
+            "weight of changes of quality (lambda)",
+        ),
+        INITIAL_BITRATE,
+    ],
+    build: &|arguments| Box::new(Mpc::new(arguments)),
+};
+
+/// The plan of the next segments with the best quality of experience, of which the first is asked for.
+#[derive(Debug, Clone)]
+pub struct Mpc {
+    horizon: usize,
+    scale: Scale,
+    weights: Weights,
+    initial: Rate,
+    prediction: Harmonic,
+    search: Search,
+}
+
+impl Mpc {
+    /// Reads the options of its row.
+    pub fn new(arguments: &Arguments) -> Mpc {
+        let scale = Scale::of_word(&arguments.text(QUALITY)).unwrap_or(Scale::Linear);
+        let usual = scale.weights();
+        let rebuffering =
+            if arguments.has(REBUFFERING) { arguments.number(REBUFFERING) } else { usual.rebuffering };
+        let count = |option: &str| arguments.integer(option) as usize;
+        Mpc {
+            horizon: count(HORIZON),
+            scale,
+            weights: Weights { rebuffering, switching: arguments.number(SWITCHING), ..usual },
+            initial: initial_bitrate(arguments),
+            prediction: Harmonic::new(count(SAMPLES), count(ERRORS)),
+            search: Search::default(),
+        }
+    }
+
+    /// The quality of a representation of a segment.
+    fn quality(&self, view: &View<'_>, segment: usize, rate: Rate) -> f64 {
+        self.scale.quality(rate, view.line.bitrates(segment)[0])
+    }
+
+    /// The first representation of the best plan.
+    fn plan(&mut self, view: &View<'_>, throughput: f64) -> usize {
+        let last = view.last_bitrate().map(|rate| self.quality(view, view.segment.saturating_sub(1), rate));
+        let mut search = std::mem::take(&mut self.search);
+        search.begin(view.buffer.as_secs_f64(), last);
+        let end = view.line.segments().min(view.segment + self.horizon).max(view.segment + 1);
+        for segment in view.segment..end {
+            let step = Step {
+                duration: view.line.duration(segment).as_secs_f64(),
+                max_buffer: view.max_buffer.as_secs_f64(),
+                rebuffering: self.weights.rebuffering,
+                switching: self.weights.switching,
+                is_last: segment + 1 == end,
+            };
+            let options = view.line.bitrates(segment).iter().enumerate().map(|(representation, rate)| {
+                let size = view.line.size(segment, representation) as f64 * 8.0;
+                (self.quality(view, segment, *rate), size / throughput)
+            });
+            search.advance(&step, options);
+        }
+        self.search = search;
+        self.search.best().first
+    }
+}
+
+impl Abr for Mpc {
+    fn choose(&mut self, view: &View<'_>) -> Choice {
+        let representation = match self.prediction.throughput() {
+            None => highest_at_most(view.line.bitrates(view.segment), bits(self.initial)),
+            Some(throughput) => self.plan(view, throughput.max(1e-3)),
+        };
+        Choice { representation, wait: Duration::ZERO }
+    }
+    fn on_download(&mut self, view: &View<'_>) {
+        if let Some(download) = view.downloads.last() {
+            self.prediction.add(download);
+        }
+    }
+    fn estimate(&self) -> Option<Rate> {
+        self.prediction.throughput().map(rate_of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{LADDER, Strip, arguments, download, rates, view};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// After a download of 1 s at so many kbit/s.
+    fn mpc(options: &[(&str, &str)], line: &Strip, kbit: u64) -> Mpc {
+        let mut abr = Mpc::new(&arguments(&ROW, options));
+        let downloads = [download(0, kbit * 125, [0, 0, 1000])];
+        abr.on_download(&View { downloads: &downloads, ..view(line, 1, Some(0), 4000, 60_000) });
+        abr
+    }
+
+    /// Segments of 4 s at 1 and 3 Mbit/s, a throughput of 2 Mbit/s: they take 2 and 6 s. Two segments ahead, from 1 Mbit/s.
+    #[test]
+    fn two_segments_by_hand() {
+        let line = Strip::new(&[1000, 3000], 9, 4);
+        let mut abr = mpc(&[("horizon", "2")], &line, 2000);
+        let mut at = |buffer| abr.choose(&view(&line, 1, Some(0), buffer, 60_000)).representation;
+        // 1, 1: 2 without stalls. 1, 3: 4 - 2 = 2, 4 s of buffer suffice. 3, 3: 6 - 2 = 4, and 8 s of buffer.
+        assert_eq!(at(8000), 1);
+        // 3, 1: 4 - 4 = 0. 3, 3 stalls for 1 s with 7 s of buffer: -0.3. Equal first segments of 1, 1 and 1, 3.
+        assert_eq!(at(7000), 0);
+        assert_eq!(at(0), 0);
+        // 3, 3 stalls for 0.4 s: 4 - 1.72 = 2.28.
+        assert_eq!(at(7600), 1);
+        assert_eq!(abr.estimate(), Some(Rate::from_bits_per_sec(2_000_000)));
+    }
+
+    #[test]
+    fn a_horizon_ends_with_the_presentation() {
+        let line = Strip::new(&[1000, 3000], 9, 4);
+        let mut abr = mpc(&[], &line, 2000);
+        // The last segment alone: 3 - 2 = 1 is no better than 1, which stays; with 3 before, 3 is better than 1 - 2.
+        assert_eq!(abr.choose(&view(&line, 8, Some(1), 6000, 60_000)).representation, 1);
+        assert_eq!(abr.choose(&view(&line, 8, Some(1), 0, 60_000)).representation, 0, "a stall of 6 s");
+    }
+
+    #[test]
+    fn weights_follow_the_scale() {
+        let line = Strip::new(&LADDER, 9, 3);
+        let of = |options: &[(&str, &str)]| mpc(options, &line, 2000).weights.rebuffering;
+        assert_eq!((of(&[]), of(&[("quality", "log")]), of(&[("quality", "hd")])), (4.3, 2.66, 8.0));
+        assert_eq!(of(&[("quality", "hd"), ("rebuffering", "3.0")]), 3.0);
+    }
+
+    #[test]
+    fn nothing_known_and_one_representation() {
+        let line = Strip::new(&LADDER, 9, 3);
+        let fresh = |options| Mpc::new(&arguments(&ROW, options));
+        assert_eq!(fresh(&[]).choose(&view(&line, 0, None, 0, 60_000)).representation, 0);
+        let initial = fresh(&[("initial_bitrate", "1 Mbit/s")]).choose(&view(&line, 0, None, 0, 60_000));
+        assert_eq!(initial.representation, 4);
+        let one = Strip::new(&[1000], 9, 3);
+        assert_eq!(mpc(&[], &one, 10).choose(&view(&one, 8, Some(0), 0, 60_000)).representation, 0);
+    }
+
+    /// The value of the best plan, and the first representations with which it is reached, by trying all.
+    fn exhaustive(abr: &Mpc, view: &View<'_>, throughput: f64, first: Option<usize>) -> f64 {
+        let end = view.line.segments().min(view.segment + abr.horizon);
+        let last = view.last_bitrate().map(|rate| abr.quality(view, view.segment.saturating_sub(1), rate));
+        fn rest(
+            abr: &Mpc,
+            view: &View<'_>,
+            at: (usize, usize),
+            state: (f64, Option<f64>, f64),
+            first: Option<usize>,
+        ) -> f64 {
+            let (segment, end) = at;
+            let (buffer, last, throughput) = state;
+            if segment == end {
+                return 0.0;
+            }
+            let bitrates = view.line.bitrates(segment);
+            let mut best = f64::NEG_INFINITY;
+            for (representation, rate) in bitrates.iter().enumerate() {
+                if first.is_some_and(|first| first != representation) {
+                    continue;
+                }
+                let quality = abr.quality(view, segment, *rate);
+                let time = view.line.size(segment, representation) as f64 * 8.0 / throughput;
+                let stall = (time - buffer).max(0.0);
+                let after = (buffer - time).max(0.0) + view.line.duration(segment).as_secs_f64();
+                let change = last.map_or(0.0, |last| (quality - last).abs());
+                let value = quality - abr.weights.rebuffering * stall - abr.weights.switching * change;
+                let after =
+                    after.min(view.max_buffer.as_secs_f64().max(view.line.duration(segment).as_secs_f64()));
+                best = best.max(
+                    value + rest(abr, view, (segment + 1, end), (after, Some(quality), throughput), None),
+                );
+            }
+            best
+        }
+        rest(abr, view, (view.segment, end), (view.buffer.as_secs_f64(), last, throughput), first)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        /// Its choice begins a plan that is as good as the best of all plans.
+        #[test]
+        fn the_search_is_exact(
+            ladders in proptest::collection::vec(proptest::collection::vec(100u64..8000, 1..6), 6),
+            permille in proptest::collection::vec(300u64..2000, 6),
+            segment in 0usize..6,
+            last in proptest::option::of(0usize..6),
+            buffer in 0u64..30_000,
+            kbit in 50u64..12_000,
+            quality in 0usize..3,
+            switching in 0u8..3,
+        ) {
+            let ladders: Vec<_> = ladders.into_iter().map(|mut ladder| { ladder.sort_unstable(); rates(&ladder) }).collect();
+            let line = Strip { duration: Duration::from_secs(3), ladders, permille };
+            let switching = f64::from(switching).to_string();
+            let options = [("quality", Scale::WORDS[quality]), ("switching", switching.as_str()), ("horizon", "4")];
+            let mut abr = mpc(&options, &line, kbit);
+            let view = view(&line, segment, last, buffer, 20_000);
+            let chosen = abr.choose(&view).representation;
+            let throughput = kbit as f64 * 1000.0;
+            let best = exhaustive(&abr, &view, throughput, None);
+            let found = exhaustive(&abr, &view, throughput, Some(chosen));
+            prop_assert!((best - found).abs() < 1e-9, "{chosen}: {found} instead of {best}");
+            prop_assert!((abr.search.best().value - best).abs() < 1e-9);
+        }
+    }
+}
