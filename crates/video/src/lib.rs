@@ -4,6 +4,7 @@
 //! segment. A player plays segments that come from elsewhere. What viewers saw of it is put into numbers by [`quality`].
 
 pub mod abr;
+pub mod fuzz;
 pub mod presentation;
 pub mod quality;
 
