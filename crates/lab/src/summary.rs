@@ -218,7 +218,8 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         }
         if let Some(playback) = &client.playback {
             let numbers = playback.numbers.iter();
-            let numbers = numbers.map(|(name, value)| ((*name).to_owned(), value.map_or(Value::Null, rounded)));
+            let numbers =
+                numbers.map(|(name, value)| ((*name).to_owned(), value.map_or(Value::Null, rounded)));
             entry.insert("playback".into(), Value::Object(numbers.collect()));
         }
         counted(entry, [&client.tally, &server.tally]);

@@ -16,8 +16,8 @@ mod sink;
 mod subject;
 
 pub use event::{
-    Block, BlockFate, Contents, Event, Message, Metrics, ObjectLoaded, Packet, PlaybackChange, SegmentData, Stages,
-    VideoSegment,
+    Block, BlockFate, Contents, Event, Message, Metrics, ObjectLoaded, Packet, PlaybackChange, SegmentData,
+    Stages, VideoSegment,
 };
 pub use log::{Interest, Log, Record};
 pub use sink::{Fan, Sink};

@@ -16,7 +16,14 @@ pub fn rooms() -> Vec<Room> {
     rooms.push(schedule::room());
     rooms.extend(network::rooms().into_iter().map(middlebox::complete));
     rooms.push(crate::proxy::sides());
-    rooms.extend([traffic::room(), traffic::changes(), pages::room(), traffic::sources::room()]);
+    rooms.extend([
+        traffic::room(),
+        traffic::changes(),
+        pages::room(),
+        traffic::sources::room(),
+        video::presentation::room(),
+        video::abr::room(),
+    ]);
     rooms
 }
 

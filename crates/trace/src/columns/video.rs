@@ -1,8 +1,8 @@
 //! The tables `segment` and `playback`: what players of videos asked for, and what they showed.
 
 use super::bounded::FirstRows;
-use super::stream::End;
 use super::schema;
+use super::stream::End;
 use super::table::Table;
 use crate::event::{PlaybackChange, VideoSegment};
 use units::Time;

@@ -44,7 +44,12 @@ pub(super) struct VideoClient {
 }
 
 impl VideoClient {
-    pub(super) fn new(player: Player, is_incremental: bool, pace: Option<Pace>, windows: Windows) -> VideoClient {
+    pub(super) fn new(
+        player: Player,
+        is_incremental: bool,
+        pace: Option<Pace>,
+        windows: Windows,
+    ) -> VideoClient {
         VideoClient {
             web: WebClient::session(AUTHORITY, CONCURRENCY, Box::new(Discard)).with_windows(windows),
             player,
@@ -124,9 +129,11 @@ impl VideoClient {
         if let Some((first, every, parts)) = ask.chunks {
             path += &format!("?first={}&every={}&parts={parts}", first.as_nanos(), every.as_nanos());
         } else if let Some(Pace(multiple)) = pace {
-            let bits = (Rate::of(Size::from_bytes(ask.size), ask.duration).as_bits_per_sec() as f64 * multiple) as u64;
+            let bits = (Rate::of(Size::from_bytes(ask.size), ask.duration).as_bits_per_sec() as f64
+                * multiple) as u64;
             let parts = ask.size.div_ceil(PART).max(1);
-            let every = Rate::from_bits_per_sec(bits.max(1)).time_for(Size::from_bytes(ask.size.div_ceil(parts)));
+            let every =
+                Rate::from_bits_per_sec(bits.max(1)).time_for(Size::from_bytes(ask.size.div_ceil(parts)));
             path += &format!("?every={}&parts={parts}", every.as_nanos());
         }
         let priority = Priority { urgency: ask.urgency, incremental: self.is_incremental };
@@ -165,7 +172,8 @@ impl Application for VideoClient {
 
     fn report(&mut self, now: Time) -> Report {
         self.player.stop(now);
-        let streams = self.requests.iter().map(|request| self.web.results()[*request].stream).collect::<Vec<_>>();
+        let streams =
+            self.requests.iter().map(|request| self.web.results()[*request].stream).collect::<Vec<_>>();
         let playback = Some(Box::new(super::report::playback(&self.player, &streams)));
         Report { progress: self.progress(), playback, ..Report::default() }
     }

@@ -6,15 +6,15 @@ mod report;
 use crate::objects::{self, CONNECTIONS};
 use crate::versions;
 use crate::{Ends, OptionError, Profile, http2_options};
-use ::video::abr::{self, Abr};
+use ::video::Presentation;
+use ::video::abr::{self, Abr, Fixed};
 use ::video::player::{Live, Player, Settings};
-use ::video::presentation::{self, Kind as TrackKind};
-use ::video::{Presentation, Timeline};
+use ::video::presentation::{self, Kind as TrackKind, Period, Representation, Track, TrackLine};
 use client::{Pace, VideoClient};
 use random::Stream;
 use std::sync::Arc;
-use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+use units::{Duration, Rate};
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "video",
@@ -57,7 +57,11 @@ pub(crate) const ROW: Row<Profile> = Row {
             "limit of the buffer of each track: a segment is asked for when it has room; at least the longest segment",
         ),
         Parameter::with_default("from", Kind::Duration, "\"0 s\"", "position at which playback begins"),
-        Parameter::optional("until", Kind::Duration, "position at which playback ends, before the end of the presentation"),
+        Parameter::optional(
+            "until",
+            Kind::Duration,
+            "position at which playback ends, before the end of the presentation",
+        ),
         Parameter::with_default(
             "seeks",
             Kind::Pairs(&Kind::Duration, &Kind::Duration),
@@ -128,19 +132,23 @@ pub(crate) const ROW: Row<Profile> = Row {
     },
 };
 
-fn presentation(arguments: &Arguments, stream: Stream) -> Arc<Presentation> {
-    let component = arguments.component("presentation");
-    Arc::new(presentation::of(&component, stream))
+/// The presentation. Its options were checked.
+fn presentation(arguments: &Arguments, mut stream: Stream) -> Option<Arc<Presentation>> {
+    presentation::of(&arguments.component("presentation"), &mut stream).ok().map(Arc::new)
 }
 
 /// The rate adaptation of a kind of track.
 fn abr(arguments: &Arguments, kind: TrackKind) -> Box<dyn Abr> {
     match kind {
-        TrackKind::Video => abr::of(&arguments.component("abr")),
-        TrackKind::Audio => {
-            let most = arguments.has("audio_bitrate").then(|| arguments.rate("audio_bitrate"));
-            Box::new(abr::Fixed::up_to(most))
+        TrackKind::Video => {
+            let component = arguments.component("abr");
+            abr::build(component.name, &component.arguments)
+                .unwrap_or_else(|| Box::new(Fixed::Representation(0)))
         }
+        TrackKind::Audio if arguments.has("audio_bitrate") => {
+            Box::new(Fixed::Bitrate(arguments.rate("audio_bitrate")))
+        }
+        TrackKind::Audio => Box::new(Fixed::Representation(usize::MAX)),
     }
 }
 
@@ -181,7 +189,8 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
     let settings = settings(arguments);
     let live = ["since", "chunk", "catch_up", "max_drift"];
     if settings.live.is_none()
-        && let Some(name) = live.into_iter().find(|name| ["chunk", "max_drift"].contains(name) && arguments.has(name))
+        && let Some(name) =
+            live.into_iter().find(|name| ["chunk", "max_drift"].contains(name) && arguments.has(name))
     {
         return Err((name, "is of live presentations; expected latency as well, or not this".to_owned()));
     }
@@ -189,20 +198,27 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
         return Err(("chunk", "found 0 s; expected a duration above zero".to_owned()));
     }
     if let Some(pair) = settings.seeks.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
-        return Err(("seeks", format!("{} does not come after {}; expected rising times", pair[1].0, pair[0].0)));
+        return Err((
+            "seeks",
+            format!("{} does not come after {}; expected rising times", pair[1].0, pair[0].0),
+        ));
     }
     // The durations of segments do not depend on random numbers.
-    let presentation = presentation(arguments, Stream::new(0, "check"));
+    let Some(presentation) = presentation(arguments, Stream::new(0, "check")) else { return Ok(()) };
     for kind in [TrackKind::Video, TrackKind::Audio] {
-        let Some(line) = Timeline::of(&presentation, kind) else { continue };
+        let Some(line) = TrackLine::new(Arc::clone(&presentation), kind) else { continue };
         let longest = line.longest();
         if settings.max_buffer < longest {
-            let found = format!("found {}; expected at least {longest}, the longest segment", settings.max_buffer);
+            let found =
+                format!("found {}; expected at least {longest}, the longest segment", settings.max_buffer);
             return Err(("max_buffer", found));
         }
         for (name, level) in [("start_up", settings.start_up), ("resume", settings.resume)] {
             if level > settings.max_buffer {
-                return Err((name, format!("found {level}; expected at most max_buffer, {}", settings.max_buffer)));
+                return Err((
+                    name,
+                    format!("found {level}; expected at most max_buffer, {}", settings.max_buffer),
+                ));
             }
         }
         let end = line.end();
@@ -211,7 +227,10 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
             .chain(settings.seeks.iter().map(|(_, to)| ("seeks", *to)));
         for (name, position) in positions {
             if position > end {
-                return Err((name, format!("found {position}; expected at most {end}, the end of the presentation")));
+                return Err((
+                    name,
+                    format!("found {position}; expected at most {end}, the end of the presentation"),
+                ));
             }
         }
         if kind == TrackKind::Video {
@@ -224,10 +243,30 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
     Ok(())
 }
 
+/// A presentation of one segment without content.
+fn nothing() -> Presentation {
+    let representation = Representation {
+        id: String::new(),
+        bitrate: Rate::from_bits_per_sec(1),
+        resolution: None,
+        initialization: 0,
+        sizes: vec![0],
+    };
+    let durations = vec![Duration::from_secs(1)];
+    let track = Track { kind: TrackKind::Video, durations, representations: vec![representation] };
+    Presentation { periods: vec![Period { tracks: vec![track] }] }
+}
+
 fn build(arguments: &Arguments, stream: Stream) -> Ends {
-    let presentation = presentation(arguments, stream);
+    // An unreachable fallback: `check` rejects options without a presentation.
+    let presentation = presentation(arguments, stream).unwrap_or_else(|| Arc::new(nothing()));
     let player = Player::new(&presentation, |kind| abr(arguments, kind), settings(arguments));
     let pace = arguments.has("pace").then(|| Pace(arguments.number("pace")));
-    let client = VideoClient::new(player, arguments.flag("incremental"), pace, http2_options::client_windows(arguments));
+    let client = VideoClient::new(
+        player,
+        arguments.flag("incremental"),
+        pace,
+        http2_options::client_windows(arguments),
+    );
     Ends { client: Box::new(client), server: Box::new(objects::server(arguments)) }
 }

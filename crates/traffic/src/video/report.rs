@@ -1,6 +1,6 @@
 //! The report of a player.
 
-use ::video::player::Player;
+use ::video::player::{Outcome, Player};
 use ::video::presentation::Kind;
 use trace::{PlaybackChange, VideoSegment};
 use transport::Playback;
@@ -40,5 +40,45 @@ pub(super) fn playback(player: &Player, streams: &[Option<u64>]) -> Playback {
         rate: event.rate,
         latency: event.latency,
     });
-    Playback { segments: segments.collect(), changes: changes.collect(), numbers: Vec::new() }
+    let numbers = numbers(player);
+    Playback { segments: segments.collect(), changes: changes.collect(), numbers }
+}
+
+/// What is told of the whole.
+fn numbers(player: &Player) -> Vec<(&'static str, Option<f64>)> {
+    let viewed = player.viewed();
+    let of = viewed.experience();
+    let downloads = player.segments();
+    let given_up = downloads.iter().filter(|one| one.outcome == Outcome::Abandoned);
+    let wasted =
+        downloads.iter().filter(|one| one.outcome != Outcome::Complete).map(|one| one.bytes).sum::<u64>();
+    let seconds = |span: Duration| Some(span.as_secs_f64());
+    let latency = |part| viewed.latency_percentile(part).and_then(seconds);
+    let [linear, logarithmic, high_definition] = of.qoe.map(|qoe| Some(qoe.per_segment));
+    let mut numbers = vec![
+        ("start_up_s", of.start_up.and_then(seconds)),
+        ("played_s", seconds(player.spans().played)),
+        ("stalls", Some(of.stalls as f64)),
+        ("stalled_s", seconds(of.stall_time)),
+        ("stall_ratio", Some(of.stall_ratio)),
+        ("seeking_s", seconds(player.spans().seeking)),
+        ("segments_played", Some(viewed.played.len() as f64)),
+        ("bitrate_mean_mbps", Some(of.mean_bitrate.as_mbit_per_sec())),
+        ("bitrate_time_mean_mbps", Some(of.time_weighted_bitrate.as_mbit_per_sec())),
+        ("switches", Some(of.switches as f64)),
+        ("switch_mean_mbps", Some(of.mean_switch.as_mbit_per_sec())),
+        ("qoe_lin", linear),
+        ("qoe_log", logarithmic),
+        ("qoe_hd", high_definition),
+        ("abandoned", Some(given_up.count() as f64)),
+        ("wasted_bytes", Some(wasted as f64)),
+    ];
+    if of.mean_latency.is_some() {
+        numbers.extend([
+            ("latency_mean_s", of.mean_latency.and_then(seconds)),
+            ("latency_p50_s", latency(0.5)),
+            ("latency_p95_s", latency(0.95)),
+        ]);
+    }
+    numbers
 }

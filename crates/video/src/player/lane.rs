@@ -1,9 +1,9 @@
 //! One track of a player: its buffer, and the downloads that fill it.
 
 use super::record::{Outcome, SegmentRecord};
-use crate::Timeline;
 use crate::abr::{Abr, Download, HISTORY, Line, Underway, View};
-use crate::presentation::Kind;
+use crate::presentation::{Kind, Segment, TrackLine};
+use crate::quality::Played;
 use std::collections::{BTreeSet, VecDeque};
 use units::{Duration, Rate, Time};
 
@@ -13,6 +13,14 @@ pub(super) struct Held {
     pub(super) until: Duration,
     pub(super) representation: usize,
     pub(super) bitrate: Rate,
+}
+
+/// A segment that was asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Loaded {
+    pub(super) place: Segment,
+    pub(super) bitrate: Rate,
+    pub(super) lowest: Rate,
 }
 
 /// A download that goes on.
@@ -49,13 +57,15 @@ pub(super) struct Scene {
 /// A track as it is played.
 #[derive(Debug)]
 pub(super) struct Lane {
-    pub(super) line: Timeline,
+    pub(super) line: TrackLine,
     pub(super) abr: Box<dyn Abr>,
     /// The segment to ask for next.
     pub(super) next: usize,
     /// The media up to here are in the buffer.
     pub(super) until: Duration,
     pub(super) held: VecDeque<Held>,
+    /// The segments that were asked for and are not played to their end.
+    loaded: VecDeque<Loaded>,
     pub(super) underway: Option<Fetch>,
     pub(super) plan: Option<Plan>,
     /// The representation of the last segment that was asked for.
@@ -73,13 +83,14 @@ pub(super) fn ahead(until: Duration, position: Duration) -> Duration {
 }
 
 impl Lane {
-    pub(super) fn new(line: Timeline, abr: Box<dyn Abr>) -> Lane {
+    pub(super) fn new(line: TrackLine, abr: Box<dyn Abr>) -> Lane {
         Lane {
             line,
             abr,
             next: 0,
             until: Duration::ZERO,
             held: VecDeque::new(),
+            loaded: VecDeque::new(),
             underway: None,
             plan: None,
             last: None,
@@ -118,9 +129,10 @@ impl Lane {
 
     /// Begins anew at a position, with nothing in the buffer.
     pub(super) fn restart(&mut self, position: Duration) {
-        self.next = self.line.at(position);
+        self.next = self.line.first_after(position);
         self.until = position;
         self.held.clear();
+        self.loaded.clear();
         self.underway = None;
         self.plan = None;
         self.failures = 0;
@@ -153,7 +165,7 @@ impl Lane {
     /// The initialization segment that has to come before the next segment, if any: its bytes.
     pub(super) fn missing_initialization(&self, representation: usize) -> Option<u64> {
         let period = self.line.segment(self.next).period;
-        let bytes = self.line.representation(self.next, representation).initialization;
+        let bytes = self.line.representations(self.next)[representation].initialization;
         (bytes > 0 && !self.initialized.contains(&(period, representation))).then_some(bytes)
     }
 
@@ -168,9 +180,35 @@ impl Lane {
             asked_at: record.asked_at,
             first_at: None,
         });
-        if record.segment.is_some() {
+        if let Some(segment) = record.segment {
             self.last = Some(record.representation);
             self.next += 1;
+            let place = self.line.segment(segment);
+            // It may be asked for again, in another representation.
+            self.loaded.retain(|loaded| loaded.place.start < place.start);
+            let lowest = self.line.bitrates(segment)[0];
+            self.loaded.push_back(Loaded { place, bitrate: record.bitrate, lowest });
+        }
+    }
+
+    /// The media from one position to another were played: adds them to a list of what was, by segment.
+    pub(super) fn play(&mut self, [from, to]: [Duration; 2], played: &mut Vec<(Duration, Played)>) {
+        while let Some(loaded) = self.loaded.front() {
+            let place = loaded.place;
+            let span = ahead(to.min(place.end()), from.max(place.start));
+            if !span.is_zero() {
+                match played.last_mut() {
+                    Some((start, last)) if *start == place.start => last.duration += span,
+                    _ => {
+                        let Loaded { bitrate, lowest, .. } = *loaded;
+                        played.push((place.start, Played { bitrate, lowest, duration: span }));
+                    }
+                }
+            }
+            if to < place.end() {
+                return;
+            }
+            self.loaded.pop_front();
         }
     }
 
@@ -210,7 +248,10 @@ impl Lane {
             self.initialized.insert((period, fetch.representation));
             return;
         };
-        self.hold(&fetch, self.line.segment(number).end());
+        // A track may be shorter than its period: the gap before the next one is played as silence.
+        let is_last = number + 1 == self.line.segments();
+        let segment = self.line.segment(if is_last { number } else { number + 1 });
+        self.hold(&fetch, if is_last { segment.end() } else { segment.start });
         let download = Download {
             segment: number,
             representation: fetch.representation,

@@ -2,7 +2,7 @@
 
 use super::clock::UNIT;
 use super::lane::ahead;
-use crate::timeline::Segment;
+use crate::presentation::Segment;
 use units::{Duration, Time};
 
 /// The options of a live presentation.

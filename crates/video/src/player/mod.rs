@@ -13,9 +13,10 @@ mod tests;
 pub use live::Live;
 pub use record::{Outcome, PlaybackRecord, SegmentRecord, Spans, What};
 
+use crate::Presentation;
 use crate::abr::{Abr, Line};
-use crate::presentation::Kind;
-use crate::{Presentation, Timeline};
+use crate::presentation::{Kind, TrackLine};
+use crate::quality::{Behind, Playback as Viewed, Played, Stall};
 use clock::{Clock, UNIT};
 use lane::{Lane, Plan, Scene};
 use std::collections::VecDeque;
@@ -120,6 +121,12 @@ pub struct Player {
     /// The representation that is played.
     shown: Option<(usize, units::Rate)>,
     cancelled: VecDeque<usize>,
+    /// Up to when what was played is counted, and the position then.
+    counted: (Time, Duration),
+    /// What was played, with the starts of the segments.
+    played: Vec<(Duration, Played)>,
+    behind: Vec<Behind>,
+    started_at: Time,
     segments: Vec<SegmentRecord>,
     events: Vec<PlaybackRecord>,
     spans: Spans,
@@ -133,7 +140,7 @@ impl Player {
         settings: Settings,
     ) -> Player {
         let kinds = [Kind::Video, Kind::Audio].into_iter();
-        let lines = kinds.filter_map(|kind| Timeline::of(presentation, kind));
+        let lines = kinds.filter_map(|kind| TrackLine::new(Arc::clone(presentation), kind));
         let lanes: Vec<Lane> = lines.map(|line| Lane::new(line.clone(), abr(line.kind()))).collect();
         let longest = lanes.iter().map(|lane| lane.line.end()).max().unwrap_or(Duration::ZERO);
         Player {
@@ -147,6 +154,10 @@ impl Player {
             catch_up_at: Time::ZERO,
             shown: None,
             cancelled: VecDeque::new(),
+            counted: (Time::ZERO, Duration::ZERO),
+            played: Vec::new(),
+            behind: Vec::new(),
+            started_at: Time::ZERO,
             segments: Vec::new(),
             events: Vec::new(),
             spans: Spans::default(),
@@ -200,6 +211,7 @@ impl Player {
         self.catch_up_at = now;
         self.phase = Phase::StartUp;
         self.phase_since = now;
+        self.started_at = now;
         self.go_to(now, from);
         self.advance(now);
     }
@@ -443,8 +455,51 @@ impl Player {
         self.note(now, what);
     }
 
+    /// Counts what was played since the last time.
+    fn count_played(&mut self, now: Time) {
+        let (since, from) = self.counted;
+        let to = self.clock.position(now);
+        self.counted = (now, to);
+        let lasted = now.since(since);
+        if self.phase == Phase::Playing {
+            self.lanes[0].play([from, to], &mut self.played);
+        }
+        if let Some(live) = self.settings.live.as_ref().filter(|_| !lasted.is_zero())
+            && matches!(self.phase, Phase::Playing | Phase::Stalled)
+        {
+            // The latency changes evenly in between.
+            let middle = since + lasted.scale(1, 2);
+            let latency = live.latency(middle, self.clock.position(middle));
+            self.behind.push(Behind { latency, lasted });
+        }
+    }
+
+    /// The playback as its viewer saw it.
+    pub fn viewed(&self) -> Viewed {
+        let start = self.events.iter().find(|event| event.what == What::Start);
+        let mut stalls: Vec<Stall> = Vec::new();
+        let mut stalled_at = None;
+        for event in &self.events {
+            if let Some(start) = stalled_at.take() {
+                stalls.push(Stall { start, length: event.at.since(start) });
+            }
+            if event.what == What::Stall {
+                stalled_at = Some(event.at);
+            }
+        }
+        Viewed {
+            asked_at: self.started_at,
+            start_up: start.map(|event| event.at.since(self.started_at)),
+            played: self.played.iter().map(|(_, played)| *played).collect(),
+            stalls,
+            behind: self.behind.clone(),
+            end: self.events.last().map_or(self.started_at, |event| event.at),
+        }
+    }
+
     /// Changes the phase, and the clock with it.
     fn enter(&mut self, now: Time, phase: Phase) {
+        self.count_played(now);
         let span = now.since(self.phase_since);
         match self.phase {
             Phase::StartUp => self.spans.start_up += span,
@@ -499,8 +554,10 @@ impl Player {
             to >= position && self.lanes.iter().all(|lane| lane.limit().is_none_or(|limit| to < limit));
         if self.phase == Phase::Playing && is_held {
             // The media are there: playback goes on at once.
+            self.count_played(at);
             self.clock = Clock::standing(at, to);
             self.clock.set_rate(at, UNIT);
+            self.counted = (at, to);
             self.show(at);
         } else {
             let phase = if self.phase == Phase::StartUp { Phase::StartUp } else { Phase::Seeking };
@@ -516,6 +573,7 @@ impl Player {
     /// Cancels what is underway, and begins anew at a position with nothing in the buffer.
     fn go_to(&mut self, now: Time, position: Duration) {
         self.clock = Clock::standing(now, position);
+        self.counted = (now, position);
         self.shown = None;
         for number in 0..self.lanes.len() {
             let underway = self.lanes[number].underway;
@@ -540,6 +598,7 @@ impl Player {
             return;
         }
         let rate = live.rate(latency, self.clock.rate());
+        self.count_played(now);
         self.catch_up_at = now + CATCH_UP_EVERY;
         if rate != self.clock.rate() {
             self.clock.set_rate(now, rate);

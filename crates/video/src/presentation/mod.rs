@@ -1,5 +1,27 @@
-//! What a presentation consists of: periods, tracks, representations, segments.
+//! What a presentation consists of: periods, tracks, representations, segments; and where presentations come from.
+//!
+//! A presentation is a plain value. To add a source: write its file, add its line to [`PRESENTATIONS`].
 
+mod check;
+mod file;
+mod ladder;
+mod line;
+mod mpd;
+mod part;
+mod sizes;
+#[cfg(test)]
+mod testing;
+
+pub use check::{
+    MAX_BITRATE, MAX_DURATION, MAX_ID, MAX_PERIODS, MAX_REPRESENTATIONS, MAX_SEGMENT_BYTES, MAX_SEGMENTS,
+    MAX_SIZES, PresentationError, TrackError,
+};
+pub use file::MAX_FILE_BYTES;
+pub use line::{Segment, TrackLine};
+pub use part::{NoPart, Part};
+
+use random::Stream;
+use units::parameter::{Arguments, Component, Room, Row};
 use units::{Duration, Rate};
 
 /// What is seen or heard.
@@ -9,6 +31,19 @@ pub enum Kind {
     Video,
     /// Sound.
     Audio,
+}
+
+impl Kind {
+    /// All kinds, in their order.
+    pub const ALL: [Kind; 2] = [Kind::Video, Kind::Audio];
+
+    /// Its name in MPDs and paths.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Video => "video",
+            Kind::Audio => "audio",
+        }
+    }
 }
 
 /// One quality of a track.
@@ -49,4 +84,93 @@ pub struct Period {
 pub struct Presentation {
     /// The periods.
     pub periods: Vec<Period>,
+}
+
+impl Track {
+    /// The duration of its segments together.
+    pub fn duration(&self) -> Duration {
+        self.durations.iter().fold(Duration::ZERO, |sum, duration| sum + *duration)
+    }
+}
+
+impl Period {
+    /// The track of this kind.
+    pub fn track(&self, kind: Kind) -> Option<&Track> {
+        self.tracks.iter().find(|track| track.kind == kind)
+    }
+    /// The duration of its longest track.
+    pub fn duration(&self) -> Duration {
+        self.tracks.iter().map(Track::duration).max().unwrap_or(Duration::ZERO)
+    }
+}
+
+impl Presentation {
+    /// A presentation of these periods, which satisfies [`Presentation::check`].
+    ///
+    /// # Errors
+    /// See [`Presentation::check`].
+    pub fn new(periods: Vec<Period>) -> Result<Presentation, PresentationError> {
+        let presentation = Presentation { periods };
+        presentation.check()?;
+        Ok(presentation)
+    }
+
+    /// The kinds of its tracks, in their order.
+    pub fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
+        self.periods.iter().take(1).flat_map(|period| period.tracks.iter().map(|track| track.kind))
+    }
+    /// The duration of all periods.
+    pub fn duration(&self) -> Duration {
+        self.periods.iter().fold(Duration::ZERO, |sum, period| sum + period.duration())
+    }
+}
+
+/// The bytes of a segment of constant bitrate, rounded to the nearest number, at least 1.
+fn constant_bytes(bitrate: Rate, duration: Duration) -> u64 {
+    const BIT_NANOS_PER_BYTE: u128 = 8_000_000_000;
+    let product = u128::from(bitrate.as_bits_per_sec()) * u128::from(duration.as_nanos());
+    u64::try_from((product + BIT_NANOS_PER_BYTE / 2) / BIT_NANOS_PER_BYTE).unwrap_or(u64::MAX).max(1)
+}
+
+/// The option at fault, and a description.
+pub type Fault = (&'static str, String);
+
+/// The constructor of a source of presentations. It draws, if at all, from streams derived from the given one.
+pub type Source = fn(&Arguments, &mut Stream) -> Result<Presentation, Fault>;
+
+/// The sources of presentations.
+pub static PRESENTATIONS: &[Row<Source>] = &[ladder::ROW, mpd::ROW, sizes::ROW];
+
+/// The table of presentations for scenarios and `quiclab list`.
+pub fn room() -> Room {
+    let about = "presentations: the periods, representations and segment sizes of a video";
+    Room::of("presentations", about, PRESENTATIONS, None).checked_by(check)
+}
+
+/// Builds the presentation of the row with this name, which satisfies [`Presentation::check`]; `None` if there is no
+/// such row.
+///
+/// # Errors
+/// The option at fault, and a description in one line.
+pub fn build(name: &str, arguments: &Arguments, stream: &mut Stream) -> Option<Result<Presentation, Fault>> {
+    let row = PRESENTATIONS.iter().find(|row| row.name == name)?;
+    Some((row.build)(arguments, stream))
+}
+
+/// Builds the presentation of a component of this room.
+///
+/// # Errors
+/// See [`build`]; none for options that [`check`] accepts.
+pub fn of(component: &Component, stream: &mut Stream) -> Result<Presentation, Fault> {
+    build(component.name, &component.arguments, stream)
+        .unwrap_or_else(|| Err(("", format!("no presentation is called {:?}", component.name))))
+}
+
+/// Checks whether these options give a presentation.
+///
+/// # Errors
+/// See [`build`].
+pub fn check(name: &str, arguments: &Arguments) -> Result<(), Fault> {
+    // Whether there is a presentation does not depend on the random numbers.
+    build(name, arguments, &mut Stream::new(0, "presentations")).map_or(Ok(()), |built| built.map(|_| ()))
 }

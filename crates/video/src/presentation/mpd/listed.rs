@@ -1,0 +1,166 @@
+//! The sizes of an MPD's segments, listed in a file (CSV): columns representation, segment, bytes, and period.
+
+use super::Draft;
+use super::tracks::PeriodDraft;
+use crate::presentation::file::{self, TextError, quoted};
+use std::collections::BTreeMap;
+
+/// The columns. The last one may be missing if there is one period.
+const COLUMNS: [&str; 4] = ["representation", "segment", "bytes", "period"];
+const PERIOD: usize = 3;
+
+/// The word for an initialization segment.
+const INITIALIZATION: &str = "init";
+
+/// Replaces the sizes of all representations by those in the file, which must be complete.
+///
+/// # Errors
+/// The first invalid line, with a description; or the first segment without a line.
+pub(super) fn apply(text: &str, draft: &mut Draft) -> Result<(), TextError> {
+    let ((number, header), lines) = file::csv(text)?;
+    let columns =
+        Columns::read(header, draft.periods.len()).map_err(|problem| TextError::line(number, problem))?;
+    let mut slots = Slots::of(draft);
+    for (number, line) in lines {
+        columns
+            .entry(line)
+            .and_then(|entry| slots.set(&mut draft.periods, &entry))
+            .map_err(|problem| TextError::line(number, problem))?;
+    }
+    check_complete(&draft.periods)
+}
+
+/// The index of each column in a line.
+struct Columns {
+    count: usize,
+    at: [Option<usize>; 4],
+}
+
+/// A line.
+struct Entry<'a> {
+    period: usize,
+    representation: &'a str,
+    /// Counted from 1; `None` for the initialization segment.
+    segment: Option<usize>,
+    bytes: u64,
+}
+
+impl Columns {
+    fn read(header: &str, periods: usize) -> Result<Columns, String> {
+        let mut columns = Columns { count: 0, at: [None; 4] };
+        for word in header.split(',').map(str::trim) {
+            let Some(known) = COLUMNS.iter().position(|known| *known == word) else {
+                return Err(format!("column {}; expected {}", quoted(word), COLUMNS.join(", ")));
+            };
+            if columns.at[known].replace(columns.count).is_some() {
+                return Err(format!("column {word:?} twice"));
+            }
+            columns.count += 1;
+        }
+        let needed = if periods > 1 { COLUMNS.len() } else { PERIOD };
+        match columns.at[..needed].iter().position(Option::is_none) {
+            Some(PERIOD) => Err(format!("no column \"period\"; expected it for {periods} periods")),
+            Some(missing) => Err(format!("no column {:?}", COLUMNS[missing])),
+            None => Ok(columns),
+        }
+    }
+
+    fn entry<'a>(&self, line: &'a str) -> Result<Entry<'a>, String> {
+        let values = file::values(line, self.count)?;
+        let value = |column: usize| self.at[column].map(|at| values[at]);
+        let wrong = |column: usize, expected: &str| {
+            let value = quoted(value(column).unwrap_or_default());
+            format!("{} is {value}; expected {expected}", COLUMNS[column])
+        };
+        let counted = |column: usize, expected: &str| {
+            let number = value(column).and_then(file::bytes).and_then(|number| usize::try_from(number).ok());
+            number.ok_or_else(|| wrong(column, expected))
+        };
+        let segment = match value(1) {
+            Some(INITIALIZATION) => None,
+            _ => Some(counted(1, "init, or the number of a segment of the period, counted from 1")?),
+        };
+        let period = match value(PERIOD) {
+            Some(_) => counted(PERIOD, "the number of a period, counted from 1")? - 1,
+            None => 0,
+        };
+        let bytes =
+            value(2).and_then(file::bytes).ok_or_else(|| wrong(2, "the bytes of a segment, as 86250"))?;
+        Ok(Entry { period, representation: values[self.at[0].unwrap_or(0)], segment, bytes })
+    }
+}
+
+/// Where the sizes of representations are, by period and name.
+struct Slots {
+    places: BTreeMap<(usize, String), Slot>,
+}
+
+struct Slot {
+    /// See `Place::taken`.
+    taken: Option<(usize, usize, usize)>,
+    has_initialization: bool,
+}
+
+impl Slots {
+    /// Marks all sizes as unknown.
+    fn of(draft: &mut Draft) -> Slots {
+        let mut places = BTreeMap::new();
+        for (number, period) in draft.periods.iter_mut().enumerate() {
+            let tracks = period.period.tracks.iter_mut();
+            tracks.flat_map(|track| &mut track.representations).for_each(|one| one.sizes.fill(0));
+            for place in &period.places {
+                let slot = Slot { taken: place.taken, has_initialization: false };
+                places.insert((number, place.id.clone()), slot);
+            }
+        }
+        Slots { places }
+    }
+
+    fn set(&mut self, periods: &mut [PeriodDraft], entry: &Entry<'_>) -> Result<(), String> {
+        let Some(period) = periods.get_mut(entry.period) else {
+            return Err(format!("period is {}; the MPD has {} of them", entry.period + 1, periods.len()));
+        };
+        let name = quoted(entry.representation);
+        let Some(slot) = self.places.get_mut(&(entry.period, entry.representation.to_owned())) else {
+            return Err(format!(
+                "representation is {name}; the MPD has no such id in period {}",
+                entry.period + 1
+            ));
+        };
+        // A folder has the segments of all languages, and of subtitles.
+        let Some((track, number, listed)) = slot.taken else { return Ok(()) };
+        let representation = &mut period.period.tracks[track].representations[number];
+        let Some(segment) = entry.segment else {
+            if slot.has_initialization {
+                return Err(format!("the initialization segment of representation {name} twice"));
+            }
+            slot.has_initialization = true;
+            representation.initialization = entry.bytes;
+            return Ok(());
+        };
+        if segment > listed {
+            return Err(format!("segment is {segment}; representation {name} has {listed} of them"));
+        }
+        // Segments after the end of the period are in the MPD, but are not played.
+        let Some(size) = representation.sizes.get_mut(segment - 1) else { return Ok(()) };
+        if *size > 0 {
+            return Err(format!("segment {segment} of representation {name} twice"));
+        }
+        *size = entry.bytes;
+        Ok(())
+    }
+}
+
+fn check_complete(periods: &[PeriodDraft]) -> Result<(), TextError> {
+    for (number, period) in periods.iter().enumerate() {
+        for representation in period.period.tracks.iter().flat_map(|track| &track.representations) {
+            if let Some(segment) = representation.sizes.iter().position(|size| *size == 0) {
+                let name = quoted(&representation.id);
+                let place =
+                    format!("segment {} of representation {name} in period {}", segment + 1, number + 1);
+                return Err(TextError::whole(format!("no line for {place}")));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! Presentations from an MPD, the manifest of MPEG-DASH (ISO/IEC 23009-1).
+//!
+//! Periods, representations and segments are those of the MPD; the page of the model in `docs/` has the rules.
+
+mod element;
+mod listed;
+mod segments;
+mod span;
+#[cfg(test)]
+mod tests;
+mod tracks;
+
+use super::file::{self, TextError};
+use super::{Fault, MAX_SIZES, Presentation, Source};
+use element::Element;
+use random::Stream;
+use units::Duration;
+use units::parameter::{Arguments, Kind as OptionKind, Parameter, Row};
+
+/// A minimal MPD: six seconds in two representations.
+const SHORTEST: &str = r#"<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT6S"><Period>
+<AdaptationSet contentType="video"><SegmentTemplate media="$RepresentationID$-$Number$.m4s" duration="2"/>
+<Representation id="low" bandwidth="200000"/><Representation id="high" bandwidth="800000"/>
+</AdaptationSet></Period></MPD>
+"#;
+
+/// The sizes of the segments of [`SHORTEST`].
+const SHORTEST_SIZES: &str = "representation,segment,bytes\nlow,1,40000\nlow,2,50000\nlow,3,30000\nhigh,1,150000\nhigh,2,200000\nhigh,3,160000\n";
+
+pub(super) const ROW: Row<Source> = Row {
+    name: "mpd",
+    about: "the presentation of an MPD (MPEG-DASH, ISO/IEC 23009-1)",
+    parameters: &[
+        Parameter::required(
+            "file",
+            OptionKind::File(SHORTEST),
+            "the MPD: static, or dynamic with a timeline",
+        ),
+        Parameter::optional(
+            "sizes",
+            OptionKind::File(SHORTEST_SIZES),
+            "the bytes of its segments (CSV), which no MPD has: columns representation, segment, bytes",
+        ),
+        Parameter::with_default(
+            "video_set",
+            OptionKind::Integer(1, MAX_SETS),
+            "1",
+            "which of the adaptation sets of video in each period, counted from 1",
+        ),
+        Parameter::with_default(
+            "audio_set",
+            OptionKind::Integer(0, MAX_SETS),
+            "1",
+            "which of the adaptation sets of sound in each period, counted from 1; 0 for none",
+        ),
+        Parameter::with_default(
+            "initialization",
+            OptionKind::Size,
+            "\"1 kB\"",
+            "bytes of an initialization segment whose size is not known",
+        ),
+    ],
+    build,
+};
+
+/// The maximum number of adaptation sets of a kind in a period.
+const MAX_SETS: u64 = 1_000;
+/// The maximum number of elements, texts and comments of an MPD.
+const MAX_NODES: u32 = 1_000_000;
+/// The maximum number of attributes of an element; the time to read one grows with the square of it.
+const MAX_ATTRIBUTES: usize = 1_000;
+/// The maximum number of namespace declarations. Each nested one copies those around it.
+const MAX_NAMESPACES: usize = 100;
+/// The namespace of MPDs, in lower case; early ones have parts of it in upper case.
+const NAMESPACE: &str = "urn:mpeg:dash:schema:mpd:2011";
+
+/// The options of the row without its files.
+#[derive(Debug, Clone, Copy)]
+struct MpdOptions {
+    video_set: usize,
+    audio_set: usize,
+    initialization: u64,
+}
+
+fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
+    let options = MpdOptions {
+        video_set: arguments.integer("video_set") as usize,
+        audio_set: arguments.integer("audio_set") as usize,
+        initialization: arguments.size("initialization").as_bytes(),
+    };
+    let file = arguments.file("file");
+    let wrong = |error: String| -> Fault { ("file", format!("{}, {error}", file.path)) };
+    let mut draft = parse(&file.text, options).map_err(|error| wrong(error.to_string()))?;
+    if arguments.has("sizes") {
+        let sizes = arguments.file("sizes");
+        listed::apply(&sizes.text, &mut draft)
+            .map_err(|error| -> Fault { ("sizes", format!("{}, {error}", sizes.path)) })?;
+    }
+    let periods = draft.periods.into_iter().map(|period| period.period).collect();
+    Presentation::new(periods).map_err(|error| wrong(error.to_string()))
+}
+
+/// What an MPD says.
+#[derive(Debug)]
+struct Draft {
+    periods: Vec<tracks::PeriodDraft>,
+}
+
+/// The number of segments that an MPD may still have in all its representations.
+#[derive(Debug)]
+struct Budget(usize);
+
+impl Budget {
+    /// Counts further segments; `false` if they are too many.
+    fn take(&mut self, segments: usize) -> bool {
+        let left = self.0.checked_sub(segments);
+        self.0 = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+/// Reads an MPD.
+///
+/// # Errors
+/// The first error, with its line.
+fn parse(text: &str, options: MpdOptions) -> Result<Draft, TextError> {
+    let text = file::checked(text)?;
+    check_markup(text)?;
+    let limits = roxmltree::ParsingOptions {
+        allow_dtd: false,
+        nodes_limit: MAX_NODES,
+        ..roxmltree::ParsingOptions::default()
+    };
+    let document =
+        roxmltree::Document::parse_with_options(text, limits).map_err(|error| refused(error, text))?;
+    let mpd = root(&document)?;
+    let is_static = match mpd.attribute("type") {
+        None | Some("static") => true,
+        Some("dynamic") => false,
+        Some(other) => {
+            return Err(mpd.wrong(format!("type is {}; expected static or dynamic", file::quoted(other))));
+        }
+    };
+    let spans = span::spans(&mpd)?;
+    let mut budget = Budget(MAX_SIZES);
+    let mut periods = Vec::with_capacity(spans.len());
+    for (period, span) in spans {
+        let window = Window { span, is_static };
+        periods.push(tracks::read(&period, window, options, &mut budget)?);
+    }
+    Ok(Draft { periods })
+}
+
+/// The duration of a period, if it is known, and whether its segments must fill it.
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    span: Option<Duration>,
+    is_static: bool,
+}
+
+/// Refuses texts that would take long to parse.
+fn check_markup(text: &str) -> Result<(), TextError> {
+    if text.matches("xmlns").nth(MAX_NAMESPACES).is_some() {
+        return Err(TextError::whole(format!("more than {MAX_NAMESPACES} namespaces (xmlns)")));
+    }
+    let long = |tag: &str| tag.matches('=').nth(MAX_ATTRIBUTES).is_some();
+    if text.split('<').any(long) {
+        return Err(TextError::whole(format!("an element with more than {MAX_ATTRIBUTES} attributes")));
+    }
+    Ok(())
+}
+
+fn root<'a>(document: &'a roxmltree::Document<'a>) -> Result<Element<'a>, TextError> {
+    let root = Element::root(document);
+    let namespace = document.root_element().tag_name().namespace().unwrap_or("");
+    if document.root_element().tag_name().name() == "MPD" && namespace.eq_ignore_ascii_case(NAMESPACE) {
+        return Ok(root);
+    }
+    let found = document.root_element().tag_name().name();
+    Err(TextError::line(
+        root.line(),
+        format!(
+            "the document is {} of namespace {}; expected MPD of namespace \"{NAMESPACE}\"",
+            file::quoted(found),
+            file::quoted(namespace)
+        ),
+    ))
+}
+
+/// Why this text is not read.
+fn refused(error: roxmltree::Error, text: &str) -> TextError {
+    let line = error.pos().row as usize;
+    match error {
+        roxmltree::Error::DtdDetected => {
+            // The error has no position.
+            let before = text.split("<!DOCTYPE").next().unwrap_or("");
+            let line = 1 + before.matches('\n').count();
+            let problem = "a document type definition (<!DOCTYPE>), which an MPD does not need: remove it";
+            TextError::line(line, problem)
+        }
+        roxmltree::Error::NodesLimitReached => {
+            TextError::whole(format!("more than {MAX_NODES} elements and texts"))
+        }
+        // A message may contain pieces of the document.
+        other => {
+            let printable = |character: char| if character.is_control() { ' ' } else { character };
+            let message: String = other.to_string().chars().map(printable).take(200).collect();
+            TextError::line(line, format!("not XML: {message}"))
+        }
+    }
+}

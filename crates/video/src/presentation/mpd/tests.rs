@@ -1,0 +1,548 @@
+//! What is read of an MPD, and what is refused.
+
+use super::*;
+use crate::presentation::testing::built;
+use crate::presentation::{MAX_SEGMENTS, Track};
+use units::Rate;
+
+const FFMPEG: &str = include_str!("../../../tests/mpd/ffmpeg.mpd");
+const FFMPEG_SIZES: &str = include_str!("../../../tests/mpd/ffmpeg.csv");
+const BROADCAST: &str = include_str!("../../../tests/mpd/broadcast.mpd");
+const RANGES: &str = include_str!("../../../tests/mpd/ranges.mpd");
+
+fn read(set: &[(&str, &str)]) -> Presentation {
+    built(&ROW, set, 1).unwrap_or_else(|(option, problem)| panic!("{option}: {problem}"))
+}
+
+fn millis(track: &Track) -> Vec<u64> {
+    track.durations.iter().map(|duration| duration.as_millis()).collect()
+}
+
+/// An MPD with this period.
+fn period(attributes: &str, period: &str) -> String {
+    format!("<MPD xmlns=\"{NAMESPACE}\" {attributes}>\n<Period>\n{period}\n</Period></MPD>")
+}
+
+/// An MPD of six seconds with one representation, whose segments are these.
+fn segments(segments: &str) -> String {
+    let set = format!(
+        "<AdaptationSet contentType=\"video\">\n<Representation id=\"a\" bandwidth=\"8000\">\n{segments}\n</Representation></AdaptationSet>"
+    );
+    period("mediaPresentationDuration=\"PT6S\"", &set)
+}
+
+fn timeline(runs: &str) -> String {
+    segments(&format!(
+        "<SegmentTemplate media=\"$Time$\" timescale=\"1000\"><SegmentTimeline>\n{runs}\n</SegmentTimeline></SegmentTemplate>"
+    ))
+}
+
+/// An MPD with these adaptation sets, each of segments of two seconds.
+fn sets(text: &str) -> String {
+    let template = "<SegmentTemplate media=\"$Number$\" duration=\"2\"/>";
+    period("mediaPresentationDuration=\"PT6S\"", &format!("{template}\n{text}"))
+}
+
+fn fault(text: &str) -> String {
+    let (option, problem) = built(&ROW, &[("file", text)], 1).unwrap_err();
+    assert_eq!(option, "file");
+    assert!(!problem.contains('\n'));
+    problem.strip_prefix("the-file, ").expect("the file is named").to_owned()
+}
+
+#[track_caller]
+fn refused(cases: &[(String, &str)]) {
+    for (text, told) in cases {
+        let found = fault(text);
+        assert!(found.contains(told), "{text}\n{found}\n{told}");
+    }
+}
+
+/// What ffmpeg 5.1 writes, with the sizes of its files.
+#[test]
+fn the_mpd_of_ffmpeg_is_read() {
+    let presentation = read(&[("file", FFMPEG), ("sizes", FFMPEG_SIZES)]);
+    let [video, audio] = &presentation.periods[0].tracks[..] else { panic!("two tracks") };
+    assert_eq!(millis(video), [2_000, 2_000, 2_000, 2_000, 1_000]);
+    let ids: Vec<_> = video.representations.iter().map(|one| one.id.as_str()).collect();
+    assert_eq!(ids, ["0", "1", "2"]);
+    let low = &video.representations[0];
+    assert_eq!((low.bitrate, low.resolution), (Rate::from_bits_per_sec(100_000), Some((320, 180))));
+    assert_eq!((&low.sizes[..], low.initialization), (&[23_062, 24_749, 25_444, 26_641, 15_598][..], 834));
+    // 88064, 89088, 88064, 88064 and 43620 samples at 44.1 kHz; the period is 9 s long.
+    assert_eq!(audio.durations[0].as_nanos(), 1_996_916_099);
+    assert_eq!((audio.durations.len(), audio.duration()), (5, Duration::from_secs(9)));
+    assert_eq!(audio.representations[0].sizes[4], 8_533);
+}
+
+#[test]
+fn an_mpd_without_sizes_has_its_bandwidths() {
+    let presentation = read(&[("file", FFMPEG), ("initialization", "900 B")]);
+    let low = &presentation.periods[0].tracks[0].representations[0];
+    assert_eq!((&low.sizes[..], low.initialization), (&[25_000, 25_000, 25_000, 25_000, 12_500][..], 900));
+}
+
+#[test]
+fn attributes_and_segments_are_inherited() {
+    let presentation = read(&[("file", BROADCAST)]);
+    let [news, weather] = &presentation.periods[..] else { panic!("two periods") };
+    let [video, audio] = &news.tracks[..] else { panic!("two tracks") };
+    // 4 s each from the period, in 14 s.
+    assert_eq!(millis(video), [4_000, 4_000, 4_000, 2_000]);
+    let of = |track: &Track| -> Vec<_> {
+        track.representations.iter().map(|one| (one.id.clone(), one.resolution, one.initialization)).collect()
+    };
+    // By rising bitrate.
+    let expected = [("v1".to_owned(), Some((640, 360)), 1_000), ("v2".to_owned(), Some((1280, 720)), 1_000)];
+    assert_eq!(of(video), expected);
+    // The adaptation set has its own duration and time scale.
+    assert_eq!((millis(audio), of(audio)), (vec![2_000; 7], vec![("a-de".to_owned(), None, 1_000)]));
+    // 11.5 s: 4 s, then twice 3.5 s and a gap of 10 ms, then the rest.
+    let [video, audio] = &weather.tracks[..] else { panic!("two tracks") };
+    assert_eq!(millis(video), [4_000, 3_500, 3_510, 490]);
+    assert_eq!(millis(audio), [4_000, 4_000, 3_500]);
+    assert_eq!(presentation.duration(), Duration::from_millis(25_500));
+}
+
+#[test]
+fn another_adaptation_set_can_be_chosen() {
+    let tracks = |set: &[(&str, &str)]| {
+        let presentation = read(&[&[("file", BROADCAST)], set].concat());
+        let ids = |track: &Track| track.representations.iter().map(|one| one.id.clone()).collect::<Vec<_>>();
+        presentation.periods[0].tracks.iter().map(ids).collect::<Vec<_>>()
+    };
+    assert_eq!(tracks(&[("audio_set", "2")]), [["v1", "v2"], ["a-en-1", "a-en-2"]]);
+    assert_eq!(tracks(&[("audio_set", "0")]), [["v1", "v2"]]);
+    let (_, problem) = built(&ROW, &[("file", BROADCAST), ("video_set", "2")], 1).unwrap_err();
+    assert!(
+        problem.contains("line 6: Period: 1 adaptation sets of video; expected video_set of 1 to 1"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn ranges_of_bytes_are_sizes() {
+    let presentation = read(&[("file", RANGES)]);
+    let track = &presentation.periods[0].tracks[0];
+    assert_eq!(millis(track), [2_000, 2_000, 1_200]);
+    let [low, high] = &track.representations[..] else { panic!("two") };
+    assert_eq!((&low.sizes[..], low.initialization), (&[60_000, 75_000, 45_000][..], 823));
+    assert_eq!((&high.sizes[..], high.initialization), (&[200_000, 250_000, 110_000][..], 1_000));
+}
+
+#[test]
+fn times_do_not_drift() {
+    // Thirds of a second in milliseconds, and as a rational time scale.
+    let text = segments("<SegmentTemplate media=\"$Number$\" timescale=\"3\" duration=\"1\"/>");
+    let presentation = read(&[("file", &text)]);
+    let track = &presentation.periods[0].tracks[0];
+    assert_eq!((track.durations.len(), track.duration()), (18, Duration::from_secs(6)));
+    assert_eq!(
+        track.durations[..3].iter().map(|one| one.as_nanos()).collect::<Vec<_>>(),
+        [333_333_333, 333_333_333, 333_333_334]
+    );
+}
+
+#[test]
+fn segments_after_the_end_of_their_period_are_not_played() {
+    let presentation = read(&[("file", &timeline("<S t=\"5000\" d=\"2500\" r=\"3\"/>"))]);
+    assert_eq!(millis(&presentation.periods[0].tracks[0]), [2_500, 2_500, 1_000]);
+    // Their sizes may be listed.
+    let text = timeline("<S d=\"2500\" r=\"3\"/>");
+    let sizes = "representation,segment,bytes\na,1,10\na,2,20\na,3,30\na,4,40\n";
+    let presentation = read(&[("file", &text), ("sizes", sizes)]);
+    assert_eq!(presentation.periods[0].tracks[0].representations[0].sizes, [10, 20, 30]);
+}
+
+#[test]
+fn the_number_of_segments_can_be_stated() {
+    let text =
+        segments("<SegmentTemplate media=\"$Number$\" startNumber=\"5\" endNumber=\"6\" duration=\"2\"/>");
+    let short = text.replace("PT6S", "PT5.5S");
+    assert_eq!(millis(&read(&[("file", &short)]).periods[0].tracks[0]), [2_000, 2_000]);
+    let text = text.replace("mediaPresentationDuration=\"PT6S\"", "type=\"dynamic\"");
+    assert_eq!(millis(&read(&[("file", &text)]).periods[0].tracks[0]), [2_000, 2_000]);
+}
+
+#[test]
+fn a_dynamic_mpd_is_its_timeline() {
+    let dynamic = |text: String| text.replace("mediaPresentationDuration=\"PT6S\"", "type=\"dynamic\"");
+    let text = dynamic(timeline("<S t=\"1700000000000\" d=\"2000\" r=\"1\"/>\n<S d=\"1000\"/>"));
+    assert_eq!(millis(&read(&[("file", &text)]).periods[0].tracks[0]), [2_000, 2_000, 1_000]);
+    refused(&[
+        (
+            dynamic(segments("<SegmentTemplate media=\"$Number$\" duration=\"2\"/>")),
+            "line 5: SegmentTemplate: the duration of its period is not known; expected it in Period, or",
+        ),
+        (dynamic(timeline("<S d=\"2\" r=\"-1\"/>")), "line 6: S: r is negative, and neither the next S"),
+    ]);
+}
+
+#[test]
+fn documents_that_attack_their_reader_are_refused() {
+    let bomb =
+        "<!DOCTYPE MPD [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;\">]>\n<MPD>&b;</MPD>";
+    let external = "<?xml version=\"1.0\"?>\n<!DOCTYPE MPD SYSTEM \"file:///etc/passwd\">\n<MPD/>";
+    let told = "a document type definition (<!DOCTYPE>), which an MPD does not need: remove it";
+    assert_eq!(fault(bomb), format!("line 1: {told}"));
+    assert_eq!(fault(external), format!("line 2: {told}"));
+    let deep = "<a>".repeat(MAX_NODES as usize + 1);
+    assert_eq!(fault(&deep), "more than 1000000 elements and texts");
+    let namespaces: String = (0..=MAX_NAMESPACES).map(|at| format!("<a xmlns:b{at}=\"b\">")).collect();
+    assert_eq!(fault(&namespaces), "more than 100 namespaces (xmlns)");
+    let attributes: String = (0..=MAX_ATTRIBUTES).map(|at| format!(" a{at}=\"\"")).collect();
+    assert_eq!(fault(&format!("<MPD{attributes}/>")), "an element with more than 1000 attributes");
+    let remote =
+        "<AdaptationSet xmlns:xlink=\"http://www.w3.org/1999/xlink\" xlink:href=\"https://a.example/\"/>";
+    assert!(fault(&sets(remote)).starts_with("line 4: AdaptationSet: xlink:href: nothing is fetched"));
+    assert_eq!(fault("\u{feff}<MPD>\n&b;</MPD>"), "line 2: not XML: unknown entity reference 'b' at 2:1");
+    assert!(fault(&" ".repeat(file::MAX_FILE_BYTES + 1)).starts_with("more than 64 MiB"));
+    assert!(fault("").starts_with("line 1: not XML: "));
+    assert!(fault("<MPD>\n<Period>\n</MPD>").starts_with("line 3: not XML: "));
+}
+
+#[test]
+fn documents_that_are_no_mpd_are_refused() {
+    refused(&[
+        (
+            "\n<html/>".to_owned(),
+            "line 2: the document is \"html\" of namespace \"\"; expected MPD of namespace \"urn:",
+        ),
+        ("<MPD/>".to_owned(), "line 1: the document is \"MPD\" of namespace \"\""),
+        (format!("<MPD xmlns=\"{NAMESPACE}\"/>"), "line 1: MPD: no Period; expected at least one"),
+        (period("type=\"live\"", ""), "line 1: MPD: type is \"live\"; expected static or dynamic"),
+        (period("", ""), "line 2: Period: no adaptation set of video or audio; expected at least one"),
+        (
+            period("mediaPresentationDuration=\"6 s\"", ""),
+            "line 1: MPD: mediaPresentationDuration is \"6 s\"; expected a duration of",
+        ),
+        (period("mediaPresentationDuration=\"-PT6S\"", ""), "mediaPresentationDuration is \"-PT6S\""),
+        (period("mediaPresentationDuration=\"PTNaNS\"", ""), "mediaPresentationDuration is \"PTNaNS\""),
+        (
+            period("mediaPresentationDuration=\"PT0S\"", ""),
+            "line 2: Period: it begins at 0 s, and ends at 0 s",
+        ),
+        (
+            period("mediaPresentationDuration=\"PT99999999999S\"", ""),
+            "mediaPresentationDuration is \"PT99999999999S\"; expected a duration",
+        ),
+    ]);
+    let early = read(&[("file", &SHORTEST.replace("urn:mpeg:dash:schema:mpd", "urn:mpeg:DASH:schema:MPD"))]);
+    assert_eq!(early, read(&[("file", SHORTEST)]));
+}
+
+#[test]
+fn periods_follow_one_another() {
+    let set = "<AdaptationSet contentType=\"video\"><SegmentTemplate media=\"$Number$\" duration=\"2\"/><Representation id=\"a\" bandwidth=\"8000\"/></AdaptationSet>";
+    let mpd = |whole: &str, one: &str, two: &str| {
+        format!(
+            "<MPD xmlns=\"{NAMESPACE}\" {whole}>\n<Period {one}>{set}</Period>\n<Period {two}>{set}</Period></MPD>"
+        )
+    };
+    let whole = "mediaPresentationDuration=\"PT9S\"";
+    for (one, two) in [
+        ("duration=\"PT4S\"", ""),
+        ("start=\"PT0S\"", "start=\"PT4S\""),
+        ("duration=\"PT4S\"", "start=\"PT4.02S\""),
+        ("duration=\"PT4S\"", "duration=\"PT5S\""),
+    ] {
+        let presentation = read(&[("file", &mpd(whole, one, two))]);
+        let counts: Vec<_> =
+            presentation.periods.iter().map(|period| period.tracks[0].durations.len()).collect();
+        assert_eq!(counts, [2, 3], "{one} {two}");
+    }
+    refused(&[
+        (
+            mpd(whole, "duration=\"PT4S\"", "start=\"PT5S\""),
+            "line 3: Period: start is 5 s, and the period before it ends at 4 s",
+        ),
+        (mpd(whole, "duration=\"PT4S\"", "start=\"PT1S\""), "line 3: Period: start is 1 s"),
+        (mpd(whole, "start=\"PT8S\"", "start=\"PT4S\""), "line 2: Period: it begins at 8 s, and ends at 4 s"),
+        (mpd(whole, "duration=\"PT0S\"", ""), "line 2: Period: its duration is zero"),
+        (mpd(whole, "", ""), "line 2: SegmentTemplate: the duration of its period is not known"),
+        (
+            mpd("", "duration=\"PT4S\"", ""),
+            "line 3: SegmentTemplate: the duration of its period is not known",
+        ),
+        (mpd(whole, "duration=\"PT4S\"", "start=\"soon\""), "line 3: Period: start is \"soon\""),
+    ]);
+    let silent = BROADCAST
+        .replace("id=\"weather\"", "id=\"x\"")
+        .replace("contentType=\"audio\" mimeType", "contentType=\"text\" mimeType");
+    assert_eq!(
+        fault(&silent),
+        "period 2: expected a track of video, of audio, or of both, and the same ones as in period 1"
+    );
+    let many = format!("<MPD xmlns=\"{NAMESPACE}\">{}</MPD>", "<Period/>".repeat(1_001));
+    assert_eq!(fault(&many), "line 1: MPD: more than 1000 periods");
+}
+
+#[test]
+fn representations_that_do_not_fit_are_refused() {
+    let video =
+        |text: &str| sets(&format!("<AdaptationSet contentType=\"video\">\n{text}\n</AdaptationSet>"));
+    let (a, b) =
+        ("<Representation id=\"a\" bandwidth=\"8000\"/>\n", "<Representation id=\"b\" bandwidth=\"9000\"");
+    refused(&[
+        (video(""), "line 4: AdaptationSet: no Representation; expected at least one"),
+        (video("<Representation bandwidth=\"1\"/>"), "line 5: Representation: no id; expected a name"),
+        (video("<Representation id=\"\" bandwidth=\"1\"/>"), "id is \"\"; expected 1 to 200 printable bytes"),
+        (video("<Representation id=\"a\"/>"), "line 5: Representation: no bandwidth; expected it in bit/s"),
+        (
+            video("<Representation id=\"a\" bandwidth=\"0\"/>"),
+            "bandwidth is \"0\"; expected a whole number from 1 to 1000000000000",
+        ),
+        (video("<Representation id=\"a\" bandwidth=\"-5\"/>"), "bandwidth is \"-5\""),
+        (video("<Representation id=\"a\" bandwidth=\"1.5\"/>"), "bandwidth is \"1.5\""),
+        (video("<Representation id=\"a\" bandwidth=\"NaN\"/>"), "bandwidth is \"NaN\""),
+        (video("<Representation id=\"a\" bandwidth=\"99999999999999999999\"/>"), "bandwidth is"),
+        (video("<Representation id=\"a\" bandwidth=\"1\" width=\"0\"/>"), "width is \"0\""),
+        (
+            video("<Representation id=\"a\" bandwidth=\"1\" dependencyId=\"b\"/>"),
+            "dependencyId: layers are not read",
+        ),
+        (
+            video(&[a, a].concat()),
+            "line 6: Representation: id is \"a\"; expected a name of its own in the period",
+        ),
+        (
+            video(&[a, &a.replace("\"a\"", "\"b\"")].concat()),
+            "line 6: Representation: bandwidth is 8000, as of representation \"a\"; expected another",
+        ),
+        (
+            video(&[a, b, "><SegmentTemplate duration=\"3\"/></Representation>"].concat()),
+            "line 6: Representation: 2 segments; expected 3, as the first representation",
+        ),
+        (
+            video(&[a, b, "><SegmentTemplate timescale=\"10\" duration=\"21\"/></Representation>"].concat()),
+            "line 6: Representation: segment 1 ends after 2.1 s; expected 2 s",
+        ),
+        (sets("<AdaptationSet/>"), "line 4: AdaptationSet: neither contentType nor mimeType"),
+        (
+            sets("<AdaptationSet contentType=\"smell\"/>"),
+            "its contents are \"smell\"; expected video, audio, text or image",
+        ),
+        (
+            sets("<AdaptationSet mimeType=\"text/vtt\"/>"),
+            "line 2: Period: no adaptation set of video or audio",
+        ),
+    ]);
+    let many: String =
+        (1..=101).map(|at| format!("<Representation id=\"{at}\" bandwidth=\"{at}\"/>")).collect();
+    assert!(fault(&video(&many)).contains("more than 100 in an adaptation set"));
+    // Rounded time scales are no difference.
+    let near = video(
+        &[a, b, "><SegmentTemplate timescale=\"30000\" duration=\"60001\"/></Representation>"].concat(),
+    );
+    read(&[("file", &near)]);
+}
+
+#[test]
+fn segments_that_cannot_be_known_are_refused() {
+    let template = |attributes: &str| segments(&format!("<SegmentTemplate {attributes}/>"));
+    let media = |media: &str| template(&format!("duration=\"2\" media=\"{media}\""));
+    refused(&[
+        (segments(""), "line 4: Representation: no segments; expected a SegmentTemplate or a SegmentList"),
+        (
+            segments("<SegmentBase indexRange=\"0-99\"/>"),
+            "line 5: SegmentBase: its segments are listed inside of the media file",
+        ),
+        (template("media=\"$Number$\""), "line 5: SegmentTemplate: no duration of its segments"),
+        (
+            template("media=\"$Number$\" duration=\"0\""),
+            "duration is \"0\"; expected a whole number from 1 to 4294967295",
+        ),
+        (template("media=\"$Number$\" duration=\"-2\""), "duration is \"-2\""),
+        (template("media=\"$Number$\" duration=\"2\" timescale=\"0\""), "timescale is \"0\""),
+        (template("media=\"$Number$\" duration=\"2\" startNumber=\"x\""), "startNumber is \"x\""),
+        (
+            template("media=\"$Number$\" duration=\"2\" startNumber=\"3\" endNumber=\"2\""),
+            "endNumber is 2, and the first number is 3",
+        ),
+        (
+            template("media=\"$Number$\" duration=\"2\" endNumber=\"1\""),
+            "its segments end after 2 s, and its period after 6 s",
+        ),
+        // 6 * 10^9 segments.
+        (
+            template("media=\"$Number$\" timescale=\"1000000000\" duration=\"1\""),
+            "6000000000 segments; expected at most 100000",
+        ),
+        (template("duration=\"2\""), "no media; expected the names of its segments, with $Number$ or $Time$"),
+        (media("a.m4s"), "media is \"a.m4s\"; expected $Number$ or $Time$, so that each segment has a name"),
+        (media("$Number$-$Time$"), "expected $Number$ or $Time$, not both"),
+        (media("$Number"), "expected $ in pairs"),
+        (media("$Numer$"), "expected $RepresentationID$, $Bandwidth$, $Number$, $Number%05d$ or $Time$"),
+        (media("$Number%5x$"), "expected $RepresentationID$"),
+        (
+            segments("<SegmentTemplate media=\"$Number$\" duration=\"2\"/>\n<SegmentTemplate/>"),
+            "line 6: SegmentTemplate: a second one in the same element; expected one",
+        ),
+        (
+            segments("<SegmentTemplate media=\"$Number$\" duration=\"2\"/>\n<SegmentList/>"),
+            "line 6: SegmentList: there is SegmentTemplate in line 5, too; expected one form",
+        ),
+        (
+            segments(
+                "<SegmentTemplate media=\"$Number$\" duration=\"2\">\n<SegmentTimeline/></SegmentTemplate>",
+            ),
+            "line 6: SegmentTimeline: there is an attribute duration, too; expected one of them",
+        ),
+    ]);
+    for good in ["$$$RepresentationID$-$Number%05d$", "$Bandwidth$/$Time$.m4s"] {
+        read(&[("file", &media(good))]);
+    }
+}
+
+#[test]
+fn timelines_that_do_not_fit_are_refused() {
+    refused(&[
+        (timeline(""), "SegmentTimeline: no segment; expected at least one S"),
+        (timeline("<S/>"), "line 6: S: no duration; expected the attribute d, in ticks"),
+        (timeline("<S d=\"0\"/>"), "line 6: S: d is \"0\"; expected a whole number from 1 to 2^64 - 1"),
+        (timeline("<S d=\"-1\"/>"), "d is \"-1\""),
+        (timeline("<S d=\"1\" r=\"x\"/>"), "r is \"x\"; expected a number of repetitions"),
+        (timeline("<S d=\"1\" r=\"999999999\"/>"), "line 6: S: more than 100000 segments"),
+        (timeline("<S d=\"1\" r=\"9223372036854775807\"/>"), "more than 100000 segments"),
+        (timeline(&"<S d=\"1\" r=\"99998\"/>\n".repeat(2)), "line 7: S: more than 100000 segments"),
+        (timeline("<S d=\"18446744073709551615\" r=\"1\"/>"), "line 6: S: a time beyond 2^64 ticks"),
+        (timeline("<S d=\"18446744073709551615\"/>"), "its segments last longer than 2592000 s"),
+        (
+            timeline("<S d=\"2000\"/>\n<S t=\"1999\" d=\"4000\"/>"),
+            "line 7: S: t is 1999, and the segments before it end at 2000",
+        ),
+        (
+            timeline("<S t=\"9\" d=\"2000\"/>\n<S t=\"1\" d=\"4000\"/>"),
+            "line 7: S: t is 1, and the segments before it end at 2009",
+        ),
+        (
+            timeline("<S d=\"2000\"/>\n<S t=\"2101\" d=\"4000\"/>"),
+            "line 7: S: a gap: t is 2101, and the segments before it end at 2000; expected at most 100 ms between them",
+        ),
+        (
+            timeline("<S d=\"2000\" r=\"-1\"/>\n<S t=\"1000\" d=\"1\"/>"),
+            "line 6: S: r is negative, and no time is left",
+        ),
+        (timeline("<S d=\"2000\" k=\"4\"/>"), "sequences of segments (k) are not read"),
+        (timeline("<S d=\"2000\"/>"), "its segments end after 2 s, and its period after 6 s"),
+        (
+            timeline("<S d=\"6000\"/>")
+                .replace("timescale=\"1000\"", "timescale=\"4294967295\"")
+                .replace("d=\"6000\"", "d=\"1\""),
+            "segment 1 is shorter than a nanosecond",
+        ),
+    ]);
+    // All representations together.
+    let names =
+        (1..=11).map(|at| format!("<Representation id=\"{at}\" bandwidth=\"{at}\"/>")).collect::<String>();
+    let template = "<SegmentTemplate media=\"$Number$\" timescale=\"50000\" duration=\"3\"/>";
+    let text = period(
+        "mediaPresentationDuration=\"PT6S\"",
+        &format!("<AdaptationSet contentType=\"video\">{template}{names}</AdaptationSet>"),
+    );
+    assert!(fault(&text).contains("more than 1000000 segments of all representations together"));
+    assert_eq!(MAX_SEGMENTS, 100_000);
+}
+
+#[test]
+fn lists_that_do_not_fit_are_refused() {
+    let list = |urls: &str| segments(&format!("<SegmentList duration=\"3\">\n{urls}\n</SegmentList>"));
+    let url = |range: &str| format!("<SegmentURL mediaRange=\"{range}\"/>\n");
+    assert_eq!(
+        millis(&read(&[("file", &list("<SegmentURL/><SegmentURL/>"))]).periods[0].tracks[0]),
+        [3_000, 3_000]
+    );
+    refused(&[
+        (list(""), "line 5: SegmentList: no SegmentURL; expected one for each segment"),
+        (
+            list(&[url("0-9"), "<SegmentURL/>".to_owned()].concat()),
+            "line 7: SegmentURL: expected a mediaRange in each",
+        ),
+        (
+            list(&["<SegmentURL/>\n".to_owned(), url("0-9")].concat()),
+            "line 7: SegmentURL: expected a mediaRange in each",
+        ),
+        (
+            list(&url("9-0")),
+            "line 6: SegmentURL: mediaRange is \"9-0\"; expected the first and the last byte",
+        ),
+        (list(&url("0-")), "mediaRange is \"0-\""),
+        (list(&url("0-18446744073709551615")), "mediaRange is"),
+        (list(&url("0-1000000000000")), "mediaRange is"),
+        (list(&url("0-9")), "its segments end after 3 s, and its period after 6 s"),
+        (list(&"<SegmentURL/>".repeat(100_001)), "SegmentURL: more than 100000 segments"),
+        (
+            segments(
+                "<SegmentList><SegmentTimeline><S d=\"2\" r=\"2\"/></SegmentTimeline>\n<SegmentURL/></SegmentList>",
+            ),
+            "line 5: SegmentList: 1 SegmentURL for 3 segments of its timeline",
+        ),
+    ]);
+}
+
+#[test]
+fn lists_of_sizes_are_complete_and_fit() {
+    let error = |sizes: &str| {
+        let (option, problem) = built(&ROW, &[("file", SHORTEST), ("sizes", sizes)], 1).unwrap_err();
+        assert_eq!(option, "sizes");
+        problem
+    };
+    let header = "representation,segment,bytes\n";
+    for (lines, told) in [
+        ("", "the-sizes, no line for segment 1 of representation \"low\" in period 1"),
+        ("low,1,5\nlow,1,6\n", "the-sizes, line 3: segment 1 of representation \"low\" twice"),
+        ("low,init,5\nlow,init,5\n", "line 3: the initialization segment of representation \"low\" twice"),
+        ("low,4,5\n", "line 2: segment is 4; representation \"low\" has 3 of them"),
+        ("low,0,5\n", "line 2: segment is \"0\"; expected init, or the number"),
+        ("low,-1,5\n", "line 2: segment is \"-1\""),
+        ("middle,1,5\n", "line 2: representation is \"middle\"; the MPD has no such id in period 1"),
+        ("low,1,0\n", "line 2: bytes is \"0\"; expected the bytes of a segment, as 86250"),
+        ("low,1,5 kB\n", "line 2: bytes is \"5 kB\""),
+        ("low,1,NaN\n", "line 2: bytes is \"NaN\""),
+        ("low,1\n", "line 2: 2 values for 3 columns"),
+    ] {
+        let found = error(&[header, lines].concat());
+        assert!(found.contains(told), "{lines}: {found}");
+    }
+    for (text, told) in [
+        ("", "no line; expected a line with the names of the columns"),
+        ("representation,bytes\n", "line 1: no column \"segment\""),
+        (
+            "representation,segment,size\n",
+            "line 1: column \"size\"; expected representation, segment, bytes, period",
+        ),
+        ("bytes,bytes\n", "line 1: column \"bytes\" twice"),
+    ] {
+        assert!(error(text).contains(told), "{text}: {}", error(text));
+    }
+    let presentation = read(&[("file", SHORTEST), ("sizes", &[SHORTEST_SIZES, "low,init,700\n"].concat())]);
+    let [low, high] = &presentation.periods[0].tracks[0].representations[..] else { panic!("two") };
+    assert_eq!(
+        (&low.sizes[..], &high.sizes[..]),
+        (&[40_000, 50_000, 30_000][..], &[150_000, 200_000, 160_000][..])
+    );
+    assert_eq!((low.initialization, high.initialization), (700, 0));
+}
+
+#[test]
+fn sizes_of_several_periods_name_the_period() {
+    let text = |header: &str, weather: usize| {
+        let mut text = format!("{header}\n1,subtitles,1,99\n1,a-en-2,77,99\n");
+        for (period, name, count) in
+            [(1, "v1", 4), (1, "v2", 4), (1, "a-de", 7), (2, "v1", weather), (2, "a-de", 3)]
+        {
+            (1..=count).for_each(|segment| text += &format!("{period},{name},{segment},{segment}00\n"));
+        }
+        text
+    };
+    let header = "period,representation,segment,bytes";
+    let presentation = read(&[("file", BROADCAST), ("sizes", &text(header, 4))]);
+    assert_eq!(presentation.periods[1].tracks[0].representations[0].sizes, [100, 200, 300, 400]);
+    let error = |sizes: &str| built(&ROW, &[("file", BROADCAST), ("sizes", sizes)], 1).unwrap_err().1;
+    let short = error(&text(header, 3));
+    assert_eq!(short, "the-sizes, no line for segment 4 of representation \"v1\" in period 2");
+    let without = error("representation,segment,bytes\n");
+    assert_eq!(without, "the-sizes, line 1: no column \"period\"; expected it for 2 periods");
+    let beyond = error(&format!("{header}\n3,v1,1,1\n"));
+    assert_eq!(beyond, "the-sizes, line 2: period is 3; the MPD has 2 of them");
+}
