@@ -2,7 +2,7 @@
 //! SIGCOMM 2015, with the details of the implementation of Mao, Netravali, Alizadeh (Pensieve, SIGCOMM 2017).
 
 use super::estimate::Harmonic;
-use super::search::{Search, Step};
+use super::search::{Plan, Search, Terms};
 use super::{Abr, Choice, INITIAL_BITRATE, View, bits, highest_at_most, initial_bitrate, rate_of};
 use crate::quality::{Scale, Weights};
 use units::parameter::{Arguments, Kind, Parameter, Row};
@@ -21,7 +21,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     parameters: &[
         Parameter::with_default(
             HORIZON,
-            Kind::Integer(1, 20),
+            Kind::Integer(1, 10),
             "5",
             "segments that are looked ahead (N, section 7.1.2)",
         ),
@@ -93,28 +93,28 @@ impl Mpc {
         self.scale.quality(rate, view.line.bitrates(segment)[0])
     }
 
-    /// The first representation of the best plan.
-    fn plan(&mut self, view: &View<'_>, throughput: f64) -> usize {
+    /// The best plan at a throughput in bit/s.
+    fn plan(&mut self, view: &View<'_>, throughput: f64) -> Plan {
         let last = view.last_bitrate().map(|rate| self.quality(view, view.segment.saturating_sub(1), rate));
-        let mut search = std::mem::take(&mut self.search);
-        search.begin(view.buffer.as_secs_f64(), last);
         let end = view.line.segments().min(view.segment + self.horizon).max(view.segment + 1);
+        let mut search = std::mem::take(&mut self.search);
+        search.clear();
         for segment in view.segment..end {
-            let step = Step {
-                duration: view.line.duration(segment).as_secs_f64(),
-                max_buffer: view.max_buffer.as_secs_f64(),
-                rebuffering: self.weights.rebuffering,
-                switching: self.weights.switching,
-                is_last: segment + 1 == end,
-            };
-            let options = view.line.bitrates(segment).iter().enumerate().map(|(representation, rate)| {
-                let size = view.line.size(segment, representation) as f64 * 8.0;
-                (self.quality(view, segment, *rate), size / throughput)
-            });
-            search.advance(&step, options);
+            let representations =
+                view.line.bitrates(segment).iter().enumerate().map(|(representation, rate)| {
+                    let size = view.line.size(segment, representation) as f64 * 8.0;
+                    (self.quality(view, segment, *rate), size / throughput)
+                });
+            search.add(view.line.duration(segment).as_secs_f64(), representations);
         }
+        let terms = Terms {
+            rebuffering: self.weights.rebuffering,
+            switching: self.weights.switching,
+            max_buffer: view.max_buffer.as_secs_f64(),
+        };
+        let plan = search.solve(&terms, view.buffer.as_secs_f64(), last);
         self.search = search;
-        self.search.best().first
+        plan
     }
 }
 
@@ -122,7 +122,7 @@ impl Abr for Mpc {
     fn choose(&mut self, view: &View<'_>) -> Choice {
         let representation = match self.prediction.throughput() {
             None => highest_at_most(view.line.bitrates(view.segment), bits(self.initial)),
-            Some(throughput) => self.plan(view, throughput.max(1e-3)),
+            Some(throughput) => self.plan(view, throughput.max(1e-3)).first,
         };
         Choice { representation, wait: Duration::ZERO }
     }
@@ -254,12 +254,12 @@ mod tests {
             let options = [("quality", Scale::WORDS[quality]), ("switching", switching.as_str()), ("horizon", "4")];
             let mut abr = mpc(&options, &line, kbit);
             let view = view(&line, segment, last, buffer, 20_000);
-            let chosen = abr.choose(&view).representation;
             let throughput = kbit as f64 * 1000.0;
+            let Plan { value, first: chosen } = abr.plan(&view, throughput);
             let best = exhaustive(&abr, &view, throughput, None);
             let found = exhaustive(&abr, &view, throughput, Some(chosen));
             prop_assert!((best - found).abs() < 1e-9, "{chosen}: {found} instead of {best}");
-            prop_assert!((abr.search.best().value - best).abs() < 1e-9);
+            prop_assert!((value - best).abs() < 1e-9);
         }
     }
 }
