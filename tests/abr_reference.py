@@ -93,7 +93,7 @@ def play(session: Session, algorithm: Algorithm) -> Outcome:
 
 
 def bola(past: Past, gp: float = 5.0, most_s: float = 25.0) -> tuple[int, float]:
-    """BOLA-BASIC (Spiteri, Urgaonkar, Sitaraman 2016, section IV), with the buffer in seconds."""
+    """BOLA-BASIC (Spiteri, Urgaonkar, Sitaraman 2016), with the buffer in seconds."""
     ladder, segment_s = past.session.ladder_kbit, past.session.segment_ms / 1000
     utility = [math.log(kbit / ladder[0]) for kbit in ladder]
     vp = (min(most_s, past.session.max_buffer_ms / 1000) - segment_s) / (utility[-1] + gp)

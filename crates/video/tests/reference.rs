@@ -8,9 +8,10 @@ use units::{Duration, Rate, Time};
 use video::abr::{self, Abr, Download, HISTORY, Line, View};
 
 const VECTORS: &str = include_str!("abr_reference.json");
-/// The algorithms of the reference: the row and its options.
-const ALGORITHMS: [(&str, &str, &[(&str, &str)]); 3] =
-    [("bola", "bola", &[("variant", "bola-basic")]), ("bba", "bba", &[]), ("throughput", "throughput", &[])];
+/// The algorithms of the reference, which are rows of the same name, and their options.
+const ALGORITHMS: [(&str, Options); 3] =
+    [("bola", &[("variant", "bola-basic")]), ("bba", &[]), ("throughput", &[])];
+type Options = &'static [(&'static str, &'static str)];
 /// The times of the reference are rounded to microseconds, and those here to nanoseconds for each download.
 const TOLERANCE_S: f64 = 2e-6;
 
@@ -145,12 +146,12 @@ fn choices_are_those_of_the_reference() {
     let mut representations = std::collections::BTreeSet::new();
     for (number, value) in sessions.iter().enumerate() {
         let session = Session::read(value);
-        for (key, name, options) in ALGORITHMS {
+        for (name, options) in ALGORITHMS {
             let row = rows.iter().find(|row| row.name == name).expect("a row of the room");
             let arguments =
                 units::parameter::Arguments::written(row.parameters, options, &[]).expect("its options");
             let mut abr = abr::build(name, &arguments).expect("a row of the room");
-            let (run, outcome) = (&value["runs"][key], play(&session, abr.as_mut()));
+            let (run, outcome) = (&value["runs"][name], play(&session, abr.as_mut()));
             let chosen: Vec<u64> = outcome.chosen.iter().map(|chosen| *chosen as u64).collect();
             assert_eq!(chosen, integers(&run["chosen"]), "{name} in session {number}");
             let seconds = |value: &Value| value.as_f64().expect("seconds");

@@ -83,7 +83,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
         insufficient_buffer::INSUFFICIENT_BUFFER_FACTOR,
         insufficient_buffer::INSUFFICIENT_BUFFER_IGNORE,
         Parameter {
-            about: "not bola-basic: give up a download if another representation has a better score (INFOCOM section V)",
+            about: "not bola-basic: give up a download if another representation has a better score (2016)",
             ..abandonment::ABANDON
         },
     ],
@@ -244,7 +244,7 @@ impl Bola {
         }
     }
 
-    /// BOLA-FINITE (algorithm 1 of the INFOCOM paper).
+    /// BOLA-FINITE.
     fn finite(&self, view: &View<'_>, buffer: f64) -> (usize, f64) {
         let (best, full) = self.basic(buffer);
         let (Some(last), Some(throughput)) = (view.continued(), self.last_throughput) else {

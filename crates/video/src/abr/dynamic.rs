@@ -185,7 +185,7 @@ mod tests {
         assert!(!at(&mut abr, &line, 19_999).0);
     }
 
-    /// BOLA-BASIC with a buffer of 25 s chooses 2,056 kbit/s from 15.3 s on, as much as the throughput allows, and 991 at 14 s.
+    /// BOLA-BASIC with a buffer of 25 s chooses 2,056 kbit/s from 15.97 s on, as much as the throughput allows, and 688 at 14 s.
     #[test]
     fn the_paper_also_compares() {
         let line = Strip::new(&LADDER, 9, 3);

@@ -19,23 +19,18 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "mpc",
     about: "RobustMPC (Yin et al. 2015): the best quality of experience of the next segments at a cautious throughput",
     parameters: &[
-        Parameter::with_default(
-            HORIZON,
-            Kind::Integer(1, 10),
-            "5",
-            "segments that are looked ahead (N, section 7.1.2)",
-        ),
+        Parameter::with_default(HORIZON, Kind::Integer(1, 10), "5", "segments that are looked ahead (N)"),
         Parameter::with_default(
             SAMPLES,
             Kind::Integer(1, 64),
             "5",
-            "downloads whose harmonic mean throughput is the prediction (section 7.1.2)",
+            "downloads whose harmonic mean throughput is the prediction",
         ),
         Parameter::with_default(
             ERRORS,
             Kind::Integer(0, 64),
             "5",
-            "predictions whose worst relative error e divides it, by 1 + e (section 5.2); 0 is the plain MPC",
+            "predictions whose worst relative error e divides it, by 1 + e (RobustMPC, section 4.3); 0 is the plain MPC",
         ),
         Parameter::with_default(
             QUALITY,
@@ -46,7 +41,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
         Parameter::optional(
             REBUFFERING,
             Kind::Number(0.0, 1e6),
-            "weight of a second of stalls (mu); 4.3, 2.66 or 8 by the quality if not set (Pensieve, section 5.1)",
+            "weight of a second of stalls (mu); 4.3, 2.66 or 8 by the quality if not set (Pensieve, table 1)",
         ),
         Parameter::with_default(
             SWITCHING,
