@@ -170,3 +170,28 @@ fn choices_are_those_of_the_reference() {
         "they are varied enough: {representations:?}"
     );
 }
+
+/// Links that are much faster than the highest bitrate, and much slower than the lowest.
+#[test]
+fn a_steady_link_leads_to_the_highest_or_the_lowest() {
+    let session = |kbit: u64| Session {
+        duration: Duration::from_secs(3),
+        max_buffer: Duration::from_secs(30),
+        ladder: [230, 688, 2056, 6000].iter().map(|kbit| Rate::from_bits_per_sec(kbit * 1000)).collect(),
+        permille: (0..100).map(|segment| 700 + segment * 7919 % 600).collect(),
+        series: vec![(Duration::from_secs(1), Rate::from_bits_per_sec(kbit * 1000))],
+    };
+    // `fixed` adapts to nothing.
+    for row in abr::room().rows.iter().filter(|row| row.name != "fixed") {
+        let arguments = units::parameter::Arguments::written(row.parameters, &[], &[]).expect("defaults");
+        let run = |kbit| {
+            let mut abr = abr::build(row.name, &arguments).expect("a row of the room");
+            play(&session(kbit), abr.as_mut())
+        };
+        let fast = run(20_000);
+        assert!(fast.chosen[30..].iter().all(|chosen| *chosen == 3), "{}: {:?}", row.name, fast.chosen);
+        assert!(fast.stalled.is_zero(), "{}", row.name);
+        let slow = run(100);
+        assert!(slow.chosen.iter().all(|chosen| *chosen == 0), "{}: {:?}", row.name, slow.chosen);
+    }
+}
