@@ -292,7 +292,8 @@ impl Bola {
         let mut chosen = self.levels.best(buffer + self.placeholder);
         if let (Some(last), Some(throughput)) = (view.continued(), self.estimate.throughput()) {
             let duration = view.line.duration(view.segment);
-            let sustainable = self.estimate.sustainable(bitrates, duration, throughput);
+            let safe = throughput * self.settings.safety_factor;
+            let sustainable = self.estimate.sustainable(bitrates, duration, safe);
             chosen = self.steady(chosen, last, sustainable).0;
         }
         let mut wait = (buffer + self.placeholder - self.levels.max_buffer(chosen)).max(0.0);
