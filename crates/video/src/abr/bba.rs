@@ -2,8 +2,8 @@
 //! Large Video Streaming Service", SIGCOMM 2014.
 
 use super::{Abr, Choice, View, bits};
+use units::Duration;
 use units::parameter::{Arguments, Kind, Parameter, Row};
-use units::{Duration, Rate};
 
 const VARIANT: &str = "variant";
 const RESERVOIR: &str = "reservoir";
@@ -39,13 +39,13 @@ pub(crate) const ROW: Row<super::Build> = Row {
             MIN_RESERVOIR,
             Kind::Duration,
             "\"8 s\"",
-            "bba-1, bba-2: the least reservoir (section 5.1)",
+            "bba-1, bba-2: the least reservoir (section 5)",
         ),
         Parameter::with_default(
             MAX_RESERVOIR,
             Kind::Duration,
             "\"140 s\"",
-            "bba-1, bba-2: the most (section 5.1)",
+            "bba-1, bba-2: the most (section 5)",
         ),
         Parameter::with_default(
             UPPER,
@@ -228,9 +228,6 @@ impl Abr for Bba {
     }
     fn on_seek(&mut self) {
         self.phase = Phase::StartUp(None);
-    }
-    fn estimate(&self) -> Option<Rate> {
-        None
     }
 }
 

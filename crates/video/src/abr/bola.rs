@@ -83,7 +83,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
         insufficient_buffer::INSUFFICIENT_BUFFER_FACTOR,
         insufficient_buffer::INSUFFICIENT_BUFFER_IGNORE,
         Parameter {
-            about: "not bola-basic: give up a download if another representation has a better score (INFOCOM section V)",
+            about: "not bola-basic: give up a download if another representation has a better score (2016)",
             ..abandonment::ABANDON
         },
     ],
@@ -244,7 +244,7 @@ impl Bola {
         }
     }
 
-    /// BOLA-FINITE (algorithm 1 of the INFOCOM paper).
+    /// BOLA-FINITE.
     fn finite(&self, view: &View<'_>, buffer: f64) -> (usize, f64) {
         let (best, full) = self.basic(buffer);
         let (Some(last), Some(throughput)) = (view.continued(), self.last_throughput) else {
@@ -292,7 +292,8 @@ impl Bola {
         let mut chosen = self.levels.best(buffer + self.placeholder);
         if let (Some(last), Some(throughput)) = (view.continued(), self.estimate.throughput()) {
             let duration = view.line.duration(view.segment);
-            let sustainable = self.estimate.sustainable(bitrates, duration, throughput);
+            let safe = throughput * self.settings.safety_factor;
+            let sustainable = self.estimate.sustainable(bitrates, duration, safe);
             chosen = self.steady(chosen, last, sustainable).0;
         }
         let mut wait = (buffer + self.placeholder - self.levels.max_buffer(chosen)).max(0.0);

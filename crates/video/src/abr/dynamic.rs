@@ -28,12 +28,12 @@ pub(crate) const ROW: Row<super::Build> = Row {
         Parameter::optional(
             SWITCH_ON,
             Kind::Duration,
-            "buffer from which BOLA chooses; stable_buffer if not set, and 10 s with rule = \"paper\"",
+            "buffer above which BOLA chooses; stable_buffer if not set, and 10 s with rule = \"paper\"",
         ),
         Parameter::optional(
             SWITCH_OFF,
             Kind::Duration,
-            "buffer below which throughput decides again; half of switch_on if not set, all of it with rule = \"paper\"",
+            "buffer down to which BOLA goes on; half of switch_on if not set, all of it with rule = \"paper\"",
         ),
         abandonment::STABLE_BUFFER,
         bola::VARIANT,
@@ -96,7 +96,7 @@ impl Dynamic {
     /// By the buffer alone: dash.js.
     fn choose_by_buffer(&mut self, view: &View<'_>) -> Choice {
         let enough = if self.is_bola { self.switch_off } else { self.switch_on };
-        self.is_bola = view.buffer >= enough;
+        self.is_bola = view.buffer > enough;
         if self.is_bola {
             return self.bola.choose(view);
         }
@@ -172,20 +172,20 @@ mod tests {
     fn dash_js_changes_by_the_buffer_with_hysteresis() {
         let line = Strip::new(&LADDER, 9, 3);
         let mut abr = dynamic(&line, &[]);
-        assert_eq!(at(&mut abr, &line, 11_999), (false, 6), "2,700 kbit/s");
-        assert_eq!(at(&mut abr, &line, 12_000), (true, 6), "BOLA-E starts by throughput");
-        assert!(at(&mut abr, &line, 6000).0);
-        assert_eq!(at(&mut abr, &line, 5999), (false, 6));
-        assert!(!at(&mut abr, &line, 11_999).0);
+        assert_eq!(at(&mut abr, &line, 12_000), (false, 6), "2,700 kbit/s");
+        assert_eq!(at(&mut abr, &line, 12_001), (true, 6), "BOLA-E starts by throughput");
+        assert!(at(&mut abr, &line, 6001).0);
+        assert_eq!(at(&mut abr, &line, 6000), (false, 6));
+        assert!(!at(&mut abr, &line, 12_000).0);
         let mut abr = dynamic(&line, &[("switch_on", "20 s"), ("switch_off", "1 s")]);
         assert!(
-            !at(&mut abr, &line, 19_999).0 && at(&mut abr, &line, 20_000).0 && at(&mut abr, &line, 1000).0
+            !at(&mut abr, &line, 20_000).0 && at(&mut abr, &line, 20_001).0 && at(&mut abr, &line, 1001).0
         );
         abr.on_seek();
         assert!(!at(&mut abr, &line, 19_999).0);
     }
 
-    /// BOLA-BASIC with a buffer of 25 s chooses 2,056 kbit/s from 15.3 s on, as much as the throughput allows, and 991 at 14 s.
+    /// BOLA-BASIC with a buffer of 25 s chooses 2,056 kbit/s from 15.97 s on, as much as the throughput allows, and 688 at 14 s.
     #[test]
     fn the_paper_also_compares() {
         let line = Strip::new(&LADDER, 9, 3);

@@ -122,7 +122,7 @@ mod tests {
         }
     }
 
-    /// The ladder and the parameters of the paper: gp = 5, and ln(6000 / 230) = 3.261 as the highest utility (table I).
+    /// The ladder and the parameters of the paper: gp = 5, and ln(6000 / 230) = 3.261 as the highest utility.
     #[test]
     fn the_utilities_of_the_paper() {
         let mut levels = Levels::default();

@@ -57,9 +57,10 @@ pub fn build(name: &str, arguments: &Arguments) -> Option<Box<dyn Abr>> {
     PLUGGED.find(ABRS, name).map(|row| (row.build)(arguments))
 }
 
-/// Two options that say the same thing in different ways.
-fn check(_name: &str, arguments: &Arguments) -> Result<(), OptionError> {
-    if arguments.has(fixed::REPRESENTATION) && arguments.has(fixed::BITRATE) {
+/// Refuses two options that say the same thing in different ways. What rows from outside call their options is up to them.
+fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
+    let is_own = ABRS.iter().any(|row| row.name == name);
+    if is_own && arguments.has(fixed::REPRESENTATION) && arguments.has(fixed::BITRATE) {
         let says = "a representation is given, too; expected one of the two".to_owned();
         return Err((fixed::BITRATE, says));
     }

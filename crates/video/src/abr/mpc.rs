@@ -2,7 +2,7 @@
 //! SIGCOMM 2015, with the details of the implementation of Mao, Netravali, Alizadeh (Pensieve, SIGCOMM 2017).
 
 use super::estimate::Harmonic;
-use super::search::{Search, Step};
+use super::search::{Plan, Search, Terms};
 use super::{Abr, Choice, INITIAL_BITRATE, View, bits, highest_at_most, initial_bitrate, rate_of};
 use crate::quality::{Scale, Weights};
 use units::parameter::{Arguments, Kind, Parameter, Row};
@@ -19,23 +19,18 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "mpc",
     about: "RobustMPC (Yin et al. 2015): the best quality of experience of the next segments at a cautious throughput",
     parameters: &[
-        Parameter::with_default(
-            HORIZON,
-            Kind::Integer(1, 20),
-            "5",
-            "segments that are looked ahead (N, section 7.1.2)",
-        ),
+        Parameter::with_default(HORIZON, Kind::Integer(1, 10), "5", "segments that are looked ahead (N)"),
         Parameter::with_default(
             SAMPLES,
             Kind::Integer(1, 64),
             "5",
-            "downloads whose harmonic mean throughput is the prediction (section 7.1.2)",
+            "downloads whose harmonic mean throughput is the prediction",
         ),
         Parameter::with_default(
             ERRORS,
             Kind::Integer(0, 64),
             "5",
-            "predictions whose worst relative error e divides it, by 1 + e (section 5.2); 0 is the plain MPC",
+            "predictions whose worst relative error e divides it, by 1 + e (RobustMPC, section 4.3); 0 is the plain MPC",
         ),
         Parameter::with_default(
             QUALITY,
@@ -46,7 +41,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
         Parameter::optional(
             REBUFFERING,
             Kind::Number(0.0, 1e6),
-            "weight of a second of stalls (mu); 4.3, 2.66 or 8 by the quality if not set (Pensieve, section 5.1)",
+            "weight of a second of stalls (mu); 4.3, 2.66 or 8 by the quality if not set (Pensieve, table 1)",
         ),
         Parameter::with_default(
             SWITCHING,
@@ -93,28 +88,28 @@ impl Mpc {
         self.scale.quality(rate, view.line.bitrates(segment)[0])
     }
 
-    /// The first representation of the best plan.
-    fn plan(&mut self, view: &View<'_>, throughput: f64) -> usize {
+    /// The best plan at a throughput in bit/s.
+    fn plan(&mut self, view: &View<'_>, throughput: f64) -> Plan {
         let last = view.last_bitrate().map(|rate| self.quality(view, view.segment.saturating_sub(1), rate));
-        let mut search = std::mem::take(&mut self.search);
-        search.begin(view.buffer.as_secs_f64(), last);
         let end = view.line.segments().min(view.segment + self.horizon).max(view.segment + 1);
+        let mut search = std::mem::take(&mut self.search);
+        search.clear();
         for segment in view.segment..end {
-            let step = Step {
-                duration: view.line.duration(segment).as_secs_f64(),
-                max_buffer: view.max_buffer.as_secs_f64(),
-                rebuffering: self.weights.rebuffering,
-                switching: self.weights.switching,
-                is_last: segment + 1 == end,
-            };
-            let options = view.line.bitrates(segment).iter().enumerate().map(|(representation, rate)| {
-                let size = view.line.size(segment, representation) as f64 * 8.0;
-                (self.quality(view, segment, *rate), size / throughput)
-            });
-            search.advance(&step, options);
+            let representations =
+                view.line.bitrates(segment).iter().enumerate().map(|(representation, rate)| {
+                    let size = view.line.size(segment, representation) as f64 * 8.0;
+                    (self.quality(view, segment, *rate), size / throughput)
+                });
+            search.add(view.line.duration(segment).as_secs_f64(), representations);
         }
+        let terms = Terms {
+            rebuffering: self.weights.rebuffering,
+            switching: self.weights.switching,
+            max_buffer: view.max_buffer.as_secs_f64(),
+        };
+        let plan = search.solve(&terms, view.buffer.as_secs_f64(), last);
         self.search = search;
-        self.search.best().first
+        plan
     }
 }
 
@@ -122,7 +117,7 @@ impl Abr for Mpc {
     fn choose(&mut self, view: &View<'_>) -> Choice {
         let representation = match self.prediction.throughput() {
             None => highest_at_most(view.line.bitrates(view.segment), bits(self.initial)),
-            Some(throughput) => self.plan(view, throughput.max(1e-3)),
+            Some(throughput) => self.plan(view, throughput.max(1e-3)).first,
         };
         Choice { representation, wait: Duration::ZERO }
     }
@@ -254,12 +249,12 @@ mod tests {
             let options = [("quality", Scale::WORDS[quality]), ("switching", switching.as_str()), ("horizon", "4")];
             let mut abr = mpc(&options, &line, kbit);
             let view = view(&line, segment, last, buffer, 20_000);
-            let chosen = abr.choose(&view).representation;
             let throughput = kbit as f64 * 1000.0;
+            let Plan { value, first: chosen } = abr.plan(&view, throughput);
             let best = exhaustive(&abr, &view, throughput, None);
             let found = exhaustive(&abr, &view, throughput, Some(chosen));
             prop_assert!((best - found).abs() < 1e-9, "{chosen}: {found} instead of {best}");
-            prop_assert!((abr.search.best().value - best).abs() < 1e-9);
+            prop_assert!((value - best).abs() < 1e-9);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{Build, Download, Line, View};
 use units::parameter::{Arguments, Row};
 use units::{Duration, Rate, Time};
 
-/// The ladder of Big Buck Bunny in the BOLA paper (table I), in kbit/s.
+/// The ladder of Big Buck Bunny in the BOLA paper, in kbit/s.
 pub(super) const LADDER: [u64; 10] = [230, 331, 477, 688, 991, 1427, 2056, 2962, 5027, 6000];
 
 /// Rates in kbit/s.
