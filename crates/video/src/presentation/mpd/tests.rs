@@ -164,6 +164,18 @@ fn the_number_of_segments_can_be_stated() {
     assert_eq!(millis(&read(&[("file", &text)]).periods[0].tracks[0]), [2_000, 2_000]);
 }
 
+/// Durations are often rounded to milliseconds, which must not add a segment.
+#[test]
+fn a_rounded_duration_adds_no_segment() {
+    let template = segments("<SegmentTemplate media=\"$Number$\" timescale=\"3000\" duration=\"6000\"/>");
+    for text in [template, timeline("<S d=\"2000\" r=\"-1\"/>")] {
+        for (whole, last) in [("PT6S", 2_000), ("PT6.001S", 2_000), ("PT6.002S", 2), ("PT5.9S", 1_900)] {
+            let presentation = read(&[("file", &text.replace("PT6S", whole))]);
+            assert_eq!(millis(&presentation.periods[0].tracks[0]).last(), Some(&last), "{whole}");
+        }
+    }
+}
+
 #[test]
 fn a_dynamic_mpd_is_its_timeline() {
     let dynamic = |text: String| text.replace("mediaPresentationDuration=\"PT6S\"", "type=\"dynamic\"");
