@@ -203,7 +203,9 @@ fn documents_that_attack_their_reader_are_refused() {
     let namespaces: String = (0..=MAX_NAMESPACES).map(|at| format!("<a xmlns:b{at}=\"b\">")).collect();
     assert_eq!(fault(&namespaces), "more than 100 namespaces (xmlns)");
     let attributes: String = (0..=MAX_ATTRIBUTES).map(|at| format!(" a{at}=\"\"")).collect();
-    assert_eq!(fault(&format!("<MPD{attributes}/>")), "an element with more than 1000 attributes");
+    assert_eq!(fault(&format!("<MPD{attributes}/>")), "an element with more than 100 attributes");
+    let banner = format!("<!-- {} --></MPD>", "=".repeat(2 * MAX_ATTRIBUTES));
+    read(&[("file", &SHORTEST.replace("</MPD>", &banner))]);
     let remote =
         "<AdaptationSet xmlns:xlink=\"http://www.w3.org/1999/xlink\" xlink:href=\"https://a.example/\"/>";
     assert!(fault(&sets(remote)).starts_with("line 4: AdaptationSet: xlink:href: nothing is fetched"));
