@@ -11,7 +11,7 @@ mod tests;
 mod tracks;
 
 use super::file::{self, TextError};
-use super::{Fault, MAX_SIZES, Presentation, Source};
+use super::{Fault, MAX_SEGMENT_BYTES, MAX_SIZES, Presentation, Source};
 use element::Element;
 use random::Stream;
 use units::Duration;
@@ -88,6 +88,9 @@ fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
         audio_set: arguments.integer("audio_set") as usize,
         initialization: arguments.size("initialization").as_bytes(),
     };
+    if options.initialization > MAX_SEGMENT_BYTES {
+        return Err(("initialization", format!("expected at most {MAX_SEGMENT_BYTES} bytes")));
+    }
     let file = arguments.file("file");
     let wrong = |error: String| -> Fault { ("file", format!("{}, {error}", file.path)) };
     let mut draft = parse(&file.text, options).map_err(|error| wrong(error.to_string()))?;

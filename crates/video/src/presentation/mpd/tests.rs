@@ -83,6 +83,12 @@ fn an_mpd_without_sizes_has_its_bandwidths() {
 }
 
 #[test]
+fn an_initialization_segment_has_a_limit() {
+    let (option, problem) = built(&ROW, &[("file", FFMPEG), ("initialization", "2 TB")], 1).unwrap_err();
+    assert_eq!((option, problem.as_str()), ("initialization", "expected at most 1000000000000 bytes"));
+}
+
+#[test]
 fn attributes_and_segments_are_inherited() {
     let presentation = read(&[("file", BROADCAST)]);
     let [news, weather] = &presentation.periods[..] else { panic!("two periods") };
