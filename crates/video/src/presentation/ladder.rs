@@ -2,7 +2,7 @@
 
 use super::{
     Fault, Kind, MAX_PERIODS, MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_SIZES, Period, Presentation,
-    PresentationError, Representation, Source, Track, constant_bytes,
+    PresentationError, Representation, Source, Track, TrackError, constant_bytes,
 };
 use random::{Law, Stream};
 use units::parameter::{Arguments, Kind as OptionKind, Parameter, Row, Value};
@@ -102,6 +102,7 @@ fn option_of(error: &PresentationError) -> &'static str {
         PresentationError::Segments(Kind::Audio) => "audio_segment",
         PresentationError::Periods(_) | PresentationError::Kinds(_) => "periods",
         PresentationError::Duration => "duration",
+        PresentationError::Track(_, _, TrackError::Initialization(_)) => "initialization",
         PresentationError::Track(_, Kind::Video, _) => "bitrates",
         PresentationError::Track(_, Kind::Audio, _) => "audio",
     }
@@ -354,6 +355,7 @@ mod tests {
                 "segment",
                 "more than 1000000",
             ),
+            (&[("initialization", "2 TB")], "initialization", "initialization segment"),
             (&[("duration", "0 s")], "duration", "0 s is too short for 1 periods"),
             (&[("duration", "3 ns"), ("periods", "4")], "duration", "3 ns is too short for 4 periods"),
             (&[("duration", "721 h")], "duration", "longer than 2592000 s"),

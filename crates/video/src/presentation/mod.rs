@@ -174,3 +174,45 @@ pub fn check(name: &str, arguments: &Arguments) -> Result<(), Fault> {
     // Whether there is a presentation does not depend on the random numbers.
     build(name, arguments, &mut Stream::new(0, "presentations")).map_or(Ok(()), |built| built.map(|_| ()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{arguments, built};
+    use super::*;
+    use units::parameter::{Default, Kind as OptionKind};
+
+    /// The options of a row with the examples of its files: those that are required, or all.
+    fn with_examples(row: &Row<Source>, all: bool) -> Vec<(&'static str, &'static str)> {
+        let example = |parameter: &units::parameter::Parameter| match parameter.kind {
+            OptionKind::File(example) if all || parameter.default == Default::Required => {
+                Some((parameter.name, example))
+            }
+            _ => None,
+        };
+        row.parameters.iter().filter_map(example).collect()
+    }
+
+    #[test]
+    fn every_row_builds_with_its_defaults_and_examples() {
+        for row in PRESENTATIONS {
+            for all in [false, true] {
+                let set = with_examples(row, all);
+                built(row, &set, 1)
+                    .unwrap_or_else(|(option, problem)| panic!("{}: {option}: {problem}", row.name));
+                assert_eq!(check(row.name, &arguments(row, &set)), Ok(()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_room_checks_its_options() {
+        let room = room();
+        assert_eq!(room.rows.iter().map(|row| row.name).collect::<Vec<_>>(), ["ladder", "mpd", "sizes"]);
+        let wrong = arguments(&PRESENTATIONS[0], &[("segment", "0 s")]);
+        assert_eq!((room.check)("ladder", &wrong).unwrap_err().0, "segment");
+        assert!(build("film", &wrong, &mut Stream::new(1, "")).is_none());
+        let component = |name| Component { room: "presentations", name, arguments: wrong.clone() };
+        assert_eq!(of(&component("ladder"), &mut Stream::new(1, "")).unwrap_err().0, "segment");
+        assert!(of(&component("film"), &mut Stream::new(1, "")).unwrap_err().1.contains("film"));
+    }
+}

@@ -65,7 +65,7 @@ impl<'a> Element<'a> {
         self.wrong(format!("{name} is {}; expected {expected}", quoted(value)))
     }
 
-    /// A whole number from `least` to 2^32 - 1, or to 2^64 - 1 for media times.
+    /// A whole number from `least` to `most`.
     pub(super) fn number(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>, TextError> {
         let Some(text) = self.attribute(name) else { return Ok(None) };
         let value = whole(text).filter(|value| (least..=most).contains(value));

@@ -11,7 +11,7 @@ mod tests;
 mod tracks;
 
 use super::file::{self, TextError};
-use super::{Fault, MAX_SIZES, Presentation, Source};
+use super::{Fault, MAX_SEGMENT_BYTES, MAX_SIZES, Presentation, Source};
 use element::Element;
 use random::Stream;
 use units::Duration;
@@ -68,7 +68,7 @@ const MAX_SETS: u64 = 1_000;
 /// The maximum number of elements, texts and comments of an MPD.
 const MAX_NODES: u32 = 1_000_000;
 /// The maximum number of attributes of an element; the time to read one grows with the square of it.
-const MAX_ATTRIBUTES: usize = 1_000;
+const MAX_ATTRIBUTES: usize = 100;
 /// The maximum number of namespace declarations. Each nested one copies those around it.
 const MAX_NAMESPACES: usize = 100;
 /// The namespace of MPDs, in lower case; early ones have parts of it in upper case.
@@ -88,6 +88,9 @@ fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
         audio_set: arguments.integer("audio_set") as usize,
         initialization: arguments.size("initialization").as_bytes(),
     };
+    if options.initialization > MAX_SEGMENT_BYTES {
+        return Err(("initialization", format!("expected at most {MAX_SEGMENT_BYTES} bytes")));
+    }
     let file = arguments.file("file");
     let wrong = |error: String| -> Fault { ("file", format!("{}, {error}", file.path)) };
     let mut draft = parse(&file.text, options).map_err(|error| wrong(error.to_string()))?;
@@ -163,7 +166,8 @@ fn check_markup(text: &str) -> Result<(), TextError> {
     if text.matches("xmlns").nth(MAX_NAMESPACES).is_some() {
         return Err(TextError::whole(format!("more than {MAX_NAMESPACES} namespaces (xmlns)")));
     }
-    let long = |tag: &str| tag.matches('=').nth(MAX_ATTRIBUTES).is_some();
+    // Comments may have lines of this sign.
+    let long = |tag: &str| !tag.starts_with('!') && tag.matches('=').nth(MAX_ATTRIBUTES).is_some();
     if text.split('<').any(long) {
         return Err(TextError::whole(format!("an element with more than {MAX_ATTRIBUTES} attributes")));
     }

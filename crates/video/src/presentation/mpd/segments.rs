@@ -9,6 +9,9 @@ use units::Duration;
 /// The longest gap between two segments, or two periods, that is taken for rounding: the segment before it lasts longer.
 pub(super) const MAX_GAP: Duration = Duration::from_millis(100);
 
+/// Times that differ by so much are the same: they are rounded, each in its own time scale.
+pub(super) const ROUNDING: Duration = Duration::from_millis(1);
+
 /// The forms that are read, and those that are not.
 const FORMS: [&str; 3] = ["SegmentTemplate", "SegmentList", "SegmentBase"];
 
@@ -223,10 +226,16 @@ impl<'a> Times<'a> {
         u64::try_from(nanos).ok().map(Duration::from_nanos)
     }
 
-    /// The least number of ticks that last as long as the period, if its duration is known.
-    fn span_ticks(&self) -> Option<u128> {
-        let span = self.window.span?;
-        Some((u128::from(span.as_nanos()) * u128::from(self.timescale)).div_ceil(NANOS))
+    /// The number of segments of this duration from the time `begin` to the end of the period, if that is known. What
+    /// the rounding of the end may have added is no segment.
+    fn needed(&self, begin: u64, duration: u64) -> Option<u64> {
+        let span = u128::from(self.window.span?.as_nanos()) * u128::from(self.timescale);
+        let left = span.div_ceil(NANOS).saturating_sub(u128::from(begin));
+        let (whole, rest) = (left / u128::from(duration), left % u128::from(duration));
+        let is_rounding =
+            whole > 0 && rest * NANOS <= u128::from(ROUNDING.as_nanos()) * u128::from(self.timescale);
+        let count = if rest == 0 || is_rounding { whole } else { whole + 1 };
+        Some(u64::try_from(count).unwrap_or(u64::MAX))
     }
 
     /// The durations of segments, cut at the end of the period.
@@ -268,23 +277,22 @@ fn equal_ticks(
     duration: u64,
     stated: Count,
 ) -> Result<Vec<(u64, u64)>, TextError> {
-    let needed = times.span_ticks().map(|ticks| ticks.div_ceil(u128::from(duration)));
-    let count = match (needed, stated) {
-        (_, Count::Exactly(count)) => u128::from(count),
-        (Some(needed), Count::AtMost(most)) => needed.min(u128::from(most)),
+    let count = match (times.needed(0, duration), stated) {
+        (_, Count::Exactly(count)) => count,
+        (Some(needed), Count::AtMost(most)) => needed.min(most),
         (Some(needed), Count::Any) => needed,
-        (None, Count::AtMost(most)) => u128::from(most),
+        (None, Count::AtMost(most)) => most,
         (None, Count::Any) => {
             return Err(element.wrong(
                 "the duration of its period is not known; expected it in Period, or mediaPresentationDuration in MPD",
             ));
         }
     };
-    if count > MAX_SEGMENTS as u128 {
+    if count > MAX_SEGMENTS as u64 {
         return Err(element.wrong(format!("{count} segments; expected at most {MAX_SEGMENTS}")));
     }
     // Both factors are below 2^32.
-    Ok((0..count as u64).map(|at| (at * duration, (at + 1) * duration)).collect())
+    Ok((0..count).map(|at| (at * duration, (at + 1) * duration)).collect())
 }
 
 /// The segments of a SegmentTimeline, in ticks from the beginning of the first one.
@@ -308,13 +316,14 @@ fn timeline_ticks(timeline: &Element<'_>, times: &Times<'_>) -> Result<Vec<(u64,
                 run.wrong("sequences of segments (k) are not read; expected a number for each segment")
             );
         }
-        let until = match runs.peek() {
+        let fitting = match runs.peek() {
             Some(next) => {
-                next.number("t", 0, u64::MAX)?.and_then(|next| next.checked_sub(origin)).map(Until::Next)
+                let until = next.number("t", 0, u64::MAX)?.and_then(|next| next.checked_sub(origin));
+                until.map(|until| until.saturating_sub(begin) / duration)
             }
-            None => times.span_ticks().and_then(|ticks| u64::try_from(ticks).ok()).map(Until::End),
+            None => times.needed(begin, duration),
         };
-        let count = repetitions(&run, begin, duration, until)?;
+        let count = repetitions(&run, fitting)?;
         if count > (MAX_SEGMENTS - ticks.len()) as u64 {
             return Err(too_many(&run));
         }
@@ -358,32 +367,21 @@ fn follow(
     Ok(begin)
 }
 
-/// What ends a run of segments without a number of repetitions, in ticks from the beginning of the first segment.
-#[derive(Debug, Clone, Copy)]
-enum Until {
-    /// The next run.
-    Next(u64),
-    /// The end of the period, which may be within a segment.
-    End(u64),
-}
-
-/// How many segments a run has: one and its repetitions (`r`), or those that fit.
-fn repetitions(run: &Element<'_>, begin: u64, duration: u64, until: Option<Until>) -> Result<u64, TextError> {
+/// How many segments a run has: one and its repetitions (`r`), or those that fit before the next run or the end of the
+/// period.
+fn repetitions(run: &Element<'_>, fitting: Option<u64>) -> Result<u64, TextError> {
     let Some(text) = run.attribute("r") else { return Ok(1) };
     let repeats: i64 = text.trim().parse().map_err(|_| {
         run.expected("r", text, "a number of repetitions, or -1 until the next S or the end of the period")
     })?;
-    if let Ok(repeats) = u64::try_from(repeats) {
-        return Ok(repeats.saturating_add(1));
+    match (u64::try_from(repeats), fitting) {
+        (Ok(repeats), _) => Ok(repeats.saturating_add(1)),
+        (Err(_), None) => {
+            Err(run.wrong("r is negative, and neither the next S has a t nor is the end of the period known"))
+        }
+        (Err(_), Some(0)) => Err(run.wrong("r is negative, and no time is left for a segment")),
+        (Err(_), Some(fitting)) => Ok(fitting),
     }
-    let until = until.ok_or_else(|| {
-        run.wrong("r is negative, and neither the next S has a t nor is the end of the period known")
-    })?;
-    let count = match until {
-        Until::Next(next) => next.saturating_sub(begin) / duration,
-        Until::End(end) => end.saturating_sub(begin).div_ceil(duration),
-    };
-    if count > 0 { Ok(count) } else { Err(run.wrong("r is negative, and no time is left for a segment")) }
 }
 
 /// The bytes of a range: `0-499` has 500.

@@ -83,6 +83,12 @@ fn an_mpd_without_sizes_has_its_bandwidths() {
 }
 
 #[test]
+fn an_initialization_segment_has_a_limit() {
+    let (option, problem) = built(&ROW, &[("file", FFMPEG), ("initialization", "2 TB")], 1).unwrap_err();
+    assert_eq!((option, problem.as_str()), ("initialization", "expected at most 1000000000000 bytes"));
+}
+
+#[test]
 fn attributes_and_segments_are_inherited() {
     let presentation = read(&[("file", BROADCAST)]);
     let [news, weather] = &presentation.periods[..] else { panic!("two periods") };
@@ -164,6 +170,18 @@ fn the_number_of_segments_can_be_stated() {
     assert_eq!(millis(&read(&[("file", &text)]).periods[0].tracks[0]), [2_000, 2_000]);
 }
 
+/// Durations are often rounded to milliseconds, which must not add a segment.
+#[test]
+fn a_rounded_duration_adds_no_segment() {
+    let template = segments("<SegmentTemplate media=\"$Number$\" timescale=\"3000\" duration=\"6000\"/>");
+    for text in [template, timeline("<S d=\"2000\" r=\"-1\"/>")] {
+        for (whole, last) in [("PT6S", 2_000), ("PT6.001S", 2_000), ("PT6.002S", 2), ("PT5.9S", 1_900)] {
+            let presentation = read(&[("file", &text.replace("PT6S", whole))]);
+            assert_eq!(millis(&presentation.periods[0].tracks[0]).last(), Some(&last), "{whole}");
+        }
+    }
+}
+
 #[test]
 fn a_dynamic_mpd_is_its_timeline() {
     let dynamic = |text: String| text.replace("mediaPresentationDuration=\"PT6S\"", "type=\"dynamic\"");
@@ -191,7 +209,9 @@ fn documents_that_attack_their_reader_are_refused() {
     let namespaces: String = (0..=MAX_NAMESPACES).map(|at| format!("<a xmlns:b{at}=\"b\">")).collect();
     assert_eq!(fault(&namespaces), "more than 100 namespaces (xmlns)");
     let attributes: String = (0..=MAX_ATTRIBUTES).map(|at| format!(" a{at}=\"\"")).collect();
-    assert_eq!(fault(&format!("<MPD{attributes}/>")), "an element with more than 1000 attributes");
+    assert_eq!(fault(&format!("<MPD{attributes}/>")), "an element with more than 100 attributes");
+    let banner = format!("<!-- {} --></MPD>", "=".repeat(2 * MAX_ATTRIBUTES));
+    read(&[("file", &SHORTEST.replace("</MPD>", &banner))]);
     let remote =
         "<AdaptationSet xmlns:xlink=\"http://www.w3.org/1999/xlink\" xlink:href=\"https://a.example/\"/>";
     assert!(fault(&sets(remote)).starts_with("line 4: AdaptationSet: xlink:href: nothing is fetched"));

@@ -1,7 +1,7 @@
 //! The tracks of a period of an MPD: its adaptation sets and representations (ISO/IEC 23009-1, 5.3.3 and 5.3.5).
 
 use super::element::Element;
-use super::segments::{self, Initialization, Segments};
+use super::segments::{self, Initialization, ROUNDING, Segments};
 use super::{Budget, MpdOptions, Window};
 use crate::presentation::file::{TextError, quoted};
 use crate::presentation::{
@@ -24,9 +24,6 @@ pub(super) struct Place {
     /// Its track and its number in the period, and its segments in the MPD; `None` if it is not taken.
     pub(super) taken: Option<(usize, usize, usize)>,
 }
-
-/// Boundaries of segments that differ by so much are those of the same segment: time scales are rounded.
-const MAX_DIFFERENCE: Duration = Duration::from_millis(1);
 
 /// What marks an adaptation set of single pictures for fast forward.
 const TRICK_MODE: &str = "http://dashif.org/guidelines/trickmode";
@@ -174,7 +171,7 @@ fn check_same(element: &Element<'_>, first: &[Duration], other: &[Duration]) -> 
     for (at, (first, other)) in first.iter().zip(other).enumerate() {
         one += *first;
         two += *other;
-        if one.max(two) - one.min(two) > MAX_DIFFERENCE {
+        if one.max(two) - one.min(two) > ROUNDING {
             return Err(element.wrong(format!(
                 "segment {} ends after {two}; expected {one}, as in the first representation of the adaptation set",
                 at + 1
