@@ -121,6 +121,17 @@ fn one_packet_on_an_idle_medium_is_sent_at_once() {
 }
 
 #[test]
+fn the_access_point_sends_at_the_rate_of_the_terminal() {
+    let mut wlan = Wlan::new(1, B, &[&[], &[("rate", "1 Mbit/s")]]);
+    wlan.send(ms(10), (0, 1), 1500);
+    wlan.send(ms(30), (0, 2), 1500);
+    wlan.run(ms(60));
+    // 192 us and 1536 bytes at 11 Mbit/s or at 1 Mbit/s.
+    let arrivals = [ms(10) + Duration::from_micros(1310), ms(30) + Duration::from_micros(12_480)];
+    assert_eq!(wlan.got, [(arrivals[0], 1, 0), (arrivals[1], 2, 1)]);
+}
+
+#[test]
 fn one_sender_of_802_11b_has_the_closed_form() {
     let mut wlan = Wlan::new(1, B, &[&[]]);
     let rate = wlan.saturate(&uplinks(1), 60)[0];

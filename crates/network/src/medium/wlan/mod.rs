@@ -37,6 +37,7 @@ pub(crate) const ROW: Row<Profile> = Row {
     parameters: &options::PARAMETERS,
     build: Profile {
         of_attachment: &options::OF_ATTACHMENT,
+        of_station: &options::OF_STATION,
         lanes_by_receiver: false,
         needs_station: false,
         samples: Samples {
