@@ -222,10 +222,10 @@ def test_handovers_are_lines(cell: quiclab.Run) -> None:
     """At the bins in which the table counts one; none where no terminal moves."""
     text = 'duration = "3 s"\n[[node]]\nname = "server"\n[[node]]\nname = "phone"\n'
     text += '[[node]]\nname = "enb"\nkind = "router"\n'
-    text += '[[medium]]\nname = "cell"\ntype = "lte"\nstation = "enb"\nterminals = ["phone"]\nsites = [0.0, 1000.0]\n'
+    text += '[[medium]]\nname = "cell"\ntype = "lte"\nstation = "enb"\nterminals = ["phone"]\nsites = [0.0, 500.0]\n'
     text += 'handover = { type = "times", steps = [["1.23 s", 1], ["2.02 s", 0]] }\n'
     text += '[[link]]\nname = "core"\nfrom = "server"\nto = "enb"\nboth = { delay = "10 ms" }\n'
-    text += '[[flow]]\nname = "get"\nclient = "phone"\nserver = "server"\napplication = "bulk"\n'
+    text += '[[flow]]\nname = "film"\nclient = "phone"\nserver = "server"\napplication = "bulk"\n'
     run = quiclab.Scenario.from_text(text).run()
     share = run.plot(kind="air").axes[0]
     (marks,) = (found for found in share.collections if found.get_label() == "handover")

@@ -12,6 +12,7 @@ from quiclab import Error, papers
 from quiclab.reproduce import page
 from quiclab.reproduce.catalogue import Figure, catalogue
 from quiclab.reproduce.measured import Measured, filled, names, taken
+from quiclab.reproduce.sources import code
 
 POINTS = [{"what": "run", "rounds": 11, "share": 0.25}, {"what": "run", "rounds": 12, "share": 0.75}]
 PAPERS = Path(papers.__file__).parent
@@ -189,3 +190,11 @@ def test_comments_words_and_other_figures_do_not_count(file: str, old: str, new:
 
 def test_the_digest_is_that_of_the_installed_figure(tmp_path: Path) -> None:
     assert figure(copied(tmp_path), "ns3-bbr-capacity").digest == figure(PAPERS, "ns3-bbr-capacity").digest
+
+
+def test_of_a_package_only_the_imported_modules_count() -> None:
+    """A panel that is added to the figure of a run changes no figure of a paper."""
+    shown = figure(PAPERS, "ns3-bbr-capacity")
+    found = code(shown.folder / f"{shown.name}.py")
+    assert "quiclab.plots.style" in found
+    assert "quiclab.plots" not in found

@@ -36,7 +36,7 @@ def code(path: Path) -> dict[str, str]:
             continue
         text = _read(file)
         found[name] = _hash("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#")).encode())
-        waiting.update(_imports(text))
+        waiting.update(_imports(text, roots))
     return found
 
 
@@ -61,14 +61,15 @@ def _file(module: str, roots: dict[str, Path]) -> Path | None:
     return None
 
 
-def _imports(text: str) -> Iterator[str]:
-    """All that a module imports, and all that it might import from a package."""
+def _imports(text: str, roots: dict[str, Path]) -> Iterator[str]:
+    """All that a module imports: of a name in a package its module, and the package itself only where there is none."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if _file(inner, roots) else node.module
 
 
 def _texts(value: Any) -> Iterator[str]:
