@@ -100,7 +100,8 @@ impl Ear {
     /// It sends itself.
     pub(super) fn send(&mut self, now: u64, end: u64, standard: &Standard) {
         self.count(now, standard);
-        if !self.corrupt {
+        // It does not hear what begins together with its own frame.
+        if !self.corrupt && self.frame.1 != now {
             self.announced = self.announced.max(self.announcing);
         }
         (self.frame, self.announcing, self.corrupt) = (NONE, 0, false);
