@@ -120,6 +120,44 @@ def test_a_million_rows_plot_fast(tmp_path: Path) -> None:
     assert time.perf_counter() - start < 10
 
 
+def test_a_connection_that_is_over_sends_nothing() -> None:
+    """Its rate falls to zero after its last bin, while another connection goes on."""
+    text = (Path(__file__).parents[1] / "examples" / "cell.toml").read_text(encoding="utf-8")
+    run = quiclab.Scenario.from_text(text).run()
+    film, page = (entry["completion_s"] for entry in run.summary["connections"])
+    assert film + 0.5 < page
+    axes = run.plot(kind="rate", connection="film").axes[0]
+    for label in ("sent", "all connections"):
+        (line,) = (line for line in axes.lines if line.get_label() == label)
+        times, values = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        assert times[-1] == pytest.approx(run.summary["duration_s"])
+        assert values[times > film + 0.2].max() == (0 if label == "sent" else pytest.approx(0, abs=0.5))
+
+
+def test_a_capacity_far_above_the_rates_is_a_number(run: quiclab.Run) -> None:
+    """An area of 1 Gbit/s would flatten what a call sends."""
+    text = """
+duration = "2 s"
+[[link]]
+name = "wire"
+from = "server"
+to = "phone"
+both = { rate = "1 Gbit/s", delay = "10 ms" }
+[[flow]]
+name = "call"
+client = "phone"
+server = "server"
+application = { type = "messages", source = { type = "constant", size = 160, gap = "20 ms" } }
+"""
+    axes = quiclab.Scenario.from_text(text).run().plot(kind="rate").axes[0]
+    labels = [entry.get_text() for entry in axes.get_legend().get_texts()]  # type: ignore[union-attr]
+    assert labels[0] == "capacity of wire backward: 1,000"
+    assert 0.05 < axes.get_ylim()[1] < 1
+    # A link that is filled has its area.
+    axes = run.plot(kind="rate").axes[0]
+    assert axes.get_legend().get_texts()[0].get_text() == "capacity of cell forward"  # type: ignore[union-attr]
+
+
 def test_many_connections_stand_side_by_side_or_on_pages(tmp_path: Path) -> None:
     run = large(7_000, 7)
     figure = run.plot()

@@ -209,7 +209,15 @@ def test_the_columns_are_known_before_the_runs(path: Path) -> None:
     # A flow of the dumbbell begins after five seconds, the last event of the migration comes after three, and the last
     # visits after twenty and thirty.
     returns = dict.fromkeys(("resume-store", "resume-token", "resume-bdp-frame"), "31 s")
-    durations = {"dumbbell": "6 s", "migration": "4 s", "return-visit": "21 s", "ldad": "9 s", "wlan": "3 s", **returns}
+    durations = {
+        "dumbbell": "6 s",
+        "migration": "4 s",
+        "return-visit": "21 s",
+        "ldad": "9 s",
+        "wlan": "3 s",
+        "cell-edge": "6 s",
+        **returns,
+    }
     duration = durations.get(path.stem, "1 s")
     changes = [f'sweep.duration=["{duration}"]', "sweep.repetitions=1"]
     made = quiclab.sweep(path, changes)

@@ -659,6 +659,16 @@ const MISTAKES: &[Mistake] = &[
     ),
     mistake(
         "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nstation = \"client\"\nterminals = [\"server\"]\n\n[medium.at.client]\nframe_errors = 0.1\n\n[[link]]",
+        r#"a.toml:11:1: medium.air.at.client.frame_errors: without effect at the station; expected one of rate_control, queue, mtu, or the table of a terminal"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"lte\"\nstation = \"client\"\nterminals = [\"server\"]\n\n[medium.at.client]\nqueue = \"fq-codel\"\nchannel = 5.0\n\n[[link]]",
+        r#"a.toml:12:1: medium.air.at.client.channel: without effect at the station; expected one of queue, mtu, or the table of a terminal"#,
+    ),
+    mistake(
+        "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nbasic_rates = [\"11 Mbit/s\"]\n\n[[link]]",
         r#"a.toml:8:15: medium.air.basic_rates: not all are rates of 802.11g; expected some of 6, 9, 12, 18, 24, 36, 48, 54 Mbit/s, each once"#,
     ),

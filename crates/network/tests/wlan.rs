@@ -121,6 +121,17 @@ fn one_packet_on_an_idle_medium_is_sent_at_once() {
 }
 
 #[test]
+fn the_access_point_sends_at_the_rate_of_the_terminal() {
+    let mut wlan = Wlan::new(1, B, &[&[], &[("rate", "1 Mbit/s")]]);
+    wlan.send(ms(10), (0, 1), 1500);
+    wlan.send(ms(30), (0, 2), 1500);
+    wlan.run(ms(60));
+    // 192 us and 1536 bytes at 11 Mbit/s or at 1 Mbit/s.
+    let arrivals = [ms(10) + Duration::from_micros(1310), ms(30) + Duration::from_micros(12_480)];
+    assert_eq!(wlan.got, [(arrivals[0], 1, 0), (arrivals[1], 2, 1)]);
+}
+
+#[test]
 fn one_sender_of_802_11b_has_the_closed_form() {
     let mut wlan = Wlan::new(1, B, &[&[]]);
     let rate = wlan.saturate(&uplinks(1), 60)[0];
@@ -310,6 +321,30 @@ fn stations_that_collide_wait_for_eifs_and_back_off_for_longer() {
         let most: u64 = (0..=collisions).map(|window| (2 << window) - 1).sum();
         assert!(slots.is_multiple_of(20) && slots <= 20 * most, "{after:?}");
         collided += u32::from(collisions > 0);
+    }
+    assert!((70..130).contains(&collided), "{collided}");
+}
+
+#[test]
+fn a_station_does_not_hear_what_begins_together_with_its_own_frame() {
+    let given = [B, &[("window", "1")]].concat();
+    let mut collided = 0;
+    for seed in 0..200 {
+        let mut wlan = Wlan::new(seed, given.clone().leak(), &[&[], &[], &[]]);
+        for (station, size) in [(3, 1500), (1, 1500), (2, 100)] {
+            wlan.offer((station, 0), size);
+        }
+        wlan.run(ms(100));
+        let [first, short] =
+            [0, 2].map(|number| wlan.got.iter().find(|(.., flow)| *flow == number).unwrap().0);
+        let [first, short] = [first, short].map(|at| at.as_nanos() / 1000);
+        // The short frame takes 291 us. If it begins together with the long one of 1310 us, which takes longer than an ACK
+        // for it would, it is sent again 50 us and up to 3 slots after that, before the other.
+        let wait = short - first - 364 - 291;
+        if (1360..1674).contains(&wait) {
+            collided += 1;
+            assert!(wait <= 20 + 1360 + 60, "{wait}");
+        }
     }
     assert!((70..130).contains(&collided), "{collided}");
 }

@@ -96,7 +96,7 @@ impl From<Stats> for Counters {
             packets_declared_lost: stats.packets_declared_lost,
             packets_spuriously_lost: stats.packets_spuriously_lost,
             probe_timeouts: stats.probe_timeouts,
-            sent_bytes: stats.streams.sent_bytes,
+            sent_bytes: stats.streams.sent_bytes + stats.datagram_frames.sent_bytes,
             retransmitted_bytes: stats.streams.retransmitted_bytes,
             rtt: stats.rtt,
         }

@@ -17,7 +17,7 @@ pub struct Counters {
     pub packets_spuriously_lost: u64,
     /// Probe timeouts; in TCP, tail loss probes and retransmission timeouts.
     pub probe_timeouts: u64,
-    /// Sent bytes of streams, each counted once.
+    /// Sent bytes of streams, each counted once, and of DATAGRAM frames.
     pub sent_bytes: u64,
     /// Retransmitted bytes of streams.
     pub retransmitted_bytes: u64,

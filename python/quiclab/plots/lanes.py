@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from quiclab.plots.downsample import COLUMNS, Series
+from quiclab.plots.downsample import Series
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 _BIN_S = 0.1
 """The default of `record.bin`."""
+_MOST_BINS = 200
+"""Most bins of a panel: its lines jump from bin to bin, and more of them are a thicket."""
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 @dataclass(frozen=True)
 class Lanes:
-    """The lanes of a connection on one medium, over bins that are at most as many as a panel has columns of pixels."""
+    """The lanes of a connection on one medium, over at most 200 bins, each of equally many bins of the table."""
 
     data: str
     """The lane of the connection's data: `cell enb phone`."""
@@ -104,14 +106,14 @@ def lanes_of(view: "View") -> Lanes | None:
     medium, beside = _beside(view.run.summary, data)
     back = next((lane for lane in view.back_lanes if lane.startswith(f"{medium} ") and lane != data), None)
 
-    width = _bin_s(view.run)
+    width = bin_s(view.run)
     numbers = np.rint(_numbers(table["time_s"]) / width).astype(np.int64)
     end = float(view.run.summary.get("duration_s") or 0)
     count = int(numbers.max()) + 1
-    if not _is_cut_off(table):
+    if not is_cut_off(table):
         # Bins in which nothing happened have no row.
         count = max(count, int(np.ceil(end / width - 1e-6)))
-    together = -(-count // COLUMNS)
+    together = -(-count // _MOST_BINS)
     places = numbers // together
     firsts = np.arange(0, count, together)
     edges = np.append(firsts, count) * width
@@ -145,7 +147,7 @@ def _beside(summary: dict[str, Any], data: str) -> tuple[str, tuple[str, ...]]:
     return own["name"], tuple(same)
 
 
-def _bin_s(run: "Run") -> float:
+def bin_s(run: "Run") -> float:
     """The width of the bins of the table, as the resolved scenario has it."""
     text = tomllib.loads(run.scenario_toml).get("record", {}).get("bin")
     if text is None:
@@ -154,7 +156,8 @@ def _bin_s(run: "Run") -> float:
     return float(number) * _UNITS[unit]
 
 
-def _is_cut_off(table: "pa.Table") -> bool:
+def is_cut_off(table: "pa.Table") -> bool:
+    """Whether rows after the last one were left out."""
     from quiclab.run import NOTE
 
     return NOTE in (table.schema.metadata or {})

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_LEGEND_SIZE = 8.0
+"""The size of a legend's letters in points."""
+
+
 def mark(axes: "Axes", times: Series, label: str, things: str = "packets") -> None:
     """A cross at the top for each event; the legend tells how many there were. Nothing if there was none."""
     if not len(times):
@@ -48,8 +52,11 @@ def absent(axes: "Axes") -> None:
 
 
 def legend(axes: "Axes", columns: int = 4) -> None:
-    """Above the panel, where it hides nothing, in rows of so many entries."""
+    """Above the panel, where it hides nothing, in rows of so many entries; in smaller letters if these are long."""
+    labels = axes.get_legend_handles_labels()[1][:columns]
+    size = min(_LEGEND_SIZE, _LEGEND_SIZE * _width(axes) / _needed(labels)) if labels else _LEGEND_SIZE
     entries = axes.legend(
+        fontsize=size,
         loc="lower right",
         bbox_to_anchor=(1.0, 1.0),
         ncols=columns,
@@ -60,3 +67,16 @@ def legend(axes: "Axes", columns: int = 4) -> None:
     )
     # A long name must not make the panel narrow.
     entries.set_in_layout(False)
+
+
+def _needed(labels: list[str]) -> float:
+    """The width in points of a row with these entries, in letters of the usual size: the mean letter has 0.56 of it."""
+    return _LEGEND_SIZE * sum(0.56 * len(label) + 3.2 for label in labels)
+
+
+def _width(axes: "Axes") -> float:
+    """The width of a panel in points, about: the layout comes later."""
+    figure, grid = axes.get_figure(root=True), axes.get_gridspec()
+    if figure is None or grid is None:
+        return 400.0
+    return 0.86 * 72 * float(figure.get_size_inches()[0]) / grid.ncols

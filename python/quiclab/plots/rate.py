@@ -12,11 +12,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_FAR = 5
+"""So many times the highest of the rates, a capacity is a number and no area."""
+
+
 def draw(axes: "Axes", view: View) -> None:
     """Capacity as a grey area, the connection's rates as lines."""
     times, capacity = downsample(*view.rate("capacity"))
     if len(times):
         label = f"capacity of {view.link}"
+        if capacity.min() > _FAR * _highest(view):
+            # An area that high would flatten all lines of the row.
+            times, capacity, label = times[:0], capacity[:0], f"{label}: {capacity.min():,.0f}"
         axes.fill_between(times, capacity, step="post", color=PALE, linewidth=0, label=label)
     _line(axes, view.rate("sent"), VERMILLION, "sent")
     if view.alone:
@@ -27,6 +34,12 @@ def draw(axes: "Axes", view: View) -> None:
         _line(axes, view.delivery_samples(), BLUE, "delivered")
     axes.set_ylabel("rate (Mbit/s)")
     legend(axes)
+
+
+def _highest(view: View) -> float:
+    """The highest rate of what is drawn as lines; infinite if there is none."""
+    rates = [view.rate("sent"), view.rate("delivered")]
+    return max((float(values.max()) for _, values in rates if len(values)), default=float("inf"))
 
 
 def _line(axes: "Axes", series: tuple[Series, Series], colour: str, label: str) -> None:

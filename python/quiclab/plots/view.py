@@ -7,6 +7,7 @@ import numpy as np
 
 from quiclab._quiclab import Error
 from quiclab.plots.downsample import Series
+from quiclab.plots.lanes import bin_s, is_cut_off
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,9 +65,15 @@ class View:
         times, values = self.series("rate", "mbps", subject=subject, kind=kind)
         if not len(times):
             return times, values
-        # A value holds from its time on for the width of a bin: the last one too.
+        # A value holds from its time on for the width of a bin: the last one too. A capacity holds until the end.
         end = max(float(self.run.summary.get("duration_s") or 0), float(times[-1]))
-        return np.append(times, end), np.append(values, values[-1])
+        over = float(times[-1]) + bin_s(self.run)
+        if kind == "capacity" or over >= end:
+            return np.append(times, end), np.append(values, values[-1])
+        if is_cut_off(self.run.table("rate")):
+            return np.append(times, over), np.append(values, values[-1])
+        # The table has no rows of bins after the last packet.
+        return np.append(times, [over, end]), np.append(values, [0.0, 0.0])
 
     def delivery_samples(self) -> tuple[Series, Series]:
         """Times in seconds and Mbit/s: the means of the connection's own delivery-rate samples, of 100 ms each."""

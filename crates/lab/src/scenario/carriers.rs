@@ -177,6 +177,17 @@ fn check_attached(
     Err(reader.source.error(entry.place, &at.at(&entry.key), problem))
 }
 
+/// Checks that what is set for the station has an effect there.
+fn check_station(reader: &Reader<'_>, own: &Section<'_>, medium: &str) -> Result<(), ScenarioError> {
+    let options = network::medium::options_of_station(medium);
+    let Some(entry) = own.entries().find(|entry| !options.contains(&entry.key.as_str())) else {
+        return Ok(());
+    };
+    let options = one_of(options.iter().copied());
+    let problem = format!("without effect at the station; expected {options}, or the table of a terminal");
+    Err(reader.source.error(entry.place, &own.at(&entry.key), problem))
+}
+
 /// Reads the options of one attachment. Its own table hides that of the medium.
 fn read_attachment(
     reader: &mut Reader<'_>,
@@ -190,6 +201,9 @@ fn read_attachment(
     let names = names_of(row.parameters);
     let allowed: Vec<&str> = names.into_iter().filter(|name| options.contains(name)).collect();
     reader.check_keys(&own, &[], &allowed)?;
+    if attached.station && attached.names.first() == Some(&node) {
+        check_station(reader, &own, row.name)?;
+    }
     let whole = own.over(medium);
     let mut arguments = reader.arguments(row.parameters, &whole)?;
     network::medium::check(row.name, &arguments, attached)

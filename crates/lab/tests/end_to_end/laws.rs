@@ -186,6 +186,7 @@ fn cases() -> Vec<Case> {
         "channels",
         "block_errors",
         "cell_schedulers",
+        "handovers",
         "frame_errors",
         "rate_controls",
         "events",

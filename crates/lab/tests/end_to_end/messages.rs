@@ -34,6 +34,12 @@ fn on_an_idle_link_a_message_takes_propagation_and_transmission() {
                 assert!((20.0..most).contains(&delay), "{key} {delay}: {place}");
             }
             let side = if direction == "upload" { "client" } else { "server" };
+            // The numbers of the entry are those of the writer, also where it sends no stream.
+            assert_eq!(connection["sender"], side, "{place}");
+            let way = if direction == "upload" { "cell backward" } else { "cell forward" };
+            assert_eq!(connection["bottleneck"], way, "{place}");
+            assert!(connection["packets_sent"].as_u64().unwrap() >= 200, "{place}");
+            assert!(connection["goodput_mbps"].as_f64().unwrap() > 0.15, "{place}");
             let delays = run.numbers("message", "delay_ms", &[("side", side)]);
             assert_eq!(delays.len(), 200, "{place}");
             assert!(delays.iter().all(|delay| (20.2..21.5).contains(delay)), "{place}");

@@ -147,6 +147,8 @@ pub struct Attached<'a> {
 pub struct Profile {
     /// The options that can differ between attachments.
     pub of_attachment: &'static [&'static str],
+    /// Those of them that have an effect at the station.
+    pub of_station: &'static [&'static str],
     /// Whether the station has a lane for each terminal.
     pub lanes_by_receiver: bool,
     /// Whether it has a station.
@@ -210,6 +212,11 @@ pub fn parts() -> Vec<Room> {
 /// The options of a medium that can differ between attachments; none if there is no such medium.
 pub fn options_of_attachment(name: &str) -> &'static [&'static str] {
     MEDIA.iter().find(|row| row.name == name).map_or(&[], |row| row.build.of_attachment)
+}
+
+/// Those of them that have an effect at the station.
+pub fn options_of_station(name: &str) -> &'static [&'static str] {
+    MEDIA.iter().find(|row| row.name == name).map_or(&[], |row| row.build.of_station)
 }
 
 /// Whether the station of this medium has a lane for each terminal.

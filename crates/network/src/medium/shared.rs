@@ -64,6 +64,7 @@ pub(crate) const ROW: Row<Profile> = Row {
     ],
     build: Profile {
         of_attachment: &["queue", "loss", "mtu"],
+        of_station: &["queue", "loss", "mtu"],
         lanes_by_receiver: false,
         needs_station: false,
         samples: Samples {

@@ -71,6 +71,25 @@ fn shadowing_has_its_deviation_and_correlation() {
     assert_eq!(shadowing.db(0.0), last);
 }
 
+#[test]
+fn shadowing_does_not_depend_on_where_it_is_asked_for() {
+    let shadowing = || Shadowing::new(6.0, 20.0, Stream::new(3, "shadowing"));
+    let (mut fine, mut coarse) = (shadowing(), shadowing());
+    let mut before = fine.db(0.0);
+    for metre in 1..2_000 {
+        let mut fine_db = before;
+        for part in 0..10 {
+            fine_db = fine.db(f64::from(metre) - 0.9 + 0.1 * f64::from(part));
+            // Points are 2 m apart, whose values hardly ever differ by more than 4 deviations.
+            assert!((fine_db - before).abs() < 4.0 * 6.0 * 0.43 / 10.0, "{metre} {before} {fine_db}");
+            before = fine_db;
+        }
+        if metre % 7 == 0 {
+            assert!((fine_db - coarse.db(f64::from(metre))).abs() < 1e-9, "{metre}");
+        }
+    }
+}
+
 /// The powers of 400 terminals with a Doppler frequency of 100 Hz, at 1,000 times, 0.1 ms apart.
 fn powers() -> Vec<Vec<f64>> {
     let terminal = |seed| {

@@ -60,6 +60,7 @@ pub(crate) const NR: Row<Profile> = Row {
 
 const PROFILE: Profile = Profile {
     of_attachment: &options::OF_ATTACHMENT,
+    of_station: &options::OF_STATION,
     lanes_by_receiver: true,
     needs_station: true,
     samples: SAMPLES,

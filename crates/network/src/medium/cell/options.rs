@@ -19,9 +19,12 @@ use std::collections::VecDeque;
 use units::parameter::{Arguments, Default, Kind, OptionError, Parameter, Value};
 use units::{Duration, Rate, Time, Timers};
 
-/// The options that a terminal can have of its own; those of the queue also the station.
+/// The options that a terminal can have of its own.
 pub(super) const OF_ATTACHMENT: [&str; 9] =
     ["channel", "mcs", "block_errors", "uplink_block_errors", "handover", "rlc", "discard", "queue", "mtu"];
+
+/// Those of the station: its queues are those of the downlinks.
+pub(super) const OF_STATION: [&str; 2] = ["queue", "mtu"];
 
 /// The number of options of both kinds of cells; the last two are `processing` and `bandwidth`.
 const COUNT: usize = 27;

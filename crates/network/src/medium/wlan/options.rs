@@ -16,6 +16,9 @@ use units::{Duration, Rate};
 pub(super) const OF_ATTACHMENT: [&str; 7] =
     ["rate", "mcs", "rate_control", "frame_errors", "channel", "queue", "mtu"];
 
+/// Those of the access point. Rates and errors of a terminal's frames are its own in both directions.
+pub(super) const OF_STATION: [&str; 3] = ["rate_control", "queue", "mtu"];
+
 pub(super) const PARAMETERS: [Parameter; 20] = [
     Parameter {
         name: "standard",
@@ -27,13 +30,13 @@ pub(super) const PARAMETERS: [Parameter; 20] = [
         name: "rate",
         kind: Kind::Rate,
         default: Default::Absent,
-        about: "rate of data frames in b, a and g; the highest, unless said",
+        about: "rate of data frames from a station, and from the access point to it, in b, a and g; the highest, unless said",
     },
     Parameter {
         name: "mcs",
         kind: Kind::Integer(0, 31),
         default: Default::Absent,
-        about: "modulation and coding scheme of data frames in n; 8 to 31 have two to four streams; 7, unless said",
+        about: "the same in n: modulation and coding scheme; 8 to 31 have two to four streams; 7, unless said",
     },
     Parameter {
         name: "rate_control",
@@ -303,9 +306,12 @@ pub(super) fn build(options: &MediumOptions<'_>) -> Result<Wlan, BuildError> {
         let peers = if options.station && number > 0 { 1 } else { count };
         let controls = (0..peers)
             .map(|peer| {
+                // The access point sends to a terminal at the rate of the terminal.
+                let from_station = options.station && number == 0;
+                let whose = if from_station { &options.attachments[peer].1 } else { own };
                 let setup = rate_control::Setup {
                     durations: &durations,
-                    fixed,
+                    fixed: self::fixed(&standard, whose).map_err(unusable)?,
                     stream: stream(&format!("rates {peer}")),
                 };
                 rate_control::build(control.name, &control.arguments, setup)

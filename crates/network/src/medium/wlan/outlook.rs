@@ -8,12 +8,12 @@ use random::Stream;
 use units::parameter::Arguments;
 use units::{Duration, Rate, Size};
 
-/// The rate is that of packets of the MTU which the sender sends alone, without errors. It is at its fixed rate, or at the
-/// best of those that its rate control can choose. A packet is in the air for the duration of a frame without contents.
+/// The rate is that of packets of the MTU which the sender sends alone, without errors. It is at the fixed rate, which for
+/// frames of the access point is that of the terminal, or at the best of those that its rate control can choose. A packet is in the air for the duration of a frame without contents.
 pub(super) fn outlook(way: &Way<'_>) -> Option<Outlook> {
     let standard = options::standard(way.medium).ok()?;
-    let [sender, _] = way.ends;
-    let fixed = options::fixed(&standard, sender).ok()?;
+    let [sender, receiver] = way.ends;
+    let fixed = options::fixed(&standard, if way.from_station { receiver } else { sender }).ok()?;
     let streams = way.medium.integer("streams") as usize;
     let usable = if standard.aggregates { 8 * streams } else { standard.rates.len() };
     let durations: Vec<u64> = standard.rates[..usable].iter().map(|rate| rate.duration(1500)).collect();
