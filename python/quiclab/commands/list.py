@@ -24,6 +24,7 @@ _PAGES = {
     "channels": "cell",
     "block_errors": "cell",
     "cell_schedulers": "cell",
+    "handovers": "cell",
     "frame_errors": "wlan",
     "rate_controls": "wlan",
     "events": "events",
