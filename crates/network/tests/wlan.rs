@@ -325,6 +325,30 @@ fn stations_that_collide_wait_for_eifs_and_back_off_for_longer() {
     assert!((70..130).contains(&collided), "{collided}");
 }
 
+#[test]
+fn a_station_does_not_hear_what_begins_together_with_its_own_frame() {
+    let given = [B, &[("window", "1")]].concat();
+    let mut collided = 0;
+    for seed in 0..200 {
+        let mut wlan = Wlan::new(seed, given.clone().leak(), &[&[], &[], &[]]);
+        for (station, size) in [(3, 1500), (1, 1500), (2, 100)] {
+            wlan.offer((station, 0), size);
+        }
+        wlan.run(ms(100));
+        let [first, short] =
+            [0, 2].map(|number| wlan.got.iter().find(|(.., flow)| *flow == number).unwrap().0);
+        let [first, short] = [first, short].map(|at| at.as_nanos() / 1000);
+        // The short frame takes 291 us. If it begins together with the long one of 1310 us, which takes longer than an ACK
+        // for it would, it is sent again 50 us and up to 3 slots after that, before the other.
+        let wait = short - first - 364 - 291;
+        if (1360..1674).contains(&wait) {
+            collided += 1;
+            assert!(wait <= 20 + 1360 + 60, "{wait}");
+        }
+    }
+    assert!((70..130).contains(&collided), "{collided}");
+}
+
 /// The timer is a bound for the next arrival, and `Wlan::run` asserts that none is before it.
 #[test]
 fn no_arrival_is_before_the_timer() {

@@ -1,53 +1,72 @@
 //! Contention: what the stations sense, and who begins to send next.
 //!
-//! Stations that take part in nothing sense the same: one ear counts for all of them. Those that send or receive, or
-//! have done so last, sense for themselves until a frame begins after which they would sense the same again. A frame so
-//! costs the same for any number of stations, except for the search for the next one that sends. Where stations are
-//! hidden from each other, each senses for itself.
+//! If all stations hear each other they know from the first frame of an exchange how long it takes, and one clock counts
+//! for all of them. After an exchange that has failed those that took part in it wait longer or shorter than others, and
+//! count for themselves until the next one begins. A frame so costs the same for any number of stations, except for the
+//! search for the next one that sends. Where stations are hidden from each other, each has an ear and a clock of its own.
 
 use super::NEVER;
-use super::ear::{Backoff, Ear, Heard};
+use super::clock::{Backoff, Clock};
+use super::ear::{Ear, Heard};
 use super::standard::Standard;
 
 /// One station.
 #[derive(Debug, Clone, Copy)]
 struct Own {
     backoff: Backoff,
-    /// Whether it senses for itself; what it senses, and when it begins to send if it contends, else `NEVER`.
+    /// Whether it counts for itself; its clock, and when it begins to send if it contends, else `NEVER`.
     apart: bool,
-    ear: Ear,
+    clock: Clock,
     start: u64,
     /// How long its next frame takes at least.
     shortest: u64,
 }
 
+/// The slot at which a station begins to send, and the station, in a single number: the search for the least has no
+/// branches. Slots stay below 2^48 for 80 years.
+fn turn(slot: u64, number: u16) -> u64 {
+    slot << 16 | u64::from(number)
+}
+/// The slot of a turn.
+fn slot(turn: u64) -> u64 {
+    turn >> 16
+}
+/// The station of a turn.
+fn station(turn: u64) -> u16 {
+    turn as u16
+}
+
 /// The stations of a medium; times in ns.
 #[derive(Debug)]
 pub(super) struct Contention {
-    /// What a station senses that takes part in nothing.
-    bystander: Ear,
+    /// The clock of all that do not count for themselves, and when the frames end that they hear.
+    shared: Clock,
+    busy_until: u64,
     own: Vec<Own>,
-    /// The stations that sense for themselves.
+    /// The stations that count for themselves.
     apart: Vec<u16>,
-    /// By station the slot at which it begins to send, if it contends and senses what all sense, else `NEVER`.
+    /// By station its turn, if it contends by the shared clock, else `NEVER`.
     waiting: Vec<u64>,
-    /// The least of these, and a station that has it.
-    first: (u64, u16),
-    /// For each station those that do not hear it; empty if all hear each other.
+    /// The least of these.
+    first: u64,
+    /// For each station those that do not hear it, and what each senses; empty if all hear each other.
     hidden: Vec<Vec<bool>>,
+    ears: Vec<Ear>,
 }
 
 impl Contention {
     /// So many stations, and for each those that do not hear it; nothing if all hear each other.
     pub(super) fn new(count: usize, hidden: Vec<Vec<bool>>) -> Contention {
         let apart = !hidden.is_empty();
-        let own = Own { backoff: Backoff::default(), apart, ear: Ear::IDLE, start: NEVER, shortest: 0 };
+        let own = Own { backoff: Backoff::default(), apart, clock: Clock::IDLE, start: NEVER, shortest: 0 };
         Contention {
-            bystander: Ear::IDLE,
+            shared: Clock::IDLE,
+            busy_until: 0,
             own: vec![own; count],
             apart: if apart { (0..count as u16).collect() } else { Vec::with_capacity(count) },
             waiting: vec![NEVER; count],
-            first: (NEVER, 0),
+            first: NEVER,
+            ears: vec![Ear::IDLE; hidden.len()],
             hidden,
         }
     }
@@ -56,20 +75,18 @@ impl Contention {
     pub(super) fn is_open(&self) -> bool {
         self.hidden.is_empty()
     }
-    /// What a station senses.
-    pub(super) fn ear(&self, number: u16) -> &Ear {
-        let own = &self.own[usize::from(number)];
-        if own.apart { &own.ear } else { &self.bystander }
+    /// What a station senses; `None` if all hear each other, and what it senses is known.
+    pub(super) fn ear(&self, number: u16) -> Option<&Ear> {
+        self.ears.get(usize::from(number))
     }
 
     /// When the next station begins to send, and before when no packet arrives that is alone in a data frame.
     /// If all hear each other, no other begins before the first has ended, and of frames that begin together none arrives.
     pub(super) fn next(&self, standard: &Standard) -> (u64, u64) {
         let (mut start, mut end) = (NEVER, NEVER);
-        let (until, first) = self.first;
-        if until != NEVER {
-            start = self.bystander.slot(until, standard);
-            end = start + self.own[usize::from(first)].shortest;
+        if self.first != NEVER {
+            start = self.shared.slot(slot(self.first), standard);
+            end = start + self.own[usize::from(station(self.first))].shortest;
         }
         for number in &self.apart {
             let own = &self.own[usize::from(*number)];
@@ -90,113 +107,112 @@ impl Contention {
                 beginning.push(*number);
             }
         }
-        while self.first.0 != NEVER && self.bystander.slot(self.first.0, standard) == now {
-            let first = self.first.1;
-            self.waiting[usize::from(first)] = NEVER;
-            beginning.push(first);
-            self.find_first();
+        while self.first != NEVER && self.shared.slot(slot(self.first), standard) == now {
+            beginning.push(station(self.first));
+            self.leave(station(self.first));
         }
         if beginning.len() > 1 {
             beginning.sort_unstable();
         }
     }
 
-    fn find_first(&mut self) {
-        let (mut least, mut first) = (NEVER, 0);
-        for (number, until) in self.waiting.iter().enumerate() {
-            if *until < least {
-                (least, first) = (*until, number);
-            }
+    /// A station waits for its turn by the shared clock.
+    fn wait(&mut self, number: u16) {
+        let turn = turn(self.own[usize::from(number)].backoff.until, number);
+        self.waiting[usize::from(number)] = turn;
+        self.first = self.first.min(turn);
+    }
+    /// It no longer does. Returns whether it did.
+    fn leave(&mut self, number: u16) -> bool {
+        let turn = std::mem::replace(&mut self.waiting[usize::from(number)], NEVER);
+        if turn != NEVER && turn == self.first {
+            self.first = self.waiting.iter().copied().fold(NEVER, u64::min);
         }
-        self.first = (least, first as u16);
+        turn != NEVER
     }
 
-    /// A frame begins. That it begins an exchange all hear; if all hear each other they know from it until when the
-    /// medium is used, and frames that follow matter to the receiver only.
+    /// A frame begins. If all hear each other only the first frame of an exchange makes a difference.
     pub(super) fn begin(&mut self, heard: Heard, receiver: u16, is_first: bool, standard: &Standard) {
-        self.part(heard.from, standard);
-        let sender = &mut self.own[usize::from(heard.from)];
-        sender.ear.send(heard.start, heard.end, standard);
-        sender.renew(standard);
-        if self.is_open() {
-            self.part(receiver, standard);
-            if is_first {
-                self.bystander.hear(heard, false, standard);
-                self.spread(heard, receiver, standard);
-            } else {
-                self.own[usize::from(receiver)].hear(heard, true, standard);
-            }
+        if !self.is_open() {
+            return self.begin_hidden(heard, receiver, standard);
+        }
+        if !is_first {
             return;
         }
-        let deaf = &self.hidden[usize::from(heard.from)];
-        for (number, own) in self.own.iter_mut().enumerate() {
-            if number != usize::from(heard.from) && !deaf[number] {
-                own.hear(heard, number == usize::from(receiver), standard);
-            }
+        if heard.start < self.busy_until {
+            // It collides with another, and nobody can read either.
+            self.busy_until = self.busy_until.max(heard.end);
+            self.shared.count_from = self.busy_until + standard.eifs;
+            return;
         }
+        self.shared.count(heard.start, standard);
+        self.join(heard.start, standard);
+        self.busy_until = heard.end;
+        self.shared.count_from = heard.announces + standard.ifs;
     }
 
-    /// Those that sense for themselves hear a frame. The ones that sense what all do afterwards no longer do so.
-    fn spread(&mut self, heard: Heard, receiver: u16, standard: &Standard) {
-        let mut at = 0;
-        while let Some(number) = self.apart.get(at).copied() {
-            let own = &mut self.own[usize::from(number)];
-            if number != heard.from {
-                own.hear(heard, number == receiver, standard);
-            }
-            if !own.ear.agrees(&self.bystander, heard.start) {
-                at += 1;
+    /// Those that hear a frame sense it.
+    fn begin_hidden(&mut self, heard: Heard, receiver: u16, standard: &Standard) {
+        let deaf = &self.hidden[usize::from(heard.from)];
+        for (number, (own, ear)) in self.own.iter_mut().zip(&mut self.ears).enumerate() {
+            if number == usize::from(heard.from) {
+                ear.send(&mut own.clock, (heard.start, heard.end), standard);
+            } else if !deaf[number] {
+                ear.hear(&mut own.clock, heard, number == usize::from(receiver), standard);
+            } else {
                 continue;
             }
+            own.renew(standard);
+        }
+    }
+
+    /// Those that count for themselves join the others, whose clock has counted up to `now`.
+    fn join(&mut self, now: u64, standard: &Standard) {
+        while let Some(number) = self.apart.pop() {
+            let own = &mut self.own[usize::from(number)];
+            own.clock.count(now, standard);
+            own.backoff = own.backoff.counted_by(&self.shared, &own.clock, now);
             own.apart = false;
-            own.backoff = own.backoff.counted_by(&self.bystander, &own.ear, heard.start);
             if std::mem::replace(&mut own.start, NEVER) != NEVER {
-                let until = own.backoff.until;
-                self.wait(number, until);
-            }
-            self.apart.swap_remove(at);
-        }
-    }
-
-    /// Makes a station sense for itself.
-    #[inline]
-    fn part(&mut self, number: u16, standard: &Standard) {
-        if !self.own[usize::from(number)].apart {
-            self.split(number, standard);
-        }
-    }
-    #[inline(never)]
-    fn split(&mut self, number: u16, standard: &Standard) {
-        let at = usize::from(number);
-        let own = &mut self.own[at];
-        (own.apart, own.ear) = (true, self.bystander);
-        self.apart.push(number);
-        if std::mem::replace(&mut self.waiting[at], NEVER) != NEVER {
-            own.start = own.backoff.end(&own.ear, standard);
-            if number == self.first.1 {
-                self.find_first();
+                self.wait(number);
             }
         }
     }
 
-    fn wait(&mut self, number: u16, until: u64) {
-        self.waiting[usize::from(number)] = until;
-        if until < self.first.0 {
-            self.first = (until, number);
-        }
-    }
-
-    /// What a station was receiving had an error.
-    pub(super) fn spoil(&mut self, number: u16, standard: &Standard) {
-        self.part(number, standard);
+    /// Makes a station count for itself, from this time on.
+    fn part(&mut self, number: u16, count_from: u64, standard: &Standard) {
+        let is_waiting = self.leave(number);
         let own = &mut self.own[usize::from(number)];
-        own.ear.spoil(standard);
+        if !std::mem::replace(&mut own.apart, true) {
+            own.clock = self.shared;
+            self.apart.push(number);
+        }
+        own.clock.count_from = count_from;
+        if is_waiting {
+            own.start = own.backoff.end(&own.clock, standard);
+        }
+    }
+
+    /// What a station was receiving until `now` had an error.
+    pub(super) fn spoil(&mut self, number: u16, now: u64, standard: &Standard) {
+        if self.is_open() {
+            return self.part(number, now + standard.eifs, standard);
+        }
+        let own = &mut self.own[usize::from(number)];
+        self.ears[usize::from(number)].spoil(&mut own.clock, standard);
         own.renew(standard);
     }
     /// A station waits for a response that does not come.
     pub(super) fn miss(&mut self, number: u16, until: u64, standard: &Standard) {
-        self.part(number, standard);
-        self.own[usize::from(number)].ear.wait(until, standard);
+        if self.is_open() {
+            let count_from = self.busy_until.max(until) + standard.ifs;
+            if count_from != self.shared.count_from {
+                self.part(number, count_from, standard);
+            }
+            return;
+        }
+        let own = &mut self.own[usize::from(number)];
+        self.ears[usize::from(number)].wait(&mut own.clock, until, standard);
     }
 
     /// The exchange of a station ends at `now`: it begins a backoff, and contends with a frame that takes at least
@@ -208,13 +224,13 @@ impl Contention {
         shortest: Option<u64>,
         standard: &Standard,
     ) {
-        self.part(number, standard);
         let own = &mut self.own[usize::from(number)];
-        own.backoff = Backoff::new(slots, now, &own.ear);
+        let clock = if own.apart { &own.clock } else { &self.shared };
+        own.backoff = Backoff::new(slots, now, clock);
         own.start = NEVER;
         if let Some(shortest) = shortest {
             own.shortest = shortest;
-            own.start = own.backoff.end(&own.ear, standard);
+            self.resume(number, standard);
         }
     }
 
@@ -230,34 +246,36 @@ impl Contention {
     ) {
         let own = &mut self.own[usize::from(number)];
         own.shortest = shortest;
-        let ear = if own.apart { &mut own.ear } else { &mut self.bystander };
-        match own.backoff.may_send(now, ear, standard) {
+        let clock = if own.apart { &mut own.clock } else { &mut self.shared };
+        match own.backoff.may_send(now, clock, standard) {
             Some(true) => {
-                self.part(number, standard);
+                let count_from = clock.count_from;
+                self.part(number, count_from, standard);
                 self.own[usize::from(number)].start = now;
                 return;
             }
             Some(false) => {}
-            None => own.backoff = Backoff::new(draw(), now, ear),
+            None => own.backoff = Backoff::new(draw(), now, clock),
         }
+        self.resume(number, standard);
+    }
+
+    /// A station contends with the backoff that it has.
+    fn resume(&mut self, number: u16, standard: &Standard) {
+        let own = &mut self.own[usize::from(number)];
         if own.apart {
-            own.start = own.backoff.end(&own.ear, standard);
+            own.start = own.backoff.end(&own.clock, standard);
         } else {
-            let until = own.backoff.until;
-            self.wait(number, until);
+            self.wait(number);
         }
     }
 }
 
 impl Own {
-    fn hear(&mut self, heard: Heard, mine: bool, standard: &Standard) {
-        self.ear.hear(heard, mine, standard);
-        self.renew(standard);
-    }
     /// Updates the start if it contends.
     fn renew(&mut self, standard: &Standard) {
         if self.start != NEVER {
-            self.start = self.backoff.end(&self.ear, standard);
+            self.start = self.backoff.end(&self.clock, standard);
         }
     }
 }

@@ -8,6 +8,7 @@
 //! With a station, which is the access point, terminals only reach that; without, each reaches all others. Every
 //! attachment has one queue. A medium with nothing to send has no timer.
 
+mod clock;
 mod contention;
 mod ear;
 mod errors;
@@ -285,13 +286,13 @@ impl Wlan {
     fn end(&mut self, frame: Frame, exits: &mut Exits) {
         let (sender, receiver) = (usize::from(frame.sender), usize::from(frame.receiver));
         let ear = self.contention.ear(frame.receiver);
-        let received = ear.has_received(frame.sender, frame.start);
+        let received = ear.map_or(!frame.collides, |ear| ear.has_received(frame.sender, frame.start));
         let now = frame.end;
         let follow = now + self.standard.sifs;
         let ends = (frame.receiver, frame.sender);
         match frame.kind {
             Kind::Rts => {
-                let is_free = !ear.is_announced(now);
+                let is_free = ear.is_none_or(|ear| !ear.is_announced(now));
                 let cts = self.control(frame.sender).cts;
                 if received && is_free {
                     self.follow(Frame::new(Kind::Cts, ends, follow, cts));
@@ -345,7 +346,7 @@ impl Wlan {
             return;
         }
         if received {
-            self.contention.spoil(frame.receiver, &self.standard);
+            self.contention.spoil(frame.receiver, frame.end, &self.standard);
         }
         self.stations[sender].miss(self.limits);
         self.fail(sender, frame.end, until, exits);
