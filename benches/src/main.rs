@@ -9,6 +9,7 @@ mod quiclab;
 mod quinn;
 mod report;
 mod rounds;
+mod star;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,7 +25,7 @@ const USAGE: &str =
   --only TEXT      only the cases with TEXT in their name
   --flow-time TIME how long the runs of many flows simulate, 2 s if not given: less where they are counted
   --json FILE      where the rows {case, value, unit} are written, target/bench.json if not given
-  --document FILE  a Markdown file whose results are replaced";
+  --document FILE  a Markdown file whose results are replaced: with --only, those of these cases";
 
 /// The options on the command line.
 #[derive(Debug, PartialEq, Eq)]
@@ -81,6 +82,8 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
 
 fn run(asked: &Asked) -> Result<(), String> {
     let mut cases = cases::all(asked.flow_time);
+    let names: Vec<&str> =
+        cases.iter().map(|case| case.name()).chain(cases::RATIOS.iter().map(|ratio| ratio.name)).collect();
     cases.retain(|case| case.name().contains(&asked.only));
     if cases.is_empty() {
         return Err(format!("no case has {:?} in its name", asked.only));
@@ -92,10 +95,13 @@ fn run(asked: &Asked) -> Result<(), String> {
     println!("{results}");
     write(&asked.json, &report::json(&rows))?;
     if let Some(path) = &asked.document {
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let text = report::replace(&text, &results)
-            .ok_or_else(|| format!("{}: there are no marks for the results", path.display()))?;
-        write(path, &text)?;
+        let problem = |error: String| format!("{}: {error}", path.display());
+        let text = std::fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
+        let results = match asked.only.as_str() {
+            "" => results,
+            _ => report::merge(&text, &results, &names).map_err(problem)?,
+        };
+        write(path, &report::replace(&text, &results).map_err(problem)?)?;
     }
     Ok(())
 }

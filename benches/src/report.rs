@@ -10,6 +10,7 @@ use crate::rounds::Row;
 const BEGIN: &str = "<!-- results: begin -->";
 /// The line after the results in a document.
 const END: &str = "<!-- results: end -->";
+const NO_MARKS: &str = "there are no marks for the results";
 
 /// An array of `{case, value, unit}`.
 pub(crate) fn json(rows: &[Row]) -> String {
@@ -49,11 +50,44 @@ pub(crate) fn markdown(rows: &[Row], rounds: usize, machine: &str) -> String {
     text
 }
 
-/// Replaces the text between the two marks in `document` by `results`; returns `None` if the marks are missing.
-pub(crate) fn replace(document: &str, results: &str) -> Option<String> {
-    let (head, rest) = document.split_once(BEGIN)?;
-    let (_, tail) = rest.split_once(END)?;
-    Some(format!("{head}{BEGIN}\n{results}{END}{tail}"))
+/// Replaces the text between the two marks in `document` by `results`.
+///
+/// # Errors
+/// If the marks are missing.
+pub(crate) fn replace(document: &str, results: &str) -> Result<String, String> {
+    let (head, _, tail) = parts(document)?;
+    Ok(format!("{head}{BEGIN}\n{results}{END}{tail}"))
+}
+
+/// What is before the results, the results, and what is behind them.
+fn parts(document: &str) -> Result<(&str, &str, &str), String> {
+    let (head, rest) = document.split_once(BEGIN).ok_or(NO_MARKS)?;
+    let (results, tail) = rest.split_once(END).ok_or(NO_MARKS)?;
+    Ok((head, results.trim_start(), tail))
+}
+
+/// The results in `document`, whose rows are replaced by those in `results` that have the same name. All are in the order
+/// of `names`; others are left out.
+///
+/// # Errors
+/// If the marks are missing, or the document's results are of other rounds or of another machine.
+pub(crate) fn merge(document: &str, results: &str, names: &[&str]) -> Result<String, String> {
+    let [old, new] = [parts(document)?.1, results].map(|text| text.split("\n\n").collect::<Vec<_>>());
+    if old.first() != new.first() {
+        return Err(format!("its other rows are not like these: {}", old.first().unwrap_or(&"")));
+    }
+    let mut text = new[0].to_owned();
+    for part in 1..old.len().max(new.len()) {
+        let tables = [&new, &old].map(|parts| parts.get(part).copied().unwrap_or_default());
+        let head = tables.iter().find(|table| !table.is_empty()).into_iter().flat_map(|table| table.lines());
+        let row = |name: &&str| {
+            let start = format!("| `{name}` |");
+            tables.iter().flat_map(|table| table.lines()).find(|line| line.starts_with(&start))
+        };
+        let lines: Vec<&str> = head.take(2).chain(names.iter().filter_map(row)).collect();
+        text = text + "\n\n" + &lines.join("\n");
+    }
+    Ok(text + "\n")
 }
 
 /// Formats large values as integers and small ones with three digits, as the spread of the measurements
@@ -117,8 +151,26 @@ mod tests {
         let document = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
         let new = replace(&document, "new\n").unwrap();
         assert_eq!(new, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
-        assert_eq!(replace(&new, "new\n").as_deref(), Some(new.as_str()));
-        assert_eq!(replace("no marks", "new"), None);
+        assert_eq!(replace(&new, "new\n").as_deref(), Ok(new.as_str()));
+        assert_eq!(replace("no marks", "new"), Err(NO_MARKS.to_owned()));
+    }
+
+    #[test]
+    fn some_rows_are_replaced_and_others_stay() {
+        let rows = |cases: &[(&'static str, f64)], transfer| {
+            let row = |(case, value): &(&'static str, f64)| Row { case, value: *value, transfer, ..row() };
+            markdown(&cases.iter().map(row).collect::<Vec<_>>(), 5, "m")
+        };
+        let transfer = row().transfer;
+        let old = rows(&[("a", 1.0), ("b", 2.0), ("gone", 3.0)], transfer);
+        let document = format!("before\n{BEGIN}\n{old}{END}\nafter\n");
+        let merged = merge(&document, &rows(&[("b", 4.0), ("c", 5.0)], transfer), &["c", "a", "b"]).unwrap();
+        assert_eq!(merged, rows(&[("c", 5.0), ("a", 1.0), ("b", 4.0)], transfer));
+        // Without transfers in the new rows the old ones stay.
+        let merged = merge(&document, &rows(&[("b", 4.0)], None), &["a", "b"]).unwrap();
+        assert_eq!(merged, rows(&[("a", 1.0), ("b", 4.0)], transfer));
+        let other = markdown(&[row()], 6, "m");
+        assert!(merge(&document, &other, &["a"]).unwrap_err().contains("of 5 rounds on m"));
     }
 
     #[test]

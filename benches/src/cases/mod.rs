@@ -7,6 +7,7 @@ mod handshake;
 mod handshake_quinn;
 mod idle_pair;
 mod many_flows;
+mod media;
 mod queues;
 mod schedule;
 mod sweep;
@@ -83,6 +84,22 @@ pub(crate) const RATIOS: &[Ratio] = &[
     control("cost-controller-copa", "controller-copa"),
     control("cost-controller-prague", "controller-prague"),
     control("cost-controller-fixed", "controller-fixed"),
+    medium("cost-medium-lte-1-down", "medium-lte-1-down"),
+    medium("cost-medium-lte-1-up", "medium-lte-1-up"),
+    medium("cost-medium-lte-10-down", "medium-lte-10-down"),
+    medium("cost-medium-lte-10-up", "medium-lte-10-up"),
+    medium("cost-medium-lte-100-down", "medium-lte-100-down"),
+    medium("cost-medium-lte-100-up", "medium-lte-100-up"),
+    medium("cost-medium-wlan-10-down", "medium-wlan-10-down"),
+    medium("cost-medium-wlan-10-up", "medium-wlan-10-up"),
+    medium("cost-medium-wlan-50-down", "medium-wlan-50-down"),
+    medium("cost-medium-wlan-50-up", "medium-wlan-50-up"),
+    linear("cost-medium-lte-10-sparse-down", "medium-lte-1-sparse-down", "medium-lte-10-sparse-down"),
+    linear("cost-medium-lte-100-sparse-down", "medium-lte-1-sparse-down", "medium-lte-100-sparse-down"),
+    linear("cost-medium-lte-300-sparse-down", "medium-lte-1-sparse-down", "medium-lte-300-sparse-down"),
+    linear("cost-medium-lte-10-sparse-up", "medium-lte-1-sparse-up", "medium-lte-10-sparse-up"),
+    linear("cost-medium-lte-100-sparse-up", "medium-lte-1-sparse-up", "medium-lte-100-sparse-up"),
+    linear("cost-medium-lte-300-sparse-up", "medium-lte-1-sparse-up", "medium-lte-300-sparse-up"),
 ];
 
 /// The cost of a packet through a queue.
@@ -102,6 +119,26 @@ const fn control(name: &'static str, under: &'static str) -> Ratio {
         over: "bulk-null",
         under,
         about: "quiclab: CPU time per packet under this controller over that under NewReno",
+    }
+}
+
+/// The cost of a packet over a medium with a link layer.
+const fn medium(name: &'static str, under: &'static str) -> Ratio {
+    Ratio {
+        name,
+        over: "medium-link-up",
+        under,
+        about: "CPU time per packet over this medium over that over a link",
+    }
+}
+
+/// The cost of a packet over a medium that has more terminals.
+const fn linear(name: &'static str, over: &'static str, under: &'static str) -> Ratio {
+    Ratio {
+        name,
+        over,
+        under,
+        about: "CPU time per packet with so many terminals that send little over that with one",
     }
 }
 
@@ -135,6 +172,7 @@ pub(crate) fn all(flow_time: Duration) -> Vec<Box<dyn Case>> {
     let queued = queues::QUEUES.iter().copied().map(queues::case);
     let controlled = controllers::CONTROLLERS.iter().copied().map(controllers::case);
     all.splice(1..1, queued.chain(controlled).map(|case| Box::new(case) as Box<dyn Case>));
+    all.extend(media::cases().map(|case| Box::new(case) as Box<dyn Case>));
     all.extend(schedule::cases().map(|case| Box::new(case) as Box<dyn Case>));
     all
 }

@@ -24,6 +24,7 @@ _PAGES = {
     "channels": "cell",
     "block_errors": "cell",
     "cell_schedulers": "cell",
+    "handovers": "cell",
     "frame_errors": "wlan",
     "rate_controls": "wlan",
     "events": "events",
@@ -58,9 +59,13 @@ def list_(
     _print(chosen)
 
 
+_OWN_PAGES = {"media/lte": "cell", "media/nr": "cell", "media/wlan": "wlan"}
+"""The pages of components that have not that of their room."""
+
+
 def _page(room: dict[str, Any], row: dict[str, Any]) -> str | None:
     """Where the model is described: scope, equations, validation, references."""
-    page = _PAGES.get(room["name"])
+    page = _OWN_PAGES.get(f"{room['name']}/{row['name']}") or _PAGES.get(room["name"])
     return page and f"docs/model/{page.format(row=row['name'])}.md"
 
 

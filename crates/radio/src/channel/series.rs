@@ -45,7 +45,7 @@ impl fmt::Display for SeriesError {
             SeriesError::Malformed(line) => {
                 write!(
                     out,
-                    "point {line} of a series of SINR: expected seconds and dB, like \"0.5 12.3\", with one value for all \
+                    "point {line} of a series of SINR: expected seconds and -300 to 300 dB, like \"0.5 12.3\", with one value for all \
                      sites, or one for each"
                 )
             }
@@ -123,7 +123,7 @@ fn point(line: &str, site: usize, sites: usize) -> Option<(Time, f64)> {
     let seconds = words.next()?.parse::<f64>().ok().filter(|seconds| (0.0..1e9).contains(seconds))?;
     let (mut count, mut own) = (0, None);
     for word in words {
-        let db = word.parse::<f64>().ok().filter(|db| db.is_finite())?;
+        let db = word.parse::<f64>().ok().filter(|db| (-300.0..=300.0).contains(db))?;
         if count == 0 || count == site {
             own = Some(db);
         }

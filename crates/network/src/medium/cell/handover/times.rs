@@ -38,7 +38,9 @@ fn check(steps: &[(Time, usize)], sites: usize) -> Result<(), String> {
         return Err(format!("{} does not come after {}; expected rising times", pair[1].0, pair[0].0));
     }
     match steps.iter().find(|(_, site)| *site >= sites) {
-        Some((_, site)) => Err(format!("no site {site}; expected 0 to {}", sites - 1)),
+        Some((_, site)) => {
+            Err(format!("no site {site}; expected 0 to {}: option sites has {sites}", sites - 1))
+        }
         None => Ok(()),
     }
 }
