@@ -24,6 +24,7 @@ _PAGES = {
     "channels": "cell",
     "block_errors": "cell",
     "cell_schedulers": "cell",
+    "handovers": "cell",
     "frame_errors": "wlan",
     "rate_controls": "wlan",
     "events": "events",
@@ -32,6 +33,8 @@ _PAGES = {
     "jitters": "jitter",
     "applications": "applications",
     "pages": "pages",
+    "presentations": "presentations",
+    "abrs": "abr",
     "sources": "cross-traffic",
     "changes": "applications",
 }
