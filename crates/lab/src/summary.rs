@@ -5,7 +5,7 @@ use crate::scenario::{DIRECTIONS, Flow, Node, Remembered, Scenario};
 use network::medium::{Air, Lane};
 use network::{CarrierStats, Count, Hop, NodeId, QueueDelays, Topology};
 use serde_json::{Map, Value, json};
-use transport::{Load, PageLoad, Part, Tally};
+use transport::{Load, Number, PageLoad, Part, Tally};
 use units::{Duration, Rate, Time};
 use wire::Side;
 
@@ -218,8 +218,13 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         }
         if let Some(playback) = &client.playback {
             let numbers = playback.numbers.iter();
-            let numbers =
-                numbers.map(|(name, value)| ((*name).to_owned(), value.map_or(Value::Null, rounded)));
+            let numbers = numbers.map(|(name, number)| {
+                let value = match number {
+                    Number::Count(count) => json!(count),
+                    Number::Measure(value) => value.map_or(Value::Null, rounded),
+                };
+                ((*name).to_owned(), value)
+            });
             entry.insert("playback".into(), Value::Object(numbers.collect()));
         }
         counted(entry, [&client.tally, &server.tally]);

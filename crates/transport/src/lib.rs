@@ -24,7 +24,7 @@ pub use error::{DatagramError, StreamError};
 pub use event::Event;
 pub use path::PathView;
 pub use priority::Priority;
-pub use report::{Load, ObjectLoad, PageLoad, Part, Playback, Progress, Report};
+pub use report::{Load, Number, ObjectLoad, PageLoad, Part, Playback, Progress, Report};
 pub use serve::{Host, serve};
 pub use stack::{Connection, Handle, Notified, Snapshot, Stack};
 pub use tally::Tally;

@@ -40,8 +40,17 @@ pub struct Playback {
     pub segments: Vec<trace::VideoSegment>,
     /// What changed, in the order of time.
     pub changes: Vec<trace::PlaybackChange>,
-    /// Numbers about the whole, by names with the unit at the end; `None` for those that are undefined.
-    pub numbers: Vec<(&'static str, Option<f64>)>,
+    /// Numbers about the whole, by names with the unit at the end.
+    pub numbers: Vec<(&'static str, Number)>,
+}
+
+/// A number of a report.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// So many of something.
+    Count(u64),
+    /// A measure; `None` if it is undefined.
+    Measure(Option<f64>),
 }
 
 /// The report of one of the applications that share a connection.

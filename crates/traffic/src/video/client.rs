@@ -166,8 +166,9 @@ impl Application for VideoClient {
         [self.web.wake_at(), self.player.wake_at()].into_iter().flatten().min()
     }
 
+    /// A video is finished when its end was played.
     fn progress(&self) -> Progress {
-        self.web.progress()
+        Progress { finished_at: self.player.played_out_at(), ..self.web.progress() }
     }
 
     fn report(&mut self, now: Time) -> Report {

@@ -3,7 +3,7 @@
 use ::video::player::{Outcome, Player};
 use ::video::presentation::Kind;
 use trace::{PlaybackChange, VideoSegment};
-use transport::Playback;
+use transport::{Number, Playback};
 use units::Duration;
 
 /// The report at the end of a playback. `streams` has that of each download.
@@ -45,39 +45,44 @@ pub(super) fn playback(player: &Player, streams: &[Option<u64>]) -> Playback {
 }
 
 /// What is told of the whole.
-fn numbers(player: &Player) -> Vec<(&'static str, Option<f64>)> {
+fn numbers(player: &Player) -> Vec<(&'static str, Number)> {
     let viewed = player.viewed();
     let of = viewed.experience();
     let downloads = player.segments();
-    let given_up = downloads.iter().filter(|one| one.outcome == Outcome::Abandoned);
-    let wasted =
-        downloads.iter().filter(|one| one.outcome != Outcome::Complete).map(|one| one.bytes).sum::<u64>();
-    let seconds = |span: Duration| Some(span.as_secs_f64());
-    let latency = |part| viewed.latency_percentile(part).and_then(seconds);
-    let [linear, logarithmic, high_definition] = of.qoe.map(|qoe| Some(qoe.per_segment));
+    let given_up = downloads.iter().filter(|one| one.outcome == Outcome::Abandoned).count();
+    let wasted = downloads.iter().filter(|one| one.outcome != Outcome::Complete).map(|one| one.bytes).sum();
+    let spans = player.spans();
+    let whole = spans.start_up + spans.played + spans.stalled + spans.seeking;
+    let standing = (!whole.is_zero()).then(|| 1.0 - spans.played.as_secs_f64() / whole.as_secs_f64());
+    let count = |count: usize| Number::Count(count as u64);
+    let measure = |value: f64| Number::Measure(Some(value));
+    let seconds = |span: Duration| measure(span.as_secs_f64());
+    let optional = |span: Option<Duration>| Number::Measure(span.map(|span| span.as_secs_f64()));
+    let [linear, logarithmic, high_definition] = of.qoe.map(|qoe| measure(qoe.per_segment));
     let mut numbers = vec![
-        ("start_up_s", of.start_up.and_then(seconds)),
-        ("played_s", seconds(player.spans().played)),
-        ("stalls", Some(of.stalls as f64)),
+        ("start_up_s", optional(of.start_up)),
+        ("played_s", seconds(spans.played)),
+        ("stalls", count(of.stalls)),
         ("stalled_s", seconds(of.stall_time)),
-        ("stall_ratio", Some(of.stall_ratio)),
-        ("seeking_s", seconds(player.spans().seeking)),
-        ("segments_played", Some(viewed.played.len() as f64)),
-        ("bitrate_mean_mbps", Some(of.mean_bitrate.as_mbit_per_sec())),
-        ("bitrate_time_mean_mbps", Some(of.time_weighted_bitrate.as_mbit_per_sec())),
-        ("switches", Some(of.switches as f64)),
-        ("switch_mean_mbps", Some(of.mean_switch.as_mbit_per_sec())),
+        ("stall_ratio", measure(of.stall_ratio)),
+        ("seeking_s", seconds(spans.seeking)),
+        ("standing_ratio", Number::Measure(standing)),
+        ("segments_played", count(viewed.played.len())),
+        ("bitrate_mean_mbps", measure(of.mean_bitrate.as_mbit_per_sec())),
+        ("bitrate_time_mean_mbps", measure(of.time_weighted_bitrate.as_mbit_per_sec())),
+        ("switches", count(of.switches)),
+        ("switch_mean_mbps", measure(of.mean_switch.as_mbit_per_sec())),
         ("qoe_lin", linear),
         ("qoe_log", logarithmic),
         ("qoe_hd", high_definition),
-        ("abandoned", Some(given_up.count() as f64)),
-        ("wasted_bytes", Some(wasted as f64)),
+        ("abandoned", count(given_up)),
+        ("wasted_bytes", Number::Count(wasted)),
     ];
     if of.mean_latency.is_some() {
         numbers.extend([
-            ("latency_mean_s", of.mean_latency.and_then(seconds)),
-            ("latency_p50_s", latency(0.5)),
-            ("latency_p95_s", latency(0.95)),
+            ("latency_mean_s", optional(of.mean_latency)),
+            ("latency_p50_s", optional(viewed.latency_percentile(0.5))),
+            ("latency_p95_s", optional(viewed.latency_percentile(0.95))),
         ]);
     }
     numbers

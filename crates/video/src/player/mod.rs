@@ -127,6 +127,7 @@ pub struct Player {
     played: Vec<(Duration, Played)>,
     behind: Vec<Behind>,
     started_at: Time,
+    played_out_at: Option<Time>,
     segments: Vec<SegmentRecord>,
     events: Vec<PlaybackRecord>,
     spans: Spans,
@@ -158,6 +159,7 @@ impl Player {
             played: Vec::new(),
             behind: Vec::new(),
             started_at: Time::ZERO,
+            played_out_at: None,
             segments: Vec::new(),
             events: Vec::new(),
             spans: Spans::default(),
@@ -179,6 +181,10 @@ impl Player {
     /// Whether playback is over.
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over
+    }
+    /// When the end was played, if it was.
+    pub fn played_out_at(&self) -> Option<Time> {
+        self.played_out_at
     }
     /// The position in the media.
     pub fn position(&self, now: Time) -> Duration {
@@ -221,7 +227,10 @@ impl Player {
         while let Some((at, change)) = self.next_change().filter(|(at, _)| *at <= now) {
             match change {
                 Change::Switch => self.note_switch(at),
-                Change::Limit if self.clock.position(at) >= self.end => self.finish(at),
+                Change::Limit if self.clock.position(at) >= self.end => {
+                    self.played_out_at = Some(at);
+                    self.finish(at);
+                }
                 Change::Limit => {
                     self.enter(at, Phase::Stalled);
                     self.note(at, What::Stall);
