@@ -66,6 +66,17 @@ def test_rewards_add_up_to_the_qoe_of_the_summary(qoe: Any, policy: Policy) -> N
     assert sum(rewards) == pytest.approx(20 * playback[f"qoe_{qoe}"], abs=1e-4)
 
 
+def test_what_is_asked_for_and_not_played_counts_in_the_rewards_alone() -> None:
+    env = RateAdaptation(scenario(application={"seeks": [["10 s", "40 s"]]}))
+    _, rewards, connection = episode(env, 1, lambda _: 1)
+    played = connection["playback"]["segments_played"]
+    # All have 1 Mbit/s. The seek drops what is in the buffer and what is underway.
+    stalls = 4.3 * connection["playback"]["stalled_s"]
+    assert len(rewards) > played and connection["completed"]
+    assert sum(rewards) == pytest.approx(len(rewards) - stalls, abs=1e-4)
+    assert connection["playback"]["qoe_lin"] * played == pytest.approx(played - stalls, abs=1e-4)
+
+
 def test_a_reward_by_hand() -> None:
     env = RateAdaptation(scenario(link=[{**LINK, "rate": "100 Mbit/s"}]))
     _, rewards, _ = episode(env, 1, lambda segment: 3 if segment == 2 else 1)
@@ -151,7 +162,10 @@ def test_sound_other_flows_and_periods_are_as_the_scenario_says(tmp_path: Path) 
     film = {"type": "ladder", "duration": "30 s", "bitrates": LADDER[:2], "audio": ["96 kbit/s"]}
     plain = {"client": "client", "server": "server"}
     video = {"type": "video", "presentation": film}
-    flows = [{"name": "bulk", **plain, "application": "bulk"}, {"name": "film", **plain, "application": video}]
+    flows: list[dict[str, Any]] = [
+        {"name": "bulk", **plain, "application": "bulk"},
+        {"name": "film", **plain, "application": video},
+    ]
     path = tmp_path / "two.toml"
     path.write_text(scenario(flow=flows, duration="60 s").to_toml(), encoding="utf-8")
     env = RateAdaptation(path)
@@ -159,6 +173,8 @@ def test_sound_other_flows_and_periods_are_as_the_scenario_says(tmp_path: Path) 
     assert len(rewards) == 10 and env.action_space == gymnasium.spaces.Discrete(2)
     alone = RateAdaptation(scenario(flow=flows[1:]))
     assert episode(alone, 1, lambda _: 1)[0][5] != observations[5]
+    plain_word = RateAdaptation(scenario(flow=[{**flows[1], "application": "video"}]))
+    assert plain_word.action_space == gymnasium.spaces.Discrete(10)
     named = RateAdaptation(path, "film")
     assert episode(named, 1, lambda _: 1)[1] == rewards
 
