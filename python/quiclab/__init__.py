@@ -15,8 +15,10 @@ from typing import Any as _Any
 
 from quiclab._quiclab import (
     VERSION,
+    AbrView,
     Ack,
     Adjustment,
+    Download,
     Error,
     OutputError,
     Priority,
@@ -24,9 +26,11 @@ from quiclab._quiclab import (
     ScenarioError,
     ScriptError,
     Trouble,
+    Underway,
     View,
 )
 from quiclab._quiclab import rooms_json as _rooms_json
+from quiclab.abr import Abr
 from quiclab.controller import Controller
 from quiclab.progress import Progress, SweepProgress
 from quiclab.run import Run, load
@@ -38,9 +42,12 @@ __version__ = VERSION
 """The version of the package and of the simulator in it."""
 
 __all__ = [
+    "Abr",
+    "AbrView",
     "Ack",
     "Adjustment",
     "Controller",
+    "Download",
     "Error",
     "OutputError",
     "Priority",
@@ -54,6 +61,7 @@ __all__ = [
     "Sweep",
     "SweepProgress",
     "Trouble",
+    "Underway",
     "View",
     "__version__",
     "load",

@@ -58,9 +58,7 @@ def literal(value: object, key: str = "value", levels: int = _MOST_LEVELS) -> st
     if number is not None:
         return literal(number, key)
     what = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
-    wanted = (
-        "; expected text, a number, a list, a table, or what is derived from quiclab.Controller or quiclab.Scheduler"
-    )
+    wanted = "; expected text, a number, a list, a table, or what is derived from quiclab.Controller, Scheduler or Abr"
     raise ScenarioError(f"{key}: {what} cannot stand in a scenario{wanted}")
 
 

@@ -3,6 +3,7 @@
 //! It contains scenarios, runs, their tables and the exceptions. Conveniences are in the Python package `quiclab`; the
 //! simulator is in `lab`.
 
+mod abr;
 mod arrow;
 mod controller;
 mod error;
@@ -26,6 +27,8 @@ use pyo3::prelude::*;
 /// The bindings between the package quiclab and its simulator. Use the package instead.
 #[pymodule]
 mod _quiclab {
+    #[pymodule_export]
+    use crate::abr::{AbrView, Download, Underway, segment_quality, stall_cost};
     #[pymodule_export]
     use crate::controller::{Ack, Adjustment, Trouble};
     #[pymodule_export]

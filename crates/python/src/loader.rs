@@ -1,11 +1,12 @@
 //! The loader of Python code for the lab.
 
-use crate::{controller, outside, scheduler};
+use crate::{abr, controller, outside, scheduler};
 use congestion::{Controller, Setup};
 use lab::outside::{Described, Loader, Part, Wanted};
 use pyo3::prelude::*;
 use schedule::Scheduler;
 use units::parameter::Arguments;
+use video::abr::Abr;
 
 /// Loads Python code.
 struct Reader;
@@ -32,5 +33,9 @@ impl Loader for Reader {
 
     fn scheduler(&self, wanted: &Wanted, arguments: &Arguments) -> Box<dyn Scheduler> {
         Python::attach(|py| Box::new(scheduler::PythonScheduler::new(py, wanted, arguments)))
+    }
+
+    fn abr(&self, wanted: &Wanted, arguments: &Arguments) -> Box<dyn Abr> {
+        Python::attach(|py| Box::new(abr::PythonAbr::new(py, wanted, arguments)))
     }
 }

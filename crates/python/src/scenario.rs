@@ -66,21 +66,23 @@ impl Scenario {
         Ok(draws)
     }
 
-    /// Runs the scenario with its own seed, without holding the GIL. Returns the summary as JSON, and the tables if
-    /// requested.
+    /// Runs the scenario without holding the GIL. Returns the summary as JSON, and the tables if requested.
     ///
     /// `qlog` is a folder for one .sqlog file per connection end, `pcap` the capture file. `progress` is called every
-    /// few milliseconds with (now_s, end_s, done_bytes, total_bytes or None); an exception from it ends the run.
-    #[pyo3(signature = (*, tables=true, qlog=None, pcap=None, progress=None))]
+    /// few milliseconds with (now_s, end_s, done_bytes, total_bytes or None); an exception from it ends the run. `seed`
+    /// replaces the scenario's own.
+    #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
+    #[pyo3(signature = (*, seed=None, tables=true, qlog=None, pcap=None, progress=None))]
     fn run(
         &self,
         py: Python<'_>,
+        seed: Option<u64>,
         tables: bool,
         qlog: Option<PathBuf>,
         pcap: Option<PathBuf>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(String, Vec<Table>)> {
-        let options = lab::Options { seed: None, tables, qlog, pcap };
+        let options = lab::Options { seed, tables, qlog, pcap };
         let mut watch = Watch::new(progress);
         let result = py.detach(|| lab::run(&self.inner, &options, &mut |progress| watch.step(&progress)));
         if let Some(stopped) = watch.into_stopped() {

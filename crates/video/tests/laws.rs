@@ -83,6 +83,7 @@ fn play(
             buffer: Duration::from_millis(turn.buffer_ms).min(max_buffer),
             max_buffer,
             is_playing: turn.is_playing,
+            stalled: Duration::ZERO,
             segment,
             last: turn.last,
             line,

@@ -102,6 +102,7 @@ fn play(session: &Session, abr: &mut dyn Abr) -> Outcome {
             buffer,
             max_buffer: session.max_buffer,
             is_playing: segment > 0,
+            stalled: Duration::ZERO,
             segment,
             last,
             line: session,

@@ -33,6 +33,8 @@ _PAGES = {
     "jitters": "jitter",
     "applications": "applications",
     "pages": "pages",
+    "presentations": "presentations",
+    "abrs": "abr",
     "sources": "cross-traffic",
     "changes": "applications",
 }

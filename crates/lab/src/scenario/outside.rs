@@ -12,6 +12,7 @@ use schedule::{RETRANSMISSIONS, Scheduler};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use units::parameter::{Arguments, Default, File, Kind, Parameter, Row, Value};
+use video::abr::Abr;
 
 /// The option with the file of a component.
 pub const SOURCE: &str = "source";
@@ -27,6 +28,8 @@ pub enum Part {
     Controller,
     /// A stream scheduler.
     Scheduler,
+    /// A rate adaptation of video.
+    Abr,
 }
 
 impl Part {
@@ -35,6 +38,7 @@ impl Part {
         match room {
             "controllers" => Some(Part::Controller),
             "schedulers" => Some(Part::Scheduler),
+            "abrs" => Some(Part::Abr),
             _ => None,
         }
     }
@@ -44,6 +48,7 @@ impl Part {
         match self {
             Part::Controller => "controller",
             Part::Scheduler => "scheduler",
+            Part::Abr => "rate adaptation",
         }
     }
 }
@@ -79,6 +84,8 @@ pub trait Loader: Sync {
     fn controller(&self, wanted: &Wanted, arguments: &Arguments, setup: Setup) -> Box<dyn Controller>;
     /// Makes a scheduler. It reports errors by [`units::fault::raise`].
     fn scheduler(&self, wanted: &Wanted, arguments: &Arguments) -> Box<dyn Scheduler>;
+    /// Makes a rate adaptation. It reports errors by [`units::fault::raise`].
+    fn abr(&self, wanted: &Wanted, arguments: &Arguments) -> Box<dyn Abr>;
 }
 
 static LOADER: OnceLock<&'static dyn Loader> = OnceLock::new();
@@ -176,6 +183,10 @@ fn plug(
         Part::Scheduler => {
             let build = move |arguments: &Arguments| code.scheduler(&with(arguments), arguments);
             schedule::plug(Row { name, about, parameters, build: Box::leak(Box::new(build)) })
+        }
+        Part::Abr => {
+            let build = move |arguments: &Arguments| code.abr(&with(arguments), arguments);
+            video::abr::plug(Row { name, about, parameters, build: Box::leak(Box::new(build)) })
         }
     };
     plugged.map_err(|error| error.to_string())

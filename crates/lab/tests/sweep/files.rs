@@ -10,8 +10,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
+use video::abr::Abr;
 
-/// Loads any file as a controller or a scheduler without options.
+/// Loads any file as a component without options.
 struct AnyCode;
 
 impl Loader for AnyCode {
@@ -22,6 +23,9 @@ impl Loader for AnyCode {
         unreachable!("nothing is run")
     }
     fn scheduler(&self, _wanted: &Wanted, _arguments: &Arguments) -> Box<dyn Scheduler> {
+        unreachable!("nothing is run")
+    }
+    fn abr(&self, _wanted: &Wanted, _arguments: &Arguments) -> Box<dyn Abr> {
         unreachable!("nothing is run")
     }
 }
@@ -47,7 +51,7 @@ fn namings(kind: &Kind, rooms: &[Room], depth: usize) -> Vec<Naming> {
         Kind::Component(name) if depth > 0 => {
             let room = rooms.iter().find(|room| room.name == *name).unwrap();
             let mut found = Vec::new();
-            if ["controllers", "schedulers"].contains(name) {
+            if ["controllers", "schedulers", "abrs"].contains(name) {
                 let value = "\"./file.py:Mine\"".to_owned();
                 found.push(Naming { value, contents: "", option: format!("{name}.source") });
             }

@@ -105,6 +105,8 @@ pub struct View<'a> {
     pub max_buffer: Duration,
     /// Whether playback has begun and is not interrupted.
     pub is_playing: bool,
+    /// The time for which playback has been stalled so far, with the stall that goes on.
+    pub stalled: Duration,
     /// The segment to choose for, counted from 0 over the whole presentation.
     pub segment: usize,
     /// The representation of the segment before (after a seek: of the last one that was asked for), if one was asked for.

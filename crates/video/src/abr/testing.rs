@@ -68,6 +68,7 @@ pub(super) fn view(line: &dyn Line, segment: usize, last: Option<usize>, buffer:
         buffer: Duration::from_millis(buffer),
         max_buffer: Duration::from_millis(max),
         is_playing: true,
+        stalled: Duration::ZERO,
         segment,
         last,
         line,

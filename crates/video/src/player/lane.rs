@@ -50,6 +50,7 @@ pub(super) struct Scene {
     pub(super) now: Time,
     pub(super) position: Duration,
     pub(super) is_playing: bool,
+    pub(super) stalled: Duration,
     pub(super) max_buffer: Duration,
     pub(super) latency: Option<Duration>,
 }
@@ -153,6 +154,7 @@ impl Lane {
             buffer: ahead(self.until, scene.position),
             max_buffer: scene.max_buffer,
             is_playing: scene.is_playing,
+            stalled: scene.stalled,
             segment,
             last: self.last,
             line: &self.line,

@@ -349,10 +349,12 @@ impl Player {
 
     fn scene(&self, now: Time) -> Scene {
         let position = self.clock.position(now);
+        let stall = if self.phase == Phase::Stalled { now.since(self.phase_since) } else { Duration::ZERO };
         Scene {
             now,
             position,
             is_playing: self.phase == Phase::Playing,
+            stalled: self.spans.stalled + stall,
             max_buffer: self.settings.max_buffer,
             latency: self.settings.live.as_ref().map(|live| live.latency(now, position)),
         }

@@ -1,3 +1,5 @@
+//! The player over a network of so many bytes in a millisecond: the buffer, stalls, seeks and live presentations by hand.
+
 use super::*;
 use crate::abr::{Choice, Underway, View};
 use crate::presentation::{Period, Representation, Track};
@@ -48,17 +50,19 @@ struct Listed {
     list: Vec<usize>,
     given_up_at: Option<u64>,
     seen: Rc<RefCell<Vec<(usize, Duration)>>>,
+    stalled: Rc<RefCell<Vec<Duration>>>,
 }
 
 impl Listed {
     fn of(list: &[usize]) -> Listed {
-        Listed { list: list.to_vec(), given_up_at: None, seen: Rc::default() }
+        Listed { list: list.to_vec(), given_up_at: None, seen: Rc::default(), stalled: Rc::default() }
     }
 }
 
 impl Abr for Listed {
     fn choose(&mut self, view: &View<'_>) -> Choice {
         self.seen.borrow_mut().push((view.segment, view.buffer));
+        self.stalled.borrow_mut().push(view.stalled);
         let representation = if self.list.len() > 1 { self.list.remove(0) } else { self.list[0] };
         Choice { representation, wait: Duration::ZERO }
     }
@@ -191,6 +195,17 @@ fn playback_waits_for_the_levels_that_were_set() {
         (19_000, What::End, 10_000),
     ];
     assert_eq!(told(&player), expected);
+}
+
+#[test]
+fn choices_know_the_stalls_and_the_one_that_goes_on() {
+    let settings = Settings { resume: ms(4000), ..settings() };
+    let abr = Listed::of(&[0]);
+    let stalled = Rc::clone(&abr.stalled);
+    let mut player = player(&video(4, &[3000]), abr, settings);
+    Pipe::new(|_| 1).play(&mut player, 20_000);
+    // Stalled from 5 s on. At 6 s there are 2 s in the buffer, at 9 s the 4 s that it takes to go on.
+    assert_eq!(*stalled.borrow(), [ms(0), ms(0), ms(1000), ms(4000)]);
 }
 
 #[test]

@@ -1,13 +1,11 @@
 """Congestion control as an environment of Gymnasium: somebody who learns sets the window, or the rate, of one sender.
 
-    import gymnasium
-    import quiclab.gym
+import gymnasium
+import quiclab.gym
 
-    env = gymnasium.make("quiclab/CongestionControl-v0", scenario="examples/cellular.toml", interval_s=0.1)
-    observation, info = env.reset(seed=1)
-    observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
-
-It needs the extra `quiclab[gym]`.
+env = gymnasium.make("quiclab/CongestionControl-v0", scenario="examples/cellular.toml", interval_s=0.1)
+observation, info = env.reset(seed=1)
+observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 """
 
 import itertools
