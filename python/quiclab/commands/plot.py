@@ -26,7 +26,7 @@ def plot(
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Of a run overview, flight, rtt, rate, queue or air; of a sweep line, bar, box, ecdf or heatmap. "
+            help="Of a run overview, flight, rtt, rate, queue, air or playback; of a sweep line, bar, box, ecdf or heatmap. "
             "Default: overview; line.",
             show_default=False,
         ),
