@@ -126,7 +126,9 @@ def test_the_buffer_is_that_of_both_tables(film: quiclab.Run) -> None:
                 assert (row["asked_s"], row["buffer_before_s"]) in points
                 if row["outcome"] == "complete":
                     # Just before its end the media of the segment were missing.
-                    (at, *_) = (at for at, point in enumerate(points) if point == (row["ended_s"], row["buffer_after_s"]))
+                    (at, *_) = (
+                        at for at, point in enumerate(points) if point == (row["ended_s"], row["buffer_after_s"])
+                    )
                     jump = row["buffer_after_s"] - points[at - 1][1]
                     assert 0 < jump <= row["duration_s"] + 1e-6
         # What is predicted between the measurements is what was measured.
@@ -163,7 +165,9 @@ def test_throughput_is_that_of_the_downloads(film: quiclab.Run) -> None:
         if row["kind"] == "video" and row["outcome"] == "complete" and row["segment"] is not None
     ]
     (bars,) = (found for found in axes.collections if found.get_label() == "downloads of video")
-    drawn = sorted((path.vertices[:, 0].min(), path.vertices[:, 0].max(), path.vertices[:, 1].max()) for path in bars.get_paths())
+    drawn = sorted(
+        (path.vertices[:, 0].min(), path.vertices[:, 0].max(), path.vertices[:, 1].max()) for path in bars.get_paths()
+    )
     told = [
         (row["first_byte_s"], row["ended_s"], row["size_bytes"] * 8e-6 / (row["ended_s"] - row["first_byte_s"]))
         for row in complete
@@ -191,7 +195,9 @@ def test_latency_is_straight_between_events(live: quiclab.Run) -> None:
 
 def test_without_the_tables_there_is_no_panel() -> None:
     text = scenario('"4 Mbit/s"', f"presentation = {{ {LADDER} }}")
-    run = quiclab.Scenario.from_text(text, {"duration": "3 s", "record.tables": ["connection", "rate", "segment"]}).run()
+    run = quiclab.Scenario.from_text(
+        text, {"duration": "3 s", "record.tables": ["connection", "rate", "segment"]}
+    ).run()
     assert len(run.plot().axes) == 4
     with pytest.raises(quiclab.Error, match="no tables segment and playback"):
         run.plot(kind="playback")

@@ -96,7 +96,9 @@ class Playback:
         moments += [(row["ended_s"], 1, row) for row in rows if row["outcome"] == "complete"]
         moments += [(row["asked_s"], 2, row) for row in rows]
         times, levels = [self.asked_s], [0.0]
-        level, rate, position, since = 0.0, 0.0, None, self.asked_s
+        level, rate, since = 0.0, 0.0, self.asked_s
+        # The position at the last event.
+        position, noted = 0.0, self.asked_s
         for time, sort, row in sorted(moments, key=lambda moment: moment[:2]):
             before = max(level - rate * (time - since), 0.0)
             level = before
@@ -107,9 +109,9 @@ class Playback:
             else:
                 if row["event"] == "seek":
                     # A position that is in the buffer costs what is jumped over.
-                    reached = row["position_s"] if position is None else position + rate * (time - since_event)
-                    level = max(before - (row["position_s"] - reached), 0.0) if row["playback_rate"] else 0.0
-                rate, position, since_event = row["playback_rate"], row["position_s"], time
+                    jumped = row["position_s"] - position - rate * (time - noted)
+                    level = max(before - jumped, 0.0) if row["playback_rate"] else 0.0
+                rate, position, noted = row["playback_rate"], row["position_s"], time
             since = time
             times += [time, time]
             levels += [before, level]
