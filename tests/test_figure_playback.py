@@ -32,7 +32,7 @@ application = {{ type = "video", {application} }}
 
 DROP = '{ type = "changes", steps = [["0 s", "6 Mbit/s"], ["20 s", "400 kbit/s"], ["50 s", "4 Mbit/s"]] }'
 BESIDE = '[[flow]]\nname = "get"\nclient = "tv"\nserver = "server"\napplication = { type = "bulk", size = "1 MB" }'
-SEEKS = '[["2 s", "8 s"], ["12 s", "13 s"], ["40 s", "45 s"]]'
+SEEKS = '[["2 s", "8 s"], ["12 s", "19 s"], ["40 s", "45 s"]]'
 
 
 @pytest.fixture(scope="module")
