@@ -28,7 +28,7 @@ METRICS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
 
 
 def of_applications(connections: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
-    """Rows for what applications count beside bytes: pages, messages, requests, and the parts of a mix."""
+    """Rows for what applications count beside bytes: pages, playbacks, messages, requests, and the parts of a mix."""
     found: dict[str, list[str]] = {}
 
     def put(title: str, at: int, text: str) -> None:
@@ -40,6 +40,10 @@ def of_applications(connections: list[dict[str, Any]]) -> list[tuple[str, list[s
             put(f"{prefix}pages complete", at, f"{page['pages_complete']:,} of {page['pages']:,}")
             put(f"{prefix}mean page load time", at, _number(3, "s")(page["load_mean_s"]))
             put(f"{prefix}objects complete", at, f"{page['objects_complete']:,} of {page['objects']:,}")
+        playback = entry.get("playback")
+        if playback:
+            for name, text in of_playback(playback).items():
+                put(f"{prefix}{name}", at, text)
         for what in ("messages", "requests"):
             tally = entry.get(what)
             if not tally:
@@ -58,6 +62,22 @@ def of_applications(connections: list[dict[str, Any]]) -> list[tuple[str, list[s
                 put(f"{name}: completion time", at, "not completed" if ended is None else f"{ended:,.3f} s")
             tell(part, at, f"{name}: ")
     return list(found.items())
+
+
+def of_playback(playback: dict[str, Any]) -> dict[str, str]:
+    """What is shown of a playback: title and text."""
+    begun = playback["start_up_s"]
+    rows = {
+        "start-up": "not started" if begun is None else f"{begun:,.3f} s",
+        "stalls": _number(0, "")(playback["stalls"]),
+        "stalled": _number(3, "s")(playback["stalled_s"]),
+        "mean bitrate": _number(3, "Mbit/s")(playback["bitrate_mean_mbps"]),
+        "switches": _number(0, "")(playback["switches"]),
+        "QoE (lin) per segment": _number(3, "")(playback["qoe_lin"]),
+    }
+    if "latency_mean_s" in playback:
+        rows["mean latency"] = _number(3, "s")(playback["latency_mean_s"])
+    return rows
 
 
 def of_bottlenecks(summary: dict[str, Any]) -> list[tuple[str, list[str]]]:

@@ -7,7 +7,8 @@ use units::{Duration, Time};
 /// A site of virtual objects: `/<bytes>` is an object of that size, and there are no others.
 /// `/<bytes>?think=<nanoseconds>&fill=<bytes>` is answered after a think time, with a field that pads the head. With
 /// `parts=<number>&every=<nanoseconds>&first=<nanoseconds>` the content is sent in equal parts: the first one at a time of the
-/// simulation (or at once, without `first`), the others after it at this interval.
+/// simulation (or at once, without `first`), the others after it at this interval. `ready=<number>` parts are sent at once, before the
+/// first one.
 #[derive(Debug, Clone, Copy)]
 pub struct VirtualSite;
 
@@ -29,7 +30,7 @@ fn find(target: &Target) -> Option<Answer> {
     let length = number(name, LARGEST)?;
     let mut answer = Answer::found(Body::Virtual(length));
     let mut release = None;
-    let at_once = Release { first: None, every: Duration::ZERO, parts: 1 };
+    let at_once = Release { ready: 0, first: None, every: Duration::ZERO, parts: 1 };
     for part in target.query.iter().flat_map(|query| query.split('&')) {
         match part.split_once('=')? {
             ("think", digits) => answer.think = Duration::from_nanos(number(digits, LONGEST)?),
@@ -37,6 +38,7 @@ fn find(target: &Target) -> Option<Answer> {
             (name, digits) => {
                 let (release, value) = (release.get_or_insert(at_once), number(digits, LONGEST)?);
                 match name {
+                    "ready" => release.ready = value,
                     "first" => release.first = Some(Time::from_nanos(value)),
                     "every" => release.every = Duration::from_nanos(value),
                     "parts" => release.parts = value,
@@ -68,11 +70,12 @@ mod tests {
         let answer = find("/1000?think=5000&fill=20").unwrap();
         assert_eq!((answer.body.len(), answer.think.as_nanos(), answer.fill), (1000, 5000, 20));
         assert_eq!(find("/0").unwrap().body.len(), 0);
-        let Body::Released { length, release } = find("/1000?parts=4&every=50&first=7").unwrap().body else {
+        let Body::Released { length, release } = find("/1000?parts=4&every=50&first=7&ready=1").unwrap().body
+        else {
             panic!()
         };
         let expected =
-            Release { first: Some(Time::from_nanos(7)), every: Duration::from_nanos(50), parts: 4 };
+            Release { ready: 1, first: Some(Time::from_nanos(7)), every: Duration::from_nanos(50), parts: 4 };
         assert_eq!((length, release), (1000, expected));
         for bad in [
             "/1?parts=",

@@ -26,8 +26,8 @@ def plot(
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Of a run overview, flight, rtt, rate, queue or air; of a sweep line, bar, box, ecdf or heatmap. "
-            "Default: overview; line.",
+            help="Of a run overview, flight, rtt, rate, queue, air or playback; of a sweep line, bar, box, ecdf or "
+            "heatmap. Default: overview; line.",
             show_default=False,
         ),
     ] = None,

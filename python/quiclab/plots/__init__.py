@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab._quiclab import Error, OutputError
-from quiclab.plots import air, delay, flight, queue, rate, rtt
+from quiclab.plots import air, buffer, delay, flight, latency, quality, queue, rate, rtt, throughput
 from quiclab.plots.charts import CHARTS, Choice, chart
 from quiclab.plots.page import Panel, page, pages
 from quiclab.plots.sweep import draw_sweep
@@ -18,12 +18,22 @@ if TYPE_CHECKING:
     from quiclab.run import Run
 
 PLOTS: dict[str, tuple[Panel, ...]] = {
-    "overview": (flight.PANEL, rtt.PANEL, rate.PANEL, queue.PANEL, air.PANEL, delay.PANEL),
+    "overview": (
+        quality.PANEL,
+        buffer.PANEL,
+        flight.PANEL,
+        rtt.PANEL,
+        rate.PANEL,
+        queue.PANEL,
+        air.PANEL,
+        delay.PANEL,
+    ),
     "flight": (flight.PANEL,),
     "rtt": (rtt.PANEL,),
     "rate": (rate.PANEL,),
     "queue": (queue.PANEL,),
     "air": (air.PANEL, delay.PANEL),
+    "playback": (quality.PANEL, buffer.PANEL, throughput.PANEL, latency.PANEL),
 }
 """Kind of plot of a run: its panels from top to bottom, over one time axis; those that apply are drawn."""
 

@@ -14,13 +14,18 @@ from quiclab.plots.view import View
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+WITHOUT_LANE = "passes no medium with a link layer"
+"""What a panel of a connection without lanes says."""
+WITHOUT = f"no connection {WITHOUT_LANE}, or the run has no table air"
+"""Why there is nothing to draw."""
+
 
 def draw(axes: "Axes", view: View) -> None:
     """Shares of the air time as areas upon each other, the share of blocks that were sent again as a line."""
     axes.set_ylabel("air time (%)")
     lanes = lanes_of(view)
     if lanes is None:
-        absent(axes)
+        absent(axes, WITHOUT_LANE)
         return
     below = np.zeros(len(lanes.edges) - 1)
     for label, colour, some in _layers(lanes):
@@ -52,4 +57,4 @@ def _layers(lanes: Lanes) -> list[tuple[str, str, list[str]]]:
     return layers
 
 
-PANEL = Panel(draw, height=1.8, applies=lambda view: lanes_of(view) is not None)
+PANEL = Panel(draw, height=1.8, applies=lambda view: lanes_of(view) is not None, without=WITHOUT)

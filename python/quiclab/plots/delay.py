@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quiclab.plots.air import over_bins
+from quiclab.plots.air import WITHOUT, WITHOUT_LANE, over_bins
 from quiclab.plots.lanes import lanes_of
 from quiclab.plots.marks import absent, legend
 from quiclab.plots.page import Panel
@@ -25,7 +25,7 @@ def draw(axes: "Axes", view: View) -> None:
     axes.yaxis.set_major_formatter("{x:g}")
     lanes = lanes_of(view)
     if lanes is None:
-        absent(axes)
+        absent(axes, WITHOUT_LANE)
         return
     for part, colour in PARTS.items():
         axes.plot(*over_bins(lanes, lanes.delay(part, lanes.data)), color=colour, label=part)
@@ -36,4 +36,4 @@ def draw(axes: "Axes", view: View) -> None:
     legend(axes, columns=5)
 
 
-PANEL = Panel(draw, height=1.8, applies=lambda view: lanes_of(view) is not None)
+PANEL = Panel(draw, height=1.8, applies=lambda view: lanes_of(view) is not None, without=WITHOUT)

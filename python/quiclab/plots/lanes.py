@@ -152,7 +152,12 @@ def bin_s(run: "Run") -> float:
     text = tomllib.loads(run.scenario_toml).get("record", {}).get("bin")
     if text is None:
         return _BIN_S
-    number, unit = str(text).split()
+    return seconds(str(text))
+
+
+def seconds(text: str) -> float:
+    """A duration of the resolved scenario in seconds."""
+    number, unit = text.split()
     return float(number) * _UNITS[unit]
 
 

@@ -1,5 +1,6 @@
 """Marks for single events in a panel, and the legend above it."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,9 +46,19 @@ def lines(axes: "Axes", times: Series, label: str) -> None:
         axes.vlines(times, 0, 1, transform=whole, color=BLACK, linewidth=0.6, linestyle="--", label=label)
 
 
-def absent(axes: "Axes") -> None:
+def shade(axes: "Axes", spans: Sequence[tuple[float, float]], label: str, colour: str) -> None:
+    """A pale band from the bottom to the top for each span, which have one entry in the legend."""
+    for at, (start, end) in enumerate(spans):
+        axes.axvspan(start, end, color=colour, alpha=0.22, linewidth=0, label=label if at == 0 else f"_{label}")
+
+
+def stalls(axes: "Axes", spans: Sequence[tuple[float, float]]) -> None:
+    """The stalls of a playback, as every panel shows them; the legend tells how many there were."""
+    shade(axes, spans, f"stalls ({len(spans):,})" if len(spans) > 1 else "stall", VERMILLION)
+
+
+def absent(axes: "Axes", words: str) -> None:
     """Says why a panel beside others is empty."""
-    words = "passes no medium with a link layer"
     axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=GREY)
 
 

@@ -31,19 +31,24 @@ class Panel:
     """Its share of the page's height."""
     applies: Callable[[View], bool] = lambda _: True
     """Whether there is anything to draw of a connection. A panel that applies to none is left out."""
+    without: str = "there is nothing to draw"
+    """Why it may apply to no connection."""
 
 
 def page(run: "Run", panels: Sequence[Panel], connection: str | None, most: int) -> "Figure":
     """One figure of the first connections of a run, at most so many."""
     shown = views(run, connection)
+    panels = _applying(panels, shown)
+    shown = _with_anything(panels, shown)
     with styled():
-        return _page(run, _applying(panels, shown), shown[:most], len(shown))
+        return _page(run, panels, shown[:most], len(shown))
 
 
 def pages(run: "Run", panels: Sequence[Panel], connection: str | None) -> list["Figure"]:
     """A figure of each connection of a run."""
     shown = views(run, connection)
     panels = _applying(panels, shown)
+    shown = _with_anything(panels, shown)
     with styled():
         return [_page(run, panels, [view], len(shown)) for view in shown]
 
@@ -52,8 +57,13 @@ def _applying(panels: Sequence[Panel], shown: Sequence[View]) -> list[Panel]:
     """The panels that apply to any of these connections."""
     applying = [panel for panel in panels if any(panel.applies(view) for view in shown)]
     if not applying:
-        raise Error("nothing to plot: no connection passes a medium with a link layer, or the run has no table air")
+        raise Error(f"nothing to plot: {panels[0].without}")
     return applying
+
+
+def _with_anything(panels: Sequence[Panel], shown: list[View]) -> list[View]:
+    """The connections to which any of these panels applies."""
+    return [view for view in shown if any(panel.applies(view) for panel in panels)]
 
 
 def _page(run: "Run", panels: Sequence[Panel], shown: Sequence[View], total: int) -> "Figure":

@@ -18,13 +18,7 @@ _FAR = 5
 
 def draw(axes: "Axes", view: View) -> None:
     """Capacity as a grey area, the connection's rates as lines."""
-    times, capacity = downsample(*view.rate("capacity"))
-    if len(times):
-        label = f"capacity of {view.link}"
-        if capacity.min() > _FAR * _highest(view):
-            # An area that high would flatten all lines of the row.
-            times, capacity, label = times[:0], capacity[:0], f"{label}: {capacity.min():,.0f}"
-        axes.fill_between(times, capacity, step="post", color=PALE, linewidth=0, label=label)
+    draw_capacity(axes, view, _highest(view))
     _line(axes, view.rate("sent"), VERMILLION, "sent")
     if view.alone:
         _line(axes, view.rate("delivered"), BLUE, "delivered")
@@ -34,6 +28,17 @@ def draw(axes: "Axes", view: View) -> None:
         _line(axes, view.delivery_samples(), BLUE, "delivered")
     axes.set_ylabel("rate (Mbit/s)")
     legend(axes)
+
+
+def draw_capacity(axes: "Axes", view: View, highest: float) -> None:
+    """The capacity of the bottleneck as a grey area, beside lines whose highest value is given."""
+    times, capacity = downsample(*view.rate("capacity"))
+    if len(times):
+        label = f"capacity of {view.link}"
+        if capacity.min() > _FAR * highest:
+            # An area that high would flatten all lines of the row.
+            times, capacity, label = times[:0], capacity[:0], f"{label}: {capacity.min():,.0f}"
+        axes.fill_between(times, capacity, step="post", color=PALE, linewidth=0, label=label)
 
 
 def _highest(view: View) -> float:

@@ -1,6 +1,6 @@
 //! The client: a player on a web session.
 
-use ::video::player::{Action, Ask, Player};
+use ::video::player::{Action, Ask, Chunks, Player};
 use http::Priority;
 use transport::{Application, Event, Progress, Report, Transport};
 use units::{Rate, Size, Time};
@@ -126,8 +126,9 @@ impl VideoClient {
     fn ask(&mut self, now: Time, ask: &Ask, transport: &mut dyn Transport) {
         let mut path = format!("/{}", ask.size);
         let pace = self.pace.filter(|_| !ask.duration.is_zero());
-        if let Some((first, every, parts)) = ask.chunks {
-            path += &format!("?first={}&every={}&parts={parts}", first.as_nanos(), every.as_nanos());
+        if let Some(Chunks { ready, next, every, count }) = ask.chunks {
+            let (first, every) = (next.as_nanos(), every.as_nanos());
+            path += &format!("?ready={ready}&first={first}&every={every}&parts={count}");
         } else if let Some(Pace(multiple)) = pace {
             let bits = (Rate::of(Size::from_bytes(ask.size), ask.duration).as_bits_per_sec() as f64
                 * multiple) as u64;

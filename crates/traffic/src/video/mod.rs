@@ -118,7 +118,11 @@ pub(crate) const ROW: Row<Profile> = Row {
             Kind::Duration,
             "live: from so much over the latency on, playback jumps to it, and what is underway is cancelled",
         ),
-        CONNECTIONS,
+        Parameter {
+            default: Default::Is("64"),
+            about: "connections of HTTP/1.1 over the whole playback: each download that is cancelled costs one",
+            ..CONNECTIONS
+        },
         Parameter { default: Default::Absent, ..http2_options::SCHEDULER },
         Parameter { default: Default::Absent, ..http2_options::STREAM_WINDOW },
         Parameter { default: Default::Absent, ..http2_options::CONNECTION_WINDOW },

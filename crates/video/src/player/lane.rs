@@ -220,10 +220,10 @@ impl Lane {
         fetch.bytes = bytes;
         let (Some(segment), Some(chunk)) = (fetch.segment, chunk) else { return };
         let (segment, fetch) = (self.line.segment(segment), *fetch);
-        // Whole chunks, which have equal parts of the segment's bytes.
+        // Whole chunks. They have equal parts of the segment's bytes, and each ends at a byte rounded down.
         let chunks = segment.duration.as_nanos().div_ceil(chunk.as_nanos()).max(1);
-        let whole = u128::from(bytes) * u128::from(chunks) / u128::from(fetch.total.max(1));
-        let played = segment.duration.scale(whole as u64, chunks);
+        let whole = ((u128::from(bytes) + 1) * u128::from(chunks) - 1) / u128::from(fetch.total.max(1));
+        let played = segment.duration.scale(chunks.min(whole as u64), chunks);
         self.hold(&fetch, segment.start + played);
     }
 

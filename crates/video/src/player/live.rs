@@ -21,6 +21,19 @@ pub struct Live {
     pub max_drift: Option<Duration>,
 }
 
+/// The chunks of a segment that is filmed while it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunks {
+    /// How many of them exist.
+    pub ready: u64,
+    /// The time from which on there is one more.
+    pub next: Time,
+    /// The time between two.
+    pub every: Duration,
+    /// Their number.
+    pub count: u64,
+}
+
 /// The distance from the target that is left alone.
 const NEAR: Duration = Duration::from_millis(20);
 /// The least change of the rate, in millionths.
@@ -40,11 +53,15 @@ impl Live {
         let filmed = segment.start + self.chunk.map_or(segment.duration, |chunk| chunk.min(segment.duration));
         Time::ZERO + ahead(filmed, self.since)
     }
-    /// The times at which the chunks of a segment exist: that of the first, the time between two, their number.
-    pub(super) fn chunks(&self, segment: &Segment) -> Option<(Time, Duration, u64)> {
+    /// The chunks of a segment; `None` if it is filmed to its end, or if there are no chunks.
+    pub(super) fn chunks(&self, now: Time, segment: &Segment) -> Option<Chunks> {
         let chunk = self.chunk?;
         let count = segment.duration.as_nanos().div_ceil(chunk.as_nanos()).max(1);
-        Some((self.available_at(segment), segment.duration.scale(1, count), count))
+        let every = segment.duration.scale(1, count);
+        let filmed = ahead(self.edge(now), segment.start);
+        let ready = filmed.as_nanos().checked_div(every.as_nanos()).unwrap_or(count);
+        let next = segment.start + every.scale(ready + 1, 1);
+        (ready < count).then(|| Chunks { ready, next: Time::ZERO + ahead(next, self.since), every, count })
     }
 
     /// The rate of playback in millionths, by the default of dash.js (CatchupController): a logistic curve over the distance from
@@ -81,7 +98,14 @@ mod tests {
         assert_eq!([14, 15, 16].map(|n| live(None).available_at(&segment(n))), [at(0), at(2000), at(4000)]);
         let chunked = live(Some(Duration::from_millis(500)));
         assert_eq!([14, 15, 16].map(|n| chunked.available_at(&segment(n))), [at(0), at(500), at(2500)]);
-        assert_eq!(chunked.chunks(&segment(16)), Some((at(2500), Duration::from_millis(500), 4)));
+        let every = Duration::from_millis(500);
+        let chunks = |ready, ms| Some(Chunks { ready, next: at(ms), every, count: 4 });
+        let of = |ms, number| chunked.chunks(at(ms), &segment(number));
+        assert_eq!([of(2500, 16), of(3999, 16), of(4000, 16)], [chunks(1, 3000), chunks(3, 4000), None]);
+        // Filmed before the time zero, and in part before it.
+        assert_eq!(of(0, 14), None);
+        let earlier = Live { since: Duration::from_millis(29_300), ..chunked.clone() };
+        assert_eq!(earlier.chunks(at(0), &segment(14)), chunks(2, 200));
     }
 
     #[test]

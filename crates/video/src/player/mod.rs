@@ -10,7 +10,7 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-pub use live::Live;
+pub use live::{Chunks, Live};
 pub use record::{Outcome, PlaybackRecord, SegmentRecord, Spans, What};
 
 use crate::Presentation;
@@ -71,8 +71,8 @@ pub struct Ask {
     pub duration: Duration,
     /// The urgency (RFC 9218 section 4.1).
     pub urgency: u8,
-    /// The time at which the first chunk exists, the time between two, and their number, for a segment that may still be filmed.
-    pub chunks: Option<(Time, Duration, u64)>,
+    /// The chunks of a segment that is still filmed.
+    pub chunks: Option<Chunks>,
 }
 
 /// What a player is doing.
@@ -420,7 +420,7 @@ impl Player {
             size,
             duration: record.duration,
             urgency: record.urgency,
-            chunks: live.and_then(|live| live.chunks(&place)),
+            chunks: live.and_then(|live| live.chunks(now, &place)),
         };
         self.segments.push(record);
         Some(ask)

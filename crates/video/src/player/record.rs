@@ -77,8 +77,6 @@ pub enum What {
     Resume,
     /// Playback jumped: as the scenario asked for, or to catch up with a live presentation.
     Seek,
-    /// Media were skipped that had not come in time.
-    Skip,
     /// The picture changed to another representation.
     Switch,
     /// The rate of playback changed.
@@ -95,7 +93,6 @@ impl What {
             What::Stall => "stall",
             What::Resume => "resume",
             What::Seek => "seek",
-            What::Skip => "skip",
             What::Switch => "switch",
             What::Rate => "rate",
             What::End => "end",

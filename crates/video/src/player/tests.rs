@@ -331,8 +331,8 @@ fn chunks_are_played_while_the_rest_is_filmed() {
     let mut player = player(&video(100, &[2000]), Listed::of(&[0]), settings);
     player.start(at(0));
     let Some(Action::Ask(ask)) = player.poll(at(0)) else { panic!("nothing is asked for") };
-    // The segment from 18 to 20 s is there. Playback begins at 19 s, with the third of its chunks.
-    assert_eq!((ask.id, ask.chunks), (0, Some((Time::ZERO, ms(500), 4))));
+    // The segment from 18 to 20 s is there as a whole. Playback begins at 19 s, with the third of its chunks.
+    assert_eq!((ask.id, ask.chunks), (0, None));
     player.on_first_byte(at(10), 0);
     player.on_bytes(at(10), 0, 1499);
     assert_eq!(player.buffer(at(10)), ms(0));
@@ -344,7 +344,23 @@ fn chunks_are_played_while_the_rest_is_filmed() {
     assert_eq!(player.wake_at(), Some(at(261)));
     player.advance(at(500));
     let Some(Action::Ask(ask)) = player.poll(at(500)) else { panic!("nothing is asked for") };
-    assert_eq!(ask.chunks, Some((at(500), ms(500), 4)));
+    assert_eq!(ask.chunks, Some(Chunks { ready: 1, next: at(1000), every: ms(500), count: 4 }));
+}
+
+/// Of 1,002 bytes the first of four chunks has 250, since 250.5 is rounded down.
+#[test]
+fn a_chunk_is_complete_with_its_last_byte() {
+    let mut settings = live(Some(ms(500)));
+    settings.live.as_mut().unwrap().target = ms(2000);
+    let mut player = player(&video(100, &[1002]), Listed::of(&[0]), settings);
+    player.start(at(0));
+    assert!(player.poll(at(0)).is_some());
+    player.on_first_byte(at(10), 0);
+    let buffers = [249, 250, 500, 501, 750, 751, 1001].map(|bytes| {
+        player.on_bytes(at(10), 0, bytes);
+        player.buffer(at(10)).as_millis()
+    });
+    assert_eq!(buffers, [0, 500, 500, 1000, 1000, 1500, 1500]);
 }
 
 #[test]
