@@ -22,8 +22,7 @@ struct Own {
     shortest: u64,
 }
 
-/// The slot at which a station begins to send, and the station, in a single number: the search for the least has no
-/// branches. Slots stay below 2^48 for 80 years.
+/// The slot at which a station begins to send, and the station, in a single number. Slots stay below 2^48 for 80 years.
 fn turn(slot: u64, number: u16) -> u64 {
     slot << 16 | u64::from(number)
 }
@@ -107,9 +106,15 @@ impl Contention {
                 beginning.push(*number);
             }
         }
-        while self.first != NEVER && self.shared.slot(slot(self.first), standard) == now {
-            beginning.push(station(self.first));
-            self.leave(station(self.first));
+        if self.first != NEVER && self.shared.slot(slot(self.first), standard) == now {
+            let first = slot(std::mem::replace(&mut self.first, NEVER));
+            for turn in &mut self.waiting {
+                if slot(*turn) == first {
+                    beginning.push(station(std::mem::replace(turn, NEVER)));
+                } else {
+                    self.first = self.first.min(*turn);
+                }
+            }
         }
         if beginning.len() > 1 {
             beginning.sort_unstable();
