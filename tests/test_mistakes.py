@@ -154,6 +154,16 @@ END = 'controller = "newreno"\n'
 ISLAND = '[[link]]\nname = "far"\nfrom = "x"\nto = "y"\n'
 SECOND = '[[flow]]\nname = "download"\nclient = "client"\nserver = "server"\napplication = "bulk"\n'
 
+MPD = "film.mpd"
+BOMB = """<!DOCTYPE MPD [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
+<MPD xmlns="urn:mpeg:dash:schema:mpd:2011">&b;</MPD>
+"""
+
+
+def video(options: str) -> str:
+    return f'application = {{ type = "video", {options} }}\n'
+
+
 # Mistakes in the scenario: what is replaced in bulk.toml by what, the words of the line.
 SCENARIOS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "not TOML": ("seed = 1", "seed = = 1", (":2:", "TOML")),
@@ -184,6 +194,11 @@ SCENARIOS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "two flows of one name": (END, END + SECOND, ("download", "name")),
     "two links of one name": (END, END + ISLAND.replace("far", "cell"), ("cell", "name")),
     "a trace that is missing": ('"5 Mbit/s"', '{ type = "trace", file = "no.down" }', ("no.down", "no such file")),
+    "a buffer without room": (FLOW, video('max_buffer = "2 s"'), ("application.max_buffer", "at least 3 s")),
+    "a seek beyond the end": (FLOW, video('seeks = [["1 s", "1 h"]]'), ("application.seeks", "at most 600 s")),
+    "a chunk that is not live": (FLOW, video('chunk = "1 s"'), ("application.chunk", "latency")),
+    "an MPD that is missing": (FLOW, video('presentation = { type = "mpd", file = "no.mpd" }'), ("no.mpd",)),
+    "an MPD with entities": (FLOW, video(f'presentation = {{ type = "mpd", file = "{MPD}" }}'), (MPD, "DOCTYPE")),
     "a trace that is malformed": ('"5 Mbit/s"', f'{{ type = "trace", file = "{TRACE}" }}', (f"{TRACE}:3:", "x")),
 }
 
@@ -196,6 +211,7 @@ def test_a_mistake_in_the_scenario(command: Command, mistake: str) -> None:
     text = SCENARIO.replace(old, new) + (ISLAND if mistake == "no route" else "")
     (command.folder / "wrong.toml").write_text(text, encoding="utf-8")
     write_trace(command.folder, "0\n5\nx\n")
+    (command.folder / MPD).write_text(BOMB, encoding="utf-8")
     before = entries(command.folder)
     for word in ("run", "check"):
         check_one_line(command(word, "wrong.toml"), ("wrong.toml", *words))

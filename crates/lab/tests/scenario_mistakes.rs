@@ -355,7 +355,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[flow]]",
         "[record]\ntables = [\"loss\", \"conection\"]\n\n[[flow]]",
-        r#"a.toml:12:19: record.tables.1: unknown word, found "conection"; expected one of connection, loss, event, gauge, stream, message, object, queue, drop, rate, node, air (did you mean "connection"?)"#,
+        r#"a.toml:12:19: record.tables.1: unknown word, found "conection"; expected one of connection, loss, event, gauge, stream, message, object, segment, playback, queue, drop, rate, node, air (did you mean "connection"?)"#,
     ),
     mistake(
         "[[flow]]",
@@ -753,6 +753,157 @@ const MISTAKES: &[Mistake] = &[
         r#"forward = "10 Mbit/s""#,
         r#"a.toml:8:11: link.cell.forward: wrong type, found "10 Mbit/s"; expected a table"#,
     ),
+    // Videos.
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", max_buffer = \"2 s\"",
+        r#"a.toml:15:46: flow.get.application.max_buffer: found 2 s; expected at least 3 s, the longest segment of video"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", max_buffer = \"3 s\", presentation = { type = \"ladder\", audio = [\"64 kbit/s\"], audio_segment = \"4 s\" }",
+        r#"a.toml:15:46: flow.get.application.max_buffer: found 3 s; expected at least 4 s, the longest segment of audio"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", start_up = \"31 s\"",
+        r#"a.toml:15:44: flow.get.application.start_up: found 31 s; expected at most max_buffer, 30 s"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", resume = \"31 s\"",
+        r#"a.toml:15:42: flow.get.application.resume: found 31 s; expected at most max_buffer, 30 s"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", from = \"600 s\"",
+        r#"a.toml:15:40: flow.get.application.from: found 600 s; expected a position before 600 s, the end of the presentation"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", until = \"601 s\"",
+        r#"a.toml:15:41: flow.get.application.until: found 601 s; expected at most 600 s, the end of the presentation"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", from = \"3 s\", until = \"3 s\"",
+        r#"a.toml:15:55: flow.get.application.until: found 3 s; expected a position after from, 3 s"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", seeks = [[\"1 s\", \"11 min\"]]",
+        r#"a.toml:15:41: flow.get.application.seeks: found 660 s; expected at most 600 s, the end of the presentation"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", seeks = [[\"2 s\", \"9 s\"], [\"2 s\", \"1 s\"]]",
+        r#"a.toml:15:41: flow.get.application.seeks: 2 s does not come after 2 s; expected rising times"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", chunk = \"1 s\"",
+        r#"a.toml:15:41: flow.get.application.chunk: is of live presentations; expected latency as well, or not this"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", max_drift = \"1 s\"",
+        r#"a.toml:15:45: flow.get.application.max_drift: is of live presentations; expected latency as well, or not this"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", latency = \"3 s\", chunk = \"900 us\"",
+        r#"a.toml:15:58: flow.get.application.chunk: found 900 us; expected at least 1 ms"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", latency = \"3 s\", max_drift = \"0 s\"",
+        r#"a.toml:15:62: flow.get.application.max_drift: found 0 s; expected a duration above zero"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", latency = \"3 s\", chunk = \"1 s\", pace = 2.0",
+        r#"a.toml:15:72: flow.get.application.pace: chunks have the pace at which they are filmed; expected no chunk, or not this"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", over = \"http2\"",
+        r#"a.toml:15:15: flow.get.application.over: goes over TCP; expected "http3", or protocol = "tcp""#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", abr = \"bolla\"",
+        r#"a.toml:15:39: flow.get.application.abr: unknown word, found "bolla"; expected one of the abrs ({abrs}) (did you mean "bola"?)"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"ladder\", segment = \"1 ns\" }",
+        r#"a.toml:15:77: flow.get.application.presentation.segment: 600000000000 segments; expected at most 100000"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"ladder\", bitrates = [\"0 bit/s\"] }",
+        r#"a.toml:15:78: flow.get.application.presentation.bitrates: video of period 1: representation 1: expected a bitrate of 1 bit/s to 1 Tbit/s"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"mpd\", file = \"no.mpd\" }",
+        r#"a.toml:15:71: flow.get.application.presentation.file: no such file, found "no.mpd"; expected the path of a file, relative to the folder of the scenario"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"mpd\", file = \"undated.mpd\" }",
+        r#"a.toml:15:71: flow.get.application.presentation.file: undated.mpd, line 4: SegmentTemplate: no duration of its segments; expected the attribute duration, or a SegmentTimeline"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"mpd\", file = \"zero.mpd\" }",
+        r#"a.toml:15:71: flow.get.application.presentation.file: zero.mpd, line 5: Representation: bandwidth is "0"; expected a whole number from 1 to 1000000000000"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"mpd\", file = \"many.mpd\" }",
+        r#"a.toml:15:71: flow.get.application.presentation.file: many.mpd, line 4: SegmentTemplate: 1000000000 segments; expected at most 100000"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"mpd\", file = \"bomb.mpd\" }",
+        r#"a.toml:15:71: flow.get.application.presentation.file: bomb.mpd, line 1: a document type definition (<!DOCTYPE>), which an MPD does not need: remove it"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"mpd\", file = \"external.mpd\" }",
+        r#"a.toml:15:71: flow.get.application.presentation.file: external.mpd, line 1: a document type definition (<!DOCTYPE>), which an MPD does not need: remove it"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"mpd\", file = \"words.mpd\" }",
+        r#"a.toml:15:71: flow.get.application.presentation.file: words.mpd, line 1: not XML: unknown token at 1:1"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"sizes\", file = \"words.csv\" }",
+        r#"a.toml:15:73: flow.get.application.presentation.file: words.csv, line 3: "high" is "four"; expected the bytes of a segment, as 86250"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"sizes\", file = \"zero.csv\" }",
+        r#"a.toml:15:73: flow.get.application.presentation.file: zero.csv, line 3: "low" is "0"; expected the bytes of a segment, as 86250"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"sizes\", file = \"short.csv\" }",
+        r#"a.toml:15:73: flow.get.application.presentation.file: short.csv, line 3: 1 values for 2 columns"#,
+    ),
+    mistake(
+        r#"type = "bulk", size = "1 MB""#,
+        "type = \"video\", presentation = { type = \"sizes\", file = \"header.csv\" }",
+        r#"a.toml:15:73: flow.get.application.presentation.file: header.csv, line 1: column "1"; expected the name of a representation, with a letter in it"#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        "protocol = \"tcp\"\napplication = \"video\"",
+        r#"a.toml:16:15: flow.get.application.over: HTTP/3 goes over QUIC; expected "http1.1", "http2", or protocol = "quic""#,
+    ),
     // Not TOML.
     mistake("seed = 1", "seed = ", "a.toml:1:8: not a TOML document: the value is missing"),
     mistake("seed = 1", "seed = # one", "a.toml:1:8: not a TOML document: the value is missing"),
@@ -813,6 +964,11 @@ fn each_mistake_gives_its_error() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Entities that grow tenfold with each.
+const BOMB: &str = "<!DOCTYPE MPD [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;\"><!ENTITY c \"&b;&b;&b;&b;\">]>\n";
+/// An entity in a file.
+const EXTERNAL: &str = "<!DOCTYPE MPD [<!ENTITY file SYSTEM \"file:///etc/passwd\">]>\n";
+
 /// A folder with invalid files.
 fn folder(name: &str) -> std::path::PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -822,6 +978,25 @@ fn folder(name: &str) -> std::path::PathBuf {
     fs::write(folder.join("falling.down"), "5\n4\n").unwrap();
     fs::write(folder.join("nothing.down"), "").unwrap();
     fs::write(folder.join("binary.down"), [49, 10, 0xff]).unwrap();
+    for (name, before, segments, bandwidth) in [
+        ("undated", "", r#"<SegmentTemplate media="$Number$"/>"#, "8000"),
+        ("zero", "", r#"<SegmentTemplate media="$Number$" duration="2"/>"#, "0"),
+        ("many", "", r#"<SegmentTemplate media="$Number$" timescale="1000000000" duration="6"/>"#, "8000"),
+        ("bomb", BOMB, "&c;", "8000"),
+        ("external", EXTERNAL, "&file;", "8000"),
+    ] {
+        let mpd = format!(
+            "{before}<MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\" mediaPresentationDuration=\"PT6S\">\n<Period>\n\
+             <AdaptationSet contentType=\"video\">\n{segments}\n<Representation id=\"a\" bandwidth=\"{bandwidth}\"/>\n\
+             </AdaptationSet></Period></MPD>\n"
+        );
+        fs::write(folder.join(name).with_extension("mpd"), mpd).unwrap();
+    }
+    fs::write(folder.join("words.mpd"), "low,high\n1,2\n").unwrap();
+    fs::write(folder.join("words.csv"), "low,high\n1,2\n3,four\n").unwrap();
+    fs::write(folder.join("zero.csv"), "low,high\n1,2\n0,4\n").unwrap();
+    fs::write(folder.join("short.csv"), "low,high\n1,2\n3\n").unwrap();
+    fs::write(folder.join("header.csv"), "1,2\n3,4\n").unwrap();
     folder
 }
 

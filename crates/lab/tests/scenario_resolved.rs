@@ -111,6 +111,10 @@ impl Author {
                 self.value(&Kind::Size)
             );
         }
+        if room == "presentations" {
+            let variation = self.value(&Kind::Number(0.0, 3.0));
+            return format!("{{ type = \"ladder\", variation = {variation}, initialization = \"900 B\" }}");
+        }
         // The shortest example of a trace lasts 11 ms.
         if room == "offsets" {
             let at = format!("\"{} us\"", self.below(11_000));
@@ -146,6 +150,15 @@ impl Author {
         if row.name == "dvb-rcs2" {
             let (maximum, request) = (self.value(&Kind::Rate), ["vbdc", "rbdc"][self.below(2) as usize]);
             return format!("{{ type = \"dvb-rcs2\", maximum = {maximum}, request = \"{request}\" }}");
+        }
+        // So do those of a video.
+        if row.name == "video" {
+            let (presentation, abr) = (self.component("presentations"), self.component("abrs"));
+            let most = 6 + self.below(60);
+            return format!(
+                "{{ type = \"video\", presentation = {presentation}, abr = {abr}, max_buffer = \"{most} s\", pace = 2.5, \
+                 seeks = [[\"7 s\", \"80 s\"]] }}"
+            );
         }
         // The default of pages is HTTP/3, and these options are for HTTP/2.
         let of_http2: &[&str] = &["over", "scheduler", "stream_window", "connection_window"];

@@ -5,7 +5,7 @@ mod samples;
 use trace::columns::{Columns, Data, Options, Table};
 use trace::event::LossTrigger;
 use trace::{Direction, Event, Interest, Metrics, PacketKind, Record, Role, Side, Sink, Subjects};
-use units::{Duration, Time};
+use units::{Duration, Rate, Time};
 
 /// The tables of two connection ends with every event, and of one link.
 fn tables(options: Options) -> Vec<Table> {
@@ -54,6 +54,9 @@ fn names_and_columns() {
         "stream: connection side stream opened_s closed_s sent_bytes received_bytes",
         "message: connection side part message stream bytes written_s delivered_s delay_ms deadline_ms missed",
         "object: connection page object stream size_bytes urgency wanted_s asked_s first_byte_s complete_s",
+        "segment: connection kind segment representation bitrate_mbps duration_s size_bytes received_bytes beside_bytes \
+         urgency stream asked_s first_byte_s ended_s buffer_before_s buffer_after_s estimate_mbps outcome",
+        "playback: time_s connection event position_s buffer_s representation bitrate_mbps playback_rate latency_s",
         "queue: time_s link packets bytes",
         "drop: time_s link length_bytes reason",
         "rate: time_s subject kind mbps",
@@ -216,5 +219,68 @@ fn an_object_is_a_row() {
         row(table, 1),
         "connection=get page=1 object=3 stream=null size_bytes=0 urgency=0 wanted_s=null asked_s=null \
          first_byte_s=null complete_s=null"
+    );
+}
+
+#[test]
+fn a_download_of_a_video_and_a_change_of_its_playback_are_rows() {
+    let mut subjects = Subjects::new();
+    let client = subjects.register("get", Role::Connection(Side::Client));
+    let mut sink = Columns::new(PACKETS);
+    let at = |ms: u64| Time::ZERO + Duration::from_millis(ms);
+    let segment = trace::VideoSegment {
+        kind: "video",
+        segment: Some(7),
+        representation: 2,
+        bitrate: Rate::from_bits_per_sec(1_500_000),
+        duration: Duration::from_secs(2),
+        size: 375_000,
+        bytes: 1000,
+        beside: 20,
+        urgency: 3,
+        stream: Some(8),
+        asked_at: at(100),
+        first_at: Some(at(250)),
+        ended_at: Some(at(500)),
+        buffer_before: Duration::from_secs(4),
+        buffer_after: Some(Duration::from_millis(3600)),
+        estimate: Some(Rate::from_bits_per_sec(2_000_000)),
+        outcome: "abandoned",
+    };
+    let change = trace::PlaybackChange {
+        at: at(500),
+        what: "rate",
+        position: Duration::from_secs(3),
+        buffer: Duration::from_secs(1),
+        representation: Some(2),
+        bitrate: Some(Rate::from_bits_per_sec(1_500_000)),
+        rate: 1_100_000,
+        latency: Some(Duration::from_millis(4200)),
+    };
+    for event in [
+        Event::VideoSegment(Box::new(segment)),
+        Event::VideoSegment(Box::default()),
+        Event::PlaybackChanged(Box::new(change)),
+        Event::PlaybackChanged(Box::default()),
+    ] {
+        sink.record(subjects.get(client), &Record { time: Time::ZERO, event }).unwrap();
+    }
+    let tables = sink.into_tables();
+    let segments = find(&tables, "segment");
+    assert_eq!(
+        row(segments, 0),
+        "connection=get kind=video segment=7 representation=2 bitrate_mbps=1.5 duration_s=2 size_bytes=375000 \
+         received_bytes=1000 beside_bytes=20 urgency=3 stream=8 asked_s=0.1 first_byte_s=0.25 ended_s=0.5 \
+         buffer_before_s=4 buffer_after_s=3.6 estimate_mbps=2 outcome=abandoned"
+    );
+    assert!(row(segments, 1).contains(" segment=null ") && row(segments, 1).contains(" first_byte_s=null "));
+    let changes = find(&tables, "playback");
+    assert_eq!(
+        row(changes, 0),
+        "time_s=0.5 connection=get event=rate position_s=3 buffer_s=1 representation=2 bitrate_mbps=1.5 \
+         playback_rate=1.1 latency_s=4.2"
+    );
+    assert!(
+        row(changes, 1).ends_with("representation=null bitrate_mbps=null playback_rate=0 latency_s=null")
     );
 }

@@ -5,6 +5,10 @@ use units::Time;
 
 /// One end of an application. It reacts to the events of its connection and to its own timer.
 pub trait Application {
+    /// The client begins to open the connection. Before all events.
+    fn on_open(&mut self, now: Time) {
+        let _ = now;
+    }
     /// Handles an event of the connection; the first one is [`Event::Connected`].
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport);
     /// Handles the expiry of its timer.

@@ -68,6 +68,7 @@ impl<O> StackEnd<O> {
         shared: &Shared<'_>,
     ) {
         if let Some((_, opening)) = self.opening.take_if(|(at, _)| *at <= now) {
+            application.on_open(now);
             match port.endpoint.connect(now, *opening) {
                 Ok(handle) => {
                     assign(&mut port.ends, handle, index);

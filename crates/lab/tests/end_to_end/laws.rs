@@ -49,6 +49,9 @@ to = "right"
 source = { type = "constant", gap = "200 ms" }
 "#;
 
+/// A video that is short enough for a few seconds.
+const LADDER: &str = r#"{ type = "ladder", segment = "500 ms", duration = "8 s", audio = ["64 kbit/s"] }"#;
+
 /// Writes random options from the tables of rows. They are small, so that something happens in a few seconds.
 pub(crate) struct Author {
     chance: Stream,
@@ -105,6 +108,7 @@ impl Author {
             }
             // The bounds of these options depend on each other.
             Kind::Component("pages") => ["\"ns3\"", "\"3gpp\""][self.below(2) as usize].to_owned(),
+            Kind::Component("presentations") => LADDER.to_owned(),
             Kind::Component(room) => {
                 let rows = self.rooms.iter().find(|known| known.name == *room).unwrap().rows.clone();
                 let row = rows[self.below(rows.len() as u64) as usize];
@@ -124,6 +128,11 @@ impl Author {
             // A repetition must be later than all steps of lists and files.
             if parameter.name == "repeat" {
                 words.push(format!("repeat = \"{} ms\"", 60_000 + self.below(20_000)));
+                continue;
+            }
+            // The buffer has room for a segment.
+            if name == "video" && parameter.name == "max_buffer" {
+                words.push(format!("max_buffer = \"{} ms\"", 2000 + self.below(4000)));
                 continue;
             }
             if parameter.default == Default::Required || self.below(2) == 0 {
@@ -200,6 +209,10 @@ fn cases() -> Vec<Case> {
         // Components within an application or a rate.
         let within: Option<fn(&str) -> String> = match room.name {
             "pages" => Some(|page| format!("{{ type = \"page-streams\", page = {page} }}")),
+            "presentations" => {
+                Some(|presentation| format!("{{ type = \"video\", presentation = {presentation} }}"))
+            }
+            "abrs" => Some(|abr| format!("{{ type = \"video\", presentation = {LADDER}, abr = {abr} }}")),
             "changes" => Some(|change| {
                 format!("{{ type = \"bulk\", size = \"400 kB\", streams = 3, changes = [{change}] }}")
             }),

@@ -26,6 +26,7 @@ mod satellite;
 mod stacks;
 mod tcp;
 mod tcp_connections;
+mod video;
 mod visits;
 mod web;
 mod web_pages;

@@ -4,7 +4,7 @@ use ::video::player::{Action, Ask, Chunks, Player};
 use http::Priority;
 use transport::{Application, Event, Progress, Report, Transport};
 use units::{Rate, Size, Time};
-use web::{Discard, Failure, Request, WebClient, Windows};
+use web::{Discard, Request, WebClient, Windows};
 
 /// The server name in requests.
 const AUTHORITY: &str = "server";
@@ -64,9 +64,10 @@ impl VideoClient {
 
     /// Tells the player how its downloads go, and does what it wants.
     fn turn(&mut self, now: Time, transport: &mut dyn Transport) {
-        self.player.advance(now);
         loop {
+            // What has come counts, even for what is cancelled now.
             let has_news = self.tell(now);
+            self.player.advance(now);
             let mut has_acted = false;
             while let Some(action) = self.player.poll(now) {
                 has_acted = true;
@@ -103,13 +104,15 @@ impl VideoClient {
             }
             let (id, bytes) = (underway.id, result.bytes);
             if result.finished_at.is_some() {
-                let failure = result.failure.clone();
+                let is_whole = result.is_complete() && result.status == Some(200);
                 self.underway.remove(at);
                 has_news = true;
-                match failure {
-                    None => self.player.on_complete(now, id),
-                    Some(Failure::ConnectionLost) => self.player.on_failure(now, id, false),
-                    Some(_) => self.player.on_failure(now, id, self.is_connected),
+                if is_whole {
+                    self.player.on_complete(now, id);
+                } else {
+                    self.player.on_bytes(now, id, bytes);
+                    // Over HTTP/1.1 a connection may be lost alone: the next request opens another one.
+                    self.player.on_failure(now, id, self.is_connected);
                 }
                 continue;
             }
@@ -145,6 +148,10 @@ impl VideoClient {
 }
 
 impl Application for VideoClient {
+    fn on_open(&mut self, now: Time) {
+        self.player.open(now);
+    }
+
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         self.web.on_event(now, event, transport);
         match event {

@@ -187,20 +187,14 @@ fn settings(arguments: &Arguments) -> Settings {
     }
 }
 
+/// The shortest chunk: the server looks after each one.
+const SHORTEST_CHUNK: Duration = Duration::from_millis(1);
+
 /// Checks that the options are consistent.
 fn check(arguments: &Arguments) -> Result<(), OptionError> {
     versions::check(arguments)?;
     let settings = settings(arguments);
-    let live = ["since", "chunk", "catch_up", "max_drift"];
-    if settings.live.is_none()
-        && let Some(name) =
-            live.into_iter().find(|name| ["chunk", "max_drift"].contains(name) && arguments.has(name))
-    {
-        return Err((name, "is of live presentations; expected latency as well, or not this".to_owned()));
-    }
-    if settings.live.as_ref().is_some_and(|live| live.chunk.is_some_and(Duration::is_zero)) {
-        return Err(("chunk", "found 0 s; expected a duration above zero".to_owned()));
-    }
+    check_live(arguments, &settings)?;
     if let Some(pair) = settings.seeks.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
         return Err((
             "seeks",
@@ -209,40 +203,60 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
     }
     // The durations of segments do not depend on random numbers.
     let Some(presentation) = presentation(arguments, Stream::new(0, "check")) else { return Ok(()) };
-    for kind in [TrackKind::Video, TrackKind::Audio] {
-        let Some(line) = TrackLine::new(Arc::clone(&presentation), kind) else { continue };
-        let longest = line.longest();
+    let lines = TrackKind::ALL.map(|kind| TrackLine::new(Arc::clone(&presentation), kind));
+    for line in lines.iter().flatten() {
+        let (longest, kind) = (line.longest(), line.kind().name());
         if settings.max_buffer < longest {
-            let found =
-                format!("found {}; expected at least {longest}, the longest segment", settings.max_buffer);
+            let found = format!(
+                "found {}; expected at least {longest}, the longest segment of {kind}",
+                settings.max_buffer
+            );
             return Err(("max_buffer", found));
         }
-        for (name, level) in [("start_up", settings.start_up), ("resume", settings.resume)] {
-            if level > settings.max_buffer {
-                return Err((
-                    name,
-                    format!("found {level}; expected at most max_buffer, {}", settings.max_buffer),
-                ));
-            }
-        }
-        let end = line.end();
-        let positions = std::iter::once(("from", settings.from))
-            .chain(settings.until.map(|until| ("until", until)))
-            .chain(settings.seeks.iter().map(|(_, to)| ("seeks", *to)));
-        for (name, position) in positions {
-            if position > end {
-                return Err((
-                    name,
-                    format!("found {position}; expected at most {end}, the end of the presentation"),
-                ));
-            }
-        }
-        if kind == TrackKind::Video {
-            break;
+    }
+    for (name, level) in [("start_up", settings.start_up), ("resume", settings.resume)] {
+        if level > settings.max_buffer {
+            let found = format!("found {level}; expected at most max_buffer, {}", settings.max_buffer);
+            return Err((name, found));
         }
     }
-    if settings.until.is_some_and(|until| until <= settings.from) {
-        return Err(("until", "expected a position after from".to_owned()));
+    let end = lines.iter().flatten().map(TrackLine::end).max().unwrap_or(Duration::ZERO);
+    if settings.from >= end {
+        let found =
+            format!("found {}; expected a position before {end}, the end of the presentation", settings.from);
+        return Err(("from", found));
+    }
+    let seeks = settings.seeks.iter().map(|(_, to)| ("seeks", *to));
+    for (name, position) in settings.until.map(|until| ("until", until)).into_iter().chain(seeks) {
+        if position > end {
+            let found = format!("found {position}; expected at most {end}, the end of the presentation");
+            return Err((name, found));
+        }
+    }
+    if let Some(until) = settings.until.filter(|until| *until <= settings.from) {
+        return Err(("until", format!("found {until}; expected a position after from, {}", settings.from)));
+    }
+    Ok(())
+}
+
+/// Checks the options of live presentations.
+fn check_live(arguments: &Arguments, settings: &Settings) -> Result<(), OptionError> {
+    let Some(live) = &settings.live else {
+        let given = ["chunk", "max_drift"].into_iter().find(|name| arguments.has(name));
+        let problem = "is of live presentations; expected latency as well, or not this";
+        return given.map_or(Ok(()), |name| Err((name, problem.to_owned())));
+    };
+    if let Some(chunk) = live.chunk.filter(|chunk| *chunk < SHORTEST_CHUNK) {
+        return Err(("chunk", format!("found {chunk}; expected at least {SHORTEST_CHUNK}")));
+    }
+    if live.max_drift.is_some_and(Duration::is_zero) {
+        return Err(("max_drift", "found 0 s; expected a duration above zero".to_owned()));
+    }
+    if live.chunk.is_some() && arguments.has("pace") {
+        return Err((
+            "pace",
+            "chunks have the pace at which they are filmed; expected no chunk, or not this".to_owned(),
+        ));
     }
     Ok(())
 }

@@ -112,20 +112,21 @@ impl Lane {
     pub(super) fn is_complete(&self) -> bool {
         self.next == self.line.segments() && self.underway.is_none()
     }
+    /// The position up to which it can be played: the media in the buffer, and the gap behind them of a track that is shorter
+    /// than its period.
+    pub(super) fn playable(&self) -> Duration {
+        let missing = self.underway.and_then(|fetch| fetch.segment).unwrap_or(self.next);
+        let gap_end = (missing < self.line.segments()).then(|| self.line.segment(missing).start);
+        gap_end.map_or(self.until, |start| start.max(self.until))
+    }
     /// The position at which playback cannot go on; `None` if all media have come.
     pub(super) fn limit(&self) -> Option<Duration> {
-        (!self.is_complete()).then_some(self.until)
+        (!self.is_complete()).then(|| self.playable())
     }
     /// The position from which on the next segment has room in the buffer.
     pub(super) fn room_from(&self, max_buffer: Duration) -> Option<Duration> {
         let next = (self.next < self.line.segments()).then(|| self.line.segment(self.next))?;
-        // After a seek the buffer begins within a segment.
-        let end = if next.start <= self.until && self.until < next.end() {
-            next.end()
-        } else {
-            self.until + next.duration
-        };
-        Some(ahead(end, max_buffer))
+        Some(ahead(next.end(), max_buffer))
     }
 
     /// Begins anew at a position, with nothing in the buffer.
@@ -187,7 +188,9 @@ impl Lane {
             self.next += 1;
             let place = self.line.segment(segment);
             // It may be asked for again, in another representation.
-            self.loaded.retain(|loaded| loaded.place.start < place.start);
+            while self.loaded.back().is_some_and(|loaded| loaded.place.start >= place.start) {
+                self.loaded.pop_back();
+            }
             let lowest = self.line.bitrates(segment)[0];
             self.loaded.push_back(Loaded { place, bitrate: record.bitrate, lowest });
         }
@@ -250,10 +253,7 @@ impl Lane {
             self.initialized.insert((period, fetch.representation));
             return;
         };
-        // A track may be shorter than its period: the gap before the next one is played as silence.
-        let is_last = number + 1 == self.line.segments();
-        let segment = self.line.segment(if is_last { number } else { number + 1 });
-        self.hold(&fetch, if is_last { segment.end() } else { segment.start });
+        self.hold(&fetch, self.line.segment(number).end());
         let download = Download {
             segment: number,
             representation: fetch.representation,

@@ -126,8 +126,8 @@ pub struct Player {
     /// What was played, with the starts of the segments.
     played: Vec<(Duration, Played)>,
     behind: Vec<Behind>,
-    started_at: Time,
-    played_out_at: Option<Time>,
+    /// When the viewer asked for it.
+    asked_at: Option<Time>,
     segments: Vec<SegmentRecord>,
     events: Vec<PlaybackRecord>,
     spans: Spans,
@@ -158,8 +158,7 @@ impl Player {
             counted: (Time::ZERO, Duration::ZERO),
             played: Vec::new(),
             behind: Vec::new(),
-            started_at: Time::ZERO,
-            played_out_at: None,
+            asked_at: None,
             segments: Vec::new(),
             events: Vec::new(),
             spans: Spans::default(),
@@ -174,6 +173,11 @@ impl Player {
     pub fn events(&self) -> &[PlaybackRecord] {
         &self.events
     }
+    /// When the end was played, if it was.
+    pub fn played_out_at(&self) -> Option<Time> {
+        let last = self.events.last().filter(|event| event.what == What::End)?;
+        (last.position >= self.end).then_some(last.at)
+    }
     /// How long it was in each state, up to the last change.
     pub fn spans(&self) -> Spans {
         self.spans
@@ -181,10 +185,6 @@ impl Player {
     /// Whether playback is over.
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over
-    }
-    /// When the end was played, if it was.
-    pub fn played_out_at(&self) -> Option<Time> {
-        self.played_out_at
     }
     /// The position in the media.
     pub fn position(&self, now: Time) -> Duration {
@@ -197,28 +197,40 @@ impl Player {
             .iter()
             .map(|lane| {
                 // Of a track that is complete, nothing more is to come.
-                let until = if lane.is_complete() { lane.until.max(self.end) } else { lane.until };
-                lane::ahead(until.min(self.end), position)
+                let until = lane.limit().map_or(self.end, |limit| limit.min(self.end));
+                lane::ahead(until, position)
             })
             .min()
             .unwrap_or(Duration::ZERO)
     }
 
-    /// The connection can be used.
+    /// The viewer asks for it: start-up begins, and the times of seeks count from here.
+    pub fn open(&mut self, now: Time) {
+        if self.asked_at.is_none() {
+            self.asked_at = Some(now);
+            self.phase_since = now;
+            self.counted = (now, Duration::ZERO);
+        }
+    }
+
+    /// The connection can be used. The first call is also the viewer's, unless [`Player::open`] came before.
     pub fn start(&mut self, now: Time) {
         if self.phase != Phase::Idle {
             return;
         }
+        self.open(now);
+        let asked_at = self.asked_at.unwrap_or(now);
         let from = match &self.settings.live {
             Some(live) => lane::ahead(live.edge(now), live.target),
             None => self.settings.from,
         };
-        self.seeks = self.settings.seeks.iter().map(|(after, to)| (now + *after, *to)).collect();
-        self.catch_up_at = now;
+        self.seeks = self.settings.seeks.iter().map(|(after, to)| (asked_at + *after, *to)).collect();
         self.phase = Phase::StartUp;
-        self.phase_since = now;
-        self.started_at = now;
-        self.go_to(now, from);
+        self.go_to(now, from.min(self.end));
+        if from >= self.end {
+            // A live presentation that is over.
+            return self.finish(now);
+        }
         self.advance(now);
     }
 
@@ -227,10 +239,7 @@ impl Player {
         while let Some((at, change)) = self.next_change().filter(|(at, _)| *at <= now) {
             match change {
                 Change::Switch => self.note_switch(at),
-                Change::Limit if self.clock.position(at) >= self.end => {
-                    self.played_out_at = Some(at);
-                    self.finish(at);
-                }
+                Change::Limit if self.clock.position(at) >= self.end => self.finish(at),
                 Change::Limit => {
                     self.enter(at, Phase::Stalled);
                     self.note(at, What::Stall);
@@ -294,9 +303,10 @@ impl Player {
 
     /// So many bytes of a download have come, of which there are more.
     pub fn on_bytes(&mut self, now: Time, id: usize, bytes: u64) {
-        let Some(number) = self.lane_of(id) else { return };
-        self.advance(now);
         self.count(id, bytes);
+        self.advance(now);
+        // A seek may have cancelled it.
+        let Some(number) = self.lane_of(id) else { return };
         let chunk = self.settings.live.as_ref().and_then(|live| live.chunk);
         self.lanes[number].extend(bytes, chunk);
         let scene = self.scene(now);
@@ -312,9 +322,10 @@ impl Player {
 
     /// All of a download has come.
     pub fn on_complete(&mut self, now: Time, id: usize) {
-        let Some(number) = self.lane_of(id) else { return };
-        self.advance(now);
         self.count(id, self.segments[id].size);
+        self.advance(now);
+        // A seek may have cancelled it.
+        let Some(number) = self.lane_of(id) else { return };
         let scene = self.scene(now);
         self.lanes[number].complete(&scene);
         self.end_record(now, id, Outcome::Complete);
@@ -323,8 +334,8 @@ impl Player {
 
     /// A download failed. It is asked for again a few times, unless the connection is over.
     pub fn on_failure(&mut self, now: Time, id: usize, is_connected: bool) {
-        let Some(number) = self.lane_of(id) else { return };
         self.advance(now);
+        let Some(number) = self.lane_of(id) else { return };
         let lane = &mut self.lanes[number];
         lane.failures += 1;
         let is_hopeless = !is_connected || lane.failures > MAX_FAILURES;
@@ -362,7 +373,7 @@ impl Player {
 
     /// When a lane could ask for its next segment, if nothing else happens.
     fn ask_at(&self, lane: &Lane) -> Option<Time> {
-        if lane.underway.is_some() || lane.next == lane.line.segments() || lane.until >= self.end {
+        if lane.underway.is_some() || lane.next == lane.line.segments() || lane.playable() >= self.end {
             return None;
         }
         let exists = match &self.settings.live {
@@ -487,6 +498,7 @@ impl Player {
 
     /// The playback as its viewer saw it.
     pub fn viewed(&self) -> Viewed {
+        let asked_at = self.asked_at.unwrap_or(Time::ZERO);
         let start = self.events.iter().find(|event| event.what == What::Start);
         let mut stalls: Vec<Stall> = Vec::new();
         let mut stalled_at = None;
@@ -499,12 +511,12 @@ impl Player {
             }
         }
         Viewed {
-            asked_at: self.started_at,
-            start_up: start.map(|event| event.at.since(self.started_at)),
+            asked_at,
+            start_up: start.map(|event| event.at.since(asked_at)),
             played: self.played.iter().map(|(_, played)| *played).collect(),
             stalls,
             behind: self.behind.clone(),
-            end: self.events.last().map_or(self.started_at, |event| event.at),
+            end: self.events.last().map_or(asked_at, |event| event.at),
         }
     }
 
@@ -513,11 +525,11 @@ impl Player {
         self.count_played(now);
         let span = now.since(self.phase_since);
         match self.phase {
-            Phase::StartUp => self.spans.start_up += span,
+            Phase::Idle | Phase::StartUp => self.spans.start_up += span,
             Phase::Playing => self.spans.played += span,
             Phase::Stalled => self.spans.stalled += span,
             Phase::Seeking => self.spans.seeking += span,
-            Phase::Idle | Phase::Over => {}
+            Phase::Over => {}
         }
         (self.phase, self.phase_since) = (phase, now);
         self.clock.set_rate(now, if phase == Phase::Playing { UNIT } else { 0 });
@@ -569,6 +581,7 @@ impl Player {
             self.clock = Clock::standing(at, to);
             self.clock.set_rate(at, UNIT);
             self.counted = (at, to);
+            self.catch_up_at = at + CATCH_UP_EVERY;
             self.show(at);
         } else {
             let phase = if self.phase == Phase::StartUp { Phase::StartUp } else { Phase::Seeking };
@@ -618,6 +631,7 @@ impl Player {
     }
 
     fn finish(&mut self, now: Time) {
+        self.open(now);
         self.enter(now, Phase::Over);
         self.note(now, What::End);
         for number in 0..self.lanes.len() {

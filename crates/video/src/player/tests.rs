@@ -390,3 +390,79 @@ fn failures_are_tried_again_and_end_a_playback() {
     assert_eq!((told(&player), player.poll(at(9)), player.wake_at()), (vec![(3, What::End, 0)], None, None));
     assert_eq!(player.spans().start_up, ms(3));
 }
+
+#[test]
+fn start_up_begins_when_the_viewer_asks() {
+    let mut player = player(&video(3, &[2000]), Listed::of(&[0]), settings());
+    player.open(at(0));
+    player.start(at(300));
+    assert!(matches!(player.poll(at(300)), Some(Action::Ask(_))));
+    player.on_complete(at(1000), 0);
+    player.stop(at(1500));
+    let spans = Spans { start_up: ms(1000), played: ms(500), ..Spans::default() };
+    assert_eq!((player.spans(), player.viewed().start_up), (spans, Some(ms(1000))));
+    assert_eq!(player.played_out_at(), None);
+}
+
+/// A download that a seek cancels at the moment of its last byte has all bytes, and is not in the buffer.
+#[test]
+fn a_seek_comes_before_what_arrives_with_it() {
+    let seeks = vec![(ms(1000), ms(8000))];
+    let mut player = player(&video(8, &[2000]), Listed::of(&[0]), Settings { seeks, ..settings() });
+    player.start(at(0));
+    assert!(matches!(player.poll(at(0)), Some(Action::Ask(_))));
+    player.on_first_byte(at(100), 0);
+    player.on_complete(at(1000), 0);
+    let first = &player.segments()[0];
+    assert_eq!((first.outcome, first.bytes), (Outcome::Cancelled, 2000));
+    assert_eq!((player.buffer(at(1000)), player.poll(at(1000))), (ms(0), Some(Action::Cancel(0))));
+    assert!(matches!(player.poll(at(1000)), Some(Action::Ask(ask)) if ask.id == 1));
+    assert_eq!(player.segments()[1].segment, Some(4));
+}
+
+/// The sound ends 1 s before the picture in each period: it is silent, and its buffer has no silence in it.
+#[test]
+fn a_shorter_track_is_silent_until_the_next_period() {
+    let period = || {
+        let mut sound = track(Kind::Audio, 2, &[100]);
+        sound.durations[1] = ms(1000);
+        Period { tracks: vec![track(Kind::Video, 2, &[2000]), sound] }
+    };
+    let presentation = Arc::new(Presentation { periods: vec![period(), period()] });
+    let max_buffer = ms(2000);
+    let mut player = player(&presentation, Listed::of(&[0]), Settings { max_buffer, ..settings() });
+    Pipe::new(|_| 20).play(&mut player, 20_000);
+    assert_eq!(player.spans().played, ms(8000));
+    let sound: Vec<_> = player
+        .segments()
+        .iter()
+        .filter(|one| one.kind == Kind::Audio)
+        .map(|one| one.buffer.map(|level| level.unwrap()))
+        .collect();
+    assert!(sound.iter().flatten().all(|level| *level <= max_buffer), "{sound:?}");
+    // The third segment is asked for when 2 s of it have room: at its beginning, after a second of silence.
+    assert_eq!(sound[2][0], ms(0));
+}
+
+#[test]
+fn a_live_presentation_that_is_over_is_not_played() {
+    let mut settings = live(None);
+    settings.live.as_mut().unwrap().since = ms(60_000);
+    let mut player = player(&video(10, &[2000]), Listed::of(&[0]), settings);
+    player.start(at(5));
+    assert!(player.is_over());
+    assert_eq!((told(&player), player.poll(at(5))), (vec![(5, What::End, 20_000)], None));
+}
+
+/// A jump within the buffer sets the next time to look at the latency.
+#[test]
+fn a_jump_within_the_buffer_is_made_once() {
+    let mut settings = live(None);
+    let options = settings.live.as_mut().unwrap();
+    (options.catch_up, options.max_drift) = (0.0, Some(ms(50)));
+    let mut player = player(&video(100, &[2000]), Listed::of(&[0]), settings);
+    Pipe::new(|_| 20).play(&mut player, 3000);
+    let jumps: Vec<_> = player.events().iter().filter(|event| event.what == What::Seek).collect();
+    assert_eq!(jumps.len(), 1, "{:?}", player.events());
+    assert_eq!(jumps[0].latency, Some(ms(6000)));
+}
