@@ -41,6 +41,8 @@ pub(super) struct VideoClient {
     requests: Vec<usize>,
     is_connected: bool,
     has_ended: bool,
+    /// When playback reached its end.
+    finished_at: Option<Time>,
 }
 
 impl VideoClient {
@@ -59,6 +61,7 @@ impl VideoClient {
             requests: Vec::new(),
             is_connected: true,
             has_ended: false,
+            finished_at: None,
         }
     }
 
@@ -86,6 +89,7 @@ impl VideoClient {
         }
         if self.player.is_over() && !self.has_ended {
             self.has_ended = true;
+            self.finished_at = self.player.has_reached_end(now).then_some(now);
             self.web.end(now, transport);
         }
     }
@@ -168,7 +172,8 @@ impl Application for VideoClient {
     }
 
     fn progress(&self) -> Progress {
-        self.web.progress()
+        // Downloads that were cancelled do not leave a playback incomplete.
+        Progress { finished_at: self.finished_at, ..self.web.progress() }
     }
 
     fn report(&mut self, now: Time) -> Report {

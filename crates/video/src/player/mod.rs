@@ -180,6 +180,10 @@ impl Player {
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over
     }
+    /// Whether playback is over because it reached its end.
+    pub fn has_reached_end(&self, now: Time) -> bool {
+        self.is_over() && self.position(now) >= self.end
+    }
     /// The position in the media.
     pub fn position(&self, now: Time) -> Duration {
         self.clock.position(now)
