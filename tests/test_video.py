@@ -47,7 +47,7 @@ def test_many_downloads_can_be_cancelled(over: str, protocol: str) -> None:
 
 @pytest.mark.parametrize(("over", "protocol"), VERSIONS)
 def test_chunks_that_were_filmed_before_the_run_are_there(over: str, protocol: str) -> None:
-    live = {"latency": "3 s", "chunk": "500 ms", "start_up": "1 s", "resume": "1 s", "until": "70 s"}
+    live = {"latency": "3 s", "chunk": "500 ms", "start_up": "1 s", "resume": "1 s", "until": "70 s", "abr": "fixed"}
     presentation = {"type": "ladder", "duration": "2 min", "segment": "2 s"}
     # At 0 s, three of the four chunks of the segment from 60 to 62 s exist.
     run = play(over=over, protocol=protocol, presentation=presentation, since="61.5 s", **live)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WITHOUT_LANE = "passes no medium with a link layer"
 """What a panel of a connection without lanes says."""
-WITHOUT = f"no connection {WITHOUT_LANE}, or the run has no table air"
+WITHOUT = "no connection passes a medium with a link layer, or the run has no table air"
 """Why there is nothing to draw."""
 
 

@@ -55,7 +55,7 @@ def write(
     Raises `Error` if there is no qlog, or one that cannot be read; `OutputError` if the page cannot be written.
     """
     from quiclab import __version__
-    from quiclab.view import model, qlog, tables
+    from quiclab.view import model, players, qlog, tables
     from quiclab.view.page import page
 
     where = Path(run)
@@ -73,6 +73,9 @@ def write(
         logs += qlog.read(path, heard)
     logs += without_packets
     found = model.connections(logs)
+    known = players.players(where)
+    for connection in found:
+        connection.player = known.get(connection.name)
     notes = _missing(where, {connection.name for connection in found})
     found = _chosen(where, found, connections)
     packets = sum(len(direction.packets) for connection in found for direction in connection.directions)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from quiclab.view import sending
+from quiclab.view.players import Player
 from quiclab.view.qlog import SPACES, Log, Packet
 from quiclab.view.ranges import Owners, Ranges
 from quiclab.view.waiting import ConnectionWaits, First, Spans, StreamsWait
@@ -79,6 +80,8 @@ class Connection:
     end: int
     """The time of its last one."""
     notes: list[str]
+    player: Player | None = None
+    """What its player did, if it plays a video and the folder has the tables of that."""
 
 
 def connections(logs: list[Log]) -> list[Connection]:

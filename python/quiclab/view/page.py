@@ -75,6 +75,7 @@ def _connection(columns: Columns, prefix: str, connection: Connection) -> dict[s
         "duration": connection.end - connection.start,
         "notes": connection.notes,
         "directions": directions,
+        **({} if connection.player is None else {"player": connection.player.facts(connection.start)}),
     }
 
 

@@ -8,6 +8,7 @@ import { AXIS, GAP, LEFT, RIGHT } from "./layout.js";
 import { drawMarked } from "./marked.js";
 import { OverviewPanel } from "./overview.js";
 import { RowsPanel } from "./rows.js";
+import { SegmentsPanel, drawStalls } from "./segments.js";
 import { SentPanel } from "./sent.js";
 import { TimeAxis } from "./time.js";
 
@@ -44,7 +45,10 @@ export class Figure {
     // Of a connection without packets there is nothing but its gauges.
     const packets = [this.overview, this.sent, this.flight, this.rows];
     for (const panel of packets) panel.top = 0;
-    this.panels = direction.count ? [...packets, ...gaugePanels(this)] : gaugePanels(this);
+    this.segments = direction.player ? new SegmentsPanel(this) : undefined;
+    const player = this.segments ? [this.segments] : [];
+    const above = direction.count ? [this.overview, this.sent, this.flight] : [];
+    this.panels = [...above, ...player, ...(direction.count ? [this.rows] : []), ...gaugePanels(this)];
     this.theme();
   }
 
@@ -119,6 +123,7 @@ export class Figure {
       context.fillRect(LEFT, panel.top, this.time.width, panel.height);
       if (panel !== this.overview) frame.drawGrid(panel);
       panel.draw(frame);
+      if (panel !== this.overview) drawStalls(this, frame, panel);
       context.restore();
     }
     for (const draw of frame.deferred) draw();
@@ -171,6 +176,13 @@ export class Figure {
   at(x, y) {
     const panel = this.panels.find((each) => y >= each.top && y < each.top + each.height + GAP / 2);
     return panel && { panel, x: x - LEFT, y: Math.min(y - panel.top, panel.height - 0.5) };
+  }
+
+  /** Marks a segment, and scrolls to the row of its stream. */
+  revealSegment(target) {
+    this.kept = target;
+    this.rows.reveal(this.direction.streams.findIndex((stream) => stream.id === target.segment.stream));
+    this.invalidate();
   }
 
   /** Shows a wait with some room around it, and marks it. */

@@ -75,6 +75,7 @@ export function listen(figure) {
     if (drag && !drag.moved && drag.spot?.panel !== figure.overview) {
       const isMark = ["packet", "wait", "queued", "blocked"].includes(figure.hovered?.kind);
       figure.kept = isMark ? figure.hovered : undefined;
+      if (figure.hovered?.kind === "segment") figure.revealSegment(figure.hovered);
       figure.mark();
     }
     lift(event);

@@ -79,6 +79,7 @@ async function main() {
       directions.set(prefix, new Direction(columns, prefix, connection.directions[side], connection.duration));
     }
     const direction = directions.get(prefix);
+    direction.player = connection.player;
     byId("summary").textContent = summarise(direction);
     const notes = [...facts.notes, ...connection.notes, ...direction.facts.notes];
     byId("notes").textContent = notes.join(" \u00b7 ");

@@ -5,6 +5,7 @@ export function drawMarked(figure, frame, target) {
   const { direction, time } = figure;
   const { context } = frame;
   context.lineWidth = 1.5;
+  if (target.kind === "segment") return drawSegment(figure, frame, target.segment);
   if (target.kind === "packet") {
     for (const packet of [target.packet, ...direction.again(target.packet)]) drawWay(figure, frame, packet);
   } else if (target.kind === "queued" || target.kind === "blocked") {
@@ -40,6 +41,18 @@ export function drawMarked(figure, frame, target) {
       context.setLineDash([]);
     }
   }
+  context.lineWidth = 1;
+}
+
+/** The bar of a segment, and its time in the row of its stream. */
+function drawSegment(figure, frame, segment) {
+  const { context } = frame;
+  const [from, to, top] = figure.segments.place(segment);
+  context.strokeStyle = figure.colours.ink;
+  context.strokeRect(frame.left + from - 1, top - 1, to - from + 1, 18);
+  const stream = figure.direction.streams.findIndex((each) => each.id === segment.stream);
+  const row = figure.direction.count ? figure.rows.rowOf(stream) : NaN;
+  if (!Number.isNaN(row)) context.strokeRect(frame.left + from - 1, row + 0.5, to - from + 1, figure.rows.row - 1);
   context.lineWidth = 1;
 }
 

@@ -10,7 +10,19 @@ export function describe(direction, target) {
   if (target.kind === "wait") return waitLines(direction, target);
   if (target.kind === "queued") return queuedLines(direction, target);
   if (target.kind === "blocked") return blockedLines(direction, target);
+  if (target.kind === "segment") return segmentLines(target.segment);
   return gaugeLines(direction, target.time);
+}
+
+/** The download of a segment. */
+function segmentLines(segment) {
+  const what = segment.segment === null ? "initialization segment" : `segment ${segment.segment}`;
+  const lines = [`${segment.kind}, ${what}: ${segment.outcome}`];
+  lines.push(`representation ${segment.representation}, ${segment.bitrate} Mbit/s, ${size(segment.received)} of ${size(segment.size)}`);
+  lines.push(`asked for at ${milliseconds(segment.asked)} ms${segment.stream === null ? "" : `, stream ${segment.stream}`}`);
+  if (segment.first !== null) lines.push(`first byte at ${milliseconds(segment.first)} ms`);
+  if (segment.ended !== null) lines.push(`ended at ${milliseconds(segment.ended)} ms (after ${duration(segment.ended - segment.asked)})`);
+  return lines;
 }
 
 /** The bytes of each stream in some packets, as lines, the most first. */

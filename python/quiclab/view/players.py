@@ -1,0 +1,56 @@
+"""Players of videos: their downloads and stalls, from the tables of a run folder."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SEGMENTS, PLAYBACK = "segment.parquet", "playback.parquet"
+
+_COLUMNS = ("kind", "segment", "representation", "bitrate_mbps", "size_bytes", "received_bytes", "stream", "outcome")
+_TIMES = ("asked_s", "first_byte_s", "ended_s")
+
+
+@dataclass
+class Player:
+    """What the player of a connection did."""
+
+    segments: list[dict[str, Any]] = field(default_factory=list)
+    """Its downloads in the order of the requests, times in nanoseconds as `asked`, `first` and `ended`."""
+    stalls: list[tuple[int, int]] = field(default_factory=list)
+    """Start and end of each stall in nanoseconds."""
+
+    def facts(self, start: int) -> dict[str, Any]:
+        """As the page has it, with times from a start on."""
+
+        def after(time: int | None) -> int | None:
+            return None if time is None else time - start
+
+        segments = [{**one, **{key: after(one[key]) for key in ("asked", "first", "ended")}} for one in self.segments]
+        return {"segments": segments, "stalls": [[begin - start, end - start] for begin, end in self.stalls]}
+
+
+def players(where: Path) -> dict[str, Player]:
+    """The players of a run by the names of their connections; empty if the folder has no tables of any."""
+    if not ((where / SEGMENTS).exists() and (where / PLAYBACK).exists()):
+        return {}
+    import pyarrow.parquet as pq
+
+    found: dict[str, Player] = {}
+    for row in pq.read_table(str(where / SEGMENTS)).to_pylist():
+        times = {
+            name: _nanoseconds(row[column]) for name, column in zip(("asked", "first", "ended"), _TIMES, strict=True)
+        }
+        segment = {column.split("_")[0]: row[column] for column in _COLUMNS}
+        found.setdefault(row["connection"], Player()).segments.append({**segment, **times})
+    began: dict[str, int] = {}
+    for row in pq.read_table(str(where / PLAYBACK)).to_pylist():
+        name, time = row["connection"], round(row["time_s"] * 1e9)
+        if name in began:
+            found.setdefault(name, Player()).stalls.append((began.pop(name), time))
+        if row["event"] == "stall":
+            began[name] = time
+    return found
+
+
+def _nanoseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1e9)
