@@ -5,12 +5,14 @@ use std::sync::Arc;
 use units::parameter::Arguments;
 use units::{Duration, Rate, Time};
 use video::abr::{self, Abr, Choice, Underway, View};
-use video::player::{Action, Ask, Live, Outcome, PlaybackRecord, Player, SegmentRecord, Settings, What};
+use video::player::{
+    Action, Ask, Chunks, Live, Outcome, PlaybackRecord, Player, SegmentRecord, Settings, What,
+};
 use video::presentation::{Kind, Period, Presentation, Representation, Segment, Track};
 
 const SESSIONS: u64 = 2000;
 /// Playback that does not end by then has come to a standstill.
-const LONGEST: Time = Time::from_nanos(3_600_000_000_000);
+const LONGEST: Time = Time::from_nanos(20_000_000_000_000);
 
 /// Positions are rounded down to nanoseconds.
 const ROUNDED: Duration = Duration::from_nanos(1);
@@ -165,10 +167,10 @@ impl Network {
     /// The bytes of a download that exist.
     fn exist(now: Time, ask: &Ask) -> u64 {
         match ask.chunks {
-            Some((first, _, _)) if now < first => 0,
-            Some((first, every, count)) => {
-                let past = now.since(first).as_nanos().checked_div(every.as_nanos()).unwrap_or(count);
-                (u128::from(ask.size) * u128::from(count.min(past + 1)) / u128::from(count)) as u64
+            Some(Chunks { ready, next, every, count }) => {
+                let past = now.since(next).as_nanos().checked_div(every.as_nanos()).unwrap_or(count);
+                let more = if now < next { 0 } else { past + 1 };
+                (u128::from(ask.size) * u128::from(count.min(ready + more)) / u128::from(count)) as u64
             }
             None => ask.size,
         }

@@ -36,13 +36,15 @@ struct Naming {
     value: String,
     contents: &'static str,
     option: String,
+    /// The contents of a file `beside` that it needs, too.
+    beside: &'static str,
 }
 
 /// All values of a kind that name a file.
 fn namings(kind: &Kind, rooms: &[Room], depth: usize) -> Vec<Naming> {
     match kind {
         Kind::File(contents) => {
-            vec![Naming { value: "\"file\"".to_owned(), contents, option: String::new() }]
+            vec![Naming { value: "\"file\"".to_owned(), contents, option: String::new(), beside: "" }]
         }
         Kind::List(of) => {
             let each = namings(of, rooms, depth).into_iter();
@@ -53,16 +55,19 @@ fn namings(kind: &Kind, rooms: &[Room], depth: usize) -> Vec<Naming> {
             let mut found = Vec::new();
             if ["controllers", "schedulers", "abrs"].contains(name) {
                 let value = "\"./file.py:Mine\"".to_owned();
-                found.push(Naming { value, contents: "", option: format!("{name}.source") });
+                found.push(Naming { value, contents: "", option: format!("{name}.source"), beside: "" });
             }
             for row in &room.rows {
                 for parameter in row.parameters {
                     for naming in namings(&parameter.kind, rooms, depth - 1) {
                         let others = row.parameters.iter().filter(|other| other.name != parameter.name);
-                        let required: String = others
-                            .filter(|other| other.default == Default::Required)
-                            .map(|other| format!(", {} = {}", other.name, least(other)))
-                            .collect();
+                        let others = others.filter(|other| other.default == Default::Required);
+                        let beside = others.clone().find_map(|other| match other.kind {
+                            Kind::File(contents) => Some(contents),
+                            _ => None,
+                        });
+                        let required: String =
+                            others.map(|other| format!(", {} = {}", other.name, least(other))).collect();
                         let value = format!(
                             "{{ type = \"{}\"{required}, {} = {} }}",
                             row.name, parameter.name, naming.value
@@ -71,6 +76,7 @@ fn namings(kind: &Kind, rooms: &[Room], depth: usize) -> Vec<Naming> {
                         found.push(Naming {
                             value,
                             option: format!("{name}.{}.{inner}", row.name),
+                            beside: beside.unwrap_or(naming.beside),
                             ..naming
                         });
                     }
@@ -90,6 +96,7 @@ fn least(parameter: &Parameter) -> String {
         Kind::Size => "\"10 kB\"".to_owned(),
         Kind::Probability => "\"1 %\"".to_owned(),
         Kind::Integer(from, _) => from.to_string(),
+        Kind::File(_) => "\"beside\"".to_owned(),
         ref other => panic!("{}: a value of {other:?} is needed beside a file", parameter.name),
     }
 }
@@ -159,6 +166,7 @@ fn a_changed_file_gives_another_run_and_goes_with_it() {
                     let write = |contents: &str| {
                         fs::write(beside.join("file"), contents).unwrap();
                         fs::write(beside.join("file.py"), contents).unwrap();
+                        fs::write(beside.join("beside"), naming.beside).unwrap();
                         Sweep::parse(&text, &beside.join("a.toml"), &sets)
                     };
                     // Some applications do not support the protocol or a mix.

@@ -464,10 +464,11 @@ impl Player {
         };
         let buffer = self.buffer(now);
         let left = lane::ahead(self.end, self.clock.position(now));
-        // A segment that has no room in the buffer does not come before others are played.
+        // A segment that has no room in the buffer does not come before others are played, and none is wanted after the end.
         let is_full = self.lanes.iter().all(|lane| {
             let room = lane.room_from(self.settings.max_buffer);
-            lane.underway.is_none() && room.is_none_or(|from| from > self.clock.position(now))
+            let has_room = room.is_some_and(|from| from <= self.clock.position(now));
+            lane.underway.is_none() && (!has_room || lane.until >= self.end)
         });
         if buffer < least.min(left) && !is_full || buffer.is_zero() {
             return;
