@@ -1,12 +1,12 @@
 """Whole runs decide as the reference of rate adaptation, segment by segment.
 
-50 drawn sessions of 40 segments each are played over HTTP/3 and a link without loss, whose delay is 1 us and whose rate is
-the series of the session plus the headers of packets. `controller = "none"` and wide windows leave the link alone to decide when
-bytes arrive. Two comparisons:
+50 drawn sessions of 40 segments each are played over HTTP/3 and a link without loss, whose delay is 1 us and whose
+rate is the series of the session plus the headers of packets. `controller = "none"` and wide windows leave the link
+alone to decide when bytes arrive. Two comparisons:
 
 * the reference gets the times of the downloads from the run: all choices must be equal;
-* the reference plays the session alone: times differ by the handshake, the requests and the last packet of each segment, so
-  that a choice close to a threshold may differ, and what follows it. How many do is counted and bounded.
+* the reference plays the session alone: times differ by the handshake, the requests and the last packet of each
+  segment, so that a choice close to a threshold may differ, and what follows it. How many do is counted and bounded.
 
 `python tests/test_abr_in_runs.py` prints the table of `docs/model/abr.md`.
 """
@@ -51,14 +51,14 @@ forward = {{ rate = {rate}, queue = "unlimited" }}
 name = "film"
 client = "client"
 server = "server"
-application = {{ type = "video", abr = {abr}, start_up = "0 s", resume = "0 s", max_buffer = "{max_buffer} ms", presentation = \
-{{ type = "sizes", file = "{file}", segment = "{segment} ms", bitrates = [{bitrates}] }} }}
+application = {{ type = "video", abr = {abr}, start_up = "0 s", resume = "0 s", max_buffer = "{max_buffer} ms", \
+presentation = {{ type = "sizes", file = "{file}", segment = "{segment} ms", bitrates = [{bitrates}] }} }}
 """
 
 
 @dataclass(frozen=True)
 class Played:
-    """A session as it was played in a run: for each segment its choice, when it was asked for, its first and last byte."""
+    """A session as it was played in a run: for each segment its choice, the times of its request, first and last byte."""
 
     chosen: list[int]
     asked_s: list[float]
@@ -99,7 +99,7 @@ def run(session: Session, algorithm: str, folder: Path) -> Played:
 
 
 def replayed(session: Session, algorithm: str, played: Played) -> tuple[list[int], float]:
-    """The choices of the reference where downloads take as long as in the run, and the greatest distance of a request."""
+    """The choices of the reference if downloads take as long as in the run, and the greatest distance of a request."""
     past, segment_s, chosen = Past(session), session.segment_ms / 1000, []
     now, off = played.asked_s[0], 0.0
     for at in range(len(session.permille)):
@@ -179,7 +179,9 @@ def main() -> None:
         for name in ALGORITHMS:
             one = compared(name, Path(folder))
             share = f"{one.differ_alone} ({one.differ_alone / one.choices:.1%})"
-            print(f"| `{name}` | {one.choices} | {one.differ_replayed} | {share} | {one.sessions_equal} of {SESSIONS} |")
+            print(
+                f"| `{name}` | {one.choices} | {one.differ_replayed} | {share} | {one.sessions_equal} of {SESSIONS} |"
+            )
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ COLUMNS = (
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
-    """Bitrate, stalls and QoE of each kind of run; what model-based adaptation gains in QoE over the others, run by run."""
+    """Bitrate, stalls and QoE of each kind of run; what mpc gains in QoE over the others, run by run."""
     rows: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in sweeps["main"].rows:
         rows.setdefault((str(row["flow.film.application.abr"]), _stack(row), _trace(row)), []).append(row)

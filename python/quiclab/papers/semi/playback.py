@@ -60,7 +60,7 @@ def standing(row: dict[str, Any]) -> float:
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
-    """The share of time in which the picture stands and other numbers of each kind of run, and how it rises with the loss."""
+    """The share of time in which the picture stands, with other numbers of each kind of run, and its rise with the loss."""
     points: Points = []
     for sweep, network in NETWORKS.items():
         rows: dict[tuple[str, float], list[dict[str, Any]]] = {}
@@ -79,7 +79,9 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
 
 def _playback(network: str, name: str, loss: float, rows: list[dict[str, Any]], values: list[float]) -> dict[str, Any]:
     def mean(column: str) -> float | None:
-        known = [float(row[f"connection.film.{column}"]) for row in rows if row[f"connection.film.{column}"] is not None]
+        known = [
+            float(row[f"connection.film.{column}"]) for row in rows if row[f"connection.film.{column}"] is not None
+        ]
         return fmean(known) if known else None
 
     point = _point(
@@ -108,7 +110,7 @@ def _point(what: str, network: str, name: str, loss: float, values: list[float],
 
 
 def draw(points: Points) -> "Figure":
-    """Above, the share of time in which the picture stands, with the paper's words; below, the bitrate of what is played."""
+    """Above, the share of time in which the picture stands, with the paper's words; below, the bitrate that is played."""
     from matplotlib import pyplot
 
     networks = ("link", "LTE", "802.11g")
