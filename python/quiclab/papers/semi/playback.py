@@ -60,7 +60,7 @@ def standing(row: dict[str, Any]) -> float:
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
-    """The share of time in which the picture stands, with other numbers of each kind of run, and its rise with the loss."""
+    """The share of time in which the picture stands, other numbers of each kind of run, and the rise with the loss."""
     points: Points = []
     for sweep, network in NETWORKS.items():
         rows: dict[tuple[str, float], list[dict[str, Any]]] = {}
@@ -110,7 +110,7 @@ def _point(what: str, network: str, name: str, loss: float, values: list[float],
 
 
 def draw(points: Points) -> "Figure":
-    """Above, the share of time in which the picture stands, with the paper's words; below, the bitrate that is played."""
+    """Above, the share of time in which the picture stands, with the paper's words; below, the bitrate."""
     from matplotlib import pyplot
 
     networks = ("link", "LTE", "802.11g")
