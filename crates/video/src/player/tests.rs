@@ -1,3 +1,5 @@
+//! A player in hand-made cases, in exact milliseconds.
+
 use super::*;
 use crate::abr::{Choice, Underway, View};
 use crate::presentation::{Period, Representation, Track};
