@@ -24,6 +24,7 @@ _PAGES = {
     "channels": "cell",
     "block_errors": "cell",
     "cell_schedulers": "cell",
+    "handovers": "cell",
     "frame_errors": "wlan",
     "rate_controls": "wlan",
     "events": "events",
@@ -34,6 +35,8 @@ _PAGES = {
     "pages": "pages",
     "sources": "cross-traffic",
     "changes": "applications",
+    "presentations": "presentations",
+    "abrs": "abr",
 }
 """Of each room, the pages of docs/model that describe its rows: one for all, or one of the row's name for each."""
 
