@@ -93,9 +93,15 @@ def run(session: Session, algorithm: str, folder: Path) -> Played:
     connection = played.summary["connections"][0]
     assert connection["completed"], connection
     assert set(table["outcome"].to_pylist()) == {"complete"}
-    columns = [table[name].to_pylist() for name in ("representation", "asked_s", "first_byte_s", "ended_s")]
     numbers = connection["playback"]
-    return Played(*columns, numbers["start_up_s"], numbers["stalled_s"])
+    return Played(
+        chosen=table["representation"].to_pylist(),
+        asked_s=table["asked_s"].to_pylist(),
+        first_s=table["first_byte_s"].to_pylist(),
+        ended_s=table["ended_s"].to_pylist(),
+        start_up_s=numbers["start_up_s"],
+        stalled_s=numbers["stalled_s"],
+    )
 
 
 def replayed(session: Session, algorithm: str, played: Played) -> tuple[list[int], float]:

@@ -134,7 +134,8 @@ def test_the_buffer_is_that_of_both_tables(film: quiclab.Run) -> None:
         # What is predicted between the measurements is what was measured.
         at_events = [max(level for time, level in points if time == row["time_s"]) for row in rows]
         assert all(level >= row["buffer_s"] - 1e-6 for level, row in zip(at_events, rows, strict=True))
-    assert list(axes.collections[-1].get_segments()[0][:, 0]) == [rows_of(rows, "seek")[0]] * 2
+    seeks: Any = axes.collections[-1]
+    assert list(seeks.get_segments()[0][:, 0]) == [rows_of(rows, "seek")[0]] * 2
 
 
 def rows_of(rows: list[dict[str, Any]], event: str) -> list[float]:
@@ -165,9 +166,8 @@ def test_throughput_is_that_of_the_downloads(film: quiclab.Run) -> None:
         if row["kind"] == "video" and row["outcome"] == "complete" and row["segment"] is not None
     ]
     (bars,) = (found for found in axes.collections if found.get_label() == "downloads of video")
-    drawn = sorted(
-        (path.vertices[:, 0].min(), path.vertices[:, 0].max(), path.vertices[:, 1].max()) for path in bars.get_paths()
-    )
+    corners = [np.asarray(path.vertices, dtype=float) for path in bars.get_paths()]
+    drawn = sorted((bar[:, 0].min(), bar[:, 0].max(), bar[:, 1].max()) for bar in corners)
     told = [
         (row["first_byte_s"], row["ended_s"], row["size_bytes"] * 8e-6 / (row["ended_s"] - row["first_byte_s"]))
         for row in complete

@@ -216,6 +216,7 @@ def test_the_columns_are_known_before_the_runs(path: Path) -> None:
         "ldad": "9 s",
         "wlan": "3 s",
         "cell-edge": "6 s",
+        "video": "41 s",
         **returns,
     }
     duration = durations.get(path.stem, "1 s")

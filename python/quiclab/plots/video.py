@@ -153,7 +153,8 @@ def _rows(view: "View", name: str) -> list[dict[str, Any]]:
     table = view.run.table(name)
     if not len(table):
         return []
-    return table.filter(pc.equal(table["connection"].cast("string"), view.connection)).to_pylist()
+    rows: list[dict[str, Any]] = table.filter(pc.equal(table["connection"].cast("string"), view.connection)).to_pylist()
+    return rows
 
 
 def _application(view: "View") -> dict[str, Any]:
