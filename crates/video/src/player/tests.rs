@@ -1,3 +1,5 @@
+//! Playback by hand: buffers, stalls, switches, seeks, live latency.
+
 use super::*;
 use crate::abr::{Choice, Underway, View};
 use crate::presentation::{Period, Representation, Track};
