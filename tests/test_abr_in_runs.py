@@ -1,12 +1,12 @@
 """Whole runs decide as the reference of rate adaptation, segment by segment.
 
-50 drawn sessions of 40 segments each are played over HTTP/3 and a link without loss, whose delay is 1 us and whose
-rate is the series of the session plus the headers of packets. `controller = "none"` and wide windows leave the link
-alone to decide when bytes arrive. Two comparisons:
+50 drawn sessions of 40 segments each are played over HTTP/3 and a link without loss, whose delay is 1 us and whose rate
+is the series of the session plus the headers of packets. `controller = "none"` and wide windows leave the link alone to
+decide when bytes arrive. Two comparisons:
 
 * the reference gets the times of the downloads from the run: all choices must be equal;
-* the reference plays the session alone: times differ by the handshake, the requests and the last packet of each
-  segment, so that a choice close to a threshold may differ, and what follows it. How many do is counted and bounded.
+* the reference plays the session alone: times differ by the requests and the last packet of each segment, so that a
+  choice close to a threshold may differ, and what follows it. How many do is counted and bounded.
 
 `python tests/test_abr_in_runs.py` prints the table of `docs/model/abr.md`.
 """
@@ -27,10 +27,10 @@ OPTIONS = {
     "bba": '{ type = "bba", variant = "bba-0" }',
     "throughput": '{ type = "throughput", abandon = false, dead_time_latency = false }',
 }
-DIFFERENT = 0.05
+DIFFERENT = 0.08
 """The part of all choices that may differ where the reference plays alone."""
 PACKET, PAYLOAD = 1500, 1438
-"""Bytes of a full packet on the link, and the bytes of a segment in it."""
+"""Bytes of a full packet on the link, and the bytes of a segment in it; over a session within 0.3 % of the ratio."""
 
 SCENARIO = """
 duration = "3000 s"
@@ -51,20 +51,24 @@ forward = {{ rate = {rate}, queue = "unlimited" }}
 name = "film"
 client = "client"
 server = "server"
-application = {{ type = "video", abr = {abr}, start_up = "0 s", resume = "0 s", max_buffer = "{max_buffer} ms", \
-presentation = {{ type = "sizes", file = "{file}", segment = "{segment} ms", bitrates = [{bitrates}] }} }}
+[flow.application]
+type = "video"
+abr = {abr}
+start_up = "0 s"
+resume = "0 s"
+max_buffer = "{max_buffer} ms"
+presentation = {{ type = "sizes", file = "{file}", segment = "{segment} ms", bitrates = [{bitrates}] }}
 """
 
 
 @dataclass(frozen=True)
 class Played:
-    """A session as it was played in a run: for each segment its choice, the times of its request, first and last byte."""
+    """A session as a run played it: for each segment its choice, when it was asked for, its first and last byte."""
 
     chosen: list[int]
     asked_s: list[float]
     first_s: list[float]
     ended_s: list[float]
-    start_up_s: float
     stalled_s: float
 
 
@@ -93,19 +97,14 @@ def run(session: Session, algorithm: str, folder: Path) -> Played:
     connection = played.summary["connections"][0]
     assert connection["completed"], connection
     assert set(table["outcome"].to_pylist()) == {"complete"}
-    numbers = connection["playback"]
-    return Played(
-        chosen=table["representation"].to_pylist(),
-        asked_s=table["asked_s"].to_pylist(),
-        first_s=table["first_byte_s"].to_pylist(),
-        ended_s=table["ended_s"].to_pylist(),
-        start_up_s=numbers["start_up_s"],
-        stalled_s=numbers["stalled_s"],
+    chosen, asked, first, ended = (
+        table[name].to_pylist() for name in ("representation", "asked_s", "first_byte_s", "ended_s")
     )
+    return Played(chosen, asked, first, ended, connection["playback"]["stalled_s"])
 
 
 def replayed(session: Session, algorithm: str, played: Played) -> tuple[list[int], float]:
-    """The choices of the reference if downloads take as long as in the run, and the greatest distance of a request."""
+    """The choices of the reference with the downloads of the run, and how far a request is from the run's at most."""
     past, segment_s, chosen = Past(session), session.segment_ms / 1000, []
     now, off = played.asked_s[0], 0.0
     for at in range(len(session.permille)):
@@ -184,10 +183,9 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         for name in ALGORITHMS:
             one = compared(name, Path(folder))
-            share = f"{one.differ_alone} ({one.differ_alone / one.choices:.1%})"
-            print(
-                f"| `{name}` | {one.choices} | {one.differ_replayed} | {share} | {one.sessions_equal} of {SESSIONS} |"
-            )
+            alone_ = f"{one.differ_alone} ({one.differ_alone / one.choices:.1%})"
+            equal = f"{one.sessions_equal} of {SESSIONS}"
+            print(f"| `{name}` | {one.choices} | {one.differ_replayed} | {alone_} | {equal} |")
 
 
 if __name__ == "__main__":
