@@ -120,10 +120,16 @@ impl Author {
             let at = format!("\"{} us\"", self.below(11_000));
             return ["\"none\"", "\"random\"", &at][self.below(3) as usize].to_owned();
         }
+        // Of the two options of `fixed` one may be set.
+        if room == "abrs" && self.below(6) == 0 {
+            let bitrate = self.value(&Kind::Rate);
+            return format!("{{ type = \"fixed\", bitrate = {bitrate} }}");
+        }
         let mut room = self.rooms.iter().find(|known| known.name == room).unwrap().clone();
         // Some applications do not run over QUIC, and the options of a uniform source bound each other.
         let over_tcp = traffic::APPLICATIONS.iter().filter(|row| row.build.over_quic.is_none());
-        let left_out: Vec<&str> = over_tcp.map(|row| row.name).chain(["uniform"]).collect();
+        let one_of = if room.name == "abrs" { "fixed" } else { "uniform" };
+        let left_out: Vec<&str> = over_tcp.map(|row| row.name).chain([one_of]).collect();
         room.rows.retain(|row| !left_out.contains(&row.name));
         let row = room.rows[self.below(room.rows.len() as u64) as usize];
         if let (Some((name, option)), 0) = (room.shorthand, self.below(3)) {
