@@ -99,8 +99,8 @@ def draw(points: Points) -> "Figure":
         for (abr, stack), some in groups(select(points, {"what": "playback", "trace": trace}), "abr", "stack"):
             (point,) = some
             x, y = point["bitrate_mbps"], point["stall_percent"]
-            across = [[x - point["bitrate_low_mbps"]], [point["bitrate_high_mbps"] - x]]
-            # An interval by Student's t may reach over what a share can be.
+            # An interval by Student's t may reach over what a share or a rate can be.
+            across = [[x - max(point["bitrate_low_mbps"], 0.0)], [point["bitrate_high_mbps"] - x]]
             along = [[y - max(point["stall_low_percent"], 0.0)], [point["stall_high_percent"] - y]]
             axes.errorbar(
                 [x], [y], along, across, color=COLOURS[abr], marker=MARKERS[stack], markersize=5, linewidth=0.8

@@ -74,6 +74,9 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
             for loss, after in pairwise(losses):
                 rises = [value - found[name, loss][number] for number, value in found[name, after].items()]
                 points.append(_point("rise", network, name, loss, rises, next_loss_percent=after))
+            first, last = found[name, losses[0]], found[name, losses[-1]]
+            rises = [value - first[number] for number, value in last.items()]
+            points.append(_point("whole_rise", network, name, losses[0], rises, next_loss_percent=losses[-1]))
     return points
 
 
