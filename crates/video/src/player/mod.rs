@@ -468,7 +468,7 @@ impl Player {
         let is_full = self.lanes.iter().all(|lane| {
             let room = lane.room_from(self.settings.max_buffer);
             let has_room = room.is_some_and(|from| from <= self.clock.position(now));
-            lane.underway.is_none() && (!has_room || lane.until >= self.end)
+            lane.underway.is_none() && (!has_room || lane.playable() >= self.end)
         });
         if buffer < least.min(left) && !is_full || buffer.is_zero() {
             return;

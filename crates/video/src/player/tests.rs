@@ -466,3 +466,16 @@ fn a_jump_within_the_buffer_is_made_once() {
     assert_eq!(jumps.len(), 1, "{:?}", player.events());
     assert_eq!(jumps[0].latency, Some(ms(6000)));
 }
+
+/// The second segment of the sound has no room, and the picture is there up to the end: there is nothing to wait for.
+#[test]
+fn playback_begins_when_nothing_more_can_come() {
+    let mut sound = track(Kind::Audio, 2, &[100]);
+    sound.durations = vec![ms(1000), ms(5000)];
+    let tracks = vec![track(Kind::Video, 3, &[2000]), sound];
+    let presentation = Arc::new(Presentation { periods: vec![Period { tracks }] });
+    let settings = Settings { start_up: ms(3000), max_buffer: ms(5000), until: Some(ms(2000)), ..settings() };
+    let mut player = player(&presentation, Listed::of(&[0]), settings);
+    Pipe::new(|_| 20).play(&mut player, 20_000);
+    assert_eq!(player.spans().played, ms(2000));
+}
