@@ -138,7 +138,7 @@ const fn linear(name: &'static str, over: &'static str, under: &'static str) -> 
         name,
         over,
         under,
-        about: "CPU time per packet with so many terminals that send little over that with one",
+        about: "CPU time per packet of several terminals that send little, over that of one terminal",
     }
 }
 

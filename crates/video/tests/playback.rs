@@ -315,7 +315,7 @@ fn laws_of_segments(player: &Player, settings: &Settings, presentation: &Present
                 one.outcome == Outcome::Complete,
                 one.bytes == one.size && one.outcome == Outcome::Complete
             );
-            let levels = one.buffer.map(Option::unwrap);
+            let levels = [one.buffer_before, one.buffer_after.unwrap()];
             assert!(levels.iter().all(|level| *level <= settings.max_buffer), "{one:?}");
             let Some(place) = one.segment.map(|segment| segments[segment]) else { continue };
             assert_eq!(one.duration, place.duration);

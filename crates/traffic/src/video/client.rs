@@ -17,18 +17,6 @@ const PART: u64 = 16_384;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace(pub(super) f64);
 
-/// A download that goes on.
-#[derive(Debug)]
-struct Underway {
-    /// Its number at the player.
-    id: usize,
-    /// Its request.
-    request: usize,
-    /// What the player was told of it.
-    has_begun: bool,
-    bytes: u64,
-}
-
 /// A player, and the session with its server.
 #[derive(Debug)]
 pub(super) struct VideoClient {
@@ -36,9 +24,8 @@ pub(super) struct VideoClient {
     player: Player,
     is_incremental: bool,
     pace: Option<Pace>,
-    underway: Vec<Underway>,
-    /// The request of each download.
-    requests: Vec<usize>,
+    /// The downloads that go on. The player and the session count them alike.
+    underway: Vec<usize>,
     is_connected: bool,
     has_ended: bool,
 }
@@ -56,7 +43,6 @@ impl VideoClient {
             is_incremental,
             pace,
             underway: Vec::new(),
-            requests: Vec::new(),
             is_connected: true,
             has_ended: false,
         }
@@ -74,10 +60,8 @@ impl VideoClient {
                 match action {
                     Action::Ask(ask) => self.ask(now, &ask, transport),
                     Action::Cancel(id) => {
-                        if let Some(at) = self.underway.iter().position(|underway| underway.id == id) {
-                            let request = self.underway.swap_remove(at).request;
-                            self.web.cancel(now, request, transport);
-                        }
+                        self.underway.retain(|other| *other != id);
+                        self.web.cancel(now, id, transport);
                     }
                 }
             }
@@ -95,14 +79,13 @@ impl VideoClient {
     fn tell(&mut self, now: Time) -> bool {
         let mut has_news = false;
         let mut at = 0;
-        while let Some(underway) = self.underway.get_mut(at) {
-            let result = &self.web.results()[underway.request];
-            if result.first_at.is_some() && !underway.has_begun {
-                underway.has_begun = true;
+        while let Some(id) = self.underway.get(at).copied() {
+            let (result, told) = (&self.web.results()[id], &self.player.segments()[id]);
+            let (bytes, is_more) = (result.bytes, result.bytes > told.bytes);
+            if result.first_at.is_some() && told.first_at.is_none() {
                 has_news = true;
-                self.player.on_first_byte(now, underway.id);
+                self.player.on_first_byte(now, id);
             }
-            let (id, bytes) = (underway.id, result.bytes);
             if result.finished_at.is_some() {
                 let is_whole = result.is_complete() && result.status == Some(200);
                 self.underway.remove(at);
@@ -116,8 +99,7 @@ impl VideoClient {
                 }
                 continue;
             }
-            if bytes > underway.bytes {
-                underway.bytes = bytes;
+            if is_more {
                 has_news = true;
                 self.player.on_bytes(now, id, bytes);
             }
@@ -142,8 +124,8 @@ impl VideoClient {
         }
         let priority = Priority { urgency: ask.urgency, incremental: self.is_incremental };
         let request = self.web.ask(now, Request { priority, ..Request::get(path) }, transport);
-        self.underway.push(Underway { id: ask.id, request, has_begun: false, bytes: 0 });
-        self.requests.push(request);
+        debug_assert_eq!(request, ask.id);
+        self.underway.push(request);
     }
 }
 
@@ -181,8 +163,7 @@ impl Application for VideoClient {
 
     fn report(&mut self, now: Time) -> Report {
         self.player.stop(now);
-        let streams =
-            self.requests.iter().map(|request| self.web.results()[*request].stream).collect::<Vec<_>>();
+        let streams: Vec<_> = self.web.results().iter().map(|result| result.stream).collect();
         let playback = Some(Box::new(super::report::playback(&self.player, &streams)));
         Report { progress: self.progress(), playback, ..Report::default() }
     }

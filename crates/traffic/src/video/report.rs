@@ -25,8 +25,8 @@ pub(super) fn playback(player: &Player, streams: &[Option<u64>]) -> Playback {
         asked_at: record.asked_at,
         first_at: record.first_at,
         ended_at: record.ended_at,
-        buffer_before: record.buffer[0].unwrap_or(Duration::ZERO),
-        buffer_after: record.buffer[1],
+        buffer_before: record.buffer_before,
+        buffer_after: record.buffer_after,
         estimate: record.estimate,
         outcome: record.outcome.name(),
     });

@@ -301,5 +301,5 @@ impl Lane {
 pub(super) fn end(record: &mut SegmentRecord, now: Time, outcome: Outcome, level: Duration) {
     record.ended_at = Some(now);
     record.outcome = outcome;
-    record.buffer[1] = Some(level);
+    record.buffer_after = Some(level);
 }

@@ -416,7 +416,8 @@ impl Player {
             asked_at: now,
             first_at: None,
             ended_at: None,
-            buffer: [Some(lane.level(scene.position)), None],
+            buffer_before: lane.level(scene.position),
+            buffer_after: None,
             estimate: lane.abr.estimate(),
             outcome: Outcome::Underway,
         };

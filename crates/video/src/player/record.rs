@@ -58,8 +58,10 @@ pub struct SegmentRecord {
     pub first_at: Option<Time>,
     /// The time of its last byte, or of its end without one.
     pub ended_at: Option<Time>,
-    /// The media in the buffer of its track when it was asked for, and when it ended.
-    pub buffer: [Option<Duration>; 2],
+    /// The media in the buffer of its track when it was asked for.
+    pub buffer_before: Duration,
+    /// The media in the buffer of its track when it ended.
+    pub buffer_after: Option<Duration>,
     /// What the rate adaptation took the throughput for when it was asked for.
     pub estimate: Option<Rate>,
     /// How it ended.

@@ -156,7 +156,7 @@ fn a_fast_network_fills_the_buffer() {
     let asked: Vec<u64> =
         player.segments().iter().map(|one| one.asked_at.since(Time::ZERO).as_millis()).collect();
     assert_eq!(asked, [0, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 9000, 11_000]);
-    let before: Vec<u64> = player.segments().iter().map(|one| one.buffer[0].unwrap().as_millis()).collect();
+    let before: Vec<u64> = player.segments().iter().map(|one| one.buffer_before.as_millis()).collect();
     assert_eq!(before, [0, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 8000, 8000]);
     assert!(player.segments().iter().all(|one| one.outcome == Outcome::Complete && one.bytes == 2000));
 }
@@ -437,7 +437,7 @@ fn a_shorter_track_is_silent_until_the_next_period() {
         .segments()
         .iter()
         .filter(|one| one.kind == Kind::Audio)
-        .map(|one| one.buffer.map(|level| level.unwrap()))
+        .map(|one| [one.buffer_before, one.buffer_after.unwrap()])
         .collect();
     assert!(sound.iter().flatten().all(|level| *level <= max_buffer), "{sound:?}");
     // The third segment is asked for when 2 s of it have room: at its beginning, after a second of silence.

@@ -30,7 +30,7 @@ impl Clock {
             self.idle_at = now;
         }
     }
-    /// When so many slots have been idle, if nothing else is heard.
+    /// When this number of slots has been idle, if nothing else is heard.
     #[inline]
     pub(super) fn slot(&self, until: u64, standard: &Standard) -> u64 {
         self.count_from + until.saturating_sub(self.slots) * standard.slot
@@ -47,7 +47,7 @@ pub(super) struct Backoff {
 }
 
 impl Backoff {
-    /// A backoff of so many slots, from now on.
+    /// A backoff of this number of slots, from now on.
     pub(super) fn new(slots: u64, now: u64, clock: &Clock) -> Backoff {
         Backoff { until: clock.slots + slots, drawn: now }
     }
