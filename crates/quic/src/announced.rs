@@ -31,6 +31,7 @@ impl Config {
             active_connection_id_limit: self.active_connection_id_limit,
             max_datagram_frame_size: self.max_datagram_frame_size,
             grease_quic_bit: self.grease_quic_bit,
+            reset_stream_at: self.reset_stream_at,
             immediate_ack_bit: self.immediate_ack_bit,
             enable_bdp: u64::from(self.resume.bdp_frame),
             ..TransportParameters::default()

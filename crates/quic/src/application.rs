@@ -29,6 +29,9 @@ impl Transport for QuicTransport<'_> {
     fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.connection.reset(stream, code)
     }
+    fn reset_at(&mut self, stream: StreamId, code: u64, reliable: u64) -> Result<(), StreamError> {
+        self.connection.reset_at(stream, code, reliable)
+    }
     fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.connection.stop(stream, code)
     }

@@ -297,6 +297,12 @@ pub static PARAMETERS: &[Parameter] = &[
         about: "whether packets are taken in which the QUIC bit is 0, and sent so to a peer that takes them (RFC 9287)",
     },
     Parameter {
+        name: "reset_stream_at",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "whether the peer may reset a stream and have its beginning delivered (draft-ietf-quic-reliable-stream-reset-09)",
+    },
+    Parameter {
         name: "skip_packet_numbers",
         kind: Kind::Flag,
         default: Default::Is("false"),
@@ -406,6 +412,7 @@ pub struct Config {
     pub ecn: bool,
     pub spin_bit: bool,
     pub grease_quic_bit: bool,
+    pub reset_stream_at: bool,
     pub skip_packet_numbers: bool,
 }
 
@@ -503,6 +510,7 @@ impl From<&Arguments> for Config {
             ecn: arguments.flag("ecn"),
             spin_bit: arguments.flag("spin_bit"),
             grease_quic_bit: arguments.flag("grease_quic_bit"),
+            reset_stream_at: arguments.flag("reset_stream_at"),
             skip_packet_numbers: arguments.flag("skip_packet_numbers"),
         }
     }

@@ -159,7 +159,7 @@ impl Subject {
             "open" => connection.open(values.direction()).map(StreamId::value),
             "write" => connection.write(now, stream, Data::Virtual(length)),
             "finish" => connection.finish(now, stream).map(|()| 0),
-            "reset" => connection.reset(stream, code).map(|()| 0),
+            "reset" => connection.reset_at(stream, code, values.int("reliable")).map(|()| 0),
             "stop" => connection.stop(stream, code).map(|()| 0),
             "read" => connection.skip(stream, length).map(|read| read.bytes),
             "send_datagram" => return connection.send_datagram(Data::Virtual(length)).map_err(refused),

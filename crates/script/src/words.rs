@@ -83,6 +83,15 @@ pub(crate) static FRAMES: &[Entry] = &[
         "RESET_STREAM",
         &[field("stream", Int, Required), field("code", Int, Required), field("final_size", Int, Required)],
     ),
+    entry(
+        "RESET_STREAM_AT",
+        &[
+            field("stream", Int, Required),
+            field("code", Int, Required),
+            field("final_size", Int, Required),
+            field("reliable_size", Int, Required),
+        ],
+    ),
     entry("STOP_SENDING", &[field("stream", Int, Required), field("code", Int, Required)]),
     entry("CRYPTO", &[field("offset", Int, Free), field("length", Int, Free)]),
     entry("NEW_TOKEN", &[field("token", Bytes, Required)]),
@@ -189,7 +198,10 @@ pub(crate) static CALLS: &[Entry] = &[
     entry("open", &[field("direction", DIRECTION, Required)]),
     entry("write", &[field("stream", Int, Required), field("length", Int, Required)]),
     entry("finish", &[field("stream", Int, Required)]),
-    entry("reset", &[field("stream", Int, Required), field("code", Int, Required)]),
+    entry(
+        "reset",
+        &[field("stream", Int, Required), field("code", Int, Required), field("reliable", Int, Missing)],
+    ),
     entry("stop", &[field("stream", Int, Required), field("code", Int, Required)]),
     entry("read", &[field("stream", Int, Required), field("length", Int, Required)]),
     entry("send_datagram", &[field("length", Int, Required)]),

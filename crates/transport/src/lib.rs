@@ -65,6 +65,15 @@ pub trait Transport {
     /// # Errors
     /// See [`StreamError`].
     fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError>;
+    /// Aborts sending with a code of the application, with the first `reliable` written bytes delivered nevertheless. A
+    /// transport or a peer that cannot do that delivers any part of them, as after `reset`.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn reset_at(&mut self, stream: StreamId, code: u64, reliable: u64) -> Result<(), StreamError> {
+        let _ = reliable;
+        self.reset(stream, code)
+    }
     /// Aborts receiving with a code of the application.
     ///
     /// # Errors

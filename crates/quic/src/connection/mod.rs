@@ -339,7 +339,17 @@ impl Connection {
     /// If the state of the stream does not allow it.
     pub fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.check_open()?;
-        self.streams.reset(stream, code.min(wire::varint::MAX))
+        self.streams.reset(stream, code.min(wire::varint::MAX), 0)
+    }
+    /// Aborts sending on a stream whose first `reliable` written bytes are delivered nevertheless: RESET_STREAM_AT
+    /// (draft-ietf-quic-reliable-stream-reset-09), if the peer understands it, and otherwise as [`Connection::reset`]. A
+    /// later call with less, or `reset`, has less delivered.
+    ///
+    /// # Errors
+    /// If the state of the stream does not allow it.
+    pub fn reset_at(&mut self, stream: StreamId, code: u64, reliable: u64) -> Result<(), StreamError> {
+        self.check_open()?;
+        self.streams.reset(stream, code.min(wire::varint::MAX), reliable)
     }
     /// Aborts receiving on a stream: STOP_SENDING with this code, at most 2^62 - 1, unless all data has arrived. Data
     /// of the stream is dropped and its credit returned; reads return nothing from now on.

@@ -33,7 +33,7 @@ pub(crate) fn remembered(parameters: &TransportParameters) -> TransportParameter
 }
 
 /// The names and values of the parameters that a server must not lower when it accepts 0-RTT.
-fn limits(of: &TransportParameters) -> [(&'static str, u64); 8] {
+fn limits(of: &TransportParameters) -> [(&'static str, u64); 9] {
     [
         ("active_connection_id_limit", of.active_connection_id_limit),
         ("initial_max_data", of.initial_max_data),
@@ -44,6 +44,8 @@ fn limits(of: &TransportParameters) -> [(&'static str, u64); 8] {
         ("initial_max_streams_uni", of.initial_max_streams_uni),
         // RFC 9221-3-5, 9221-3-6: "greater than or equal to the value they sent to the client".
         ("max_datagram_frame_size", of.max_datagram_frame_size),
+        // draft-ietf-quic-reliable-stream-reset-09 section 3: "MUST NOT disable this extension".
+        ("reset_stream_at", u64::from(of.reset_stream_at)),
     ]
 }
 
@@ -54,7 +56,7 @@ pub(crate) fn lowered(remembered: &TransportParameters, now: &TransportParameter
 }
 
 /// The number of values in the terms.
-const TERMS: usize = 11;
+const TERMS: usize = 12;
 
 /// The terms for later 0-RTT, as stored with a server's tickets: its limits, and three parameters that would make 0-RTT
 /// packets fail if lowered ("A server MAY store and recover the previously sent values"); and the key of the tickets.

@@ -94,6 +94,27 @@ impl SendBuffer {
         }
     }
 
+    /// Drops everything from `offset` on.
+    pub(crate) fn truncate(&mut self, offset: u64) {
+        while let Some((start, chunk)) = self.chunks.back_mut() {
+            let kept = offset.saturating_sub(*start);
+            if kept >= chunk.len() {
+                break;
+            }
+            match chunk {
+                Chunk::Bytes(bytes) => {
+                    self.stored -= bytes.len() as u64 - kept;
+                    bytes.truncate(kept as usize);
+                }
+                Chunk::Virtual(length) => *length = kept,
+            }
+            if kept > 0 {
+                break;
+            }
+            self.chunks.pop_back();
+        }
+    }
+
     /// Drops chunks that end at or below `offset`.
     #[inline]
     pub(crate) fn release_to(&mut self, offset: u64) {

@@ -1,7 +1,7 @@
 //! The effect of received frames on streams (RFC 9000 section 19).
 
 use super::lists::List;
-use super::{Notice, Stream, Streams, direction_index};
+use super::{Held, Notice, Stream, Streams, direction_index};
 use crate::error::TransportError;
 use crate::event::Event;
 use units::Time;
@@ -106,18 +106,18 @@ impl Streams {
         Ok(())
     }
 
-    /// Handles RESET_STREAM (RFC 9000 section 19.4).
+    /// Handles RESET_STREAM (RFC 9000 section 19.4), whose reliable size is 0, or RESET_STREAM_AT.
     pub(crate) fn on_reset(
         &mut self,
         id: StreamId,
         code: u64,
-        final_size: u64,
+        sizes: (u64, u64),
     ) -> Result<(), TransportError> {
         self.check_receives(id)?;
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.recv.as_mut()) else { return Ok(()) };
         let known = half.reset_code().is_some();
         // RFC 9000-4.4-1: "MUST maintain flow control state for the stream in the unterminated direction".
-        let fresh = half.on_reset(code, final_size)?;
+        let fresh = half.on_reset(code, sizes)?;
         let stopped = half.is_stopped();
         let report = !known && half.reset_code().is_some() && !stopped;
         self.grant.receive(fresh)?;
@@ -134,16 +134,13 @@ impl Streams {
     pub(crate) fn on_stop_sending(&mut self, id: StreamId, code: u64) -> Result<(), TransportError> {
         self.check_sends(id)?;
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut()) else { return Ok(()) };
-        let was_reset = half.reset_code().is_some();
-        let (kept, buffered, waiting) = (half.outstanding(), half.buffered(), half.waiting());
+        let (was_cut, before) = (half.is_cut(), Held::of(half));
         // RFC 9000-3.5-1: "MUST send a RESET_STREAM frame".
-        if half.on_stop_sending(code) {
-            if !was_reset {
-                self.queue_notice(Notice::ResetStream(id));
-                self.release(kept);
-                self.note_dropped(buffered);
-                self.release_waiting(waiting);
-            }
+        let reported = half.on_stop_sending(code);
+        if half.is_cut() && !was_cut {
+            self.note_reset(id, &before);
+        }
+        if reported {
             self.events.push_back(Event::Stopped { stream: id, code });
         }
         Ok(())

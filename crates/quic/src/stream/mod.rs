@@ -56,6 +56,19 @@ pub(crate) enum Reading<'a> {
     Discard,
 }
 
+/// What a sending half holds, in bytes.
+struct Held {
+    outstanding: u64,
+    buffered: u64,
+    waiting: u64,
+}
+
+impl Held {
+    fn of(half: &SendHalf) -> Held {
+        Held { outstanding: half.outstanding(), buffered: half.buffered(), waiting: half.waiting() }
+    }
+}
+
 /// The numbers of streams of one direction.
 #[derive(Debug, Default)]
 struct Counts {
@@ -113,6 +126,8 @@ pub(crate) struct Streams {
     queue: Option<Box<SendQueue>>,
     /// The limit on the data that all streams keep, if the host has set one.
     allowance: Option<Box<Allowance>>,
+    /// Whether the peer understands RESET_STREAM_AT.
+    takes_parts: bool,
     scheduler: Box<dyn Scheduler>,
     /// The write times, if the scheduler needs them.
     marks: Option<Box<WriteTimes>>,
@@ -164,6 +179,7 @@ impl Streams {
             send_buffer: config.send_buffer.as_bytes(),
             queue: SendQueue::new(config),
             allowance: None,
+            takes_parts: false,
             marks: WriteTimes::wanted(&*scheduler),
             scheduler,
             starved: VecDeque::new(),
@@ -337,21 +353,27 @@ impl Streams {
         Ok(())
     }
 
-    pub(crate) fn reset(&mut self, id: StreamId, code: u64) -> Result<(), StreamError> {
+    /// Resets a stream whose first `reliable` bytes are still delivered, if the peer understands that.
+    pub(crate) fn reset(&mut self, id: StreamId, code: u64, reliable: u64) -> Result<(), StreamError> {
+        let reliable = if self.takes_parts { reliable } else { 0 };
         let half = self.sending(id)?;
         // RFC 9000-11.2-1: "only be instigated by the application protocol", or in response to STOP_SENDING.
-        if half.reset_code().is_none() {
-            let (kept, buffered, waiting) = (half.outstanding(), half.buffered(), half.waiting());
-            half.reset(code);
-            // Not in state "Data Recvd", in which the peer has all data.
-            if half.reset_code().is_some() {
-                self.queue_notice(Notice::ResetStream(id));
-                self.release(kept);
-                self.note_dropped(buffered);
-                self.release_waiting(waiting);
-            }
+        let before = Held::of(half);
+        // Not in state "Data Recvd", in which the peer has all data.
+        if half.reset(code, reliable) {
+            self.note_reset(id, &before);
         }
         Ok(())
+    }
+
+    /// Announces a reset, and releases what the stream does not hold any more.
+    fn note_reset(&mut self, id: StreamId, before: &Held) {
+        self.queue_notice(Notice::ResetStream(id));
+        let Some(half) = self.send_half(id) else { return };
+        let after = Held::of(half);
+        self.release(before.outstanding - after.outstanding);
+        self.note_dropped(before.buffered - after.buffered);
+        self.release_waiting(before.waiting - after.waiting);
     }
 
     pub(crate) fn stop(&mut self, id: StreamId, code: u64) -> Result<(), StreamError> {
@@ -388,6 +410,10 @@ impl Streams {
             Reading::Skip(limit) => half.skip(limit, &mut self.spares),
             Reading::Discard => half.discard(),
         };
+        // What is delivered before a reset has been read.
+        if let Some(code) = half.reset_code() {
+            self.events.push_back(Event::Reset { stream: id, code });
+        }
         self.stats.read_bytes += read.bytes;
         // RFC 9000-4.2-1: not "wait for a STREAM_DATA_BLOCKED or DATA_BLOCKED frame": granted for data read.
         if half.wants_update() && half.update.ask() {

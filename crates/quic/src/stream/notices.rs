@@ -29,7 +29,7 @@ impl Streams {
                 let counts = &mut self.counts[direction_index(direction)];
                 (&mut counts.blocked, counts.blocked_at.unwrap_or(NEVER_SENT))
             }
-            Notice::ResetStream(id) => (&mut self.send_half(id)?.reset_delivery, 0),
+            Notice::ResetStream(id) => self.send_half(id)?.reset_delivery(),
             Notice::StopSending(id) => (&mut self.recv_half(id)?.stop_delivery, 0),
         })
     }
@@ -134,8 +134,11 @@ impl Streams {
             }
             Notice::ResetStream(id) => {
                 // RFC 9000-3.3-1: not "from a terminal state", which an acknowledged RESET_STREAM leads to.
-                let (code, final_size) = self.send_half(id)?.pending_reset()?;
-                (Frame::ResetStream { id, code, final_size }, 0)
+                let (code, final_size, reliable_size) = self.send_half(id)?.pending_reset()?;
+                match reliable_size {
+                    0 => (Frame::ResetStream { id, code, final_size }, 0),
+                    _ => (Frame::ResetStreamAt { id, code, final_size, reliable_size }, reliable_size),
+                }
             }
             Notice::StopSending(id) => {
                 let half = self.recv_half(id)?;

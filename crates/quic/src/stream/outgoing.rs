@@ -145,6 +145,7 @@ impl Streams {
         let length = u64::from(piece.length);
         let ready = half.is_ready(connection - piece.fresh);
         let wants_room = half.awaited == WaitingFor::Room && half.unsent() <= super::room::LOW;
+        let reset_is_due = half.is_cut_later() && piece.fresh > 0 && half.unsent() == 0;
         let repaired = ready && half.lost_reported && !half.has_lost();
         half.lost_reported &= !repaired;
         self.credit.spend(piece.fresh);
@@ -161,6 +162,9 @@ impl Streams {
         }
         if wants_room {
             self.offer(id);
+        }
+        if reset_is_due {
+            self.queue_notice(Notice::ResetStream(id));
         }
         true
     }
@@ -214,20 +218,28 @@ impl Streams {
                 let half = slot.and_then(|slot| self.slots[slot as usize].as_mut()?.send.as_mut());
                 let Some(half) = half else { return };
                 let buffered = half.buffered();
+                let outstanding = if half.is_cut_later() { half.outstanding() } else { 0 };
                 let acked = half.on_acked(offset..offset + u64::from(length), fin);
                 let (dropped, wants_room) = (buffered - half.buffered(), half.awaited == WaitingFor::Room);
                 if let (Some(marks), Some(slot)) = (&mut self.marks, slot) {
                     marks.release(slot, half.acked_to());
                 }
                 self.stats.acked_bytes += acked.fresh;
-                // The data of a reset stream was released at the reset.
-                let released = if half.reset_code().is_none() { acked.fresh } else { 0 };
+                let (is_reset, is_cut_later) = (half.reset_code().is_some(), half.is_cut_later());
+                // What a reset drops was released at the reset.
+                let released = match is_reset {
+                    false => acked.fresh,
+                    true if is_cut_later => outstanding - half.outstanding(),
+                    true => 0,
+                };
                 if half.awaited == WaitingFor::Buffer && half.buffered() < limit && half.is_writable() {
                     half.awaited = WaitingFor::Nothing;
                     self.events.push_back(Event::Writable(id));
                 }
                 if acked.delivered {
                     self.events.push_back(Event::Delivered(id));
+                }
+                if acked.delivered || is_cut_later {
                     self.close_if_over(id);
                 }
                 if self.queue.is_some() {

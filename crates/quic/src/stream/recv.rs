@@ -51,6 +51,8 @@ pub(crate) struct RecvHalf {
     window: Window,
     final_size: OptionalNumber,
     reset: OptionalNumber,
+    /// The bytes that are delivered before the reset: the least reliable size of RESET_STREAM_AT.
+    reliable: u64,
     /// The code of STOP_SENDING, if the application has stopped the stream.
     stopped: OptionalNumber,
     end_was_read: bool,
@@ -74,6 +76,7 @@ impl RecvHalf {
             window,
             final_size: OptionalNumber::NONE,
             reset: OptionalNumber::NONE,
+            reliable: 0,
             stopped: OptionalNumber::NONE,
             end_was_read: false,
             is_reported: false,
@@ -92,11 +95,12 @@ impl RecvHalf {
         !self.end_was_read
             && (self.contiguous() > self.read
                 || self.final_size.get() == Some(self.read)
-                || self.reset.is_some())
+                || self.reset_code().is_some())
     }
-    /// The code with which the peer reset the stream.
+    /// The code with which the peer reset the stream, once what is delivered before was read.
+    #[inline]
     pub(crate) fn reset_code(&self) -> Option<u64> {
-        self.reset.get()
+        self.reset.get().filter(|_| self.read >= self.reliable)
     }
     /// The highest offset received.
     pub(crate) fn highest(&self) -> u64 {
@@ -151,7 +155,7 @@ impl RecvHalf {
     ) -> Result<u64, TransportError> {
         let length = data.len() as u64;
         let fresh = self.admit(offset + length, fin)?;
-        if length == 0 || self.reset.is_some() {
+        if length == 0 || self.reset_code().is_some() {
             return Ok(fresh);
         }
         if self.join_at.is_some() && self.stopped.is_none() {
@@ -251,14 +255,27 @@ impl RecvHalf {
         self.chunks.len()
     }
 
-    /// Handles RESET_STREAM. Returns the increase of the highest offset.
-    pub(crate) fn on_reset(&mut self, code: u64, final_size: u64) -> Result<u64, TransportError> {
+    /// Handles RESET_STREAM, whose reliable size is 0, or RESET_STREAM_AT. Returns the increase of the highest offset.
+    pub(crate) fn on_reset(
+        &mut self,
+        code: u64,
+        (final_size, reliable): (u64, u64),
+    ) -> Result<u64, TransportError> {
         // RFC 9000 section 3.2: a reset has no effect once all data, including the end, has arrived.
-        let complete = self.has_all();
+        let complete = self.reset.is_none() && self.has_all();
         // RFC 9000-4.5-1: "to account for all bytes sent on the stream".
         let fresh = self.admit(final_size, true)?;
-        if !complete && self.reset.is_none() {
-            self.reset = code.into();
+        match self.reset.get() {
+            None if complete => {}
+            None => (self.reset, self.reliable) = (code.into(), reliable),
+            // draft-ietf-quic-reliable-stream-reset-09 section 5.2: "detects a change in those fields".
+            Some(known) if known != code && self.reliable.max(reliable) > 0 => {
+                return Err(TransportError::new(Code::STREAM_STATE_ERROR, "another code in RESET_STREAM_AT"));
+            }
+            // The same section: "MUST ignore any RESET_STREAM_AT frame that increases the Reliable Size."
+            Some(_) => self.reliable = self.reliable.min(reliable),
+        }
+        if self.reset_code().is_some() {
             self.forget_chunks();
         }
         Ok(fresh)
@@ -325,7 +342,8 @@ impl RecvHalf {
     #[inline]
     fn note_end(&mut self, bytes: u64) -> Read {
         // After a stop, dropped data counts as read, but the end was not read.
-        let finished = self.final_size.get() == Some(self.read) && self.stopped.is_none();
+        let finished =
+            self.final_size.get() == Some(self.read) && self.stopped.is_none() && self.reset.is_none();
         self.end_was_read |= finished;
         Read { bytes, finished }
     }
@@ -474,8 +492,8 @@ mod tests {
         assert_eq!(code(half.on_data(0, Data::Bytes(&[0; 40]), true)), Code::FINAL_SIZE_ERROR);
         assert_eq!(half.on_data(50, Data::Bytes(&[0; 10]), true).unwrap(), 10);
         assert_eq!(code(half.on_data(60, Data::Bytes(&[0; 1]), false)), Code::FINAL_SIZE_ERROR);
-        assert_eq!(code(half.on_reset(1, 59)), Code::FINAL_SIZE_ERROR);
-        assert_eq!(half.on_reset(1, 60).unwrap(), 0);
+        assert_eq!(code(half.on_reset(1, (59, 0))), Code::FINAL_SIZE_ERROR);
+        assert_eq!(half.on_reset(1, (60, 0)).unwrap(), 0);
         assert_eq!(half.reset_code(), None, "all data was there");
         assert_eq!(half.discard(), Read { bytes: 60, finished: true });
     }
@@ -484,7 +502,7 @@ mod tests {
     fn a_reset_has_no_effect_only_once_the_end_has_arrived() {
         let mut half = RecvHalf::new(window(100));
         half.on_data(0, Data::Bytes(&[0; 50]), false).unwrap();
-        assert_eq!(half.on_reset(7, 50).unwrap(), 0);
+        assert_eq!(half.on_reset(7, (50, 0)).unwrap(), 0);
         assert_eq!(half.reset_code(), Some(7));
     }
 

@@ -16,6 +16,7 @@ impl Streams {
     /// then with the new ones (RFC 9000 section 7.4.1), which are not lower.
     pub(crate) fn set_peer_parameters(&mut self, now: Time, peer: &TransportParameters) {
         self.credit.raise(peer.initial_max_data);
+        self.takes_parts = peer.reset_stream_at;
         // Streams that are remote for the peer are opened by this endpoint.
         self.send_credits = [
             peer.initial_max_stream_data_bidi_remote,
@@ -35,6 +36,9 @@ impl Streams {
         for id in self.own() {
             let credit = self.send_credits[self.kind(id)];
             if let Some(half) = self.send_half(id) {
+                if !peer.reset_stream_at {
+                    half.give_up_part();
+                }
                 let before = half.waiting();
                 half.credit = half.credit.max(credit);
                 let waiting = half.waiting();

@@ -53,10 +53,12 @@ pub(crate) struct SendHalf {
     acked: RangeSet,
     lost: RangeSet,
     fin: Progress,
-    /// The code of RESET_STREAM, if the stream is reset.
+    /// The code of RESET_STREAM or RESET_STREAM_AT, if the stream is reset.
     reset_code: OptionalNumber,
-    /// The state of RESET_STREAM.
-    pub reset_delivery: Delivery,
+    /// The bytes that are delivered though the stream is reset: the reliable size of RESET_STREAM_AT.
+    reliable: u64,
+    /// The state of RESET_STREAM or RESET_STREAM_AT.
+    reset_delivery: Delivery,
     stopped: OptionalNumber,
     /// The peer's limit (MAX_STREAM_DATA).
     pub credit: u64,
@@ -83,6 +85,7 @@ impl SendHalf {
             lost: RangeSet::new(),
             fin: Progress::Open,
             reset_code: OptionalNumber::NONE,
+            reliable: 0,
             reset_delivery: Delivery::default(),
             stopped: OptionalNumber::NONE,
             credit,
@@ -108,6 +111,17 @@ impl SendHalf {
     pub(crate) fn reset_code(&self) -> Option<u64> {
         self.reset_code.get()
     }
+    /// Whether it was reset and no data is sent any more.
+    #[inline]
+    pub(crate) fn is_cut(&self) -> bool {
+        self.reset_code.is_some() && self.reliable == 0
+    }
+    /// Whether it was reset and its beginning is still delivered.
+    #[inline]
+    pub(crate) fn is_cut_later(&self) -> bool {
+        self.reliable > 0
+    }
+
     /// The real bytes kept for sending or retransmission.
     pub(crate) fn buffered(&self) -> u64 {
         self.buffer.stored()
@@ -120,15 +134,16 @@ impl SendHalf {
     /// Those of them that the stream credit permits.
     #[inline]
     pub(crate) fn waiting(&self) -> u64 {
-        if self.reset_code.is_some() { 0 } else { self.written.min(self.credit).saturating_sub(self.next) }
+        if self.is_cut() { 0 } else { self.written.min(self.credit).saturating_sub(self.next) }
     }
     /// The number of bytes written by the application.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
-    /// The number of bytes, real or virtual, written but not acknowledged.
+    /// The number of bytes, real or virtual, that were written and are to be acknowledged.
     pub(crate) fn outstanding(&self) -> u64 {
-        self.written - self.acked.iter().map(|range| range.end - range.start).sum::<u64>()
+        let end = if self.reset_code.is_some() { self.reliable } else { self.written };
+        end - self.acked.iter().map(|range| range.end.min(end).saturating_sub(range.start)).sum::<u64>()
     }
     /// The number of bytes sent: the final size in RESET_STREAM.
     pub(crate) fn sent_to(&self) -> u64 {
@@ -148,24 +163,38 @@ impl SendHalf {
         }
     }
 
-    /// Resets the stream: unsent data is dropped.
-    pub(crate) fn reset(&mut self, code: u64) {
+    /// Resets the stream: data beyond the first `reliable` bytes is neither sent nor sent again. A stream that was reset
+    /// before keeps its code, and delivers no more than it would have. Returns whether anything has changed.
+    pub(crate) fn reset(&mut self, code: u64, reliable: u64) -> bool {
         if self.reset_code.is_none() && !self.is_delivered() {
             self.reset_code = code.into();
-            self.buffer = SendBuffer::default();
-            self.lost.clear();
+            self.reliable = reliable.min(self.written);
+        } else if reliable < self.reliable {
+            self.reliable = reliable;
+            self.reset_delivery.renew();
+        } else {
+            return false;
         }
+        if self.reliable > 0 {
+            // What was not sent and is not to be delivered is not a part of the final size.
+            self.written = self.next.max(self.reliable);
+        }
+        self.buffer.truncate(self.reliable);
+        self.lost.remove(self.reliable..u64::MAX);
+        true
     }
 
     /// Handles STOP_SENDING: resets the stream with the peer's code (RFC 9000 section 3.5). Returns whether it had an
     /// effect.
     pub(crate) fn on_stop_sending(&mut self, code: u64) -> bool {
+        // draft-ietf-quic-reliable-stream-reset-09 section 5.4: RESET_STREAM, with the code of the first reset.
+        self.give_up_part();
         // It has no effect in state "Reset Sent" and in terminal states.
         if self.reset_code.is_some() || self.is_delivered() {
             return false;
         }
         self.stopped = code.into();
-        self.reset(code);
+        self.reset(code, 0);
         true
     }
 
@@ -173,7 +202,7 @@ impl SendHalf {
     #[inline]
     pub(crate) fn is_ready(&self, connection_credit: u64) -> bool {
         // RFC 9000-3.3-2: not "after sending a RESET_STREAM frame".
-        if self.reset_code.is_some() {
+        if self.is_cut() {
             return false;
         }
         !self.lost.is_empty()
@@ -184,14 +213,14 @@ impl SendHalf {
     /// Whether the FIN must be sent, for the first time or again.
     #[inline]
     fn fin_waits(&self) -> bool {
-        matches!(self.fin, Progress::Pending | Progress::Lost)
+        matches!(self.fin, Progress::Pending | Progress::Lost) && self.reset_code.is_none()
     }
 
     /// Whether data or the FIN must be retransmitted.
     #[inline]
     pub(crate) fn has_lost(&self) -> bool {
-        self.reset_code.is_none()
-            && (!self.lost.is_empty() || self.fin == Progress::Lost && self.next == self.written)
+        !self.lost.is_empty()
+            || self.fin == Progress::Lost && self.next == self.written && self.reset_code.is_none()
     }
 
     /// The offset below which everything is acknowledged.
@@ -207,8 +236,9 @@ impl SendHalf {
 
     /// Whether there is new data, here or at the application, that only the stream credit blocks.
     pub(crate) fn is_blocked(&self) -> bool {
-        let more = self.next < self.written || self.awaited == WaitingFor::Room && self.fin == Progress::Open;
-        self.reset_code.is_none() && more && self.next >= self.credit
+        let open = self.fin == Progress::Open && self.reset_code.is_none();
+        let more = self.next < self.written || self.awaited == WaitingFor::Room && open;
+        !self.is_cut() && more && self.next >= self.credit
     }
     /// Records that the stream is blocked. Returns whether STREAM_DATA_BLOCKED was not sent for this limit yet.
     pub(crate) fn note_blocked(&mut self) -> bool {
@@ -229,7 +259,7 @@ impl SendHalf {
     }
     /// Whether there is new data to send.
     pub(crate) fn has_unsent(&self) -> bool {
-        self.reset_code.is_none() && self.next < self.written
+        !self.is_cut() && self.next < self.written
     }
 
     /// Takes the data for the next STREAM frame, at most `room` bytes: lost data first, then new data within both
@@ -295,11 +325,13 @@ impl SendHalf {
     }
 
     /// Notes that a STREAM frame was lost: its unacknowledged part must be sent again.
-    pub(crate) fn on_lost(&mut self, range: Range<u64>, fin: bool) {
+    pub(crate) fn on_lost(&mut self, mut range: Range<u64>, fin: bool) {
         if self.reset_code.is_some() {
-            return;
-        }
-        if fin && self.fin == Progress::Sent {
+            range.end = range.end.min(self.reliable);
+            if range.is_empty() {
+                return;
+            }
+        } else if fin && self.fin == Progress::Sent {
             self.fin = Progress::Lost;
         }
         self.lost.insert(range.clone());
@@ -311,11 +343,14 @@ impl SendHalf {
     }
 
     /// The first unacknowledged part of a STREAM frame with this range, for a probe.
-    pub(crate) fn missing(&self, range: Range<u64>, fin: bool) -> Option<Piece> {
+    pub(crate) fn missing(&self, mut range: Range<u64>, fin: bool) -> Option<Piece> {
         if self.reset_code.is_some() {
-            return None;
+            range.end = range.end.min(self.reliable);
+            if range.is_empty() {
+                return None;
+            }
         }
-        let fin = fin && self.fin != Progress::Acked;
+        let fin = fin && self.fin != Progress::Acked && self.reset_code.is_none();
         let part = self.acked.first_missing(range.clone());
         let part = part.or_else(|| fin.then_some(range.end..range.end))?;
         let hollow = self.buffer.is_virtual(part.clone());
@@ -323,10 +358,24 @@ impl SendHalf {
         Some(Piece { offset: part.start, length, fin: fin && part.end == range.end, hollow, fresh: 0 })
     }
 
+    /// Delivers nothing of a stream that was reset.
+    pub(crate) fn give_up_part(&mut self) {
+        if self.is_cut_later() {
+            self.reset(0, 0);
+        }
+    }
+    /// The state of RESET_STREAM or RESET_STREAM_AT, and the reliable size.
+    pub(super) fn reset_delivery(&mut self) -> (&mut Delivery, u64) {
+        (&mut self.reset_delivery, self.reliable)
+    }
+
     /// Resets the half to nothing sent and no credit. Returns the number of bytes that had been sent.
     pub(crate) fn rewind(&mut self) -> u64 {
         if self.fin != Progress::Open {
             self.fin = Progress::Pending;
+        }
+        if self.is_cut_later() {
+            self.written = self.reliable;
         }
         self.lost.clear();
         self.acked.clear();
@@ -336,23 +385,27 @@ impl SendHalf {
         std::mem::take(&mut self.next)
     }
 
-    /// The code and the final size for RESET_STREAM, if it must be sent.
-    pub(crate) fn pending_reset(&self) -> Option<(u64, u64)> {
+    /// The code, the final size and the reliable size for RESET_STREAM or RESET_STREAM_AT, if it must be sent.
+    pub(crate) fn pending_reset(&self) -> Option<(u64, u64, u64)> {
         // RFC 9000-13.3-1: "MUST NOT change when it is sent again". Section 13.3: not after all data is
         // acknowledged.
         let code =
             self.reset_code.get().filter(|_| !self.reset_delivery.is_done() && !self.is_delivered())?;
-        Some((code, self.next))
+        // draft-ietf-quic-reliable-stream-reset-09 section 4: the final size is "subject to stream and connection-level
+        // flow control", so that the data below it comes first.
+        (self.is_cut() || self.next == self.written).then_some((code, self.next, self.reliable))
     }
-
+    /// Whether everything below an offset is acknowledged.
+    fn is_acked_to(&self, end: u64) -> bool {
+        end == 0 || self.acked_to() >= end
+    }
     fn is_delivered(&self) -> bool {
-        self.fin == Progress::Acked
-            && (self.written == 0 || self.acked.first().is_some_and(|front| front == (0..self.written)))
+        self.fin == Progress::Acked && self.is_acked_to(self.written)
     }
 
     /// Whether the half is in a terminal state (RFC 9000 figure 2: "Data Recvd" or "Reset Recvd").
     pub(crate) fn is_over(&self) -> bool {
-        self.reset_delivery.is_done() || self.is_delivered()
+        self.reset_delivery.is_done() && self.is_acked_to(self.reliable) || self.is_delivered()
     }
 }
 
@@ -502,7 +555,7 @@ mod tests {
     fn a_reset_is_not_sent_once_all_data_is_acknowledged() {
         let mut half = half(1000);
         half.take(1000, u64::MAX).unwrap();
-        half.reset(5);
+        half.reset(5, 0);
         assert_eq!(half.pending_reset(), Some((5, 1000)));
         assert!(half.on_acked(0..1000, true).delivered && half.is_over());
         assert_eq!(half.pending_reset(), None);

@@ -30,6 +30,7 @@ mod path_attacks;
 mod path_validation;
 mod preferred_address;
 mod probe;
+mod reset_at;
 mod resume;
 mod rtt;
 mod sampling;

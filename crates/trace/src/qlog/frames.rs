@@ -106,7 +106,10 @@ fn write(json: &mut Json, schema: Schema, frame: &Frame<'_>, ack_delay_exponent:
             length(json, schema, data.len() as u64);
         }
         // The schemas do not define these frames.
-        Frame::AckFrequency { .. } | Frame::ImmediateAck | Frame::Bdp { .. } => {
+        Frame::AckFrequency { .. }
+        | Frame::ImmediateAck
+        | Frame::Bdp { .. }
+        | Frame::ResetStreamAt { .. } => {
             unknown(json, schema, frame.frame_type())
         }
     }

@@ -30,6 +30,8 @@ pub enum FrameProblem {
     RetirePriorTo,
     /// A BDP_FRAME with an address of more than 16 bytes.
     AddressLength,
+    /// RESET_STREAM_AT delivers more than the stream has.
+    ReliableSize,
     /// The virtual bytes of the packet are not the data of its last frame (see [`crate::Hole`]).
     VirtualData,
 }
@@ -69,6 +71,7 @@ impl FrameError {
             FrameProblem::EmptyToken => "NEW_TOKEN without a token",
             FrameProblem::ConnectionIdLength => "a connection id of a length outside of 1 to 20",
             FrameProblem::RetirePriorTo => "Retire Prior To above the sequence number",
+            FrameProblem::ReliableSize => "RESET_STREAM_AT with a reliable size above the final size",
             FrameProblem::AddressLength => "BDP_FRAME with an address of more than 16 bytes",
             FrameProblem::VirtualData => "virtual bytes that are not the last frame's data",
         }

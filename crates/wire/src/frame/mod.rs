@@ -191,6 +191,18 @@ frames! {
         /// The reordering that triggers an immediate acknowledgement; 0 disables it.
         reordering_threshold: u64 as Integer,
     } = 0xaf, "ACK_FREQUENCY", "___1", "";
+    /// RESET_STREAM_AT (draft-ietf-quic-reliable-stream-reset-09 section 4).
+    ResetStreamAt {
+        /// The stream.
+        id: StreamId as Stream,
+        /// The application's code.
+        code: u64 as Integer,
+        /// The final size of the stream in bytes.
+        final_size: u64 as Integer,
+        /// The bytes that are delivered nevertheless; at most `final_size`.
+        reliable_size: u64 as Integer,
+    } = 0x24, "RESET_STREAM_AT", "__01", "",
+        ReliableSize unless reliable_size <= final_size;
     /// IMMEDIATE_ACK (draft-ietf-quic-ack-frequency section 5).
     ImmediateAck = 0x1f, "IMMEDIATE_ACK", "___1", "";
     /// BDP_FRAME (draft-kuhn-quic-0rtt-bdp-09 section 3.3, with the type and the layout of picoquic): a server in 1-RTT packets

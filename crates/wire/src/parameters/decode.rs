@@ -126,6 +126,12 @@ impl TransportParameters {
                 }
                 self.grease_quic_bit = true;
             }
+            table::RESET_STREAM_AT => {
+                if !value.is_empty() {
+                    return Err(ParameterProblem::Length);
+                }
+                self.reset_stream_at = true;
+            }
             table::IMMEDIATE_ACK_BIT => {
                 if !value.is_empty() {
                     return Err(ParameterProblem::Length);

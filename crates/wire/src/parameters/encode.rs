@@ -33,6 +33,9 @@ impl TransportParameters {
         if self.grease_quic_bit {
             put(out, table::GREASE_QUIC_BIT, &[]);
         }
+        if self.reset_stream_at {
+            put(out, table::RESET_STREAM_AT, &[]);
+        }
         if self.immediate_ack_bit {
             put(out, table::IMMEDIATE_ACK_BIT, &[]);
         }

@@ -68,6 +68,8 @@ pub struct TransportParameters {
     pub max_datagram_frame_size: u64,
     /// Whether packets with a fixed bit of 0 are accepted; default no (RFC 9287 section 3).
     pub grease_quic_bit: bool,
+    /// Whether RESET_STREAM_AT is understood; default no (draft-ietf-quic-reliable-stream-reset-09 section 3).
+    pub reset_stream_at: bool,
     /// The source connection id of the Retry packet, if there was one. Only from servers.
     pub retry_source_connection_id: Option<ConnectionId>,
     /// The minimum acknowledgement delay in microseconds that can be requested from the sender of this; at most
@@ -103,6 +105,7 @@ impl Default for TransportParameters {
             active_connection_id_limit: 2,
             max_datagram_frame_size: 0,
             grease_quic_bit: false,
+            reset_stream_at: false,
             initial_source_connection_id: None,
             retry_source_connection_id: None,
             min_ack_delay_us: None,

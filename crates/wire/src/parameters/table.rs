@@ -15,6 +15,8 @@ pub(super) const GREASE_QUIC_BIT: u64 = 0x2ab2;
 /// RFC 9368 section 10.1.
 pub(super) const VERSION_INFORMATION: u64 = 0x11;
 
+/// draft-ietf-quic-reliable-stream-reset-09 section 3.
+pub(super) const RESET_STREAM_AT: u64 = 0x1d;
 /// draft-ietf-quic-ack-frequency section 3.
 pub(super) const MIN_ACK_DELAY: u64 = 0xff04_de1b;
 /// draft-kuhn-quic-0rtt-bdp-09 section 3.2, with the code point of picoquic.

@@ -31,6 +31,7 @@ fn full() -> TransportParameters {
         active_connection_id_limit: 8,
         max_datagram_frame_size: 65_535,
         grease_quic_bit: true,
+        reset_stream_at: true,
         initial_source_connection_id: Some(id(&[3])),
         retry_source_connection_id: Some(ConnectionId::EMPTY),
         min_ack_delay_us: Some(1000),

@@ -11,6 +11,7 @@ pub(crate) enum Frame {
     Ping,
     Ack { delay: Duration, ranges: Vec<RangeInclusive<u64>>, ecn: Option<[u64; 3]> },
     ResetStream { stream: u64, code: u64, final_size: u64 },
+    ResetStreamAt { stream: u64, code: u64, final_size: u64, reliable_size: u64 },
     StopSending { stream: u64, code: u64 },
     Crypto { offset: u64, length: u64 },
     NewToken { length: u64 },
@@ -41,6 +42,7 @@ impl Frame {
             Frame::Ping => "PING",
             Frame::Ack { .. } => "ACK",
             Frame::ResetStream { .. } => "RESET_STREAM",
+            Frame::ResetStreamAt { .. } => "RESET_STREAM_AT",
             Frame::StopSending { .. } => "STOP_SENDING",
             Frame::Crypto { .. } => "CRYPTO",
             Frame::NewToken { .. } => "NEW_TOKEN",
@@ -75,6 +77,9 @@ impl Frame {
             },
             wire::Frame::ResetStream { id, code, final_size } => {
                 Frame::ResetStream { stream: id.value(), code, final_size }
+            }
+            wire::Frame::ResetStreamAt { id, code, final_size, reliable_size } => {
+                Frame::ResetStreamAt { stream: id.value(), code, final_size, reliable_size }
             }
             wire::Frame::StopSending { id, code } => Frame::StopSending { stream: id.value(), code },
             wire::Frame::Crypto { offset, data } => Frame::Crypto { offset, length: data.len() as u64 },
