@@ -10,6 +10,7 @@ mod number;
 mod outgoing;
 mod queue;
 mod recv;
+mod reset;
 mod rewind;
 mod room;
 mod send;

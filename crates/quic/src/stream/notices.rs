@@ -241,7 +241,7 @@ mod tests {
         streams.open(Direction::Unidirectional).unwrap_err();
         streams.write(Time::ZERO, ids[0], Data::Virtual(100)).unwrap();
         streams.write(Time::ZERO, ids[1], Data::Virtual(100)).unwrap();
-        streams.reset(ids[2], 7).unwrap();
+        streams.reset(ids[2], 7, 0).unwrap();
         let theirs = |index| StreamId::new(Side::Server, Direction::Unidirectional, index);
         for (index, length) in [(0, 100), (1, 9_000_000)] {
             streams.on_stream(theirs(index), 0, wire::Data::Virtual { length }, false).unwrap();
@@ -343,7 +343,7 @@ mod tests {
             streams.write(Time::ZERO, id, Data::Virtual(100)).unwrap();
             streams.finish(Time::ZERO, id).unwrap();
             assert_eq!(packet(&mut streams), []);
-            streams.reset(id, 5).unwrap();
+            streams.reset(id, 5, 0).unwrap();
             let reset = (Notice::ResetStream(id), 0);
             assert_eq!(packet(&mut streams), [reset]);
             assert_eq!(packet(&mut streams), []);

@@ -5,6 +5,7 @@ use crate::error::TransportError;
 use crate::ranges::RangeSet;
 use crate::stream::Window;
 use crate::stream::number::OptionalNumber;
+use crate::stream::reset::Reset;
 use crate::stream::spares::SpareBuffers;
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -50,9 +51,7 @@ pub(crate) struct RecvHalf {
     pub limit: u64,
     window: Window,
     final_size: OptionalNumber,
-    reset: OptionalNumber,
-    /// The bytes that are delivered before the reset: the least reliable size of RESET_STREAM_AT.
-    reliable: u64,
+    reset: Option<Box<Reset>>,
     /// The code of STOP_SENDING, if the application has stopped the stream.
     stopped: OptionalNumber,
     end_was_read: bool,
@@ -75,8 +74,7 @@ impl RecvHalf {
             limit: window.size,
             window,
             final_size: OptionalNumber::NONE,
-            reset: OptionalNumber::NONE,
-            reliable: 0,
+            reset: None,
             stopped: OptionalNumber::NONE,
             end_was_read: false,
             is_reported: false,
@@ -100,7 +98,7 @@ impl RecvHalf {
     /// The code with which the peer reset the stream, once what is delivered before was read.
     #[inline]
     pub(crate) fn reset_code(&self) -> Option<u64> {
-        self.reset.get().filter(|_| self.read >= self.reliable)
+        self.reset.as_ref().filter(|reset| self.read >= reset.reliable).map(|reset| reset.code)
     }
     /// The highest offset received.
     pub(crate) fn highest(&self) -> u64 {
@@ -265,15 +263,15 @@ impl RecvHalf {
         let complete = self.reset.is_none() && self.has_all();
         // RFC 9000-4.5-1: "to account for all bytes sent on the stream".
         let fresh = self.admit(final_size, true)?;
-        match self.reset.get() {
+        match &mut self.reset {
             None if complete => {}
-            None => (self.reset, self.reliable) = (code.into(), reliable),
+            None => self.reset = Some(Box::new(Reset { code, reliable })),
             // draft-ietf-quic-reliable-stream-reset-09 section 5.2: "detects a change in those fields".
-            Some(known) if known != code && self.reliable.max(reliable) > 0 => {
+            Some(reset) if reset.code != code && reset.reliable.max(reliable) > 0 => {
                 return Err(TransportError::new(Code::STREAM_STATE_ERROR, "another code in RESET_STREAM_AT"));
             }
             // The same section: "MUST ignore any RESET_STREAM_AT frame that increases the Reliable Size."
-            Some(_) => self.reliable = self.reliable.min(reliable),
+            Some(reset) => reset.reliable = reset.reliable.min(reliable),
         }
         if self.reset_code().is_some() {
             self.forget_chunks();

@@ -296,7 +296,7 @@ mod tests {
         let written: u64 = ids.iter().map(|id| pump(&mut streams, *id)).sum();
         assert_eq!(written, 14_000 + AHEAD);
         assert_eq!(told(&mut streams), []);
-        streams.reset(ids[0], 0).unwrap();
+        streams.reset(ids[0], 0, 0).unwrap();
         let asked: Vec<u64> = told(&mut streams).into_iter().map(|id| pump(&mut streams, id)).collect();
         assert!(asked.len() > 90 && asked.iter().sum::<u64>() == 14_000, "{asked:?}");
         streams.on_stop_sending(ids[1], 0).unwrap();
@@ -377,7 +377,7 @@ mod tests {
         let kept: u64 = ids.iter().map(|id| streams.send_half(*id).unwrap().buffered()).sum();
         assert_eq!(streams.kept(), kept);
         // Data of a reset stream is not kept; a larger allowance is reported.
-        streams.reset(ids[0], 0).unwrap();
+        streams.reset(ids[0], 0, 0).unwrap();
         let kept: u64 = ids.iter().map(|id| streams.send_half(*id).unwrap().buffered()).sum();
         assert_eq!(streams.kept(), kept);
         for id in &ids[1..] {
@@ -425,7 +425,7 @@ mod tests {
             assert_eq!(streams.room(*live), Ok(0));
             told(&mut streams);
             for id in others {
-                streams.reset(*id, 0).unwrap();
+                streams.reset(*id, 0, 0).unwrap();
             }
             loop {
                 let some = packet(&mut streams);
@@ -462,7 +462,7 @@ mod tests {
                 let id = streams.open(Direction::Unidirectional).unwrap();
                 pump(&mut streams, id);
                 assert_eq!(streams.room(id), Ok(0));
-                streams.reset(id, 0).unwrap();
+                streams.reset(id, 0, 0).unwrap();
                 for frame in packet(&mut streams) {
                     if matches!(frame, SentFrame::Notice { .. }) {
                         streams.on_acked(frame);

@@ -7,6 +7,7 @@ use crate::ranges::RangeSet;
 use crate::stream::lists::{List, Lists};
 use crate::stream::notices::NEVER_SENT;
 use crate::stream::number::OptionalNumber;
+use crate::stream::reset::Reset;
 use std::ops::Range;
 use transport::Data;
 
@@ -53,10 +54,7 @@ pub(crate) struct SendHalf {
     acked: RangeSet,
     lost: RangeSet,
     fin: Progress,
-    /// The code of RESET_STREAM or RESET_STREAM_AT, if the stream is reset.
-    reset_code: OptionalNumber,
-    /// The bytes that are delivered though the stream is reset: the reliable size of RESET_STREAM_AT.
-    reliable: u64,
+    reset: Option<Box<Reset>>,
     /// The state of RESET_STREAM or RESET_STREAM_AT.
     reset_delivery: Delivery,
     stopped: OptionalNumber,
@@ -84,8 +82,7 @@ impl SendHalf {
             acked: RangeSet::new(),
             lost: RangeSet::new(),
             fin: Progress::Open,
-            reset_code: OptionalNumber::NONE,
-            reliable: 0,
+            reset: None,
             reset_delivery: Delivery::default(),
             stopped: OptionalNumber::NONE,
             credit,
@@ -101,7 +98,7 @@ impl SendHalf {
     /// Whether the application may still write: neither finished nor reset nor stopped by the peer.
     pub(crate) fn is_writable(&self) -> bool {
         // RFC 9000-4.5-2: not "at or beyond the final size".
-        self.fin == Progress::Open && self.reset_code.is_none() && self.stopped.is_none()
+        self.fin == Progress::Open && self.reset.is_none() && self.stopped.is_none()
     }
     /// The code of the peer's STOP_SENDING, if any.
     pub(crate) fn stopped(&self) -> Option<u64> {
@@ -109,17 +106,21 @@ impl SendHalf {
     }
     /// The code with which it was reset, if any.
     pub(crate) fn reset_code(&self) -> Option<u64> {
-        self.reset_code.get()
+        self.reset.as_ref().map(|reset| reset.code)
     }
     /// Whether it was reset and no data is sent any more.
     #[inline]
     pub(crate) fn is_cut(&self) -> bool {
-        self.reset_code.is_some() && self.reliable == 0
+        self.reset.is_some() && !self.is_cut_later()
     }
     /// Whether it was reset and its beginning is still delivered.
     #[inline]
     pub(crate) fn is_cut_later(&self) -> bool {
-        self.reliable > 0
+        self.reset.as_ref().is_some_and(|reset| reset.reliable > 0)
+    }
+    /// The end of the data that is delivered.
+    fn end(&self) -> u64 {
+        self.reset.as_ref().map_or(self.written, |reset| reset.reliable)
     }
 
     /// The real bytes kept for sending or retransmission.
@@ -142,7 +143,7 @@ impl SendHalf {
     }
     /// The number of bytes, real or virtual, that were written and are to be acknowledged.
     pub(crate) fn outstanding(&self) -> u64 {
-        let end = if self.reset_code.is_some() { self.reliable } else { self.written };
+        let end = self.end();
         end - self.acked.iter().map(|range| range.end.min(end).saturating_sub(range.start)).sum::<u64>()
     }
     /// The number of bytes sent: the final size in RESET_STREAM.
@@ -166,21 +167,22 @@ impl SendHalf {
     /// Resets the stream: data beyond the first `reliable` bytes is neither sent nor sent again. A stream that was reset
     /// before keeps its code, and delivers no more than it would have. Returns whether anything has changed.
     pub(crate) fn reset(&mut self, code: u64, reliable: u64) -> bool {
-        if self.reset_code.is_none() && !self.is_delivered() {
-            self.reset_code = code.into();
-            self.reliable = reliable.min(self.written);
-        } else if reliable < self.reliable {
-            self.reliable = reliable;
-            self.reset_delivery.renew();
-        } else {
-            return false;
+        let (reliable, is_delivered) = (reliable.min(self.written), self.is_delivered());
+        match &mut self.reset {
+            None if is_delivered => return false,
+            None => self.reset = Some(Box::new(Reset { code, reliable })),
+            Some(reset) if reliable >= reset.reliable => return false,
+            Some(reset) => {
+                reset.reliable = reliable;
+                self.reset_delivery.renew();
+            }
         }
-        if self.reliable > 0 {
+        if reliable > 0 {
             // What was not sent and is not to be delivered is not a part of the final size.
-            self.written = self.next.max(self.reliable);
+            self.written = self.next.max(reliable);
         }
-        self.buffer.truncate(self.reliable);
-        self.lost.remove(self.reliable..u64::MAX);
+        self.buffer.truncate(reliable);
+        self.lost.remove(reliable..u64::MAX);
         true
     }
 
@@ -190,7 +192,7 @@ impl SendHalf {
         // draft-ietf-quic-reliable-stream-reset-09 section 5.4: RESET_STREAM, with the code of the first reset.
         self.give_up_part();
         // It has no effect in state "Reset Sent" and in terminal states.
-        if self.reset_code.is_some() || self.is_delivered() {
+        if self.reset.is_some() || self.is_delivered() {
             return false;
         }
         self.stopped = code.into();
@@ -213,14 +215,14 @@ impl SendHalf {
     /// Whether the FIN must be sent, for the first time or again.
     #[inline]
     fn fin_waits(&self) -> bool {
-        matches!(self.fin, Progress::Pending | Progress::Lost) && self.reset_code.is_none()
+        matches!(self.fin, Progress::Pending | Progress::Lost) && self.reset.is_none()
     }
 
     /// Whether data or the FIN must be retransmitted.
     #[inline]
     pub(crate) fn has_lost(&self) -> bool {
         !self.lost.is_empty()
-            || self.fin == Progress::Lost && self.next == self.written && self.reset_code.is_none()
+            || self.fin == Progress::Lost && self.next == self.written && self.reset.is_none()
     }
 
     /// The offset below which everything is acknowledged.
@@ -236,7 +238,7 @@ impl SendHalf {
 
     /// Whether there is new data, here or at the application, that only the stream credit blocks.
     pub(crate) fn is_blocked(&self) -> bool {
-        let open = self.fin == Progress::Open && self.reset_code.is_none();
+        let open = self.fin == Progress::Open && self.reset.is_none();
         let more = self.next < self.written || self.awaited == WaitingFor::Room && open;
         !self.is_cut() && more && self.next >= self.credit
     }
@@ -326,8 +328,8 @@ impl SendHalf {
 
     /// Notes that a STREAM frame was lost: its unacknowledged part must be sent again.
     pub(crate) fn on_lost(&mut self, mut range: Range<u64>, fin: bool) {
-        if self.reset_code.is_some() {
-            range.end = range.end.min(self.reliable);
+        if self.reset.is_some() {
+            range.end = range.end.min(self.end());
             if range.is_empty() {
                 return;
             }
@@ -344,13 +346,13 @@ impl SendHalf {
 
     /// The first unacknowledged part of a STREAM frame with this range, for a probe.
     pub(crate) fn missing(&self, mut range: Range<u64>, fin: bool) -> Option<Piece> {
-        if self.reset_code.is_some() {
-            range.end = range.end.min(self.reliable);
+        if self.reset.is_some() {
+            range.end = range.end.min(self.end());
             if range.is_empty() {
                 return None;
             }
         }
-        let fin = fin && self.fin != Progress::Acked && self.reset_code.is_none();
+        let fin = fin && self.fin != Progress::Acked && self.reset.is_none();
         let part = self.acked.first_missing(range.clone());
         let part = part.or_else(|| fin.then_some(range.end..range.end))?;
         let hollow = self.buffer.is_virtual(part.clone());
@@ -366,7 +368,8 @@ impl SendHalf {
     }
     /// The state of RESET_STREAM or RESET_STREAM_AT, and the reliable size.
     pub(super) fn reset_delivery(&mut self) -> (&mut Delivery, u64) {
-        (&mut self.reset_delivery, self.reliable)
+        let reliable = self.end();
+        (&mut self.reset_delivery, reliable)
     }
 
     /// Resets the half to nothing sent and no credit. Returns the number of bytes that had been sent.
@@ -375,7 +378,7 @@ impl SendHalf {
             self.fin = Progress::Pending;
         }
         if self.is_cut_later() {
-            self.written = self.reliable;
+            self.written = self.end();
         }
         self.lost.clear();
         self.acked.clear();
@@ -389,11 +392,11 @@ impl SendHalf {
     pub(crate) fn pending_reset(&self) -> Option<(u64, u64, u64)> {
         // RFC 9000-13.3-1: "MUST NOT change when it is sent again". Section 13.3: not after all data is
         // acknowledged.
-        let code =
-            self.reset_code.get().filter(|_| !self.reset_delivery.is_done() && !self.is_delivered())?;
+        let Reset { code, reliable } =
+            self.reset.as_deref().filter(|_| !self.reset_delivery.is_done() && !self.is_delivered())?;
         // draft-ietf-quic-reliable-stream-reset-09 section 4: the final size is "subject to stream and connection-level
         // flow control", so that the data below it comes first.
-        (self.is_cut() || self.next == self.written).then_some((code, self.next, self.reliable))
+        (self.is_cut() || self.next == self.written).then_some((*code, self.next, *reliable))
     }
     /// Whether everything below an offset is acknowledged.
     fn is_acked_to(&self, end: u64) -> bool {
@@ -405,7 +408,7 @@ impl SendHalf {
 
     /// Whether the half is in a terminal state (RFC 9000 figure 2: "Data Recvd" or "Reset Recvd").
     pub(crate) fn is_over(&self) -> bool {
-        self.reset_delivery.is_done() && self.is_acked_to(self.reliable) || self.is_delivered()
+        self.reset_delivery.is_done() && self.is_acked_to(self.end()) || self.is_delivered()
     }
 }
 
@@ -544,7 +547,7 @@ mod tests {
         assert!(half.on_stop_sending(7) && !half.on_stop_sending(7));
         half.on_lost(0..1000, false);
         assert!(!half.is_ready(u64::MAX) && !half.is_writable());
-        assert_eq!(half.pending_reset(), Some((7, 1000)));
+        assert_eq!(half.pending_reset(), Some((7, 1000, 0)));
         half.reset_delivery.finish();
         assert_eq!(half.pending_reset(), None, "it was acknowledged");
         assert!(half.is_over());
@@ -556,7 +559,7 @@ mod tests {
         let mut half = half(1000);
         half.take(1000, u64::MAX).unwrap();
         half.reset(5, 0);
-        assert_eq!(half.pending_reset(), Some((5, 1000)));
+        assert_eq!(half.pending_reset(), Some((5, 1000, 0)));
         assert!(half.on_acked(0..1000, true).delivered && half.is_over());
         assert_eq!(half.pending_reset(), None);
     }
