@@ -23,6 +23,9 @@ impl Transport for QuicTransport<'_> {
     fn room(&mut self, stream: StreamId) -> Result<u64, StreamError> {
         self.connection.room(stream)
     }
+    fn unsent(&mut self, stream: StreamId) -> Result<u64, StreamError> {
+        self.connection.unsent(stream)
+    }
     fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
         self.connection.finish(self.now, stream)
     }

@@ -321,7 +321,7 @@ pub struct VideoSegment {
     pub buffer_after: Option<Duration>,
     /// What the rate adaptation took the throughput for.
     pub estimate: Option<Rate>,
-    /// How it ended: `"complete"`, `"abandoned"`, `"cancelled"`, `"failed"`; `"underway"` if it did not.
+    /// How it ended: `"complete"`, `"abandoned"`, `"cancelled"`, `"cut"`, `"failed"`; `"underway"` if it did not.
     pub outcome: &'static str,
 }
 
@@ -330,7 +330,7 @@ pub struct VideoSegment {
 pub struct PlaybackChange {
     /// The time.
     pub at: Time,
-    /// What changed: `"start"`, `"stall"`, `"resume"`, `"seek"`, `"switch"`, `"rate"`, `"end"`.
+    /// What changed: `"start"`, `"stall"`, `"resume"`, `"gap"`, `"seek"`, `"switch"`, `"rate"`, `"end"`.
     pub what: &'static str,
     /// The position in the media.
     pub position: Duration,

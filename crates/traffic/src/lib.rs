@@ -25,7 +25,7 @@ pub use bulk::{BulkClient, BulkServer};
 pub use changes::room as changes;
 pub use profile::{
     OptionCheck, OptionError, Profile, UNREGISTERED, alpn, build, check, goes_over_quic, needs_datagrams,
-    tcp_connections,
+    needs_partial_resets, tcp_connections,
 };
 
 use transport::Application;

@@ -27,6 +27,8 @@ pub struct Profile {
     pub check: OptionCheck<()>,
     /// Whether it sends datagrams, which the transport must enable.
     pub datagrams: fn(&Arguments) -> bool,
+    /// Whether its server resets streams whose beginning is still delivered, which the transport must enable.
+    pub partial_resets: fn(&Arguments) -> bool,
     /// Whether it can share a connection with other applications, which requires that it needs nothing of the
     /// handshake.
     pub shares: bool,
@@ -43,6 +45,7 @@ impl Profile {
             over_tcp: None,
             check: |_| Ok(()),
             datagrams: |_| false,
+            partial_resets: |_| false,
             shares: false,
         }
     }
@@ -95,6 +98,12 @@ pub fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
 /// Whether an application with these options sends datagrams, which the transport must enable.
 pub fn needs_datagrams(name: &str, arguments: &Arguments) -> bool {
     find(name).is_some_and(|profile| (profile.datagrams)(arguments))
+}
+
+/// Whether the server of an application with these options resets streams whose beginning is still delivered, which the
+/// transport must enable.
+pub fn needs_partial_resets(name: &str, arguments: &Arguments) -> bool {
+    find(name).is_some_and(|profile| (profile.partial_resets)(arguments))
 }
 
 /// The number of TCP connections of an application with the option `over`: one if everything goes on one stream, which

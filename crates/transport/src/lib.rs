@@ -55,6 +55,14 @@ pub trait Transport {
         let _ = stream;
         Ok(u64::MAX)
     }
+    /// The number of bytes that were written to a stream and never sent. A transport that does not know says 0.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn unsent(&mut self, stream: StreamId) -> Result<u64, StreamError> {
+        let _ = stream;
+        Ok(0)
+    }
     /// Ends the stream after the written data.
     ///
     /// # Errors

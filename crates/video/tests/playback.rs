@@ -137,6 +137,8 @@ struct Network {
     bytes: Vec<u64>,
     /// Every so many downloads fail.
     fails: Option<u64>,
+    /// Of every so many downloads of chunks, the server gives up what follows the first half.
+    cuts: Option<u64>,
     underway: Vec<(Ask, u64)>,
     delivered: u64,
 }
@@ -152,7 +154,8 @@ impl Network {
         // It carries something.
         bytes[0] = bytes[0].max(100);
         let fails = chance.is(6).then(|| 3 + chance.below(8));
-        Network { step, bytes, fails, underway: Vec::new(), delivered: 0 }
+        let cuts = chance.is(2).then(|| 1 + chance.below(2));
+        Network { step, bytes, fails, cuts, underway: Vec::new(), delivered: 0 }
     }
 
     fn act(&mut self, now: Time, player: &mut Player) {
@@ -179,7 +182,14 @@ impl Network {
     fn carry(&mut self, now: Time, mut left: u64, player: &mut Player) {
         for at in 0..self.underway.len() {
             let (ask, got) = &mut self.underway[at];
-            let more = left.min(Network::exist(now, ask) - *got);
+            let cut = self.cuts.filter(|every| ask.id as u64 % every == 0).and(ask.chunks);
+            let most = cut.map_or(ask.size, |chunks| ask.size * (chunks.count / 2) / chunks.count);
+            let more = left.min(Network::exist(now, ask).min(most) - *got);
+            if cut.is_some() && *got == most {
+                player.on_cut(now, ask.id);
+                *got = ask.size;
+                continue;
+            }
             if more == 0 {
                 continue;
             }
@@ -244,6 +254,7 @@ fn play(seed: u64) -> (Player, Settings, Arc<Presentation>, u64) {
 enum State {
     StartUp,
     Playing,
+    Missing,
     Stalled,
     Seeking,
     Over,
@@ -251,15 +262,16 @@ enum State {
 
 /// The state after an event.
 fn after(state: State, event: &PlaybackRecord) -> State {
-    use State::{Over, Playing, Seeking, Stalled, StartUp};
+    use State::{Missing, Over, Playing, Seeking, Stalled, StartUp};
     match (state, event.what) {
-        (StartUp, What::Start) | (Stalled | Seeking, What::Resume) => Playing,
-        (Playing, What::Stall) => Stalled,
-        (Playing, What::Switch | What::Rate) => Playing,
+        (StartUp, What::Start) | (Stalled | Seeking | Missing, What::Resume) => Playing,
+        (Playing | Missing, What::Stall) => Stalled,
+        (Playing, What::Gap) => Missing,
+        (Playing | Missing, What::Switch | What::Rate) => state,
         (StartUp, What::Seek) => StartUp,
-        (Playing, What::Seek) if event.rate > 0 => Playing,
-        (Playing | Stalled | Seeking, What::Seek) => Seeking,
-        (StartUp | Playing | Stalled | Seeking, What::End) => Over,
+        (Playing | Missing, What::Seek) if event.rate > 0 => Playing,
+        (Playing | Missing | Stalled | Seeking, What::Seek) => Seeking,
+        (StartUp | Playing | Missing | Stalled | Seeking, What::End) => Over,
         _ => panic!("{:?} while {state:?}", event.what),
     }
 }
@@ -269,7 +281,7 @@ fn laws_of_events(player: &Player, asked_at: Time, has_seeks: bool) {
     let mut before: Option<&PlaybackRecord> = None;
     for event in player.events() {
         state = after(state, event);
-        assert_eq!(event.rate > 0, state == State::Playing, "{event:?}");
+        assert_eq!(event.rate > 0, matches!(state, State::Playing | State::Missing), "{event:?}");
         if let Some(before) = before {
             assert!(before.at <= event.at, "{before:?} {event:?}");
             // The position follows the rate.
@@ -286,11 +298,11 @@ fn laws_of_events(player: &Player, asked_at: Time, has_seeks: bool) {
     assert_eq!(state, State::Over);
     let end = player.events().last().unwrap();
     let spans = player.spans();
-    let whole = spans.start_up + spans.played + spans.stalled + spans.seeking;
+    let whole = spans.start_up + spans.played + spans.missing + spans.stalled + spans.seeking;
     assert_eq!(whole, end.at.since(asked_at), "{spans:?}");
     let viewed = player.viewed();
     assert_eq!(viewed.asked_at, asked_at);
-    assert_eq!(viewed.stall_time(), spans.stalled);
+    assert_eq!(viewed.stall_time(), spans.stalled + spans.missing);
     if player.events().iter().any(|event| event.what == What::Start) && !has_seeks {
         assert_eq!(viewed.start_up, Some(spans.start_up));
         assert!(spans.seeking.is_zero() && viewed.played.iter().all(|one| !one.duration.is_zero()));
@@ -328,8 +340,8 @@ fn laws_of_segments(player: &Player, settings: &Settings, presentation: &Present
             }
         }
         // In order, and each once, unless playback jumps.
-        let mut complete =
-            of.iter().filter(|one| one.outcome == Outcome::Complete).filter_map(|one| one.segment);
+        let is_over = |one: &&&SegmentRecord| matches!(one.outcome, Outcome::Complete | Outcome::Cut);
+        let mut complete = of.iter().filter(is_over).filter_map(|one| one.segment);
         let mut last = None;
         assert!(
             seeks || complete.all(|segment| last.replace(segment).is_none_or(|last| segment == last + 1))
@@ -339,7 +351,7 @@ fn laws_of_segments(player: &Player, settings: &Settings, presentation: &Present
 
 #[test]
 fn laws_of_drawn_sessions() {
-    let (mut stalled, mut sought, mut abandoned, mut failed, mut live) = (0, 0, 0, 0, 0);
+    let (mut stalled, mut sought, mut abandoned, mut failed, mut live, mut missed) = (0, 0, 0, 0, 0, 0);
     for seed in 0..SESSIONS {
         let (player, settings, presentation, delivered) = play(seed);
         let asked_at = Time::ZERO + Duration::from_millis(seed % 7);
@@ -355,7 +367,8 @@ fn laws_of_drawn_sessions() {
         let is_one = presentation.kinds().count() == 1;
         let end = player.events().last().unwrap();
         let first = player.events()[0];
-        if is_one && !seeks && first.what == What::Start {
+        let misses = player.events().iter().any(|event| event.what == What::Gap);
+        if is_one && !seeks && !misses && first.what == What::Start {
             let (span, most) = (end.position - first.position, ROUNDED * player.events().len() as u64);
             assert!(shown <= span && span <= shown + most, "{seed}: {shown} of {span}");
         }
@@ -364,8 +377,9 @@ fn laws_of_drawn_sessions() {
         abandoned += u32::from(player.segments().iter().any(|one| one.outcome == Outcome::Abandoned));
         failed += u32::from(has_failed);
         live += u32::from(settings.live.is_some());
+        missed += u32::from(misses);
     }
-    let seen = [stalled, sought, abandoned, failed, live];
+    let seen = [stalled, sought, abandoned, failed, live, missed];
     assert!(seen.iter().all(|count| *count > 50), "{seen:?}");
 }
 

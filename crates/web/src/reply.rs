@@ -1,6 +1,6 @@
 //! A response being written, as far as its stream accepts it.
 
-use super::{Body, Delayed};
+use super::{Body, Delayed, Release};
 use std::io;
 use transport::{Data, StreamError, Transport};
 use units::{Duration, Time};
@@ -22,6 +22,8 @@ pub(crate) enum Written {
     Closed,
     /// The source has failed: the stream must be reset.
     Failed,
+    /// The rest comes too late: the stream must be reset, and so many of its bytes delivered.
+    Late(u64),
 }
 
 /// A response that is being written.
@@ -33,6 +35,11 @@ pub(crate) struct Reply {
     body: Option<Body>,
     /// The number of bytes taken from the body.
     taken: u64,
+    /// The bytes written before the body.
+    before: u64,
+    /// When it was first written to, and whether its stream was finished.
+    since: Option<Time>,
+    finished: bool,
     /// Whether the stream stays open after the response.
     stays: bool,
 }
@@ -40,7 +47,7 @@ pub(crate) struct Reply {
 impl Reply {
     /// A response with this head and body.
     pub(crate) fn new(head: Vec<u8>, body: Option<Body>) -> Reply {
-        Reply { chunk: head, at: 0, body, taken: 0, stays: false }
+        Reply { chunk: head, at: 0, body, taken: 0, before: 0, since: None, finished: false, stays: false }
     }
 
     /// The same after another response without a body, which may be partially written.
@@ -57,10 +64,14 @@ impl Reply {
 
     /// Writes as much as the stream accepts.
     pub(crate) fn pump(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) -> Written {
+        self.since.get_or_insert(now);
         loop {
             while self.at < self.chunk.len() {
                 match transport.write(stream, Data::Bytes(&self.chunk[self.at..])) {
-                    Ok(taken) => self.at += taken as usize,
+                    Ok(taken) => {
+                        self.at += taken as usize;
+                        self.before += taken;
+                    }
                     Err(StreamError::Blocked) => return Written::Blocked,
                     Err(_) => return Written::Closed,
                 }
@@ -95,9 +106,22 @@ impl Reply {
                             Err(_) => return Written::Closed,
                         }
                     }
-                    if let Some(next) = next {
+                    if next.is_none() && !self.finished && !self.stays {
+                        self.finished = true;
+                        if transport.finish(stream).is_err() {
+                            return Written::Closed;
+                        }
+                    }
+                    let wanted = match self.late_or_due(now, (stream, length), &release, transport) {
+                        Ok(due) => [next, due].into_iter().flatten().min(),
+                        Err(written) => return written,
+                    };
+                    if let Some(at) = wanted {
                         self.body = Some(Body::Released { length, release });
-                        return Written::Waiting(next.since(now));
+                        return Written::Waiting(at.since(now));
+                    }
+                    if self.finished {
+                        return Written::Done;
                     }
                 }
                 Some(Body::Bytes(bytes)) => (self.chunk, self.at) = (bytes, 0),
@@ -133,6 +157,30 @@ impl Reply {
                     (self.chunk, self.at) = (bytes[written..read].to_vec(), 0);
                 }
             }
+        }
+    }
+
+    /// When a body that is dropped if it is late has to be sent further; `None` if all that was written is sent, or lateness
+    /// does not matter. The error is what a late body leaves.
+    fn late_or_due(
+        &self,
+        now: Time,
+        (stream, length): (StreamId, u64),
+        release: &Release,
+        transport: &mut dyn Transport,
+    ) -> Result<Option<Time>, Written> {
+        if release.deadline.is_none() {
+            return Ok(None);
+        }
+        let unsent = transport.unsent(stream).map_err(|_| Written::Closed)?;
+        if unsent == 0 {
+            return Ok(None);
+        }
+        let sent = self.taken.saturating_sub(unsent);
+        let due = release.due(sent, length, self.since.unwrap_or(now));
+        match due.filter(|(_, at)| *at <= now) {
+            Some((begin, _)) => Err(Written::Late(self.before + begin)),
+            None => Ok(due.map(|(_, at)| at)),
         }
     }
 }

@@ -8,7 +8,7 @@ use units::{Duration, Time};
 /// `/<bytes>?think=<nanoseconds>&fill=<bytes>` is answered after a think time, with a field that pads the head. With
 /// `parts=<number>&every=<nanoseconds>&first=<nanoseconds>` the content is sent in equal parts: the first one at a time of the
 /// simulation (or at once, without `first`), the others after it at this interval. `ready=<number>` parts are sent at once, before the
-/// first one.
+/// first one. With `deadline=<nanoseconds>`, a part that is not sent so long after it may be is dropped with all that follow.
 #[derive(Debug, Clone, Copy)]
 pub struct VirtualSite;
 
@@ -30,7 +30,7 @@ fn find(target: &Target) -> Option<Answer> {
     let length = number(name, LARGEST)?;
     let mut answer = Answer::found(Body::Virtual(length));
     let mut release = None;
-    let at_once = Release { ready: 0, first: None, every: Duration::ZERO, parts: 1 };
+    let at_once = Release { ready: 0, first: None, every: Duration::ZERO, parts: 1, deadline: None };
     for part in target.query.iter().flat_map(|query| query.split('&')) {
         match part.split_once('=')? {
             ("think", digits) => answer.think = Duration::from_nanos(number(digits, LONGEST)?),
@@ -42,6 +42,7 @@ fn find(target: &Target) -> Option<Answer> {
                     "first" => release.first = Some(Time::from_nanos(value)),
                     "every" => release.every = Duration::from_nanos(value),
                     "parts" => release.parts = value,
+                    "deadline" => release.deadline = Some(Duration::from_nanos(value)),
                     _ => return None,
                 }
             }
@@ -74,8 +75,13 @@ mod tests {
         else {
             panic!()
         };
-        let expected =
-            Release { ready: 1, first: Some(Time::from_nanos(7)), every: Duration::from_nanos(50), parts: 4 };
+        let expected = Release {
+            ready: 1,
+            first: Some(Time::from_nanos(7)),
+            every: Duration::from_nanos(50),
+            parts: 4,
+            deadline: None,
+        };
         assert_eq!((length, release), (1000, expected));
         for bad in [
             "/1?parts=",

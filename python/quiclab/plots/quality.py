@@ -32,7 +32,7 @@ def draw(axes: "Axes", view: View) -> None:
     begins = [row["asked_s"] for row in complete], [row["bitrate_mbps"] for row in complete]
     axes.plot(*begins, linestyle="none", marker="|", markersize=3.5, markeredgewidth=0.7, color="white")
     broken = [row for row in rows if row["outcome"] not in ("complete", "underway")]
-    for outcome, marker in {"abandoned": "x", "cancelled": "|", "failed": "v"}.items():
+    for outcome, marker in {"abandoned": "x", "cancelled": "|", "cut": "4", "failed": "v"}.items():
         some = [row for row in broken if row["outcome"] == outcome]
         if some:
             axes.plot(*_bars(some, view), color=VERMILLION, linewidth=3.0, solid_capstyle="butt", alpha=0.6)

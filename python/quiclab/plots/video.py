@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Spans = list[tuple[float, float]]
 
+_WITHIN = ("rate", "switch")
+"""Events that end no stall."""
+
 
 @dataclass(frozen=True)
 class Playback:
@@ -42,8 +45,16 @@ class Playback:
         return times, np.array(shown, dtype=np.float64)
 
     def stalls(self) -> Spans:
-        """The spans in which playback stood because the buffer was empty."""
-        return self._spans("stall")
+        """The spans without a picture: the buffer was empty, or media never came (a gap)."""
+        spans, began = [], None
+        for event in self.events:
+            stands = event["event"] in ("stall", "gap")
+            if began is not None and not stands and event["event"] not in _WITHIN:
+                spans.append((began, event["time_s"]))
+                began = None
+            elif stands and began is None:
+                began = event["time_s"]
+        return spans
 
     def waits(self) -> Spans:
         """The spans from the start of the player, and from each seek, until playback began."""

@@ -44,11 +44,12 @@ def players(where: Path) -> dict[str, Player]:
         found.setdefault(row["connection"], Player()).segments.append({**segment, **times})
     began: dict[str, int] = {}
     for row in pq.read_table(str(where / PLAYBACK)).to_pylist():
-        name, time = row["connection"], round(row["time_s"] * 1e9)
-        if name in began:
+        name, time, event = row["connection"], round(row["time_s"] * 1e9), row["event"]
+        if event in ("stall", "gap"):
+            # A stall that follows a gap is the same for a viewer.
+            began.setdefault(name, time)
+        elif name in began and event not in ("rate", "switch"):
             found.setdefault(name, Player()).stalls.append((began.pop(name), time))
-        if row["event"] == "stall":
-            began[name] = time
     return found
 
 

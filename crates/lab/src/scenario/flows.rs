@@ -39,7 +39,7 @@ pub(super) fn read_flows<'i>(
         let application = values.component("application");
         let transport = reader.arguments(quic::PARAMETERS, &own.over(&transport))?;
         let tcp = reader.arguments(tcp::PARAMETERS, &own_tcp.over(&tcp))?;
-        check_datagrams(reader, section, &application, &transport)?;
+        check_needs(reader, section, &application, &transport)?;
         let visits = read_visits(reader, section, &values, (protocol, duration))?;
         let port = read_port(reader, section, &values, protocol)?;
         flows.push(Flow {
@@ -97,8 +97,8 @@ fn read_protocol(
     Ok(protocol)
 }
 
-/// Checks that the transport enables datagrams if the application sends some.
-fn check_datagrams(
+/// Checks that the transport enables what the application needs: datagrams, and resets with partial delivery.
+fn check_needs(
     reader: &Reader<'_>,
     flow: &Section<'_>,
     application: &Component,
@@ -107,6 +107,11 @@ fn check_datagrams(
     let needs = traffic::needs_datagrams(application.name, &application.arguments);
     if needs && transport.integer("max_datagram_frame_size") == 0 {
         let problem = "sends datagrams, and transport.max_datagram_frame_size is 0; expected 65535, say";
+        return Err(reader.error_at(flow, "application", problem));
+    }
+    let needs = traffic::needs_partial_resets(application.name, &application.arguments);
+    if needs && !transport.flag("reset_stream_at") {
+        let problem = "has a deadline, and transport.reset_stream_at is false; expected true, or no deadline";
         return Err(reader.error_at(flow, "application", problem));
     }
     Ok(())

@@ -42,13 +42,18 @@ pub(super) fn check(
         }
         let visits = flow.visits.iter().filter_map(|visit| visit.application.as_ref());
         for application in std::iter::once(&flow.application).chain(visits) {
-            if traffic::needs_datagrams(application.name, &application.arguments) {
-                let problem = format!(
-                    "{} sends datagrams, and a host with stack = \"quinn\" none; expected an application over streams",
-                    quoted(application.name)
-                );
-                return Err(reader.error_at(section, "application", problem));
-            }
+            let (needs, instead) = if traffic::needs_datagrams(application.name, &application.arguments) {
+                ("sends datagrams", "an application over streams")
+            } else if traffic::needs_partial_resets(application.name, &application.arguments) {
+                ("has a deadline", "none: RESET_STREAM_AT is not understood")
+            } else {
+                continue;
+            };
+            let problem = format!(
+                "{} {needs}, for which a host with stack = \"quinn\" has nothing; expected {instead}",
+                quoted(application.name)
+            );
+            return Err(reader.error_at(section, "application", problem));
         }
         if flow.early_data {
             let problem = "no 0-RTT with a host whose stack is \"quinn\"; expected false";

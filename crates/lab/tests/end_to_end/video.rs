@@ -151,7 +151,8 @@ fn laws(run: &Run, flow: &str, start: f64, max_buffer: f64, what: &str) {
     }
     // Each segment is played once at most, and in its order, unless playback jumps.
     for kind in ["video", "audio"] {
-        let complete = downloads.iter().filter(|one| one.kind == kind && one.outcome == "complete");
+        let is_over = |one: &&Download| matches!(one.outcome.as_str(), "complete" | "cut");
+        let complete = downloads.iter().filter(|one| one.kind == kind).filter(is_over);
         let complete: Vec<usize> = complete.filter_map(|one| one.segment).collect();
         assert!(jumps || complete.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{what}: {complete:?}");
     }
@@ -286,6 +287,47 @@ fn live_segments_arrive_after_they_were_filmed() {
                 (if chunk.is_some() { 2.0 } else { 5.0 }, number(&run, "get", "latency_mean_s"));
             assert!((target - 0.5..target + 1.0).contains(&mean), "{what}: {mean}");
         }
+    }
+}
+
+/// The link is too slow for 6 s, with and without losses. What was filmed more than 1 s ago is not sent: chunks come whole, the
+/// picture stands where the others never come, and the latency stays below that of a server that sends everything.
+#[test]
+fn a_server_gives_up_what_comes_too_late() {
+    let slower = "link.cell.forward.rate={ type = \"changes\", steps = [[\"0 s\", \"8 Mbit/s\"], [\"8 s\", \"700 kbit/s\"], [\"14 s\", \"8 Mbit/s\"]] }";
+    let chunks = ", latency = \"2 s\", chunk = \"250 ms\", start_up = \"500 ms\", resume = \"500 ms\", abr = \"fixed\"";
+    let all = &WITH_SOUND.replace("duration = \"24 s\"", "duration = \"100 s\", variation = 0");
+    let application = |more: &str| {
+        let fixed = chunks.replace("\"fixed\"", "{ type = \"fixed\", representation = 1 }");
+        video(all, &format!(", since = \"30 s\", until = \"60 s\"{fixed}{more}"))
+    };
+    for loss in ["0 %", "2 %"] {
+        let loss = format!("link.cell.both.loss={loss}");
+        let sets = [slower, loss.as_str(), "transport.reset_stream_at=true"];
+        let cut = play(VERSIONS[2], &application(", deadline = \"1 s\""), &sets);
+        let whole = play(VERSIONS[2], &application(""), &sets);
+        for run in [&cut, &whole] {
+            laws(run, "get", 0.0, 30.0, &loss);
+            assert_eq!(run.connection("get")["completed"], true, "{loss}");
+        }
+        let of: Vec<Download> =
+            downloads(&cut, "get").into_iter().filter(|one| one.outcome == "cut").collect();
+        assert!(of.len() > 1, "{loss}: {of:?}");
+        assert_eq!(number(&cut, "get", "cut"), of.len() as f64);
+        let mut missing = 0.0;
+        for one in of.iter().filter(|one| one.kind == "video") {
+            let chunk = one.size / 8.0;
+            // All whole chunks up to the one that was late, and perhaps bytes of it.
+            let came = (one.received / chunk).floor();
+            assert!(came < 8.0, "{one:?}");
+            missing += (8.0 - came) * 0.25;
+        }
+        let [gaps, stalls] = ["missing_s", "stalled_s"].map(|name| number(&cut, "get", name));
+        assert!(gaps > 0.0 && gaps <= stalls, "{loss}: {gaps} of {stalls}");
+        assert!(gaps <= missing + 2.0, "{loss}: {gaps} of {missing}");
+        assert_eq!([number(&whole, "get", "missing_s"), number(&whole, "get", "cut")], [0.0; 2]);
+        let [less, more] = [&cut, &whole].map(|run| number(run, "get", "latency_p95_s"));
+        assert!(less + 0.5 < more, "{loss}: {less} {more}");
     }
 }
 

@@ -325,6 +325,13 @@ impl Connection {
     pub fn set_send_allowance(&mut self, bytes: u64) {
         self.streams.set_allowance(bytes);
     }
+    /// The number of bytes that were written to a stream and never sent.
+    ///
+    /// # Errors
+    /// If there is no such stream, or this endpoint does not send on it.
+    pub fn unsent(&mut self, stream: StreamId) -> Result<u64, StreamError> {
+        self.streams.unsent(stream)
+    }
     /// Ends a stream after the data written so far.
     ///
     /// # Errors

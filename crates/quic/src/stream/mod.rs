@@ -341,6 +341,11 @@ impl Streams {
         self.send_half(id).map_or(0, |half| half.written())
     }
 
+    /// The number of bytes written and never sent.
+    pub(crate) fn unsent(&mut self, id: StreamId) -> Result<u64, StreamError> {
+        Ok(self.sending(id)?.unsent())
+    }
+
     pub(crate) fn finish(&mut self, now: Time, id: StreamId) -> Result<(), StreamError> {
         let half = self.sending(id)?;
         if !half.is_writable() {

@@ -187,7 +187,12 @@ fn a_peer_that_does_not_take_it_gets_reset_stream() {
 #[test]
 fn faults_of_the_peer_close_the_connection() {
     let stream = StreamId::from_value(2);
-    let frame = |code, final_size, reliable_size| Frame::ResetStreamAt { id: stream, code, final_size, reliable_size };
+    let frame = |code, final_size, reliable_size| Frame::ResetStreamAt {
+        id: stream,
+        code,
+        final_size,
+        reliable_size,
+    };
     let reset = |code, final_size| Frame::ResetStream { id: stream, code, final_size };
     let cases: [(&[Frame<'_>], Option<Code>); 8] = [
         (&[frame(7, 10, 11)], Some(Code::FRAME_ENCODING_ERROR)),

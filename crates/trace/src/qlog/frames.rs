@@ -109,9 +109,7 @@ fn write(json: &mut Json, schema: Schema, frame: &Frame<'_>, ack_delay_exponent:
         Frame::AckFrequency { .. }
         | Frame::ImmediateAck
         | Frame::Bdp { .. }
-        | Frame::ResetStreamAt { .. } => {
-            unknown(json, schema, frame.frame_type())
-        }
+        | Frame::ResetStreamAt { .. } => unknown(json, schema, frame.frame_type()),
     }
 }
 

@@ -8,7 +8,7 @@ mod end;
 mod routes;
 mod transport;
 
-use crate::profile::{OptionError, needs_datagrams};
+use crate::profile::{OptionError, needs_datagrams, needs_partial_resets};
 use crate::{APPLICATIONS, Ends, Profile};
 use end::{MixEnd, PartEnd};
 use random::Stream;
@@ -28,6 +28,9 @@ pub(crate) const ROW: Row<Profile> = Row {
         check,
         datagrams: |arguments| {
             parts(arguments).iter().any(|part| needs_datagrams(part.name, &part.arguments))
+        },
+        partial_resets: |arguments| {
+            parts(arguments).iter().any(|part| needs_partial_resets(part.name, &part.arguments))
         },
         ..Profile::of(build)
     },

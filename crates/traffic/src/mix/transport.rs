@@ -68,6 +68,16 @@ impl Transport for PartTransport<'_> {
     fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.inner.reset(self.real(stream)?, code)
     }
+    fn reset_at(&mut self, stream: StreamId, code: u64, reliable: u64) -> Result<(), StreamError> {
+        let real = self.real(stream)?;
+        // The label comes first on streams that are opened here.
+        let label = varint::size(u64::from(self.part)) + varint::size(stream.index());
+        let before = if stream.initiator() == self.side { label as u64 } else { 0 };
+        self.inner.reset_at(real, code, reliable.saturating_add(before))
+    }
+    fn unsent(&mut self, stream: StreamId) -> Result<u64, StreamError> {
+        self.inner.unsent(self.real(stream)?)
+    }
     fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.inner.stop(self.real(stream)?, code)
     }

@@ -3,8 +3,8 @@
 use ::video::player::{Action, Ask, Chunks, Player};
 use http::Priority;
 use transport::{Application, Event, Progress, Report, Transport};
-use units::{Rate, Size, Time};
-use web::{Discard, Request, WebClient, Windows};
+use units::{Duration, Rate, Size, Time};
+use web::{Discard, Failure, Request, WebClient, Windows};
 
 /// The server name in requests.
 const AUTHORITY: &str = "server";
@@ -24,6 +24,8 @@ pub(super) struct VideoClient {
     player: Player,
     is_incremental: bool,
     pace: Option<Pace>,
+    /// How long after a chunk was filmed the server gives up its segment.
+    deadline: Option<Duration>,
     /// The downloads that go on. The player and the session count them alike.
     underway: Vec<usize>,
     is_connected: bool,
@@ -34,7 +36,7 @@ impl VideoClient {
     pub(super) fn new(
         player: Player,
         is_incremental: bool,
-        pace: Option<Pace>,
+        (pace, deadline): (Option<Pace>, Option<Duration>),
         windows: Windows,
     ) -> VideoClient {
         VideoClient {
@@ -42,6 +44,7 @@ impl VideoClient {
             player,
             is_incremental,
             pace,
+            deadline,
             underway: Vec::new(),
             is_connected: true,
             has_ended: false,
@@ -92,6 +95,9 @@ impl VideoClient {
                 has_news = true;
                 if is_whole {
                     self.player.on_complete(now, id);
+                } else if self.deadline.is_some() && matches!(result.failure, Some(Failure::Reset(_))) {
+                    self.player.on_bytes(now, id, bytes);
+                    self.player.on_cut(now, id);
                 } else {
                     self.player.on_bytes(now, id, bytes);
                     // Over HTTP/1.1 a connection may be lost alone: the next request opens another one.
@@ -114,6 +120,9 @@ impl VideoClient {
         if let Some(Chunks { ready, next, every, count }) = ask.chunks {
             let (first, every) = (next.as_nanos(), every.as_nanos());
             path += &format!("?ready={ready}&first={first}&every={every}&parts={count}");
+            if let Some(deadline) = self.deadline {
+                path += &format!("&deadline={}", deadline.as_nanos());
+            }
         } else if let Some(Pace(multiple)) = pace {
             let bits = (Rate::of(Size::from_bytes(ask.size), ask.duration).as_bits_per_sec() as f64
                 * multiple) as u64;

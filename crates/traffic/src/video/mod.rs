@@ -107,6 +107,11 @@ pub(crate) const ROW: Row<Profile> = Row {
             Kind::Duration,
             "live: the media in a chunk, which is sent and can be played when it has been filmed; whole segments without it",
         ),
+        Parameter::optional(
+            "deadline",
+            Kind::Duration,
+            "live, over HTTP/3: so long after a chunk was filmed and asked for, the server sends no more of the segment, and playback passes a gap",
+        ),
         Parameter::with_default(
             "catch_up",
             Kind::Number(0.0, 0.9),
@@ -131,6 +136,7 @@ pub(crate) const ROW: Row<Profile> = Row {
         alpn: versions::alpn,
         over_quic: Some(versions::goes_over_quic),
         over_tcp: Some(versions::tcp_connections),
+        partial_resets: |arguments| arguments.has("deadline"),
         check,
         ..Profile::of(build)
     },
@@ -242,12 +248,24 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
 /// Checks the options of live presentations.
 fn check_live(arguments: &Arguments, settings: &Settings) -> Result<(), OptionError> {
     let Some(live) = &settings.live else {
-        let given = ["chunk", "max_drift"].into_iter().find(|name| arguments.has(name));
+        let given = ["chunk", "deadline", "max_drift"].into_iter().find(|name| arguments.has(name));
         let problem = "is of live presentations; expected latency as well, or not this";
         return given.map_or(Ok(()), |name| Err((name, problem.to_owned())));
     };
     if let Some(chunk) = live.chunk.filter(|chunk| *chunk < SHORTEST_CHUNK) {
         return Err(("chunk", format!("found {chunk}; expected at least {SHORTEST_CHUNK}")));
+    }
+    if arguments.has("deadline") {
+        if live.chunk.is_none() {
+            return Err(("deadline", "is of chunks; expected chunk as well, or not this".to_owned()));
+        }
+        if arguments.duration("deadline").is_zero() {
+            return Err(("deadline", "found 0 s; expected a duration above zero".to_owned()));
+        }
+        if versions::goes_over_quic(arguments).is_err() {
+            let problem = "resets streams whose beginning is delivered, which TCP has not; expected over = \"http3\", or not this";
+            return Err(("deadline", problem.to_owned()));
+        }
     }
     if live.max_drift.is_some_and(Duration::is_zero) {
         return Err(("max_drift", "found 0 s; expected a duration above zero".to_owned()));
@@ -283,7 +301,7 @@ fn build(arguments: &Arguments, stream: Stream) -> Ends {
     let client = VideoClient::new(
         player,
         arguments.flag("incremental"),
-        pace,
+        (pace, optional(arguments, "deadline")),
         http2_options::client_windows(arguments),
     );
     Ends { client: Box::new(client), server: Box::new(objects::server(arguments)) }

@@ -49,10 +49,11 @@ fn numbers(player: &Player) -> Vec<(&'static str, Number)> {
     let viewed = player.viewed();
     let of = viewed.experience();
     let downloads = player.segments();
+    let cut = downloads.iter().filter(|one| one.outcome == Outcome::Cut).count();
     let given_up = downloads.iter().filter(|one| one.outcome == Outcome::Abandoned).count();
     let wasted = downloads.iter().filter(|one| one.outcome != Outcome::Complete).map(|one| one.bytes).sum();
     let spans = player.spans();
-    let whole = spans.start_up + spans.played + spans.stalled + spans.seeking;
+    let whole = spans.start_up + spans.played + spans.missing + spans.stalled + spans.seeking;
     let standing = (!whole.is_zero()).then(|| 1.0 - spans.played.as_secs_f64() / whole.as_secs_f64());
     let count = |count: usize| Number::Count(count as u64);
     let measure = |value: f64| Number::Measure(Some(value));
@@ -65,6 +66,7 @@ fn numbers(player: &Player) -> Vec<(&'static str, Number)> {
         ("stalls", count(of.stalls)),
         ("stalled_s", seconds(of.stall_time)),
         ("stall_ratio", measure(of.stall_ratio)),
+        ("missing_s", seconds(spans.missing)),
         ("seeking_s", seconds(spans.seeking)),
         ("standing_ratio", Number::Measure(standing)),
         ("segments_played", count(viewed.played.len())),
@@ -76,6 +78,7 @@ fn numbers(player: &Player) -> Vec<(&'static str, Number)> {
         ("qoe_log", logarithmic),
         ("qoe_hd", high_definition),
         ("abandoned", count(given_up)),
+        ("cut", count(cut)),
         ("wasted_bytes", Number::Count(wasted)),
     ];
     if of.mean_latency.is_some() {

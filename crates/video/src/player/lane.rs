@@ -23,6 +23,13 @@ pub(super) struct Loaded {
     pub(super) lowest: Rate,
 }
 
+/// Media of a track that never come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Gap {
+    pub(super) start: Duration,
+    pub(super) end: Duration,
+}
+
 /// A download that goes on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fetch {
@@ -284,6 +291,15 @@ impl Lane {
         };
         let (view, abr) = self.view(scene, segment);
         abr.abandon(&view, &underway).filter(|lower| *lower < fetch.representation)
+    }
+
+    /// The rest of the download never comes. Returns the media that are missing.
+    pub(super) fn cut(&mut self) -> Option<Gap> {
+        let fetch = self.underway.take()?;
+        self.failures = 0;
+        let place = self.line.segment(fetch.segment?);
+        let gap = Gap { start: self.until.max(place.start), end: place.end() };
+        (gap.start < gap.end).then_some(gap)
     }
 
     /// The download is over without all of it, and is asked for again. Media that came in chunks stay in the buffer only until

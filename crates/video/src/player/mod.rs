@@ -18,7 +18,7 @@ use crate::abr::{Abr, Line};
 use crate::presentation::{Kind, TrackLine};
 use crate::quality::{Behind, Playback as Viewed, Played, Stall};
 use clock::{Clock, UNIT};
-use lane::{Lane, Plan, Scene};
+use lane::{Gap, Lane, Plan, Scene};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::{Duration, Time};
@@ -84,6 +84,8 @@ enum Phase {
     StartUp,
     /// It plays.
     Playing,
+    /// Time goes on without the media of a track, which never come.
+    Missing,
     /// The buffer ran empty.
     Stalled,
     /// It waits for the media at the position of a seek.
@@ -99,6 +101,8 @@ enum Change {
     Switch,
     /// The end of what can be played.
     Limit,
+    /// Media that never come begin or end.
+    Gap,
     /// A seek.
     Seek,
 }
@@ -121,6 +125,8 @@ pub struct Player {
     /// The representation that is played.
     shown: Option<(usize, units::Rate)>,
     cancelled: VecDeque<usize>,
+    /// The media ahead that never come, of any track.
+    gaps: Vec<Gap>,
     /// Up to when what was played is counted, and the position then.
     counted: (Time, Duration),
     /// What was played, with the starts of the segments.
@@ -155,6 +161,7 @@ impl Player {
             catch_up_at: Time::ZERO,
             shown: None,
             cancelled: VecDeque::new(),
+            gaps: Vec::new(),
             counted: (Time::ZERO, Duration::ZERO),
             played: Vec::new(),
             behind: Vec::new(),
@@ -244,6 +251,7 @@ impl Player {
                     self.enter(at, Phase::Stalled);
                     self.note(at, What::Stall);
                 }
+                Change::Gap => self.pass_gaps(at),
                 Change::Seek => {
                     let Some((_, to)) = self.seeks.pop_front() else { return };
                     self.seek(at, to);
@@ -261,12 +269,20 @@ impl Player {
         let seek = self.seeks.front().map(|(at, _)| (*at, Change::Seek));
         let limits = self.lanes.iter().filter_map(Lane::limit);
         let limit = limits.min().map_or(self.end, |limit| limit.min(self.end));
-        let limit = (self.phase == Phase::Playing).then(|| self.clock.reaches(limit)).flatten();
+        let reaches = |position| self.clock.reaches(position).filter(|_| self.is_running());
+        let limit = reaches(limit);
         let held = &self.lanes[0].held;
-        let switch = (self.phase == Phase::Playing && held.len() > 1)
-            .then(|| held.front().and_then(|front| self.clock.reaches(front.until)))
-            .flatten();
-        let changes = [seek, limit.map(|at| (at, Change::Limit)), switch.map(|at| (at, Change::Switch))];
+        let switch = held.front().filter(|_| held.len() > 1).and_then(|front| reaches(front.until));
+        let gap = match self.phase {
+            Phase::Missing => self.gaps.iter().map(|gap| gap.end).min(),
+            _ => self.gaps.iter().map(|gap| gap.start).min(),
+        };
+        let changes = [
+            seek,
+            limit.map(|at| (at, Change::Limit)),
+            switch.map(|at| (at, Change::Switch)),
+            gap.and_then(reaches).map(|at| (at, Change::Gap)),
+        ];
         changes.into_iter().flatten().min()
     }
 
@@ -287,8 +303,7 @@ impl Player {
             return None;
         }
         let change = self.next_change().map(|(at, _)| at);
-        let catch_up =
-            (self.settings.live.is_some() && self.phase == Phase::Playing).then_some(self.catch_up_at);
+        let catch_up = (self.settings.live.is_some() && self.is_running()).then_some(self.catch_up_at);
         let asks = self.lanes.iter().filter_map(|lane| self.ask_at(lane));
         change.into_iter().chain(catch_up).chain(asks).min()
     }
@@ -332,6 +347,15 @@ impl Player {
         self.go_on(now);
     }
 
+    /// The server has given up a download, the rest of which comes too late.
+    pub fn on_cut(&mut self, now: Time, id: usize) {
+        self.advance(now);
+        let Some(number) = self.lane_of(id) else { return };
+        self.gaps.extend(self.lanes[number].cut());
+        self.end_record(now, id, Outcome::Cut);
+        self.go_on(now);
+    }
+
     /// A download failed. It is asked for again a few times, unless the connection is over.
     pub fn on_failure(&mut self, now: Time, id: usize, is_connected: bool) {
         self.advance(now);
@@ -354,6 +378,11 @@ impl Player {
         }
     }
 
+    /// Whether time goes on in the media.
+    fn is_running(&self) -> bool {
+        matches!(self.phase, Phase::Playing | Phase::Missing)
+    }
+
     fn lane_of(&self, id: usize) -> Option<usize> {
         self.lanes.iter().position(|lane| lane.underway.is_some_and(|fetch| fetch.id == id))
     }
@@ -364,7 +393,7 @@ impl Player {
         Scene {
             now,
             position,
-            is_playing: self.phase == Phase::Playing,
+            is_playing: self.is_running(),
             stalled: self.spans.stalled + stall,
             max_buffer: self.settings.max_buffer,
             latency: self.settings.live.as_ref().map(|live| live.latency(now, position)),
@@ -489,7 +518,7 @@ impl Player {
             self.lanes[0].play([from, to], &mut self.played);
         }
         if let Some(live) = self.settings.live.as_ref().filter(|_| !lasted.is_zero())
-            && matches!(self.phase, Phase::Playing | Phase::Stalled)
+            && matches!(self.phase, Phase::Playing | Phase::Missing | Phase::Stalled)
         {
             // The latency changes evenly in between.
             let middle = since + lasted.scale(1, 2);
@@ -505,11 +534,16 @@ impl Player {
         let mut stalls: Vec<Stall> = Vec::new();
         let mut stalled_at = None;
         for event in &self.events {
-            if let Some(start) = stalled_at.take() {
-                stalls.push(Stall { start, length: event.at.since(start) });
+            if matches!(event.what, What::Switch | What::Rate) {
+                continue;
             }
-            if event.what == What::Stall {
-                stalled_at = Some(event.at);
+            let stands = matches!(event.what, What::Stall | What::Gap);
+            // A viewer sees no difference between a gap and a stall that follows it.
+            if let Some(start) = stalled_at.filter(|_| !stands) {
+                stalls.push(Stall { start, length: event.at.since(start) });
+                stalled_at = None;
+            } else if stands {
+                stalled_at = stalled_at.or(Some(event.at));
             }
         }
         Viewed {
@@ -529,13 +563,18 @@ impl Player {
         match self.phase {
             Phase::Idle | Phase::StartUp => self.spans.start_up += span,
             Phase::Playing => self.spans.played += span,
+            Phase::Missing => self.spans.missing += span,
             Phase::Stalled => self.spans.stalled += span,
             Phase::Seeking => self.spans.seeking += span,
             Phase::Over => {}
         }
+        let was_running = self.is_running();
         (self.phase, self.phase_since) = (phase, now);
-        self.clock.set_rate(now, if phase == Phase::Playing { UNIT } else { 0 });
-        self.catch_up_at = now + CATCH_UP_EVERY;
+        // Through a gap playback keeps its rate.
+        if !was_running || !self.is_running() {
+            self.clock.set_rate(now, if self.is_running() { UNIT } else { 0 });
+            self.catch_up_at = now + CATCH_UP_EVERY;
+        }
     }
 
     fn note(&mut self, now: Time, what: What) {
@@ -571,15 +610,31 @@ impl Player {
         }
     }
 
+    /// Playback has come to media that never come, or behind them.
+    fn pass_gaps(&mut self, at: Time) {
+        let position = self.clock.position(at);
+        self.gaps.retain(|gap| gap.end > position);
+        let phase = match self.gaps.iter().any(|gap| gap.start <= position) {
+            true => Phase::Missing,
+            false => Phase::Playing,
+        };
+        if phase == self.phase {
+            return;
+        }
+        self.enter(at, phase);
+        self.show(at);
+        self.note(at, if phase == Phase::Missing { What::Gap } else { What::Resume });
+    }
+
     /// Playback goes on at another position.
     fn seek(&mut self, at: Time, to: Duration) {
         let to = to.min(self.end);
         let position = self.clock.position(at);
         let is_held =
             to >= position && self.lanes.iter().all(|lane| lane.limit().is_none_or(|limit| to < limit));
-        if self.phase == Phase::Playing && is_held {
+        if self.is_running() && is_held {
             // The media are there: playback goes on at once.
-            self.count_played(at);
+            self.enter(at, Phase::Playing);
             self.clock = Clock::standing(at, to);
             self.clock.set_rate(at, UNIT);
             self.counted = (at, to);
@@ -593,6 +648,8 @@ impl Player {
         self.note(at, What::Seek);
         if to == self.end {
             self.finish(at);
+        } else if self.is_running() {
+            self.pass_gaps(at);
         }
     }
 
@@ -601,6 +658,7 @@ impl Player {
         self.clock = Clock::standing(now, position);
         self.counted = (now, position);
         self.shown = None;
+        self.gaps.clear();
         for number in 0..self.lanes.len() {
             let underway = self.lanes[number].underway;
             self.lanes[number].restart(position);
@@ -614,7 +672,7 @@ impl Player {
 
     /// Keeps a live presentation near its target latency.
     fn catch_up(&mut self, now: Time) {
-        let Some(live) = self.settings.live.as_ref().filter(|_| self.phase == Phase::Playing) else { return };
+        let Some(live) = self.settings.live.as_ref().filter(|_| self.is_running()) else { return };
         let latency = live.latency(now, self.clock.position(now));
         if live.max_drift.is_some_and(|drift| latency >= live.target + drift) {
             let to = lane::ahead(live.edge(now), live.target);

@@ -14,6 +14,8 @@ pub enum Outcome {
     Abandoned,
     /// It was cancelled: playback went on elsewhere, or without the rest of it.
     Cancelled,
+    /// The server gave up sending its rest, which came too late.
+    Cut,
     /// The connection or the server failed.
     Failed,
 }
@@ -26,6 +28,7 @@ impl Outcome {
             Outcome::Complete => "complete",
             Outcome::Abandoned => "abandoned",
             Outcome::Cancelled => "cancelled",
+            Outcome::Cut => "cut",
             Outcome::Failed => "failed",
         }
     }
@@ -75,10 +78,12 @@ pub enum What {
     Start,
     /// The buffer ran empty.
     Stall,
-    /// Playback went on after a stall or a seek.
+    /// Playback went on after a stall, a gap or a seek.
     Resume,
     /// Playback jumped: as the scenario asked for, or to catch up with a live presentation.
     Seek,
+    /// Playback has come to media that never come: time goes on, and the picture stands.
+    Gap,
     /// The picture changed to another representation.
     Switch,
     /// The rate of playback changed.
@@ -95,6 +100,7 @@ impl What {
             What::Stall => "stall",
             What::Resume => "resume",
             What::Seek => "seek",
+            What::Gap => "gap",
             What::Switch => "switch",
             What::Rate => "rate",
             What::End => "end",
@@ -132,6 +138,8 @@ pub struct Spans {
     pub played: Duration,
     /// While playback stood because the buffer was empty.
     pub stalled: Duration,
+    /// While playback went on without a picture or sound, since the media of a track never came.
+    pub missing: Duration,
     /// From a seek to the media there.
     pub seeking: Duration,
 }

@@ -177,7 +177,7 @@ fn a_slow_network_stalls() {
         (14_000, What::End, 8000),
     ];
     assert_eq!(told(&player), expected);
-    let spans = Spans { start_up: ms(3000), played: ms(8000), stalled: ms(3000), seeking: ms(0) };
+    let spans = Spans { start_up: ms(3000), played: ms(8000), stalled: ms(3000), ..Spans::default() };
     assert_eq!(player.spans(), spans);
 }
 
@@ -478,4 +478,84 @@ fn playback_begins_when_nothing_more_can_come() {
     let mut player = player(&presentation, Listed::of(&[0]), settings);
     Pipe::new(|_| 20).play(&mut player, 20_000);
     assert_eq!(player.spans().played, ms(2000));
+}
+
+/// Segments of four chunks of 500 ms, 1 s behind what is filmed. The server gives up the second half of a segment: the picture
+/// stands for a second, while time goes on, and the next segment is played from its beginning.
+#[test]
+fn media_that_never_come_are_missing_and_time_goes_on() {
+    let mut settings = live(Some(ms(500)));
+    let options = settings.live.as_mut().unwrap();
+    (options.target, options.catch_up) = (ms(1000), 0.0);
+    let mut player = player(&video(100, &[2000]), Listed::of(&[0]), settings);
+    // The position is 19 s: in segment 9, which is there as a whole.
+    player.start(at(0));
+    let asked = |player: &mut Player, now| match player.poll(at(now)) {
+        Some(Action::Ask(ask)) => (ask.id, player.segments()[ask.id].segment.unwrap()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(asked(&mut player, 0), (0, 9));
+    player.on_first_byte(at(0), 0);
+    player.on_complete(at(0), 0);
+    player.advance(at(500));
+    assert_eq!(asked(&mut player, 500), (1, 10));
+    player.on_first_byte(at(500), 1);
+    player.on_bytes(at(500), 1, 500);
+    player.on_bytes(at(1000), 1, 1000);
+    player.on_cut(at(1900), 1);
+    assert_eq!(player.buffer(at(1900)), ms(1100), "playback can go on up to the next segment");
+    assert_eq!(player.poll(at(1900)), None, "nothing of the next segment was filmed");
+    assert_eq!(player.wake_at(), Some(at(2000)));
+    player.advance(at(2500));
+    assert_eq!(asked(&mut player, 2500), (2, 11));
+    player.on_first_byte(at(2600), 2);
+    player.on_bytes(at(2600), 2, 500);
+    player.advance(at(3400));
+    player.on_bytes(at(3400), 2, 1000);
+    player.stop(at(3700));
+    let expected = [
+        (0, What::Start, 19_000),
+        (2000, What::Gap, 21_000),
+        (3000, What::Resume, 22_000),
+        (3700, What::End, 22_700),
+    ];
+    assert_eq!(told(&player), expected);
+    assert_eq!(player.spans(), Spans { played: ms(2700), missing: ms(1000), ..Spans::default() });
+    let cut = &player.segments()[1];
+    assert_eq!((cut.outcome, cut.bytes, cut.buffer_after), (Outcome::Cut, 1000, Some(ms(100))));
+    let viewed = player.viewed();
+    assert_eq!(viewed.stalls, [Stall { start: at(2000), length: ms(1000) }]);
+    let shown: Vec<_> = viewed.played.iter().map(|one| one.duration).collect();
+    assert_eq!(shown, [ms(1000), ms(1000), ms(700)]);
+    assert!(viewed.behind.iter().all(|behind| behind.latency == ms(1000)), "{:?}", viewed.behind);
+}
+
+/// A gap that is reached while nothing of the next segment is there is followed by a stall; a viewer sees one.
+#[test]
+fn a_stall_after_a_gap_is_the_same_for_a_viewer() {
+    let mut settings = live(Some(ms(500)));
+    let options = settings.live.as_mut().unwrap();
+    (options.target, options.catch_up) = (ms(1000), 0.0);
+    let mut player = player(&video(100, &[2000]), Listed::of(&[0]), settings);
+    player.start(at(0));
+    assert!(matches!(player.poll(at(0)), Some(Action::Ask(_))));
+    player.on_complete(at(0), 0);
+    player.advance(at(500));
+    assert!(matches!(player.poll(at(500)), Some(Action::Ask(_))));
+    player.on_bytes(at(500), 1, 1500);
+    player.on_cut(at(900), 1);
+    player.advance(at(2500));
+    assert!(matches!(player.poll(at(2500)), Some(Action::Ask(_))));
+    player.advance(at(4000));
+    player.on_bytes(at(4000), 2, 500);
+    player.stop(at(4100));
+    let expected = [
+        (0, What::Start, 19_000),
+        (2500, What::Gap, 21_500),
+        (3000, What::Stall, 22_000),
+        (4000, What::Resume, 22_000),
+        (4100, What::End, 22_100),
+    ];
+    assert_eq!(told(&player), expected);
+    assert_eq!(player.viewed().stalls, [Stall { start: at(2500), length: ms(1500) }]);
 }

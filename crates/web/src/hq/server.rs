@@ -177,6 +177,9 @@ impl HqServer {
             }
             Written::Done | Written::Closed => {}
             Written::Failed => drop(transport.reset(stream, ABORTED)),
+            Written::Late(reliable) => {
+                let _ = transport.reset_at(stream, ABORTED, reliable);
+            }
         }
         self.exchanges.remove(&stream);
     }

@@ -138,7 +138,7 @@ impl Http1Server {
                             }
                             true
                         }
-                        Written::Closed | Written::Failed => {
+                        Written::Closed | Written::Failed | Written::Late(_) => {
                             let _ = transport.reset(stream, ABORTED);
                             self.connections.remove(&stream);
                             return;

@@ -298,6 +298,9 @@ impl Http3Server {
             }
             Written::Done | Written::Closed => {}
             Written::Failed => drop(transport.reset(stream, Code::INTERNAL_ERROR.0)),
+            Written::Late(reliable) => {
+                let _ = transport.reset_at(stream, Code::REQUEST_CANCELLED.0, reliable);
+            }
         }
         self.exchanges.remove(&stream);
     }
