@@ -14,7 +14,7 @@ import importlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error
 
@@ -67,16 +67,16 @@ def inputs(
     fps: float = 24.0,
     codec: str = "h264",
     audio_codec: str = "aaclc",
-    bitrate: Literal["declared", "segment"] = "declared",
+    bitrate: str = "declared",
     display: str = "1920x1080",
-    device: Literal["pc", "mobile"] = "pc",
+    device: str = "pc",
 ) -> dict[str, Any]:
     """What the model is told of a playback in mode 0: the JSON document that the package itu-p1203 reads.
 
-    It has what was shown, in media time from the first picture on (P.1203, clause 7.2 and table 5): the segments of video
-    (``I13``) and audio (``I11``), cut where playback began and ended, and under ``I23`` pairs of position and duration in
-    seconds: first the initial loading, at 0, then each stall. (I.14 is the Recommendation's name for it.) Without a track
-    of audio, ``I11`` has no segments, and the package takes audio for perfect.
+    It has what was shown, in media time from the first picture on (P.1203, clause 7.2 and table 5): the segments of
+    video (``I13``) and audio (``I11``), cut where playback began and ended, and under ``I23`` pairs of position and
+    duration in seconds: first the initial loading, at 0, then each stall. (I.14 is the Recommendation's name for it.)
+    Without a track of audio, ``I11`` has no segments, and the package takes audio for perfect.
 
     A simulated picture has no contents. What a scenario does not say is an argument:
 
@@ -103,7 +103,9 @@ def inputs(
         entry = _segment(span, codec, bitrate)
         video.append({**entry, "resolution": _resolution(name, span.row, sizes), "fps": fps})
     if not video:
-        raise Error(f"quiclab.p1203: flow {name!r} shows no video: the Recommendation rates video with or without audio")
+        raise Error(
+            f"quiclab.p1203: flow {name!r} shows no video: the Recommendation rates video with or without audio"
+        )
     return {
         "IGen": {"displaySize": display, "device": device},
         "I11": {"streamId": 0, "segments": [_segment(span, audio_codec, bitrate) for span in shown.track("audio")]},
@@ -215,8 +217,8 @@ def _segment(span: _Span, codec: str, bitrate: str) -> dict[str, Any]:
 
 def _resolution(name: str, row: dict[str, Any], sizes: Sequence[str] | None) -> str:
     if sizes is None:
-        return next(size for above, size in reversed(LADDER) if row["bitrate_mbps"] >= above)
-    at = row["representation"]
+        return next(size for above, size in reversed(LADDER) if float(row["bitrate_mbps"]) >= above)
+    at = int(row["representation"])
     if at >= len(sizes):
         raise Error(f"quiclab.p1203: {len(sizes)} resolutions: flow {name!r} shows representation {at}, counted from 0")
     return sizes[at]
