@@ -36,8 +36,8 @@ windows, and `max_ack_delay = "16 s"`, so that outages below 16 s cause no probe
   more than 16 s caused a probe, which repeats what still waits at the link.
 
 No choice may differ. A request may be off by 10 us, a download by 1 us, a session by 100 us. *Without costs* shows why
-they are counted: with the bytes of the segments alone, a choice close to a threshold turns, and others after it. Written
-by `make validation-abr`.
+they are counted: with the bytes of the segments alone, a choice close to a threshold turns, and others after it.
+Written by `make validation-abr`.
 """
 
 
