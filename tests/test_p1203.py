@@ -168,13 +168,19 @@ def test_segments_are_cut_where_playback_begins_and_ends(end: str, shown_s: floa
 
 
 def test_a_run_that_ends_in_a_stall(package: Path) -> None:
-    application = f'presentation = {{ {LADDER} }}, abr = {{ type = "fixed", bitrate = "2 Mbit/s" }}, max_buffer = "6 s"'
-    run = film('{ type = "changes", steps = [["0 s", "4 Mbit/s"], ["8 s", "10 kbit/s"]] }', application)
+    """It began at 3 s of the media. A segment comes during the stall, too little to go on: it is never shown."""
+    options = 'abr = { type = "fixed", bitrate = "2 Mbit/s" }, max_buffer = "6 s", resume = "6 s", from = "3 s"'
+    rate = '{ type = "changes", steps = [["0 s", "4 Mbit/s"], ["8 s", "300 kbit/s"]] }'
+    run = film(rate, f"presentation = {{ {LADDER} }}, {options}", duration="45 s")
     inputs, summary = p1203.inputs(run), of(run)
     assert summary["stalls"] == 1 and summary["stalled_s"] > 10
+    (stall,) = (row for row in run.table("playback").to_pylist() if row["event"] == "stall")
+    rows = [row for row in run.table("segment").to_pylist() if row["outcome"] == "complete"]
+    assert rows[-1]["ended_s"] > stall["time_s"] and stall["position_s"] == summary["played_s"] + 3
     (position, length) = inputs["I23"]["stalling"][-1]
     assert position == pytest.approx(summary["played_s"], abs=1e-5)
     assert length == pytest.approx(summary["stalled_s"], abs=1e-5)
+    assert sum(one["duration"] for one in inputs["I13"]["segments"]) == pytest.approx(summary["played_s"], abs=1e-5)
     p1203.score(inputs)
 
 
