@@ -106,7 +106,7 @@ lint-python: build $(VENV)/.checks ## ruff, mypy
 	$(BIN)/ruff check python tests interop benches
 	$(BIN)/ruff format --check python tests benches interop/runner interop/cases interop/validation interop/ns3
 	$(BIN)/mypy
-	cd interop && ../$(BIN)/mypy --strict --cache-dir ../.mypy_cache -p runner -p cases -p validation
+	cd interop && MYPYPATH=../tests ../$(BIN)/mypy --strict --cache-dir ../.mypy_cache -p runner -p cases -p validation
 
 .PHONY: format
 format: $(VENV)/.checks ## format the sources
@@ -255,6 +255,10 @@ validation: build ## the same transfers simulated and in real time, to docs/vali
 validation-radio: $(NS3)/.installed build ## cells and wireless LANs beside closed forms and ns-3, to docs/validation.md: some minutes
 	cd interop && PYTHONDONTWRITEBYTECODE=1 $(WITH_NS3) \
 		../$(BIN)/python -m validation --only radio $(if $(ARGUMENTS),$(ARGUMENTS),--write)
+
+.PHONY: validation-abr
+validation-abr: build ## rate adaptation in whole runs beside an independent reference, to docs/validation.md: seconds
+	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation --only abr $(if $(ARGUMENTS),$(ARGUMENTS),--write)
 
 .PHONY: interop-peers
 interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go)

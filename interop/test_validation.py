@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
-from validation import completion, resumption, schedulers
+from validation import abr, completion, resumption, schedulers
 from validation.__main__ import DOCUMENT, page
 
 
@@ -114,6 +114,15 @@ def test_the_page_says_what_its_rows_say_of_resumption() -> None:
     assert f"\n{resumption.claim(rows)}\n" in text
     far = [resumption.measured(row.carrier, row.simulated_s, [row.simulated_s * 1.06]) for row in rows]
     assert "by more than 5% for `none` and `store` and `bdp_frame`" in resumption.claim(far)
+
+
+def test_the_page_says_what_its_rows_say_of_rate_adaptation(tmp_path: Path) -> None:
+    """All of it, which takes seconds; and a choice that differs does not hold."""
+    section = abr.study(tmp_path, None)
+    assert section.holds
+    assert "\n".join(section.lines) in DOCUMENT.read_text(encoding="utf-8")
+    line, holds = abr.row("bola", abr.Comparison(choices=100, differ_alone=1))
+    assert not holds and line.endswith("| **differs** |")
 
 
 def test_a_section_takes_the_place_of_its_former_self() -> None:

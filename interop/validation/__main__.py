@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from validation import completion, radio, resumption, schedulers
+from validation import abr, completion, radio, resumption, schedulers
 
-STUDIES = {"completion": completion, "schedulers": schedulers, "resumption": resumption}
+STUDIES = {"completion": completion, "schedulers": schedulers, "resumption": resumption, "abr": abr}
 APART = {"radio": radio}
 """Studies that run only when they are named."""
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "validation.md"

@@ -1,7 +1,8 @@
-"""The table that is printed after a run."""
+"""The tables that are printed after a run."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -98,35 +99,73 @@ def of_bottlenecks(summary: dict[str, Any]) -> list[tuple[str, list[str]]]:
     return rows
 
 
-def table(summary: dict[str, Any]) -> "Table":
-    """The most important numbers of a run, as a table for a terminal."""
-    from rich.table import Table
-
+def tables(summary: dict[str, Any], width: int) -> "list[Table]":
+    """The most important numbers of a run: tables of at most so many characters, to be printed below each other."""
     connections = summary.get("connections") or []
     title = f"{summary.get('scenario')}, seed {summary.get('seed')}, {_number(3, 's')(summary.get('duration_s'))}"
-    result = Table(title=title, title_justify="left")
     rows = [(title, [write(connection.get(key)) for connection in connections]) for title, key, write in METRICS]
-    if len(connections) > _COLUMNS_AT_MOST:
-        _add_rows(result, connections, [*rows, *of_bottlenecks(summary)])
+    rows += [*of_applications(connections), *of_bottlenecks(summary)]
+    return arranged(title, [_name(connection) for connection in connections], rows, width)
+
+
+def arranged(title: str, names: list[str], rows: list[tuple[str, list[str]]], width: int) -> "list[Table]":
+    """Rows with a value for each connection, as tables of at most so many characters.
+
+    Up to `_COLUMNS_AT_MOST` connections are columns, more are rows. Columns that do not fit go on in another table,
+    with the same first column. What is wider than a table by itself is folded; nothing is cut off.
+    """
+    if len(names) > _COLUMNS_AT_MOST:
+        first = _Column("connection", names)
+        others = [_Column(name, values) for name, values in rows]
     else:
-        _add_columns(result, connections, [*rows, *of_applications(connections), *of_bottlenecks(summary)])
+        first = _Column("connection", [name for name, _ in rows])
+        others = [_Column(name, [values[at] for _, values in rows]) for at, name in enumerate(names)]
+    blocks: list[list[_Column]] = [[]]
+    for column in others:
+        if blocks[-1] and _width([first, *blocks[-1], column]) > width:
+            blocks.append([])
+        blocks[-1].append(column)
+    return [_table(title if at == 0 else None, first, block, width) for at, block in enumerate(blocks)]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of a table: its head, which may be broken between words, and its cells, which may not."""
+
+    head: str
+    cells: list[str]
+
+    @property
+    def width(self) -> int:
+        """The characters that it needs."""
+        from rich.cells import cell_len
+
+        return max(map(cell_len, [*self.head.split(), *self.cells]), default=0)
+
+
+def _width(columns: list[_Column]) -> int:
+    """The characters that a table needs: a column has a blank at either side and a line behind it."""
+    return 1 + sum(column.width + 3 for column in columns)
+
+
+def _table(title: str | None, first: _Column, others: list[_Column], width: int) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    result = Table(title=title and Text(title), title_justify="left")
+    columns = (first, *others)
+    # Heads stand on one line as far as there is room. Where even one column is too wide, rich shares out what there is.
+    free = width - _width(list(columns))
+    for column in columns:
+        missing = max(len(column.head) - column.width, 0)
+        more = missing if missing <= free else 0
+        justify: Literal["left", "right"] = "left" if column is first else "right"
+        fixed = column.width + more if free >= 0 else None
+        result.add_column(Text(column.head), justify=justify, overflow="fold", width=fixed)
+        free -= more
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        result.add_row(*map(Text, cells))
     return result
-
-
-def _add_columns(result: "Table", connections: list[dict[str, Any]], rows: list[tuple[str, list[str]]]) -> None:
-    result.add_column("connection")
-    for connection in connections:
-        result.add_column(_name(connection), justify="right")
-    for title, values in rows:
-        result.add_row(title, *values)
-
-
-def _add_rows(result: "Table", connections: list[dict[str, Any]], rows: list[tuple[str, list[str]]]) -> None:
-    result.add_column("connection")
-    for title, _ in rows:
-        result.add_column(title, justify="right")
-    for at, connection in enumerate(connections):
-        result.add_row(_name(connection), *(values[at] for _, values in rows))
 
 
 def _name(connection: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from quiclab.commands.check import check
 from quiclab.commands.fetch import fetch
 from quiclab.commands.list import list_
 from quiclab.commands.plot import plot
+from quiclab.commands.qoe import qoe
 from quiclab.commands.relay import relay
 from quiclab.commands.reproduce import reproduce
 from quiclab.commands.run import run
@@ -25,6 +26,7 @@ COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "check": check,
     "plot": plot,
     "view": view,
+    "qoe": qoe,
     "list": list_,
     "bench": bench,
     "serve": serve,

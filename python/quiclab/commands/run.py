@@ -48,10 +48,11 @@ def run(
         return
     from rich.console import Console
 
-    from quiclab.results import table
+    from quiclab.results import tables
 
     console = Console(highlight=False)
-    console.print(table(result.summary))
+    for table in tables(result.summary, console.width):
+        console.print(table)
     figure = folder / "figure.png"
     rows = [
         ("figure", figure if figure.exists() else None),

@@ -1,0 +1,71 @@
+"""Rate adaptation in whole runs, beside a reference that was written from the papers (`tests/abr_reference.py`)."""
+
+import sys
+from pathlib import Path
+
+from validation.section import Section
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+from abr_in_runs import SESSIONS, Comparison, compared
+from abr_reference import ALGORITHMS
+
+REQUEST_S = 1e-5
+"""How far a request may be from that of the reference with the downloads of the run."""
+DOWNLOAD_S = 1e-6
+"""How far a download may be from its predicted time: about a byte at 9 Mbit/s, so that a byte too many is seen."""
+SESSION_S = 1e-4
+"""How far the end of a session may be, after 40 downloads, outages and slow phases."""
+
+TEXT = """\
+## Rate adaptation
+
+{sessions} drawn sessions of 40 segments each, on demand, by three algorithms: played in whole runs over HTTP/3 and one
+link, and by a player and algorithms in Python that share no code with quiclab. The throughput changes after each
+0.5 s to 20 s between 200 kbit/s and 9 Mbit/s, with outages; ladder, durations and sizes of segments and the limit of
+the buffer are drawn as well. The link has a delay of 1 us, an unlimited queue, and no loss; `controller = "none"`, wide
+windows, and `max_ack_delay = "16 s"`, so that outages below 16 s cause no probes. What is compared:
+
+* *same downloads*: the reference is told when each download of the run began and ended, and has to make the same
+  choices, and to ask at the same time;
+* *alone*: the reference is told when the first request was sent, and plays the whole session by itself. What a
+  download costs beside its segment is counted, not fitted: 2 us for the way of the request and of the answer, and each
+  byte of the answer on the link, by the formats of HTTP/3, QPACK, QUIC, UDP and IP (`answer` in
+  `tests/abr_in_runs.py`). *Download off* is how far a download ended from that at most, if it was asked for when the
+  run did; *session off* how far the last download of a session did. Both are without the sessions in which an outage of
+  more than 16 s caused a probe, which repeats what still waits at the link.
+
+No choice may differ. A request may be off by 10 us, a download by 1 us, a session by 100 us. *Without costs* shows why
+they are counted: with the bytes of the segments alone, a choice close to a threshold turns, and others after it.
+Written by `make validation-abr`.
+"""
+
+
+def row(name: str, one: Comparison) -> tuple[str, bool]:
+    """A line of the table, and whether it holds."""
+    holds = one.differ_replayed == one.differ_alone == 0
+    holds &= one.request_off_s < REQUEST_S and one.download_off_s < DOWNLOAD_S and one.end_off_s < SESSION_S
+    cells = [
+        f"`{name}`",
+        f"{one.choices}",
+        f"{one.differ_replayed}",
+        f"{one.differ_alone}",
+        f"{one.differ_without_costs} ({one.differ_without_costs / one.choices:.1%})",
+        f"{one.request_off_s * 1e6:.3f} us",
+        f"{one.download_off_s * 1e6:.3f} us",
+        f"{one.end_off_s * 1e6:.1f} us",
+        f"{one.sessions_probed}",
+        "holds" if holds else "**differs**",
+    ]
+    return f"| {' | '.join(cells)} |", holds
+
+
+def study(folder: Path, runs: int | None) -> Section:
+    """Plays all sessions, or as many as `runs` says."""
+    sessions = runs or SESSIONS
+    rows = [row(name, compared(name, folder, sessions)) for name in ALGORITHMS]
+    head = ["", "choices", "differ, same downloads", "differ, alone", "alone, without costs"]
+    head += ["request off", "download off", "session off", "sessions with probes", ""]
+    lines = [*TEXT.format(sessions=sessions).splitlines(), "", f"| {' | '.join(head)} |"]
+    lines += ["| --- |" + " ---: |" * (len(head) - 2) + " --- |", *(line for line, _ in rows)]
+    return Section(lines, all(holds for _, holds in rows))
