@@ -29,8 +29,8 @@ pub struct Profile {
     pub datagrams: fn(&Arguments) -> bool,
     /// Whether its server resets streams whose beginning is still delivered, which the transport must enable.
     pub partial_resets: fn(&Arguments) -> bool,
-    /// Whether it can share a connection with other applications, which requires that it needs nothing of the
-    /// handshake.
+    /// Whether it can share a connection with other applications, which requires that its two ends know their protocol without
+    /// a handshake.
     pub shares: bool,
 }
 

@@ -107,7 +107,9 @@ fn laws(run: &Run, flow: &str, start: f64, max_buffer: f64, what: &str) {
     let near = |a: f64, b: f64| (a - b).abs() < 2e-6;
     // The bytes of segments are those of the application, and of its streams.
     let received: f64 = downloads.iter().map(|one| one.received).sum();
-    assert_eq!(run.connection(flow)["delivered_bytes"].as_f64(), Some(received), "{what}");
+    let entry = run.connection(flow);
+    let part = entry["parts"].get("video").unwrap_or(entry);
+    assert_eq!(part["delivered_bytes"].as_f64(), Some(received), "{what}");
     let streams = run.table("stream");
     let of_client = rows(streams, flow, |number, text| {
         (text("side") == "client", number("stream").unwrap(), number("received_bytes"))
@@ -566,4 +568,41 @@ fn laws_of_drawn_sessions() {
         }
     }
     assert!(completed > 200 && stalled > 50, "{completed} {stalled}");
+}
+
+/// The player's part of a connection is HTTP/3, and the others do not disturb it.
+#[test]
+fn a_video_shares_its_connection() {
+    let of = |more: &str| {
+        let video = format!(
+            "{{ type = \"video\", presentation = {WITH_SOUND}, video_urgency = 1, audio_urgency = 0 }}"
+        );
+        format!(
+            "flow.get.application={{ type = \"mix\", parts = [{{ type = \"bulk\", size = \"6 MB\", urgencies = [6] }}, {video}{more}] }}"
+        )
+    };
+    let messages = ", { type = \"messages\", source = \"mavlink\", over = \"datagrams\", count = 500 }";
+    let sets = [
+        "flow.get.transport.scheduler=\"rfc9218\"",
+        "flow.get.transport.max_datagram_frame_size=65535",
+        TABLES,
+        "duration=120 s",
+        "link.cell.both.loss=1 %",
+    ];
+    for more in ["", messages] {
+        let application = of(more);
+        let all = [&[application.as_str()], &sets[..]].concat();
+        let run = run(&scenario(ONE_LINK, &all));
+        laws(&run, "get", 0.0, 30.0, more);
+        let entry = run.connection("get");
+        assert_eq!((&entry["completed"], &entry["clean"]), (&true.into(), &true.into()), "{entry}");
+        assert!((number(&run, "get", "played_s") - 24.0).abs() < 1e-6, "{more}");
+        assert_eq!(number(&run, "get", "stalls"), 0.0, "{more}");
+        assert_eq!(entry["parts"]["bulk"]["delivered_bytes"], 6_000_000, "{entry}");
+        // The streams of its downloads are those of the connection: no stream of another part has their number.
+        let streams: std::collections::BTreeSet<u64> =
+            downloads(&run, "get").iter().filter_map(|one| one.stream).collect();
+        assert_eq!(streams.len(), downloads(&run, "get").len());
+        assert!(streams.iter().all(|stream| stream % 4 == 0));
+    }
 }

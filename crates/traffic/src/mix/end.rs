@@ -15,6 +15,8 @@ pub(super) struct PartEnd {
     pub(super) name: String,
     /// The name of its row.
     pub(super) application: &'static str,
+    /// Its protocol.
+    pub(super) alpn: &'static [u8],
     pub(super) end: Box<dyn Application>,
 }
 
@@ -28,12 +30,14 @@ pub(super) struct MixEnd {
 
 impl MixEnd {
     pub(super) fn new(side: Side, parts: Vec<PartEnd>) -> MixEnd {
-        MixEnd { side, routes: Routes::of(parts.len()), parts, finished_at: None }
+        let alpns = parts.iter().map(|part| part.alpn).collect();
+        MixEnd { side, routes: Routes::of(alpns), parts, finished_at: None }
     }
 
     fn deliver(&mut self, now: Time, part: u32, event: &Event, transport: &mut dyn Transport) {
         let Some(found) = self.parts.get_mut(part as usize) else { return };
-        let mut view = PartTransport { inner: transport, routes: &mut self.routes, side: self.side, part };
+        let (no_error, side) = (found.end.no_error(), self.side);
+        let mut view = PartTransport { inner: transport, routes: &mut self.routes, side, part, no_error };
         found.end.on_event(now, event, &mut view);
     }
 
@@ -45,7 +49,9 @@ impl MixEnd {
         act: impl FnOnce(&mut PartTransport<'_>),
     ) {
         if let Some((part, _)) = self.routes.local(real) {
-            act(&mut PartTransport { inner: transport, routes: &mut self.routes, side: self.side, part });
+            let no_error = self.parts.get(part as usize).map_or(0, |found| found.end.no_error());
+            let side = self.side;
+            act(&mut PartTransport { inner: transport, routes: &mut self.routes, side, part, no_error });
         }
     }
 
@@ -122,6 +128,10 @@ impl MixEnd {
 }
 
 impl Application for MixEnd {
+    fn on_open(&mut self, now: Time) {
+        self.parts.iter_mut().for_each(|part| part.end.on_open(now));
+    }
+
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         match *event {
             // The label of the stream identifies its owner.
@@ -165,8 +175,9 @@ impl Application for MixEnd {
         for part in 0..self.parts.len() as u32 {
             let found = &mut self.parts[part as usize];
             if found.end.wake_at().is_some_and(|at| at <= now) {
+                let (no_error, side) = (found.end.no_error(), self.side);
                 let mut view =
-                    PartTransport { inner: transport, routes: &mut self.routes, side: self.side, part };
+                    PartTransport { inner: transport, routes: &mut self.routes, side, part, no_error };
                 found.end.on_wake(now, &mut view);
             }
         }
@@ -192,11 +203,21 @@ impl Application for MixEnd {
     }
 
     fn report(&mut self, now: Time) -> Report {
-        let parts = self.parts.iter_mut().map(|part| {
-            let Report { progress, tally, .. } = part.end.report(now);
-            Part { name: part.name.clone(), progress, tally }
-        });
-        Report { parts: parts.collect(), progress: self.progress(), ..Report::default() }
+        let mut playback = None;
+        let mut parts = Vec::new();
+        for (number, part) in self.parts.iter_mut().enumerate() {
+            let Report { progress, tally, playback: played, .. } = part.end.report(now);
+            parts.push(Part { name: part.name.clone(), progress, tally });
+            // There is one player at most.
+            if let Some(mut played) = played {
+                for segment in &mut played.segments {
+                    let local = segment.stream.map(StreamId::from_value);
+                    segment.stream = local.and_then(|local| self.routes.opened_as((number as u32, local)));
+                }
+                playback = Some(played);
+            }
+        }
+        Report { parts, playback, progress: self.progress(), ..Report::default() }
     }
 }
 
@@ -222,7 +243,8 @@ mod tests {
     }
 
     fn server() -> MixEnd {
-        let part = || PartEnd { name: "part".to_owned(), application: "part", end: Box::new(Part) };
+        let part =
+            || PartEnd { name: "part".to_owned(), application: "part", alpn: b"part", end: Box::new(Part) };
         MixEnd::new(Side::Server, vec![part(), part()])
     }
 

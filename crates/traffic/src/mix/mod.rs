@@ -64,7 +64,22 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
         Some(part) => {
             Err(("parts", format!("found {:?}; expected any of {}", part.name, shareable.join(", "))))
         }
-        None => Ok(()),
+        None => parts.iter().try_for_each(|part| check_part(part, &parts)),
+    }
+}
+
+/// Checks the options of a part, and that it is the only one that a result can tell of.
+fn check_part(part: &Component, parts: &[Component]) -> Result<(), OptionError> {
+    let Some(row) = APPLICATIONS.iter().find(|row| row.name == part.name) else { return Ok(()) };
+    let in_part = |(option, problem): OptionError| ("parts", format!("{}.{option}: {problem}", part.name));
+    (row.build.check)(&part.arguments).map_err(in_part)?;
+    row.build.over_quic.map_or(Ok(()), |check| check(&part.arguments)).map_err(in_part)?;
+    let players = parts.iter().filter(|part| part.name == crate::video::ROW.name).count();
+    match players {
+        0 | 1 => Ok(()),
+        more => {
+            Err(("parts", format!("found {more} of {:?}; expected one, or flows of their own", part.name)))
+        }
     }
 }
 
@@ -77,7 +92,8 @@ fn build(arguments: &Arguments, mut random: Stream) -> Ends {
         let ends = (row.build.build)(&part.arguments, stream);
         let before = clients.iter().filter(|other| other.application == part.name).count();
         let name = if before == 0 { part.name.to_owned() } else { format!("{}-{}", part.name, before + 1) };
-        let part_end = |end| PartEnd { name: name.clone(), application: part.name, end };
+        let alpn = (row.build.alpn)(&part.arguments);
+        let part_end = |end| PartEnd { name: name.clone(), application: part.name, alpn, end };
         clients.push(part_end(ends.client));
         servers.push(part_end(ends.server));
     }

@@ -27,10 +27,12 @@ pub(super) struct Routes {
 }
 
 /// The counters of a part.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
-    /// The numbers of bidirectional and unidirectional streams opened here.
-    opened: [u64; 2],
+    /// The bidirectional and unidirectional streams opened here, by their own numbers.
+    opened: [Vec<StreamId>; 2],
+    /// Its protocol.
+    pub(super) alpn: &'static [u8],
     /// The number of bytes it wrote on streams that were delivered.
     pub(super) acked: u64,
     /// Whether it has closed its view of the connection.
@@ -38,8 +40,10 @@ pub(super) struct Counts {
 }
 
 impl Routes {
-    pub(super) fn of(parts: usize) -> Routes {
-        Routes { parts: vec![Counts::default(); parts], ..Routes::default() }
+    /// Parts with these protocols.
+    pub(super) fn of(alpns: Vec<&'static [u8]>) -> Routes {
+        let parts = alpns.into_iter().map(|alpn| Counts { alpn, ..Counts::default() });
+        Routes { parts: parts.collect(), ..Routes::default() }
     }
 
     /// The part that owns a stream, and its own number of it.
@@ -60,14 +64,22 @@ impl Routes {
     pub(super) fn opened(&mut self, part: u32, side: Side, real: StreamId) -> StreamId {
         let kind = usize::from(real.direction() == Direction::Unidirectional);
         let opened = &mut self.parts[part as usize].opened[kind];
-        let local = StreamId::new(side, real.direction(), *opened);
+        let number = opened.len() as u64;
+        let local = StreamId::new(side, real.direction(), number);
         let mut label = Vec::with_capacity(2);
         varint::encode(&mut label, u64::from(part));
-        varint::encode(&mut label, *opened);
-        *opened += 1;
+        varint::encode(&mut label, number);
+        opened.push(real);
         self.insert(real, (part, local));
         self.unsent_labels.insert(real, label);
         local
+    }
+
+    /// The stream that a part has opened here with its own number, also after its end.
+    pub(super) fn opened_as(&self, (part, local): Local) -> Option<u64> {
+        let kind = usize::from(local.direction() == Direction::Unidirectional);
+        let opened = &self.parts.get(part as usize)?.opened[kind];
+        opened.get(usize::try_from(local.index()).ok()?).map(|real| real.value())
     }
 
     /// Removes and returns the unwritten rest of a stream's label.
@@ -127,7 +139,7 @@ mod tests {
 
     #[test]
     fn both_ends_give_a_stream_the_same_number() {
-        let (mut opener, mut other) = (Routes::of(3), Routes::of(3));
+        let (mut opener, mut other) = (Routes::of(vec![b""; 3]), Routes::of(vec![b""; 3]));
         for real in 0..70 {
             let real = StreamId::new(Side::Client, Direction::Bidirectional, real);
             let part = if real.index() == 2 { 1 } else { 2 };
@@ -151,7 +163,7 @@ mod tests {
     #[test]
     fn invalid_labels_are_rejected() {
         let real = |index| StreamId::new(Side::Client, Direction::Bidirectional, index);
-        let mut routes = Routes::of(2);
+        let mut routes = Routes::of(vec![b""; 2]);
         assert_eq!(routes.take_byte(real(0), 0), Ok(None));
         assert_eq!(routes.take_byte(real(0), 0), Ok(Some((0, real(0)))));
         assert!(routes.take_byte(real(1), 0).is_ok());

@@ -11,6 +11,8 @@ pub(super) struct PartTransport<'a> {
     pub(super) routes: &'a mut Routes,
     pub(super) side: Side,
     pub(super) part: u32,
+    /// The code with which the part closes a connection without an error.
+    pub(super) no_error: u64,
 }
 
 impl PartTransport<'_> {
@@ -117,12 +119,13 @@ impl Transport for PartTransport<'_> {
     fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
         self.inner.set_priority(self.real(stream)?, priority)
     }
+    /// The part's protocol, as if the handshake had negotiated it.
     fn alpn(&self) -> Option<&[u8]> {
-        self.inner.alpn()
+        Some(self.routes.parts[self.part as usize].alpn)
     }
     /// A close without an error marks the part as done; with an error it closes the connection.
     fn close(&mut self, code: u64, reason: &str) {
-        if code == 0 {
+        if code == self.no_error {
             self.routes.parts[self.part as usize].done = true;
         } else {
             self.inner.close(code, reason);

@@ -136,6 +136,7 @@ pub(crate) const ROW: Row<Profile> = Row {
         alpn: versions::alpn,
         over_quic: Some(versions::goes_over_quic),
         over_tcp: Some(versions::tcp_connections),
+        shares: true,
         partial_resets: |arguments| arguments.has("deadline"),
         check,
         ..Profile::of(build)

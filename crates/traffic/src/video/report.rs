@@ -1,6 +1,6 @@
 //! The report of a player.
 
-use ::video::player::{Outcome, Player};
+use ::video::player::{Outcome, Player, SegmentRecord};
 use ::video::presentation::Kind;
 use trace::{PlaybackChange, VideoSegment};
 use transport::{Number, Playback};
@@ -51,7 +51,8 @@ fn numbers(player: &Player) -> Vec<(&'static str, Number)> {
     let downloads = player.segments();
     let cut = downloads.iter().filter(|one| one.outcome == Outcome::Cut).count();
     let given_up = downloads.iter().filter(|one| one.outcome == Outcome::Abandoned).count();
-    let wasted = downloads.iter().filter(|one| one.outcome != Outcome::Complete).map(|one| one.bytes).sum();
+    let is_played = |one: &&SegmentRecord| matches!(one.outcome, Outcome::Complete | Outcome::Cut);
+    let wasted = downloads.iter().filter(|one| !is_played(one)).map(|one| one.bytes).sum();
     let spans = player.spans();
     let whole = spans.start_up + spans.played + spans.missing + spans.stalled + spans.seeking;
     let standing = (!whole.is_zero()).then(|| 1.0 - spans.played.as_secs_f64() / whole.as_secs_f64());
