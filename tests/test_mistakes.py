@@ -197,10 +197,10 @@ SCENARIOS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "a buffer without room": (FLOW, video('max_buffer = "2 s"'), ("application.max_buffer", "at least 3 s")),
     "a seek beyond the end": (FLOW, video('seeks = [["1 s", "1 h"]]'), ("application.seeks", "at most 600 s")),
     "a deadline that is not live": (FLOW, video('deadline = "1 s"'), ("application.deadline", "latency")),
-    "a deadline without chunks": (FLOW, video('latency = "2 s"\ndeadline = "1 s"'), ("application.deadline", "chunk")),
+    "a deadline without chunks": (FLOW, video('latency = "2 s", deadline = "1 s"'), ("application.deadline", "chunk")),
     "a deadline without a means": (
         FLOW,
-        video('latency = "2 s"\nchunk = "1 s"\ndeadline = "1 s"'),
+        video('latency = "2 s", chunk = "1 s", deadline = "1 s"'),
         ("application", "transport.reset_stream_at"),
     ),
     "a chunk that is not live": (FLOW, video('chunk = "1 s"'), ("application.chunk", "latency")),

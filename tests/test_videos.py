@@ -60,7 +60,7 @@ def sets(row: str) -> list[str]:
 def test_the_page_has_its_parts() -> None:
     assert set(FILES) == {"film.toml"}
     assert len(COMMANDS) == 4
-    assert len(PROGRAMS) == 4
+    assert len(PROGRAMS) == 5
     assert "@" not in PAGE
 
 

@@ -52,6 +52,7 @@ pub(crate) fn frames() -> Vec<u8> {
         Frame::AckFrequency { sequence: 1, threshold: 10, max_ack_delay_us: 50_000, reordering_threshold: 1 },
         Frame::Bdp { lifetime_us: 9, capacity: 3_750_000, min_rtt_us: 600_000, address: &[10, 0, 0, 1] },
         Frame::ImmediateAck,
+        Frame::ResetStreamAt { id: StreamId::from_value(4), code: 7, final_size: 9, reliable_size: 5 },
     ];
     frames[..2].iter().for_each(|frame| frame.encode(&mut out));
     wire::frame::ack(&mut out, [9..=12, 7..=7, 0..=3], 25, None, 100);

@@ -270,6 +270,26 @@ fn ack_frequency_has_a_type_of_two_bytes() {
     assert!(frame.allowed_in(PacketKind::OneRtt) && !frame.allowed_in(PacketKind::ZeroRtt));
 }
 
+/// draft-ietf-quic-reliable-stream-reset-09 section 4.
+#[test]
+fn reset_stream_at_has_a_reliable_size_up_to_the_final_one() {
+    let frame =
+        Frame::ResetStreamAt { id: StreamId::from_value(4), code: 70, final_size: 16_384, reliable_size: 63 };
+    let bytes = [0x24, 4, 0x40, 70, 0x80, 0, 0x40, 0, 63];
+    assert_eq!(decode(&bytes), frame);
+    let mut out = Vec::new();
+    frame.encode(&mut out);
+    assert_eq!((&out[..], frame.encoded_size(), frame.frame_type()), (&bytes[..], bytes.len(), 0x24));
+    for cut in 1..bytes.len() {
+        assert_eq!(error(&bytes[..cut], 0).problem, FrameProblem::Truncated, "{cut}");
+    }
+    assert_eq!(decode(&[0x24, 4, 7, 9, 9]).name(), "RESET_STREAM_AT");
+    assert_eq!(error(&[0x24, 4, 7, 9, 10], 0).problem, FrameProblem::ReliableSize);
+    assert!(frame.is_ack_eliciting() && !frame.is_probing() && frame.is_in_flight());
+    assert!(frame.allowed_in(PacketKind::OneRtt) && frame.allowed_in(PacketKind::ZeroRtt));
+    assert!(!frame.allowed_in(PacketKind::Initial) && !frame.allowed_in(PacketKind::Handshake));
+}
+
 /// draft-kuhn-quic-0rtt-bdp-09 section 3.3, in the layout of picoquic: lifetime, capacity, RTT, length and bytes of the address.
 #[test]
 fn bdp_frame_has_a_type_of_four_bytes() {
