@@ -144,6 +144,17 @@ impl<W: Write> Capture<W> {
         self.write(now, ip::headers_size(source) + bytes.len(), None, |body| packet.encode(body))
     }
 
+    /// Adds an IP packet as it is.
+    ///
+    /// # Errors
+    /// Those of [`Capture::packet`].
+    pub fn whole(&mut self, now: Time, bytes: &[u8]) -> io::Result<()> {
+        self.write(now, bytes.len(), None, |body| {
+            body.extend_from_slice(bytes);
+            Ok(())
+        })
+    }
+
     /// Adds a TCP segment in an IP packet, with its checksum. A segment that was altered on the way has a wrong checksum and a
     /// comment.
     ///

@@ -5,6 +5,7 @@ use crate::error::RunError;
 use crate::flows::{cookie_key, flow_numbers};
 use crate::proxy::RunInputs;
 use crate::scenario::{DIRECTIONS, Medium, NodeKind, Scenario, Surroundings, build_middlebox};
+use network::gate::Gate;
 use network::medium::{self, MediumOptions};
 use network::middlebox::Middlebox;
 use network::{BuildError, Carriers, Link, LinkOptions, Place, World};
@@ -50,6 +51,9 @@ impl Network<'_> {
             places.push(match (host(node), self.middlebox(node, &stream, &run)?) {
                 (Some(host), _) => Place::Host(host),
                 (None, Some(middlebox)) => Place::Middlebox(middlebox),
+                (None, None) if self.scenario.nodes[node].kind == NodeKind::Gate => {
+                    Place::Gate(Gate::default())
+                }
                 (None, None) => Place::Router,
             });
         }

@@ -4,6 +4,7 @@ pub mod capture;
 mod contexts;
 mod cross_traffic;
 mod draws;
+pub mod emulation;
 mod end;
 mod ends;
 mod error;

@@ -128,6 +128,38 @@ pub fn run_prepared(
     options: &Options,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
+    refuse_gates(scenario)?;
+    let mut simulate = |running: &mut Running<'_>| {
+        let end = Time::ZERO + scenario.duration;
+        while running.advance(end)? == Step::Budget {
+            if progress(progress_of(&running.world, end)).is_break() {
+                return Err(RunError::Interrupted);
+            }
+        }
+        let _ = progress(progress_of(&running.world, end));
+        // The run ends early if all flows are finished.
+        Ok(if running.shared.unfinished.get() == 0 { running.world.now() } else { end })
+    };
+    run_with(scenario, prepared, options, &mut simulate)
+}
+
+/// Real packets need real time.
+pub(crate) fn refuse_gates(scenario: &Scenario) -> Result<(), RunError> {
+    let Some((_, gate)) = scenario.gates().next() else { return Ok(()) };
+    let problem = "a gate has packets in real time alone; expected quiclab emulate, or another kind of node";
+    Err(RunError::Component { place: format!("node {}", gate.name), problem: problem.to_owned() })
+}
+
+/// What lets the time of a run pass; returns when it ended.
+pub(crate) type Drive<'d> = dyn FnMut(&mut Running<'_>) -> Result<Time, RunError> + 'd;
+
+/// Runs a scenario whose time somebody lets pass.
+pub(crate) fn run_with(
+    scenario: &Scenario,
+    prepared: &Prepared,
+    options: &Options,
+    drive: &mut Drive<'_>,
+) -> Result<Outcome, RunError> {
     let scenario = &*scenario.unfolded();
     let mut columns = options.tables.then(|| Columns::new(column_options(scenario)));
     // The schema of qlog has no TCP.
@@ -151,7 +183,7 @@ pub fn run_prepared(
     if let Some(qlog) = &mut qlog {
         fan.add(qlog);
     }
-    let finished = execute(scenario, prepared, options, fan, progress)?;
+    let finished = execute(scenario, prepared, options, fan, drive)?;
     Ok(Outcome {
         summary: summary::render(scenario, &finished),
         tables: columns.map_or(Vec::new(), |columns| recorded(scenario, columns.into_tables())),
@@ -163,7 +195,7 @@ fn execute(
     prepared: &Prepared,
     options: &Options,
     fan: Fan<'_>,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    drive: &mut Drive<'_>,
 ) -> Result<Finished, RunError> {
     let seed = options.seed.unwrap_or(scenario.seed);
     // Discard a fault of an earlier run.
@@ -173,17 +205,9 @@ fn execute(
     let protected = options.pcap.as_ref().map(|_| prepared.tls.protected()).transpose()?;
     let tls = protected.as_ref().unwrap_or(&prepared.tls);
     let mut running = Running::new(scenario, seed, tls, &shared)?;
-    let end = Time::ZERO + scenario.duration;
-    while running.advance(end)? == Step::Budget {
-        if progress(progress_of(&running.world, end)).is_break() {
-            return Err(RunError::Interrupted);
-        }
-    }
+    let closed = drive(&mut running)?;
     let Running { mut world, subjects, .. } = running;
     world.catch_up();
-    // The run ends early if all flows are finished.
-    let closed = if shared.unfinished.get() == 0 { world.now() } else { end };
-    let _ = progress(progress_of(&world, end));
     if options.tables {
         record_capacity(scenario, &mut world, &subjects, closed, &shared);
     }
@@ -347,6 +371,12 @@ impl<'a> Running<'a> {
         let subjects = LogSubjects::new(scenario, &world, &mut shared.recorder.borrow_mut());
         let agenda = Agenda::new(&scenario.events, || scenario.event_targets());
         Ok(Running { world, agenda, subjects, shared: Rc::clone(shared) })
+    }
+
+    /// The time of the next thing that happens; `None` if nothing does without a packet from outside.
+    pub(crate) fn next_at(&self) -> Option<Time> {
+        let event = Some(self.agenda.next_at()).filter(|at| *at != Time::NEVER);
+        self.world.next_at().into_iter().chain(event).min()
     }
 
     /// Advances to a time, until all flows are finished, or by a few milliseconds of work.

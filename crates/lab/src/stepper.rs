@@ -1,7 +1,7 @@
 //! A run that its caller advances step by step.
 
 use crate::error::RunError;
-use crate::run::{Options, Prepared, Running, share};
+use crate::run::{Options, Prepared, Running, refuse_gates, share};
 use crate::scenario::Scenario;
 use network::Step;
 use trace::Fan;
@@ -20,6 +20,7 @@ impl Stepper {
     /// # Errors
     /// See [`RunError`].
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Stepper, RunError> {
+        refuse_gates(scenario)?;
         let scenario = &*scenario.unfolded();
         let prepared = Prepared::new(scenario)?;
         let shared = share(scenario, &Options::default(), Fan::new())?;

@@ -5,6 +5,7 @@
 
 mod clock;
 mod driver;
+pub mod emulate;
 mod entropy;
 mod error;
 mod fetch;

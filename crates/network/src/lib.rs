@@ -2,7 +2,7 @@
 //! routes.
 //!
 //! A [`World`] holds nodes, carriers and a clock. A node is a host, which the user of this crate provides as a
-//! [`Node`], a middlebox, or a router. A carrier is a [`Link`] with two directions, or a [`medium::Medium`]
+//! [`Node`], a middlebox, a gate to the outside, or a router. A carrier is a [`Link`] with two directions, or a [`medium::Medium`]
 //! with any number of attached nodes. Each has one timer.
 //!
 //! The components of scenarios are in tables, one row for each: [`rate::RATES`], [`queue::QUEUES`],
@@ -18,6 +18,7 @@ mod drops;
 mod error;
 mod exits;
 pub mod fuzz;
+pub mod gate;
 pub mod jitter;
 mod link;
 pub mod loss;

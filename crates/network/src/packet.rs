@@ -54,6 +54,9 @@ pub enum Protocol {
     Udp,
     /// TCP (RFC 9293): [`Packet::bytes`] is the whole segment.
     Tcp,
+    /// Any other, or a packet that could not be read further: [`Packet::bytes`] is the whole IP packet, and the ports of the
+    /// addresses are 0.
+    Ip,
 }
 
 /// The size of a UDP header in bytes.
@@ -106,6 +109,12 @@ impl Packet {
         }
     }
 
+    /// Turns it into a packet whose bytes are all of it, with its IP header.
+    pub fn carry_ip(&mut self) {
+        self.protocol = Protocol::Ip;
+        self.size = self.bytes.len() as u32;
+    }
+
     /// The size of the IP and UDP headers in bytes: 20 + 8 (RFC 791, 768) or 40 + 8 (RFC 8200).
     pub const fn header_size(address: &SocketAddr) -> u32 {
         match address {
@@ -154,6 +163,7 @@ impl Packet {
             ports[..2].copy_from_slice(&source.port().to_be_bytes());
             ports[2..].copy_from_slice(&destination.port().to_be_bytes());
         }
+        // The header of any other packet is written when it leaves the network.
     }
     /// Makes the packet leave the node by a port, regardless of the route.
     #[inline]

@@ -15,10 +15,12 @@ use crate::address::{NodeId, Port};
 use crate::buffer::Overflow;
 use crate::drops::Drops;
 use crate::exits::Exits;
+use crate::gate::Gate;
 use crate::link::Link;
 use crate::medium::Medium;
 use crate::middlebox::Middlebox;
 use crate::node::Node;
+use crate::packet::Packet;
 use crate::topology::Topology;
 use forward::Ways;
 use std::fmt;
@@ -86,6 +88,8 @@ pub enum Place<H> {
     Host(H),
     /// A middlebox.
     Middlebox(Box<dyn Middlebox>),
+    /// A gate to the outside.
+    Gate(Gate),
 }
 
 impl<H: Node> Place<H> {
@@ -94,12 +98,13 @@ impl<H: Node> Place<H> {
             Place::Router => None,
             Place::Host(host) => Some(host),
             Place::Middlebox(middlebox) => Some(&**middlebox),
+            Place::Gate(gate) => Some(gate),
         }
     }
     #[inline]
     fn wake_at(&self) -> Option<Time> {
         match self {
-            Place::Router => None,
+            Place::Router | Place::Gate(_) => None,
             Place::Host(host) => host.wake_at(),
             Place::Middlebox(middlebox) => middlebox.wake_at(),
         }
@@ -305,6 +310,23 @@ impl<H: Node> World<H> {
         Some(result)
     }
 
+    /// A packet enters by the gate at a node at the current time, and takes the route to its destination. Without a gate there,
+    /// nothing happens.
+    pub fn enter(&mut self, node: NodeId, packet: Packet) {
+        let Some(Place::Gate(gate)) = self.nodes.get_mut(node.0 as usize) else { return };
+        gate.counts.entered += 1;
+        gate.counts.entered_bytes += u64::from(packet.size);
+        self.exits.send(packet);
+        self.forward_all(node);
+    }
+    /// The gate at a node, to take the packets that leave.
+    pub fn gate_mut(&mut self, node: NodeId) -> Option<&mut Gate> {
+        match self.nodes.get_mut(node.0 as usize)? {
+            Place::Gate(gate) => Some(gate),
+            _ => None,
+        }
+    }
+
     /// Makes the middlebox at a node lose its memory. Without a middlebox there, nothing happens.
     pub fn forget(&mut self, node: NodeId) {
         let index = node.0 as usize;
@@ -403,7 +425,7 @@ impl<H: Node> World<H> {
                     middlebox.wake(now, &mut self.exits);
                     self.timers.set(element, middlebox.wake_at());
                 }
-                Place::Router => {}
+                Place::Router | Place::Gate(_) => {}
             }
             return self.forward_all(NodeId(element as u32));
         };

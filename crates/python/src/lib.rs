@@ -6,6 +6,8 @@
 mod abr;
 mod arrow;
 mod controller;
+#[cfg(target_os = "linux")]
+mod emulate;
 mod error;
 mod loader;
 mod outside;
@@ -31,6 +33,9 @@ mod _quiclab {
     use crate::abr::{AbrView, Download, Underway, segment_quality, stall_cost};
     #[pymodule_export]
     use crate::controller::{Ack, Adjustment, Trouble};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::emulate::Emulator;
     #[pymodule_export]
     use crate::error::{Error, OutputError, RunError, ScenarioError};
     #[cfg(target_os = "linux")]

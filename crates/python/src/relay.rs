@@ -126,7 +126,8 @@ fn report<'py>(py: Python<'py>, stats: &RelayStats) -> PyResult<Bound<'py, PyDic
     Ok(report)
 }
 
-fn distribution<'py>(py: Python<'py>, lateness: &Lateness) -> PyResult<Bound<'py, PyDict>> {
+/// A distribution of durations in microseconds.
+pub(crate) fn distribution<'py>(py: Python<'py>, lateness: &Lateness) -> PyResult<Bound<'py, PyDict>> {
     let report = PyDict::new(py);
     let us = |duration: Duration| duration.as_nanos() as f64 / 1000.0;
     report.set_item("median_us", us(lateness.quantile(0.5)))?;

@@ -42,6 +42,7 @@ impl Tap {
             (Protocol::Tcp, damage) => capture.segment(now, ends, ecn, &whole.bytes, damage),
             (Protocol::Udp, None) => capture.packet(now, ends.0, ends.1, ecn, &whole.bytes),
             (Protocol::Udp, Some(damage)) => capture.altered_packet(now, ends, ecn, &whole.bytes, damage),
+            (Protocol::Ip, _) => capture.whole(now, &whole.bytes),
         }
     }
 

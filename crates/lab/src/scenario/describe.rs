@@ -57,6 +57,9 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
     for node in &scenario.nodes {
         if let NodeKind::Middlebox(kind) = &node.kind {
             lines.push((format!("node {}", node.name), format!("{}{}", kind.name, chosen(kind))));
+        } else if node.kind == NodeKind::Gate {
+            lines
+                .push((format!("node {}", node.name), "gate: real packets, with quiclab emulate".to_owned()));
         }
     }
     // A scenario that was read always has a valid topology.

@@ -60,8 +60,8 @@ pub(super) fn read_flows<'i>(
             tcp,
         });
     }
-    if flows.is_empty() {
-        let problem = "missing; expected at least one [[flow]]";
+    if flows.is_empty() && !nodes.has_gates() {
+        let problem = "missing; expected at least one [[flow]], or a node with kind = \"gate\"";
         return Err(reader.source.error(top.place, "flow", problem));
     }
     read_order(reader, &sections, &names, &mut flows)?;

@@ -79,6 +79,8 @@ pub enum NodeKind {
     Host,
     /// A node that only forwards packets.
     Router,
+    /// A node through which packets come from outside and leave.
+    Gate,
     /// A node that acts on packets: a component of the room `middleboxes`.
     Middlebox(Component),
 }

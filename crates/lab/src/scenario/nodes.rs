@@ -28,11 +28,18 @@ static PLAIN: &[Row<NodeKind>] = &[
         parameters: &[],
         build: NodeKind::Router,
     },
+    Row {
+        name: "gate",
+        about: "packets of real applications enter and leave here, where `quiclab emulate` runs the scenario in real time",
+        parameters: &[],
+        build: NodeKind::Gate,
+    },
 ];
 
-/// The kinds of nodes: host, router, and the middleboxes.
+/// The kinds of nodes: host, router, gate, and the middleboxes.
 pub(super) fn kinds() -> Room {
-    let mut room = Room::of(KINDS, "what a node can be: a host, a router, or a middlebox", PLAIN, None);
+    let mut room =
+        Room::of(KINDS, "what a node can be: a host, a router, a gate, or a middlebox", PLAIN, None);
     room.rows.extend(middlebox::room().rows);
     room
 }
@@ -82,6 +89,11 @@ impl<'i> Nodes<'i> {
             self.declared.push(Some((kind, stack, section)));
         }
         Ok(())
+    }
+
+    /// Whether packets come from outside.
+    pub(super) fn has_gates(&self) -> bool {
+        self.declared.iter().flatten().any(|(kind, ..)| *kind == Some(NodeKind::Gate))
     }
 
     /// The number of nodes.

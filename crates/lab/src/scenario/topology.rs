@@ -58,6 +58,16 @@ impl Scenario {
         self.nodes.iter().enumerate().filter(|(_, node)| matches!(node.kind, NodeKind::Middlebox(_)))
     }
 
+    /// The gates, with their places among the nodes.
+    pub(crate) fn gates(&self) -> impl Iterator<Item = (usize, &Node)> {
+        self.nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Gate)
+    }
+
+    /// The largest packet that all carriers of a node take.
+    pub(crate) fn mtu_at(&self, node: usize) -> u64 {
+        mtus_of(node, &self.links, &self.media).into_iter().min().unwrap_or(u64::MAX)
+    }
+
     /// The nodes, interfaces and flows that events name.
     pub(crate) fn event_targets(&self) -> Targets {
         let node = |(index, node): (usize, &Node)| {

@@ -24,7 +24,7 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    pub(super) fn note(&mut self, late: Duration) {
+    pub(crate) fn note(&mut self, late: Duration) {
         let steps = (late.as_nanos() as f64 / FIRST_NS).max(1.0).ln() / STEP.ln();
         self.counts[(steps.ceil() as usize).min(BOUNDS - 1)] += 1;
         self.largest = self.largest.max(late);

@@ -87,6 +87,11 @@ impl<H: Node> World<H> {
                 middlebox.accept(self.now, port, packet, &mut self.exits);
                 self.timers.set(index, middlebox.wake_at());
             }
+            Place::Gate(gate) => {
+                let packet = self.exits.unplace(packet);
+                gate.accept(self.now, port, packet, &mut self.exits);
+                return;
+            }
             Place::Router => return self.drop_unroutable(packet),
         }
         self.forward_all(node);

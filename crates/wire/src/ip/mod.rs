@@ -3,8 +3,10 @@
 mod checksum;
 mod decode;
 mod encode;
+mod whole;
 
 pub use encode::headers_size;
+pub use whole::Header;
 
 use crate::Ecn;
 use std::fmt;
