@@ -1,0 +1,145 @@
+"""`quiclab emulate FILE`: a scenario in real time, with real packets at its gates."""
+
+import json
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from quiclab.commands.arguments import Json, ScenarioFile, Sets
+from quiclab.lines import plain
+
+
+def emulate(
+    context: typer.Context,
+    file: ScenarioFile,
+    command: Annotated[
+        list[str] | None, typer.Argument(help="After --: a command in the gate, if there is one gate.", show_default=False)
+    ] = None,
+    in_: Annotated[
+        list[str] | None,
+        typer.Option("--in", metavar="GATE=COMMAND", help="A command in a gate, for a shell. Once for each.", show_default=False),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Instead of the scenario's own seed.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The run folder; it must not exist. Default: runs/NAME-seedN."),
+    ] = None,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Write a capture of the packets at the gates.")] = False,
+    max_lateness: Annotated[
+        float | None,
+        typer.Option(metavar="MS", min=0.0, help="Exit with 3 if 1 % of all events were later than this.", show_default=False),
+    ] = None,
+    set_: Sets = None,
+    as_json: Json = False,
+) -> None:
+    """Run a scenario in real time, with real applications at its gates.
+
+    Each node with kind = "gate" gets a network namespace, in which the commands run. They reach the other nodes by name. The
+    run ends with the last command, with the scenario's duration, or with Ctrl-C. The exit code is that of the first command
+    that failed.
+    """
+    from quiclab import emulation
+
+    if not emulation.inside():
+        raise typer.Exit(emulation.enter(sys.argv[1:]))
+    _emulate(file, _commands(command, in_), seed, out, pcap, max_lateness, set_ or (), as_json)
+
+
+def _commands(command: Sequence[str] | None, in_: Sequence[str] | None) -> list[tuple[str | None, list[str]]]:
+    commands: list[tuple[str | None, list[str]]] = []
+    for text in in_ or ():
+        gate, equals, words = text.partition("=")
+        if not equals or not words.strip():
+            raise typer.BadParameter(f"{text!r} is no command in a gate: phone=COMMAND", param_hint="--in")
+        commands.append((gate, ["sh", "-c", words]))
+    if command:
+        commands.append((None, list(command)))
+    return commands
+
+
+def _emulate(
+    file: Path,
+    commands: Sequence[tuple[str | None, list[str]]],
+    seed: int | None,
+    out: Path | None,
+    pcap: bool,
+    max_lateness: float | None,
+    sets: Sequence[str],
+    as_json: bool,
+) -> None:
+    from quiclab import _quiclab, folder
+    from quiclab.emulation import Application, Emulation
+    from quiclab.run import Run
+    from quiclab.scenario import Scenario
+
+    scenario = Scenario.from_file(file, sets)
+    if seed is not None:
+        scenario = scenario.with_(seed=seed)
+    try:
+        emulator = _quiclab.Emulator(scenario._inner)
+    except PermissionError as error:
+        raise _quiclab.Error(f"{error}: run it as root, or where users may make namespaces") from None
+    gates = [entry["name"] for entry in emulator.gates()]
+    placed = []
+    for gate, words in commands:
+        if gate is None and len(gates) > 1:
+            raise _quiclab.Error(f"several gates ({', '.join(gates)}): which one? --in {gates[0]}={shlex.join(words)}")
+        if gate is not None and gate not in gates:
+            raise _quiclab.Error(f"no gate {gate!r}: expected one of {', '.join(gates)}")
+        placed.append((gate or gates[0], words))
+    names = folder.numbered(scenario.name, scenario.seed) if out is None else folder.only(out)
+    with folder.complete(names) as (path, place):
+        emulation = Emulation(emulator, {})
+        for gate, words in placed:
+            emulation.start(gate, words)
+        summary, results, status = emulation.run(tables=True, pcap=path / folder.CAPTURE if pcap else None)
+        whole = json.loads(summary)
+        whole["emulation"] = {
+            "gates": {name: counts for name, counts in zip(gates, status["gates"], strict=True)},
+            "lateness": status["lateness"],
+            "commands": [
+                {"gate": one.gate, "command": shlex.join(one.words), "exit_code": one.code}
+                for one in emulation.applications
+            ],
+        }
+        run = Run(whole, scenario.to_toml(), {table.name: table for table in results})
+        run._write(path, figure=bool(scenario.document.get("flow")))
+    if as_json:
+        typer.echo(json.dumps({"folder": str(place.final), **whole}, indent=2))
+    else:
+        _show(whole["emulation"], place.final)
+    raise typer.Exit(_code(emulation.applications, status["lateness"], max_lateness))
+
+
+def _show(emulation: Mapping[str, Any], folder: Path) -> None:
+    for name, counts in emulation["gates"].items():
+        words = [f"in {counts['entered']:,} packets ({counts['entered_bytes'] / 1e6:,.1f} MB)"]
+        words.append(f"out {counts['left']:,} ({counts['left_bytes'] / 1e6:,.1f} MB)")
+        words += [
+            f"{what.replace('_', ' ')} {counts[what]:,}"
+            for what in ("altered", "overflowed", "unreadable", "not_sent")
+            if counts[what]
+        ]
+        typer.echo(f"gate {name}: {', '.join(words)}", err=True)
+    late = emulation["lateness"]
+    typer.echo(
+        f"late: {late['median_us']:.0f} us in the median, {late['p99_us']:.0f} us for 1 %, {late['max_us']:.0f} us at most",
+        err=True,
+    )
+    typer.echo(f"folder: {plain(folder)}", err=True)
+
+
+def _code(applications: Sequence[Any], late: Mapping[str, float], max_lateness: float | None) -> int:
+    for application in applications:
+        if application.code:
+            return 128 - application.code if application.code < 0 else int(application.code)
+    if max_lateness is not None and late["p99_us"] > 1000 * max_lateness:
+        typer.echo(f"too late: 1 % of all events by more than {max_lateness:g} ms", err=True)
+        return 3
+    return 0

@@ -1,0 +1,244 @@
+"""A scenario in real time: network namespaces for its gates, and applications in them.
+
+Everything is made inside of namespaces of its own (network, mounts, processes), so that all of it is gone when the process is,
+however it ended, and no packet leaves them. Linux only; as root, or where users may make namespaces.
+"""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from quiclab._quiclab import Error
+
+if TYPE_CHECKING:
+    from quiclab._quiclab import Emulator
+
+LEASH = "QUICLAB_LEASH"
+"""The variable with the descriptor whose end tells a process inside that the one outside is gone."""
+TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2"}
+"""The programs that are needed, and the packages of Debian that have them."""
+PATIENCE_S = 2.0
+"""How long applications have for their end once they were asked to."""
+
+
+def inside() -> bool:
+    """Whether this process is in namespaces of its own already."""
+    return LEASH in os.environ
+
+
+def enter(arguments: Sequence[str]) -> int:
+    """Runs `quiclab` with these arguments again in namespaces of its own; returns its exit code.
+
+    Raises `Error` if that cannot be: a program is missing, or the system does not let this user make namespaces.
+    """
+    check_tools()
+    kept, held = os.pipe()
+    namespaces = ["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if os.geteuid() != 0:
+        namespaces.append("--map-root-user")
+    if subprocess.run(["unshare", *namespaces, "true"], capture_output=True, check=False).returncode != 0:
+        raise Error(
+            "this user may make no namespaces here: run it as root, or allow it by the sysctl user.max_user_namespaces "
+            "(and kernel.apparmor_restrict_unprivileged_userns = 0 on Ubuntu)"
+        )
+    environment = {**os.environ, LEASH: str(kept)}
+    command = ["unshare", *namespaces, sys.executable, "-m", "quiclab", *arguments]
+    with subprocess.Popen(command, env=environment, pass_fds=[kept]) as process:
+        os.close(kept)
+
+        def let_go(number: int, frame: FrameType | None) -> None:
+            nonlocal held
+            if held >= 0:
+                os.close(held)
+                held = -1
+
+        before = [signal.signal(number, let_go) for number in (signal.SIGINT, signal.SIGTERM)]
+        try:
+            code = process.wait()
+        finally:
+            signal.signal(signal.SIGINT, before[0])
+            signal.signal(signal.SIGTERM, before[1])
+            let_go(0, None)
+    return code if code >= 0 else 128 - code
+
+
+def check_tools() -> None:
+    """Raises `Error` if a program is missing."""
+    if not sys.platform.startswith("linux"):
+        raise Error("real packets need the network namespaces of Linux")
+    paths = [*os.environ.get("PATH", "").split(os.pathsep), "/usr/sbin", "/sbin"]
+    for tool, package in TOOLS.items():
+        if not any((Path(path) / tool).exists() for path in paths if path):
+            raise Error(f"the program {tool} is missing: install {package}")
+    if not Path("/dev/net/tun").exists():
+        raise Error("there is no /dev/net/tun: the kernel has no TUN devices here, or a container hides them")
+
+
+def _run(command: Sequence[str], given: str = "") -> None:
+    environment = {**os.environ, "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}
+    done = subprocess.run(command, input=given, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode != 0:
+        raise Error(f"{shlex.join(command)}: {done.stderr.strip() or f'exit code {done.returncode}'}")
+
+
+@dataclass
+class Gate:
+    """A gate with its namespace."""
+
+    name: str
+    ipv4: str
+    ipv6: str
+    holder: subprocess.Popen[str]
+    """The process that keeps the namespace."""
+
+    def command(self, words: Sequence[str]) -> list[str]:
+        """The command that runs these words in the namespace."""
+        return ["nsenter", f"--net=/proc/{self.holder.pid}/ns/net", "--", *words]
+
+
+def open_gate(entry: Mapping[str, Any]) -> Gate:
+    """Makes the namespace of a gate, and moves its device into it with addresses and routes."""
+    holder = subprocess.Popen(
+        ["unshare", "--net", "--", "sh", "-c", "echo ready; exec sleep infinity"], stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    if holder.stdout.readline().strip() != "ready":
+        raise Error(f"no network namespace for the gate {entry['name']}")
+    ipv4, ipv6 = entry["addresses"]
+    gate, device = Gate(entry["name"], ipv4, ipv6, holder), entry["device"]
+    _run(["ip", "link", "set", "dev", device, "netns", str(holder.pid)])
+    lines = [
+        "link set dev lo up",
+        f"address add {ipv4}/32 dev {device}",
+        f"address add {ipv6}/128 dev {device} nodad",
+        f"link set dev {device} up",
+        f"route add default dev {device} src {ipv4}",
+        f"-6 route add default dev {device} src {ipv6}",
+    ]
+    for line in lines:
+        _run(gate.command(["ip", *line.split()]))
+    return gate
+
+
+@dataclass
+class Application:
+    """A command in a gate, and what became of it."""
+
+    gate: str
+    words: Sequence[str]
+    code: int | None = None
+    """Its exit code; None while it runs."""
+    process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
+
+
+class Emulation:
+    """A scenario in real time. The process must be in namespaces of its own: see `enter`."""
+
+    def __init__(self, emulator: "Emulator", hosts: Mapping[str, Sequence[str]]) -> None:
+        """Makes the namespaces of the gates.
+
+        :param hosts: the addresses of other nodes by name, for /etc/hosts.
+        """
+        self.gates: dict[str, Gate] = {}
+        self.applications: list[Application] = []
+        self._emulator = emulator
+        self._leash = int(os.environ[LEASH])
+        os.set_blocking(self._leash, False)
+        entries = emulator.gates()
+        names = {**hosts, **{entry["name"]: entry["addresses"] for entry in entries}}
+        self._hosts = tempfile.NamedTemporaryFile("w", prefix="quiclab-hosts-", suffix=".txt")
+        known = [line for line in Path("/etc/hosts").read_text().splitlines()] if Path("/etc/hosts").exists() else []
+        ours = [f"{address} {name}" for name, addresses in names.items() for address in addresses]
+        self._hosts.write("\n".join([*ours, *known, ""]))
+        self._hosts.flush()
+        os.chmod(self._hosts.name, 0o644)
+        _run(["mount", "--bind", self._hosts.name, "/etc/hosts"])
+        self._environment = {
+            f"QUICLAB_{_variable(name)}{suffix}": address
+            for name, addresses in names.items()
+            for suffix, address in zip(("", "_IPV6"), addresses, strict=True)
+        }
+        try:
+            for entry in entries:
+                self.gates[entry["name"]] = open_gate(entry)
+        except BaseException:
+            self.close()
+            raise
+
+    def start(self, gate: str, words: Sequence[str]) -> Application:
+        """Starts a command in the namespace of a gate."""
+        application = Application(gate, words)
+        environment = {key: value for key, value in os.environ.items() if key != LEASH}
+        application.process = subprocess.Popen(
+            self.gates[gate].command(words), env={**environment, **self._environment, "QUICLAB_GATE": gate}
+        )
+        self.applications.append(application)
+        return application
+
+    def run(self, *, status: Callable[[Mapping[str, Any]], None] | None = None, **options: Any) -> tuple[Any, ...]:
+        """Lets the world go on until all applications have ended, its duration is over, or the process is asked to end.
+
+        :param options: those of the emulator's `run`: seed, tables, qlog, pcap.
+        """
+        stopped = False
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            nonlocal stopped
+            stopped = True
+
+        def progress(now: Mapping[str, Any]) -> bool:
+            if status is not None:
+                status(now)
+            for application in self.applications:
+                if application.code is None and application.process is not None:
+                    application.code = application.process.poll()
+            running = not self.applications or any(application.code is None for application in self.applications)
+            return running and not stopped and not self._is_let_go()
+
+        before = [signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)]
+        try:
+            return self._emulator.run(progress=progress, **options)
+        finally:
+            signal.signal(signal.SIGINT, before[0])
+            signal.signal(signal.SIGTERM, before[1])
+            self.close()
+
+    def _is_let_go(self) -> bool:
+        try:
+            return os.read(self._leash, 1) == b""
+        except BlockingIOError:
+            return False
+
+    def close(self) -> None:
+        """Ends the applications that still run, and the namespaces."""
+        running = [one for one in self.applications if one.process is not None and one.process.poll() is None]
+        for application in running:
+            assert application.process is not None
+            application.process.terminate()
+        deadline = time.monotonic() + PATIENCE_S
+        for application in self.applications:
+            if application.process is None:
+                continue
+            try:
+                application.code = application.process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                application.process.kill()
+                application.code = application.process.wait()
+        for gate in self.gates.values():
+            gate.holder.kill()
+            gate.holder.wait()
+        self.gates = {}
+        self._hosts.close()
+
+
+def _variable(name: str) -> str:
+    return "".join(letter if letter.isalnum() else "_" for letter in name).upper()
