@@ -73,7 +73,7 @@ pub(super) struct Whole {
 pub(super) fn runs() -> impl Iterator<Item = Whole> {
     let playback = Rc::default();
     let case = move |of| Whole { of, prepared: None, last: None, playback: Rc::clone(&playback) };
-    [Of::Playback, Of::Packet, Of::Bulk, Of::Tables].into_iter().map(case)
+    [Of::Playback, Of::Packet, Of::Tables, Of::Bulk].into_iter().map(case)
 }
 
 impl Whole {
