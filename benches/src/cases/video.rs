@@ -86,8 +86,7 @@ impl Whole {
             _ => PLAYBACK.to_owned(),
         };
         let set = [format!("flow.download.application={application}")];
-        let prepared =
-            self.prepared.get_or_insert_with(|| Run::of(DOCUMENT, Protection::Null, traces, &set));
+        let prepared = self.prepared.get_or_insert_with(|| Run::of(DOCUMENT, Protection::Null, traces, &set));
         let (outcome, seconds) = clock::time(|| prepared.run());
         let transfer = transfer(&outcome);
         assert_eq!(transfer.bytes, BYTES as u64, "all bytes arrive");
