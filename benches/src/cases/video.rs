@@ -156,32 +156,38 @@ pub(super) fn decisions() -> impl Iterator<Item = Deciding> {
     })
 }
 
-/// The default ladder, with sizes that vary.
+/// The default ladder, which is the first row, with sizes that vary.
 fn line() -> TrackLine {
-    let row = presentation::PRESENTATIONS.iter().find(|row| row.name == "ladder").expect("there is a ladder");
+    let row = &presentation::PRESENTATIONS[0];
     let arguments = Arguments::written(row.parameters, &[("variation", "0.2")], &[]).expect("an option");
     let presentation = (row.build)(&arguments, &mut random::Stream::new(1, "bench")).expect("it is sound");
     TrackLine::new(Arc::new(presentation), Kind::Video).expect("there is video")
 }
 
-/// Between 0.5 and 8 Mbit/s, so that all representations are chosen; by a walk, since a path changes slowly.
+/// Between 0.3 and 6 Mbit/s, so that all representations are chosen; by a walk, since a path changes slowly.
 fn rates() -> Vec<u64> {
     let mut stream = random::Stream::new(1, "rates");
-    let mut rate = 3e6_f64;
+    let mut rate = 2e6_f64;
     let walk = |_| {
-        rate = (rate * (0.8 + 0.45 * stream.unit())).clamp(5e5, 8e6);
+        rate = (rate * (0.8 + 0.41 * stream.unit())).clamp(3e5, 6e6);
         rate as u64
     };
     (0..1000).map(walk).collect()
 }
 
 impl Deciding {
+    fn abr(&self) -> Box<dyn Abr> {
+        let row = &ABRS[self.row];
+        let arguments = Arguments::filled(row.parameters, &[], &[]).expect("every option has a default");
+        (row.build)(&arguments)
+    }
+
     /// A player without a network: each segment comes at the rate whose turn it is. Returns the sum of what was chosen.
-    fn play(&self, abr: &mut dyn Abr) -> usize {
+    fn play(&self, abr: &mut dyn Abr, decisions: usize) -> usize {
         let (mut now, mut buffer, mut last) = (Time::ZERO, Duration::ZERO, None);
         let mut downloads: Vec<Download> = Vec::with_capacity(2 * HISTORY);
         let mut sum = 0;
-        for turn in 0..DECISIONS {
+        for turn in 0..decisions {
             let segment = turn % self.line.segments();
             if segment == 0 && turn > 0 {
                 abr.on_seek();
@@ -239,11 +245,32 @@ impl Case for Deciding {
     }
 
     fn run(&mut self) -> f64 {
-        let row = &ABRS[self.row];
-        let arguments = Arguments::filled(row.parameters, &[], &[]).expect("every option has a default");
-        let mut abr = (row.build)(&arguments);
-        let (sum, seconds) = clock::time(|| black_box(self.play(abr.as_mut())));
+        let mut abr = self.abr();
+        let (sum, seconds) = clock::time(|| black_box(self.play(abr.as_mut(), DECISIONS)));
         assert!(sum >= DECISIONS, "representations were chosen");
         seconds * 1e9 / DECISIONS as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is measured is adaptation: all choose several representations but the one that does not adapt.
+    #[test]
+    fn rate_adaptations_adapt() {
+        let mean = |case: Deciding| (case.name, case.play(case.abr().as_mut(), 1000) as f64 / 1000.0);
+        let means: Vec<_> = decisions().map(mean).collect();
+        assert!(means.iter().filter(|(_, mean)| *mean == 1.0).count() == 1, "{means:?}");
+        assert!(means.iter().all(|(_, mean)| (1.0..8.5).contains(mean)), "{means:?}");
+    }
+
+    #[test]
+    fn a_playback_has_the_bytes_of_the_bulk_transfer() {
+        for mut case in runs().filter(|case| case.of != Of::Packet) {
+            assert!(case.run() > 0.0);
+            let transfer = case.transfer().expect("a run");
+            assert!((260_000..265_000).contains(&transfer.data_packets), "{:?}: {transfer:?}", case.of);
+        }
     }
 }
