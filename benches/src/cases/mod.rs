@@ -12,6 +12,7 @@ mod queues;
 mod schedule;
 mod sweep;
 mod varied;
+mod video;
 
 use crate::case::{Case, Protection, Ratio};
 use crate::quiclab::Traces;
@@ -67,6 +68,18 @@ pub(crate) const RATIOS: &[Ratio] = &[
         over: "flows-1",
         under: "flows-1000",
         about: "quiclab: CPU time per packet with 1,000 flows over that with one",
+    },
+    Ratio {
+        name: "cost-video",
+        over: "video-playback",
+        under: "video-bulk",
+        about: "quiclab: CPU time of a playback over that of a bulk transfer of the same bytes",
+    },
+    Ratio {
+        name: "cost-video-tables",
+        over: "video-playback-tables",
+        under: "video-playback",
+        about: "quiclab: CPU time of a playback with its tables over that without",
     },
     cost("cost-queue-drop-head", "queue-drop-head"),
     cost("cost-queue-codel", "queue-codel"),
@@ -173,6 +186,8 @@ pub(crate) fn all(flow_time: Duration) -> Vec<Box<dyn Case>> {
     let controlled = controllers::CONTROLLERS.iter().copied().map(controllers::case);
     all.splice(1..1, queued.chain(controlled).map(|case| Box::new(case) as Box<dyn Case>));
     all.extend(media::cases().map(|case| Box::new(case) as Box<dyn Case>));
+    all.extend(video::runs().map(|case| Box::new(case) as Box<dyn Case>));
+    all.extend(video::decisions().map(|case| Box::new(case) as Box<dyn Case>));
     all.extend(schedule::cases().map(|case| Box::new(case) as Box<dyn Case>));
     all
 }

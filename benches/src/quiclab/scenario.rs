@@ -41,7 +41,16 @@ impl Run {
 
     /// The same with changed options, for example `"link.wire.forward.queue=codel"`.
     pub(crate) fn with(protection: Protection, size: usize, traces: Traces, sets: &[String]) -> Run {
-        let scenario = scenario(protection, size, sets);
+        Run::read(scenario(protection, size, sets), traces)
+    }
+
+    /// A run of another document, with changed options.
+    pub(crate) fn of(document: &str, protection: Protection, traces: Traces, sets: &[String]) -> Run {
+        let sets = [&[set(protection)], sets].concat();
+        Run::read(parsed(document, &sets), traces)
+    }
+
+    fn read(scenario: Scenario, traces: Traces) -> Run {
         let folder = matches!(traces, Traces::Qlog | Traces::Pcap).then(|| folder(traces));
         let options = Options {
             seed: None,
@@ -74,13 +83,21 @@ impl Drop for Run {
 
 /// The scenario, read from its document.
 pub(super) fn scenario(protection: Protection, size: usize, more: &[String]) -> Scenario {
+    let sets = [set(protection), format!("flow.download.application.size={size} B")];
+    parsed(DOCUMENT, &[&sets, more].concat())
+}
+
+/// The option of a protection.
+fn set(protection: Protection) -> String {
     let protection = match protection {
         Protection::Null => "null",
         Protection::Tls => "tls",
     };
-    let sets = [format!("tls.protection={protection}"), format!("flow.download.application.size={size} B")];
-    let sets = [&sets, more].concat();
-    Scenario::parse(DOCUMENT, Path::new("bench.toml"), &sets).unwrap_or_else(|error| panic!("{error}"))
+    format!("tls.protection={protection}")
+}
+
+fn parsed(document: &str, sets: &[String]) -> Scenario {
+    Scenario::parse(document, Path::new("bench.toml"), sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A folder for traces.

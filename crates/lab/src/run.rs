@@ -21,7 +21,7 @@ use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::rc::Rc;
-use trace::columns::{Columns, Table};
+use trace::columns::{Columns, RARE, Table};
 use trace::qlog::{self, Qlog};
 use trace::{Fan, Log, Role};
 use units::parameter::Value;
@@ -530,9 +530,12 @@ fn record_loads(reports: &[EndReport], now: Time, shared: &Shared<'_>) {
 
 fn column_options(scenario: &Scenario) -> trace::columns::Options {
     let record = &scenario.record;
+    let [packets, blocks] = [record.flag("packets"), record.flag("blocks")];
+    let is_rare = |table: &Value| matches!(table, Value::Text(name) if RARE.contains(&name.as_str()));
     trace::columns::Options {
-        packets: record.flag("packets"),
-        blocks: record.flag("blocks"),
+        packets,
+        blocks,
+        metrics: packets || blocks || !record.list("tables").iter().all(is_rare),
         rows: record.integer("rows") as usize,
         bin: record.duration("bin"),
     }

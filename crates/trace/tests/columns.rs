@@ -2,23 +2,26 @@
 
 mod samples;
 
-use trace::columns::{Columns, Data, Options, Table};
+use trace::columns::{Columns, Data, Options, RARE, Table};
 use trace::event::LossTrigger;
 use trace::{Direction, Event, Interest, Metrics, PacketKind, Record, Role, Side, Sink, Subjects};
 use units::{Duration, Rate, Time};
 
-/// The tables of two connection ends with every event, and of one link.
+/// The tables of two connection ends with every event that is of interest, and of one link.
 fn tables(options: Options) -> Vec<Table> {
     let mut subjects = Subjects::new();
     let client = subjects.register("download", Role::Connection(Side::Client));
     let server = subjects.register("download", Role::Connection(Side::Server));
     let link = subjects.register("cell", Role::Link(Direction::Backward));
     let mut sink = Columns::new(options);
-    for record in samples::connection() {
-        sink.record(subjects.get(server), &record).unwrap();
-        sink.record(subjects.get(client), &record).unwrap();
+    let interest = sink.interest();
+    for record in samples::connection().iter().filter(|record| interest.covers(&record.event)) {
+        sink.record(subjects.get(server), record).unwrap();
+        sink.record(subjects.get(client), record).unwrap();
     }
-    samples::link().iter().for_each(|record| sink.record(subjects.get(link), record).unwrap());
+    let link_records = samples::link();
+    let covered = link_records.iter().filter(|record| interest.covers(&record.event));
+    covered.for_each(|record| sink.record(subjects.get(link), record).unwrap());
     let node = subjects.register("ap", Role::Node);
     let gauge = Event::Gauge { name: "mappings", value: 2.0 };
     sink.record(subjects.get(node), &Record { time: Time::ZERO, event: gauge }).unwrap();
@@ -40,7 +43,8 @@ fn row(table: &Table, row: usize) -> String {
     table.columns.iter().map(cell).collect::<Vec<_>>().join(" ")
 }
 
-const PACKETS: Options = Options { packets: true, blocks: true, rows: 1000, bin: Duration::from_millis(100) };
+const PACKETS: Options =
+    Options { packets: true, blocks: true, metrics: true, rows: 1000, bin: Duration::from_millis(100) };
 
 #[test]
 fn names_and_columns() {
@@ -144,6 +148,20 @@ fn packets_only_if_asked_for() {
     assert_eq!(Columns::new(PACKETS).interest(), Interest::ALL);
     // Losses and rates do not depend on single packets.
     assert!(wanted.losses() && wanted.datagrams());
+    let rare = Columns::new(Options { metrics: false, ..options }).interest();
+    assert!(!rare.losses() && !rare.datagrams() && rare.lifecycle);
+}
+
+/// The tables that need no metrics are made from the events of the lifecycle alone.
+#[test]
+fn rare_tables_are_the_same_without_metrics() {
+    let options = Options { packets: false, blocks: false, ..PACKETS };
+    let (all, rare) = (tables(options), tables(Options { metrics: false, ..options }));
+    for name in RARE {
+        let [all, rare] = [&all, &rare].map(|tables| find(tables, name));
+        assert!(all.rows() == rare.rows() && all.rows() > 0, "{name}");
+    }
+    assert!(find(&all, "connection").rows() > 0 && find(&rare, "connection").rows() == 0);
 }
 
 #[test]

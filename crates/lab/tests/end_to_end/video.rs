@@ -454,6 +454,23 @@ fn players_share_a_link_with_a_download() {
     }
 }
 
+/// Tables without a row per packet are the same, whether or not the others are kept.
+#[test]
+fn few_tables_are_those_of_many() {
+    for over in VERSIONS {
+        let kept = |more: &str| {
+            let tables = format!(
+                "record.tables=[\"stream\", \"message\", \"object\", \"segment\", \"playback\"{more}]"
+            );
+            play(over, &video(WITH_SOUND, ""), &[&tables])
+        };
+        let (few, mut many) = (kept(""), kept(", \"connection\", \"queue\", \"rate\", \"drop\", \"event\""));
+        assert!(many.table("connection").rows() > 0 && few.table("segment").rows() > 0);
+        many.tables.retain(|table| few.tables.iter().any(|other| other.name == table.name));
+        assert_equal(&few, &many, over.0);
+    }
+}
+
 /// The edges of what is accepted.
 #[test]
 fn small_presentations_are_played() {

@@ -50,5 +50,5 @@ mod table;
 mod video;
 
 pub use data::{Bitmap, Column, Data, Text, Words};
-pub use recorder::{Columns, Options};
+pub use recorder::{Columns, Options, RARE};
 pub use table::Table;

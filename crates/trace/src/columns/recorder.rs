@@ -15,6 +15,9 @@ use std::fmt::Write;
 use std::io;
 use units::{Duration, Time};
 
+/// The tables whose events [`Interest::lifecycle`] covers: a few for each stream, message, object or segment.
+pub const RARE: &[&str] = &["stream", "message", "object", "segment", "playback"];
+
 /// The selection and the maximum size of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
@@ -22,6 +25,9 @@ pub struct Options {
     pub packets: bool,
     /// Whether to keep the table `block`: one row per block that a link layer sent. Default: no.
     pub blocks: bool,
+    /// Whether to keep the tables that change with single packets: all but [`RARE`]. Without them a run does not build
+    /// their events. Default: yes.
+    pub metrics: bool,
     /// The maximum number of rows per table. Default: 20 million; at most 2^31.
     pub rows: usize,
     /// The bin width of the tables `rate` and `air`. Default: 100 ms; at least 1 ns.
@@ -30,7 +36,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { packets: false, blocks: false, rows: 20_000_000, bin: Duration::from_millis(100) }
+        Options {
+            packets: false,
+            blocks: false,
+            metrics: true,
+            rows: 20_000_000,
+            bin: Duration::from_millis(100),
+        }
     }
 }
 
@@ -39,6 +51,7 @@ impl Default for Options {
 pub struct Columns {
     packets: bool,
     blocks: bool,
+    metrics: bool,
     connection: Series,
     gauge: Series,
     queue: Series,
@@ -69,6 +82,7 @@ impl Columns {
         Columns {
             packets: options.packets,
             blocks: options.blocks,
+            metrics: options.metrics,
             connection: Series::new(schema::connection(), rows),
             gauge: Series::new(schema::gauge(), rows),
             queue: Series::new(schema::queue(), rows),
@@ -311,7 +325,7 @@ impl Columns {
 
 impl Sink for Columns {
     fn interest(&self) -> Interest {
-        Interest { packets: self.packets, metrics: true, lifecycle: true }
+        Interest { packets: self.packets, metrics: self.metrics, lifecycle: true }
     }
     fn record(&mut self, subject: &Subject, record: &Record) -> io::Result<()> {
         let code = self.code(subject);

@@ -55,7 +55,7 @@ impl VideoClient {
     fn turn(&mut self, now: Time, transport: &mut dyn Transport) {
         loop {
             // What has come counts, even for what is cancelled now.
-            let has_news = self.tell(now);
+            self.tell(now);
             self.player.advance(now);
             let mut has_acted = false;
             while let Some(action) = self.player.poll(now) {
@@ -68,7 +68,8 @@ impl VideoClient {
                     }
                 }
             }
-            if !has_news && !has_acted {
+            // Only an action can bring news at the same time.
+            if !has_acted {
                 break;
             }
         }
@@ -78,21 +79,18 @@ impl VideoClient {
         }
     }
 
-    /// Tells the player what has come. Returns whether there was anything.
-    fn tell(&mut self, now: Time) -> bool {
-        let mut has_news = false;
+    /// Tells the player what has come.
+    fn tell(&mut self, now: Time) {
         let mut at = 0;
         while let Some(id) = self.underway.get(at).copied() {
             let (result, told) = (&self.web.results()[id], &self.player.segments()[id]);
             let (bytes, is_more) = (result.bytes, result.bytes > told.bytes);
             if result.first_at.is_some() && told.first_at.is_none() {
-                has_news = true;
                 self.player.on_first_byte(now, id);
             }
             if result.finished_at.is_some() {
                 let is_whole = result.is_complete() && result.status == Some(200);
                 self.underway.remove(at);
-                has_news = true;
                 if is_whole {
                     self.player.on_complete(now, id);
                 } else if self.deadline.is_some() && matches!(result.failure, Some(Failure::Reset(_))) {
@@ -106,12 +104,10 @@ impl VideoClient {
                 continue;
             }
             if is_more {
-                has_news = true;
                 self.player.on_bytes(now, id, bytes);
             }
             at += 1;
         }
-        has_news
     }
 
     fn ask(&mut self, now: Time, ask: &Ask, transport: &mut dyn Transport) {

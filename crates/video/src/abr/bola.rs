@@ -252,7 +252,8 @@ impl Bola {
         };
         let sustainable = highest_at_most(view.line.bitrates(view.segment), throughput);
         let (chosen, is_lowered) = self.steady(best, last, sustainable);
-        // BOLA-O waits until the lower representation has a score of 0.
+        // BOLA-O waits until the lower representation has a score of 0, as in SABRE. In the paper (2020, figure 6, line 15) it
+        // waits longer: until that score is no less than the one above.
         let wait = if is_lowered { (buffer - self.levels.max_buffer(chosen)).max(0.0) } else { full };
         (chosen, wait)
     }

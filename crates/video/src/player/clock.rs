@@ -23,17 +23,25 @@ impl Clock {
     pub(super) fn rate(&self) -> u64 {
         self.rate
     }
-    /// The position, rounded down to nanoseconds.
+    /// The position, rounded down to nanoseconds. It is asked for with each packet: at the usual rates nothing is divided.
     pub(super) fn position(&self, now: Time) -> Duration {
-        self.position + now.since(self.since).scale(self.rate, UNIT)
+        let since = now.since(self.since);
+        self.position
+            + match self.rate {
+                0 => Duration::ZERO,
+                UNIT => since,
+                rate => since.scale(rate, UNIT),
+            }
     }
     /// The first time at which a position is reached; `None` if the clock stands before it.
     pub(super) fn reaches(&self, position: Duration) -> Option<Time> {
         if position <= self.position {
             return Some(self.since);
         }
-        if self.rate == 0 {
-            return None;
+        match self.rate {
+            0 => return None,
+            UNIT => return Some(self.since + (position - self.position)),
+            _ => {}
         }
         let media = u128::from((position - self.position).as_nanos()) * u128::from(UNIT);
         let span = media.div_ceil(u128::from(self.rate));
@@ -57,6 +65,8 @@ mod tests {
         assert_eq!((clock.position(at(9)), clock.reaches(ms(1001))), (ms(1000), None));
         clock.set_rate(at(10), UNIT);
         assert_eq!((clock.position(at(35)), clock.reaches(ms(1025))), (ms(1025), Some(at(35))));
+        let far = ms(1000) + Duration::from_nanos(7);
+        assert_eq!(clock.reaches(far), Some(at(10) + Duration::from_nanos(7)), "as with any other rate");
         clock.set_rate(at(35), 1_050_000);
         assert_eq!((clock.position(at(135)), clock.reaches(ms(1130))), (ms(1130), Some(at(135))));
         // Three nanoseconds of media take 2.86 ns: the position is reached in the nanosecond that follows.
