@@ -31,6 +31,7 @@ __all__ = [
     "fetch",
     "generate_series",
     "generate_trace",
+    "Emulator",
     "relay",
     "rooms_json",
     "read_series",
@@ -68,6 +69,20 @@ def read_series(
 def generate_series(model: str, seed: int, duration_ns: int, options: Sequence[tuple[str, str]]) -> str: ...
 def series_models() -> list[tuple[str, str, float, float, str]]: ...
 def run_script(origin: str, text: str) -> dict[str, Any]: ...
+
+class Emulator:
+    def __init__(self, scenario: Scenario) -> None: ...
+    def gates(self) -> list[dict[str, Any]]: ...
+    def run(
+        self,
+        *,
+        seed: int | None = None,
+        tables: bool = True,
+        qlog: str | PathLike[str] | None = None,
+        pcap: str | PathLike[str] | None = None,
+        progress: Callable[[dict[str, Any]], object],
+    ) -> tuple[str, list[Table], dict[str, Any]]: ...
+
 def relay(
     scenario: Scenario,
     pairs: Sequence[tuple[str, str]],

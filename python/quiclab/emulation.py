@@ -1,7 +1,7 @@
 """A scenario in real time: network namespaces for its gates, and applications in them.
 
-Everything is made inside of namespaces of its own (network, mounts, processes), so that all of it is gone when the process is,
-however it ended, and no packet leaves them. Linux only; as root, or where users may make namespaces.
+Everything is made inside of namespaces of its own (network, mounts, processes), so that all of it is gone when the
+process is, however it ended, and no packet leaves them. Linux only; as root, or where users may make namespaces.
 """
 
 import os
@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -35,9 +36,10 @@ def inside() -> bool:
     return LEASH in os.environ
 
 
-def enter(arguments: Sequence[str]) -> int:
+def enter(arguments: Sequence[str], *, interactive: bool = False) -> int:
     """Runs `quiclab` with these arguments again in namespaces of its own; returns its exit code.
 
+    :param interactive: Ctrl-C is for the application in it, and does not end it.
     Raises `Error` if that cannot be: a program is missing, or the system does not let this user make namespaces.
     """
     check_tools()
@@ -61,14 +63,22 @@ def enter(arguments: Sequence[str]) -> int:
                 os.close(held)
                 held = -1
 
-        before = [signal.signal(number, let_go) for number in (signal.SIGINT, signal.SIGTERM)]
-        try:
+        with _handling(signal.SIG_IGN if interactive else let_go, let_go):
             code = process.wait()
-        finally:
-            signal.signal(signal.SIGINT, before[0])
-            signal.signal(signal.SIGTERM, before[1])
-            let_go(0, None)
+        let_go(0, None)
     return code if code >= 0 else 128 - code
+
+
+@contextmanager
+def _handling(on_interrupt: Any, on_terminate: Any) -> Iterator[None]:
+    """Handles SIGINT and SIGTERM in these ways for a while."""
+    handlers = {signal.SIGINT: on_interrupt, signal.SIGTERM: on_terminate}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def check_tools() -> None:
@@ -143,25 +153,16 @@ class Application:
 class Emulation:
     """A scenario in real time. The process must be in namespaces of its own: see `enter`."""
 
-    def __init__(self, emulator: "Emulator", hosts: Mapping[str, Sequence[str]]) -> None:
-        """Makes the namespaces of the gates.
-
-        :param hosts: the addresses of other nodes by name, for /etc/hosts.
-        """
+    def __init__(self, emulator: "Emulator") -> None:
+        """Makes the namespaces of the gates."""
         self.gates: dict[str, Gate] = {}
         self.applications: list[Application] = []
         self._emulator = emulator
         self._leash = int(os.environ[LEASH])
         os.set_blocking(self._leash, False)
         entries = emulator.gates()
-        names = {**hosts, **{entry["name"]: entry["addresses"] for entry in entries}}
-        self._hosts = tempfile.NamedTemporaryFile("w", prefix="quiclab-hosts-", suffix=".txt")
-        known = [line for line in Path("/etc/hosts").read_text().splitlines()] if Path("/etc/hosts").exists() else []
-        ours = [f"{address} {name}" for name, addresses in names.items() for address in addresses]
-        self._hosts.write("\n".join([*ours, *known, ""]))
-        self._hosts.flush()
-        os.chmod(self._hosts.name, 0o644)
-        _run(["mount", "--bind", self._hosts.name, "/etc/hosts"])
+        names = {entry["name"]: entry["addresses"] for entry in entries}
+        _name_hosts(names)
         self._environment = {
             f"QUICLAB_{_variable(name)}{suffix}": address
             for name, addresses in names.items()
@@ -184,9 +185,13 @@ class Emulation:
         self.applications.append(application)
         return application
 
-    def run(self, *, status: Callable[[Mapping[str, Any]], None] | None = None, **options: Any) -> tuple[Any, ...]:
+    def run(
+        self, *, status: Callable[[Mapping[str, Any]], None] | None = None, interactive: bool = False, **options: Any
+    ) -> tuple[str, list[Any], dict[str, Any]]:
         """Lets the world go on until all applications have ended, its duration is over, or the process is asked to end.
 
+        :param status: told what has happened, every 50 ms.
+        :param interactive: Ctrl-C is for the application, and does not end it.
         :param options: those of the emulator's `run`: seed, tables, qlog, pcap.
         """
         stopped = False
@@ -204,12 +209,10 @@ class Emulation:
             running = not self.applications or any(application.code is None for application in self.applications)
             return running and not stopped and not self._is_let_go()
 
-        before = [signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)]
         try:
-            return self._emulator.run(progress=progress, **options)
+            with _handling(signal.SIG_IGN if interactive else stop, stop):
+                return self._emulator.run(progress=progress, **options)
         finally:
-            signal.signal(signal.SIGINT, before[0])
-            signal.signal(signal.SIGTERM, before[1])
             self.close()
 
     def _is_let_go(self) -> bool:
@@ -237,7 +240,22 @@ class Emulation:
             gate.holder.kill()
             gate.holder.wait()
         self.gates = {}
-        self._hosts.close()
+
+
+def _name_hosts(names: Mapping[str, Sequence[str]]) -> None:
+    """Gives these names to addresses, in this mount namespace alone."""
+    hosts = Path("/etc/hosts")
+    known = hosts.read_text(encoding="utf-8", errors="replace") if hosts.exists() else ""
+    ours = [f"{address} {name}\n" for name, addresses in names.items() for address in addresses]
+    if not hosts.exists():
+        # There is nothing to mount over, and nobody to be asked for names.
+        return
+    with tempfile.NamedTemporaryFile("w", prefix="quiclab-hosts-", encoding="utf-8") as file:
+        file.write("".join(ours) + known)
+        file.flush()
+        Path(file.name).chmod(0o644)
+        # The mount keeps the file when its name is gone.
+        _run(["mount", "--bind", file.name, str(hosts)])
 
 
 def _variable(name: str) -> str:

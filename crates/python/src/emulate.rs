@@ -50,6 +50,7 @@ impl Emulator {
     ///
     /// `progress` is called with a status every 50 ms; an exception from it ends the run. The other arguments are those of
     /// `Scenario.run`.
+    #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
     #[pyo3(signature = (*, seed=None, tables=true, qlog=None, pcap=None, progress))]
     fn run<'py>(
         &self,

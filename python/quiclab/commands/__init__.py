@@ -7,6 +7,7 @@ import typer
 
 from quiclab.commands.bench import bench
 from quiclab.commands.check import check
+from quiclab.commands.emulate import emulate, shell
 from quiclab.commands.fetch import fetch
 from quiclab.commands.list import list_
 from quiclab.commands.plot import plot
@@ -32,6 +33,8 @@ COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "serve": serve,
     "fetch": fetch,
     "relay": relay,
+    "emulate": emulate,
+    "shell": shell,
     "script": script,
     "trace": trace,
     "reproduce": reproduce,

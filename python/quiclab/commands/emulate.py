@@ -1,6 +1,7 @@
 """`quiclab emulate FILE`: a scenario in real time, with real packets at its gates."""
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,14 +15,14 @@ from quiclab.lines import plain
 
 
 def emulate(
-    context: typer.Context,
     file: ScenarioFile,
     command: Annotated[
-        list[str] | None, typer.Argument(help="After --: a command in the gate, if there is one gate.", show_default=False)
+        list[str] | None,
+        typer.Argument(help="After --: a command in the gate, if there is one.", show_default=False),
     ] = None,
     in_: Annotated[
         list[str] | None,
-        typer.Option("--in", metavar="GATE=COMMAND", help="A command in a gate, for a shell. Once for each.", show_default=False),
+        typer.Option("--in", metavar="GATE=COMMAND", help="A command line in a gate.", show_default=False),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Instead of the scenario's own seed.", show_default=False)
@@ -33,22 +34,43 @@ def emulate(
     pcap: Annotated[bool, typer.Option("--pcap", help="Write a capture of the packets at the gates.")] = False,
     max_lateness: Annotated[
         float | None,
-        typer.Option(metavar="MS", min=0.0, help="Exit with 3 if 1 % of all events were later than this.", show_default=False),
+        typer.Option(metavar="MS", min=0.0, help="Exit with 3 if 1 % of all was later.", show_default=False),
     ] = None,
     set_: Sets = None,
     as_json: Json = False,
 ) -> None:
     """Run a scenario in real time, with real applications at its gates.
 
-    Each node with kind = "gate" gets a network namespace, in which the commands run. They reach the other nodes by name. The
-    run ends with the last command, with the scenario's duration, or with Ctrl-C. The exit code is that of the first command
-    that failed.
+    Each node with kind = "gate" gets a network namespace, in which the commands run. They reach the other gates by
+    name. The run ends with the last command, with the scenario's duration, or with Ctrl-C. The exit code is that of
+    the first command that failed.
     """
     from quiclab import emulation
 
     if not emulation.inside():
         raise typer.Exit(emulation.enter(sys.argv[1:]))
     _emulate(file, _commands(command, in_), seed, out, pcap, max_lateness, set_ or (), as_json)
+
+
+def shell(
+    file: ScenarioFile,
+    gate: Annotated[str, typer.Argument(help="The gate: a node of the scenario.")],
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Instead of the scenario's own seed.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The run folder; it must not exist. Default: runs/NAME-seedN."),
+    ] = None,
+    set_: Sets = None,
+) -> None:
+    """Open a shell in a gate of a scenario that runs in real time. The run ends with the shell."""
+    from quiclab import emulation
+
+    if not emulation.inside():
+        raise typer.Exit(emulation.enter(sys.argv[1:], interactive=True))
+    words = [os.environ.get("SHELL", "/bin/sh")]
+    _emulate(file, [(gate, words)], seed, out, False, None, set_ or (), False, interactive=True)
 
 
 def _commands(command: Sequence[str] | None, in_: Sequence[str] | None) -> list[tuple[str | None, list[str]]]:
@@ -72,9 +94,11 @@ def _emulate(
     max_lateness: float | None,
     sets: Sequence[str],
     as_json: bool,
+    *,
+    interactive: bool = False,
 ) -> None:
     from quiclab import _quiclab, folder
-    from quiclab.emulation import Application, Emulation
+    from quiclab.emulation import Emulation
     from quiclab.run import Run
     from quiclab.scenario import Scenario
 
@@ -95,13 +119,14 @@ def _emulate(
         placed.append((gate or gates[0], words))
     names = folder.numbered(scenario.name, scenario.seed) if out is None else folder.only(out)
     with folder.complete(names) as (path, place):
-        emulation = Emulation(emulator, {})
+        emulation = Emulation(emulator)
         for gate, words in placed:
             emulation.start(gate, words)
-        summary, results, status = emulation.run(tables=True, pcap=path / folder.CAPTURE if pcap else None)
+        capture = path / folder.CAPTURE if pcap else None
+        summary, results, status = emulation.run(interactive=interactive, pcap=capture)
         whole = json.loads(summary)
         whole["emulation"] = {
-            "gates": {name: counts for name, counts in zip(gates, status["gates"], strict=True)},
+            "gates": dict(zip(gates, status["gates"], strict=True)),
             "lateness": status["lateness"],
             "commands": [
                 {"gate": one.gate, "command": shlex.join(one.words), "exit_code": one.code}
@@ -109,10 +134,11 @@ def _emulate(
             ],
         }
         run = Run(whole, scenario.to_toml(), {table.name: table for table in results})
-        run._write(path, figure=bool(scenario.document.get("flow")))
+        run._write(path, figure=bool(whole["connections"]))
     if as_json:
         typer.echo(json.dumps({"folder": str(place.final), **whole}, indent=2))
     else:
+        assert place.final is not None, "the folder is complete"
         _show(whole["emulation"], place.final)
     raise typer.Exit(_code(emulation.applications, status["lateness"], max_lateness))
 
@@ -128,10 +154,8 @@ def _show(emulation: Mapping[str, Any], folder: Path) -> None:
         ]
         typer.echo(f"gate {name}: {', '.join(words)}", err=True)
     late = emulation["lateness"]
-    typer.echo(
-        f"late: {late['median_us']:.0f} us in the median, {late['p99_us']:.0f} us for 1 %, {late['max_us']:.0f} us at most",
-        err=True,
-    )
+    quantiles = [f"{late['median_us']:.0f} us in the median", f"{late['p99_us']:.0f} us for 1 %"]
+    typer.echo(f"late: {', '.join(quantiles)}, {late['max_us']:.0f} us at most", err=True)
     typer.echo(f"folder: {plain(folder)}", err=True)
 
 

@@ -1,0 +1,291 @@
+"""The commands `quiclab emulate` and `quiclab shell`: real packets through a scenario, and nothing left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from quiclab import emulation
+from quiclab._quiclab import Error
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gates are for Linux")
+
+TWO = """
+name = "two"
+duration = "20 s"
+[[node]]
+name = "phone"
+kind = "gate"
+[[node]]
+name = "server"
+kind = "gate"
+[[link]]
+name = "air"
+from = "server"
+to = "phone"
+both = { rate = "20 Mbit/s", delay = "30 ms", queue = "100 ms" }
+"""
+ECHO = """
+import socket, sys
+family = socket.AF_INET6 if sys.argv[1] == "6" else socket.AF_INET
+with socket.socket(family, socket.SOCK_DGRAM) as bound:
+    bound.bind(("", 7000))
+    bound.settimeout(20)
+    for _ in range(int(sys.argv[2])):
+        data, peer = bound.recvfrom(2000)
+        bound.sendto(data, peer)
+"""
+ASK = """
+import os, socket, sys, time
+version, count = sys.argv[1], int(sys.argv[2])
+family = socket.AF_INET6 if version == "6" else socket.AF_INET
+time.sleep(0.5)
+with socket.socket(family, socket.SOCK_DGRAM) as sent:
+    sent.settimeout(5)
+    for number in range(count):
+        start = time.monotonic()
+        sent.sendto(bytes([number]), ("server", 7000))
+        assert sent.recv(10) == bytes([number])
+        print(f"{1000 * (time.monotonic() - start):.1f}")
+assert os.environ["QUICLAB_SERVER"] == "10.0.0.2" and os.environ["QUICLAB_GATE"] == "phone"
+"""
+SINK = """
+import socket
+with socket.create_server(("", 7001)) as server:
+    taken, _ = server.accept()
+    whole = 0
+    while data := taken.recv(1 << 20):
+        assert not data.strip(b"x")
+        whole += len(data)
+    print(whole)
+"""
+SOURCE = """
+import socket, sys, time
+time.sleep(0.5)
+start = time.monotonic()
+with socket.create_connection(("server", 7001)) as to:
+    to.sendall(b"x" * int(sys.argv[1]))
+    to.shutdown(socket.SHUT_WR)
+    to.recv(1)
+print(f"{time.monotonic() - start:.3f}")
+"""
+BURST = """
+import socket, time
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sent:
+    for _ in range(50):
+        sent.sendto(b"x", ("server", 9))
+        time.sleep(0.01)
+"""
+PING = """
+import os, socket, struct, time
+def sum_of(data):
+    whole = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    whole = (whole >> 16) + (whole & 0xffff)
+    return ~((whole >> 16) + whole) & 0xffff
+with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:
+    raw.settimeout(5)
+    head = struct.pack("!BBHHH", 8, 0, 0, 7, 1)
+    start = time.monotonic()
+    raw.sendto(struct.pack("!BBHHH", 8, 0, sum_of(head + b"quic"), 7, 1) + b"quic", ("server", 0))
+    answer = raw.recv(100)
+    assert (answer[20], answer[28:32]) == (0, b"quic"), answer
+    print(f"{1000 * (time.monotonic() - start):.1f}")
+"""
+
+
+@pytest.fixture(autouse=True)
+def scenario(command: Command) -> None:
+    """Skips loudly where namespaces cannot be made; in CI they can."""
+    probe = subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "true"], capture_output=True, check=False)
+    as_user = ["unshare", "--net", "--mount", "--pid", "--fork", "--map-root-user", "true"]
+    if probe.returncode != 0 and subprocess.run(as_user, capture_output=True, check=False).returncode != 0:
+        assert "CI" not in os.environ, "CI has to allow namespaces"
+        pytest.skip("NO NETWORK NAMESPACES HERE: nothing of quiclab emulate is tested")
+    (command.folder / "two.toml").write_text(TWO, encoding="utf-8")
+    for name, text in {"echo": ECHO, "ask": ASK, "sink": SINK, "source": SOURCE, "ping": PING}.items():
+        (command.folder / f"{name}.py").write_text(text, encoding="utf-8")
+
+
+def python(words: str) -> str:
+    return f"{sys.executable} {words}"
+
+
+def left() -> tuple[int, int]:
+    """The network namespaces of this machine, and the processes that hold those of gates."""
+    spaces, holders = set(), 0
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                spaces.add(os.readlink(process / "ns" / "net"))
+                holders += b"sleep\0infinity" in (process / "cmdline").read_bytes()
+            except OSError:
+                continue
+    return len(spaces), holders
+
+
+def settled(before: tuple[int, int]) -> bool:
+    """Whether everything is as before within some seconds."""
+    for _ in range(100):
+        if left() == before:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("version", ["4", "6"])
+def test_datagrams_take_the_delays_of_the_link(command: Command, version: str) -> None:
+    before = left()
+    result = command(
+        *("emulate", "two.toml", "--json", "--pcap", "--out", "out"),
+        *(
+            "--in",
+            f"server={python(f'echo.py {version} 20')}",
+            "--in",
+            f"phone={python(f'ask.py {version} 20')} > times",
+        ),
+    )
+    assert result.returncode == 0, result.stderr
+    times = [float(line) for line in (command.folder / "times").read_text().split()]
+    # Two delays of 30 ms, and what a busy machine adds: never less.
+    assert len(times) == 20 and min(times) >= 60.0
+    assert sorted(times)[10] < 75.0, times
+    told = json.loads(result.stdout)["emulation"]
+    assert told["gates"]["phone"]["entered"] >= 20 and told["gates"]["server"]["left"] >= 20
+    assert [one["exit_code"] for one in told["commands"]] == [0, 0]
+    assert told["lateness"]["max_us"] > 0
+    assert (command.folder / "out" / "capture.pcapng").stat().st_size > 40 * 60
+    assert settled(before)
+
+
+def test_a_transfer_takes_the_rate_of_the_link(command: Command) -> None:
+    result = command(
+        *("emulate", "two.toml", "--json"),
+        *("--in", f"server={python('sink.py')} > whole", "--in", f"phone={python('source.py 5000000')} > took"),
+    )
+    assert result.returncode == 0, result.stderr
+    assert (command.folder / "whole").read_text().split() == ["5000000"]
+    # 5 MB and headers at 20 Mbit/s, after a handshake and slow start.
+    assert 2.05 < float((command.folder / "took").read_text()) < 4.0
+    (link,) = [entry for entry in json.loads(result.stdout)["links"] if entry["direction"] == "backward"]
+    assert link["delivered_bytes"] > 5_000_000
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="RAW SOCKETS NEED ROOT")
+def test_any_protocol_passes(command: Command) -> None:
+    result = command("emulate", "two.toml", "--in", f"phone={python('ping.py')}")
+    assert result.returncode == 0, result.stderr
+    assert float(result.stdout) >= 60.0
+
+
+def test_gates_share_the_link_with_simulated_hosts(command: Command) -> None:
+    shared = TWO.replace('from = "server"\nto = "phone"', 'from = "a"\nto = "b"') + "".join(
+        f'[[link]]\nname = "{name}"\nfrom = "{name}"\nto = "{to}"\n'
+        for name, to in {"server": "a", "host": "a", "phone": "b", "guest": "b"}.items()
+    )
+    nodes = "".join(f'[[node]]\nname = "{name}"\n' for name in ("a", "b", "host", "guest"))
+    flow = '[[flow]]\nname = "get"\nclient = "guest"\nserver = "host"\napplication = "bulk"\n'
+    (command.folder / "shared.toml").write_text(shared.replace("[[link]]", nodes + "[[link]]", 1) + flow)
+    result = command(
+        "emulate",
+        "shared.toml",
+        "--json",
+        "--in",
+        f"server={python('sink.py')}",
+        "--in",
+        f"phone={python('source.py 2000000')}",
+    )
+    assert result.returncode == 0, result.stderr
+    told = json.loads(result.stdout[result.stdout.index("{") :])
+    (get,) = told["connections"]
+    # In real time the simulated download has the direction that the upload does not need.
+    assert get["delivered_bytes"] > 1_000_000
+    assert told["emulation"]["gates"]["server"]["left_bytes"] > 2_000_000
+
+
+def test_exit_codes_are_those_of_the_commands(command: Command) -> None:
+    for words, code in {"exit 7": 7, "kill -9 $$": 137, "true": 0}.items():
+        result = command("emulate", "two.toml", "--in", f"phone={words}", "--in", "server=true")
+        assert result.returncode == code, result.stderr
+    one = TWO.replace('[[node]]\nname = "server"\nkind = "gate"', '[[node]]\nname = "server"\nkind = "router"')
+    (command.folder / "one.toml").write_text(one)
+    result = command("emulate", "one.toml", "--", "sh", "-c", "echo $QUICLAB_PHONE; exit 5")
+    assert (result.returncode, result.stdout) == (5, "10.0.0.1\n"), result.stderr
+    (command.folder / "burst.py").write_text(BURST)
+    late = command("emulate", "two.toml", "--max-lateness", "0", "--in", f"phone={python('burst.py')}")
+    assert late.returncode == 3 and "too late" in late.stderr
+
+
+def test_mistakes_are_told_in_one_line(command: Command) -> None:
+    cases = {
+        ("two.toml", "--in", "tablet=true"): "no gate 'tablet': expected one of phone, server",
+        ("two.toml", "--in", "phone"): "is no command in a gate",
+        ("two.toml", "--", "true"): "several gates (phone, server): which one?",
+        ("bulk.toml", "--in", "phone=true"): "has no gate",
+        ("nothing.toml",): "nothing.toml",
+    }
+    for arguments, words in cases.items():
+        result = command("emulate", *arguments)
+        assert result.returncode == 2 and words in result.stderr, (arguments, result.stderr)
+        assert not (command.folder / "runs").exists()
+    result = command("run", "two.toml")
+    assert result.returncode == 2 and "quiclab emulate" in result.stderr
+
+
+def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(emulation.TOOLS, "a-program-that-is-not-there", "nowhere")
+    with pytest.raises(Error, match="a-program-that-is-not-there is missing: install nowhere"):
+        emulation.check_tools()
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_nothing_is_left_behind(command: Command, how: signal.Signals) -> None:
+    before = left()
+    for number in range(7):
+        running = command.start(
+            "emulate", "two.toml", "--in", f"phone=touch ready{number}; sleep 1000", "--in", "server=sleep 1000"
+        )
+        for _ in range(200):
+            if number % 2 == 0 or (command.folder / f"ready{number}").exists():
+                break
+            time.sleep(0.05)
+        # At once, or when all of it runs.
+        time.sleep(0.05 * number)
+        running.send_signal(how)
+        running.communicate(timeout=30)
+    assert settled(before), (before, left())
+    # A run folder is whole, or it is not there.
+    for folder in (command.folder / "runs").glob("[!.]*"):
+        assert (folder / "summary.json").exists()
+
+
+def test_an_application_that_does_not_end_is_ended(command: Command) -> None:
+    short = TWO.replace('duration = "20 s"', 'duration = "1 s"')
+    (command.folder / "short.toml").write_text(short)
+    before = left()
+    start = time.monotonic()
+    result = command(
+        "emulate", "short.toml", "--in", "phone=trap '' TERM; while true; do sleep 1; done", "--in", "server=sleep 1000"
+    )
+    assert time.monotonic() - start < 30
+    assert result.returncode == 137, result.stderr
+    assert settled(before)
+
+
+def test_a_shell_in_a_gate(command: Command) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "quiclab", "shell", "two.toml", "phone"],
+        cwd=command.folder,
+        env={**os.environ, "SHELL": "/bin/sh"},
+        input="echo $QUICLAB_SERVER\nexit 4\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (result.returncode, result.stdout) == (4, "10.0.0.2\n"), result.stderr
