@@ -122,7 +122,7 @@ def left() -> tuple[int, int]:
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
             try:
-                spaces.add(os.readlink(process / "ns" / "net"))
+                spaces.add(str((process / "ns" / "net").readlink()))
                 holders += b"sleep\0infinity" in (process / "cmdline").read_bytes()
             except OSError:
                 continue
