@@ -55,13 +55,14 @@ $(VENV)/.checks: $(VENV)/.tools pyproject.toml
 build: $(VENV)/.package ## the command .venv/bin/quiclab and the Python package
 
 .PHONY: deps
-deps: ## tshark and Chromium, which some tests ask, and Valgrind (Debian and Ubuntu, as root)
-	@missing=; for tool in tshark chromium valgrind; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+deps: ## tshark, Chromium and ip, which some tests ask, and Valgrind (Debian and Ubuntu, as root)
+	@missing=; for tool in tshark chromium valgrind ip; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	test -z "$$missing" && exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "installing$$missing"; \
+		packages=$$(echo "$$missing" | sed 's/ ip$$/ iproute2/'); \
+		echo "installing$$packages"; \
 		export DEBIAN_FRONTEND=noninteractive; \
-		{ apt-get -qq update && apt-get -qq install -y --no-install-recommends $$missing; } >/dev/null; \
+		{ apt-get -qq update && apt-get -qq install -y --no-install-recommends $$packages; } >/dev/null; \
 	fi; \
 	for tool in $$missing; do \
 		command -v $$tool >/dev/null && continue; \
