@@ -573,7 +573,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[node]]\nname = \"server\"\nkind = \"hub\"\n\n[[link]]",
-        r#"a.toml:6:8: node.server.kind: unknown word, found "hub"; expected one of the kinds (host, router, ack-pacer, ldad, nat, pep)"#,
+        r#"a.toml:6:8: node.server.kind: unknown word, found "hub"; expected one of the kinds (host, router, gate, ack-pacer, ldad, nat, pep)"#,
     ),
     mistake(
         "[[link]]",
@@ -1034,7 +1034,10 @@ fn missing_tables_and_files() {
     let line = |text: &str| Scenario::parse(text, Path::new("a.toml"), &[]).unwrap_err().to_string();
     assert_eq!(line(""), "a.toml:1:1: link: missing; expected at least one [[link]] or [[medium]]");
     let no_flow = GOOD.split("[[flow]]").next().unwrap();
-    assert_eq!(line(no_flow), "a.toml:1:1: flow: missing; expected at least one [[flow]]");
+    assert_eq!(
+        line(no_flow),
+        "a.toml:1:1: flow: missing; expected at least one [[flow]], or a node with kind = \"gate\""
+    );
     let error = Scenario::from_file("no/such.toml", &[]).unwrap_err();
     assert_eq!(error.to_string(), "no/such.toml: no such file");
     let error = Scenario::from_file(folder("missing"), &[]).unwrap_err();

@@ -249,10 +249,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_routers_and_all_middleboxes_are_kinds() {
+    fn hosts_routers_gates_and_all_middleboxes_are_kinds() {
         let names: Vec<&str> = kinds().rows.iter().map(|row| row.name).collect();
         let boxes = network::middlebox::MIDDLEBOXES.iter().map(|row| row.name);
         let boxes = boxes.chain(crate::proxy::PROXIES.iter().map(|row| row.name));
-        assert_eq!(names, ["host", "router"].into_iter().chain(boxes).collect::<Vec<_>>());
+        assert_eq!(names, ["host", "router", "gate"].into_iter().chain(boxes).collect::<Vec<_>>());
     }
 }

@@ -27,6 +27,10 @@ fn every_example_runs_and_its_resolved_scenario_too() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|ending| ending == "toml") {
             let scenario = Scenario::from_file(&path, &[]).unwrap();
+            if !lab::emulation::gates(&scenario).is_empty() {
+                // Real packets have no virtual time.
+                continue;
+            }
             let resolved = Scenario::parse(&scenario.to_toml(), Path::new("scenario.toml"), &[]).unwrap();
             let first = run(&scenario);
             assert_equal(&first, &run(&resolved), &path.display().to_string());
