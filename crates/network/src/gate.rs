@@ -148,12 +148,12 @@ mod tests {
                 assert_eq!((packet.source, packet.destination, packet.ecn), (source, destination, ecn));
                 assert_eq!((packet.protocol(), packet.size as usize), (Protocol::Udp, bytes.len()));
                 assert_eq!(written(packet), bytes);
-                let mut segment = vec![0; 24];
+                let mut segment = [0; 24];
                 segment[..2].copy_from_slice(&source.port().to_be_bytes());
                 segment[2..4].copy_from_slice(&destination.port().to_be_bytes());
                 segment[12] = 5 << 4;
                 let mut bytes = Vec::new();
-                let segment = &segment[..];
+                let segment = &segment;
                 ip::TcpPacket { source, destination, ecn, dscp, hop_limit, segment }
                     .encode(&mut bytes)
                     .unwrap();

@@ -154,7 +154,7 @@ impl Network {
         // It carries something.
         bytes[0] = bytes[0].max(100);
         let fails = chance.is(6).then(|| 3 + chance.below(8));
-        let cuts = chance.is(2).then(|| 1 + chance.below(2));
+        let cuts = Some(1 + chance.below(2));
         Network { step, bytes, fails, cuts, underway: Vec::new(), delivered: 0 }
     }
 

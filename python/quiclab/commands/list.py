@@ -61,7 +61,7 @@ def list_(
     _print(chosen)
 
 
-_OWN_PAGES = {"media/lte": "cell", "media/nr": "cell", "media/wlan": "wlan"}
+_OWN_PAGES = {"media/lte": "cell", "media/nr": "cell", "media/wlan": "wlan", "kinds/gate": "gates"}
 """The pages of components that have not that of their room."""
 
 

@@ -299,6 +299,10 @@ impl Lane {
         self.failures = 0;
         let place = self.line.segment(fetch.segment?);
         let gap = Gap { start: self.until.max(place.start), end: place.end() };
+        // What is shown next begins behind the gap.
+        if let Some(last) = self.held.back_mut() {
+            last.until = last.until.max(gap.end);
+        }
         (gap.start < gap.end).then_some(gap)
     }
 

@@ -570,11 +570,13 @@ impl Player {
         }
         let was_running = self.is_running();
         (self.phase, self.phase_since) = (phase, now);
-        // Through a gap playback keeps its rate.
-        if !was_running || !self.is_running() {
-            self.clock.set_rate(now, if self.is_running() { UNIT } else { 0 });
-            self.catch_up_at = now + CATCH_UP_EVERY;
+        match (was_running, self.is_running()) {
+            // Through a gap playback keeps its rate. What is late is due from now on.
+            (true, true) => return self.clock.set_rate(now, self.clock.rate()),
+            (_, true) => self.clock.set_rate(now, UNIT),
+            (_, false) => self.clock.set_rate(now, 0),
         }
+        self.catch_up_at = now + CATCH_UP_EVERY;
     }
 
     fn note(&mut self, now: Time, what: What) {
