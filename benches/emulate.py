@@ -2,9 +2,9 @@
 
     .venv/bin/python benches/emulate.py [ROUNDS]
 
-Needs iperf3, and a build with `cargo build --release -p bench`. Two gates are joined by a link without a rate, so that only the
-machine limits. The forwarder (`benches/src/bin/forward.rs`) splits and joins segments as the gates do, and has no world. Each
-round measures both, one after the other; the medians are printed, and the bounds beside them.
+Needs iperf3, and a build with `cargo build --release -p bench`. Two gates are joined by a link without a rate, so that
+only the machine limits. The forwarder (`benches/src/bin/forward.rs`) splits and joins segments as the gates do, and
+has no world. Each round measures both, one after the other; the medians are printed, and the bounds beside them.
 """
 
 import json

@@ -162,10 +162,10 @@ class _Counters:
         if span < self.EVERY_S:
             return
         now = [(gate["entered_bytes"], gate["left_bytes"]) for gate in status["gates"]]
-        rates = [
-            f"{name} in {8e-6 * (entered - entered_before) / span:.1f} out {8e-6 * (left - left_before) / span:.1f} Mbit/s"
-            for name, (entered, left), (entered_before, left_before) in zip(self._gates, now, counted, strict=True)
-        ]
+        rates = []
+        for name, gate, earlier in zip(self._gates, now, counted, strict=True):
+            entered, left = (8e-6 * (count - before) / span for count, before in zip(gate, earlier, strict=True))
+            rates.append(f"{name} in {entered:.1f} out {left:.1f} Mbit/s")
         late = status["lateness"]["p99_us"] / 1000
         line = f"{status['now_s']:.0f} s  {'  '.join(rates)}  late {late:.2f} ms for 1 %"
         width = shutil.get_terminal_size().columns
