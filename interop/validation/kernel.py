@@ -178,10 +178,11 @@ def read(page: str) -> list[Row]:
 INTRODUCTION = [
     TITLE,
     "",
-    f"A transfer of {SIZE // 1_000_000} MB by the TCP of the Linux kernel between two gates (`quiclab emulate`), and by ours",
-    "between two hosts, through the same link: 20 Mbit/s, 20 ms each way, a queue of 1 BDP or of 500 ms. The time counts",
-    f"from the first byte to the last at the receiver. Medians of {RUNS} runs, of both with the seeds from 1 on; the losses",
-    "of a seed meet other packets in real time. The kernel's `bbr` is BBRv1. Written by `make validation-kernel`.",
+    f"A transfer of {SIZE // 1_000_000} MB by the TCP of the Linux kernel between two gates (`quiclab emulate`) and",
+    "by ours between two hosts, through the same link: 20 Mbit/s, 20 ms each way, a queue of 1 BDP or of 500 ms.",
+    f"The time counts from the first byte to the last at the receiver. Medians of {RUNS} runs, of both with the seeds",
+    "from 1 on; the losses of a seed meet other packets in real time. The kernel's `bbr` is BBRv1. Written by",
+    "`make validation-kernel`.",
 ]
 
 
