@@ -261,6 +261,10 @@ validation-radio: $(NS3)/.installed build ## cells and wireless LANs beside clos
 validation-abr: build ## rate adaptation in whole runs beside an independent reference, to docs/validation.md: seconds
 	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation --only abr $(if $(ARGUMENTS),$(ARGUMENTS),--write)
 
+.PHONY: validation-kernel
+validation-kernel: build ## the kernel's TCP beside ours, through quiclab emulate, to docs/validation.md: a quarter of an hour
+	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation --only kernel $(if $(ARGUMENTS),$(ARGUMENTS),--write)
+
 .PHONY: interop-peers
 interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go)
 

@@ -36,9 +36,10 @@ def inside() -> bool:
     return LEASH in os.environ
 
 
-def enter(arguments: Sequence[str], *, interactive: bool = False) -> int:
+def enter(arguments: Sequence[str], *, interactive: bool = False, program: Sequence[str] = ("-m", "quiclab")) -> int:
     """Runs `quiclab` with these arguments again in namespaces of its own; returns its exit code.
 
+    :param program: what Python is to run instead of `quiclab`.
     :param interactive: Ctrl-C is for the application in it, and does not end it.
     Raises `Error` if that cannot be: a program is missing, or the system does not let this user make namespaces.
     """
@@ -53,7 +54,7 @@ def enter(arguments: Sequence[str], *, interactive: bool = False) -> int:
             "(and kernel.apparmor_restrict_unprivileged_userns = 0 on Ubuntu)"
         )
     environment = {**os.environ, LEASH: str(kept)}
-    command = ["unshare", *namespaces, sys.executable, "-m", "quiclab", *arguments]
+    command = ["unshare", *namespaces, sys.executable, *program, *arguments]
     with subprocess.Popen(command, env=environment, pass_fds=[kept]) as process:
         os.close(kept)
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -123,7 +124,10 @@ def _emulate(
         for gate, words in placed:
             emulation.start(gate, words)
         capture = path / folder.CAPTURE if pcap else None
-        summary, results, status = emulation.run(interactive=interactive, pcap=capture)
+        counters = _Counters(gates) if sys.stderr.isatty() and not (as_json or interactive) else None
+        summary, results, status = emulation.run(status=counters, interactive=interactive, pcap=capture)
+        if counters is not None:
+            counters.clear()
         whole = json.loads(summary)
         whole["emulation"] = {
             "gates": dict(zip(gates, status["gates"], strict=True)),
@@ -141,6 +145,36 @@ def _emulate(
         assert place.final is not None, "the folder is complete"
         _show(whole["emulation"], place.final)
     raise typer.Exit(_code(emulation.applications, status["lateness"], max_lateness))
+
+
+class _Counters:
+    """A line on the terminal that says what passes the gates."""
+
+    EVERY_S = 0.5
+
+    def __init__(self, gates: Sequence[str]) -> None:
+        self._gates = gates
+        self._last: tuple[float, list[tuple[int, int]]] = (0.0, [(0, 0)] * len(gates))
+
+    def __call__(self, status: Mapping[str, Any]) -> None:
+        before, counted = self._last
+        span = status["now_s"] - before
+        if span < self.EVERY_S:
+            return
+        now = [(gate["entered_bytes"], gate["left_bytes"]) for gate in status["gates"]]
+        rates = []
+        for name, gate, earlier in zip(self._gates, now, counted, strict=True):
+            entered, left = (8e-6 * (count - before) / span for count, before in zip(gate, earlier, strict=True))
+            rates.append(f"{name} in {entered:.1f} out {left:.1f} Mbit/s")
+        late = status["lateness"]["p99_us"] / 1000
+        line = f"{status['now_s']:.0f} s  {'  '.join(rates)}  late {late:.2f} ms for 1 %"
+        width = shutil.get_terminal_size().columns
+        print(f"\r\x1b[K{line[: width - 1]}", end="", file=sys.stderr, flush=True)
+        self._last = (status["now_s"], now)
+
+    def clear(self) -> None:
+        """Removes the line."""
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _show(emulation: Mapping[str, Any], folder: Path) -> None:
