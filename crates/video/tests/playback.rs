@@ -182,7 +182,7 @@ impl Network {
     fn carry(&mut self, now: Time, mut left: u64, player: &mut Player) {
         for at in 0..self.underway.len() {
             let (ask, got) = &mut self.underway[at];
-            let cut = self.cuts.filter(|every| ask.id as u64 % every == 0).and(ask.chunks);
+            let cut = self.cuts.filter(|every| (ask.id as u64).is_multiple_of(*every)).and(ask.chunks);
             let most = cut.map_or(ask.size, |chunks| ask.size * (chunks.count / 2) / chunks.count);
             let more = left.min(Network::exist(now, ask).min(most) - *got);
             if cut.is_some() && *got == most {
