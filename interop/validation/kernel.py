@@ -14,7 +14,7 @@ from validation.resumption import interval_of_median
 from validation.section import Section
 
 RUNS = 10
-SIZE = 10_000_000
+SIZE = 5_000_000
 """Bytes of a transfer."""
 CONTROLLERS = {"newreno": "reno", "cubic": "cubic", "bbr1": "bbr"}
 """Ours, and the module of the kernel."""
