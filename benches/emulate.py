@@ -8,6 +8,7 @@ has no world. Each round measures both, one after the other; the medians are pri
 """
 
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -36,7 +37,7 @@ kind = "gate"
 name = "air"
 from = "phone"
 to = "server"
-both = { delay = "0 s" }
+both = { delay = "1 ms" }
 """
 GATES = [
     {"name": "phone", "addresses": ["10.0.0.1", "fd00::1"], "mtu": 1500, "device": "gate0"},
@@ -44,6 +45,37 @@ GATES = [
 ]
 SMALL = 64
 """Bytes of payload in a small packet."""
+# One call sends 64 of them (UDP_SEGMENT), and one may receive many (UDP_GRO).
+SOURCE = """
+import socket, sys, time
+size, seconds, limit = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
+sent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sent.setsockopt(17, 103, size)
+sent.connect(("10.0.0.2", 7000))
+many, begin, count = bytes(64 * size), time.monotonic(), 0
+while (now := time.monotonic() - begin) < seconds + 1:
+    if count > limit * now:
+        time.sleep(0.0005)
+        continue
+    try:
+        sent.send(many)
+        count += 64
+    except OSError:
+        pass
+"""
+SINK = """
+import socket, sys, time
+size, seconds = int(sys.argv[1]), float(sys.argv[2])
+taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+taken.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+taken.setsockopt(17, 104, 1)
+taken.bind(("", 7000))
+taken.recv(65535)
+begin, count = time.monotonic(), 0
+while (now := time.monotonic() - begin) < seconds:
+    count += len(taken.recv(65535)) // size
+print(count / now)
+"""
 
 
 class Forwarder:
@@ -87,12 +119,19 @@ def rate(world: bool) -> float:
     return float(told["end"]["sum_received"]["bits_per_second"]) / 1e9
 
 
-def small(world: bool, limit: str = "0") -> tuple[float, dict[str, Any]]:
+def small(world: bool, limit: float = math.inf) -> tuple[float, dict[str, Any]]:
     """Thousands of small packets that arrived in a second, and the status of the world."""
-    told, status = carried(world, f"-u -l {SMALL} -b {limit}")
-    whole = told["end"]["sum"]
-    arrived = whole["packets"] - whole["lost_packets"]
-    return float(arrived) / float(whole["seconds"]) / 1000, status
+    emulator: Any = _quiclab.Emulator(quiclab.Scenario.from_text(SCENARIO)._inner) if world else Forwarder()
+    running = emulation.Emulation(emulator)
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "told"
+        for name, text in {"source": SOURCE, "sink": SINK}.items():
+            (Path(folder) / f"{name}.py").write_text(text, encoding="utf-8")
+        python = f"{sys.executable} {folder}"
+        running.start("server", ["sh", "-c", f"{python}/sink.py {SMALL} {SECONDS} > {told}"])
+        running.start("phone", ["sh", "-c", f"sleep 0.5; {python}/source.py {SMALL} {SECONDS} {limit}"])
+        _, _, status = running.run(tables=False)
+        return float(told.read_text(encoding="utf-8")) / 1000, status
 
 
 def main() -> None:
@@ -102,8 +141,7 @@ def main() -> None:
     for number in range(rounds):
         tcp, plain = rate(True), rate(False)
         packets, plain_packets = small(True)[0], small(False)[0]
-        half = int(packets / 2 * 1000 * SMALL * 8)
-        late = small(True, str(half))[1]["lateness"]
+        late = small(True, 1000 * packets / 2)[1]["lateness"]
         for name, value in {
             "TCP, Gbit/s": tcp,
             "TCP of the forwarder, Gbit/s": plain,

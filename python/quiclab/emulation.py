@@ -27,6 +27,7 @@ LEASH = "QUICLAB_LEASH"
 """The variable with the descriptor whose end tells a process inside that the one outside is gone."""
 TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2"}
 """The programs that are needed, and the packages of Debian that have them."""
+HOSTS = Path("/etc/hosts")
 PATIENCE_S = 2.0
 """How long applications have for their end once they were asked to."""
 
@@ -163,7 +164,7 @@ class Emulation:
         os.set_blocking(self._leash, False)
         entries = emulator.gates()
         names = {entry["name"]: entry["addresses"] for entry in entries}
-        _name_hosts(names)
+        self._has_named = _name_hosts(names)
         self._environment = {
             f"QUICLAB_{_variable(name)}{suffix}": address
             for name, addresses in names.items()
@@ -241,22 +242,25 @@ class Emulation:
             gate.holder.kill()
             gate.holder.wait()
         self.gates = {}
+        if self._has_named:
+            _run(["umount", str(HOSTS)])
+            self._has_named = False
 
 
-def _name_hosts(names: Mapping[str, Sequence[str]]) -> None:
-    """Gives these names to addresses, in this mount namespace alone."""
-    hosts = Path("/etc/hosts")
-    known = hosts.read_text(encoding="utf-8", errors="replace") if hosts.exists() else ""
-    ours = [f"{address} {name}\n" for name, addresses in names.items() for address in addresses]
-    if not hosts.exists():
+def _name_hosts(names: Mapping[str, Sequence[str]]) -> bool:
+    """Gives these names to addresses, in this mount namespace alone. Returns whether it could."""
+    if not HOSTS.exists():
         # There is nothing to mount over, and nobody to be asked for names.
-        return
+        return False
+    known = HOSTS.read_text(encoding="utf-8", errors="replace")
+    ours = [f"{address} {name}\n" for name, addresses in names.items() for address in addresses]
     with tempfile.NamedTemporaryFile("w", prefix="quiclab-hosts-", encoding="utf-8") as file:
         file.write("".join(ours) + known)
         file.flush()
         Path(file.name).chmod(0o644)
         # The mount keeps the file when its name is gone.
-        _run(["mount", "--bind", file.name, str(hosts)])
+        _run(["mount", "--bind", file.name, str(HOSTS)])
+    return True
 
 
 def _variable(name: str) -> str:
