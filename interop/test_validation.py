@@ -1,10 +1,11 @@
 """What CI runs of `make validation`: the schedulers that differ by factors, in virtual and in real time."""
 
+import itertools
 import random
 from pathlib import Path
 
 import pytest
-from validation import abr, completion, resumption, schedulers
+from validation import abr, completion, kernel, resumption, schedulers
 from validation.__main__ import DOCUMENT, page
 
 
@@ -123,6 +124,20 @@ def test_the_page_says_what_its_rows_say_of_rate_adaptation(tmp_path: Path) -> N
     assert "\n".join(section.lines) in DOCUMENT.read_text(encoding="utf-8")
     line, holds = abr.row("bola", abr.Comparison(choices=100, differ_alone=1))
     assert not holds and line.endswith("| **differs** |")
+
+
+def test_the_page_says_what_its_rows_say_of_the_kernel() -> None:
+    """And a median that is too far from the simulation is named."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    rows = kernel.read(text)
+    assert [(row.link, row.controller) for row in rows] == list(itertools.product(kernel.LINKS, kernel.CONTROLLERS))
+    assert all(row.runs >= kernel.RUNS and row.interval is not None for row in rows)
+    assert (
+        "\n".join([*kernel.INTRODUCTION, "", kernel.claim(rows), "", *kernel.table(rows), "", *kernel.REASON]) in text
+    )
+    far = kernel.measured(kernel.Cell("cubic", "clean"), [10.0], [9.4])
+    assert not far.holds and "`cubic` on clean (-6.0%)" in kernel.claim([far])
+    assert "within the bound" in kernel.claim([kernel.measured(kernel.Cell("cubic", "clean"), [10.0], [9.6])])
 
 
 def test_a_section_takes_the_place_of_its_former_self() -> None:
