@@ -140,7 +140,8 @@ class Row:
 
 def measured(cell: Cell, simulated: Sequence[float], real: Sequence[float]) -> Row:
     """The row of a cell."""
-    medians = statistics.median(simulated), statistics.median(real)
+    # As they are printed, so that a difference is that of the printed numbers.
+    medians = round(statistics.median(simulated), 2), round(statistics.median(real), 2)
     return Row(cell.link, cell.controller, len(real), *medians, interval_of_median(real))
 
 
