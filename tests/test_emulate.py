@@ -76,6 +76,10 @@ with socket.create_connection(("server", 7001)) as to:
     to.recv(1)
 print(f"{time.monotonic() - start:.3f}")
 """
+GET = """
+import urllib.request
+print(urllib.request.urlopen("http://server:8000/page").read().decode(), end="", flush=True)
+"""
 BURST = """
 import socket, time
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sent:
@@ -223,6 +227,21 @@ def test_exit_codes_are_those_of_the_commands(command: Command) -> None:
     (command.folder / "burst.py").write_text(BURST)
     late = command("emulate", "two.toml", "--max-lateness", "0", "--in", f"phone={python('burst.py')}")
     assert late.returncode == 3 and "too late" in late.stderr
+
+
+def test_a_server_ends_with_its_client(command: Command) -> None:
+    """The example of the guide: what a client's shell does to its own processes does not reach the others."""
+    example = Path(__file__).parents[1] / "examples" / "gates.toml"
+    (command.folder / "page").write_text("here\n")
+    (command.folder / "get.py").write_text(GET)
+    result = command(
+        *("emulate", str(example), "--until", "phone"),
+        *("--in", f"server={python('-m http.server 8000 >/dev/null 2>&1')}"),
+        *("--in", f"phone=sleep 2; {python('get.py')}; trap 'exit 0' TERM; kill 0; exit 0"),
+    )
+    assert (result.returncode, result.stdout) == (0, "here\n"), result.stderr
+    nobody = command("emulate", "two.toml", "--until", "server", "--in", "phone=true")
+    assert nobody.returncode == 2 and "--until server: no command runs" in nobody.stderr
 
 
 def test_mistakes_are_told_in_one_line(command: Command) -> None:

@@ -150,6 +150,8 @@ class Application:
     code: int | None = None
     """Its exit code; None while it runs."""
     process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
+    was_ended: bool = False
+    """Whether it still ran at the end, and was asked to end."""
 
 
 class Emulation:
@@ -177,23 +179,34 @@ class Emulation:
             self.close()
             raise
 
-    def start(self, gate: str, words: Sequence[str]) -> Application:
-        """Starts a command in the namespace of a gate."""
+    def start(self, gate: str, words: Sequence[str], *, interactive: bool = False) -> Application:
+        """Starts a command in the namespace of a gate.
+
+        :param interactive: it has the terminal; otherwise a session of its own.
+        """
         application = Application(gate, words)
         environment = {key: value for key, value in os.environ.items() if key != LEASH}
         application.process = subprocess.Popen(
-            self.gates[gate].command(words), env={**environment, **self._environment, "QUICLAB_GATE": gate}
+            self.gates[gate].command(words),
+            env={**environment, **self._environment, "QUICLAB_GATE": gate},
+            start_new_session=not interactive,
         )
         self.applications.append(application)
         return application
 
     def run(
-        self, *, status: Callable[[Mapping[str, Any]], None] | None = None, interactive: bool = False, **options: Any
+        self,
+        *,
+        status: Callable[[Mapping[str, Any]], None] | None = None,
+        interactive: bool = False,
+        until: str | None = None,
+        **options: Any,
     ) -> tuple[str, list[Any], dict[str, Any]]:
         """Lets the world go on until all applications have ended, its duration is over, or the process is asked to end.
 
         :param status: told what has happened, every 50 ms.
         :param interactive: Ctrl-C is for the application, and does not end it.
+        :param until: only the applications of this gate are waited for.
         :param options: those of the emulator's `run`: seed, tables, qlog, pcap.
         """
         stopped = False
@@ -208,7 +221,8 @@ class Emulation:
             for application in self.applications:
                 if application.code is None and application.process is not None:
                     application.code = application.process.poll()
-            running = not self.applications or any(application.code is None for application in self.applications)
+            awaited = [one for one in self.applications if until in (None, one.gate)]
+            running = not awaited or any(one.code is None for one in awaited)
             return running and not stopped and not self._is_let_go()
 
         try:
@@ -228,6 +242,7 @@ class Emulation:
         running = [one for one in self.applications if one.process is not None and one.process.poll() is None]
         for application in running:
             assert application.process is not None
+            application.was_ended = True
             application.process.terminate()
         deadline = time.monotonic() + PATIENCE_S
         for application in self.applications:

@@ -33,6 +33,10 @@ def emulate(
         typer.Option(metavar="DIR", help="The run folder; it must not exist. Default: runs/NAME-seedN."),
     ] = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Write a capture of the packets at the gates.")] = False,
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="GATE", help="End when the commands of this gate have.", show_default=False),
+    ] = None,
     max_lateness: Annotated[
         float | None,
         typer.Option(metavar="MS", min=0.0, help="Exit with 3 if 1 % of all was later.", show_default=False),
@@ -43,14 +47,14 @@ def emulate(
     """Run a scenario in real time, with real applications at its gates.
 
     Each node with kind = "gate" gets a network namespace, in which the commands run. They reach the other gates by
-    name. The run ends with the last command, with the scenario's duration, or with Ctrl-C. The exit code is that of
-    the first command that failed.
+    name. The run ends with the last command (or that of --until), with the scenario's duration, or with Ctrl-C. The
+    exit code is that of the first command that failed.
     """
     from quiclab import emulation
 
     if not emulation.inside():
         raise typer.Exit(emulation.enter(sys.argv[1:]))
-    _emulate(file, _commands(command, in_), seed, out, pcap, max_lateness, set_ or (), as_json)
+    _emulate(file, _commands(command, in_), seed, out, pcap, max_lateness, set_ or (), as_json, until=until)
 
 
 def shell(
@@ -97,6 +101,7 @@ def _emulate(
     as_json: bool,
     *,
     interactive: bool = False,
+    until: str | None = None,
 ) -> None:
     from quiclab import _quiclab, folder
     from quiclab.emulation import Emulation
@@ -118,14 +123,16 @@ def _emulate(
         if gate is not None and gate not in gates:
             raise _quiclab.Error(f"no gate {gate!r}: expected one of {', '.join(gates)}")
         placed.append((gate or gates[0], words))
+    if until is not None and until not in [gate for gate, _ in placed]:
+        raise _quiclab.Error(f"--until {until}: no command runs in a gate of this name")
     names = folder.numbered(scenario.name, scenario.seed) if out is None else folder.only(out)
     with folder.complete(names) as (path, place):
         emulation = Emulation(emulator)
         for gate, words in placed:
-            emulation.start(gate, words)
+            emulation.start(gate, words, interactive=interactive)
         capture = path / folder.CAPTURE if pcap else None
         counters = _Counters(gates) if sys.stderr.isatty() and not (as_json or interactive) else None
-        summary, results, status = emulation.run(status=counters, interactive=interactive, pcap=capture)
+        summary, results, status = emulation.run(status=counters, interactive=interactive, until=until, pcap=capture)
         if counters is not None:
             counters.clear()
         whole = json.loads(summary)
@@ -144,7 +151,7 @@ def _emulate(
     else:
         assert place.final is not None, "the folder is complete"
         _show(whole["emulation"], place.final)
-    raise typer.Exit(_code(emulation.applications, status["lateness"], max_lateness))
+    raise typer.Exit(_code(emulation.applications, status["lateness"], max_lateness, until))
 
 
 class _Counters:
@@ -193,9 +200,10 @@ def _show(emulation: Mapping[str, Any], folder: Path) -> None:
     typer.echo(f"folder: {plain(folder)}", err=True)
 
 
-def _code(applications: Sequence[Any], late: Mapping[str, float], max_lateness: float | None) -> int:
+def _code(applications: Sequence[Any], late: Mapping[str, float], max_lateness: float | None, until: str | None) -> int:
+    """The exit code. What ran on until another gate's commands had ended has not failed."""
     for application in applications:
-        if application.code:
+        if application.code and not (until is not None and application.was_ended):
             return 128 - application.code if application.code < 0 else int(application.code)
     if max_lateness is not None and late["p99_us"] > 1000 * max_lateness:
         typer.echo(f"too late: 1 % of all events by more than {max_lateness:g} ms", err=True)
