@@ -9,6 +9,7 @@ has no world. Each round measures both, one after the other; the medians are pri
 
 import json
 import math
+import shutil
 import statistics
 import subprocess
 import sys
@@ -163,6 +164,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if shutil.which("iperf3") is None or not FORWARDER.exists():
+        sys.exit("iperf3 or the forwarder is missing: install the package iperf3, and `cargo build --release -p bench`")
     if emulation.inside():
         main()
     else:

@@ -44,7 +44,7 @@ pub(crate) struct Star {
 pub(crate) struct Running(World<Source>);
 
 impl Running {
-    /// Lets the senders send so many packets, all together; returns how many arrived.
+    /// Sends this many packets, from all senders together. Returns the number that arrived.
     pub(crate) fn run(&mut self, star: &Star, packets: u64) -> u64 {
         let before = self.arrived();
         let end = self.0.now() + Duration::from_nanos(star.interval.as_nanos() * packets);

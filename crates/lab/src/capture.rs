@@ -14,6 +14,7 @@ mod tap;
 
 pub(crate) use tap::Tap;
 
+use network::gate::HOP_LIMIT;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
@@ -38,8 +39,6 @@ const TLS_KEY_LOG: u32 = 0x544c_534b;
 /// The type of a block with secrets, which `pcap_file` does not support.
 const DECRYPTION_SECRETS: u32 = 10;
 
-/// The usual initial hop limit. The simulated network does not count hops.
-const HOP_LIMIT: u8 = 64;
 /// The offset of the checksum in a TCP header (RFC 9293 section 3.1).
 const TCP_CHECKSUM: usize = 16;
 /// The size of the buffer in front of the file.

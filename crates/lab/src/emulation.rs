@@ -14,14 +14,14 @@ use units::Time;
 
 /// The surroundings of a world in real time.
 pub trait Outside {
-    /// Waits until the world has something to do (`next`, if it ever has), or packets come from outside, or a while. Adds these
-    /// packets to `came`, each with the number of its gate, and returns the time; `None` ends the run. Time never goes back.
-    fn wait(&mut self, next: Option<Time>, came: &mut Vec<(usize, Packet)>) -> Option<Time>;
+    /// Waits until the world has something to do (`next`), or packets come from outside, or a while. Adds these packets to
+    /// `came`, each with the number of its gate, and returns the time; `None` ends the run. Time never goes back.
+    fn wait(&mut self, next: Time, came: &mut Vec<(usize, Packet)>) -> Option<Time>;
     /// A packet leaves by the gate with this number.
     fn leave(&mut self, gate: usize, packet: Packet);
     /// No more packets leave for now.
     fn flush(&mut self);
-    /// What the world has counted at each gate, from time to time and at the end.
+    /// What the world has counted at each gate, after each turn.
     fn counted(&mut self, now: Time, gates: &[GateCounts]);
 }
 
@@ -64,7 +64,7 @@ pub fn emulate(
     run_with(scenario, prepared, options, &mut |running| {
         // There is always one more: the world goes on without flows.
         running.shared.unfinished.set(running.shared.unfinished.get() + 1);
-        let mut came = Vec::new();
+        let (mut came, mut counts) = (Vec::new(), Vec::with_capacity(nodes.len()));
         let tap = |gate: &GateAddress| running.shared.capture.as_ref().map(|tap| tap.interface(&gate.name));
         let taps: Vec<Option<Tap>> = gates(scenario)
             .iter()
@@ -78,7 +78,7 @@ pub fn emulate(
         };
         loop {
             let next = running.next_at().filter(|next| *next <= end).unwrap_or(end);
-            let now = outside.wait(Some(next), &mut came).map(|now| now.min(end));
+            let now = outside.wait(next, &mut came).map(|now| now.min(end));
             let until = now.unwrap_or_else(|| running.world.now());
             while matches!(running.advance(until)?, Step::Budget | Step::Stopped) {}
             for (gate, packet) in came.drain(..) {
@@ -86,7 +86,7 @@ pub fn emulate(
                 running.world.enter(nodes[gate], packet);
             }
             while matches!(running.advance(until)?, Step::Budget | Step::Stopped) {}
-            let mut counts = Vec::with_capacity(nodes.len());
+            counts.clear();
             for (number, node) in nodes.iter().enumerate() {
                 let Some(gate) = running.world.gate_mut(*node) else { continue };
                 while let Some(packet) = gate.take() {

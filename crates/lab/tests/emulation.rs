@@ -53,9 +53,9 @@ struct Script {
 }
 
 impl Outside for Script {
-    fn wait(&mut self, next: Option<Time>, came: &mut Vec<(usize, Packet)>) -> Option<Time> {
+    fn wait(&mut self, next: Time, came: &mut Vec<(usize, Packet)>) -> Option<Time> {
         let send = self.sends.first().map(|(at, ..)| *at);
-        let due = [next, send, self.ends].into_iter().flatten().min()?;
+        let due = [Some(next), send, self.ends].into_iter().flatten().min()?;
         self.now = self.now.max(due);
         if self.ends.is_some_and(|end| end <= self.now) {
             return None;

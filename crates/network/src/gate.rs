@@ -18,8 +18,8 @@ use wire::ip::{self, IpError};
 /// The number of packets that wait to be taken at most; further ones are dropped.
 pub const MAX_WAITING: usize = 65_536;
 
-/// The initial hop limit of packets that leave. The network does not count hops.
-const HOP_LIMIT: u8 = 64;
+/// The usual initial hop limit, of packets that leave. The network does not count hops.
+pub const HOP_LIMIT: u8 = 64;
 
 /// A gate.
 #[derive(Debug, Default)]

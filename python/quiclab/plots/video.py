@@ -8,14 +8,12 @@ import numpy as np
 
 from quiclab.plots.downsample import Series
 from quiclab.plots.lanes import seconds
+from quiclab.stalls import stalls
 
 if TYPE_CHECKING:
     from quiclab.plots.view import View
 
 Spans = list[tuple[float, float]]
-
-_WITHIN = ("rate", "switch")
-"""Events that end no stall."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +44,7 @@ class Playback:
 
     def stalls(self) -> Spans:
         """The spans without a picture: the buffer was empty, or media never came (a gap)."""
-        spans, began = [], None
-        for event in self.events:
-            stands = event["event"] in ("stall", "gap")
-            if began is not None and not stands and event["event"] not in _WITHIN:
-                spans.append((began, event["time_s"]))
-                began = None
-            elif stands and began is None:
-                began = event["time_s"]
-        return spans
+        return stalls(self.events)
 
     def waits(self) -> Spans:
         """The spans from the start of the player, and from each seek, until playback began."""

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from quiclab.stalls import stalls
+
 SEGMENTS, PLAYBACK = "segment.parquet", "playback.parquet"
 
 _COLUMNS = ("kind", "segment", "representation", "bitrate_mbps", "size_bytes", "received_bytes", "stream", "outcome")
@@ -42,14 +44,12 @@ def players(where: Path) -> dict[str, Player]:
         }
         segment = {column.split("_")[0]: row[column] for column in _COLUMNS}
         found.setdefault(row["connection"], Player()).segments.append({**segment, **times})
-    began: dict[str, int] = {}
+    events: dict[str, list[dict[str, Any]]] = {}
     for row in pq.read_table(str(where / PLAYBACK)).to_pylist():
-        name, time, event = row["connection"], round(row["time_s"] * 1e9), row["event"]
-        if event in ("stall", "gap"):
-            # A stall that follows a gap is the same for a viewer.
-            began.setdefault(name, time)
-        elif name in began and event not in ("rate", "switch"):
-            found.setdefault(name, Player()).stalls.append((began.pop(name), time))
+        events.setdefault(row["connection"], []).append(row)
+    for name, rows in events.items():
+        spans = [(round(start * 1e9), round(end * 1e9)) for start, end in stalls(rows)]
+        found.setdefault(name, Player()).stalls.extend(spans)
     return found
 
 

@@ -1,7 +1,7 @@
 //! A scenario in real time, with real packets at its gates: `quiclab emulate`.
 //!
-//! Each gate has a TUN device in the network namespace of this process; whoever wants an application to use it moves the
-//! device to the namespace of the application and gives it the gate's addresses. The world is that of a simulation. One
+//! Each gate has a TUN device in the network namespace of this process. The caller moves the device to the namespace of an
+//! application, and gives it the gate's addresses. The world is that of a simulation. One
 //! thread runs it by the monotonic clock, and says how late it was.
 
 mod device;
@@ -180,11 +180,10 @@ impl Surroundings<'_> {
 }
 
 impl Outside for Surroundings<'_> {
-    fn wait(&mut self, next: Option<Time>, came: &mut Vec<(usize, Packet)>) -> Option<Time> {
+    fn wait(&mut self, until: Time, came: &mut Vec<(usize, Packet)>) -> Option<Time> {
         if self.is_over {
             return None;
         }
-        let until = next.unwrap_or(Time::NEVER);
         if let Err(error) = self.sleep(until, came) {
             (self.failure, self.is_over) = (Some(error), true);
             return None;
@@ -205,16 +204,14 @@ impl Outside for Surroundings<'_> {
     }
 
     fn counted(&mut self, now: Time, gates: &[GateCounts]) {
-        if now.since(self.reported) < LONGEST_SLEEP && !self.is_over {
-            self.status.now = now;
-            return;
-        }
-        self.reported = now;
         self.status.now = now;
         self.status.gates.copy_from_slice(gates);
         for (counts, device) in self.status.devices.iter_mut().zip(&self.devices) {
             *counts = device.counts;
         }
-        self.is_over |= (self.progress)(&self.status).is_break();
+        if now.since(self.reported) >= LONGEST_SLEEP && !self.is_over {
+            self.reported = now;
+            self.is_over = (self.progress)(&self.status).is_break();
+        }
     }
 }

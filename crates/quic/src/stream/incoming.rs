@@ -134,10 +134,10 @@ impl Streams {
     pub(crate) fn on_stop_sending(&mut self, id: StreamId, code: u64) -> Result<(), TransportError> {
         self.check_sends(id)?;
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut()) else { return Ok(()) };
-        let (was_cut, before) = (half.is_cut(), Held::of(half));
+        let (was_cut_off, before) = (half.is_cut_off(), Held::of(half));
         // RFC 9000-3.5-1: "MUST send a RESET_STREAM frame".
         let reported = half.on_stop_sending(code);
-        if half.is_cut() && !was_cut {
+        if half.is_cut_off() && !was_cut_off {
             self.note_reset(id, &before);
         }
         if reported {

@@ -145,7 +145,7 @@ impl Streams {
         let length = u64::from(piece.length);
         let ready = half.is_ready(connection - piece.fresh);
         let wants_room = half.awaited == WaitingFor::Room && half.unsent() <= super::room::LOW;
-        let reset_is_due = half.is_cut_later() && piece.fresh > 0 && half.unsent() == 0;
+        let reset_is_due = half.delivers_part() && piece.fresh > 0 && half.unsent() == 0;
         let repaired = ready && half.lost_reported && !half.has_lost();
         half.lost_reported &= !repaired;
         self.credit.spend(piece.fresh);
@@ -218,18 +218,18 @@ impl Streams {
                 let half = slot.and_then(|slot| self.slots[slot as usize].as_mut()?.send.as_mut());
                 let Some(half) = half else { return };
                 let buffered = half.buffered();
-                let outstanding = if half.is_cut_later() { half.outstanding() } else { 0 };
+                let outstanding = if half.delivers_part() { half.outstanding() } else { 0 };
                 let acked = half.on_acked(offset..offset + u64::from(length), fin);
                 let (dropped, wants_room) = (buffered - half.buffered(), half.awaited == WaitingFor::Room);
                 if let (Some(marks), Some(slot)) = (&mut self.marks, slot) {
                     marks.release(slot, half.acked_to());
                 }
                 self.stats.acked_bytes += acked.fresh;
-                let (is_reset, is_cut_later) = (half.reset_code().is_some(), half.is_cut_later());
+                let (is_reset, delivers_part) = (half.reset_code().is_some(), half.delivers_part());
                 // What a reset drops was released at the reset.
                 let released = match is_reset {
                     false => acked.fresh,
-                    true if is_cut_later => outstanding - half.outstanding(),
+                    true if delivers_part => outstanding - half.outstanding(),
                     true => 0,
                 };
                 if half.awaited == WaitingFor::Buffer && half.buffered() < limit && half.is_writable() {
@@ -239,7 +239,7 @@ impl Streams {
                 if acked.delivered {
                     self.events.push_back(Event::Delivered(id));
                 }
-                if acked.delivered || is_cut_later {
+                if acked.delivered || delivers_part {
                     self.close_if_over(id);
                 }
                 if self.queue.is_some() {

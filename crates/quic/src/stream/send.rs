@@ -110,12 +110,12 @@ impl SendHalf {
     }
     /// Whether it was reset and no data is sent any more.
     #[inline]
-    pub(crate) fn is_cut(&self) -> bool {
-        self.reset.is_some() && !self.is_cut_later()
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.reset.is_some() && !self.delivers_part()
     }
     /// Whether it was reset and its beginning is still delivered.
     #[inline]
-    pub(crate) fn is_cut_later(&self) -> bool {
+    pub(crate) fn delivers_part(&self) -> bool {
         self.reset.as_ref().is_some_and(|reset| reset.reliable > 0)
     }
     /// The end of the data that is delivered.
@@ -135,7 +135,7 @@ impl SendHalf {
     /// Those of them that the stream credit permits.
     #[inline]
     pub(crate) fn waiting(&self) -> u64 {
-        if self.is_cut() { 0 } else { self.written.min(self.credit).saturating_sub(self.next) }
+        if self.is_cut_off() { 0 } else { self.written.min(self.credit).saturating_sub(self.next) }
     }
     /// The number of bytes written by the application.
     pub(crate) fn written(&self) -> u64 {
@@ -204,7 +204,7 @@ impl SendHalf {
     #[inline]
     pub(crate) fn is_ready(&self, connection_credit: u64) -> bool {
         // RFC 9000-3.3-2: not "after sending a RESET_STREAM frame".
-        if self.is_cut() {
+        if self.is_cut_off() {
             return false;
         }
         !self.lost.is_empty()
@@ -240,7 +240,7 @@ impl SendHalf {
     pub(crate) fn is_blocked(&self) -> bool {
         let open = self.fin == Progress::Open && self.reset.is_none();
         let more = self.next < self.written || self.awaited == WaitingFor::Room && open;
-        !self.is_cut() && more && self.next >= self.credit
+        !self.is_cut_off() && more && self.next >= self.credit
     }
     /// Records that the stream is blocked. Returns whether STREAM_DATA_BLOCKED was not sent for this limit yet.
     pub(crate) fn note_blocked(&mut self) -> bool {
@@ -261,7 +261,7 @@ impl SendHalf {
     }
     /// Whether there is new data to send.
     pub(crate) fn has_unsent(&self) -> bool {
-        !self.is_cut() && self.next < self.written
+        !self.is_cut_off() && self.next < self.written
     }
 
     /// Takes the data for the next STREAM frame, at most `room` bytes: lost data first, then new data within both
@@ -362,7 +362,7 @@ impl SendHalf {
 
     /// Delivers nothing of a stream that was reset.
     pub(crate) fn give_up_part(&mut self) {
-        if self.is_cut_later() {
+        if self.delivers_part() {
             self.reset(0, 0);
         }
     }
@@ -377,7 +377,7 @@ impl SendHalf {
         if self.fin != Progress::Open {
             self.fin = Progress::Pending;
         }
-        if self.is_cut_later() {
+        if self.delivers_part() {
             self.written = self.end();
         }
         self.lost.clear();
@@ -396,7 +396,7 @@ impl SendHalf {
             self.reset.as_deref().filter(|_| !self.reset_delivery.is_done() && !self.is_delivered())?;
         // draft-ietf-quic-reliable-stream-reset-09 section 4: the final size is "subject to stream and connection-level
         // flow control", so that the data below it comes first.
-        (self.is_cut() || self.next == self.written).then_some((*code, self.next, *reliable))
+        (self.is_cut_off() || self.next == self.written).then_some((*code, self.next, *reliable))
     }
     /// Whether everything below an offset is acknowledged.
     fn is_acked_to(&self, end: u64) -> bool {
