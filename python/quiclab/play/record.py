@@ -23,7 +23,7 @@ class Record:
     """A playback. Times are seconds from the start of the run."""
 
     begins_s: float
-    """When the player began."""
+    """When the player asked for the first time."""
     end_s: float
     """When playback ended, or the record does."""
     has_ended: bool
@@ -124,7 +124,8 @@ def read(path: Path, zero_s: float, end_s: float) -> Record | None:
             # The last one of a player that was ended.
             continue
         told.append({**one, "at_s": one["at_s"] - zero_s})
-    begins = next((one["at_s"] for one in told if one["what"] == "begins"), None)
+    # As a simulated player, it begins when it has the manifest: with its first request.
+    begins = next((one["at_s"] for one in told if one["what"] == "asked"), None)
     if begins is None:
         return None
     ended = next((one["at_s"] for one in told if one["what"] == "ended"), None)

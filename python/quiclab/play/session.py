@@ -128,7 +128,8 @@ def _settings(flow: str, application: Mapping[str, Any], manifest: Path) -> dict
     longest = _longest_s(root)
     # A simulated player asks where a whole segment still has room, dash.js where the buffer is below its target.
     target = max(1.0, seconds(application["max_buffer"]) - longest)
-    rules = {"droppedFramesRule": {"active": False}}
+    # What the simulated player does not have: rules about frames that the machine drops, and about past switches.
+    rules = {"droppedFramesRule": {"active": False}, "switchHistoryRule": {"active": False}}
     abr: dict[str, Any] = {"initialBitrate": {"video": min(bandwidths) / 1000, "audio": -1}, "rules": rules}
     kind = application["abr"]["type"]
     if kind == "fixed":

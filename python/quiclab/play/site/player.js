@@ -2,6 +2,8 @@
 "use strict";
 
 const EVERY_MS = 250;
+/** Media may end some frames before the manifest says so, and a browser then waits for more. */
+const END_S = 0.1;
 const video = document.querySelector("video");
 const told = [];
 let player = null;
@@ -80,10 +82,18 @@ function listen() {
     tell("abandoned", { ...about(request), track_s: track(mediaType), bytes: request.bytesLoaded || 0 });
   });
   player.on(events.ERROR, ({ error }) => tell("error", { message: String(error && error.message) }));
+  let hasEnded = false;
+  const follow = (what) => {
+    const isOver = what === "ended" || (!player.isDynamic() && video.duration - video.currentTime < END_S);
+    if (!hasEnded) {
+      tell(isOver ? "ended" : what);
+    }
+    hasEnded = hasEnded || isOver;
+  };
   for (const what of ["playing", "waiting", "ended", "ratechange", "seeked"]) {
-    video.addEventListener(what, () => tell(what));
+    video.addEventListener(what, () => follow(what));
   }
-  video.addEventListener("timeupdate", () => tell("position"));
+  video.addEventListener("timeupdate", () => follow("position"));
   video.addEventListener("error", () => tell("error", { message: video.error && video.error.message }));
 }
 
