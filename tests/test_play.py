@@ -94,7 +94,7 @@ def test_dash_js_plays_a_video_through_the_network_of_a_scenario(command: Comman
     needs("npm", "ip")
     if browser.find() is None:
         needs("chromium")
-    done = command("play", films / "tv.toml", "--out", "played", "--pcap", "--json")
+    done = command("play", str(films / "tv.toml"), "--out", "played", "--pcap", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     (connection,) = told["connections"]
@@ -138,7 +138,7 @@ def test_a_video_that_is_longer_than_the_scenario_ends_with_it(command: Command,
     if browser.find() is None:
         needs("chromium")
     words = ["--set", "duration=12 s", "--set", "link.line.both.rate=60 kbit/s", "--json"]
-    done = command("play", films / "tv.toml", "--out", "played", *words)
+    done = command("play", str(films / "tv.toml"), "--out", "played", *words)
     assert done.returncode == 0, done.stderr
     (connection,) = json.loads(done.stdout)["connections"]
     assert not connection["completed"] and connection["completion_s"] is None
@@ -178,7 +178,7 @@ def test_a_plan_takes_what_the_flow_says(films: Path) -> None:
     ]
     streaming = planned.dashjs["streaming"]
     assert streaming["buffer"]["bufferTimeDefault"] == 12
-    assert streaming["abr"]["x"] == 1 and streaming["abr"]["autoSwitchBitrate"] == {"video": False}
+    assert streaming["abr"]["x"] == 1 and streaming["abr"]["autoSwitchBitrate"] == {"audio": False, "video": False}
     assert streaming["abr"]["initialBitrate"]["video"] == 600
     assert 'kind = "gate"' in planned.gated.to_toml() and "[[flow]]" not in planned.gated.to_toml()
     with pytest.raises(Error, match="--flow other: it plays no video: expected one of film"):
@@ -262,6 +262,6 @@ def test_a_browser_that_ends_is_reported_and_leaves_nothing(command: Command, fi
     emulation.check_tools()
     (command.folder / "dash.js").write_text("", encoding="utf-8")
     words = ["--browser", shutil.which("false") or "false", "--dashjs", "dash.js", "--out", "played"]
-    done = command("play", films / "tv.toml", *words)
+    done = command("play", str(films / "tv.toml"), *words)
     assert done.returncode == 1
     assert "player: the browser has ended with 1" in done.stderr

@@ -128,14 +128,18 @@ def _settings(flow: str, application: Mapping[str, Any], manifest: Path) -> dict
     longest = _longest_s(root)
     # A simulated player asks where a whole segment still has room, dash.js where the buffer is below its target.
     target = max(1.0, seconds(application["max_buffer"]) - longest)
-    # What the simulated player does not have: rules about frames that the machine drops, and about past switches.
+    # What the simulated player does not have: rules about frames that the machine drops and about past switches, and a
+    # rest of 10 s after a download was given up.
     rules = {"droppedFramesRule": {"active": False}, "switchHistoryRule": {"active": False}}
-    abr: dict[str, Any] = {"initialBitrate": {"video": min(bandwidths) / 1000, "audio": -1}, "rules": rules}
+    # The audio does not adapt: it has its highest bitrate, or that of the flow.
+    audio = application.get("audio_bitrate")
+    initial = {"video": min(bandwidths) / 1000, "audio": _HIGHEST if audio is None else _bits(audio) / 1000}
+    abr: dict[str, Any] = {"initialBitrate": initial, "autoSwitchBitrate": {"audio": False}, "rules": rules}
     kind = application["abr"]["type"]
     if kind == "fixed":
         bits = _bits(application["abr"]["bitrate"])
-        abr["autoSwitchBitrate"] = {"video": False}
-        abr["initialBitrate"]["video"] = max([one for one in bandwidths if one <= bits] or bandwidths[:1]) / 1000
+        abr["autoSwitchBitrate"]["video"] = False
+        initial["video"] = max([one for one in bandwidths if one <= bits] or bandwidths[:1]) / 1000
     elif kind in ("throughput", "bola"):
         rules["bolaRule" if kind == "throughput" else "throughputRule"] = {"active": False}
     elif kind != "dynamic":
@@ -145,7 +149,8 @@ def _settings(flow: str, application: Mapping[str, Any], manifest: Path) -> dict
     names = ("bufferTimeDefault", "bufferTimeAtTopQuality", "bufferTimeAtTopQualityLongForm")
     # What is in the buffer stays, as in a simulated player.
     buffer = {**dict.fromkeys(names, target), "fastSwitchEnabled": False}
-    return {"debug": {"logLevel": 0}, "streaming": {"abr": abr, "buffer": buffer}}
+    streaming = {"abr": abr, "buffer": buffer, "abandonLoadTimeout": 1}
+    return {"debug": {"logLevel": 0}, "streaming": streaming}
 
 
 def _merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,7 +168,7 @@ def _parsed(manifest: Path) -> ET.Element:
 def _longest_s(root: ET.Element) -> float:
     """The duration of the longest segment."""
     found = [0.0]
-    for template in root.iter(f"{{{_DASH}}}SegmentTemplate"):
+    for template in [*root.iter(f"{{{_DASH}}}SegmentTemplate"), *root.iter(f"{{{_DASH}}}SegmentList")]:
         scale = int(template.get("timescale", "1"))
         spans = [int(one.get("d", "0")) for one in template.iter(f"{{{_DASH}}}S")] or [
             int(template.get("duration", "0"))
@@ -172,6 +177,8 @@ def _longest_s(root: ET.Element) -> float:
     return max(found)
 
 
+_HIGHEST = 1e6
+"""In kbit/s: more than any audio has."""
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _UNITS_BPS = {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9}
 
