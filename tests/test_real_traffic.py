@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "real-traffic.md").read_text(encoding="utf-8")
 GUIDE, _, RECIPES = PAGE.partition("## Recipes")
 COMMANDS = re.findall(r"^    ((?:quiclab|mkdir) .*)$", GUIDE, re.MULTILINE)
-PROGRAMS = re.findall(r"^```python\n(.*?)^```\n\n    (.*)$", PAGE, re.MULTILINE | re.DOTALL)
+PROGRAMS = re.findall(r"^```python\n(.*?)^```\n\n    ([^\n]*)$", PAGE, re.MULTILINE | re.DOTALL)
 FILES = dict(re.findall(r"`(\w+\.toml)`:\n\n```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 
