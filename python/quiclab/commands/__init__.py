@@ -10,6 +10,7 @@ from quiclab.commands.check import check
 from quiclab.commands.emulate import emulate, shell
 from quiclab.commands.fetch import fetch
 from quiclab.commands.list import list_
+from quiclab.commands.matrix import matrix
 from quiclab.commands.plot import plot
 from quiclab.commands.qoe import qoe
 from quiclab.commands.relay import relay
@@ -35,6 +36,7 @@ COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "relay": relay,
     "emulate": emulate,
     "shell": shell,
+    "matrix": matrix,
     "script": script,
     "trace": trace,
     "reproduce": reproduce,
