@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import quiclab
-from validation.resumption import interval_of_median
+from quiclab.statistics import interval_of_median
 from validation.section import Section
 
 RUNS = 10

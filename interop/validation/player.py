@@ -13,7 +13,7 @@ from typing import Any
 
 import quiclab
 from quiclab.play import film
-from validation.resumption import interval_of_median
+from quiclab.statistics import interval_of_median
 from validation.section import Section
 
 RUNS = 6

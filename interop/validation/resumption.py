@@ -5,10 +5,10 @@ import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
 from pathlib import Path
 
 import quiclab
+from quiclab.statistics import interval_of_median
 from validation.section import Section
 from validation.transfer import SAME, address_of, ended, fetched, process, relaying, set_words, site
 
@@ -17,7 +17,6 @@ SECOND = 500_000
 RUNS = 10
 LIMIT = 0.05
 """How far the median of the real times may be from the simulated one."""
-CONFIDENCE = 0.95
 PRESET = "geo-constant"
 
 CARRIERS = {
@@ -117,16 +116,6 @@ class Row:
     def holds(self) -> bool:
         """Whether the median is within the limit."""
         return abs(self.difference) <= LIMIT
-
-
-def interval_of_median(values: Sequence[float]) -> tuple[float, float] | None:
-    """Two of the values that have the median between them with the confidence, whatever the distribution is."""
-    count, order = len(values), sorted(values)
-    for cut in reversed(range(count // 2)):
-        missed = 2 * sum(comb(count, below) for below in range(cut + 1)) / 2**count
-        if missed <= 1 - CONFIDENCE:
-            return order[cut], order[-1 - cut]
-    return None
 
 
 def measured(carrier: str, simulated_s: float, real_s: Sequence[float]) -> Row:

@@ -11,6 +11,7 @@ from quiclab.commands.emulate import emulate, shell
 from quiclab.commands.fetch import fetch
 from quiclab.commands.film import film
 from quiclab.commands.list import list_
+from quiclab.commands.matrix import matrix
 from quiclab.commands.play import play
 from quiclab.commands.plot import plot
 from quiclab.commands.qoe import qoe
@@ -39,6 +40,7 @@ COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "shell": shell,
     "film": film,
     "play": play,
+    "matrix": matrix,
     "script": script,
     "trace": trace,
     "reproduce": reproduce,
