@@ -13,7 +13,7 @@ use std::sync::Arc;
 use units::parameter::Arguments;
 use units::{Duration, Rate, Time};
 use video::abr::{Abr, Choice, Line, View};
-use video::quality::{Playback, Played, Scale, Stall};
+use video::quality::{Behind, Playback, Played, Scale, Stall};
 
 /// The longest wait before a segment is asked for, in seconds.
 const MAX_WAIT_S: f64 = 1e6;
@@ -213,15 +213,17 @@ pub(crate) fn stall_cost(scale: &str) -> PyResult<f64> {
 /// The numbers of a playback that was watched, as the summary of a run has them: seconds, Mbit/s, and QoE per segment.
 ///
 /// Times count from the request of the viewer. `played` has the bitrate, the lowest bitrate (both in bit/s) and the seconds
-/// shown of each segment, in order; `stalls` the start and the length of each stall in seconds.
+/// shown of each segment, in order; `stalls` the start and the length of each stall in seconds; `behind`, of a live
+/// presentation, each latency and how long it was that, in seconds.
 #[pyfunction]
-#[pyo3(signature = (*, start_up_s, end_s, played, stalls))]
+#[pyo3(signature = (*, start_up_s, end_s, played, stalls, behind))]
 pub(crate) fn experience<'py>(
     py: Python<'py>,
     start_up_s: Option<f64>,
     end_s: f64,
     played: Vec<(u64, u64, f64)>,
     stalls: Vec<(f64, f64)>,
+    behind: Vec<(f64, f64)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let span = |seconds: f64| {
         if !(0.0..=LONGEST_S).contains(&seconds) {
@@ -237,12 +239,15 @@ pub(crate) fn experience<'py>(
     let stalls = stalls
         .into_iter()
         .map(|(start, length)| Ok(Stall { start: Time::ZERO + span(start)?, length: span(length)? }));
+    let behind = behind
+        .into_iter()
+        .map(|(latency, lasted)| Ok(Behind { latency: span(latency)?, lasted: span(lasted)? }));
     let playback = Playback {
         asked_at: Time::ZERO,
         start_up: start_up_s.map(span).transpose()?,
         played: played.collect::<PyResult<_>>()?,
         stalls: stalls.collect::<PyResult<_>>()?,
-        behind: Vec::new(),
+        behind: behind.collect::<PyResult<_>>()?,
         end: Time::ZERO + span(end_s)?,
     };
     let of = playback.experience();
@@ -262,6 +267,13 @@ pub(crate) fn experience<'py>(
         ("qoe_hd", of.qoe[2].per_segment),
     ] {
         numbers.set_item(name, value)?;
+    }
+    if let Some(mean) = of.mean_latency {
+        numbers.set_item("latency_mean_s", mean.as_secs_f64())?;
+        for (name, part) in [("latency_p50_s", 0.5), ("latency_p95_s", 0.95)] {
+            let latency = playback.latency_percentile(part).map(|latency| latency.as_secs_f64());
+            numbers.set_item(name, latency)?;
+        }
     }
     Ok(numbers)
 }
