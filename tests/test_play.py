@@ -133,6 +133,29 @@ def test_dash_js_plays_a_video_through_the_network_of_a_scenario(command: Comman
     assert simulated.returncode == 0, simulated.stderr
 
 
+def test_a_live_presentation_is_played_as_far_behind_as_it_should(command: Command, films: Path) -> None:
+    needs("npm", "ip")
+    if browser.find() is None:
+        needs("chromium")
+    words = ["--set", "flow.film.application.latency=2 s", "--set", "flow.film.application.since=3 s", "--json"]
+    done = command("play", str(films / "tv.toml"), "--out", "played", *words)
+    assert done.returncode == 0, done.stderr
+    (connection,) = json.loads(done.stdout)["connections"]
+    # The film of 6 s has been filmed for 3 s, and is played from second 1 on.
+    assert connection["completed"] and connection["playback"]["latency_mean_s"] > 1
+    run = quiclab.load(command.folder / "played")
+    media = [
+        row for row in run.table("segment").to_pylist() if row["outcome"] == "complete" and row["segment"] is not None
+    ]
+    assert {row["segment"] for row in media} == {1, 2, 3, 4, 5}
+    begins = media[0]["asked_s"]
+    for row in media:
+        # A segment of a second exists when it was filmed; the player began when 3 s were.
+        assert row["asked_s"] - begins > row["segment"] + 1 - 3 - 0.5
+    start = run.table("playback").to_pylist()[0]
+    assert start["event"] == "start" and 0.9 < start["position_s"] < 2 and start["latency_s"] > 1
+
+
 def test_a_video_that_is_longer_than_the_scenario_ends_with_it(command: Command, films: Path) -> None:
     needs("npm", "ip")
     if browser.find() is None:
@@ -151,6 +174,7 @@ def test_a_video_that_is_longer_than_the_scenario_ends_with_it(command: Command,
         ({"flow.film.application.presentation": "ladder"}, "has no pictures; expected presentation = { type = "),
         ({"flow.film.application.abr": "mpc"}, "dash.js has no rate adaptation 'mpc': expected dynamic, throughput"),
         ({"flow.film.application.seeks": [["1 s", "3 s"]]}, "the option seeks is for a simulated player only"),
+        ({"flow.film.application.pace": 1.5}, "the option pace is for a simulated player only"),
         ({"flow.film.protocol": "tcp", "flow.film.application.over": "http2"}, "served over HTTP/3"),
     ],
 )
@@ -217,7 +241,7 @@ def test_what_a_player_tells_becomes_tables_and_numbers(tmp_path: Path) -> None:
     ]
     path.write_text("".join(text), encoding="utf-8")
     found = record.read(path, 1000.0, 30.0)
-    assert found is not None and found.has_started and found.has_ended
+    assert found is not None and found.latencies == [] and found.has_started and found.has_ended
     assert [(row["outcome"], row["received_bytes"], row["size_bytes"]) for row in found.segments] == [
         ("complete", 125_000, 125_000),
         ("abandoned", 1000, None),
@@ -238,6 +262,26 @@ def test_what_a_player_tells_becomes_tables_and_numbers(tmp_path: Path) -> None:
     # Two segments: 0.5 + 1.0 less 4.3 for the second of stall, less 0.5 for the switch.
     expected |= {"qoe_lin": (1.5 - 4.3 - 0.5) / 2, "standing_ratio": 1 - 4.0 / 5.6}
     assert {key: numbers[key] for key in expected} == pytest.approx(expected)
+
+
+def test_latencies_of_a_live_player_are_weighted_by_time(tmp_path: Path) -> None:
+    path = tmp_path / "told"
+    text = [
+        download("asked", 0.5, 2, 0, 4.0, 0),
+        download("complete", 0.9, 2, 0, 4.0, 0, first_byte_s=1000.6, ended_s=1000.9, bytes=125_000),
+        told("playing", 1.0, 4.5, 1.5, latency_s=4.0),
+        told("position", 2.0, 5.5, 0.5, latency_s=3.0),
+        told("ended", 2.5, 6.0, 0.0, 0, latency_s=3.0),
+    ]
+    path.write_text("".join(text), encoding="utf-8")
+    found = record.read(path, 1000.0, 30.0)
+    assert found is not None and [number for pair in found.latencies for number in pair] == pytest.approx(
+        [4.0, 1.0, 3.0, 0.5]
+    )
+    numbers = found.numbers()
+    assert numbers["latency_mean_s"] == pytest.approx(5.5 / 1.5) and numbers["latency_p50_s"] == pytest.approx(4.0)
+    # Only what was shown of the segment counts.
+    assert [round(seconds, 6) for _, _, seconds in found.shown()] == [1.5]
 
 
 def test_a_player_that_told_nothing_has_no_record(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ PATIENCE_S = 60.0
 """How long the browser may take until its player begins."""
 MOST_TOLD = 64 << 20
 """Bytes that a page may tell."""
+AVAILABLE_FROM = "AVAILABLE-FROM"
+"""In the manifest of a live presentation: the time at which its filming began."""
 SITE = Path(__file__).parent / "site"
 
 
@@ -36,6 +39,8 @@ class Order:
     """The file of the player."""
     manifest: str
     """The file of the manifest, whose base URL is the origin."""
+    since_s: float | None
+    """Live: how long it had been filmed when the page asks for the manifest; None otherwise."""
     origin: str
     """https://ADDRESS:PORT/ of the server."""
     public_key: str
@@ -143,6 +148,9 @@ def _handler(
         def do_GET(self) -> None:
             """Answers with a part of the page."""
             kind, body = pages.get(self.path, ("", b""))
+            if self.path == "/manifest.mpd" and order.since_s is not None:
+                began = datetime.now(UTC) - timedelta(seconds=order.since_s)
+                body = body.replace(AVAILABLE_FROM.encode(), began.isoformat(timespec="milliseconds").encode())
             self._answer(200 if kind else 404, kind or "text/plain", body)
 
         def do_POST(self) -> None:

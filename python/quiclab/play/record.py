@@ -34,6 +34,8 @@ class Record:
     """The rows of the table `playback`."""
     positions: list[tuple[float, float]] = field(default_factory=list)
     """Times and positions of playback, as they were told."""
+    latencies: list[tuple[float, float]] = field(default_factory=list)
+    """Of a live presentation: how far behind playback was, and how long it was that."""
 
     @property
     def has_started(self) -> bool:
@@ -52,7 +54,7 @@ class Record:
             if seconds
         ]
         whole_s = self.end_s - self.begins_s
-        numbers = experience(start_up_s=start_up_s, end_s=whole_s, played=played, stalls=stood)
+        numbers = experience(start_up_s=start_up_s, end_s=whole_s, played=played, stalls=stood, behind=self.latencies)
         played_s = 0.0 if start is None else self.end_s - start - sum(length for _, length in stood)
         media = [row for row in self.segments if row["segment"] is not None]
         lost = [row for row in self.segments if row["outcome"] != "complete"]
@@ -70,6 +72,8 @@ class Record:
     def shown(self) -> Iterator[tuple[float, Row, float]]:
         """The segments of which something was shown: when, the download, and the seconds of media."""
         reached = max((position for _, position in self.positions), default=0.0)
+        # A live presentation begins where it is.
+        began = self.positions[0][1] if self.positions else 0.0
         chosen: dict[int, Row] = {}
         kind = "video" if any(row["kind"] == "video" for row in self.segments) else "audio"
         for row in self.segments:
@@ -82,7 +86,8 @@ class Record:
         for row in sorted(chosen.values(), key=lambda row: float(row["starts_s"])):
             when = self._time_of(row["starts_s"])
             if when is not None:
-                yield when, row, max(0.0, min(row["duration_s"], reached - row["starts_s"]))
+                ends = min(row["starts_s"] + row["duration_s"], reached)
+                yield when, row, max(0.0, ends - max(row["starts_s"], began))
 
     def _time_of(self, position: float) -> float | None:
         """When playback went over a position; None if it never did."""
@@ -209,6 +214,8 @@ def _play(record: Record, told: Sequence[Mapping[str, Any]]) -> None:
         what = one["what"]
         if one["at_s"] > record.end_s:
             break
+        if has_started and last is not None and last["latency_s"] is not None:
+            record.latencies.append((max(0.0, last["latency_s"]), max(0.0, one["at_s"] - last["at_s"])))
         last = one
         if has_started:
             record.positions.append((one["at_s"], one["position_s"]))

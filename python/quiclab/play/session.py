@@ -14,7 +14,7 @@ from typing import Any
 from quiclab import document
 from quiclab._quiclab import Error
 from quiclab.emulation import Application, Emulation
-from quiclab.play.browser import Order
+from quiclab.play.browser import AVAILABLE_FROM, Order
 from quiclab.play.record import Record, read
 from quiclab.scenario import Scenario
 
@@ -27,7 +27,7 @@ _ONLY_SIMULATED: dict[str, Any] = {
     "from": "0 s",
     "until": None,
     "pace": None,
-    "latency": None,
+    "chunk": None,
     "deadline": None,
 }
 """Options of `video` that a real player has no like of, and what they are if they ask for nothing."""
@@ -45,6 +45,8 @@ class Play:
     ip: int
     """The version of IP: 4 or 6."""
     manifest: Path
+    since_s: float | None
+    """Live: how long it had been filmed when the player begins, in seconds."""
     dashjs: dict[str, Any]
     """Settings of dash.js."""
     transport: list[str]
@@ -93,6 +95,7 @@ def plan(scenario: Scenario, flow: str | None = None, settings: Mapping[str, Any
         server=ends[1],
         ip=chosen["ip"],
         manifest=Path(presentation["file"]),
+        since_s=seconds(application["since"]) if "latency" in application else None,
         dashjs=_merged(_settings(name, application, Path(presentation["file"])), settings or {}),
         transport=[
             f"transport.{key}={document.literal(value)}" for key, value in wanted.items() if plain.get(key) != value
@@ -149,7 +152,16 @@ def _settings(flow: str, application: Mapping[str, Any], manifest: Path) -> dict
     names = ("bufferTimeDefault", "bufferTimeAtTopQuality", "bufferTimeAtTopQualityLongForm")
     # What is in the buffer stays, as in a simulated player.
     buffer = {**dict.fromkeys(names, target), "fastSwitchEnabled": False}
-    streaming = {"abr": abr, "buffer": buffer, "abandonLoadTimeout": 1}
+    streaming: dict[str, Any] = {"abr": abr, "buffer": buffer, "abandonLoadTimeout": 1}
+    if "latency" in application:
+        catch_up = application["catch_up"]
+        rate = {"min": -catch_up, "max": catch_up}
+        streaming["delay"] = {"liveDelay": seconds(application["latency"])}
+        streaming["liveCatchup"] = {"enabled": catch_up > 0, "mode": "liveCatchupModeDefault", "playbackRate": rate}
+        if "max_drift" in application:
+            streaming["liveCatchup"]["maxDrift"] = seconds(application["max_drift"])
+        # The clock of the page is that of the manifest.
+        streaming["utcSynchronization"] = {"enabled": False}
     return {"debug": {"logLevel": 0}, "streaming": streaming}
 
 
@@ -218,7 +230,8 @@ class Session:
         order = Order(
             browser=browser,
             dashjs=str(dashjs),
-            manifest=str(_with_base(play.manifest, f"https://{host}/", work)),
+            manifest=str(_manifest(play, f"https://{host}/", work)),
+            since_s=play.since_s,
             origin=f"https://{host}/",
             public_key=_public_key(server, ready),
             settings=play.dashjs,
@@ -256,18 +269,37 @@ def _public_key(server: Application, ready: Path) -> str:
     raise Error("the server of the video does not serve")
 
 
-def _with_base(manifest: Path, origin: str, work: Path) -> Path:
-    """A copy of the manifest whose media are at this origin."""
-    root = _parsed(manifest)
+def _manifest(play: Play, origin: str, work: Path) -> Path:
+    """A copy of the manifest whose media are at this origin; of a live presentation one that counts from a time."""
+    root = _parsed(play.manifest)
     for base in root.findall(f"{{{_DASH}}}BaseURL"):
         root.remove(base)
     base = ET.Element(f"{{{_DASH}}}BaseURL")
     base.text = origin
     root.insert(0, base)
+    if play.since_s is not None:
+        root.set("type", "dynamic")
+        root.set("availabilityStartTime", AVAILABLE_FROM)
+        for template in root.iter(f"{{{_DASH}}}SegmentTemplate"):
+            _equal_segments(template, play)
     copy = work / "manifest.mpd"
     ET.register_namespace("", _DASH)
     ET.ElementTree(root).write(copy, encoding="utf-8", xml_declaration=True)
     return copy
+
+
+def _equal_segments(template: ET.Element, play: Play) -> None:
+    """Puts the duration of the segments in the place of their list: a player then asks for none before its time."""
+    lines = template.find(f"{{{_DASH}}}SegmentTimeline")
+    if lines is None:
+        return
+    spans = [int(line.get("d", "0")) for line in lines for _ in range(int(line.get("r", "0")) + 1)]
+    if len(set(spans[:-1] or spans)) > 1 or spans[-1] > spans[0]:
+        raise Error(
+            f"{play.manifest}: of a live presentation that is played, all segments but the last are equally long"
+        )
+    template.remove(lines)
+    template.set("duration", str(spans[0]))
 
 
 def connection(play: Play, record: Record, gates: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:

@@ -55,6 +55,11 @@ function about(request) {
   };
 }
 
+/** The end of the presentation, also of a live one. */
+function endsAt() {
+  return player.isReady() ? player.duration() : Infinity;
+}
+
 function seconds(date) {
   return date ? new Date(date).getTime() / 1000 : null;
 }
@@ -84,7 +89,7 @@ function listen() {
   player.on(events.ERROR, ({ error }) => tell("error", { message: String(error && error.message) }));
   let hasEnded = false;
   const follow = (what) => {
-    const isOver = what === "ended" || (!player.isDynamic() && video.duration - video.currentTime < END_S);
+    const isOver = what === "ended" || endsAt() - video.currentTime < END_S;
     if (!hasEnded) {
       tell(isOver ? "ended" : what);
     }
