@@ -190,6 +190,7 @@ def test_datagrams_take_the_delays_of_the_link(command: Command, traces: Traces,
     assert told["gates"]["phone"]["entered"] >= 20 and told["gates"]["server"]["left"] >= 20
     assert [one["exit_code"] for one in told["commands"]] == [0, 0]
     assert told["lateness"]["max_us"] > 0
+    assert told["tolerance_us"] == 3000
     assert (command.folder / "out" / "capture.pcapng").stat().st_size > 40 * 60
     assert traces.are_gone()
 

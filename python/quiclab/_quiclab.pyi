@@ -102,7 +102,10 @@ def relay(
     blackouts: Sequence[tuple[str, str]],
     rebinds: Sequence[tuple[str, str]],
     capture: str | PathLike[str] | None,
-) -> dict[str, Any]: ...
+    gates: tuple[str | None, str | None],
+    duration: str | None,
+    tables: bool,
+) -> tuple[dict[str, Any], str, list[Table]]: ...
 def serve(
     root: str | PathLike[str],
     listen: Sequence[str],
@@ -349,6 +352,8 @@ class Sweep:
     def parse(text: str, origin: str | PathLike[str], sets: Sequence[str]) -> Sweep: ...
     @property
     def name(self) -> str: ...
+    @property
+    def gates(self) -> list[str]: ...
     @property
     def runs(self) -> int: ...
     @property

@@ -210,7 +210,7 @@ def sweep(
         raise Error(f"no engine {engine!r}: one of local, dask")
     if scheduler is not None and (engine != "dask" or jobs is not None):
         raise Error("a scheduler is of the engine dask, and has its own workers instead of jobs")
-    inner = _quiclab.Sweep.parse(scenario._text, scenario._origin, scenario._sets)
+    inner = planned(scenario)
     how = _How(engine, scheduler, _jobs(jobs))
     held = None
     if out is None:
@@ -222,6 +222,16 @@ def sweep(
         result = _run(scenario, inner, path, how, report)
     result._held = held
     return result
+
+
+def planned(scenario: Scenario) -> _quiclab.Sweep:
+    """The sweep of a scenario. Raises `Error` if its runs would need real time."""
+    inner = _quiclab.Sweep.parse(scenario._text, scenario._origin, scenario._sets)
+    if inner.gates:
+        raise Error(
+            f"node {inner.gates[0]}: a sweep simulates, and a gate has packets in real time alone; expected host"
+        )
+    return inner
 
 
 def foretold(inner: _quiclab.Sweep) -> str | None:

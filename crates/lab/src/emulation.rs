@@ -2,27 +2,74 @@
 //!
 //! The world is that of a simulation, with all its records. What the outside is, and what time it is there, an [`Outside`]
 //! knows.
+//!
+//! How late an element was for what it did is the time of the outside when it was done, less the time of the world. The
+//! outside's time is read at the beginning of each turn, and again whenever [`READ_EVERY`] things have been done in it.
+
+mod late;
+
+pub use late::{ElementLateness, READ_EVERY, tolerance};
 
 use crate::capture::Tap;
 use crate::error::RunError;
-use crate::run::{Options, Outcome, Prepared, run_with};
+use crate::flows::cross_number;
+use crate::run::{Options, Outcome, Prepared, Running, run_with};
 use crate::scenario::Scenario;
+use late::{Late, Watching};
 use network::gate::GateCounts;
-use network::{NodeId, Packet, Step, node_address};
+use network::{CarrierStats, NodeId, Packet, Step, node_address};
+use std::collections::VecDeque;
 use std::net::IpAddr;
-use units::Time;
+use units::{Lateness, Time};
 
 /// The surroundings of a world in real time.
 pub trait Outside {
+    /// The world begins now: this is time zero.
+    fn begin(&mut self);
+    /// The time, which never goes back.
+    fn now(&self) -> Time;
     /// Waits until the world has something to do (`next`), or packets come from outside, or a while. Adds these packets to
-    /// `came`, each with the number of its gate, and returns the time; `None` ends the run. Time never goes back.
-    fn wait(&mut self, next: Time, came: &mut Vec<(usize, Packet)>) -> Option<Time>;
-    /// A packet leaves by the gate with this number.
-    fn leave(&mut self, gate: usize, packet: Packet);
+    /// `arrivals`, in the order of time, and returns the time; `None` ends the run.
+    fn wait(&mut self, next: Time, arrivals: &mut Arrivals) -> Option<Time>;
+    /// A packet leaves by the gate with this number, which it has reached at this time of the world. Returns the memory of its payload.
+    fn leave(&mut self, gate: usize, at: Time, packet: Packet) -> Vec<u8>;
     /// No more packets leave for now.
     fn flush(&mut self);
-    /// What the world has counted at each gate, after each turn.
-    fn counted(&mut self, now: Time, gates: &[GateCounts]);
+    /// The world has done all up to this time; called after each turn.
+    fn counted(&mut self, now: Time, counts: &Counts<'_>);
+}
+
+/// Packets that come from outside, and memory for them.
+#[derive(Debug, Default)]
+pub struct Arrivals {
+    packets: VecDeque<(Time, usize, Packet)>,
+    buffers: Vec<Vec<u8>>,
+}
+
+impl Arrivals {
+    /// An empty buffer for the payload of a packet.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.buffers.pop().unwrap_or_default()
+    }
+    /// Takes back a buffer, empty or not.
+    pub fn recycle(&mut self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        self.buffers.push(buffer);
+    }
+    /// Adds a packet that came at this time, which is not before that of the packet added last, to the gate with this number. A time
+    /// before that of the world counts as the world's, one beyond the end of the turn as that.
+    pub fn add(&mut self, at: Time, gate: usize, packet: Packet) {
+        self.packets.push_back((at, gate, packet));
+    }
+}
+
+/// What a world has counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Counts<'a> {
+    /// By gate: its packets.
+    pub gates: &'a [GateCounts],
+    /// How late all its elements were.
+    pub lateness: &'a Lateness,
 }
 
 /// A gate of a scenario.
@@ -47,59 +94,169 @@ pub fn gates(scenario: &Scenario) -> Vec<GateAddress> {
     scenario.gates().map(gate).collect()
 }
 
-/// Runs a scenario in the time of its surroundings, until its duration is over or they end it. Flows that are finished do not end it.
-///
-/// # Errors
-/// See [`RunError`].
-pub fn emulate(
-    scenario: &Scenario,
-    prepared: &Prepared,
-    options: &Options,
-    outside: &mut dyn Outside,
-) -> Result<Outcome, RunError> {
-    let nodes: Vec<NodeId> = scenario.gates().map(|(node, _)| NodeId(node as u32)).collect();
-    let end = Time::ZERO + scenario.duration;
-    let path = options.pcap.clone().unwrap_or_default();
-    let failed = |error| RunError::Output { path: path.clone(), error };
-    run_with(scenario, prepared, options, &mut |running| {
+/// A run in the time of its surroundings.
+#[derive(Clone, Copy)]
+pub struct Emulation<'a> {
+    /// The scenario, with gates.
+    pub scenario: &'a Scenario,
+    /// What runs of the scenario share.
+    pub prepared: &'a Prepared,
+    /// The options of the run.
+    pub options: &'a Options,
+    /// When it ends; [`Time::NEVER`] to run until the surroundings end it.
+    pub end: Time,
+    /// Whether packets that were altered on the way leave; otherwise the gate drops them, as a receiver whose checksum fails.
+    pub altered_leave: bool,
+}
+
+/// The results of a run in real time.
+#[derive(Debug, Clone)]
+pub struct Emulated {
+    /// The results that a simulation has, too. With tables, there is one more: `lateness`.
+    pub outcome: Outcome,
+    /// The directions of the links by label, with their counters.
+    pub links: Vec<(String, CarrierStats)>,
+    /// How late all elements were.
+    pub lateness: Lateness,
+    /// How late each element was: nodes but routers, directions of links, media.
+    pub elements: Vec<ElementLateness>,
+}
+
+impl Emulation<'_> {
+    /// Runs until the end, or until the surroundings end it. Flows that are finished do not end it.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn run(&self, outside: &mut dyn Outside) -> Result<Emulated, RunError> {
+        let mut late = Late::new(self.scenario);
+        let mut links = Vec::new();
+        let mut outcome = run_with(self.scenario, self.prepared, self.options, &mut |running| {
+            let end = self.drive(running, outside, &mut late)?;
+            running.world.catch_up();
+            links.extend(running.world.links().iter().map(|link| (link.name().to_owned(), link.stats())));
+            Ok(end)
+        })?;
+        let elements = late.elements(self.scenario);
+        if self.options.tables {
+            let row =
+                |element: &'_ ElementLateness| (element.name.clone(), element.kind, element.lateness.clone());
+            let rows: Vec<_> = elements.iter().map(row).collect();
+            let rows = rows.iter().map(|(name, kind, late)| (name.as_str(), *kind, late));
+            outcome.tables.push(trace::columns::lateness(rows));
+        }
+        Ok(Emulated { outcome, links, lateness: late.whole, elements })
+    }
+
+    /// Lets time pass until the end, which it returns.
+    fn drive(
+        &self,
+        running: &mut Running<'_>,
+        outside: &mut dyn Outside,
+        late: &mut Late,
+    ) -> Result<Time, RunError> {
+        let end = self.end;
         // There is always one more: the world goes on without flows.
         running.shared.unfinished.set(running.shared.unfinished.get() + 1);
-        let (mut came, mut counts) = (Vec::new(), Vec::with_capacity(nodes.len()));
-        let tap = |gate: &GateAddress| running.shared.capture.as_ref().map(|tap| tap.interface(&gate.name));
-        let taps: Vec<Option<Tap>> = gates(scenario)
-            .iter()
-            .map(|gate| tap(gate).transpose())
-            .collect::<Result<_, _>>()
-            .map_err(failed)?;
-        let capture = |now: Time, gate: usize, packet: &Packet| match taps.get(gate).and_then(Option::as_ref)
-        {
-            Some(tap) => tap.packet(now, packet).map_err(failed),
-            None => Ok(()),
-        };
+        let gates = Gates::new(self, running)?;
+        let mut counts = Vec::with_capacity(gates.nodes.len());
+        let mut arrivals = Arrivals::default();
+        outside.begin();
         loop {
             let next = running.next_at().filter(|next| *next <= end).unwrap_or(end);
-            let now = outside.wait(next, &mut came).map(|now| now.min(end));
+            let now = outside.wait(next, &mut arrivals).map(|now| now.min(end));
             let until = now.unwrap_or_else(|| running.world.now());
-            while matches!(running.advance(until)?, Step::Budget | Step::Stopped) {}
-            for (gate, packet) in came.drain(..) {
-                capture(until, gate, &packet)?;
-                running.world.enter(nodes[gate], packet);
-            }
-            while matches!(running.advance(until)?, Step::Budget | Step::Stopped) {}
-            counts.clear();
-            for (number, node) in nodes.iter().enumerate() {
-                let Some(gate) = running.world.gate_mut(*node) else { continue };
-                while let Some(packet) = gate.take() {
-                    capture(until, number, &packet)?;
-                    outside.leave(number, packet);
+            let mut watch = Watching::new(late, &*outside, until);
+            let entering = arrivals.packets.len();
+            while let Some((at, gate, packet)) = arrivals.packets.pop_front() {
+                let at = at.min(until);
+                if at > running.world.now() {
+                    advance(running, at, &mut watch)?;
                 }
-                counts.push(gate.counts);
+                gates.enter(running, gate, packet)?;
             }
+            advance(running, until, &mut watch)?;
+            // The next packets have as much memory as these, taken from packets that ended in the world.
+            arrivals.buffers.truncate(entering);
+            arrivals.buffers.resize_with(entering, || running.world.buffer());
+            counts.clear();
+            gates.leave(running, outside, until, &mut counts)?;
             outside.flush();
-            outside.counted(until, &counts);
+            outside.counted(until, &Counts { gates: &counts, lateness: &late.whole });
             if now.is_none_or(|now| now >= end) {
                 return Ok(until);
             }
         }
-    })
+    }
+}
+
+/// Advances to a time.
+fn advance(running: &mut Running<'_>, until: Time, watch: &mut Watching<'_>) -> Result<(), RunError> {
+    while matches!(running.advance_watched(until, watch)?, Step::Budget | Step::Stopped) {}
+    Ok(())
+}
+
+/// The gates of a world.
+struct Gates<'a> {
+    nodes: Vec<NodeId>,
+    taps: Vec<Option<Tap>>,
+    options: &'a Options,
+    /// The number of all packets from outside: none of a flow or a sender of the scenario.
+    number: u32,
+}
+
+impl<'a> Gates<'a> {
+    fn new(emulation: &Emulation<'a>, running: &mut Running<'_>) -> Result<Gates<'a>, RunError> {
+        let Emulation { scenario, options, altered_leave, .. } = *emulation;
+        let nodes: Vec<NodeId> = scenario.gates().map(|(node, _)| NodeId(node as u32)).collect();
+        for node in &nodes {
+            if let Some(gate) = running.world.gate_mut(*node) {
+                gate.altered_leave = altered_leave;
+            }
+        }
+        let number = cross_number(&scenario.unfolded(), scenario.cross_traffic.len());
+        let mut made = Gates { nodes, taps: Vec::new(), options, number };
+        for gate in gates(scenario) {
+            let tap = running.shared.capture.as_ref().map(|tap| tap.interface(&gate.name)).transpose();
+            made.taps.push(tap.map_err(|error| made.failed(error))?);
+        }
+        Ok(made)
+    }
+
+    fn failed(&self, error: std::io::Error) -> RunError {
+        RunError::Output { path: self.options.pcap.clone().unwrap_or_default(), error }
+    }
+
+    fn capture(&self, at: Time, gate: usize, packet: &Packet) -> Result<(), RunError> {
+        match self.taps.get(gate).and_then(Option::as_ref) {
+            Some(tap) => tap.packet(at, packet).map_err(|error| self.failed(error)),
+            None => Ok(()),
+        }
+    }
+
+    /// A packet from outside enters at the time of the world.
+    fn enter(&self, running: &mut Running<'_>, gate: usize, mut packet: Packet) -> Result<(), RunError> {
+        self.capture(running.world.now(), gate, &packet)?;
+        packet.flow = self.number;
+        running.world.enter(self.nodes[gate], packet);
+        Ok(())
+    }
+
+    /// The packets that wait at the gates leave. Adds what each gate has counted.
+    fn leave(
+        &self,
+        running: &mut Running<'_>,
+        outside: &mut dyn Outside,
+        now: Time,
+        counts: &mut Vec<GateCounts>,
+    ) -> Result<(), RunError> {
+        for (number, node) in self.nodes.iter().enumerate() {
+            while let Some((at, packet)) = running.world.gate_mut(*node).and_then(|gate| gate.take()) {
+                self.capture(now, number, &packet)?;
+                let buffer = outside.leave(number, at, packet);
+                running.world.recycle(buffer);
+            }
+            counts.extend(running.world.gate_mut(*node).map(|gate| gate.counts));
+        }
+        Ok(())
+    }
 }

@@ -13,7 +13,7 @@ use crate::shared::Shared;
 use crate::summary::{self, CarrierReport, Finished};
 use crate::world;
 use network::middlebox::Middlebox;
-use network::{NodeId, Port, Step, World};
+use network::{NodeId, Port, Step, Watch, World};
 use quic::{MigrateError, Migration};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -381,11 +381,16 @@ impl<'a> Running<'a> {
 
     /// Advances to a time, until all flows are finished, or by a few milliseconds of work.
     pub(crate) fn advance(&mut self, until: Time) -> Result<Step, RunError> {
+        self.advance_watched(until, &mut ())
+    }
+
+    /// The same while somebody watches the elements of the world.
+    pub(crate) fn advance_watched<W: Watch>(&mut self, until: Time, watch: &mut W) -> Result<Step, RunError> {
         let shared = &self.shared;
         let next = self.agenda.next_at();
         let mut step = self
             .world
-            .run_until(until.min(next), BUDGET, |_| shared.must_stop())
+            .run_watched(until.min(next), BUDGET, |_| shared.must_stop(), watch)
             .map_err(RunError::Network)?;
         if next <= until && matches!(step, Step::Reached | Step::Idle) {
             self.agenda.act(next, &mut self.world)?;

@@ -1,6 +1,6 @@
 //! Worlds with gates in a time that a test lets pass: packets enter, take what the network does to them, and leave.
 
-use lab::emulation::{Outside, emulate, gates};
+use lab::emulation::{Arrivals, Counts, Emulated, Emulation, Outside, gates, tolerance};
 use lab::{Options, Prepared, Scenario};
 use network::Packet;
 use network::gate::{self, GateCounts};
@@ -37,7 +37,7 @@ fn datagram(from: &str, to: &str, first: u8) -> Packet {
     let (ecn, dscp, hop_limit, payload) = (Ecn::NotEct, 0, 64, &[first; 972][..]);
     let mut bytes = Vec::new();
     wire::ip::Packet { source, destination, ecn, dscp, hop_limit, payload }.encode(&mut bytes).unwrap();
-    gate::packet_of(&bytes).unwrap()
+    gate::packet_of(&bytes, Vec::new()).unwrap()
 }
 
 /// Sends at given times, and wakes exactly when the world wants to.
@@ -50,39 +50,58 @@ struct Script {
     left: Vec<(Time, usize, u8)>,
     ends: Option<Time>,
     counts: Vec<GateCounts>,
+    /// How late it wakes.
+    late: Duration,
 }
 
 impl Outside for Script {
-    fn wait(&mut self, next: Time, came: &mut Vec<(usize, Packet)>) -> Option<Time> {
+    fn begin(&mut self) {}
+    fn now(&self) -> Time {
+        self.now
+    }
+    fn wait(&mut self, next: Time, arrivals: &mut Arrivals) -> Option<Time> {
         let send = self.sends.first().map(|(at, ..)| *at);
         let due = [Some(next), send, self.ends].into_iter().flatten().min()?;
+        // Late by this much.
+        let due = due + self.late;
         self.now = self.now.max(due);
         if self.ends.is_some_and(|end| end <= self.now) {
             return None;
         }
         while self.sends.first().is_some_and(|(at, ..)| *at <= self.now) {
-            let (_, gate, packet) = self.sends.remove(0);
-            came.push((gate, packet));
+            let (at, gate, packet) = self.sends.remove(0);
+            arrivals.add(at, gate, packet);
         }
         Some(self.now)
     }
-    fn leave(&mut self, gate: usize, mut packet: Packet) {
+    fn leave(&mut self, gate: usize, at: Time, mut packet: Packet) -> Vec<u8> {
         let mut bytes = Vec::new();
         gate::write(&mut packet, &mut bytes).unwrap();
         assert_eq!(bytes.len(), packet.size as usize);
-        self.left.push((self.now, gate, *bytes.last().unwrap()));
+        self.left.push((at, gate, *bytes.last().unwrap()));
+        packet.bytes
     }
     fn flush(&mut self) {}
-    fn counted(&mut self, _: Time, gates: &[GateCounts]) {
-        self.counts = gates.to_vec();
+    fn counted(&mut self, _: Time, counts: &Counts<'_>) {
+        self.counts = counts.gates.to_vec();
     }
 }
 
-fn play(scenario: &str, script: &mut Script) -> serde_json::Value {
+fn played(scenario: &str, script: &mut Script) -> Emulated {
     let scenario = parse(scenario).unwrap();
     let options = Options { tables: true, ..Options::default() };
-    let outcome = emulate(&scenario, &Prepared::new(&scenario).unwrap(), &options, script).unwrap();
-    serde_json::from_str(&outcome.summary).unwrap()
+    let emulation = Emulation {
+        scenario: &scenario,
+        prepared: &Prepared::new(&scenario).unwrap(),
+        options: &options,
+        end: Time::ZERO + scenario.duration,
+        altered_leave: false,
+    };
+    emulation.run(script).unwrap()
+}
+
+fn play(scenario: &str, script: &mut Script) -> serde_json::Value {
+    serde_json::from_str(&played(scenario, script).outcome.summary).unwrap()
 }
 
 #[test]
@@ -170,4 +189,42 @@ fn a_simulation_has_no_real_packets() {
     let none = TWO.replace("gate", "router");
     let error = parse(&none).unwrap_err().to_string();
     assert!(error.contains("[[flow]]") && error.contains("gate"), "{error}");
+}
+
+/// A packet enters at the time at which it came, however late the world hears of it, and each element is as late as that.
+#[test]
+fn lateness_changes_no_time_and_every_element_has_its_own() {
+    let mut script = Script { late: Duration::from_millis(2), ..Script::default() };
+    script.sends.push((at(100), 0, datagram("10.0.0.1:5000", "10.0.0.2:6000", 1)));
+    let emulated = played(TWO, &mut script);
+    assert_eq!(script.left, [(at(118), 1, 1)], "it left the world in time");
+    let rows: Vec<_> = emulated
+        .elements
+        .iter()
+        .map(|of| (of.name.as_str(), of.kind, of.lateness.count(), of.lateness.max()))
+        .collect();
+    let late = Duration::from_millis(2);
+    assert_eq!(
+        rows,
+        [
+            ("phone", "gate", 0, Duration::ZERO),
+            ("server", "gate", 1, late),
+            ("air forward", "link", 1, late),
+            ("air backward", "link", 0, Duration::ZERO),
+        ]
+    );
+    assert_eq!((emulated.lateness.count(), emulated.lateness.max()), (2, late));
+    let table = emulated.outcome.tables.iter().find(|table| table.name == "lateness").unwrap();
+    assert_eq!(table.rows(), 4);
+    let (label, stats) = &emulated.links[0];
+    assert_eq!((label.as_str(), stats.delivered.packets), ("link air forward", 1));
+}
+
+#[test]
+fn what_lateness_is_tolerable_follows_from_the_shortest_delay() {
+    let of = |delay: &str| tolerance(&parse(&TWO.replace("10 ms", delay)).unwrap());
+    let expected = [("10 ms", 1000), ("1 ms", 500), ("300 ms", 5000), ("0 s", 5000)];
+    for (delay, us) in expected {
+        assert_eq!(of(delay), Duration::from_micros(us), "{delay}");
+    }
 }

@@ -24,7 +24,10 @@ pub const HOP_LIMIT: u8 = 64;
 /// A gate.
 #[derive(Debug, Default)]
 pub struct Gate {
-    waiting: VecDeque<Packet>,
+    /// The packets that wait to be taken, with the times at which they arrived.
+    waiting: VecDeque<(Time, Packet)>,
+    /// Whether packets that were altered on the way leave, too; default: no, since nobody outside would take them.
+    pub altered_leave: bool,
     /// The packets that came and went.
     pub counts: GateCounts,
 }
@@ -40,29 +43,29 @@ pub struct GateCounts {
     pub left: u64,
     /// Their bytes.
     pub left_bytes: u64,
-    /// Packets that were altered on the way: nobody outside would take them.
+    /// Packets that were altered on the way, unless they leave.
     pub altered: u64,
     /// Packets that found [`MAX_WAITING`] others.
     pub overflowed: u64,
 }
 
 impl Gate {
-    /// Takes the next packet that leaves.
-    pub fn take(&mut self) -> Option<Packet> {
+    /// Takes the next packet that leaves, with the time at which it arrived here.
+    pub fn take(&mut self) -> Option<(Time, Packet)> {
         self.waiting.pop_front()
     }
 }
 
 impl Node for Gate {
-    fn accept(&mut self, _: Time, _: Port, packet: Packet, exits: &mut Exits) {
-        if packet.damage().is_some() {
+    fn accept(&mut self, now: Time, _: Port, packet: Packet, exits: &mut Exits) {
+        if packet.damage().is_some() && !self.altered_leave {
             self.counts.altered += 1;
         } else if self.waiting.len() >= MAX_WAITING {
             self.counts.overflowed += 1;
         } else {
             self.counts.left += 1;
             self.counts.left_bytes += u64::from(packet.size);
-            return self.waiting.push_back(packet);
+            return self.waiting.push_back((now, packet));
         }
         exits.recycle(packet.bytes);
     }
@@ -72,22 +75,26 @@ impl Node for Gate {
     }
 }
 
-/// The packet in these bytes, which begin with an IP header.
+/// The packet in these bytes, which begin with an IP header. Its payload is put into `buffer`, which is empty.
 ///
 /// # Errors
 /// If there is no whole IP packet.
-pub fn packet_of(bytes: &[u8]) -> Result<Packet, IpError> {
+pub fn packet_of(bytes: &[u8], mut buffer: Vec<u8>) -> Result<Packet, IpError> {
     let header = ip::Header::decode(bytes)?;
     let bytes = &bytes[..header.size];
+    let mut filled = |payload: &[u8]| {
+        buffer.extend_from_slice(payload);
+        std::mem::take(&mut buffer)
+    };
     let mut packet = if let Ok(udp) = ip::Packet::decode(bytes) {
-        Packet::new(udp.source, udp.destination, udp.payload.to_vec(), None)
+        Packet::new(udp.source, udp.destination, filled(udp.payload), None)
     } else if let Ok(tcp) = ip::TcpPacket::decode(bytes) {
-        let mut packet = Packet::new(tcp.source, tcp.destination, tcp.segment.to_vec(), None);
+        let mut packet = Packet::new(tcp.source, tcp.destination, filled(tcp.segment), None);
         packet.carry_tcp();
         packet
     } else {
         let ends = [header.source, header.destination].map(|ip| (ip, 0).into());
-        let mut packet = Packet::new(ends[0], ends[1], bytes.to_vec(), None);
+        let mut packet = Packet::new(ends[0], ends[1], filled(bytes), None);
         packet.carry_ip();
         packet
     };
@@ -144,7 +151,7 @@ mod tests {
                 let mut bytes = Vec::new();
                 let (dscp, hop_limit, payload) = (0, 64, &[1, 2, 3][..]);
                 ip::Packet { source, destination, ecn, dscp, hop_limit, payload }.encode(&mut bytes).unwrap();
-                let packet = packet_of(&bytes).unwrap();
+                let packet = packet_of(&bytes, Vec::new()).unwrap();
                 assert_eq!((packet.source, packet.destination, packet.ecn), (source, destination, ecn));
                 assert_eq!((packet.protocol(), packet.size as usize), (Protocol::Udp, bytes.len()));
                 assert_eq!(written(packet), bytes);
@@ -157,7 +164,7 @@ mod tests {
                 ip::TcpPacket { source, destination, ecn, dscp, hop_limit, segment }
                     .encode(&mut bytes)
                     .unwrap();
-                let packet = packet_of(&bytes).unwrap();
+                let packet = packet_of(&bytes, Vec::new()).unwrap();
                 assert_eq!((packet.protocol(), packet.size as usize), (Protocol::Tcp, bytes.len()));
                 assert_eq!(written(packet), bytes);
             }
@@ -169,19 +176,19 @@ mod tests {
     fn other_packets_pass_as_a_whole() {
         let mut ping = vec![0x45, 0, 0, 28, 0, 1, 0, 0, 63, 1, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         ping.extend_from_slice(&[8, 0, 0xf7, 0xfd, 0, 1, 0, 1]);
-        let packet = packet_of(&ping).unwrap();
+        let packet = packet_of(&ping, Vec::new()).unwrap();
         assert_eq!((packet.protocol(), packet.size, packet.source.port()), (Protocol::Ip, 28, 0));
         let out = written(packet.clone());
         assert_eq!((&out[..10], &out[12..]), (&ping[..10], &ping[12..]));
-        assert_eq!(written(packet_of(&out).unwrap()), out, "its checksum is right now");
+        assert_eq!(written(packet_of(&out, Vec::new()).unwrap()), out, "its checksum is right now");
         let mut marked = packet;
         marked.ecn = Ecn::Ce;
-        assert_eq!(packet_of(&written(marked)).unwrap().ecn, Ecn::Ce);
+        assert_eq!(packet_of(&written(marked), Vec::new()).unwrap().ecn, Ecn::Ce);
         let mut six = vec![0x60, 0, 0, 0, 0, 8, 58, 64];
         six.extend_from_slice(&[0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
         six.extend_from_slice(&[0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2]);
         six.extend_from_slice(&[128, 0, 0, 0, 0, 1, 0, 1]);
-        let packet = packet_of(&six).unwrap();
+        let packet = packet_of(&six, Vec::new()).unwrap();
         assert_eq!(packet.destination, "[fd00::2]:0".parse().unwrap());
         assert_eq!(written(packet), six);
     }
@@ -189,13 +196,13 @@ mod tests {
     #[test]
     fn what_is_no_packet_is_refused() {
         for bytes in [&[][..], &[0x45; 19], &[0x15; 40], &[0x60; 39]] {
-            assert!(packet_of(bytes).is_err(), "{bytes:?}");
+            assert!(packet_of(bytes, Vec::new()).is_err(), "{bytes:?}");
         }
         let mut long = vec![0; 28];
         (long[0], long[3]) = (0x45, 29);
-        assert_eq!(packet_of(&long), Err(IpError::Truncated));
+        assert_eq!(packet_of(&long, Vec::new()), Err(IpError::Truncated));
         long[3] = 19;
-        assert_eq!(packet_of(&long), Err(IpError::Length));
+        assert_eq!(packet_of(&long, Vec::new()), Err(IpError::Length));
     }
 
     /// A datagram with a wrong checksum is not read further, so that it arrives as wrong as it was.
@@ -206,7 +213,7 @@ mod tests {
         let (ecn, dscp, hop_limit, payload) = (Ecn::NotEct, 0, 64, &[1, 2, 3][..]);
         ip::Packet { source, destination, ecn, dscp, hop_limit, payload }.encode(&mut bytes).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
-        let packet = packet_of(&bytes).unwrap();
+        let packet = packet_of(&bytes, Vec::new()).unwrap();
         assert_eq!(packet.protocol(), Protocol::Ip);
         assert_eq!(written(packet), bytes);
     }

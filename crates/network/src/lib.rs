@@ -44,7 +44,7 @@ pub use link::{LINK, Link, LinkOptions};
 pub use node::Node;
 pub use packet::{Packet, Protocol};
 pub use topology::{Hop, MAX_ATTACHMENTS, MAX_LINKS, MAX_MEDIA, Topology, TopologyError};
-pub use world::{Carriers, MAX_AT_ONE_INSTANT, Place, RunError, Step, World};
+pub use world::{Carriers, MAX_AT_ONE_INSTANT, Place, RunError, Step, Watch, World};
 
 use units::parameter::Room;
 

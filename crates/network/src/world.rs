@@ -80,6 +80,21 @@ impl fmt::Display for RunError {
 }
 impl std::error::Error for RunError {}
 
+/// Learns which element of a world acts: for runs in real time, where an element may act late.
+///
+/// The elements have the numbers of their timers: the nodes in the order of definition, then the directions of links (forward
+/// before backward), then the media.
+pub trait Watch {
+    /// The element with this number acts now, at this time of the world: its timer expires, or a packet reaches it.
+    fn acts(&mut self, element: usize, at: Time);
+}
+
+/// Nobody watches, which costs nothing.
+impl Watch for () {
+    #[inline(always)]
+    fn acts(&mut self, _: usize, _: Time) {}
+}
+
 /// The kind of a node.
 pub enum Place<H> {
     /// A router: packets pass, and none is addressed to it.
@@ -319,6 +334,14 @@ impl<H: Node> World<H> {
         self.exits.send(packet);
         self.forward_all(node);
     }
+    /// An empty buffer for the payload of a packet that enters, a used one if possible.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.exits.buffer()
+    }
+    /// Takes back the buffer of a packet that has left.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        self.exits.recycle(buffer);
+    }
     /// The gate at a node, to take the packets that leave.
     pub fn gate_mut(&mut self, node: NodeId) -> Option<&mut Gate> {
         match self.nodes.get_mut(node.0 as usize)? {
@@ -364,7 +387,21 @@ impl<H: Node> World<H> {
         &mut self,
         end: Time,
         budget: u64,
+        stop: impl FnMut(&World<H>) -> bool,
+    ) -> Result<Step, RunError> {
+        self.run_watched(end, budget, stop, &mut ())
+    }
+
+    /// The same while somebody watches.
+    ///
+    /// # Errors
+    /// As [`World::run`].
+    pub fn run_watched<W: Watch>(
+        &mut self,
+        end: Time,
+        budget: u64,
         mut stop: impl FnMut(&World<H>) -> bool,
+        watch: &mut W,
     ) -> Result<Step, RunError> {
         let last = self.events.saturating_add(budget);
         while self.events < last {
@@ -380,7 +417,7 @@ impl<H: Node> World<H> {
             };
             self.move_to(at);
             self.events += 1;
-            self.wake(element);
+            self.wake(element, watch);
             self.check()?;
             if stop(self) {
                 return Ok(Step::Stopped);
@@ -413,9 +450,10 @@ impl<H: Node> World<H> {
     }
 
     #[inline]
-    fn wake(&mut self, element: usize) {
+    fn wake<W: Watch>(&mut self, element: usize, watch: &mut W) {
         let (now, nodes) = (self.now, self.nodes.len());
         let Some(direction) = element.checked_sub(nodes) else {
+            watch.acts(element, now);
             match &mut self.nodes[element] {
                 Place::Host(host) => {
                     host.wake(now, &mut self.exits);
@@ -430,27 +468,29 @@ impl<H: Node> World<H> {
             return self.forward_all(NodeId(element as u32));
         };
         let Some((node, port)) = self.ends.get(direction).copied() else {
-            return self.wake_medium(direction - self.ends.len());
+            return self.wake_medium(direction - self.ends.len(), watch);
         };
         // One packet at a time: each reaches its place before the next one leaves the link.
         while self.links[direction].is_due(now) {
             self.events += 1;
+            watch.acts(element, now);
             if let Some(packet) = self.links[direction].deliver(now, &mut self.exits) {
                 if self.foresight[node.0 as usize] > 0 {
                     self.foresee(direction, node);
                 }
-                self.arrive((node, port), packet);
+                self.arrive((node, port), packet, watch);
             }
         }
         self.timers.set(element, self.links[direction].wake_at());
     }
 
     #[cold]
-    fn wake_medium(&mut self, medium: usize) {
+    fn wake_medium<W: Watch>(&mut self, medium: usize, watch: &mut W) {
         while self.media[medium].is_due(self.now) {
             self.events += 1;
+            watch.acts(self.nodes.len() + self.links.len() + medium, self.now);
             if let Some((attachment, packet)) = self.media[medium].deliver(self.now, &mut self.exits) {
-                self.arrive(self.attached[medium][usize::from(attachment)], packet);
+                self.arrive(self.attached[medium][usize::from(attachment)], packet, watch);
             }
         }
         self.set_medium_timer(medium);

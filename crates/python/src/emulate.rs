@@ -121,5 +121,6 @@ fn status<'py>(py: Python<'py>, status: &EmulateStatus) -> PyResult<Bound<'py, P
     }
     report.set_item("gates", gates)?;
     report.set_item("lateness", distribution(py, &status.lateness)?)?;
+    report.set_item("tolerance_us", status.tolerance.as_nanos() as f64 / 1000.0)?;
     Ok(report)
 }

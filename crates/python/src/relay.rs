@@ -2,25 +2,26 @@
 
 use crate::error::{self, RunError};
 use crate::scenario::Scenario;
-use live::relay::{Lateness, Pair, Rebind, Relay, RelayError, RelayOptions, RelayStats};
+use crate::table::Table;
+use live::relay::{Pair, Rebind, Relay, RelayError, RelayOptions, RelayStats};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
-use units::Duration;
+use units::{Duration, Lateness};
 
-/// The maximum delay before Ctrl-C takes effect.
-const TURN: Duration = Duration::from_millis(20);
-
-/// Relays UDP datagrams between clients and servers through the network of a scenario, until it is interrupted. Returns
-/// its statistics.
+/// Relays UDP datagrams between clients and servers through the world of a scenario, until it is interrupted or `duration` is
+/// over. Returns its statistics, the summary as JSON, and the tables if requested.
 ///
 /// `pairs` are addresses to listen on, each with the server that it represents. `blackouts` are (from, until),
 /// `rebinds` are (when, "port" or "address"), counted from the first packet of a client. `capture` is a folder. `ready`
-/// is called once with the actual pairs, when the sockets are open.
+/// is called once with the actual pairs, when the world begins. `gates` are the names of those of clients and of servers.
 #[pyfunction]
-#[pyo3(signature = (scenario, pairs, *, seed, ready, blackouts, rebinds, capture))]
+#[pyo3(signature = (
+    scenario, pairs, *, seed, ready, blackouts, rebinds, capture, gates, duration, tables
+))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn relay<'py>(
     py: Python<'py>,
@@ -31,31 +32,56 @@ pub(crate) fn relay<'py>(
     blackouts: Vec<(String, String)>,
     rebinds: Vec<(String, String)>,
     capture: Option<PathBuf>,
-) -> PyResult<Bound<'py, PyDict>> {
+    gates: (Option<String>, Option<String>),
+    duration: Option<String>,
+    tables: bool,
+) -> PyResult<(Bound<'py, PyDict>, String, Vec<Table>)> {
     let options = RelayOptions {
         pairs: read(pairs, |(listen, to)| Ok(Pair { listen: address(&listen)?, to: address(&to)? }))?,
         scenario: scenario.inner().clone(),
-        seed,
-        blackouts: read(blackouts, |(from, until)| Ok((duration(&from)?, duration(&until)?)))?,
-        rebinds: read(rebinds, |(at, what)| Ok((duration(&at)?, rebind(&what)?)))?,
+        gates: [gates.0, gates.1],
+        duration: duration.as_deref().map(span).transpose()?,
+        blackouts: read(blackouts, |(from, until)| Ok((span(&from)?, span(&until)?)))?,
+        rebinds: read(rebinds, |(at, what)| Ok((span(&at)?, rebind(&what)?)))?,
         capture,
     };
-    let stats = py.detach(|| run(&options, &ready))?;
-    report(py, &stats)
+    let run_options = lab::Options { seed: Some(seed), tables, ..lab::Options::default() };
+    let (outcome, stats) = py.detach(|| run(&options, &run_options, &ready))?;
+    let tables = outcome.tables.into_iter().map(Table::new).collect();
+    Ok((report(py, &stats)?, outcome.summary, tables))
 }
 
 /// Runs without the GIL, except for short calls.
-fn run(options: &RelayOptions, ready: &Py<PyAny>) -> PyResult<RelayStats> {
-    let mut relay = Relay::new(options).map_err(failed)?;
+fn run(
+    options: &RelayOptions,
+    run_options: &lab::Options,
+    ready: &Py<PyAny>,
+) -> PyResult<(lab::Outcome, RelayStats)> {
+    let relay = Relay::new(options).map_err(failed)?;
     let pairs: Vec<(String, String)> =
         relay.pairs().iter().map(|pair| (pair.listen.to_string(), pair.to.to_string())).collect();
-    Python::attach(|py| ready.call1(py, (pairs,)).map(drop))?;
-    loop {
-        relay.run_for(TURN).map_err(failed)?;
-        let Err(stopped) = Python::attach(|py| py.check_signals()) else { continue };
-        let stats = relay.finish().map_err(failed)?;
-        let is_asked = Python::attach(|py| stopped.is_instance_of::<PyKeyboardInterrupt>(py));
-        return if is_asked { Ok(stats) } else { Err(stopped) };
+    let mut told = Some(pairs);
+    let mut stopped = None;
+    let mut progress = |_: &RelayStats| {
+        let asked = Python::attach(|py| {
+            told.take().map_or(Ok(()), |pairs| ready.call1(py, (pairs,)).map(drop))?;
+            py.check_signals()
+        });
+        match asked {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                stopped = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    let result = relay.run(run_options, &mut progress).map_err(failed);
+    match stopped {
+        // Asked to end, it has results all the same.
+        Some(stopped) if !Python::attach(|py| stopped.is_instance_of::<PyKeyboardInterrupt>(py)) => {
+            Err(stopped)
+        }
+        _ => result,
     }
 }
 
@@ -68,7 +94,7 @@ fn address(text: &str) -> PyResult<SocketAddr> {
     text.parse().map_err(|_| PyValueError::new_err(format!("{text:?} is not an address: {expected}")))
 }
 
-fn duration(text: &str) -> PyResult<Duration> {
+fn span(text: &str) -> PyResult<Duration> {
     text.parse().map_err(|error: units::ParseError| PyValueError::new_err(error.to_string()))
 }
 
@@ -82,7 +108,7 @@ fn rebind(text: &str) -> PyResult<Rebind> {
 
 fn failed(error: RelayError) -> PyErr {
     match error {
-        RelayError::Scenario(error) => error::run(error),
+        RelayError::Run(error) => error::run(error),
         error => RunError::new_err(error.to_string()),
     }
 }
@@ -104,6 +130,8 @@ fn report<'py>(py: Python<'py>, stats: &RelayStats) -> PyResult<Bound<'py, PyDic
     }
     report.set_item("lateness", distribution(py, &stats.lateness)?)?;
     report.set_item("waiting", distribution(py, &stats.waiting)?)?;
+    report.set_item("world", distribution(py, &stats.world)?)?;
+    report.set_item("tolerance_us", stats.tolerance.as_nanos() as f64 / 1000.0)?;
     let links = PyList::empty(py);
     for (name, link) in &stats.links {
         let report = PyDict::new(py);

@@ -31,6 +31,12 @@ impl Sweep {
         &self.inner.base().name
     }
 
+    /// The names of the scenario's gates, which need real time.
+    #[getter]
+    fn gates(&self) -> Vec<String> {
+        lab::emulation::gates(self.inner.base()).into_iter().map(|gate| gate.name).collect()
+    }
+
     /// The number of runs.
     #[getter]
     fn runs(&self) -> u64 {

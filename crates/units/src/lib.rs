@@ -8,6 +8,7 @@ pub mod cache;
 pub mod fault;
 pub mod fuzz;
 mod histogram;
+mod lateness;
 mod number;
 pub mod parameter;
 pub mod plugged;
@@ -17,6 +18,7 @@ mod time;
 mod timers;
 
 pub use histogram::Histogram;
+pub use lateness::Lateness;
 pub use number::ParseError;
 pub use rate::Rate;
 pub use size::Size;

@@ -38,6 +38,10 @@ def emulate(
         typer.Option(metavar="DIR", help="The run folder; it must not exist. Default: runs/NAME-seedN."),
     ] = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Write a capture of the packets at the gates.")] = False,
+    qlog: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write qlog files of the simulated connections there.", show_default=False),
+    ] = None,
     until: Annotated[
         str | None,
         typer.Option(metavar="GATE", help="End when the commands of this gate have.", show_default=False),
@@ -59,7 +63,7 @@ def emulate(
 
     if not emulation.inside():
         raise typer.Exit(emulation.enter(sys.argv[1:]))
-    _emulate(file, _commands(command, in_), seed, out, pcap, max_lateness, set_ or (), as_json, until=until)
+    _emulate(file, _commands(command, in_), seed, out, pcap, max_lateness, set_ or (), as_json, until=until, qlog=qlog)
 
 
 def shell(
@@ -107,6 +111,7 @@ def _emulate(
     *,
     interactive: bool = False,
     until: str | None = None,
+    qlog: Path | None = None,
 ) -> None:
     from quiclab import _quiclab, folder
     from quiclab.emulation import Emulation
@@ -134,7 +139,11 @@ def _emulate(
             emulation.start(gate, words, interactive=interactive)
         capture = path / folder.CAPTURE if pcap else None
         counters = Counters(gates) if sys.stderr.isatty() and not (as_json or interactive) else None
-        summary, results, status = emulation.run(status=counters, interactive=interactive, until=until, pcap=capture)
+        if qlog is not None:
+            with folder.writing(qlog):
+                qlog.mkdir(parents=True, exist_ok=True)
+        options = {"pcap": capture, "qlog": qlog}
+        summary, results, status = emulation.run(status=counters, interactive=interactive, until=until, **options)
         if counters is not None:
             counters.clear()
         whole = json.loads(summary)
@@ -146,6 +155,7 @@ def _emulate(
     else:
         assert place.final is not None, "the folder is complete"
         show(whole["emulation"], place.final)
+    warn_if_late(status["lateness"], status["tolerance_us"])
     raise typer.Exit(_code(emulation.applications, status["lateness"], max_lateness, until))
 
 
@@ -164,6 +174,7 @@ def summary_of(emulation: "Emulation", gates: Sequence[str], status: Mapping[str
     return {
         "gates": dict(zip(gates, status["gates"], strict=True)),
         "lateness": status["lateness"],
+        "tolerance_us": status["tolerance_us"],
         "commands": [
             {"gate": one.gate, "command": shlex.join(one.words), "exit_code": one.code}
             for one in emulation.applications
@@ -217,6 +228,13 @@ def show(emulation: Mapping[str, Any], folder: Path) -> None:
     quantiles = [f"{late['median_us']:.0f} us in the median", f"{late['p99_us']:.0f} us for 1 %"]
     typer.echo(f"late: {', '.join(quantiles)}, {late['max_us']:.0f} us at most", err=True)
     typer.echo(f"folder: {plain(folder)}", err=True)
+
+
+def warn_if_late(late: Mapping[str, float], tolerance_us: float) -> None:
+    """Says on the error stream that the machine was too slow for the scenario, if it was."""
+    if late["p99_us"] > tolerance_us:
+        text = f"1 % of all was {late['p99_us'] / 1000:.1f} ms late or more, and {tolerance_us / 1000:g} ms spoils it"
+        typer.echo(f"warning: too slow a machine: {text}; the table lateness says what was late", err=True)
 
 
 def _code(applications: Sequence[Any], late: Mapping[str, float], max_lateness: float | None, until: str | None) -> int:

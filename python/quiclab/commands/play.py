@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
-from quiclab.commands.emulate import Counters, emulator_of, show, summary_of
+from quiclab.commands.emulate import Counters, emulator_of, show, summary_of, warn_if_late
 
 
 def play(
@@ -107,6 +107,7 @@ def play(
         for table in results_of(whole, console.width):
             console.print(table)
         show(whole["emulation"], place.final)
+    warn_if_late(status["lateness"], status["tolerance_us"])
     # A video that is longer than the scenario has not failed.
     raise typer.Exit(1 if record is None or (session.player.code and not session.player.was_ended) else 0)
 

@@ -1,4 +1,4 @@
-"""`quiclab relay FILE`: the network of a scenario, in real time, between UDP sockets."""
+"""`quiclab relay FILE`: a scenario in real time, between UDP sockets."""
 
 import json
 import signal
@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
+from quiclab.commands.emulate import warn_if_late
+from quiclab.lines import plain
 
 
 def relay(
@@ -49,15 +51,33 @@ def relay(
             show_default=False,
         ),
     ] = None,
+    client_gate: Annotated[
+        str | None,
+        typer.Option(metavar="NODE", help="The gate of clients; default: the first.", show_default=False),
+    ] = None,
+    server_gate: Annotated[
+        str | None,
+        typer.Option(metavar="NODE", help="The gate of servers; default: the second.", show_default=False),
+    ] = None,
+    duration: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="End after this time. Default: at Ctrl-C.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write a run folder; it must not exist.", show_default=False),
+    ] = None,
     set_: Sets = None,
     as_json: Json = False,
 ) -> None:
-    """Relay UDP between clients and a server through a scenario's network, in real time, until Ctrl-C.
+    """Relay UDP between clients and a server through a scenario in real time, until Ctrl-C.
 
-    What befalls the datagrams is what befalls packets between client and server of the scenario's first flow in a run:
-    the same links, and the same random streams for the same seed.
+    Datagrams enter at one gate of the scenario (a node with kind = "gate") and leave at another, among the packets of
+    its simulated hosts. In a scenario without gates, client and server of the first flow are gates, and the flows there
+    do not run.
     """
-    from quiclab import _quiclab
+    from quiclab import _quiclab, folder
+    from quiclab.run import Run
     from quiclab.scenario import Scenario
 
     if len(listen) != len(to):
@@ -73,22 +93,41 @@ def relay(
     # Ended by a supervisor as by a person: with complete captures.
     signal.signal(signal.SIGTERM, interrupted)
     signal.signal(signal.SIGINT, interrupted)
-    try:
-        told = _quiclab.relay(
-            scenario,
-            list(zip(listen, to, strict=True)),
-            seed=scenario.seed,
-            ready=ready,
-            blackouts=[period(text) for text in blackout or ()],
-            rebinds=[(at, "port") for at in rebind_port or ()] + [(at, "address") for at in rebind_addr or ()],
-            capture=capture,
-        )
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+    blackouts = [period(text) for text in blackout or ()]
+    rebinds = [(at, "port") for at in rebind_port or ()] + [(at, "address") for at in rebind_addr or ()]
+
+    def relayed() -> tuple[dict[str, Any], str, list[_quiclab.Table]]:
+        try:
+            return _quiclab.relay(
+                scenario,
+                list(zip(listen, to, strict=True)),
+                seed=scenario.seed,
+                ready=ready,
+                blackouts=blackouts,
+                rebinds=rebinds,
+                capture=capture,
+                gates=(client_gate, server_gate),
+                duration=duration,
+                tables=out is not None,
+            )
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+
+    if out is None:
+        told, *_ = relayed()
+    else:
+        with folder.complete(folder.only(out)) as (path, _):
+            told, summary, tables = relayed()
+            whole = {**json.loads(summary), "relay": told}
+            run = Run(whole, scenario.to_toml(), {table.name: table for table in tables})
+            run._write(path, figure=bool(whole["connections"]))
     if as_json:
         typer.echo(json.dumps({"seed": scenario.seed, **told}, indent=2))
     else:
         show(told)
+        if out is not None:
+            typer.echo(f"folder: {plain(out)}", err=True)
+    warn_if_late(told["world"], told["tolerance_us"])
 
 
 def interrupted(number: int, frame: FrameType | None) -> None:

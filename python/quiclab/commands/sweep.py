@@ -57,15 +57,14 @@ def sweep(
     Interrupted, the same command goes on where it ended; with more values or repetitions it runs what is new. The exit
     code is 1 if a run failed: the others are in the tables all the same.
     """
-    from quiclab import _quiclab
     from quiclab.scenario import Scenario
     from quiclab.statistics import check, parts, resolve
-    from quiclab.sweeps import foretold
+    from quiclab.sweeps import foretold, planned
     from quiclab.sweeps import sweep as run_sweep
 
     check(interval, 0.95)
     scenario = Scenario.from_file(file, set_ or ())
-    plan = _quiclab.Sweep.parse(scenario._text, scenario._origin, scenario._sets)
+    plan = planned(scenario)
     if show and (known := plan.columns()) is not None:
         # Before the runs, which may take hours.
         for name in show:

@@ -55,6 +55,7 @@
 //! [`Scenario::to_toml`] writes the document with all defaults, which is read as the same scenario.
 
 mod alone;
+mod between;
 mod carriers;
 mod connections;
 mod describe;

@@ -1,10 +1,12 @@
 //! A TUN device: whole IP packets to and from the network stack of the system, many in a call.
 
+use lab::emulation::Arrivals;
 use network::Packet;
 use network::gate;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
 use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, SyncDevice, VIRTIO_NET_HDR_LEN};
+use units::Time;
 
 /// The longest IP packet.
 const LONGEST: usize = 65_535;
@@ -52,8 +54,8 @@ impl Device {
         })
     }
 
-    /// Reads what has come from the system, up to a limit.
-    pub(super) fn read(&mut self, mut take: impl FnMut(Packet)) -> io::Result<()> {
+    /// Reads what has come from the system, up to a limit: it comes at this time, by the gate with this number.
+    pub(super) fn read(&mut self, (now, gate): (Time, usize), arrivals: &mut Arrivals) -> io::Result<()> {
         for _ in 0..READS {
             let read = self.device.recv_multiple(&mut self.whole, &mut self.parts, &mut self.sizes, 0);
             let count = match read {
@@ -68,8 +70,8 @@ impl Device {
                 Err(error) => return Err(error),
             };
             for (part, size) in self.parts.iter().zip(&self.sizes).take(count) {
-                match gate::packet_of(&part[..*size]) {
-                    Ok(packet) => take(packet),
+                match gate::packet_of(&part[..*size], arrivals.buffer()) {
+                    Ok(packet) => arrivals.add(now, gate, packet),
                     Err(_) => self.counts.unreadable += 1,
                 }
             }
@@ -77,8 +79,8 @@ impl Device {
         Ok(())
     }
 
-    /// Queues a packet for the system.
-    pub(super) fn write(&mut self, mut packet: Packet) {
+    /// Queues a packet for the system. Returns the memory of its payload.
+    pub(super) fn write(&mut self, mut packet: Packet) -> Vec<u8> {
         if self.filled == self.leaving.len() {
             self.leaving.push(Vec::new());
         }
@@ -92,6 +94,7 @@ impl Device {
         if self.filled == IDEAL_BATCH_SIZE {
             self.flush();
         }
+        packet.bytes
     }
 
     /// Hands the queued packets over to the system.

@@ -9,9 +9,8 @@ mod device;
 pub use device::DeviceCounts;
 
 use crate::clock::Clock;
-use crate::relay::Lateness;
 use device::Device;
-use lab::emulation::{self, GateAddress, Outside};
+use lab::emulation::{self, Arrivals, Counts, Emulation, GateAddress, Outside};
 use lab::{Options, Outcome, Prepared, RunError, Scenario};
 use network::Packet;
 use network::gate::GateCounts;
@@ -20,7 +19,7 @@ use rustix::io::Errno;
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
-use units::{Duration, Time};
+use units::{Duration, Lateness, Time};
 
 /// How long the world sleeps at most before it asks whether it is to go on.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
@@ -72,8 +71,10 @@ pub struct EmulateStatus {
     pub gates: Vec<GateCounts>,
     /// By gate: the packets at its device.
     pub devices: Vec<DeviceCounts>,
-    /// How late the world was for what it had to do.
+    /// How late all elements of the world were for what they did.
     pub lateness: Lateness,
+    /// Lateness beyond this spoils results ([`emulation::tolerance`]).
+    pub tolerance: Duration,
 }
 
 /// The devices of a scenario's gates, before the world begins.
@@ -124,6 +125,7 @@ impl Emulator {
             gates: vec![GateCounts::default(); self.devices.len()],
             devices: vec![DeviceCounts::default(); self.devices.len()],
             lateness: Lateness::default(),
+            tolerance: emulation::tolerance(scenario),
         };
         let mut surroundings = Surroundings {
             clock: Clock::start(),
@@ -134,11 +136,20 @@ impl Emulator {
             is_over: false,
             failure: None,
         };
-        let outcome =
-            emulation::emulate(scenario, &prepared, options, &mut surroundings).map_err(EmulateError::Run)?;
+        let emulation = Emulation {
+            scenario,
+            prepared: &prepared,
+            options,
+            end: Time::ZERO + scenario.duration,
+            altered_leave: false,
+        };
+        let emulated = emulation.run(&mut surroundings).map_err(EmulateError::Run)?;
         match surroundings.failure {
             Some(error) => Err(EmulateError::Io(error)),
-            None => Ok((outcome, surroundings.status)),
+            None => {
+                let status = EmulateStatus { lateness: emulated.lateness, ..surroundings.status };
+                Ok((emulated.outcome, status))
+            }
         }
     }
 }
@@ -157,7 +168,7 @@ struct Surroundings<'p> {
 
 impl Surroundings<'_> {
     /// Sleeps until a time, or until packets come from outside, which are taken.
-    fn sleep(&mut self, until: Time, came: &mut Vec<(usize, Packet)>) -> io::Result<()> {
+    fn sleep(&mut self, until: Time, arrivals: &mut Arrivals) -> io::Result<()> {
         let left = until.since(self.clock.now()).min(LONGEST_SLEEP).as_nanos();
         let timeout = Timespec {
             tv_sec: i64::try_from(left / 1_000_000_000).unwrap_or(i64::MAX),
@@ -170,47 +181,53 @@ impl Surroundings<'_> {
             Err(error) => return Err(error.into()),
         }
         let ready: Vec<bool> = polled.iter().map(|polled| !polled.revents().is_empty()).collect();
+        let now = self.clock.now();
         for (number, (device, _)) in
             self.devices.iter_mut().zip(ready).enumerate().filter(|(_, (_, ready))| *ready)
         {
-            device.read(|packet| came.push((number, packet)))?;
+            device.read((now, number), arrivals)?;
         }
         Ok(())
     }
 }
 
 impl Outside for Surroundings<'_> {
-    fn wait(&mut self, until: Time, came: &mut Vec<(usize, Packet)>) -> Option<Time> {
+    fn begin(&mut self) {
+        self.clock = Clock::start();
+    }
+
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn wait(&mut self, next: Time, arrivals: &mut Arrivals) -> Option<Time> {
         if self.is_over {
             return None;
         }
-        if let Err(error) = self.sleep(until, came) {
+        if let Err(error) = self.sleep(next, arrivals) {
             (self.failure, self.is_over) = (Some(error), true);
             return None;
         }
-        let now = self.clock.now();
-        if until <= now {
-            self.status.lateness.note(now.since(until));
-        }
-        Some(now)
+        Some(self.clock.now())
     }
 
-    fn leave(&mut self, gate: usize, packet: Packet) {
-        self.devices[gate].write(packet);
+    fn leave(&mut self, gate: usize, _: Time, packet: Packet) -> Vec<u8> {
+        self.devices[gate].write(packet)
     }
 
     fn flush(&mut self) {
         self.devices.iter_mut().for_each(Device::flush);
     }
 
-    fn counted(&mut self, now: Time, gates: &[GateCounts]) {
+    fn counted(&mut self, now: Time, counts: &Counts<'_>) {
         self.status.now = now;
-        self.status.gates.copy_from_slice(gates);
+        self.status.gates.copy_from_slice(counts.gates);
         for (counts, device) in self.status.devices.iter_mut().zip(&self.devices) {
             *counts = device.counts;
         }
         if now.since(self.reported) >= LONGEST_SLEEP && !self.is_over {
             self.reported = now;
+            self.status.lateness.clone_from(counts.lateness);
             self.is_over = (self.progress)(&self.status).is_break();
         }
     }

@@ -14,7 +14,7 @@ use wire::{Damage, Ecn};
 pub(super) struct Captures {
     pub(super) client: Capture<File>,
     pub(super) server: Capture<File>,
-    /// The date of the zero of the relay's clock.
+    /// The date of the zero of the relay's clock, since 1970.
     date_of_zero: Duration,
 }
 
@@ -28,11 +28,19 @@ pub(super) struct Seen<'a> {
 }
 
 impl Captures {
-    pub(super) fn new(folder: &Path, date_of_zero: std::time::Duration) -> io::Result<Captures> {
+    pub(super) fn new(folder: &Path) -> io::Result<Captures> {
         std::fs::create_dir_all(folder)?;
         let open = |name: &str| Capture::new(File::create(folder.join(name))?);
-        let date_of_zero = Duration::from_nanos(u64::try_from(date_of_zero.as_nanos()).unwrap_or(0));
-        Ok(Captures { client: open("client.pcapng")?, server: open("server.pcapng")?, date_of_zero })
+        Ok(Captures {
+            client: open("client.pcapng")?,
+            server: open("server.pcapng")?,
+            date_of_zero: Duration::ZERO,
+        })
+    }
+
+    /// The zero of the relay's clock has this date.
+    pub(super) fn begin(&mut self, date: std::time::Duration) {
+        self.date_of_zero = Duration::from_nanos(u64::try_from(date.as_nanos()).unwrap_or(0));
     }
 
     pub(super) fn at_client(&mut self, seen: &Seen<'_>) -> io::Result<()> {

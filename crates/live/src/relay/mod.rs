@@ -1,39 +1,45 @@
-//! A UDP relay in the middle of a real path, built from the elements of the simulated network: `quiclab relay`.
+//! A scenario in real time, with UDP sockets at two of its gates: `quiclab relay`.
 //!
-//! Clients send to one of its addresses. It forwards to a server what the network of a scenario lets through,
-//! at the time of its arrival there: links with rate, delay, queue, loss, corruption, duplication and
-//! reordering, with the random streams of a run of the scenario with this seed. The clock of the network is the
+//! Clients send to one of its addresses. What they send enters the world of the scenario at one gate, and what the world brings
+//! to the other gate is sent on to a server; answers go the other way. The world is that of a simulation with this seed: links,
+//! media, middleboxes, events, and simulated hosts with their flows. Its clock is the
 //! monotonic one. A packet enters it at the time at which the system received it from the sender, so that a
 //! late wake-up of the relay has no effect unless it exceeds the packet's own delay. The lateness of sent
 //! packets is measured.
 //!
-//! Each client address has its own address towards the server, as behind a NAT, and can be moved to another
+//! In the world a client has the address of its gate and a port of its own. Each address at which such packets reach the other gate,
+//! which a NAT on the way may have chosen, has its own socket towards the server, and can be moved to another
 //! port or another loopback address at a given time. ECN fields are carried in both directions (RFC 3168).
 //!
-//! It has one thread, and does not allocate per packet once warm.
+//! It has one thread. Once warm it allocates for a turn, in which it reads and sends many packets, and not for a packet.
 
 mod capture;
-mod path;
+mod ends;
 mod script;
 mod sessions;
 mod stats;
+mod surroundings;
 
-pub use stats::{Lateness, RelayStats};
+pub use stats::RelayStats;
 
 use crate::Clock;
-use crate::socket::{Inbox, Socket, Train};
-use capture::{Captures, Seen};
-use lab::Scenario;
-use path::{Crossing, Path, Way};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::socket::{Inbox, Socket};
+use capture::Captures;
+use ends::{Ends, ends};
+use lab::emulation::{Emulation, tolerance};
+use lab::{Options, Outcome, Prepared, Scenario};
 use script::Script;
 use sessions::Sessions;
 use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
+use surroundings::Surroundings;
 use units::{Duration, Time};
-use wire::Ecn;
+
+/// The maximum number of pairs: each has a port in the network.
+const MAX_PAIRS: usize = 1000;
 
 /// An address of the relay, and the server behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,13 +63,15 @@ pub enum Rebind {
 /// The options of a relay.
 #[derive(Debug, Clone)]
 pub struct RelayOptions {
-    /// The addresses, at least one. Several represent several addresses of one server, such as a preferred
+    /// The addresses, at least one and at most 1000. Several represent several addresses of one server, such as a preferred
     /// address.
     pub pairs: Vec<Pair>,
-    /// The network between client and server of the scenario's first flow. Its flows have no other effect.
+    /// The world. If it has no gate, client and server of its first flow become gates ([`Scenario::with_gates`]).
     pub scenario: Scenario,
-    /// The seed of the network's random streams.
-    pub seed: u64,
+    /// The names of the gates of clients and of servers; needed if there are more than two. Default: the first and the second.
+    pub gates: [Option<String>; 2],
+    /// When it ends; default: never. The scenario's duration does not end it.
+    pub duration: Option<Duration>,
     /// Periods in which all arriving packets are lost, with start and end counted from the first packet of a
     /// client.
     pub blackouts: Vec<(Duration, Duration)>,
@@ -76,10 +84,8 @@ pub struct RelayOptions {
 /// The reason why a relay cannot be created, or cannot continue.
 #[derive(Debug)]
 pub enum RelayError {
-    /// The network cannot be built.
-    Scenario(lab::RunError),
-    /// The network cannot continue.
-    Network(network::RunError),
+    /// The world cannot be built, or cannot continue.
+    Run(lab::RunError),
     /// A socket or a file failed.
     System {
         /// The failed action.
@@ -87,26 +93,25 @@ pub enum RelayError {
         /// The error of the system.
         error: io::Error,
     },
+    /// More than 1000 pairs.
+    TooManyPairs,
 }
 
 impl fmt::Display for RelayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RelayError::Scenario(error) => error.fmt(f),
-            RelayError::Network(error) => error.fmt(f),
+            RelayError::Run(error) => error.fmt(f),
             RelayError::System { what, error } => write!(f, "{what}: {error}"),
+            RelayError::TooManyPairs => {
+                write!(f, "too many addresses to listen on; expected {MAX_PAIRS} at most")
+            }
         }
     }
 }
 impl std::error::Error for RelayError {}
 impl From<lab::RunError> for RelayError {
     fn from(error: lab::RunError) -> RelayError {
-        RelayError::Scenario(error)
-    }
-}
-impl From<network::RunError> for RelayError {
-    fn from(error: network::RunError) -> RelayError {
-        RelayError::Network(error)
+        RelayError::Run(error)
     }
 }
 
@@ -115,55 +120,21 @@ fn failed(what: impl Into<String>) -> impl FnOnce(io::Error) -> RelayError {
     |error| RelayError::System { what, error }
 }
 
-/// A relay with open sockets. It only works during [`Relay::run_for`].
+/// A relay with open sockets, before its world begins.
 pub struct Relay {
-    clock: Clock,
     pairs: Vec<Pair>,
     doors: Vec<Socket>,
-    sessions: Sessions,
-    path: Path,
+    scenario: Scenario,
+    prepared: Prepared,
+    ends: Ends,
+    end: Time,
     script: Script,
     captures: Option<Captures>,
-    inbox: Inbox,
-    /// Received datagrams that have not entered the network; empty between rounds.
-    coming: Coming,
-    /// Datagrams that have left the network and were not sent; empty between rounds.
-    leaving: Vec<Crossing>,
-    stats: RelayStats,
 }
 
 impl fmt::Debug for Relay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Relay")
-            .field("pairs", &self.pairs)
-            .field("stats", &self.stats)
-            .finish_non_exhaustive()
-    }
-}
-
-/// The datagrams of one round, with their bytes in one buffer.
-#[derive(Debug, Default)]
-struct Coming {
-    datagrams: Vec<(Time, Origin, wire::Ecn, std::ops::Range<usize>)>,
-    bytes: Vec<u8>,
-}
-
-/// The origin of a datagram.
-#[derive(Debug, Clone, Copy)]
-enum Origin {
-    /// At the address of this pair, from this client, with this local address.
-    Client(usize, SocketAddr, SocketAddr),
-    /// At the address of this session, from this server.
-    Server(u32, SocketAddr),
-    /// At an address that the client has left.
-    Nowhere,
-}
-
-impl Coming {
-    fn add(&mut self, at: Time, origin: Origin, ecn: Ecn, bytes: &[u8]) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(bytes);
-        self.datagrams.push((at, origin, ecn, start..self.bytes.len()));
+        f.debug_struct("Relay").field("pairs", &self.pairs).field("ends", &self.ends).finish_non_exhaustive()
     }
 }
 
@@ -171,10 +142,13 @@ impl Relay {
     /// Opens the sockets of a relay.
     ///
     /// # Errors
-    /// If an address is unavailable, a file cannot be written, or the network cannot be built.
+    /// If an address is unavailable, a file cannot be written, or it is not clear which gates are meant.
     pub fn new(options: &RelayOptions) -> Result<Relay, RelayError> {
-        let clock = Clock::start();
+        let (scenario, ends) = ends(&options.scenario, options.gates.each_ref().map(Option::as_deref))?;
         let mut pairs = options.pairs.clone();
+        if pairs.len() > MAX_PAIRS {
+            return Err(RelayError::TooManyPairs);
+        }
         let mut doors = Vec::new();
         for pair in &mut pairs {
             let door = Socket::bind_with_times(pair.listen)
@@ -182,25 +156,19 @@ impl Relay {
             pair.listen = door.local();
             doors.push(door);
         }
-        let captures = match &options.capture {
-            None => None,
-            Some(folder) => Some(
-                Captures::new(folder, clock.date_of_zero())
-                    .map_err(failed(format!("writing to {}", folder.display())))?,
-            ),
-        };
+        let captures = options
+            .capture
+            .as_ref()
+            .map(|folder| Captures::new(folder).map_err(failed(format!("writing to {}", folder.display()))));
         Ok(Relay {
-            clock,
             pairs,
             doors,
-            sessions: Sessions::default(),
-            path: Path::new(&options.scenario, options.seed)?,
+            prepared: Prepared::new(&scenario)?,
+            scenario,
+            ends,
+            end: options.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration),
             script: Script::new(&options.blackouts, &options.rebinds),
-            captures,
-            inbox: Inbox::new(),
-            coming: Coming::default(),
-            leaving: Vec::new(),
-            stats: RelayStats::default(),
+            captures: captures.transpose()?,
         })
     }
 
@@ -209,226 +177,53 @@ impl Relay {
         &self.pairs
     }
 
-    /// The counters.
-    pub fn stats(&self) -> RelayStats {
-        RelayStats { links: self.path.links(), ..self.stats.clone() }
-    }
-
-    /// Relays for this time.
+    /// Relays until the end, or until `progress` breaks it, which is called when the world begins and then every 20 ms. Completes
+    /// the captures.
     ///
     /// # Errors
-    /// If a socket or a capture fails, or a link of the network overflows.
-    pub fn run_for(&mut self, time: Duration) -> Result<(), RelayError> {
-        let end = self.clock.now() + time;
-        loop {
-            let now = self.clock.now();
-            self.path.run(now)?;
-            self.leave()?;
-            if let Some(rebind) = self.script.due(now) {
-                self.sessions.rebind(rebind).map_err(failed("moving a client"))?;
-                self.stats.rebinds += 1;
-            }
-            if now >= end {
-                return Ok(());
-            }
-            let next = [self.path.next_at(), self.script.next_at()].into_iter().flatten().min();
-            self.wait(next.map_or(end, |next| next.min(end)))?;
-            self.enter()?;
-        }
-    }
-
-    /// Ends the relay and completes the captures.
-    ///
-    /// # Errors
-    /// If a capture cannot be written.
-    pub fn finish(mut self) -> Result<RelayStats, RelayError> {
-        if let Some(captures) = self.captures.take() {
+    /// If the world cannot be built, a socket or a capture fails, or the world cannot continue.
+    pub fn run(
+        self,
+        options: &Options,
+        progress: &mut dyn FnMut(&RelayStats) -> ControlFlow<()>,
+    ) -> Result<(Outcome, RelayStats), RelayError> {
+        let mut surroundings = Surroundings {
+            clock: Clock::start(),
+            pairs: self.pairs,
+            doors: self.doors,
+            ends: self.ends,
+            clients: Sessions::default(),
+            outsides: Sessions::default(),
+            script: self.script,
+            captures: self.captures,
+            inbox: Inbox::new(),
+            coming: Vec::new(),
+            last: Time::ZERO,
+            stats: RelayStats { tolerance: tolerance(&self.scenario), ..RelayStats::default() },
+            progress,
+            reported: Time::ZERO,
+            is_over: false,
+            failure: None,
+        };
+        let emulation = Emulation {
+            scenario: &self.scenario,
+            prepared: &self.prepared,
+            options,
+            end: self.end,
+            altered_leave: true,
+        };
+        let emulated = emulation.run(&mut surroundings);
+        let Surroundings { captures, failure, stats, .. } = surroundings;
+        if let Some(captures) = captures {
             captures.finish().map_err(failed("writing a capture"))?;
         }
-        Ok(self.stats())
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let emulated = emulated?;
+        let stats = RelayStats { links: emulated.links, world: emulated.lateness, ..stats };
+        Ok((emulated.outcome, stats))
     }
-
-    /// Waits for a datagram or until this time, and receives datagrams.
-    fn wait(&mut self, until: Time) -> Result<(), RelayError> {
-        let left = until.since(self.clock.now()).as_nanos();
-        let timeout = Timespec {
-            tv_sec: i64::try_from(left / 1_000_000_000).unwrap_or(i64::MAX),
-            tv_nsec: (left % 1_000_000_000) as i64,
-        };
-        let readable = PollFlags::IN;
-        let mut watched: Vec<(&Socket, Watched)> = Vec::new();
-        watched.extend(self.doors.iter().enumerate().map(|(pair, door)| (door, Watched::Door(pair))));
-        for (number, session) in self.sessions.iter() {
-            watched.push((&session.outside, Watched::Outside(number)));
-            watched.extend(session.left.iter().map(|left| (left, Watched::Left)));
-        }
-        let mut polled: Vec<PollFd<'_>> =
-            watched.iter().map(|(socket, _)| PollFd::new(*socket, readable)).collect();
-        match poll(&mut polled, Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(failed("waiting")(error.into())),
-        }
-        // One reading for all, so that datagrams stay in the order in which the system received them.
-        let reading = self.clock.reading();
-        let ready = polled.iter().map(|polled| !polled.revents().is_empty()).collect::<Vec<bool>>();
-        for ((socket, which), _) in watched.iter().zip(ready).filter(|(_, ready)| *ready) {
-            let all = match self.inbox.receive(socket) {
-                Ok(all) => all,
-                Err(error) if is_nothing(&error) => continue,
-                Err(error) => return Err(failed("receiving")(error)),
-            };
-            for arrived in all {
-                let origin = match *which {
-                    Watched::Door(pair) => Origin::Client(pair, arrived.remote, arrived.local),
-                    Watched::Outside(number) => Origin::Server(number, arrived.remote),
-                    Watched::Left => Origin::Nowhere,
-                };
-                let at = reading.time_at(arrived.date);
-                for bytes in arrived.datagrams {
-                    self.coming.add(at, origin, arrived.ecn, bytes);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts received datagrams into the network, in the order of their reception by the system.
-    fn enter(&mut self) -> Result<(), RelayError> {
-        let mut coming = std::mem::take(&mut self.coming);
-        let now = self.clock.now();
-        coming.datagrams.sort_by_key(|(at, ..)| *at);
-        for (at, origin, ecn, range) in coming.datagrams.drain(..) {
-            self.stats.waiting.note(now.since(at));
-            let bytes = &coming.bytes[range];
-            // The network cannot go back in time.
-            let at = at.max(self.path.now());
-            match origin {
-                Origin::Client(pair, client, facing) => {
-                    self.of_client((pair, client, facing), at, ecn, bytes)?;
-                }
-                Origin::Server(number, server) => self.of_server(number, server, at, ecn, bytes)?,
-                Origin::Nowhere => self.stats.astray += 1,
-            }
-        }
-        coming.bytes.clear();
-        self.coming = coming;
-        Ok(())
-    }
-
-    fn of_client(
-        &mut self,
-        (index, client, facing): (usize, SocketAddr, SocketAddr),
-        at: Time,
-        ecn: wire::Ecn,
-        bytes: &[u8],
-    ) -> Result<(), RelayError> {
-        let pair = &self.pairs[index];
-        let number =
-            self.sessions.of(client, (index, pair), facing, at).map_err(failed("opening a socket"))?;
-        self.stats.from_clients += 1;
-        self.stats.clients = self.stats.clients.max(u64::from(number) + 1);
-        self.script.hear(at);
-        if let Some(captures) = &mut self.captures {
-            let seen = Seen { at, ends: (client, facing), ecn, damage: None, bytes };
-            captures.at_client(&seen).map_err(failed("writing a capture"))?;
-        }
-        if self.script.is_dark(at) {
-            self.stats.blacked_out += 1;
-            return Ok(());
-        }
-        self.path.run(at)?;
-        self.path.enter(Way::ToServer, number, ecn, bytes, client.is_ipv6());
-        Ok(())
-    }
-
-    fn of_server(
-        &mut self,
-        number: u32,
-        server: SocketAddr,
-        at: Time,
-        ecn: wire::Ecn,
-        bytes: &[u8],
-    ) -> Result<(), RelayError> {
-        let session = self.sessions.get(number).filter(|session| self.pairs[session.pair].to == server);
-        let Some(session) = session else {
-            self.stats.astray += 1;
-            return Ok(());
-        };
-        self.stats.from_servers += 1;
-        if let Some(captures) = &mut self.captures {
-            let ends = (server, session.outside.local());
-            let seen = Seen { at, ends, ecn, damage: None, bytes };
-            captures.at_server(&seen).map_err(failed("writing a capture"))?;
-        }
-        if self.script.is_dark(at) {
-            self.stats.blacked_out += 1;
-            return Ok(());
-        }
-        self.path.run(at)?;
-        self.path.enter(Way::ToClient, number, ecn, bytes, server.is_ipv6());
-        Ok(())
-    }
-
-    /// Sends the datagrams that have left the network.
-    fn leave(&mut self) -> Result<(), RelayError> {
-        let mut leaving = std::mem::take(&mut self.leaving);
-        self.path.take(&mut leaving);
-        for packet in leaving.drain(..) {
-            self.send(&packet)?;
-            self.path.recycle(packet.bytes);
-        }
-        self.leaving = leaving;
-        Ok(())
-    }
-
-    fn send(&mut self, packet: &Crossing) -> Result<(), RelayError> {
-        let Crossing { way, session, at: due, ecn, damage, bytes } = packet;
-        // The session was removed: there were too many.
-        let Some(session) = self.sessions.get(*session) else {
-            self.stats.astray += 1;
-            return Ok(());
-        };
-        let at = self.clock.now();
-        let seen = |ends| Seen { at, ends, ecn: *ecn, damage: *damage, bytes };
-        let sent = match way {
-            Way::ToServer => {
-                let server = self.pairs[session.pair].to;
-                if let Some(captures) = &mut self.captures {
-                    let seen = seen((session.outside.local(), server));
-                    captures.at_server(&seen).map_err(failed("writing a capture"))?;
-                }
-                self.stats.to_servers += 1;
-                session.outside.send(&Train::single(session.outside.local(), server, *ecn, bytes))
-            }
-            Way::ToClient => {
-                if let Some(captures) = &mut self.captures {
-                    let seen = seen((session.facing, session.client));
-                    captures.at_client(&seen).map_err(failed("writing a capture"))?;
-                }
-                self.stats.to_clients += 1;
-                self.doors[session.pair].send(&Train::single(session.facing, session.client, *ecn, bytes))
-            }
-        };
-        // An interface that is full, or whose MTU is too small, loses the datagram, like that of any router.
-        if sent.is_err() {
-            self.stats.not_sent += 1;
-        }
-        self.stats.lateness.note(self.clock.now().since(*due));
-        Ok(())
-    }
-}
-
-/// Whether nothing was received: an ICMP error about a closed port is nothing to a router, either.
-fn is_nothing(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused | ErrorKind::Interrupted)
-}
-
-/// The owner of a polled socket.
-#[derive(Debug, Clone, Copy)]
-enum Watched {
-    Door(usize),
-    Outside(u32),
-    Left,
 }
 
 #[cfg(test)]

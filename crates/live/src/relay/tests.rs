@@ -1,8 +1,13 @@
 //! Datagrams through a relay, between sockets of this machine.
 
 use super::*;
+use crate::socket::Train;
 use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::path::Path as FilePath;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use wire::Ecn;
 
 const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -24,45 +29,85 @@ fn socket(ip: impl Into<std::net::IpAddr>) -> UdpSocket {
     socket
 }
 
-/// A client, a relay and a server, none of which does anything by itself.
+/// A client, a running relay, and a server.
 struct Bench {
     client: UdpSocket,
     server: UdpSocket,
-    relay: Relay,
+    pairs: Vec<Pair>,
+    seen: Arc<Mutex<RelayStats>>,
+    stop: Arc<AtomicBool>,
+    relay: Option<JoinHandle<(Outcome, RelayStats)>>,
+}
+
+fn options(scenario: Scenario, pairs: Vec<Pair>) -> RelayOptions {
+    RelayOptions {
+        pairs,
+        scenario,
+        gates: [None, None],
+        duration: None,
+        blackouts: Vec::new(),
+        rebinds: Vec::new(),
+        capture: None,
+    }
 }
 
 impl Bench {
-    fn new(link: &str, change: impl FnOnce(&mut RelayOptions)) -> Bench {
-        Bench::at(Ipv4Addr::LOCALHOST.into(), link, change)
+    fn new(link: &str, change: impl FnOnce(&mut RelayOptions, &mut Options)) -> Bench {
+        Bench::at(Ipv4Addr::LOCALHOST.into(), network(link), change)
     }
-    fn at(ip: std::net::IpAddr, link: &str, change: impl FnOnce(&mut RelayOptions)) -> Bench {
+    fn at(
+        ip: std::net::IpAddr,
+        scenario: Scenario,
+        change: impl FnOnce(&mut RelayOptions, &mut Options),
+    ) -> Bench {
         let (client, server) = (socket(ip), socket(ip));
-        let mut options = RelayOptions {
-            pairs: vec![Pair { listen: (ip, 0).into(), to: server.local_addr().unwrap() }],
-            scenario: network(link),
-            seed: 1,
-            blackouts: Vec::new(),
-            rebinds: Vec::new(),
-            capture: None,
-        };
-        change(&mut options);
-        Bench { client, server, relay: Relay::new(&options).unwrap() }
+        let pair = Pair { listen: (ip, 0).into(), to: server.local_addr().unwrap() };
+        let (mut options, mut run) = (options(scenario, vec![pair]), Options::default());
+        change(&mut options, &mut run);
+        let relay = Relay::new(&options).unwrap();
+        let (seen, stop): (Arc<Mutex<RelayStats>>, Arc<AtomicBool>) = Default::default();
+        let (told, asked) = (Arc::clone(&seen), Arc::clone(&stop));
+        let pairs = relay.pairs().to_vec();
+        let running = std::thread::spawn(move || {
+            let progress = &mut |stats: &RelayStats| {
+                told.lock().unwrap().clone_from(stats);
+                match asked.load(Ordering::Relaxed) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            };
+            relay.run(&run, progress).unwrap()
+        });
+        Bench { client, server, pairs, seen, stop, relay: Some(running) }
     }
     fn ask(&self, bytes: &[u8]) {
-        self.client.send_to(bytes, self.relay.pairs()[0].listen).unwrap();
+        self.client.send_to(bytes, self.pairs[0].listen).unwrap();
     }
-    fn run(&mut self, time: Duration) {
-        self.relay.run_for(time).unwrap();
+    fn run(&self, time: Duration) {
+        std::thread::sleep(std::time::Duration::from_nanos(time.as_nanos()));
     }
-    /// Relays until this has become so; a machine that is busy takes its time.
-    fn run_until(&mut self, is_so: impl Fn(&RelayStats) -> bool) {
+    /// Waits until this has become so; a machine that is busy takes its time.
+    fn run_until(&self, is_so: impl Fn(&RelayStats) -> bool) {
         for _ in 0..2000 {
-            if is_so(&self.relay.stats()) {
+            if is_so(&self.seen.lock().unwrap()) {
                 return;
             }
             self.run(ms(5));
         }
-        panic!("{:?}", self.relay.stats());
+        panic!("{:?}", self.seen.lock().unwrap());
+    }
+    fn finish(mut self) -> (Outcome, RelayStats) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.relay.take().unwrap().join().unwrap()
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(relay) = self.relay.take() {
+            let _ = relay.join();
+        }
     }
 }
 
@@ -79,22 +124,23 @@ fn heard(socket: &UdpSocket) -> Vec<(Vec<u8>, SocketAddr)> {
 #[test]
 fn datagrams_go_both_ways_with_the_delay_of_the_network_and_are_counted() {
     for ip in [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()] {
-        let mut bench = Bench::at(ip, "delay = \"20 ms\"", |_| {});
+        let bench = Bench::at(ip, network("delay = \"20 ms\""), |_, _| {});
+        let clock = Clock::start();
         bench.ask(b"one");
         bench.ask(b"two");
         // Time of the path is real time: what is there before it has passed is an error, whatever the machine's load.
         bench.run(ms(5));
         let early = heard(&bench.server);
-        assert!(early.is_empty() || bench.relay.clock.now() >= Time::ZERO + ms(20), "{early:?}");
+        assert!(early.is_empty() || clock.now() >= Time::ZERO + ms(20), "{early:?}");
         bench.run_until(|stats| stats.to_servers == 2);
         let came = heard(&bench.server);
         assert_eq!(came.iter().map(|(bytes, _)| &bytes[..]).collect::<Vec<_>>(), [b"one", b"two"]);
         assert_eq!(came[0].1, came[1].1);
         bench.server.send_to(b"back", came[0].1).unwrap();
         bench.run_until(|stats| stats.to_clients == 1);
-        let listen = bench.relay.pairs()[0].listen;
+        let listen = bench.pairs[0].listen;
         assert_eq!(heard(&bench.client), [(b"back".to_vec(), listen)]);
-        let stats = bench.relay.finish().unwrap();
+        let (_, stats) = bench.finish();
         assert_eq!(
             (stats.from_clients, stats.to_servers, stats.from_servers, stats.to_clients),
             (2, 2, 1, 1)
@@ -105,11 +151,11 @@ fn datagrams_go_both_ways_with_the_delay_of_the_network_and_are_counted() {
 
 #[test]
 fn datagrams_of_a_burst_stay_in_order() {
-    let mut bench = Bench::new("delay = \"1 ms\"", |_| {});
+    let bench = Bench::new("delay = \"1 ms\"", |_, _| {});
     // The system takes all of a train at one time.
     let client = Socket::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let bytes: Vec<u8> = (0..60).flat_map(|n| [n; 10]).collect();
-    let (local, remote) = (client.local(), bench.relay.pairs()[0].listen);
+    let (local, remote) = (client.local(), bench.pairs[0].listen);
     client.send(&Train { local, remote, ecn: Ecn::Ect0, segment: 10, bytes: &bytes }).unwrap();
     bench.run_until(|stats| stats.to_servers == 60);
     let came: Vec<u8> = heard(&bench.server).into_iter().map(|(bytes, _)| bytes[0]).collect();
@@ -119,7 +165,7 @@ fn datagrams_of_a_burst_stay_in_order() {
 #[test]
 fn the_same_seed_loses_the_same_datagrams() {
     let survivors = |seed: u64| {
-        let mut bench = Bench::new("loss = \"40 %\"", |options| options.seed = seed);
+        let bench = Bench::new("loss = \"40 %\"", |_, options| options.seed = Some(seed));
         for n in 0..64_u8 {
             bench.ask(&[n]);
         }
@@ -134,8 +180,7 @@ fn the_same_seed_loses_the_same_datagrams() {
 
 #[test]
 fn in_a_blackout_nothing_passes() {
-    let mut bench =
-        Bench::new("delay = \"1 ms\"", |options| options.blackouts = vec![(ms(0), ms(3_600_000))]);
+    let bench = Bench::new("delay = \"1 ms\"", |options, _| options.blackouts = vec![(ms(0), ms(3_600_000))]);
     bench.ask(b"lost");
     bench.run_until(|stats| stats.blacked_out == 1);
     bench.run(ms(20));
@@ -145,7 +190,7 @@ fn in_a_blackout_nothing_passes() {
 #[test]
 fn a_moved_client_has_another_address_and_its_old_one_is_dead() {
     for rebind in [Rebind::Port, Rebind::Address] {
-        let mut bench = Bench::new("delay = \"1 ms\"", |options| options.rebinds = vec![(ms(50), rebind)]);
+        let bench = Bench::new("delay = \"1 ms\"", |options, _| options.rebinds = vec![(ms(50), rebind)]);
         bench.ask(b"before");
         bench.run_until(|stats| stats.to_servers == 1);
         let before = heard(&bench.server)[0].1;
@@ -164,9 +209,8 @@ fn a_moved_client_has_another_address_and_its_old_one_is_dead() {
 
 #[test]
 fn ecn_fields_are_kept_both_ways() {
-    let mut bench = Bench::new("delay = \"1 ms\"", |_| {});
     let [client, server] = [0, 1].map(|_| Socket::bind_with_times((Ipv4Addr::LOCALHOST, 0).into()).unwrap());
-    bench.relay.pairs[0].to = server.local();
+    let bench = Bench::new("delay = \"1 ms\"", |options, _| options.pairs[0].to = server.local());
     let mut inbox = Inbox::new();
     let mut receive = |socket: &Socket| {
         let mut came = Vec::new();
@@ -179,7 +223,7 @@ fn ecn_fields_are_kept_both_ways() {
     };
     let marks = [wire::Ecn::NotEct, wire::Ecn::Ect0, wire::Ecn::Ect1, wire::Ecn::Ce];
     for ecn in marks {
-        let listen = bench.relay.pairs()[0].listen;
+        let listen = bench.pairs[0].listen;
         client.send(&Train::single(client.local(), listen, ecn, b"to the server")).unwrap();
     }
     bench.run_until(|stats| stats.to_servers == 4);
@@ -195,10 +239,10 @@ fn ecn_fields_are_kept_both_ways() {
 #[test]
 fn captures_have_both_sides_of_the_network() {
     let folder = std::env::temp_dir().join(format!("quiclab-relay-{}", std::process::id()));
-    let mut bench = Bench::new("loss = \"100 %\"", |options| options.capture = Some(folder.clone()));
+    let bench = Bench::new("loss = \"100 %\"", |options, _| options.capture = Some(folder.clone()));
     bench.ask(b"never to be seen by the server");
     bench.run_until(|stats| stats.from_clients == 1);
-    bench.relay.finish().unwrap();
+    bench.finish();
     let holds = |name: &str| {
         let capture = std::fs::read(folder.join(name)).unwrap();
         capture.windows(5).any(|bytes| bytes == b"never")
@@ -209,46 +253,154 @@ fn captures_have_both_sides_of_the_network() {
 
 #[test]
 fn what_cannot_be_listened_on_is_an_error_that_names_it() {
-    let first = Bench::new("", |_| {});
-    let taken = first.relay.pairs()[0];
-    let options = RelayOptions {
-        pairs: vec![taken],
-        scenario: network(""),
-        seed: 1,
-        blackouts: Vec::new(),
-        rebinds: Vec::new(),
-        capture: None,
-    };
-    let error = Relay::new(&options).unwrap_err().to_string();
+    let first = Bench::new("", |_, _| {});
+    let taken = first.pairs[0];
+    let error = Relay::new(&options(network(""), vec![taken])).unwrap_err().to_string();
     assert!(error.starts_with(&format!("listening on {}: ", taken.listen)), "{error}");
+    let many = Relay::new(&options(network(""), vec![taken; 1001])).unwrap_err().to_string();
+    assert!(many.contains("1000 at most"), "{many}");
+}
+
+/// A wireless LAN, a NAT, and a link whose queue a simulated download and cross traffic share; a link that is down for a while.
+const WORLD: &str = r#"
+duration = "2 s"
+[[node]]
+name = "phone"
+kind = "gate"
+[[node]]
+name = "tablet"
+[[node]]
+name = "home"
+kind = { type = "nat", inside = ["air"] }
+[[node]]
+name = "exchange"
+kind = "router"
+[[node]]
+name = "server"
+kind = "gate"
+[[node]]
+name = "far"
+[[medium]]
+name = "air"
+type = "wlan"
+station = "home"
+terminals = ["phone", "tablet"]
+[[link]]
+name = "access"
+from = "exchange"
+to = "home"
+both = { rate = "5 Mbit/s", delay = "5 ms", queue = "200 packets" }
+[[link]]
+name = "core"
+from = "exchange"
+to = "server"
+[[link]]
+name = "beside"
+from = "exchange"
+to = "far"
+[[flow]]
+name = "download"
+client = "tablet"
+server = "far"
+application = { type = "bulk", size = "300 kB" }
+[[cross_traffic]]
+name = "noise"
+from = "tablet"
+to = "far"
+source = { type = "constant", size = 500, gap = "40 ms" }
+[[event]]
+at = "1 ms"
+type = "interface-down"
+node = "exchange"
+interface = "core"
+[[event]]
+at = "2 ms"
+type = "interface-up"
+node = "exchange"
+interface = "core"
+[[event]]
+at = "1500 ms"
+type = "forget"
+node = "home"
+"#;
+
+fn world() -> Scenario {
+    Scenario::parse(WORLD, FilePath::new("world.toml"), &[]).unwrap()
+}
+
+/// Everything that a scenario has runs: a medium, a NAT, whose memory an event takes, a simulated flow and cross traffic in the same
+/// queues, also beyond the scenario's duration.
+#[test]
+fn the_whole_world_is_between_client_and_server() {
+    let bench = Bench::at(Ipv4Addr::LOCALHOST.into(), world(), |_, run| run.tables = true);
+    let clock = Clock::start();
+    bench.ask(b"one");
+    bench.run_until(|stats| stats.to_servers == 1);
+    let before = heard(&bench.server)[0].1;
+    bench.server.send_to(b"back", before).unwrap();
+    bench.run_until(|stats| stats.to_clients == 1);
+    assert_eq!(heard(&bench.client), [(b"back".to_vec(), bench.pairs[0].listen)]);
+    // Longer than the scenario's duration: the NAT has forgotten then, and sees the client anew.
+    while clock.now() < Time::ZERO + ms(2100) {
+        bench.run(ms(50));
+    }
+    bench.server.send_to(b"lost", before).unwrap();
+    bench.run_until(|stats| stats.from_servers == 2);
+    bench.ask(b"two");
+    bench.run_until(|stats| stats.to_servers == 2);
+    let after = heard(&bench.server)[0].1;
+    assert_ne!(after, before, "another mapping is another address");
+    bench.server.send_to(b"again", after).unwrap();
+    bench.run_until(|stats| stats.to_clients == 2);
+    assert_eq!(heard(&bench.client).into_iter().map(|(bytes, _)| bytes).collect::<Vec<_>>(), [b"again"]);
+    let (outcome, stats) = bench.finish();
+    assert_eq!((stats.clients, stats.astray, stats.not_sent), (1, 0, 0));
+    let summary: serde_json::Value = serde_json::from_str(&outcome.summary).unwrap();
+    assert_eq!(summary["connections"][0]["completed"], true, "{summary}");
+    assert!(summary["duration_s"].as_f64().unwrap() >= 2.0, "{summary}");
+    let crossing = &summary["cross_traffic"][0];
+    assert!(crossing["packets_sent"].as_u64().unwrap() > 10, "{summary}");
+    let access = &stats.links[1].1;
+    assert!(access.delivered.packets > 20, "the simulated traffic shares the link: {access:?}");
+    let lateness = outcome.tables.iter().find(|table| table.name == "lateness").unwrap();
+    let (elements, events) = (lateness.column("element").unwrap(), lateness.column("events").unwrap());
+    let rows = (0..lateness.rows()).map(|row| (elements.text(row).unwrap(), events.number(row).unwrap()));
+    let rows: std::collections::BTreeMap<&str, f64> = rows.collect();
+    for element in ["phone", "tablet", "home", "server", "far", "access forward", "access backward", "air"] {
+        assert!(rows[element] > 0.0, "{element}: {rows:?}");
+    }
+    assert!(!rows.contains_key("exchange"), "nothing happens at a router");
+    assert!(stats.world.count() as f64 >= rows.values().sum::<f64>());
+}
+
+/// Datagrams that the network alters arrive altered.
+#[test]
+fn altered_datagrams_leave_altered() {
+    let bench = Bench::new("corrupt = \"100 %\"", |_, _| {});
+    bench.ask(&[0; 100]);
+    bench.run_until(|stats| stats.to_servers == 1);
+    let came = heard(&bench.server);
+    assert!(came[0].0.len() == 100 && came[0].0 != [0; 100], "{came:?}");
 }
 
 #[test]
-fn a_network_that_is_more_than_links_is_refused() {
-    let link = "[[link]]\nname = \"path\"\nfrom = \"client\"\nto = \"ap\"\n[[link]]\nname = \"access\"\nfrom = \"ap\"\nto = \"server\"\n";
-    let nodes = "[[node]]\nname = \"client\"\n[[node]]\nname = \"server\"\n[[node]]\nname = \"ap\"\n";
-    let flow = "[[flow]]\nname = \"all\"\nclient = \"client\"\nserver = \"server\"\napplication = \"bulk\"\n";
-    let nat = format!("duration = \"5 s\"\n{nodes}kind = \"nat\"\n{link}{flow}");
-    let medium = format!(
-        "duration = \"5 s\"\n[[medium]]\nname = \"air\"\ntype = \"shared\"\nterminals = [\"client\", \"server\"]\n{flow}"
-    );
-    let event = format!(
-        "duration = \"5 s\"\n{nodes}{link}{flow}[[event]]\nat = \"1 s\"\ntype = \"interface-down\"\nnode = \"ap\"\ninterface = \"path\"\n"
-    );
-    for (text, begin) in [
-        (nat, "node ap: a relay has no middleboxes, media and events, found \"nat\""),
-        (medium, "medium air: a relay has no middleboxes, media and events, found \"shared\""),
-        (event, "event at 1 s: a relay has no middleboxes, media and events, found \"interface-down\""),
-    ] {
-        let options = RelayOptions {
-            pairs: Vec::new(),
-            scenario: Scenario::parse(&text, FilePath::new("relay.toml"), &[]).unwrap(),
-            seed: 1,
-            blackouts: Vec::new(),
-            rebinds: Vec::new(),
-            capture: None,
-        };
-        let error = Relay::new(&options).unwrap_err().to_string();
-        assert!(error.starts_with(begin), "{error}");
+fn each_client_has_its_answers_and_a_duration_ends_the_relay() {
+    let bench = Bench::new("delay = \"1 ms\"", |_, _| {});
+    let others = [0, 1, 2].map(|_| socket(Ipv4Addr::LOCALHOST));
+    for (number, client) in others.iter().enumerate() {
+        client.send_to(&[number as u8], bench.pairs[0].listen).unwrap();
     }
+    bench.run_until(|stats| stats.to_servers == 3);
+    for (bytes, from) in heard(&bench.server) {
+        bench.server.send_to(&bytes, from).unwrap();
+    }
+    bench.run_until(|stats| stats.to_clients == 3);
+    for (number, client) in others.iter().enumerate() {
+        assert_eq!(heard(client), [(vec![number as u8], bench.pairs[0].listen)]);
+    }
+    assert_eq!(bench.finish().1.clients, 3);
+    let ends = RelayOptions { duration: Some(ms(30)), ..options(network(""), Vec::new()) };
+    let relay = Relay::new(&ends).unwrap();
+    let (outcome, _) = relay.run(&Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(outcome.summary.contains("\"duration_s\": 0.03"), "{}", outcome.summary);
 }

@@ -1,6 +1,6 @@
 //! The path of a packet through a world: its treatment at a node, and its next hop.
 
-use super::{Place, World};
+use super::{Place, Watch, World};
 use crate::address::{NodeId, Port, node_of, owner_of, port_of};
 use crate::node::Node;
 use crate::packet::Packet;
@@ -68,7 +68,12 @@ impl<H: Node> World<H> {
 
     /// Handles a packet at a node: it is delivered there, or forwarded.
     #[inline(always)]
-    pub(super) fn arrive(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>) {
+    pub(super) fn arrive<W: Watch>(
+        &mut self,
+        (node, port): (NodeId, Port),
+        packet: Box<Packet>,
+        watch: &mut W,
+    ) {
         let index = node.0 as usize;
         if !self.ways.down.is_empty() && self.ways.down.contains(&(node, port)) {
             return self.drop_at_port(packet);
@@ -76,6 +81,7 @@ impl<H: Node> World<H> {
         if node_of(packet.destination.ip()) != Some(node) && !self.transit[index] {
             return self.forward(node, packet);
         }
+        watch.acts(index, self.now);
         match &mut self.nodes[index] {
             Place::Host(host) => {
                 let packet = self.exits.unplace(packet);

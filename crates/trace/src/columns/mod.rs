@@ -22,6 +22,7 @@
 //! | `node` | time_s, node, gauge, value |
 //! | `air` | time_s, link, sent_blocks, again_blocks, lost_blocks, block_bytes, air_share, packets, queue_delay_ms?, access_delay_ms?, transfer_delay_ms?, order_delay_ms?, handovers |
 //! | `block` | time_s, link, bytes, airtime_us, attempt, mcs, resource_blocks, fate |
+//! | `lateness` | element, kind, events, median_us?, p99_us?, max_us? |
 //!
 //! The `kind` of a rate is sent (UDP payload sent by a connection end), delivered (bytes on the wire delivered by a
 //! link) or capacity (what the link could have delivered), each over the bin that starts at `time_s`.
@@ -32,6 +33,8 @@
 //! `air` has a row for each bin in which a lane of a link layer was active: its blocks, its share of the medium, and the
 //! mean delays of the packets that it handed over.
 //!
+//! `lateness` has a row for each element of a world that runs in real time ([`lateness`]), and no other run has it.
+//!
 //! A question mark denotes a nullable column. `packet` and `block` are optional.
 //!
 //! No table exceeds [`Options::rows`]. The series (`connection`, `queue`, `gauge`, `node`) are thinned evenly: whenever
@@ -41,6 +44,7 @@
 mod air;
 mod bounded;
 mod data;
+mod lateness;
 mod message;
 mod rate;
 mod recorder;
@@ -50,5 +54,6 @@ mod table;
 mod video;
 
 pub use data::{Bitmap, Column, Data, Text, Words};
+pub use lateness::lateness;
 pub use recorder::{Columns, Options, RARE};
 pub use table::Table;

@@ -244,6 +244,19 @@ pub(super) fn block() -> Table {
         ],
     )
 }
+pub(super) fn lateness() -> Table {
+    table(
+        "lateness",
+        vec![
+            text("element"),
+            text("kind"),
+            u64("events"),
+            optional(f64("median_us")),
+            optional(f64("p99_us")),
+            optional(f64("max_us")),
+        ],
+    )
+}
 pub(super) fn rate() -> Table {
     table("rate", vec![f64("time_s"), text(SUBJECT), words("kind", RATES), f64("mbps")])
 }
