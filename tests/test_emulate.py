@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
-from quiclab import emulation
+from quiclab import emulation, load
 from quiclab._quiclab import Error
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gates are for Linux")
@@ -227,6 +227,9 @@ def test_gates_share_the_link_with_simulated_hosts(command: Command) -> None:
         "emulate",
         "shared.toml",
         "--json",
+        "--qlog",
+        "--out",
+        "shared",
         "--in",
         f"server={python('sink.py')}",
         "--in",
@@ -238,6 +241,22 @@ def test_gates_share_the_link_with_simulated_hosts(command: Command) -> None:
     # In real time the simulated download has the direction that the upload does not need.
     assert get["delivered_bytes"] > 1_000_000
     assert told["emulation"]["gates"]["server"]["left_bytes"] > 2_000_000
+    run = load(command.folder / "shared")
+    assert len(run.qlogs) == 2, "both ends of the simulated connection"
+    rows = {row["element"]: row for row in run.table("lateness").to_pylist()}
+    whole = told["emulation"]["lateness"]["max_us"]
+    for element in "phone", "server", "host", "guest", "air forward", "air backward":
+        assert 0 <= rows[element]["median_us"] <= rows[element]["p99_us"] <= rows[element]["max_us"] <= whole
+        assert rows[element]["events"] > 100
+    assert "a" not in rows, "nothing happens at a router"
+
+
+def test_a_sweep_has_no_gates(command: Command) -> None:
+    (command.folder / "swept.toml").write_text(TWO + '[sweep]\nlink.air.both.delay = ["1 ms", "2 ms"]\n')
+    result = command("sweep", "swept.toml")
+    assert result.returncode == 2 and result.stderr.count("\n") == 1, result.stderr
+    assert "node phone" in result.stderr and "a sweep simulates" in result.stderr
+    assert not (command.folder / "sweeps").exists()
 
 
 def test_exit_codes_are_those_of_the_commands(command: Command) -> None:

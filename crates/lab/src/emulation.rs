@@ -39,6 +39,9 @@ pub trait Outside {
     fn counted(&mut self, now: Time, counts: &Counts<'_>);
 }
 
+/// The number of buffers that are kept for the packets that come next.
+const MOST_BUFFERS: usize = 1 << 14;
+
 /// Packets that come from outside, and memory for them.
 #[derive(Debug, Default)]
 pub struct Arrivals {
@@ -53,8 +56,10 @@ impl Arrivals {
     }
     /// Takes back a buffer, empty or not.
     pub fn recycle(&mut self, mut buffer: Vec<u8>) {
-        buffer.clear();
-        self.buffers.push(buffer);
+        if self.buffers.len() < MOST_BUFFERS {
+            buffer.clear();
+            self.buffers.push(buffer);
+        }
     }
     /// Adds a packet that came at this time, which is not before that of the packet added last, to the gate with this number. A time
     /// before that of the world counts as the world's, one beyond the end of the turn as that.
@@ -165,19 +170,20 @@ impl Emulation<'_> {
             let next = running.next_at().filter(|next| *next <= end).unwrap_or(end);
             let now = outside.wait(next, &mut arrivals).map(|now| now.min(end));
             let until = now.unwrap_or_else(|| running.world.now());
-            let mut watch = Watching::new(late, &*outside, until);
+            let watch = Watching::new(late, &*outside, until);
             let entering = arrivals.packets.len();
             while let Some((at, gate, packet)) = arrivals.packets.pop_front() {
                 let at = at.min(until);
                 if at > running.world.now() {
-                    advance(running, at, &mut watch)?;
+                    advance(running, at, &watch)?;
                 }
                 gates.enter(running, gate, packet)?;
             }
-            advance(running, until, &mut watch)?;
+            advance(running, until, &watch)?;
             // The next packets have as much memory as these, taken from packets that ended in the world.
-            arrivals.buffers.truncate(entering);
-            arrivals.buffers.resize_with(entering, || running.world.buffer());
+            while arrivals.buffers.len() < entering.min(MOST_BUFFERS) {
+                arrivals.buffers.push(running.world.buffer());
+            }
             counts.clear();
             gates.leave(running, outside, until, &mut counts)?;
             outside.flush();
@@ -190,7 +196,7 @@ impl Emulation<'_> {
 }
 
 /// Advances to a time.
-fn advance(running: &mut Running<'_>, until: Time, watch: &mut Watching<'_>) -> Result<(), RunError> {
+fn advance(running: &mut Running<'_>, until: Time, watch: &Watching<'_>) -> Result<(), RunError> {
     while matches!(running.advance_watched(until, watch)?, Step::Budget | Step::Stopped) {}
     Ok(())
 }

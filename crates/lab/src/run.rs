@@ -381,11 +381,11 @@ impl<'a> Running<'a> {
 
     /// Advances to a time, until all flows are finished, or by a few milliseconds of work.
     pub(crate) fn advance(&mut self, until: Time) -> Result<Step, RunError> {
-        self.advance_watched(until, &mut ())
+        self.advance_watched(until, ())
     }
 
     /// The same while somebody watches the elements of the world.
-    pub(crate) fn advance_watched<W: Watch>(&mut self, until: Time, watch: &mut W) -> Result<Step, RunError> {
+    pub(crate) fn advance_watched<W: Watch>(&mut self, until: Time, watch: W) -> Result<Step, RunError> {
         let shared = &self.shared;
         let next = self.agenda.next_at();
         let mut step = self

@@ -21,6 +21,9 @@ pub const MAX_WAITING: usize = 65_536;
 /// The usual initial hop limit, of packets that leave. The network does not count hops.
 pub const HOP_LIMIT: u8 = 64;
 
+/// The protocol number of TCP.
+const TCP: u8 = 6;
+
 /// A gate.
 #[derive(Debug, Default)]
 pub struct Gate {
@@ -86,7 +89,10 @@ pub fn packet_of(bytes: &[u8], mut buffer: Vec<u8>) -> Result<Packet, IpError> {
         buffer.extend_from_slice(payload);
         std::mem::take(&mut buffer)
     };
-    let mut packet = if let Ok(udp) = ip::Packet::decode(bytes) {
+    // The protocol of IPv4, and the next header of IPv6, which is another one if there are extensions.
+    let is_tcp = bytes[if header.source.is_ipv4() { 9 } else { 6 }] == TCP;
+    let udp = if is_tcp { None } else { ip::Packet::decode(bytes).ok() };
+    let mut packet = if let Some(udp) = udp {
         Packet::new(udp.source, udp.destination, filled(udp.payload), None)
     } else if let Ok(tcp) = ip::TcpPacket::decode(bytes) {
         let mut packet = Packet::new(tcp.source, tcp.destination, filled(tcp.segment), None);

@@ -84,15 +84,17 @@ impl std::error::Error for RunError {}
 ///
 /// The elements have the numbers of their timers: the nodes in the order of definition, then the directions of links (forward
 /// before backward), then the media.
-pub trait Watch {
+///
+/// It is passed on by value, so that nobody who watches is nothing that is passed on.
+pub trait Watch: Copy {
     /// The element with this number acts now, at this time of the world: its timer expires, or a packet reaches it.
-    fn acts(&mut self, element: usize, at: Time);
+    fn acts(self, element: usize, at: Time);
 }
 
 /// Nobody watches, which costs nothing.
 impl Watch for () {
     #[inline(always)]
-    fn acts(&mut self, _: usize, _: Time) {}
+    fn acts(self, _: usize, _: Time) {}
 }
 
 /// The kind of a node.
@@ -389,7 +391,7 @@ impl<H: Node> World<H> {
         budget: u64,
         stop: impl FnMut(&World<H>) -> bool,
     ) -> Result<Step, RunError> {
-        self.run_watched(end, budget, stop, &mut ())
+        self.run_watched(end, budget, stop, ())
     }
 
     /// The same while somebody watches.
@@ -401,7 +403,7 @@ impl<H: Node> World<H> {
         end: Time,
         budget: u64,
         mut stop: impl FnMut(&World<H>) -> bool,
-        watch: &mut W,
+        watch: W,
     ) -> Result<Step, RunError> {
         let last = self.events.saturating_add(budget);
         while self.events < last {
@@ -450,7 +452,7 @@ impl<H: Node> World<H> {
     }
 
     #[inline]
-    fn wake<W: Watch>(&mut self, element: usize, watch: &mut W) {
+    fn wake<W: Watch>(&mut self, element: usize, watch: W) {
         let (now, nodes) = (self.now, self.nodes.len());
         let Some(direction) = element.checked_sub(nodes) else {
             watch.acts(element, now);
@@ -485,7 +487,7 @@ impl<H: Node> World<H> {
     }
 
     #[cold]
-    fn wake_medium<W: Watch>(&mut self, medium: usize, watch: &mut W) {
+    fn wake_medium<W: Watch>(&mut self, medium: usize, watch: W) {
         while self.media[medium].is_due(self.now) {
             self.events += 1;
             watch.acts(self.nodes.len() + self.links.len() + medium, self.now);

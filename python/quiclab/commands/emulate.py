@@ -39,9 +39,8 @@ def emulate(
     ] = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Write a capture of the packets at the gates.")] = False,
     qlog: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write qlog files of the simulated connections there.", show_default=False),
-    ] = None,
+        bool, typer.Option("--qlog", help="Write a qlog for each end of each simulated connection.")
+    ] = False,
     until: Annotated[
         str | None,
         typer.Option(metavar="GATE", help="End when the commands of this gate have.", show_default=False),
@@ -111,7 +110,7 @@ def _emulate(
     *,
     interactive: bool = False,
     until: str | None = None,
-    qlog: Path | None = None,
+    qlog: bool = False,
 ) -> None:
     from quiclab import _quiclab, folder
     from quiclab.emulation import Emulation
@@ -139,10 +138,7 @@ def _emulate(
             emulation.start(gate, words, interactive=interactive)
         capture = path / folder.CAPTURE if pcap else None
         counters = Counters(gates) if sys.stderr.isatty() and not (as_json or interactive) else None
-        if qlog is not None:
-            with folder.writing(qlog):
-                qlog.mkdir(parents=True, exist_ok=True)
-        options = {"pcap": capture, "qlog": qlog}
+        options = {"pcap": capture, "qlog": path if qlog else None}
         summary, results, status = emulation.run(status=counters, interactive=interactive, until=until, **options)
         if counters is not None:
             counters.clear()

@@ -3,6 +3,7 @@
 use super::Outside;
 use crate::scenario::{DIRECTIONS, NodeKind, Scenario};
 use network::Watch;
+use std::cell::{Cell, RefCell};
 use units::{Duration, Lateness, Time};
 
 /// After so many things that were done, the time of the outside is read again.
@@ -64,28 +65,30 @@ impl Late {
 
 /// Watches a turn of a world.
 pub(super) struct Watching<'a> {
-    late: &'a mut Late,
+    late: RefCell<&'a mut Late>,
     outside: &'a dyn Outside,
-    now: Time,
+    now: Cell<Time>,
     /// How many more things may be done before the time is read again.
-    left: u32,
+    left: Cell<u32>,
 }
 
 impl<'a> Watching<'a> {
     pub(super) fn new(late: &'a mut Late, outside: &'a dyn Outside, now: Time) -> Watching<'a> {
-        Watching { late, outside, now, left: READ_EVERY }
+        Watching { late: RefCell::new(late), outside, now: Cell::new(now), left: Cell::new(READ_EVERY) }
     }
 }
 
-impl Watch for Watching<'_> {
-    fn acts(&mut self, element: usize, at: Time) {
-        if self.left == 0 {
-            (self.now, self.left) = (self.outside.now(), READ_EVERY);
+impl Watch for &Watching<'_> {
+    fn acts(self, element: usize, at: Time) {
+        if self.left.get() == 0 {
+            self.now.set(self.outside.now());
+            self.left.set(READ_EVERY);
         }
-        self.left -= 1;
-        let late = self.now.since(at);
-        self.late.whole.note(late);
-        if let Some(element) = self.late.elements.get_mut(element) {
+        self.left.set(self.left.get() - 1);
+        let late = self.now.get().since(at);
+        let mut all = self.late.borrow_mut();
+        all.whole.note(late);
+        if let Some(element) = all.elements.get_mut(element) {
             element.note(late);
         }
     }

@@ -68,12 +68,7 @@ impl<H: Node> World<H> {
 
     /// Handles a packet at a node: it is delivered there, or forwarded.
     #[inline(always)]
-    pub(super) fn arrive<W: Watch>(
-        &mut self,
-        (node, port): (NodeId, Port),
-        packet: Box<Packet>,
-        watch: &mut W,
-    ) {
+    pub(super) fn arrive<W: Watch>(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>, watch: W) {
         let index = node.0 as usize;
         if !self.ways.down.is_empty() && self.ways.down.contains(&(node, port)) {
             return self.drop_at_port(packet);
@@ -93,14 +88,19 @@ impl<H: Node> World<H> {
                 middlebox.accept(self.now, port, packet, &mut self.exits);
                 self.timers.set(index, middlebox.wake_at());
             }
-            Place::Gate(gate) => {
-                let packet = self.exits.unplace(packet);
-                gate.accept(self.now, port, packet, &mut self.exits);
-                return;
-            }
+            Place::Gate(_) => return self.arrive_at_gate((node, port), packet),
             Place::Router => return self.drop_unroutable(packet),
         }
         self.forward_all(node);
+    }
+
+    /// Handles a packet at its gate. Simulations have none.
+    #[cold]
+    fn arrive_at_gate(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>) {
+        if let Place::Gate(gate) = &mut self.nodes[node.0 as usize] {
+            let packet = self.exits.unplace(packet);
+            gate.accept(self.now, port, packet, &mut self.exits);
+        }
     }
 
     /// Forwards the packets that a node has sent.
