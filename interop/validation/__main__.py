@@ -7,10 +7,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from validation import abr, completion, kernel, radio, resumption, schedulers
+from validation import abr, completion, kernel, radio, resumption, schedulers, stacks
 
 STUDIES = {"completion": completion, "schedulers": schedulers, "resumption": resumption, "abr": abr}
-APART = {"radio": radio, "kernel": kernel}
+APART = {"radio": radio, "kernel": kernel, "stacks": stacks}
 """Studies that run only when they are named."""
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "validation.md"
 
