@@ -55,8 +55,8 @@ $(VENV)/.checks: $(VENV)/.tools pyproject.toml
 build: $(VENV)/.package ## the command .venv/bin/quiclab and the Python package
 
 .PHONY: deps
-deps: ## tshark, Chromium and ip, which some tests ask, and Valgrind (Debian and Ubuntu, as root)
-	@missing=; for tool in tshark chromium valgrind ip; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+deps: ## what some tests ask: tshark, Chromium, ip, ffmpeg, npm, and Valgrind (Debian and Ubuntu, as root)
+	@missing=; for tool in tshark chromium valgrind ffmpeg npm ip; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	test -z "$$missing" && exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		packages=$$(echo "$$missing" | sed 's/ ip$$/ iproute2/'); \
@@ -268,6 +268,10 @@ validation-kernel: build ## the kernel's TCP beside ours, through quiclab emulat
 .PHONY: validation-stacks
 validation-stacks: interop-peers build ## other stacks beside ours with their controllers, to docs/validation.md: half an hour
 	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation --only stacks $(if $(ARGUMENTS),$(ARGUMENTS),--write)
+
+.PHONY: validation-player
+validation-player: build deps ## semi-real: dash.js in Chromium beside the simulated player, to docs/validation.md: half an hour
+	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation --only player $(if $(ARGUMENTS),$(ARGUMENTS),--write)
 
 .PHONY: interop-peers
 interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from runner.stacks import OURS
 from test_endpoint import PERMITTED
-from validation import abr, completion, kernel, resumption, schedulers, stacks
+from validation import abr, completion, kernel, player, resumption, schedulers, stacks
 from validation.__main__ import DOCUMENT, page
 
 from quiclab.matrix import Outcome
@@ -170,6 +170,23 @@ def test_packets_meet_the_same_network_simulated_and_real(tmp_path: Path) -> Non
         assert outcome.rtt_min_ms is not None and outcome.rtt_min_ms >= 40
         assert outcome.goodput_mbps is not None and 0 < outcome.goodput_mbps < 20
         assert outcome.server_overhead is not None and 1.02 < outcome.server_overhead < 1.5
+
+
+def test_the_page_says_what_its_rows_say_of_a_player_in_a_browser() -> None:
+    """And a median that is too far from the simulation is named."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    rows = player.read(text)
+    measures = [measure.name for measure in player.MEASURES]
+    assert [(row.network, row.measure) for row in rows] == list(itertools.product(player.networks(), measures))
+    for part in player.INTRODUCTION, [player.claim(rows)], player.table(rows), player.REASON:
+        assert "\n".join(part) in text
+    assert (DOCUMENT.parent / "images" / player.FIGURE).exists()
+    session = {"bitrate_mean_mbps": 1.0, "standing_ratio": 0.05, "start_up_s": 0.5}
+    far = {"bitrate_mean_mbps": 0.75, "standing_ratio": 0.14, "start_up_s": 0.76}
+    found = player.measured("loss 10 %", [session], [far])
+    assert [row.holds for row in found] == [False, True, False]
+    assert "Beyond the bound: loss 10 %, bitrate (1.00, 0.75); loss 10 %, start-up (0.50, 0.76)." in player.claim(found)
+    assert player.claim(player.measured("loss 10 %", [session], [session])).startswith("All 3 medians")
 
 
 def test_a_section_takes_the_place_of_its_former_self() -> None:

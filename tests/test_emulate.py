@@ -3,10 +3,12 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -125,31 +127,52 @@ def python(words: str) -> str:
     return f"{sys.executable} {words}"
 
 
-def left() -> tuple[int, int]:
-    """The network namespaces of this machine, and the processes that hold those of gates."""
-    spaces, holders = set(), 0
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit():
-            try:
-                spaces.add(str((process / "ns" / "net").readlink()))
-                holders += b"sleep\0infinity" in (process / "cmdline").read_bytes()
-            except OSError:
-                continue
-    return len(spaces), holders
+@dataclass(frozen=True)
+class Traces:
+    """What a run could leave behind."""
+
+    mark: str
+    """A text in the environment of every process of this test; others on the machine have it not."""
+    network: str
+    """Devices, addresses and routes of this network namespace, before."""
+
+    def processes(self) -> list[str]:
+        """The command lines of processes with the mark. A namespace without a process is gone."""
+        found = []
+        for process in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if process.name.isdigit() and self.mark.encode() in (process / "environ").read_bytes():
+                    found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        return found
+
+    def are_gone(self) -> bool:
+        """Whether nothing is left within some seconds: processes, mounts, devices, addresses, routes."""
+        for _ in range(100):
+            mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
+            if not self.processes() and "quiclab-hosts-" not in mounts and network() == self.network:
+                return True
+            time.sleep(0.1)
+        return False
 
 
-def settled(before: tuple[int, int]) -> bool:
-    """Whether everything is as before within some seconds."""
-    for _ in range(100):
-        if left() == before:
-            return True
-        time.sleep(0.1)
-    return False
+def network() -> str:
+    """Devices, addresses and routes."""
+    words = (["-o", "address"], ["route"], ["-6", "route"])
+    told = [subprocess.run(["ip", *one], capture_output=True, text=True, check=False).stdout for one in words]
+    # Lifetimes count down.
+    return re.sub(r"(valid_lft|preferred_lft|expires) \S+", "", "".join(told))
+
+
+@pytest.fixture
+def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Traces:
+    """What this test may leave behind: nothing."""
+    mark = f"MARK-{tmp_path}-{os.getpid()}"
+    monkeypatch.setenv("QUICLAB_TEST_MARK", mark)
+    return Traces(mark, network())
 
 
 @pytest.mark.parametrize("version", ["4", "6"])
-def test_datagrams_take_the_delays_of_the_link(command: Command, version: str) -> None:
-    before = left()
+def test_datagrams_take_the_delays_of_the_link(command: Command, traces: Traces, version: str) -> None:
     result = command(
         *("emulate", "two.toml", "--json", "--pcap", "--out", "out"),
         *(
@@ -168,7 +191,7 @@ def test_datagrams_take_the_delays_of_the_link(command: Command, version: str) -
     assert [one["exit_code"] for one in told["commands"]] == [0, 0]
     assert told["lateness"]["max_us"] > 0
     assert (command.folder / "out" / "capture.pcapng").stat().st_size > 40 * 60
-    assert settled(before)
+    assert traces.are_gone()
 
 
 def test_a_transfer_takes_the_rate_of_the_link(command: Command) -> None:
@@ -267,9 +290,9 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_behind(command: Command, how: signal.Signals) -> None:
-    before = left()
-    for number in range(7):
+def test_nothing_is_left_behind(command: Command, traces: Traces, how: signal.Signals) -> None:
+    """A hundred starts and ends in all, by three signals, at different times."""
+    for number in range(34):
         running = command.start(
             "emulate", "two.toml", "--in", f"phone=touch ready{number}; sleep 1000", "--in", "server=sleep 1000"
         )
@@ -277,27 +300,27 @@ def test_nothing_is_left_behind(command: Command, how: signal.Signals) -> None:
             if number % 2 == 0 or (command.folder / f"ready{number}").exists():
                 break
             time.sleep(0.05)
-        # At once, or when all of it runs.
-        time.sleep(0.05 * number)
+        # At once, or when all of it runs, in which case it can be seen.
+        time.sleep(0.05 * (number % 7))
+        assert running.poll() is not None or traces.processes()
         running.send_signal(how)
         running.communicate(timeout=30)
-    assert settled(before), (before, left())
+    assert traces.are_gone(), traces.processes()
     # A run folder is whole, or it is not there.
     for folder in (command.folder / "runs").glob("[!.]*"):
         assert (folder / "summary.json").exists()
 
 
-def test_an_application_that_does_not_end_is_ended(command: Command) -> None:
+def test_an_application_that_does_not_end_is_ended(command: Command, traces: Traces) -> None:
     short = TWO.replace('duration = "20 s"', 'duration = "1 s"')
     (command.folder / "short.toml").write_text(short)
-    before = left()
     start = time.monotonic()
     result = command(
         "emulate", "short.toml", "--in", "phone=trap '' TERM; while true; do sleep 1; done", "--in", "server=sleep 1000"
     )
     assert time.monotonic() - start < 30
     assert result.returncode == 137, result.stderr
-    assert settled(before)
+    assert traces.are_gone()
 
 
 def test_a_shell_in_a_gate(command: Command) -> None:

@@ -2,15 +2,16 @@
 
 import argparse
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from validation import abr, completion, kernel, radio, resumption, schedulers, stacks
+from validation import abr, completion, kernel, player, radio, resumption, schedulers, stacks
 
 STUDIES = {"completion": completion, "schedulers": schedulers, "resumption": resumption, "abr": abr}
-APART = {"radio": radio, "kernel": kernel, "stacks": stacks}
+APART = {"radio": radio, "kernel": kernel, "stacks": stacks, "player": player}
 """Studies that run only when they are named."""
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "validation.md"
 
@@ -47,6 +48,9 @@ def main() -> int:
             section = study.study(Path(folder), options.runs)
             sections.append("\n".join(section.lines) + "\n")
             holds &= section.holds
+            if options.write:
+                for figure in section.figures:
+                    shutil.copyfile(figure, DOCUMENT.parent / "images" / figure.name)
     print("\n".join(sections))
     if options.write:
         DOCUMENT.write_text(page(DOCUMENT.read_text(encoding="utf-8"), sections), encoding="utf-8")

@@ -1,6 +1,7 @@
 """What a study gives to the page."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -9,3 +10,5 @@ class Section:
 
     lines: list[str]
     holds: bool
+    figures: tuple[Path, ...] = ()
+    """Files of figures that the lines name, as images/NAME."""

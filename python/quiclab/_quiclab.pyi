@@ -38,6 +38,7 @@ __all__ = [
     "read_trace",
     "trace_models",
     "run_script",
+    "experience",
     "segment_quality",
     "series_models",
     "serve",
@@ -58,6 +59,14 @@ def carry_out(
     orders: Sequence[tuple[str, Mapping[Path, str]]], series: Sequence[str], keep: Sequence[str]
 ) -> list[tuple[bytes | None, str | None]]: ...
 def rooms_json() -> str: ...
+def experience(
+    *,
+    start_up_s: float | None,
+    end_s: float,
+    played: Sequence[tuple[int, int, float]],
+    stalls: Sequence[tuple[float, float]],
+    behind: Sequence[tuple[float, float]],
+) -> dict[str, Any]: ...
 def segment_quality(scale: str, bitrate_bps: int, lowest_bps: int) -> float: ...
 def stall_cost(scale: str) -> float: ...
 def read_trace(origin: str, text: str) -> tuple[list[int], list[int], int]: ...

@@ -32,7 +32,7 @@ class Run:
     """
 
     def __init__(
-        self, summary: dict[str, Any], scenario_toml: str, tables: Mapping[str, "_quiclab.Table | Path"]
+        self, summary: dict[str, Any], scenario_toml: str, tables: "Mapping[str, _quiclab.Table | pa.Table | Path]"
     ) -> None:
         self.summary = summary
         self._scenario_toml = scenario_toml
@@ -192,10 +192,12 @@ def _remembered(number: int, entry: dict[str, Any]) -> dict[str, Any]:
     return {"name": f"path-{number}", **same, **values}
 
 
-def _read(source: "_quiclab.Table | Path") -> "pa.Table":
+def _read(source: "_quiclab.Table | pa.Table | Path") -> "pa.Table":
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    if isinstance(source, pa.Table):
+        return source
     if not isinstance(source, Path):
         table = pa.table(source)
         return table if source.note is None else table.replace_schema_metadata({NOTE: source.note})

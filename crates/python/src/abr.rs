@@ -8,15 +8,17 @@ use crate::outside::{self, fail};
 use lab::outside::{Part, Wanted};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyInt, PyTuple};
 use std::sync::Arc;
 use units::parameter::Arguments;
-use units::{Duration, Rate};
+use units::{Duration, Rate, Time};
 use video::abr::{Abr, Choice, Line, View};
-use video::quality::Scale;
+use video::quality::{Behind, Playback, Played, Scale, Stall};
 
 /// The longest wait before a segment is asked for, in seconds.
 const MAX_WAIT_S: f64 = 1e6;
+/// The longest playback that is put into numbers, in seconds: a year.
+const LONGEST_S: f64 = 366.0 * 86_400.0;
 
 /// A complete download of a segment: see quiclab.AbrView.
 #[pyclass(frozen, get_all, module = "quiclab._quiclab")]
@@ -206,6 +208,74 @@ pub(crate) fn segment_quality(scale: &str, bitrate_bps: u64, lowest_bps: u64) ->
 #[pyfunction]
 pub(crate) fn stall_cost(scale: &str) -> PyResult<f64> {
     Ok(read_scale(scale)?.weights().rebuffering)
+}
+
+/// The numbers of a playback that was watched, as the summary of a run has them: seconds, Mbit/s, and QoE per segment.
+///
+/// Times count from the request of the viewer. `played` has the bitrate, the lowest bitrate (both in bit/s) and the seconds
+/// shown of each segment, in order; `stalls` the start and the length of each stall in seconds; `behind`, of a live
+/// presentation, each latency and how long it was that, in seconds.
+#[pyfunction]
+#[pyo3(signature = (*, start_up_s, end_s, played, stalls, behind))]
+pub(crate) fn experience<'py>(
+    py: Python<'py>,
+    start_up_s: Option<f64>,
+    end_s: f64,
+    played: Vec<(u64, u64, f64)>,
+    stalls: Vec<(f64, f64)>,
+    behind: Vec<(f64, f64)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let span = |seconds: f64| {
+        if !(0.0..=LONGEST_S).contains(&seconds) {
+            let problem = format!("{seconds} is no span of time: expected 0 to {LONGEST_S:.0} seconds");
+            return Err(PyValueError::new_err(problem));
+        }
+        Ok(Duration::from_secs_f64(seconds))
+    };
+    let played = played.into_iter().map(|(bitrate, lowest, seconds)| {
+        let [bitrate, lowest] = [bitrate, lowest].map(Rate::from_bits_per_sec);
+        Ok(Played { bitrate, lowest, duration: span(seconds)? })
+    });
+    let stalls = stalls
+        .into_iter()
+        .map(|(start, length)| Ok(Stall { start: Time::ZERO + span(start)?, length: span(length)? }));
+    let behind = behind
+        .into_iter()
+        .map(|(latency, lasted)| Ok(Behind { latency: span(latency)?, lasted: span(lasted)? }));
+    let playback = Playback {
+        asked_at: Time::ZERO,
+        start_up: start_up_s.map(span).transpose()?,
+        played: played.collect::<PyResult<_>>()?,
+        stalls: stalls.collect::<PyResult<_>>()?,
+        behind: behind.collect::<PyResult<_>>()?,
+        end: Time::ZERO + span(end_s)?,
+    };
+    let of = playback.experience();
+    let numbers = PyDict::new(py);
+    numbers.set_item("start_up_s", start_up_s)?;
+    numbers.set_item("stalls", of.stalls)?;
+    numbers.set_item("switches", of.switches)?;
+    numbers.set_item("segments_played", playback.played.len())?;
+    for (name, value) in [
+        ("stalled_s", of.stall_time.as_secs_f64()),
+        ("stall_ratio", of.stall_ratio),
+        ("bitrate_mean_mbps", of.mean_bitrate.as_mbit_per_sec()),
+        ("bitrate_time_mean_mbps", of.time_weighted_bitrate.as_mbit_per_sec()),
+        ("switch_mean_mbps", of.mean_switch.as_mbit_per_sec()),
+        ("qoe_lin", of.qoe[0].per_segment),
+        ("qoe_log", of.qoe[1].per_segment),
+        ("qoe_hd", of.qoe[2].per_segment),
+    ] {
+        numbers.set_item(name, value)?;
+    }
+    if let Some(mean) = of.mean_latency {
+        numbers.set_item("latency_mean_s", mean.as_secs_f64())?;
+        for (name, part) in [("latency_p50_s", 0.5), ("latency_p95_s", 0.95)] {
+            let latency = playback.latency_percentile(part).map(|latency| latency.as_secs_f64());
+            numbers.set_item(name, latency)?;
+        }
+    }
+    Ok(numbers)
 }
 
 fn read_scale(word: &str) -> PyResult<Scale> {

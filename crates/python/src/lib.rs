@@ -30,7 +30,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _quiclab {
     #[pymodule_export]
-    use crate::abr::{AbrView, Download, Underway, segment_quality, stall_cost};
+    use crate::abr::{AbrView, Download, Underway, experience, segment_quality, stall_cost};
     #[pymodule_export]
     use crate::controller::{Ack, Adjustment, Trouble};
     #[cfg(target_os = "linux")]

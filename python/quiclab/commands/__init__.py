@@ -9,8 +9,10 @@ from quiclab.commands.bench import bench
 from quiclab.commands.check import check
 from quiclab.commands.emulate import emulate, shell
 from quiclab.commands.fetch import fetch
+from quiclab.commands.film import film
 from quiclab.commands.list import list_
 from quiclab.commands.matrix import matrix
+from quiclab.commands.play import play
 from quiclab.commands.plot import plot
 from quiclab.commands.qoe import qoe
 from quiclab.commands.relay import relay
@@ -36,6 +38,8 @@ COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "relay": relay,
     "emulate": emulate,
     "shell": shell,
+    "film": film,
+    "play": play,
     "matrix": matrix,
     "script": script,
     "trace": trace,

@@ -7,12 +7,17 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 from quiclab.lines import plain
+
+if TYPE_CHECKING:
+    from quiclab._quiclab import Emulator
+    from quiclab.emulation import Emulation
+    from quiclab.scenario import Scenario
 
 
 def emulate(
@@ -111,10 +116,7 @@ def _emulate(
     scenario = Scenario.from_file(file, sets)
     if seed is not None:
         scenario = scenario.with_(seed=seed)
-    try:
-        emulator = _quiclab.Emulator(scenario._inner)
-    except PermissionError as error:
-        raise _quiclab.Error(f"{error}: run it as root, or where users may make namespaces") from None
+    emulator = emulator_of(scenario)
     gates = [entry["name"] for entry in emulator.gates()]
     placed = []
     for gate, words in commands:
@@ -131,30 +133,45 @@ def _emulate(
         for gate, words in placed:
             emulation.start(gate, words, interactive=interactive)
         capture = path / folder.CAPTURE if pcap else None
-        counters = _Counters(gates) if sys.stderr.isatty() and not (as_json or interactive) else None
+        counters = Counters(gates) if sys.stderr.isatty() and not (as_json or interactive) else None
         summary, results, status = emulation.run(status=counters, interactive=interactive, until=until, pcap=capture)
         if counters is not None:
             counters.clear()
         whole = json.loads(summary)
-        whole["emulation"] = {
-            "gates": dict(zip(gates, status["gates"], strict=True)),
-            "lateness": status["lateness"],
-            "commands": [
-                {"gate": one.gate, "command": shlex.join(one.words), "exit_code": one.code}
-                for one in emulation.applications
-            ],
-        }
+        whole["emulation"] = summary_of(emulation, gates, status)
         run = Run(whole, scenario.to_toml(), {table.name: table for table in results})
         run._write(path, figure=bool(whole["connections"]))
     if as_json:
         typer.echo(json.dumps({"folder": str(place.final), **whole}, indent=2))
     else:
         assert place.final is not None, "the folder is complete"
-        _show(whole["emulation"], place.final)
+        show(whole["emulation"], place.final)
     raise typer.Exit(_code(emulation.applications, status["lateness"], max_lateness, until))
 
 
-class _Counters:
+def emulator_of(scenario: "Scenario") -> "Emulator":
+    """The devices of a scenario's gates. Raises `Error` without the right to make them."""
+    from quiclab import _quiclab
+
+    try:
+        return _quiclab.Emulator(scenario._inner)
+    except PermissionError as error:
+        raise _quiclab.Error(f"{error}: run it as root, or where users may make namespaces") from None
+
+
+def summary_of(emulation: "Emulation", gates: Sequence[str], status: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry `emulation` of a summary."""
+    return {
+        "gates": dict(zip(gates, status["gates"], strict=True)),
+        "lateness": status["lateness"],
+        "commands": [
+            {"gate": one.gate, "command": shlex.join(one.words), "exit_code": one.code}
+            for one in emulation.applications
+        ],
+    }
+
+
+class Counters:
     """A line on the terminal that says what passes the gates."""
 
     EVERY_S = 0.5
@@ -164,6 +181,7 @@ class _Counters:
         self._last: tuple[float, list[tuple[int, int]]] = (0.0, [(0, 0)] * len(gates))
 
     def __call__(self, status: Mapping[str, Any]) -> None:
+        """Shows it, twice in a second at most."""
         before, counted = self._last
         span = status["now_s"] - before
         if span < self.EVERY_S:
@@ -184,7 +202,8 @@ class _Counters:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _show(emulation: Mapping[str, Any], folder: Path) -> None:
+def show(emulation: Mapping[str, Any], folder: Path) -> None:
+    """Tells what passed the gates, how late the world was, and where the results are."""
     for name, counts in emulation["gates"].items():
         words = [f"in {counts['entered']:,} packets ({counts['entered_bytes'] / 1e6:,.1f} MB)"]
         words.append(f"out {counts['left']:,} ({counts['left_bytes'] / 1e6:,.1f} MB)")

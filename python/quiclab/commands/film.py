@@ -1,0 +1,37 @@
+"""`quiclab film DIR`: a film to be played."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quiclab.lines import plain
+
+
+def film(
+    to: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the film; it must not exist.")],
+    bitrates: Annotated[
+        str, typer.Option(metavar="KBIT/S,...", help="The bitrates of the qualities, rising.")
+    ] = "300,750,1200,1850,2850,4300",
+    duration: Annotated[float, typer.Option(metavar="SECONDS", help="The duration.")] = 60.0,
+    segment: Annotated[float, typer.Option(metavar="SECONDS", help="The duration of a segment.")] = 2.0,
+    height: Annotated[int, typer.Option(metavar="PIXELS", help="The height of the picture, in all qualities.")] = 180,
+    picture: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A video to take instead of a test pattern.", show_default=False),
+    ] = None,
+) -> None:
+    """Make a film: an MPEG-DASH presentation in several qualities, by ffmpeg, with the sizes of its segments.
+
+    A scenario names it: presentation = { type = "mpd", file = "DIR/film.mpd", sizes = "DIR/film.csv" }. quiclab run
+    simulates a player of it, quiclab play plays it.
+    """
+    from quiclab.play import film as made
+
+    try:
+        ladder = [round(1000 * float(text)) for text in bitrates.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"{bitrates!r}: expected numbers in kbit/s, as 300,750,1200") from None
+    manifest = made.make(to, ladder, duration_s=duration, segment_s=segment, height=height, picture=picture)
+    typer.echo(f"film     {plain(manifest)}")
+    typer.echo(f"sizes    {plain(to / made.SIZES)}")

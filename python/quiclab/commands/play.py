@@ -1,0 +1,123 @@
+"""`quiclab play FILE`: the video of a scenario, played for real by a browser."""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from quiclab.commands.arguments import Json, ScenarioFile, Sets
+from quiclab.commands.emulate import Counters, emulator_of, show, summary_of
+
+
+def play(
+    file: ScenarioFile,
+    flow: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The flow, if several play a video.", show_default=False)
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Instead of the scenario's own seed.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The run folder; it must not exist. Default: runs/NAME-seedN."),
+    ] = None,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Write a capture of the packets at both ends.")] = False,
+    settings: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="JSON with settings of dash.js that go before all.", show_default=False),
+    ] = None,
+    dashjs: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A bundle of dash.js. Default: fetched by npm once.", show_default=False),
+    ] = None,
+    browser: Annotated[
+        str | None, typer.Option(metavar="PROGRAM", help="Chromium. Default: found.", show_default=False)
+    ] = None,
+    set_: Sets = None,
+    as_json: Json = False,
+) -> None:
+    """Play the video of a scenario for real: dash.js in Chromium, over HTTP/3, through the network of the scenario.
+
+    The client and the server of a flow with application = "video" become gates: quiclab serve sends the files beside
+    the manifest of the presentation (type "mpd"; see quiclab film), dash.js plays them, and the rest of the scenario
+    is simulated around them, in real time. Results have the tables segment and playback, as those of quiclab run.
+    """
+    import pyarrow as pa
+    from rich.console import Console
+
+    from quiclab import Error, emulation, folder, plots
+    from quiclab.play import browser as browsers
+    from quiclab.play import dashjs as bundles
+    from quiclab.play.session import Session, connection, plan
+    from quiclab.results import tables as results_of
+    from quiclab.run import Run
+    from quiclab.scenario import Scenario
+
+    scenario = Scenario.from_file(file, set_ or ())
+    if seed is not None:
+        scenario = scenario.with_(seed=seed)
+    planned = plan(scenario, flow, _settings(settings))
+    program = browser or browsers.find()
+    if program is None:
+        raise Error(f"there is no browser: install {browsers.PROGRAMS[0]}, or say by --browser where one is")
+    # Before the namespaces: there is no network in them.
+    bundle = (dashjs or bundles.bundle()).resolve()
+    if not bundle.is_file():
+        raise Error(f"{bundle}: there is no such file")
+    if not emulation.inside():
+        for name in planned.left_out:
+            typer.echo(f"flow {name} does not run: its host is a real one now", err=True)
+        raise typer.Exit(emulation.enter(sys.argv[1:]))
+    names = folder.numbered(scenario.name, scenario.seed) if out is None else folder.only(out)
+    with folder.complete(names) as (path, place), tempfile.TemporaryDirectory() as work:
+        emulator = emulator_of(planned.gated)
+        gates = [entry["name"] for entry in emulator.gates()]
+        running = emulation.Emulation(emulator)
+        try:
+            session = Session(planned, running, Path(work), program, bundle)
+        except BaseException:
+            running.close()
+            raise
+        shown = Counters(gates) if sys.stderr.isatty() and not as_json else None
+        capture = path / folder.CAPTURE if pcap else None
+        summary, results, status = running.run(status=session.watching(shown), until=planned.client, pcap=capture)
+        if shown is not None:
+            shown.clear()
+        whole = json.loads(summary)
+        whole["scenario"] = scenario.name
+        whole["emulation"] = summary_of(running, gates, status)
+        tables: dict[str, Any] = {table.name: table for table in results}
+        record = session.record(whole["duration_s"])
+        if record is not None:
+            whole["connections"].insert(0, connection(planned, record, whole["emulation"]["gates"]))
+            for name in {"segment", "playback"} & tables.keys():
+                tables[name] = record.added(name, planned.flow, pa.table(tables[name]))
+        run = Run(whole, scenario.to_toml(), tables)
+        run._write(path, figure=False)
+        if record is not None and record.has_started:
+            plots.save(run, path / folder.FIGURE, "playback")
+    assert place.final is not None, "the folder is complete"
+    if as_json:
+        typer.echo(json.dumps({"folder": str(place.final), **whole}, indent=2))
+    else:
+        console = Console(highlight=False)
+        for table in results_of(whole, console.width):
+            console.print(table)
+        show(whole["emulation"], place.final)
+    # A video that is longer than the scenario has not failed.
+    raise typer.Exit(1 if record is None or (session.player.code and not session.player.was_ended) else 0)
+
+
+def _settings(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"{path}: {error}", param_hint="--settings") from None
+    if not isinstance(found, dict):
+        raise typer.BadParameter(f"{path}: expected an object", param_hint="--settings")
+    return found
