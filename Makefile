@@ -265,6 +265,10 @@ validation-abr: build ## rate adaptation in whole runs beside an independent ref
 validation-kernel: build ## the kernel's TCP beside ours, through quiclab emulate, to docs/validation.md: a quarter of an hour
 	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation --only kernel $(if $(ARGUMENTS),$(ARGUMENTS),--write)
 
+.PHONY: validation-stacks
+validation-stacks: interop-peers build ## other stacks beside ours with their controllers, to docs/validation.md: half an hour
+	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation --only stacks $(if $(ARGUMENTS),$(ARGUMENTS),--write)
+
 .PHONY: validation-player
 validation-player: build deps ## semi-real: dash.js in Chromium beside the simulated player, to docs/validation.md: half an hour
 	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation --only player $(if $(ARGUMENTS),$(ARGUMENTS),--write)

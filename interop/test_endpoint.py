@@ -24,7 +24,12 @@ def permitted() -> bool:
     return False
 
 
-@pytest.mark.skipif(not permitted(), reason="NO NETWORK NAMESPACES OR NO TUN DEVICES HERE: no cell is run")
+PERMITTED = pytest.mark.skipif(
+    not permitted(), reason="NO NETWORK NAMESPACES OR NO TUN DEVICES HERE: no cell of a matrix is run"
+)
+
+
+@PERMITTED
 def test_peers_are_stacks_of_a_matrix(tmp_path: Path) -> None:
     """Also one that was asked for what it does not know."""
     endpoint = PEERS / "endpoint"

@@ -5,8 +5,12 @@ import random
 from pathlib import Path
 
 import pytest
-from validation import abr, completion, kernel, player, resumption, schedulers
+from runner.stacks import OURS
+from test_endpoint import PERMITTED
+from validation import abr, completion, kernel, player, resumption, schedulers, stacks
 from validation.__main__ import DOCUMENT, page
+
+from quiclab.matrix import Outcome
 
 
 def test_the_order_of_schedulers_is_that_of_the_simulation(tmp_path: Path) -> None:
@@ -138,6 +142,34 @@ def test_the_page_says_what_its_rows_say_of_the_kernel() -> None:
     far = kernel.measured(kernel.Cell("cubic", "clean"), [10.0], [9.4])
     assert not far.holds and "`cubic` on clean (-6.0%)" in kernel.claim([far])
     assert "within the bound" in kernel.claim([kernel.measured(kernel.Cell("cubic", "clean"), [10.0], [9.6])])
+
+
+def test_the_page_says_what_its_rows_say_of_other_stacks() -> None:
+    """And a median of ours that is too far from the simulation does not hold."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    rows = stacks.read(text)
+    names = [subject.name for subject in stacks.SUBJECTS]
+    assert [(row.network, row.stack) for row in rows] == list(itertools.product(stacks.NETWORKS, names))
+    assert all(row.runs >= stacks.RUNS and row.interval is not None for row in rows)
+    section = [*stacks.INTRODUCTION, "", stacks.claim(rows), "", *stacks.table(rows), "", *stacks.REASONS]
+    assert "\n".join(section) in text
+    outcomes = [Outcome("passed", goodput_mbps=rate, rtt_mean_ms=50, server_packets=10) for rate in (10.0, 9.4)]
+    for outcome in outcomes:
+        outcome.server_packets_lost = 1
+    far = stacks.measured("plain", stacks.SUBJECTS[0], outcomes[:1], outcomes[1:])
+    assert not far.holds and "Beyond the bound: quiclab on plain (-6.0%)" in stacks.claim([far])
+    assert stacks.read("\n".join([stacks.TITLE, *stacks.table([far])])) == [far]
+
+
+@PERMITTED
+def test_packets_meet_the_same_network_simulated_and_real(tmp_path: Path) -> None:
+    """One run of a small file: what the network alone decides is equal, and what the clock decides is bounded."""
+    (real,) = stacks.real(tmp_path, [OURS], "plain", 1, 300_000)[OURS]
+    simulated = stacks.SUBJECTS[0].simulated("plain", 1, 300_000)
+    for outcome in (real, simulated):
+        assert outcome.rtt_min_ms is not None and outcome.rtt_min_ms >= 40
+        assert outcome.goodput_mbps is not None and 0 < outcome.goodput_mbps < 20
+        assert outcome.server_overhead is not None and 1.02 < outcome.server_overhead < 1.5
 
 
 def test_the_page_says_what_its_rows_say_of_a_player_in_a_browser() -> None:

@@ -8,10 +8,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from validation import abr, completion, kernel, player, radio, resumption, schedulers
+from validation import abr, completion, kernel, player, radio, resumption, schedulers, stacks
 
 STUDIES = {"completion": completion, "schedulers": schedulers, "resumption": resumption, "abr": abr}
-APART = {"radio": radio, "kernel": kernel, "player": player}
+APART = {"radio": radio, "kernel": kernel, "stacks": stacks, "player": player}
 """Studies that run only when they are named."""
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "validation.md"
 

@@ -201,7 +201,7 @@ def _print(result: "Matrix") -> None:
 
     from quiclab.matrix.results import UNSUPPORTED, median
 
-    table = Table(title=f"{len(result.runs)} runs, medians", title_justify="left")
+    table = Table(title=f"{len(result.runs)} run{'s' * (len(result.runs) != 1)}, medians", title_justify="left")
     for name in ("client", "server", "network"):
         table.add_column(name, overflow="fold")
     for name in ("passed", "Mbit/s", "RTT ms", "lost"):

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,7 @@ class Cell:
         """For people."""
         return f"{self.client.name} from {self.server.name}, {self.network.label}, run {self.run}"
 
+    @cached_property
     def scenario(self) -> str:
         """The document that is emulated."""
         seconds = START_S + self.task.timeout_s + MARGIN_S
@@ -85,11 +87,12 @@ class Cell:
         return {
             **{role: {"name": end.name, "command": end.command} for role, end in ends.items()},
             "gates": [self.network.client, self.network.server],
-            "scenario": self.scenario(),
+            "scenario": self.scenario,
             "task": task,
             "version": VERSION,
         }
 
+    @cached_property
     def name(self) -> str:
         """Of its folder: what it is, and a hash of its definition."""
         text = json.dumps(self.definition(), sort_keys=True)
@@ -100,7 +103,7 @@ class Cell:
     def finished(self, cells: Path) -> Outcome | None:
         """The outcome of an earlier call; None if there is none, or it cannot be read."""
         with suppress(OSError, ValueError, TypeError):
-            return Outcome(**json.loads((cells / self.name() / RESULT).read_text(encoding="utf-8")))
+            return Outcome(**json.loads((cells / self.name / RESULT).read_text(encoding="utf-8")))
         return None
 
     def perform(self, cells: Path, www: Path, stop: threading.Event) -> Outcome:
@@ -108,13 +111,13 @@ class Cell:
 
         Raises `Error` if the emulation cannot be made, and `KeyboardInterrupt` if `stop` is set.
         """
-        final = cells / self.name()
+        final = cells / self.name
         if final.is_dir() and self.finished(cells) is None:
             shutil.rmtree(final)
         with folder.complete(folder.only(final)) as (path, _):
             for part in ("client/qlog", "server/qlog", "certs", "downloads"):
                 (path / part).mkdir(parents=True)
-            (path / "scenario.toml").write_text(self.scenario(), encoding="utf-8")
+            (path / "scenario.toml").write_text(self.scenario, encoding="utf-8")
             (path / PLAN).write_text(json.dumps(self._plan(www), indent=2), encoding="utf-8")
             self._emulate(path, stop)
             outcome = self._outcome(path, www)
@@ -190,6 +193,8 @@ class Cell:
     def _judged(self, path: Path, www: Path, client: dict[str, Any], server: dict[str, Any]) -> tuple[str, str]:
         """The result and its reason."""
         for role, end in (("server", server), ("client", client)):
+            if "error" in end:
+                return FAILED, f"the {role} was not started: {end['error']}"
             if end.get("exit_code") == UNSUPPORTED_CODE:
                 return UNSUPPORTED, f"the {role} does not support {self.task.testcase}"
         if not server.get("ready"):

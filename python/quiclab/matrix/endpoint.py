@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from quiclab._quiclab import Error
 from quiclab.matrix.certificates import make
 
 PORT = 443
@@ -37,7 +38,11 @@ def main(plan_file: str, role: str) -> int:
     address = _addresses(plan["server"]["gate"])
     names = _name(plan["server"]["gate"], address)
     if role == "server":
-        make(folder / "certs", [*names, *address])
+        try:
+            make(folder / "certs", [*names, *address])
+        except Error as error:
+            _write(folder / "server.json", {"error": str(error)})
+            return 0
     environment = {**os.environ, **_variables(plan, role, folder, address)}
     for key in [key for key in environment if key.startswith("QUICLAB_LEASH")]:
         del environment[key]
@@ -135,7 +140,8 @@ def _name(gate: str, address: list[str]) -> list[str]:
     if HOSTS.exists() and HOSTS.stat().st_nlink == 0 and stat.S_ISREG(HOSTS.stat().st_mode):
         with HOSTS.open("a", encoding="utf-8") as file:
             file.write("".join(f"{ip} {name}\n" for name, ip in names.items()))
-    return [*names, "server", gate]
+    # Some clients, told an address, ask for this name.
+    return list(dict.fromkeys([*names, "server", gate, "localhost"]))
 
 
 def _variables(plan: Mapping[str, Any], role: str, folder: Path, address: list[str]) -> dict[str, str]:

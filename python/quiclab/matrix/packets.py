@@ -88,7 +88,7 @@ def read(path: Path, client: tuple[str, Sequence[str]], server: tuple[str, Seque
 
 def _way(seen: Sequence[_Seen], source: tuple[str, Sequence[str]], sink: tuple[str, Sequence[str]]) -> Way:
     under_way: dict[bytes, list[float]] = defaultdict(list)
-    way, delays = Way(), []
+    way, delays, overtaken_s = Way(), [], 0.0
     end = max((one.time_s for one in seen), default=0.0)
     for one in seen:
         if one.source not in source[1]:
@@ -100,13 +100,15 @@ def _way(seen: Sequence[_Seen], source: tuple[str, Sequence[str]], sink: tuple[s
             way.first_s = one.time_s if way.first_s is None else way.first_s
         elif one.gate == sink[0] and under_way.get(one.key):
             # Of equal ones, those that were lost are the first: a stack sends them again after a while.
-            delays.append(one.time_s - under_way[one.key].pop())
+            entered_s = under_way[one.key].pop()
+            delays.append(one.time_s - entered_s)
+            overtaken_s = max(overtaken_s, entered_s)
             if one.size >= DATA:
                 way.last_data_s = one.time_s
-    # What entered shortly before the end may still be under way: neither lost nor arrived.
-    horizon = end - 2 * max(delays, default=0.0)
+    # What entered shortly before the end, behind all that arrived, may still be under way: neither lost nor arrived.
+    horizon_s = max(overtaken_s, end - 2 * max(delays, default=0.0))
     missing = [time for times in under_way.values() for time in times]
-    way.lost = sum(time <= horizon for time in missing)
+    way.lost = sum(time <= horizon_s for time in missing)
     way.packets -= len(missing) - way.lost
     way.delays_s = tuple(delays)
     return way

@@ -76,28 +76,25 @@ def run(
         raise Error(f"{total:,} runs: expected at most {MOST_RUNS:,}")
     emulation.check_tools()
     certificates.check()
+    combinations = [(*pair, network) for network in networks for pair in pairs]
     # The runs of a seed lie together, so that a slow hour of the machine does not meet one stack alone.
     cells = [
         Cell(client, server, network, number, seed + number - 1, task)
         for number in range(1, runs + 1)
-        for network in networks
-        for client, server in pairs
+        for client, server, network in combinations
     ]
     out = out.absolute()
     _prepare(out)
     with held(out):
         make_file(out / WWW, task)
         outcomes, reused = _outcomes(cells, out, jobs, again, progress)
-        ordered = [
-            (cell, outcomes[cell.name()])
-            for client, server in pairs
-            for network in networks
-            for cell in cells
-            if cell.client is client and cell.server is server and cell.network is network
-        ]
-        rows, parameters = _rows(ordered)
+        # In the table the runs of a cell lie together, pair by pair.
+        places = sorted(range(len(combinations)), key=lambda place: place % len(pairs))
+        ordered = [cell for place in places for cell in cells[place :: len(combinations)]]
+        results = [(cell, outcomes[cell.name]) for cell in ordered]
+        rows, parameters = _rows(results)
         _write(out, rows, parameters, runs)
-    return Matrix(out, ordered, reused, rows, parameters)
+    return Matrix(out, results, reused, rows, parameters)
 
 
 def _prepare(out: Path) -> None:
@@ -115,10 +112,10 @@ def _outcomes(
     for cell in cells:
         known = cell.finished(out / CELLS)
         if known is not None and not _is_wanted_again(cell, known, again):
-            outcomes[cell.name()] = known
+            outcomes[cell.name] = known
             continue
         if known is not None:
-            shutil.rmtree(out / CELLS / cell.name())
+            shutil.rmtree(out / CELLS / cell.name)
         missing.append(cell)
     reused, stop = len(outcomes), threading.Event()
     with ThreadPoolExecutor(jobs) as pool:
@@ -133,9 +130,9 @@ def _outcomes(
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in done:
                     cell = under_way.pop(future)
-                    outcomes[cell.name()] = future.result()
+                    outcomes[cell.name] = future.result()
                     if progress is not None:
-                        progress(len(outcomes), len(cells), cell, outcomes[cell.name()])
+                        progress(len(outcomes), len(cells), cell, outcomes[cell.name])
         finally:
             # Whatever happened, no run outlives this.
             stop.set()
@@ -160,7 +157,7 @@ def _rows(runs: Sequence[tuple[Cell, Outcome]]) -> tuple[list[dict[str, Any]], l
         row["utilisation"] = goodput / network.rate_mbps if goodput and network.rate_mbps else None
         row["late"] = outcome.is_late(cell.task.max_lateness_ms)
         row["error"] = outcome.reason or None
-        row["folder"] = f"{CELLS}/{cell.name()}"
+        row["folder"] = f"{CELLS}/{cell.name}"
         rows.append(row)
     return rows, ["client", "server", "network", *varied]
 
