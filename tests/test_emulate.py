@@ -16,6 +16,7 @@ import pytest
 from conftest import Command
 from quiclab import emulation, load
 from quiclab._quiclab import Error
+from test_play import needs
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gates are for Linux")
 
@@ -257,6 +258,31 @@ def test_a_sweep_has_no_gates(command: Command) -> None:
     assert result.returncode == 2 and result.stderr.count("\n") == 1, result.stderr
     assert "node phone" in result.stderr and "a sweep simulates" in result.stderr
     assert not (command.folder / "sweeps").exists()
+
+
+def test_packets_are_captured_at_any_node(command: Command) -> None:
+    needs("tshark")
+    middle = TWO.replace('to = "phone"', 'to = "ap"')
+    middle += '[[link]]\nname = "last"\nfrom = "ap"\nto = "phone"\n[[node]]\nname = "ap"\nkind = "router"\n'
+    (command.folder / "middle.toml").write_text(middle, encoding="utf-8")
+    echo = ("--in", f"server={python('echo.py 4 5')}", "--in", f"phone={python('ask.py 4 5')}")
+    result = command("emulate", "middle.toml", "--out", "out", "--pcap-at", "ap", *echo)
+    assert result.returncode == 0, result.stderr
+    words = ["tshark", "-r", "out/capture.pcapng", "-Y", "udp.port == 7000", "-T", "fields"]
+    shown = subprocess.run(
+        [*words, "-e", "frame.interface_name", "-e", "ip.src"],
+        cwd=command.folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = [tuple(line.split("\t")) for line in shown.stdout.splitlines()]
+    # Each datagram and its answer: entering, in the middle, leaving.
+    for place in ("phone", "ap", "server"):
+        assert sorted(source for where, source in found if where == place) == ["10.0.0.1"] * 5 + ["10.0.0.2"] * 5
+    wrong = command("emulate", "middle.toml", "--pcap-at", "phone", *echo)
+    assert wrong.returncode == 2
+    assert 'capture at "phone": it is a gate, which is captured in any case; expected ap' in wrong.stderr
 
 
 def test_exit_codes_are_those_of_the_commands(command: Command) -> None:

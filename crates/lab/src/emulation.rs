@@ -99,6 +99,22 @@ pub fn gates(scenario: &Scenario) -> Vec<GateAddress> {
     scenario.gates().map(gate).collect()
 }
 
+/// The number of the node with this name, at which packets can be captured (see [`Emulation::captured`]).
+///
+/// # Errors
+/// If there is none, or it is a gate.
+pub fn captured(scenario: &Scenario, name: &str) -> Result<usize, String> {
+    let is_gate = |node: usize| scenario.gates().any(|(gate, _)| gate == node);
+    let found = scenario.nodes.iter().position(|node| node.name == name);
+    found.filter(|node| !is_gate(*node)).ok_or_else(|| {
+        let what = if found.is_some() { "is a gate, which is captured in any case" } else { "is no node" };
+        let others = scenario.nodes.iter().enumerate().filter(|(node, _)| !is_gate(*node));
+        let others: Vec<&str> = others.map(|(_, node)| node.name.as_str()).collect();
+        let known = if others.is_empty() { "a node that is no gate".to_owned() } else { others.join(", ") };
+        format!("capture at {name:?}: it {what}; expected {known}")
+    })
+}
+
 /// A run in the time of its surroundings.
 #[derive(Clone, Copy)]
 pub struct Emulation<'a> {
@@ -110,6 +126,9 @@ pub struct Emulation<'a> {
     pub options: &'a Options,
     /// When it ends; [`Time::NEVER`] to run until the surroundings end it.
     pub end: Time,
+    /// The nodes at which packets are captured, too, as they reach them: numbers of nodes that are no gates. Only with
+    /// [`Options::pcap`].
+    pub captured: &'a [usize],
     /// Whether packets that were altered on the way leave; otherwise the gate drops them, as a receiver whose checksum fails.
     pub altered_leave: bool,
 }
@@ -163,6 +182,7 @@ impl Emulation<'_> {
         // There is always one more: the world goes on without flows.
         running.shared.unfinished.set(running.shared.unfinished.get() + 1);
         let gates = Gates::new(self, running)?;
+        let taps = gates.taps_at(self, running)?;
         let mut counts = Vec::with_capacity(gates.nodes.len());
         let mut arrivals = Arrivals::default();
         outside.begin();
@@ -170,7 +190,7 @@ impl Emulation<'_> {
             let next = running.next_at().filter(|next| *next <= end).unwrap_or(end);
             let now = outside.wait(next, &mut arrivals).map(|now| now.min(end));
             let until = now.unwrap_or_else(|| running.world.now());
-            let watch = Watching::new(late, &*outside, until);
+            let watch = Watching::new(late, &*outside, &taps, until);
             let entering = arrivals.packets.len();
             while let Some((at, gate, packet)) = arrivals.packets.pop_front() {
                 let at = at.min(until);
@@ -226,6 +246,22 @@ impl<'a> Gates<'a> {
             made.taps.push(tap.map_err(|error| made.failed(error))?);
         }
         Ok(made)
+    }
+
+    /// By node, the interfaces of those nodes at which packets are captured, too.
+    fn taps_at(
+        &self,
+        emulation: &Emulation<'_>,
+        running: &Running<'_>,
+    ) -> Result<Vec<Option<Tap>>, RunError> {
+        let mut taps = Vec::new();
+        for node in emulation.captured {
+            let Some(capture) = running.shared.capture.as_ref() else { break };
+            let name = &emulation.scenario.nodes[*node].name;
+            taps.resize(taps.len().max(node + 1), None);
+            taps[*node] = Some(capture.interface(name).map_err(|error| self.failed(error))?);
+        }
+        Ok(taps)
     }
 
     fn failed(&self, error: std::io::Error) -> RunError {

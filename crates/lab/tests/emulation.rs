@@ -95,6 +95,7 @@ fn played(scenario: &str, script: &mut Script) -> Emulated {
         prepared: &Prepared::new(&scenario).unwrap(),
         options: &options,
         end: Time::ZERO + scenario.duration,
+        captured: &[],
         altered_leave: false,
     };
     emulation.run(script).unwrap()

@@ -89,6 +89,9 @@ impl std::error::Error for RunError {}
 pub trait Watch: Copy {
     /// The element with this number acts now, at this time of the world: its timer expires, or a packet reaches it.
     fn acts(self, element: usize, at: Time);
+    /// A packet reaches a node at this time of the world, its destination or one on the way.
+    #[inline(always)]
+    fn reaches(self, _node: NodeId, _at: Time, _packet: &Packet) {}
 }
 
 /// Nobody watches, which costs nothing.

@@ -48,10 +48,10 @@ impl Emulator {
     /// Runs the scenario by the clock, without holding the GIL, until its duration is over or `progress` returns false. Returns
     /// the summary as JSON, the tables if requested, and the last status.
     ///
-    /// `progress` is called with a status every 50 ms; an exception from it ends the run. The other arguments are those of
-    /// `Scenario.run`.
+    /// `pcap_at` names nodes beside the gates at which packets are captured as they reach them. `progress` is called with a
+    /// status every 50 ms; an exception from it ends the run. The other arguments are those of `Scenario.run`.
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
-    #[pyo3(signature = (*, seed=None, tables=true, qlog=None, pcap=None, progress))]
+    #[pyo3(signature = (*, seed=None, tables=true, qlog=None, pcap=None, pcap_at=Vec::new(), progress))]
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -59,8 +59,11 @@ impl Emulator {
         tables: bool,
         qlog: Option<PathBuf>,
         pcap: Option<PathBuf>,
+        pcap_at: Vec<String>,
         progress: Py<PyAny>,
     ) -> PyResult<(String, Vec<Table>, Bound<'py, PyDict>)> {
+        let captured = pcap_at.iter().map(|name| lab::emulation::captured(&self.scenario, name));
+        let captured = captured.collect::<Result<Vec<usize>, String>>().map_err(RunError::new_err)?;
         let taken = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let Some(emulator) = taken else { return Err(RunError::new_err("it has run already")) };
         let options = lab::Options { seed, tables, qlog, pcap };
@@ -79,7 +82,7 @@ impl Emulator {
                 }
             }
         };
-        let result = py.detach(|| emulator.run(&self.scenario, &options, &mut report));
+        let result = py.detach(|| emulator.run(&self.scenario, &options, &captured, &mut report));
         if let Some(stopped) = stopped {
             return Err(stopped);
         }

@@ -41,6 +41,10 @@ def emulate(
     qlog: Annotated[
         bool, typer.Option("--qlog", help="Write a qlog for each end of each simulated connection.")
     ] = False,
+    pcap_at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NODE", help="Capture, beside the gates, what reaches this node.", show_default=False),
+    ] = None,
     until: Annotated[
         str | None,
         typer.Option(metavar="GATE", help="End when the commands of this gate have.", show_default=False),
@@ -62,7 +66,11 @@ def emulate(
 
     if not emulation.inside():
         raise typer.Exit(emulation.enter(sys.argv[1:]))
-    _emulate(file, _commands(command, in_), seed, out, pcap, max_lateness, set_ or (), as_json, until=until, qlog=qlog)
+    captured = pcap_at or ()
+    more: dict[str, Any] = {"until": until, "qlog": qlog, "captured": captured}
+    _emulate(
+        file, _commands(command, in_), seed, out, pcap or bool(captured), max_lateness, set_ or (), as_json, **more
+    )
 
 
 def shell(
@@ -111,6 +119,7 @@ def _emulate(
     interactive: bool = False,
     until: str | None = None,
     qlog: bool = False,
+    captured: Sequence[str] = (),
 ) -> None:
     from quiclab import _quiclab, folder
     from quiclab.emulation import Emulation
@@ -138,7 +147,7 @@ def _emulate(
             emulation.start(gate, words, interactive=interactive)
         capture = path / folder.CAPTURE if pcap else None
         counters = Counters(gates) if sys.stderr.isatty() and not (as_json or interactive) else None
-        options = {"pcap": capture, "qlog": path if qlog else None}
+        options = {"pcap": capture, "pcap_at": captured, "qlog": path if qlog else None}
         summary, results, status = emulation.run(status=counters, interactive=interactive, until=until, **options)
         if counters is not None:
             counters.clear()

@@ -1,8 +1,9 @@
-//! How late the elements of a world in real time are.
+//! What is watched of a world in real time: how late its elements are, and the packets at nodes that are captured.
 
 use super::Outside;
+use crate::capture::Tap;
 use crate::scenario::{DIRECTIONS, NodeKind, Scenario};
-use network::Watch;
+use network::{NodeId, Packet, Watch};
 use std::cell::{Cell, RefCell};
 use units::{Duration, Lateness, Time};
 
@@ -67,14 +68,21 @@ impl Late {
 pub(super) struct Watching<'a> {
     late: RefCell<&'a mut Late>,
     outside: &'a dyn Outside,
+    /// By node; may be shorter.
+    taps: &'a [Option<Tap>],
     now: Cell<Time>,
     /// How many more things may be done before the time is read again.
     left: Cell<u32>,
 }
 
 impl<'a> Watching<'a> {
-    pub(super) fn new(late: &'a mut Late, outside: &'a dyn Outside, now: Time) -> Watching<'a> {
-        Watching { late: RefCell::new(late), outside, now: Cell::new(now), left: Cell::new(READ_EVERY) }
+    pub(super) fn new(
+        late: &'a mut Late,
+        outside: &'a dyn Outside,
+        taps: &'a [Option<Tap>],
+        now: Time,
+    ) -> Watching<'a> {
+        Watching { late: RefCell::new(late), outside, taps, now: Cell::new(now), left: Cell::new(READ_EVERY) }
     }
 }
 
@@ -90,6 +98,13 @@ impl Watch for &Watching<'_> {
         all.whole.note(late);
         if let Some(element) = all.elements.get_mut(element) {
             element.note(late);
+        }
+    }
+
+    fn reaches(self, node: NodeId, at: Time, packet: &Packet) {
+        if let Some(Some(tap)) = self.taps.get(node.0 as usize) {
+            // A capture that fails says so at its end.
+            let _ = tap.packet(at, packet);
         }
     }
 }

@@ -110,6 +110,7 @@ impl Emulator {
     }
 
     /// Runs the scenario from now on, until its duration is over or `progress`, which is called every 50 ms at least, breaks it.
+    /// `captured` are nodes beside the gates at which packets are captured (see [`emulation::Emulation`]).
     ///
     /// # Errors
     /// See [`EmulateError`].
@@ -117,6 +118,7 @@ impl Emulator {
         self,
         scenario: &Scenario,
         options: &Options,
+        captured: &[usize],
         progress: &mut dyn FnMut(&EmulateStatus) -> ControlFlow<()>,
     ) -> Result<(Outcome, EmulateStatus), EmulateError> {
         let prepared = Prepared::new(scenario).map_err(EmulateError::Run)?;
@@ -141,6 +143,7 @@ impl Emulator {
             prepared: &prepared,
             options,
             end: Time::ZERO + scenario.duration,
+            captured,
             altered_leave: false,
         };
         let emulated = emulation.run(&mut surroundings).map_err(EmulateError::Run)?;

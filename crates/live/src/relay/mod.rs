@@ -210,6 +210,7 @@ impl Relay {
             prepared: &self.prepared,
             options,
             end: self.end,
+            captured: &[],
             altered_leave: true,
         };
         let emulated = emulation.run(&mut surroundings);

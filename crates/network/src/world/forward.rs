@@ -70,6 +70,7 @@ impl<H: Node> World<H> {
     #[inline(always)]
     pub(super) fn arrive<W: Watch>(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>, watch: W) {
         let index = node.0 as usize;
+        watch.reaches(node, self.now, &packet);
         if !self.ways.down.is_empty() && self.ways.down.contains(&(node, port)) {
             return self.drop_at_port(packet);
         }
