@@ -1,6 +1,7 @@
 """Shared fixtures: a scenario to modify, and the command as a subprocess."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -64,11 +65,20 @@ class Command:
         )
 
     def start(self, *arguments: str, before: Callable[[], None] | None = None) -> "subprocess.Popen[str]":
-        """Start the command without waiting for it. `before` is called in the new process."""
+        """Start the command without waiting for it. `before` is called in the new process.
+
+        Whoever starts the tests in the background may ignore SIGINT: the command does not.
+        """
+
+        def prepare() -> None:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            if before is not None:
+                before()
+
         return subprocess.Popen(
             [sys.executable, "-m", "quiclab", *arguments],
             cwd=self.folder,
-            preexec_fn=before,
+            preexec_fn=prepare,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

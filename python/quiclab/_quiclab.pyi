@@ -90,7 +90,7 @@ class Emulator:
         tables: bool = True,
         qlog: str | PathLike[str] | None = None,
         pcap: str | PathLike[str] | None = None,
-        pcap_at: Sequence[str] = (),
+        pcap_at: Sequence[str] | None = None,
         progress: Callable[[dict[str, Any]], object],
     ) -> tuple[str, list[Table], dict[str, Any]]: ...
 

@@ -51,7 +51,7 @@ impl Emulator {
     /// `pcap_at` names nodes beside the gates at which packets are captured as they reach them. `progress` is called with a
     /// status every 50 ms; an exception from it ends the run. The other arguments are those of `Scenario.run`.
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
-    #[pyo3(signature = (*, seed=None, tables=true, qlog=None, pcap=None, pcap_at=Vec::new(), progress))]
+    #[pyo3(signature = (*, seed=None, tables=true, qlog=None, pcap=None, pcap_at=None, progress))]
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -59,10 +59,10 @@ impl Emulator {
         tables: bool,
         qlog: Option<PathBuf>,
         pcap: Option<PathBuf>,
-        pcap_at: Vec<String>,
+        pcap_at: Option<Vec<String>>,
         progress: Py<PyAny>,
     ) -> PyResult<(String, Vec<Table>, Bound<'py, PyDict>)> {
-        let captured = pcap_at.iter().map(|name| lab::emulation::captured(&self.scenario, name));
+        let captured = pcap_at.iter().flatten().map(|name| lab::emulation::captured(&self.scenario, name));
         let captured = captured.collect::<Result<Vec<usize>, String>>().map_err(RunError::new_err)?;
         let taken = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let Some(emulator) = taken else { return Err(RunError::new_err("it has run already")) };

@@ -147,7 +147,7 @@ def _emulate(
             emulation.start(gate, words, interactive=interactive)
         capture = path / folder.CAPTURE if pcap else None
         counters = Counters(gates) if sys.stderr.isatty() and not (as_json or interactive) else None
-        options = {"pcap": capture, "pcap_at": captured, "qlog": path if qlog else None}
+        options = {"pcap": capture, "pcap_at": list(captured), "qlog": path if qlog else None}
         summary, results, status = emulation.run(status=counters, interactive=interactive, until=until, **options)
         if counters is not None:
             counters.clear()
