@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import quiclab
-from quiclab.statistics import interval_of_median
+from quiclab.median import interval_of_median
 from validation.section import Section
 from validation.stacks import CELL
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import quiclab
+from quiclab.median import interval_of_median
 from quiclab.play import film
-from quiclab.statistics import interval_of_median
 from validation.section import Section
 
 RUNS = 6

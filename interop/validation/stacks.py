@@ -13,7 +13,7 @@ from runner.stacks import PEERS
 import quiclab
 from quiclab.matrix import Network, Outcome, Stack, Task, run
 from quiclab.matrix.packets import DATA, Traffic, Way
-from quiclab.statistics import interval_of_median
+from quiclab.median import interval_of_median
 from validation.section import Section
 
 RUNS = 10

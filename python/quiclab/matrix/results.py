@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab.matrix.packets import Traffic
-from quiclab.statistics import interval_of_median
+from quiclab.median import interval_of_median
 
 if TYPE_CHECKING:
     import pyarrow as pa
