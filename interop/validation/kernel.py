@@ -18,6 +18,9 @@ from validation.stacks import CELL
 RUNS = 10
 SIZE = 5_000_000
 """Bytes of a transfer."""
+LATEST_US = 5000
+"""How late 1 % of the events of a world may be; a transfer in which more were is made again."""
+TRIES = 4
 CONTROLLERS = {"newreno": "reno", "cubic": "cubic", "bbr1": "bbr"}
 """Ours, and the module of the kernel."""
 LIMITS = {"clean": 0.05, "deep queue": 0.05, "1 % loss": 0.10, "LTE": 0.05}
@@ -138,17 +141,19 @@ class Cell:
         for name, text in {"source": SOURCE, "sink": SINK}.items():
             (folder / f"{name}.py").write_text(text, encoding="utf-8")
         module = CONTROLLERS[self.controller]
-        out = f"{self.link.replace(' ', '-').replace('%', '')}-{module}-{seed}"
-        words = [sys.executable, "-m", "quiclab", "emulate", "gates.toml", "--seed", str(seed), "--out", out]
-        words += ["--in", f"server={sys.executable} source.py {module} {self.size}"]
-        words += ["--in", f"client={sys.executable} sink.py > told"]
-        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=400)
-        assert done.returncode == 0, done.stderr
-        whole, span = (folder / "told").read_text(encoding="utf-8").split()
-        assert int(whole) == self.size
-        summary = json.loads((folder / out / "summary.json").read_text(encoding="utf-8"))
-        assert summary["emulation"]["lateness"]["p99_us"] < 5000, "the machine was too busy"
-        return Transfer.of(8e-6 * self.size / float(span), summary, DELAYS_MS[self.link])
+        for attempt in range(TRIES):
+            out = f"{self.link.replace(' ', '-').replace('%', '')}-{module}-{seed}-{attempt}"
+            words = [sys.executable, "-m", "quiclab", "emulate", "gates.toml", "--seed", str(seed), "--out", out]
+            words += ["--in", f"server={sys.executable} source.py {module} {self.size}"]
+            words += ["--in", f"client={sys.executable} sink.py > told"]
+            done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=400)
+            assert done.returncode == 0, done.stderr
+            whole, span = (folder / "told").read_text(encoding="utf-8").split()
+            assert int(whole) == self.size
+            summary = json.loads((folder / out / "summary.json").read_text(encoding="utf-8"))
+            if summary["emulation"]["lateness"]["p99_us"] < LATEST_US:
+                return Transfer.of(8e-6 * self.size / float(span), summary, DELAYS_MS[self.link])
+        raise RuntimeError(f"{self.controller} on {self.link}, seed {seed}: the machine is too busy")
 
 
 @dataclass(frozen=True)
