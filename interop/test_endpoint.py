@@ -1,6 +1,5 @@
 """What CI runs of `quiclab matrix` with peers: quinn, and aioquic from quinn, over a cell of their own."""
 
-import contextlib
 import json
 import os
 import subprocess
@@ -11,21 +10,9 @@ import pytest
 from runner.stacks import PEERS, ROOT
 
 from quiclab import emulation
-from quiclab._quiclab import Error
-
-
-def permitted() -> bool:
-    """Whether there are namespaces and TUN devices here."""
-    with contextlib.suppress(Error, OSError):
-        emulation.check_tools()
-        words = ["unshare", "--net", "--mount", "--pid", "--fork"]
-        tries = ([*words, *more, "test", "-c", "/dev/net/tun"] for more in ([], ["--map-root-user"]))
-        return any(subprocess.run(one, capture_output=True, check=False).returncode == 0 for one in tries)
-    return False
-
 
 PERMITTED = pytest.mark.skipif(
-    not permitted(), reason="NO NETWORK NAMESPACES OR NO TUN DEVICES HERE: no cell of a matrix is run"
+    not emulation.permitted(), reason="NO NETWORK NAMESPACES OR NO TUN DEVICES HERE: no cell of a matrix is run"
 )
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
+from programs import needs, needs_namespaces
 from quiclab import emulation, load
 from quiclab._quiclab import Error
-from test_play import needs
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gates are for Linux")
 
@@ -110,15 +110,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:
 @pytest.fixture(autouse=True)
 def scenario(command: Command) -> None:
     """Skips loudly where there are no namespaces or no TUN devices."""
-    made = ["unshare", "--net", "--mount", "--pid", "--fork"]
-    allowed = False
-    with contextlib.suppress(Error, OSError):
-        emulation.check_tools()
-        tun = "test -c /dev/net/tun && exec 3<>/dev/net/tun"
-        tries = ([*made, *more, "sh", "-c", tun] for more in ([], ["--map-root-user"]))
-        allowed = any(subprocess.run(words, capture_output=True, check=False).returncode == 0 for words in tries)
-    if not allowed:
-        pytest.skip("NO NETWORK NAMESPACES OR NO TUN DEVICES HERE: nothing of quiclab emulate is tested")
+    needs_namespaces()
     (command.folder / "two.toml").write_text(TWO, encoding="utf-8")
     for name, text in {"echo": ECHO, "ask": ASK, "sink": SINK, "source": SOURCE, "ping": PING}.items():
         (command.folder / f"{name}.py").write_text(text, encoding="utf-8")

@@ -1,10 +1,8 @@
 """The command `quiclab matrix`: stacks as commands, over networks in real time."""
 
-import contextlib
 import json
 import signal
 import struct
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,8 +13,8 @@ import pytest
 
 import quiclab
 from conftest import Command
-from quiclab import emulation
-from quiclab._quiclab import Error, OutputError
+from programs import needs, needs_namespaces
+from quiclab._quiclab import OutputError
 from quiclab.matrix import packets
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gates are for Linux")
@@ -90,15 +88,8 @@ QUICK = ("--stack", OURS, "--size", "5kB", "--rtt", "10", "--out", "out")
 @pytest.fixture
 def folder(command: Command) -> Path:
     """Skips loudly where there are no namespaces or no TUN devices."""
-    made = ["unshare", "--net", "--mount", "--pid", "--fork"]
-    allowed = False
-    with contextlib.suppress(Error, OSError):
-        emulation.check_tools()
-        tun = "test -c /dev/net/tun && exec 3<>/dev/net/tun"
-        tries = ([*made, *more, "sh", "-c", tun] for more in ([], ["--map-root-user"]))
-        allowed = any(subprocess.run(words, capture_output=True, check=False).returncode == 0 for words in tries)
-    if not allowed:
-        pytest.skip("NO NETWORK NAMESPACES OR NO TUN DEVICES HERE: no cell of quiclab matrix is run")
+    needs_namespaces()
+    needs("openssl")
     (command.folder / "stack.py").write_text(STACK, encoding="utf-8")
     (command.folder / "two.toml").write_text(SCENARIO, encoding="utf-8")
     return command.folder

@@ -1,7 +1,6 @@
 """The commands `quiclab film` and `quiclab play`: dash.js in a browser plays the video of a scenario."""
 
 import json
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 import quiclab
 from conftest import Command
-from quiclab import emulation
+from programs import needs, needs_a_player, needs_namespaces
 from quiclab._quiclab import Error
 from quiclab.play import browser, dashjs, film, record, session
 
@@ -35,14 +34,6 @@ presentation = { type = "mpd", file = "film/film.mpd", sizes = "film/film.csv" }
 start_up = "1 s"
 resume = "1 s"
 """
-
-
-def needs(*programs: str) -> None:
-    """Without these programs the test is skipped, and in CI it fails."""
-    missing = [program for program in programs if shutil.which(program) is None]
-    if missing and not os.environ.get("CI"):
-        pytest.skip(f"THERE IS NO {' AND NO '.join(missing).upper()}: `make deps` installs it")
-    assert not missing, f"{missing} missing: `make deps` installs them"
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +82,7 @@ def test_a_film_that_cannot_be_made_leaves_nothing(command: Command, words: list
 
 
 def test_dash_js_plays_a_video_through_the_network_of_a_scenario(command: Command, films: Path) -> None:
-    needs("npm", "ip")
-    if browser.find() is None:
-        needs("chromium")
+    needs_a_player()
     done = command("play", str(films / "tv.toml"), "--out", "played", "--pcap", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -134,9 +123,7 @@ def test_dash_js_plays_a_video_through_the_network_of_a_scenario(command: Comman
 
 
 def test_a_live_presentation_is_played_as_far_behind_as_it_should(command: Command, films: Path) -> None:
-    needs("npm", "ip")
-    if browser.find() is None:
-        needs("chromium")
+    needs_a_player()
     words = ["--set", "flow.film.application.latency=2 s", "--set", "flow.film.application.since=3 s", "--json"]
     done = command("play", str(films / "tv.toml"), "--out", "played", *words)
     assert done.returncode == 0, done.stderr
@@ -159,9 +146,7 @@ def test_a_live_presentation_is_played_as_far_behind_as_it_should(command: Comma
 
 
 def test_a_video_that_is_longer_than_the_scenario_ends_with_it(command: Command, films: Path) -> None:
-    needs("npm", "ip")
-    if browser.find() is None:
-        needs("chromium")
+    needs_a_player()
     words = ["--set", "duration=12 s", "--set", "link.line.both.rate=60 kbit/s", "--json"]
     done = command("play", str(films / "tv.toml"), "--out", "played", *words)
     assert done.returncode == 0, done.stderr
@@ -305,7 +290,7 @@ def test_programs_that_are_missing_are_named(
 
 
 def test_a_browser_that_ends_is_reported_and_leaves_nothing(command: Command, films: Path) -> None:
-    emulation.check_tools()
+    needs_namespaces()
     (command.folder / "dash.js").write_text("", encoding="utf-8")
     words = ["--browser", shutil.which("false") or "false", "--dashjs", "dash.js", "--out", "played"]
     done = command("play", str(films / "tv.toml"), *words)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import quiclab
-from test_play import needs
+from programs import needs, needs_a_player
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gates are for Linux")
 
@@ -26,7 +26,8 @@ FILES = dict(re.findall(r"`(\w+\.toml)`:\n\n```toml\n(.*?)^```$", PAGE, re.MULTI
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder like that of the checkout, in which the commands of the page were typed one after the other."""
-    needs("ip", "ffmpeg", "npm", "chromium")
+    needs_a_player()
+    needs("ffmpeg")
     folder = tmp_path_factory.mktemp("guide")
     (folder / "examples").symlink_to(ROOT / "examples")
     for name, text in FILES.items():

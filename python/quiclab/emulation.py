@@ -46,9 +46,7 @@ def enter(arguments: Sequence[str], *, interactive: bool = False, program: Seque
     """
     check_tools()
     kept, held = os.pipe()
-    namespaces = ["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    if os.geteuid() != 0:
-        namespaces.append("--map-root-user")
+    namespaces = _namespaces()
     if subprocess.run(["unshare", *namespaces, "true"], capture_output=True, check=False).returncode != 0:
         raise Error(
             "this user may make no namespaces here: run it as root, or allow it by the sysctl user.max_user_namespaces "
@@ -69,6 +67,22 @@ def enter(arguments: Sequence[str], *, interactive: bool = False, program: Seque
             code = process.wait()
         let_go(0, None)
     return code if code >= 0 else 128 - code
+
+
+def permitted() -> bool:
+    """Whether all programs are there, and this user may make namespaces and open TUN devices in them."""
+    try:
+        check_tools()
+    except Error:
+        return False
+    probe = ["unshare", *_namespaces(), "sh", "-c", "exec 3<>/dev/net/tun"]
+    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
+def _namespaces() -> list[str]:
+    """What a run has of its own, as options of `unshare`."""
+    options = ["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    return options if os.geteuid() == 0 else [*options, "--map-root-user"]
 
 
 @contextmanager
