@@ -173,9 +173,9 @@ struct Source {
 }
 
 impl Node for Source {
-    fn accept(&mut self, _: Time, _: Port, packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, _: Time, _: Port, packet: Box<Packet>, exits: &mut Exits) {
         self.arrived += 1;
-        exits.recycle(packet.bytes);
+        exits.discard(packet);
     }
     fn wake(&mut self, now: Time, exits: &mut Exits) {
         for _ in 0..std::mem::replace(&mut self.burst, 1) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use quic::{Config, Connection, Data, Datagram, Endpoint, EndpointOptions, Event, Handle, Transmit};
 use random::Stream;
+use transport::Outgoing;
 use units::{Duration, Time};
 use wire::Direction;
 
@@ -120,6 +121,7 @@ struct End<'e> {
 
 impl transport::Host<Endpoint> for End<'_> {
     type Place = ();
+    type Buffer = Vec<u8>;
 
     fn attend(&mut self, _: Time, _: Handle, connection: &mut Connection) {
         while let Some(event) = connection.poll_event() {
@@ -130,6 +132,9 @@ impl transport::Host<Endpoint> for End<'_> {
     }
     fn buffer(&mut self) -> Option<Vec<u8>> {
         Some(Vec::new())
+    }
+    fn outgoing(buffer: &mut Vec<u8>) -> Outgoing<'_> {
+        Outgoing::bytes(buffer)
     }
     fn recycle(&mut self, _: Vec<u8>) {}
     fn sender(&mut self, _: Option<Handle>) {}

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tls::{Context, Protection};
-use transport::{Datagram, Handle, Stack, Transmit};
+use transport::{Datagram, Handle, Outgoing, Stack, Transmit};
 use units::{Time, Timers};
 use wire::Ecn;
 
@@ -216,7 +216,8 @@ impl Stack for Endpoint {
         }
     }
 
-    fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+    fn transmit(&mut self, now: Time, out: Outgoing<'_>) -> Option<Transmit> {
+        let buffer = out.bytes;
         if let Some((transmit, bytes)) = self.answers.pop_front() {
             buffer.extend_from_slice(&bytes);
             self.sender = None;

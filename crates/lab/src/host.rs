@@ -162,7 +162,7 @@ impl<'a> Host<'a> {
 
     /// Hands a packet to an endpoint of a kind other than QUIC.
     #[inline(never)]
-    fn accept_non_quic(&mut self, now: Time, place: Place, packet: Packet, exits: &mut Exits) {
+    fn accept_non_quic(&mut self, now: Time, place: Place, packet: Box<Packet>, exits: &mut Exits) {
         let (endpoints, stage) = self.split(exits);
         match place {
             Place::Tcp(at) => endpoints.tcp[at].accept(now, packet, stage),
@@ -220,10 +220,10 @@ impl Host<'_> {
 
 impl Node for Host<'_> {
     #[inline]
-    fn accept(&mut self, now: Time, _: Port, packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, now: Time, _: Port, packet: Box<Packet>, exits: &mut Exits) {
         let port = packet.destination.port();
         let Some(place) = find(&self.ports, port, |from, to| usize::from(from.wrapping_sub(to))) else {
-            return exits.recycle(packet.bytes);
+            return exits.discard(packet);
         };
         if self.shared.capture.is_some() {
             self.capture(now, &packet);

@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
 use std::net::SocketAddr;
+use transport::Outgoing;
 use units::{Duration, Time};
 
 /// The number of datagrams sent before the sockets are read again: acknowledgements must not wait for long.
@@ -200,6 +201,7 @@ impl Stage<'_> {
 
 impl transport::Host<Endpoint> for Stage<'_> {
     type Place = ();
+    type Buffer = Vec<u8>;
 
     fn attend(&mut self, now: Time, handle: Handle, connection: &mut Connection) {
         if connection.has_events() || !connection.is_established() || !connection.log().is_empty() {
@@ -212,6 +214,9 @@ impl transport::Host<Endpoint> for Stage<'_> {
         }
         self.budget = self.budget.checked_sub(1)?;
         Some(std::mem::take(self.datagram))
+    }
+    fn outgoing(buffer: &mut Vec<u8>) -> Outgoing<'_> {
+        Outgoing::bytes(buffer)
     }
     fn recycle(&mut self, mut buffer: Vec<u8>) {
         buffer.clear();

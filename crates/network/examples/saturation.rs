@@ -20,13 +20,13 @@ struct Window {
 }
 
 impl Node for Window {
-    fn accept(&mut self, _now: Time, _: Port, packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, _now: Time, _: Port, packet: Box<Packet>, exits: &mut Exits) {
         self.inner.received += 1;
         self.heard += 1;
         let (replies, size) =
             if self.answers { (u32::from(self.heard.is_multiple_of(2)), 68) } else { (2, 1500) };
         let (from, to) = (packet.destination, packet.source);
-        exits.recycle(packet.bytes);
+        exits.discard(packet);
         for _ in 0..replies {
             let mut bytes = exits.buffer();
             bytes.resize(40, 0);

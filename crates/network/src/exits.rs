@@ -17,9 +17,12 @@ const CAPACITY: usize = 128;
 #[derive(Debug, Default)]
 pub struct Exits {
     leaving: VecDeque<Box<Packet>>,
+    /// Ended packets, whose memory is reused with that of their payload.
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
     places: Vec<Box<Packet>>,
-    buffers: Vec<Vec<u8>>,
+    /// Those whose payload was taken away with its memory.
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    bare: Vec<Box<Packet>>,
     stop: bool,
 }
 
@@ -27,18 +30,16 @@ impl Exits {
     /// Sends a packet by the route to its destination. The carrier takes it at this instant, after the packets
     /// sent before it.
     #[inline]
-    pub fn send(&mut self, packet: Packet) {
-        let packet = self.place(packet);
-        self.leaving.push_back(packet);
+    pub fn send(&mut self, packet: impl Into<Box<Packet>>) {
+        self.leaving.push_back(packet.into());
     }
     /// Sends a packet by this port of the node, regardless of the route.
-    pub fn send_by(&mut self, port: Port, mut packet: Packet) {
+    pub fn send_by(&mut self, port: Port, packet: impl Into<Box<Packet>>) {
+        let mut packet = packet.into();
         packet.leave_by(port);
         self.send(packet);
     }
-    /// Sends a packet that is built as by [`Packet::new`], and returns it for completion. It is built in the
-    /// box in which it stays in the network, which is cheaper than moving it there.
-    #[inline(always)]
+    /// Sends a packet that is made of these parts as by [`Packet::new`], and returns it for completion.
     pub fn send_new(
         &mut self,
         source: SocketAddr,
@@ -46,82 +47,72 @@ impl Exits {
         bytes: Vec<u8>,
         hole: Option<Hole>,
     ) -> &mut Packet {
-        let place = match self.places.pop() {
-            Some(mut place) => {
-                place.renew(source, destination, bytes, hole);
-                place
-            }
-            None => Box::new(Packet::new(source, destination, bytes, hole)),
-        };
+        let mut packet = self.bare.pop().unwrap_or_else(empty);
+        packet.bytes = bytes;
+        packet.address(source, destination, hole);
         // The packet that was just inserted is the last one.
         let at = self.leaving.len();
-        self.leaving.push_back(place);
+        self.leaving.push_back(packet);
         &mut self.leaving[at]
+    }
+    /// A packet to be made: its payload is empty, and its addresses are to be set ([`Packet::address`]). It is made in
+    /// the memory of an ended one if possible, in which it stays.
+    #[inline]
+    pub fn packet(&mut self) -> Box<Packet> {
+        self.places.pop().unwrap_or_else(empty)
     }
     /// Takes the first packet that was sent: for callers that drive a node or a link without a world.
     #[inline]
-    pub fn take(&mut self) -> Option<Packet> {
-        let packet = self.leaving.pop_front()?;
-        Some(self.unplace(packet))
+    pub fn take(&mut self) -> Option<Box<Packet>> {
+        self.leaving.pop_front()
     }
-    /// An empty buffer for a payload, a used one if possible.
+    /// Ends a packet: its memory is reused.
     #[inline]
-    pub fn buffer(&mut self) -> Vec<u8> {
-        self.buffers.pop().unwrap_or_else(|| Vec::with_capacity(CAPACITY))
-    }
-    /// Takes back the buffer of a packet that has ended.
-    #[inline]
-    pub fn recycle(&mut self, mut buffer: Vec<u8>) {
-        if self.buffers.len() < MAX_POOLED && buffer.capacity() > 0 {
-            buffer.clear();
-            self.buffers.push(buffer);
+    pub fn discard(&mut self, mut packet: Box<Packet>) {
+        if self.places.len() < MAX_POOLED {
+            packet.clear();
+            self.places.push(packet);
         }
     }
 
-    /// Sends a packet that is already in its box.
-    #[inline]
-    pub(crate) fn pass_on(&mut self, packet: Box<Packet>) {
-        self.leaving.push_back(packet);
+    /// An empty buffer for a payload, a used one if possible.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        let Some(mut place) = self.places.pop() else { return Vec::with_capacity(CAPACITY) };
+        let buffer = std::mem::take(&mut place.bytes);
+        self.bare.push(place);
+        buffer
     }
-    /// Takes the first packet that was sent, in its box.
-    #[inline]
-    pub(crate) fn take_placed(&mut self) -> Option<Box<Packet>> {
-        self.leaving.pop_front()
-    }
-    /// Moves a packet into the box in which it stays in the network.
-    #[inline]
-    pub(crate) fn place(&mut self, packet: Packet) -> Box<Packet> {
-        match self.places.pop() {
-            Some(mut place) => {
-                *place = packet;
-                place
-            }
-            None => Box::new(packet),
+    /// Takes back the buffer of a packet that has ended.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        if let Some(mut place) = self.bare.pop() {
+            place.bytes = buffer;
+            self.discard(place);
         }
     }
+    /// Moves a packet into the box in which it stays in the network.
+    pub fn place(&mut self, packet: Packet) -> Box<Packet> {
+        let mut place = self.bare.pop().unwrap_or_else(empty);
+        *place = packet;
+        place
+    }
     /// Moves a packet out of its box, which is reused.
-    #[inline]
     pub(crate) fn unplace(&mut self, mut place: Box<Packet>) -> Packet {
         let bytes = std::mem::take(&mut place.bytes);
         let packet = place.with_bytes(bytes);
-        if self.places.len() < MAX_POOLED {
-            self.places.push(place);
+        if self.bare.len() < MAX_POOLED {
+            place.clear();
+            self.bare.push(place);
         }
         packet
     }
-    /// Ends a packet: its box and its buffer are reused.
-    #[inline]
-    pub(crate) fn discard(&mut self, mut place: Box<Packet>) {
-        self.recycle(std::mem::take(&mut place.bytes));
-        if self.places.len() < MAX_POOLED {
-            self.places.push(place);
-        }
-    }
-    /// A copy of a packet, in a box of its own.
+
+    /// A copy of a packet.
     pub(crate) fn copy(&mut self, packet: &Packet) -> Box<Packet> {
-        let mut bytes = self.buffer();
+        let mut copy = self.packet();
+        let mut bytes = std::mem::take(&mut copy.bytes);
         bytes.extend_from_slice(&packet.bytes);
-        self.place(packet.with_bytes(bytes))
+        *copy = packet.with_bytes(bytes);
+        copy
     }
     /// Ends the run after an unrecoverable event, which the world determines.
     pub(crate) fn stop(&mut self) {
@@ -131,6 +122,12 @@ impl Exits {
     pub(crate) fn must_stop(&self) -> bool {
         self.stop
     }
+}
+
+/// A box for a packet.
+fn empty() -> Box<Packet> {
+    let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
+    Box::new(Packet::new(nowhere, nowhere, Vec::new(), None))
 }
 
 #[cfg(test)]
@@ -152,8 +149,8 @@ mod tests {
         assert_eq!((again.len(), again.capacity()), (0, capacity));
         let packet = exits.place(Packet::new(at, at, again, None));
         assert!(std::ptr::eq(place, &raw const *packet) && packet.bytes.is_empty());
-        exits.pass_on(copy.clone());
-        assert_eq!(exits.take(), Some(*copy));
+        exits.send(copy.clone());
+        assert_eq!(exits.take(), Some(copy));
     }
 
     #[test]
@@ -171,7 +168,7 @@ mod tests {
             made.flow = 1;
             let mut expected = Packet::new(at, other, vec![1, 2], hole);
             expected.flow = 1;
-            assert_eq!(exits.take(), Some(expected));
+            assert_eq!(exits.take(), Some(Box::new(expected)));
         }
     }
 
@@ -180,6 +177,10 @@ mod tests {
         let mut exits = Exits::default();
         let at = ([10, 0, 0, 1], 1).into();
         (0..MAX_POOLED + 10).for_each(|_| exits.discard(Box::new(Packet::new(at, at, vec![0], None))));
-        assert_eq!((exits.places.len(), exits.buffers.len()), (MAX_POOLED, MAX_POOLED));
+        assert_eq!(exits.places.len(), MAX_POOLED);
+        (0..MAX_POOLED).for_each(|_| drop(exits.buffer()));
+        let boxed = || Box::new(Packet::new(at, at, vec![0], None));
+        (0..10).for_each(|_| drop(exits.unplace(boxed())));
+        assert_eq!((exits.places.len(), exits.bare.len()), (0, MAX_POOLED));
     }
 }

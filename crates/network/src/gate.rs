@@ -60,7 +60,7 @@ impl Gate {
 }
 
 impl Node for Gate {
-    fn accept(&mut self, now: Time, _: Port, packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, now: Time, _: Port, packet: Box<Packet>, exits: &mut Exits) {
         if packet.damage().is_some() && !self.altered_leave {
             self.counts.altered += 1;
         } else if self.waiting.len() >= MAX_WAITING {
@@ -68,9 +68,10 @@ impl Node for Gate {
         } else {
             self.counts.left += 1;
             self.counts.left_bytes += u64::from(packet.size);
+            let packet = exits.unplace(packet);
             return self.waiting.push_back((now, packet));
         }
-        exits.recycle(packet.bytes);
+        exits.discard(packet);
     }
     fn wake(&mut self, _: Time, _: &mut Exits) {}
     fn wake_at(&self) -> Option<Time> {

@@ -196,7 +196,7 @@ impl Link {
     pub fn wake(&mut self, now: Time, exits: &mut Exits) {
         while self.is_due(now) {
             if let Some(packet) = self.deliver(now, exits) {
-                exits.pass_on(packet);
+                exits.send(packet);
             }
         }
     }

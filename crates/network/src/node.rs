@@ -11,7 +11,7 @@ use units::Time;
 /// port ([`Exits::send_by`]). Time never goes back from one call to the next.
 pub trait Node {
     /// Handles a packet that arrives at a port.
-    fn accept(&mut self, now: Time, port: Port, packet: Packet, exits: &mut Exits);
+    fn accept(&mut self, now: Time, port: Port, packet: Box<Packet>, exits: &mut Exits);
     /// Handles the expiry of the timer ([`Node::wake_at`]).
     fn wake(&mut self, now: Time, exits: &mut Exits);
     /// The time of the timer; `None` if nothing happens before the next packet. Queried after every call of the
@@ -38,7 +38,7 @@ pub trait Node {
 }
 
 impl<N: Node + ?Sized> Node for Box<N> {
-    fn accept(&mut self, now: Time, port: Port, packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, now: Time, port: Port, packet: Box<Packet>, exits: &mut Exits) {
         (**self).accept(now, port, packet, exits);
     }
     fn wake(&mut self, now: Time, exits: &mut Exits) {

@@ -3,7 +3,7 @@
 use crate::address::Port;
 use std::net::SocketAddr;
 use units::Time;
-use wire::{Damage, Ecn, Hole};
+use wire::{Damage, Ecn, Hole, TypedPacket};
 
 /// A packet in the network. Nodes take and send it by value; between them it stays in one box, and only the
 /// pointer moves.
@@ -44,6 +44,8 @@ pub struct Packet {
     /// Whether it arrived at its carrier as L4S traffic, with ECT(1) or CE, and may be marked. Set by the
     /// carrier.
     pub(crate) l4s: bool,
+    /// The QUIC packet that is the payload; `bytes` is then empty.
+    typed: Option<TypedPacket>,
 }
 
 /// The protocol of a packet.
@@ -66,7 +68,7 @@ const NO_HOLE: Hole = Hole { at: 0, length: 0, offset: 0 };
 const BY_ROUTE: u16 = 0;
 const INTACT: (u16, u16) = (1, 0);
 
-const _: () = assert!(size_of::<Packet>() <= 128, "a packet fits into two cache lines");
+const _: () = assert!(size_of::<Packet>() <= 256, "a packet fits into four cache lines");
 
 impl Packet {
     /// Creates a packet with this UDP payload, not ECN-capable, of flow 0 and without application data. The
@@ -93,6 +95,22 @@ impl Packet {
             data: false,
             protocol: Protocol::Udp,
             l4s: false,
+            typed: None,
+        }
+    }
+
+    /// The QUIC packet that is the payload, as long as its bytes are not written out.
+    #[inline]
+    pub fn typed(&self) -> Option<&TypedPacket> {
+        self.typed.as_ref()
+    }
+    /// Writes out a typed packet, but not its virtual bytes.
+    pub fn write_typed(&mut self) {
+        if let Some(typed) = self.typed.take()
+            && let Some(hole) = typed.write(&mut self.bytes)
+        {
+            (self.hole_at, self.hole_length, self.hole_offset) =
+                (hole.at as u16, hole.length as u16, hole.offset);
         }
     }
 
@@ -143,10 +161,11 @@ impl Packet {
     /// The length of the UDP payload or the TCP segment in bytes, virtual ones included.
     #[inline]
     pub fn payload(&self) -> usize {
-        self.bytes.len() + usize::from(self.hole_length)
+        self.bytes.len() + usize::from(self.hole_length) + self.typed.as_ref().map_or(0, |typed| typed.size as usize)
     }
-    /// Writes out the virtual bytes: `bytes` is then the whole payload.
+    /// Writes out a typed packet and the virtual bytes: `bytes` is then the whole payload.
     pub fn write_out(&mut self) {
+        self.write_typed();
         if let Some(hole) = self.hole() {
             hole.write_out(&mut self.bytes);
             self.hole_length = 0;
@@ -192,20 +211,20 @@ impl Packet {
     pub(crate) fn detach(&mut self) -> u16 {
         std::mem::replace(&mut self.exit, BY_ROUTE)
     }
-    /// Builds a new packet in the box of an ended one, field by field.
+    /// The place for the payload of a packet that is being made, whose payload is empty.
     #[inline]
-    pub(crate) fn renew(
-        &mut self,
-        source: SocketAddr,
-        destination: SocketAddr,
-        bytes: Vec<u8>,
-        hole: Option<Hole>,
-    ) {
+    pub fn place(&mut self) -> (&mut Vec<u8>, &mut Option<TypedPacket>) {
+        (&mut self.bytes, &mut self.typed)
+    }
+    /// Addresses a packet whose payload is in its place ([`Packet::place`]), with virtual bytes or without. It is not
+    /// ECN-capable, of flow 0 and without application data.
+    #[inline]
+    pub fn address(&mut self, source: SocketAddr, destination: SocketAddr, hole: Option<Hole>) {
         let hole = hole.unwrap_or(NO_HOLE);
-        self.size = Packet::header_size(&destination) + bytes.len() as u32 + hole.length;
+        let typed = self.typed.as_ref().map_or(0, |typed| typed.size);
+        self.size = Packet::header_size(&destination) + self.bytes.len() as u32 + hole.length + typed;
         self.source = source;
         self.destination = destination;
-        self.bytes = bytes;
         self.hole_offset = hole.offset;
         self.entered = Time::ZERO;
         self.hole_at = hole.at as u16;
@@ -217,6 +236,12 @@ impl Packet {
         self.ecn = Ecn::NotEct;
         self.data = false;
         self.protocol = Protocol::Udp;
+    }
+    /// Empties the payload; its memory stays.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.typed = None;
     }
     /// A copy with other bytes.
     pub(crate) fn with_bytes(&self, bytes: Vec<u8>) -> Packet {
@@ -252,7 +277,7 @@ mod tests {
         packet.note_damage(Damage { first: 4, last: 4 });
         packet.note_damage(Damage { first: 0, last: 0 });
         assert_eq!(packet.damage(), Some(Damage { first: 0, last: 4 }));
-        packet.renew(at, at, Vec::new(), None);
+        packet.address(at, at, None);
         assert_eq!(packet.damage(), None);
     }
 }

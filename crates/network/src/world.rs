@@ -336,6 +336,7 @@ impl<H: Node> World<H> {
         let Some(Place::Gate(gate)) = self.nodes.get_mut(node.0 as usize) else { return };
         gate.counts.entered += 1;
         gate.counts.entered_bytes += u64::from(packet.size);
+        let packet = self.exits.place(packet);
         self.exits.send(packet);
         self.forward_all(node);
     }

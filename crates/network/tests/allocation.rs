@@ -147,10 +147,11 @@ fn a_warm_access_node_allocates_nothing() {
                 let (from, to) = if up { (terminal, server) } else { (server, terminal) };
                 let mut bytes = exits.buffer();
                 bytes.resize(if up { 30 } else { 1000 }, 0);
-                node.accept(at, Port(u16::from(!up)), Packet::new(from, to, bytes, None), &mut exits);
+                let packet = exits.place(Packet::new(from, to, bytes, None));
+                node.accept(at, Port(u16::from(!up)), packet, &mut exits);
             }
             while let Some(packet) = exits.take() {
-                exits.recycle(packet.bytes);
+                exits.discard(packet);
             }
         };
         (0..1000).for_each(&mut cycle);

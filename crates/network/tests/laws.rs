@@ -66,7 +66,7 @@ fn outcome(mut link: Link, mut pause: impl FnMut(&mut Link, Time, &mut Exits)) -
     let mut collect = |link: &mut Link, until: Time, exits: &mut Exits| {
         while let Some(at) = link.wake_at().filter(|at| *at <= until) {
             link.wake(at, exits);
-            seen.extend(std::iter::from_fn(|| exits.take()).map(|packet| (at, packet)));
+            seen.extend(std::iter::from_fn(|| exits.take()).map(|packet| (at, *packet)));
         }
     };
     for n in 0..300u32 {

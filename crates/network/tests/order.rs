@@ -33,7 +33,7 @@ impl Witness {
 }
 
 impl Node for Witness {
-    fn accept(&mut self, now: Time, _: Port, packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, now: Time, _: Port, packet: Box<Packet>, exits: &mut Exits) {
         self.note(now, &format!("got {}", packet.flow));
         if self.transit {
             return exits.send(packet);
@@ -265,7 +265,7 @@ struct Restless {
 }
 
 impl Node for Restless {
-    fn accept(&mut self, _now: Time, _: Port, _packet: Packet, _exits: &mut Exits) {}
+    fn accept(&mut self, _now: Time, _: Port, _packet: Box<Packet>, _exits: &mut Exits) {}
     fn wake(&mut self, now: Time, exits: &mut Exits) {
         if self.sends {
             let mut packet = Packet::new(address(0), address(1), Vec::new(), None);
@@ -309,7 +309,7 @@ struct Echo {
 }
 
 impl Node for Echo {
-    fn accept(&mut self, _now: Time, _: Port, mut packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, _now: Time, _: Port, mut packet: Box<Packet>, exits: &mut Exits) {
         std::mem::swap(&mut packet.source, &mut packet.destination);
         exits.send(packet);
     }

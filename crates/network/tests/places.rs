@@ -56,11 +56,11 @@ impl Talker {
 }
 
 impl Node for Talker {
-    fn accept(&mut self, now: Time, port: Port, packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, now: Time, port: Port, packet: Box<Packet>, exits: &mut Exits) {
         if self.answers {
             self.send(packet.source, packet.flow, exits);
         }
-        self.got.push((now, port, packet));
+        self.got.push((now, port, *packet));
     }
     fn wake(&mut self, now: Time, exits: &mut Exits) {
         let Some(left) = self.left.checked_sub(1) else { return };

@@ -3,7 +3,8 @@
 use crate::sent::{Contents, SentFrame};
 use std::ops::Range;
 use wire::frame::{datagram_header, datagram_header_size, stream_header, stream_header_size};
-use wire::{Frame, Hole, StreamId};
+use wire::header::ShortHeader;
+use wire::{Frame, Hole, StreamId, TypedFrame};
 
 /// The stream data for one STREAM frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,10 +19,22 @@ pub(crate) struct Piece {
     pub fresh: u64,
 }
 
+/// The part of a packet that may stay typed and is not written yet.
+enum Unwritten {
+    Nothing,
+    /// A header, with no frame behind it so far.
+    Header(ShortHeader),
+    /// A packet with one frame.
+    Packet(ShortHeader, TypedFrame),
+}
+
 /// The payload of one packet while it is filled. Lengths include the hole.
 pub(crate) struct Payload<'a> {
     buffer: &'a mut Vec<u8>,
     hole: Option<Hole>,
+    unwritten: Unwritten,
+    /// The length in bytes of what is not written yet.
+    unwritten_length: usize,
     /// The maximum length of the datagram, including the hole.
     limit: usize,
     contents: &'a mut Contents,
@@ -41,13 +54,77 @@ impl<'a> Payload<'a> {
         hollow: bool,
     ) -> Payload<'a> {
         contents.clear();
-        Payload { buffer, hole: None, limit, contents, hollow, carries_data: false }
+        Payload {
+            buffer,
+            hole: None,
+            unwritten: Unwritten::Nothing,
+            unwritten_length: 0,
+            limit,
+            contents,
+            hollow,
+            carries_data: false,
+        }
+    }
+
+    /// The payload of a packet that stays typed if it gets one frame of those that [`TypedFrame`] knows; otherwise it is
+    /// written into `buffer`, which is empty, from the header on.
+    #[inline]
+    pub(crate) fn typed(
+        buffer: &'a mut Vec<u8>,
+        contents: &'a mut Contents,
+        limit: usize,
+        header: ShortHeader,
+    ) -> Payload<'a> {
+        let mut payload = Payload::new(buffer, contents, limit, true);
+        payload.unwritten_length = header.size();
+        payload.unwritten = Unwritten::Header(header);
+        payload
+    }
+
+    /// The frame of a packet that stayed typed.
+    #[inline]
+    pub(crate) fn typed_frame(&self) -> Option<TypedFrame> {
+        match self.unwritten {
+            Unwritten::Packet(_, frame) => Some(frame),
+            _ => None,
+        }
+    }
+
+    /// Whether no frame was added yet and the packet may stay typed.
+    #[inline]
+    pub(crate) fn may_be_typed(&self) -> bool {
+        matches!(self.unwritten, Unwritten::Header(_))
+    }
+
+    /// Makes this the frame of a packet that stays typed. The caller has checked that it fits, and that the packet may be.
+    #[inline]
+    fn stay_typed(&mut self, frame: TypedFrame) {
+        if let Unwritten::Header(header) = self.unwritten {
+            self.unwritten = Unwritten::Packet(header, frame);
+            self.unwritten_length += frame.size();
+        }
+    }
+
+    /// Writes out a packet that does not stay typed.
+    #[cold]
+    fn write_out(&mut self) {
+        self.unwritten_length = 0;
+        match std::mem::replace(&mut self.unwritten, Unwritten::Nothing) {
+            Unwritten::Nothing => {}
+            Unwritten::Header(header) => {
+                header.write(self.buffer);
+            }
+            Unwritten::Packet(header, frame) => {
+                header.write(self.buffer);
+                self.hole = frame.write(self.buffer);
+            }
+        }
     }
 
     /// The length of the datagram so far.
     #[inline]
     pub(crate) fn length(&self) -> usize {
-        self.buffer.len() + self.hole.map_or(0, |hole| hole.length as usize)
+        self.buffer.len() + self.unwritten_length + self.hole.map_or(0, |hole| hole.length as usize)
     }
     /// The number of bytes that still fit.
     #[inline]
@@ -67,6 +144,9 @@ impl<'a> Payload<'a> {
     /// are written out before anything follows.
     #[inline]
     fn end(&mut self) -> &mut Vec<u8> {
+        if self.unwritten_length > 0 {
+            self.write_out();
+        }
         if let Some(hole) = self.hole.take() {
             hole.write_out(self.buffer);
         }
@@ -94,6 +174,13 @@ impl<'a> Payload<'a> {
         }
     }
 
+    /// Appends an ACK frame of one range without ECN counts to a packet that may stay typed.
+    #[inline]
+    pub(crate) fn typed_ack(&mut self, largest: u64, first_range: u64, delay: u64) {
+        self.stay_typed(TypedFrame::Ack { largest, first_range, delay });
+        self.contents.acked = Some(largest);
+    }
+
     /// Appends PADDING up to a datagram of `length` bytes (RFC 9000 section 14.1).
     pub(crate) fn pad_to(&mut self, length: usize) {
         let missing = length.min(self.limit).saturating_sub(self.length());
@@ -117,13 +204,23 @@ impl<'a> Payload<'a> {
         piece: &Piece,
         copy: impl FnOnce(Range<u64>, &mut Vec<u8>),
     ) {
-        self.end();
+        if !self.may_be_typed() {
+            self.end();
+        }
         let (length, room) = (piece.length as usize, self.room());
         let bare = stream_header_size(id, piece.offset, None);
         let written = stream_header_size(id, piece.offset, Some(length));
         // If the Length field does not fit beside the data, the frame ends the packet, after padding for the
         // remaining bytes.
         let explicit = written + length <= room && bare + length != room;
+        let Piece { offset, fin, .. } = *piece;
+        if self.may_be_typed() && piece.hollow && length > 0 && (explicit || bare + length == room) {
+            self.stay_typed(TypedFrame::Stream { id, offset, length: piece.length, explicit, fin });
+            self.contents.push(SentFrame::Stream { id, offset, length: piece.length, fin });
+            self.carries_data = true;
+            return;
+        }
+        self.end();
         if !explicit {
             let left = room - bare - length;
             self.buffer.resize(self.buffer.len() + left, 0);
@@ -135,12 +232,7 @@ impl<'a> Payload<'a> {
         } else if length > 0 {
             copy(piece.offset..piece.offset + length as u64, self.buffer);
         }
-        self.contents.push(SentFrame::Stream {
-            id,
-            offset: piece.offset,
-            length: piece.length,
-            fin: piece.fin,
-        });
+        self.contents.push(SentFrame::Stream { id, offset, length: piece.length, fin });
         self.carries_data = true;
     }
 

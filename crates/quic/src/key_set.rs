@@ -15,12 +15,15 @@ pub(crate) struct KeySet {
     limits: Option<AeadLimits>,
     /// Whether the handshake is confirmed.
     confirmed: bool,
+    /// Whether 1-RTT packets under null protection may stay typed: nothing looks at their bytes here.
+    typed: bool,
 }
 
 impl KeySet {
-    /// A set with only the Initial keys.
-    pub(crate) fn new(initial: Keys, config: &Config) -> KeySet {
+    /// A set with only the Initial keys. `typed`: whether 1-RTT packets under null protection may stay typed.
+    pub(crate) fn new(initial: Keys, config: &Config, typed: bool) -> KeySet {
         KeySet {
+            typed,
             early: [Some(Box::new(initial)), None],
             data: None,
             phases: KeyPhases::new(config.key_update_after),
@@ -36,6 +39,11 @@ impl KeySet {
             SpaceKind::Data => self.data.as_ref(),
             early => self.early[early as usize].as_deref(),
         }
+    }
+    /// What stands for this end's 1-RTT key in packets that stay typed; `None` if none may.
+    #[inline]
+    pub(crate) fn typed_key(&self) -> Option<u64> {
+        if self.typed { self.data.as_ref()?.local.null_key() } else { None }
     }
     /// Sets the keys of a handshake space; returns the previous ones.
     pub(crate) fn set_handshake_keys(&mut self, kind: SpaceKind, keys: Keys) -> Option<Keys> {

@@ -37,6 +37,11 @@ impl RangeSet {
     pub fn first(&self) -> Option<Range<u64>> {
         self.lower.first().or((!self.is_empty()).then_some(&self.last)).cloned()
     }
+    /// The range, if there is exactly one.
+    #[inline]
+    pub fn only(&self) -> Option<Range<u64>> {
+        (self.lower.is_empty() && !self.is_empty()).then(|| self.last.clone())
+    }
     /// The largest integer in the set.
     #[inline]
     pub fn max(&self) -> Option<u64> {

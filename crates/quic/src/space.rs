@@ -237,6 +237,13 @@ impl ReceivedPackets {
         let Some(largest) = self.ranges.max() else { return };
         let delay = self.delay(now).as_micros() >> self.exponent;
         let ecn = self.ecn_counts();
+        if payload.may_be_typed()
+            && ecn.is_none()
+            && let Some(only) = self.ranges.only()
+        {
+            payload.typed_ack(largest, largest - only.start, delay);
+            return self.note_ack_sent();
+        }
         let mut written = 0;
         payload.ack(largest, |out, room| {
             let descending = self.ranges.iter().rev().map(|range| range.start..=range.end - 1);

@@ -1,8 +1,9 @@
 //! The endpoint and its connections as their host sees them.
 
 use crate::{Connection, Endpoint, Opening, QuicTransport, Stats};
-use transport::{Application, Counters, Datagram, Event, Handle, Snapshot, Stack, Transmit};
+use transport::{Application, Arrival, Counters, Datagram, Event, Handle, Outgoing, Snapshot, Stack, Transmit};
 use units::Time;
+use wire::TypedPacket;
 
 impl Stack for Endpoint {
     type Connection = Connection;
@@ -16,8 +17,12 @@ impl Stack for Endpoint {
         Endpoint::receive(self, now, datagram);
     }
     #[inline]
-    fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
-        Endpoint::transmit(self, now, buffer)
+    fn receive_typed(&mut self, now: Time, arrival: &Arrival, packet: &TypedPacket) -> bool {
+        Endpoint::receive_typed(self, now, arrival, packet)
+    }
+    #[inline]
+    fn transmit(&mut self, now: Time, out: Outgoing<'_>) -> Option<Transmit> {
+        Endpoint::transmit_into(self, now, out)
     }
     #[inline]
     fn wake_at(&self) -> Option<Time> {

@@ -11,6 +11,7 @@ use quic::{
 use random::Stream;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use transport::Outgoing;
 use units::Time;
 use wire::{Ecn, Side, StreamId};
 
@@ -36,6 +37,7 @@ struct Stage<'s> {
 
 impl transport::Host<Endpoint> for Stage<'_> {
     type Place = ();
+    type Buffer = Vec<u8>;
 
     fn attend(&mut self, _: Time, handle: Handle, connection: &mut Connection) {
         self.handle.get_or_insert(handle);
@@ -45,6 +47,9 @@ impl transport::Host<Endpoint> for Stage<'_> {
     }
     fn buffer(&mut self) -> Option<Vec<u8>> {
         (self.sent.len() < self.limit).then(Vec::new)
+    }
+    fn outgoing(buffer: &mut Vec<u8>) -> Outgoing<'_> {
+        Outgoing::bytes(buffer)
     }
     fn recycle(&mut self, _: Vec<u8>) {}
     fn sender(&mut self, _: Option<Handle>) {}

@@ -2,7 +2,7 @@
 
 use crate::{Arrival, Connection, Ports, TcpConnections};
 use std::net::{IpAddr, SocketAddr};
-use transport::{Datagram, Handle, Stack, Transmit};
+use transport::{Datagram, Handle, Outgoing, Stack, Transmit};
 use units::Time;
 use wire::tcp::{Flags, Header};
 
@@ -91,7 +91,8 @@ impl Stack for Endpoint {
         }
     }
     #[inline]
-    fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+    fn transmit(&mut self, now: Time, out: Outgoing<'_>) -> Option<Transmit> {
+        let buffer = out.bytes;
         let (local, transmit) = self.connections.transmit(now, buffer)?;
         let crate::Transmit { remote, ecn, hole, carries_data } = transmit;
         let length = buffer.len() + hole.map_or(0, |hole| hole.length as usize);

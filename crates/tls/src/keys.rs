@@ -105,6 +105,15 @@ impl Sealer {
         matches!(self, Sealer::Null(_))
     }
 
+    /// What stands for the key under null protection: see [`wire::null_tag`].
+    #[inline]
+    pub fn null_key(&self) -> Option<u64> {
+        match self {
+            Sealer::Null(NullKey(key)) => Some(*key),
+            Sealer::Tls(_) => None,
+        }
+    }
+
     /// Encrypts a packet in place and then protects its header (RFC 9001 sections 5.3 and 5.4). Null only writes its
     /// tag.
     ///
@@ -145,6 +154,12 @@ impl Opener {
     #[inline]
     pub fn is_null(&self) -> bool {
         matches!(self, Opener::Null(_))
+    }
+
+    /// Whether it opens packets whose sender has this key: see [`Sealer::null_key`].
+    #[inline]
+    pub fn has_null_key(&self, key: u64) -> bool {
+        matches!(self, Opener::Null(NullKey(own)) if *own == key)
     }
 
     /// Removes header protection in place (RFC 9001 section 5.4), which reveals the first byte and the packet number.
@@ -283,7 +298,7 @@ impl NullKey {
     /// The tag of a packet: its number and the key.
     #[inline]
     fn tag(self, number: u64) -> [u8; TAG_LENGTH] {
-        (u128::from(number) << 64 | u128::from(self.0)).to_be_bytes()
+        wire::null_tag(self.0, number)
     }
 
     #[inline]

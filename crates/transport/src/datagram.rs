@@ -1,7 +1,7 @@
 //! UDP datagrams, on their way into an endpoint and out of one.
 
 use std::net::SocketAddr;
-use wire::{Damage, Ecn, Hole};
+use wire::{Damage, Ecn, Hole, TypedPacket};
 
 /// A received UDP datagram.
 #[derive(Debug)]
@@ -28,7 +28,18 @@ impl Datagram<'_> {
     }
 }
 
-/// A UDP datagram to send; the bytes of its payload are in the caller's buffer.
+/// Where a datagram has arrived, and how it was marked.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival {
+    /// The local address.
+    pub local: SocketAddr,
+    /// The address of the sender.
+    pub remote: SocketAddr,
+    /// The ECN field.
+    pub ecn: Ecn,
+}
+
+/// A UDP datagram to send; its payload is in the place that the caller gave ([`Outgoing`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmit {
     /// The local address. An unspecified IP address (0.0.0.0, ::) leaves the choice to the system.
@@ -37,10 +48,27 @@ pub struct Transmit {
     pub remote: SocketAddr,
     /// The ECN field.
     pub ecn: Ecn,
-    /// The virtual bytes of the payload, which are not in the buffer.
+    /// The virtual bytes of the payload, which are not among the bytes there.
     pub hole: Option<Hole>,
     /// Whether it carries application data.
     pub carries_data: bool,
     /// The length of the payload in bytes, hole included.
     pub length: usize,
+}
+
+/// The place for the payload of a datagram to send.
+#[derive(Debug)]
+pub struct Outgoing<'a> {
+    /// For the bytes. It is empty.
+    pub bytes: &'a mut Vec<u8>,
+    /// For a packet that stays typed, in place of all bytes, if the network takes such packets. It is empty.
+    pub typed: Option<&'a mut Option<TypedPacket>>,
+}
+
+impl<'a> Outgoing<'a> {
+    /// A place for bytes only.
+    #[inline]
+    pub fn bytes(bytes: &'a mut Vec<u8>) -> Outgoing<'a> {
+        Outgoing { bytes, typed: None }
+    }
 }

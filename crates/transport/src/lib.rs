@@ -19,7 +19,7 @@ mod tally;
 pub use application::Application;
 pub use counters::Counters;
 pub use data::{Data, Read};
-pub use datagram::{Datagram, Transmit};
+pub use datagram::{Arrival, Datagram, Outgoing, Transmit};
 pub use error::{DatagramError, StreamError};
 pub use event::Event;
 pub use path::PathView;

@@ -1,23 +1,27 @@
 //! The loop that drives an endpoint and its applications.
 
-use crate::{Handle, Stack, Transmit};
+use crate::{Handle, Outgoing, Stack, Transmit};
 use units::Time;
 
 /// The surroundings of an endpoint: the applications of its connections, and a network.
 pub trait Host<S: Stack> {
     /// How it identifies a connection.
     type Place: Copy;
+    /// What a datagram is built in.
+    type Buffer;
 
     /// Notifies the application of a connection of its events; returns the place of the connection.
     fn attend(&mut self, now: Time, handle: Handle, connection: &mut S::Connection) -> Self::Place;
     /// An empty buffer for a datagram; `None` if no more datagrams can be sent now.
-    fn buffer(&mut self) -> Option<Vec<u8>>;
+    fn buffer(&mut self) -> Option<Self::Buffer>;
+    /// The place in a buffer for the payload.
+    fn outgoing(buffer: &mut Self::Buffer) -> Outgoing<'_>;
     /// Takes back an unused buffer.
-    fn recycle(&mut self, buffer: Vec<u8>);
+    fn recycle(&mut self, buffer: Self::Buffer);
     /// The place of a connection that has sent a datagram out of its turn; for `None`, that of the endpoint's own answers.
     fn sender(&mut self, handle: Option<Handle>) -> Self::Place;
     /// Sends a datagram of a connection.
-    fn send(&mut self, now: Time, place: Self::Place, transmit: &Transmit, bytes: Vec<u8>);
+    fn send(&mut self, now: Time, place: Self::Place, transmit: &Transmit, buffer: Self::Buffer);
 }
 
 /// Serves an endpoint until nothing more can be done now: notifies applications of events, and sends datagrams.
@@ -28,11 +32,11 @@ pub fn serve<S: Stack, H: Host<S>>(stack: &mut S, host: &mut H, now: Time) {
         if let Some((handle, connection)) = stack.active() {
             active = Some((handle, host.attend(now, handle, connection)));
         }
-        let Some(mut bytes) = host.buffer() else { return };
+        let Some(mut buffer) = host.buffer() else { return };
         // By reference: moving the value costs more than reading it in place.
-        let transmitted = stack.transmit(now, &mut bytes);
+        let transmitted = stack.transmit(now, H::outgoing(&mut buffer));
         let Some(transmit) = &transmitted else {
-            host.recycle(bytes);
+            host.recycle(buffer);
             if stack.next_active().is_some() {
                 continue;
             }
@@ -42,6 +46,6 @@ pub fn serve<S: Stack, H: Host<S>>(stack: &mut S, host: &mut H, now: Time) {
             Some((handle, place)) if stack.has_sent(handle) => place,
             _ => host.sender(stack.sender()),
         };
-        host.send(now, place, transmit, bytes);
+        host.send(now, place, transmit, buffer);
     }
 }

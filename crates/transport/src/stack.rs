@@ -1,7 +1,8 @@
 //! An endpoint as its host sees it, of any stack.
 
-use crate::{Application, Counters, Datagram, Event, Transmit};
+use crate::{Application, Arrival, Counters, Datagram, Event, Outgoing, Transmit};
 use units::Time;
+use wire::TypedPacket;
 
 /// Identifies a connection of an endpoint. Slots are reused; the handle of a connection that is gone stays invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,10 +46,15 @@ pub trait Stack {
     fn connect(&mut self, now: Time, opening: Self::Opening) -> Result<Handle, String>;
     /// Handles a received datagram.
     fn receive(&mut self, now: Time, datagram: Datagram<'_>);
-    /// Writes the next datagram to send at `now` into `buffer`, which is empty. `None` if the connection of
+    /// Handles a received typed packet. Returns `false`, and does nothing, if it needs the bytes: write them out, and call
+    /// [`Stack::receive`].
+    fn receive_typed(&mut self, _now: Time, _arrival: &Arrival, _packet: &TypedPacket) -> bool {
+        false
+    }
+    /// Writes the payload of the next datagram to send at `now`. `None` if the connection of
     /// [`Stack::next_active`] has nothing more to send; if another connection is then active, take its events and call this
     /// again.
-    fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit>;
+    fn transmit(&mut self, now: Time, out: Outgoing<'_>) -> Option<Transmit>;
     /// The time of the next timer: the latest time for a call of [`Stack::wake`].
     fn wake_at(&self) -> Option<Time>;
     /// Handles expired timers.
@@ -135,8 +141,11 @@ impl<S: Stack + ?Sized> Stack for Box<S> {
     fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
         (**self).receive(now, datagram);
     }
-    fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
-        (**self).transmit(now, buffer)
+    fn receive_typed(&mut self, now: Time, arrival: &Arrival, packet: &TypedPacket) -> bool {
+        (**self).receive_typed(now, arrival, packet)
+    }
+    fn transmit(&mut self, now: Time, out: Outgoing<'_>) -> Option<Transmit> {
+        (**self).transmit(now, out)
     }
     fn wake_at(&self) -> Option<Time> {
         (**self).wake_at()

@@ -18,6 +18,7 @@ pub mod parameters;
 pub mod pattern;
 mod stream_id;
 pub mod tcp;
+mod typed;
 pub mod varint;
 mod version;
 
@@ -33,5 +34,6 @@ pub use parameters::{
     ParameterError, ParameterProblem, PreferredAddress, TransportParameters, VersionInformation, VersionList,
 };
 pub use stream_id::{Direction, Side, StreamId};
+pub use typed::{TypedFrame, TypedPacket, null_tag};
 pub use varint::{Reader, UnexpectedEnd};
 pub use version::Version;

@@ -9,7 +9,7 @@ use network::{Exits, NodeId, Packet, Port, port_address};
 use quic::{Endpoint, MigrateError, Migration, Opening};
 use std::net::SocketAddr;
 use trace::Log;
-use transport::{Application, Connection, Datagram, Handle, Stack, Transmit};
+use transport::{Application, Arrival, Connection, Datagram, Handle, Outgoing, Stack, Transmit};
 use units::{Duration, Time, Timers};
 
 /// A connection of an endpoint, now or in the future.
@@ -191,7 +191,16 @@ impl<S: Stack> StackPort<S> {
 
     /// Receives a packet, and serves the endpoint.
     #[inline(always)]
-    pub(crate) fn accept(&mut self, now: Time, mut packet: Packet, stage: Stage<'_, '_>) {
+    pub(crate) fn accept(&mut self, now: Time, mut packet: Box<Packet>, stage: Stage<'_, '_>) {
+        if let Some(typed) = packet.typed() {
+            let arrival = Arrival { local: packet.destination, remote: packet.source, ecn: packet.ecn };
+            if self.endpoint.receive_typed(now, &arrival, typed) {
+                let flow = packet.flow;
+                stage.exits.discard(packet);
+                return self.drain(now, flow, stage);
+            }
+            packet.write_typed();
+        }
         let (hole, damage) = (packet.hole(), packet.damage());
         let datagram = Datagram {
             local: packet.destination,
@@ -202,8 +211,9 @@ impl<S: Stack> StackPort<S> {
             damage,
         };
         self.endpoint.receive(now, datagram);
-        stage.exits.recycle(std::mem::take(&mut packet.bytes));
-        self.drain(now, packet.flow, stage);
+        let flow = packet.flow;
+        stage.exits.discard(packet);
+        self.drain(now, flow, stage);
     }
 
     /// Wakes the endpoint, and serves it.
@@ -239,6 +249,8 @@ fn assign(ends: &mut Vec<(Handle, u32)>, handle: Handle, end: usize) {
 impl<S: Stack> transport::Host<S> for Serving<'_, '_> {
     /// The number of an end.
     type Place = usize;
+    /// The packet that the datagram becomes.
+    type Buffer = Box<Packet>;
 
     #[inline(always)]
     fn attend(&mut self, now: Time, handle: Handle, connection: &mut S::Connection) -> usize {
@@ -250,12 +262,17 @@ impl<S: Stack> transport::Host<S> for Serving<'_, '_> {
         index
     }
     #[inline(always)]
-    fn buffer(&mut self) -> Option<Vec<u8>> {
-        Some(self.exits.buffer())
+    fn buffer(&mut self) -> Option<Box<Packet>> {
+        Some(self.exits.packet())
     }
     #[inline(always)]
-    fn recycle(&mut self, buffer: Vec<u8>) {
-        self.exits.recycle(buffer);
+    fn outgoing(packet: &mut Box<Packet>) -> Outgoing<'_> {
+        let (bytes, typed) = packet.place();
+        Outgoing { bytes, typed: Some(typed) }
+    }
+    #[inline(always)]
+    fn recycle(&mut self, packet: Box<Packet>) {
+        self.exits.discard(packet);
     }
     /// The end of a connection, or the end to which the endpoint itself responds.
     #[cold]
@@ -266,8 +283,8 @@ impl<S: Stack> transport::Host<S> for Serving<'_, '_> {
         }
     }
     #[inline(always)]
-    fn send(&mut self, now: Time, end: usize, transmit: &Transmit, bytes: Vec<u8>) {
-        self.ends[end].send(now, transmit, bytes, self.shared, self.exits);
+    fn send(&mut self, now: Time, end: usize, transmit: &Transmit, packet: Box<Packet>) {
+        self.ends[end].send(now, transmit, packet, self.shared, self.exits);
     }
 }
 
@@ -303,11 +320,11 @@ impl End {
         &mut self,
         now: Time,
         transmit: &Transmit,
-        bytes: Vec<u8>,
+        mut packet: Box<Packet>,
         shared: &Shared<'_>,
         exits: &mut Exits,
     ) {
-        let packet = exits.send_new(transmit.local, transmit.remote, bytes, transmit.hole);
+        packet.address(transmit.local, transmit.remote, transmit.hole);
         packet.ecn = transmit.ecn;
         packet.flow = crate::ends::end_number(self.flow, self.side);
         packet.data = transmit.carries_data;
@@ -320,8 +337,9 @@ impl End {
             packet.carry_tcp();
         }
         if self.captured {
-            self.capture(now, packet, shared);
+            self.capture(now, &packet, shared);
         }
+        exits.send(packet);
     }
 
     /// Moves the events of the connection to the application, and its records to the sinks. Returns whether there were events.

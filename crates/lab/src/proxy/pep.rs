@@ -240,7 +240,7 @@ fn opens(packet: &Packet) -> bool {
 }
 
 impl Node for Pep {
-    fn accept(&mut self, now: Time, _: Port, packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, now: Time, _: Port, packet: Box<Packet>, exits: &mut Exits) {
         let found = if packet.protocol() == Protocol::Tcp { self.find(&packet) } else { None };
         let is_new = found.is_none() && packet.protocol() == Protocol::Tcp && opens(&packet);
         let found = if is_new { self.split(now, &packet).map(|slot| (slot, Side::Client)) } else { found };

@@ -118,7 +118,7 @@ impl Splice {
         &mut self,
         now: Time,
         side: Side,
-        packet: Packet,
+        packet: Box<Packet>,
         tap: Option<&Tap>,
         exits: &mut Exits,
     ) {
@@ -133,7 +133,7 @@ impl Splice {
                 damage: packet.damage(),
             },
         );
-        exits.recycle(packet.bytes);
+        exits.discard(packet);
     }
 
     /// Handles the expiry of the timers.

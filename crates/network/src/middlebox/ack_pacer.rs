@@ -61,7 +61,7 @@ struct Flow {
     arrivals: VecDeque<Time>,
     /// When the last acknowledgement left.
     left: Option<Time>,
-    waiting: VecDeque<(Time, Packet)>,
+    waiting: VecDeque<(Time, Box<Packet>)>,
 }
 
 #[derive(Debug, std::default::Default)]
@@ -156,7 +156,7 @@ impl AckPacer {
         }
     }
 
-    fn uplink(&mut self, now: Time, slot: usize, packet: Packet, exits: &mut Exits) {
+    fn uplink(&mut self, now: Time, slot: usize, packet: Box<Packet>, exits: &mut Exits) {
         self.counters.uplink += 1;
         let flow = self.flows.state(slot);
         if !flow.up.judge(&packet) {
@@ -178,7 +178,7 @@ impl AckPacer {
 }
 
 impl Node for AckPacer {
-    fn accept(&mut self, now: Time, port: Port, packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, now: Time, port: Port, packet: Box<Packet>, exits: &mut Exits) {
         let Some((Direction::Up, ends)) = self.classifier.of(port, &packet) else {
             exits.send(packet);
             return;

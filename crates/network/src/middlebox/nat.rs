@@ -328,13 +328,13 @@ impl Nat {
 }
 
 impl Node for Nat {
-    fn accept(&mut self, now: Time, port: Port, mut packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, now: Time, port: Port, mut packet: Box<Packet>, exits: &mut Exits) {
         self.catch_up(now);
         match self.translate(now, port, &mut packet) {
             Ok(()) => exits.send(packet),
             Err(refusal) => {
                 self.refuse(now, &packet, refusal);
-                exits.recycle(packet.bytes);
+                exits.discard(packet);
             }
         }
     }

@@ -80,12 +80,10 @@ impl<H: Node> World<H> {
         watch.acts(index, self.now);
         match &mut self.nodes[index] {
             Place::Host(host) => {
-                let packet = self.exits.unplace(packet);
                 host.accept(self.now, port, packet, &mut self.exits);
                 self.timers.set(index, host.wake_at());
             }
             Place::Middlebox(middlebox) => {
-                let packet = self.exits.unplace(packet);
                 middlebox.accept(self.now, port, packet, &mut self.exits);
                 self.timers.set(index, middlebox.wake_at());
             }
@@ -99,7 +97,6 @@ impl<H: Node> World<H> {
     #[cold]
     fn arrive_at_gate(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>) {
         if let Place::Gate(gate) = &mut self.nodes[node.0 as usize] {
-            let packet = self.exits.unplace(packet);
             gate.accept(self.now, port, packet, &mut self.exits);
         }
     }
@@ -107,7 +104,7 @@ impl<H: Node> World<H> {
     /// Forwards the packets that a node has sent.
     #[inline]
     pub(super) fn forward_all(&mut self, node: NodeId) {
-        while let Some(packet) = self.exits.take_placed() {
+        while let Some(packet) = self.exits.take() {
             self.forward(node, packet);
         }
     }

@@ -21,6 +21,7 @@ mod retry;
 mod timers;
 mod tracing;
 mod transmit;
+mod typed;
 mod versions;
 
 pub(crate) use receive::can_decrypt;
@@ -244,7 +245,7 @@ impl Connection {
             session,
             protection: context.protection(),
             versions,
-            keys: KeySet::new(keys, &config),
+            keys: KeySet::new(keys, &config, !interest.packets && variety.is_none()),
             crypto: Crypto::new(),
             spaces: BySpace::new(
                 Space::of_handshake(&config),

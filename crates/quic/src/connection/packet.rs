@@ -46,6 +46,8 @@ pub(super) struct DatagramDraft {
     pub(super) carries_data: bool,
     /// The ECN field to send it with.
     pub(super) ecn: Ecn,
+    /// The size of its packet, if that stayed typed; otherwise 0.
+    pub(super) typed: usize,
 }
 
 /// A packet whose header is written, and its offsets in the datagram.
@@ -55,7 +57,7 @@ pub(super) struct StartedPacket {
     pub(super) start: usize,
     pub(super) number_offset: usize,
     pub(super) payload_offset: usize,
-    long: Option<WrittenLong>,
+    pub(super) long: Option<WrittenLong>,
 }
 
 impl Connection {
@@ -207,6 +209,20 @@ impl Connection {
             buffer[started.start] |= FirstByte::IMMEDIATE_ACK;
         }
         self.seal(kind, number, buffer, started, virtual_length);
+        draft.hole = draft.hole.or(hole);
+        self.finish_packet(now, kind, (number, size, carries_data), contents, draft);
+    }
+
+    /// Records a packet that is complete.
+    #[inline(always)]
+    pub(super) fn finish_packet(
+        &mut self,
+        now: Time,
+        kind: SpaceKind,
+        (number, size, carries_data): (u64, u32, bool),
+        mut contents: Contents,
+        draft: &mut DatagramDraft,
+    ) {
         if draft.ecn != Ecn::NotEct {
             contents.kind = SentKind::Ect;
             self.paths.on_marked();
@@ -224,7 +240,6 @@ impl Connection {
         self.stats.data_packets_sent += u64::from(carries_data);
         self.note_packet_sent(now, contents.ack_eliciting);
         self.contents = contents;
-        draft.hole = draft.hole.or(hole);
         draft.carries_data |= carries_data;
     }
 
@@ -263,6 +278,14 @@ impl Connection {
         }
     }
 
+    /// The header of the next 1-RTT packet.
+    #[inline]
+    pub(super) fn short_header(&self, destination: ConnectionId) -> ShortHeader {
+        let data = &self.spaces.data;
+        let number = Truncated::new(data.sent.next_number(), data.largest_acked);
+        ShortHeader { destination, spin: false, key_phase: self.keys.phases.bit, number }
+    }
+
     #[inline]
     pub(super) fn begin_packet(
         &mut self,
@@ -273,15 +296,13 @@ impl Connection {
         let space = self.spaces.get(kind)?;
         let start = buffer.len();
         let next = space.sent.next_number();
-        let number = Truncated::new(next, space.largest_acked);
         // RFC 9000-12.2-2: no "QUIC packets with different connection IDs" in "a single UDP datagram".
         let (number_offset, long) = match kind {
             SpaceKind::Data if !self.is_early(kind) => {
-                let header =
-                    ShortHeader { destination, spin: false, key_phase: self.keys.phases.bit, number };
-                (header.write(buffer), None)
+                (self.short_header(destination).write(buffer), None)
             }
             early => {
+                let number = Truncated::new(next, space.largest_acked);
                 let written = self.write_long_header(self.packet_kind(early), destination, number, buffer);
                 (written.number_offset, Some(written))
             }
@@ -313,8 +334,8 @@ impl Connection {
     }
 
     /// Fills a payload with frames in order of priority.
-    #[inline]
-    fn fill(&mut self, now: Time, kind: SpaceKind, wants: SpaceWants, payload: &mut Payload<'_>) {
+    #[inline(always)]
+    pub(super) fn fill(&mut self, now: Time, kind: SpaceKind, wants: SpaceWants, payload: &mut Payload<'_>) {
         let Some(space) = self.spaces.get_mut(kind) else { return };
         // RFC 9000-13.2.6-1, 9000-13.2.6-2, 9000-13.2.6-3, 9000-17.2.3-3: "only be carried in a packet that has
         // the same packet number space".

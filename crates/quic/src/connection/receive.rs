@@ -19,6 +19,14 @@ pub(super) struct EarlyPackets {
     waiting: Vec<WaitingPacket>,
 }
 
+impl EarlyPackets {
+    /// Whether none waits, and none has waited whose memory is not given back yet.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.capacity() == 0
+    }
+}
+
 /// A packet as it arrived, kept as a datagram of its own.
 #[derive(Debug)]
 struct WaitingPacket {
@@ -62,7 +70,7 @@ impl Connection {
         }
         self.process(now, datagram);
         self.end_arrival();
-        if self.early.waiting.capacity() > 0 {
+        if !self.early.is_empty() {
             self.process_early(now);
         }
     }
@@ -336,7 +344,7 @@ impl Connection {
     }
 
     #[inline]
-    fn note_received(&mut self, now: Time, kind: SpaceKind, number: u64, ack_eliciting: bool, ecn: Ecn) {
+    pub(super) fn note_received(&mut self, now: Time, kind: SpaceKind, number: u64, ack_eliciting: bool, ecn: Ecn) {
         match kind {
             SpaceKind::Data => {
                 let policy = Some(&mut self.acks.policy);

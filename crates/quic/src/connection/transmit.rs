@@ -6,6 +6,7 @@ use crate::path::{MIN_PAYLOAD, MIN_ROOM};
 use crate::space::SpaceKind;
 use congestion::Limit;
 use std::net::SocketAddr;
+use transport::Outgoing;
 use units::Time;
 use wire::Side;
 
@@ -13,8 +14,9 @@ use wire::Side;
 const MAX_CLOSE_FIELDS: usize = 1 + 8 + 8 + 2;
 
 impl Connection {
-    /// Writes the next datagram to send at `now`, if any, into `buffer`, which must be empty.
-    pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+    /// Writes the next datagram to send at `now`, if any.
+    pub fn transmit(&mut self, now: Time, out: &mut Outgoing<'_>) -> Option<Transmit> {
+        let buffer = &mut *out.bytes;
         debug_assert!(buffer.is_empty());
         if self.is_over() {
             return self.transmit_close(now, buffer);
@@ -39,7 +41,11 @@ impl Connection {
         if self.progress == Progress::Confirmed {
             let wants = self.data_wants(now, limit);
             if wants != SpaceWants::Nothing {
-                self.packet(now, SpaceKind::Data, wants, (buffer, limit, Expansion::None), &mut draft);
+                if let (Some(place), Some(key)) = (&mut out.typed, self.typed_key()) {
+                    self.typed_packet(now, wants, key, (buffer, place, limit), &mut draft);
+                } else {
+                    self.packet(now, SpaceKind::Data, wants, (buffer, limit, Expansion::None), &mut draft);
+                }
             }
         } else {
             self.transmit_handshake(now, buffer, limit, &mut draft);
@@ -49,10 +55,10 @@ impl Connection {
 
     #[inline]
     fn finish_datagram(&mut self, now: Time, buffer: &mut [u8], draft: &DatagramDraft) -> Option<Transmit> {
-        if buffer.is_empty() {
+        let length = draft.typed + buffer.len() + draft.hole.map_or(0, |hole| hole.length as usize);
+        if length == 0 {
             return None;
         }
-        let length = buffer.len() + draft.hole.map_or(0, |hole| hole.length as usize);
         let route = &mut self.paths.current.route;
         route.on_sent(length as u64);
         let (local, remote) = (route.local, route.remote);
@@ -72,7 +78,8 @@ impl Connection {
         self.stats.datagrams_sent += 1;
         self.stats.bytes_sent += length as u64;
         self.trace_datagram_sent(now, length);
-        Transmit { local, remote, ecn: draft.ecn, hole: draft.hole, carries_data: draft.carries_data, length }
+        let DatagramDraft { ecn, hole, carries_data, .. } = *draft;
+        Transmit { local, remote, ecn, hole, carries_data, length }
     }
 
     /// Builds a datagram before the handshake is confirmed: it may contain packets of several spaces (RFC 9000

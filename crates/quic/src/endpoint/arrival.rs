@@ -6,7 +6,8 @@ use crate::ids::{IdMaker, LOCAL_ID_LENGTH};
 use std::net::SocketAddr;
 use trace::PacketKind;
 use units::Time;
-use wire::{ConnectionId, FirstByte, Header, HeaderError};
+use transport::Arrival;
+use wire::{ConnectionId, FirstByte, Header, HeaderError, TypedPacket};
 
 impl Endpoint {
     /// Processes a received datagram.
@@ -22,6 +23,18 @@ impl Endpoint {
             return self.receive_unknown(now, &datagram);
         }
         self.receive_long(now, &mut datagram);
+    }
+
+    /// Processes a received typed packet. Returns `false`, and does nothing, if its bytes are needed.
+    #[inline]
+    pub fn receive_typed(&mut self, now: Time, arrival: &Arrival, packet: &TypedPacket) -> bool {
+        let Some(slot) = self.slot_of(packet.header.destination.as_bytes()) else { return false };
+        let Some(connection) = self.slots[slot as usize].connection.as_deref_mut() else { return false };
+        let done = connection.receive_typed(now, arrival, packet);
+        if done {
+            self.touch(slot);
+        }
+        done
     }
 
     /// Handles a datagram with a short header for an unknown id: it may be a stateless reset; otherwise it may be

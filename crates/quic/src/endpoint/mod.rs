@@ -16,6 +16,7 @@ mod stats;
 pub use options::EndpointOptions;
 pub use stats::EndpointStats;
 pub use transport::Handle;
+use transport::Outgoing;
 
 use crate::address_token::{Presented, SpentTokens};
 use crate::config::Config;
@@ -296,15 +297,20 @@ impl Endpoint {
     /// Writes the next datagram to send at `now` into `buffer`. `None` means that the connection of
     /// [`Endpoint::next_active`] has nothing more to send. If `next_active` then returns another one, handle its
     /// events and call this again.
-    #[inline]
     pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
-        if let Some(transmit) = self.answers.transmit(buffer) {
+        self.transmit_into(now, Outgoing::bytes(buffer))
+    }
+
+    /// The same into any place for a payload.
+    #[inline]
+    pub fn transmit_into(&mut self, now: Time, mut out: Outgoing<'_>) -> Option<Transmit> {
+        if let Some(transmit) = self.answers.transmit(out.bytes) {
             self.sender = None;
             return Some(transmit);
         }
         while let Some(slot) = self.slots.front() {
             if let Some(connection) = self.slots[slot as usize].connection.as_deref_mut()
-                && let Some(transmit) = connection.transmit(now, buffer)
+                && let Some(transmit) = connection.transmit(now, &mut out)
             {
                 self.sender = Some(slot);
                 return Some(transmit);

@@ -28,6 +28,18 @@ pub struct Ack<'a> {
     pub(super) ecn: Option<EcnCounts>,
 }
 
+impl Ack<'static> {
+    /// A frame with one range, the largest number and `first_range` below it, and without ECN counts.
+    ///
+    /// # Panics
+    /// If the range goes below 0 (in debug builds).
+    #[inline]
+    pub const fn of_range(largest: u64, first_range: u64, delay: u64) -> Ack<'static> {
+        debug_assert!(first_range <= largest, "a range begins at 0 or above");
+        Ack { largest, delay, first_range, more_ranges: 0, pairs: &[], ecn: None }
+    }
+}
+
 impl<'a> Ack<'a> {
     /// The largest acknowledged packet number.
     #[inline]

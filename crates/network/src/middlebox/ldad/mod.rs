@@ -98,7 +98,7 @@ impl Ldad {
     }
 
     /// Drops an acknowledgement that a newer one supersedes.
-    fn supersede(&mut self, now: Time, old: Option<(Duration, Packet)>, exits: &mut Exits) {
+    fn supersede(&mut self, now: Time, old: Option<(Duration, Box<Packet>)>, exits: &mut Exits) {
         let Some((held_for, packet)) = old else { return };
         self.counters.superseded += 1;
         self.note_held(now, held_for);
@@ -106,7 +106,7 @@ impl Ldad {
         if self.log.interest().losses() {
             self.log.push(now, Event::NetworkDrop { length: packet.size, reason: "superseded" });
         }
-        exits.recycle(packet.bytes);
+        exits.discard(packet);
     }
 
     /// Sends what a flow keeps, if anything.
@@ -123,13 +123,13 @@ impl Ldad {
         exits.send(packet);
     }
 
-    fn downlink(&mut self, now: Time, slot: usize, packet: Packet, exits: &mut Exits) {
+    fn downlink(&mut self, now: Time, slot: usize, packet: Box<Packet>, exits: &mut Exits) {
         self.counters.downlink += 1;
         self.flows.state(slot).on_downlink(now, &packet, &self.options);
         exits.send(packet);
     }
 
-    fn uplink(&mut self, now: Time, slot: usize, packet: Packet, exits: &mut Exits) {
+    fn uplink(&mut self, now: Time, slot: usize, packet: Box<Packet>, exits: &mut Exits) {
         self.counters.uplink += 1;
         let flow = self.flows.state(slot);
         if !flow.up.judge(&packet) {
@@ -183,7 +183,7 @@ impl Ldad {
 }
 
 impl Node for Ldad {
-    fn accept(&mut self, now: Time, port: Port, packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, now: Time, port: Port, packet: Box<Packet>, exits: &mut Exits) {
         let Some((direction, ends)) = self.classifier.of(port, &packet) else {
             exits.send(packet);
             return;

@@ -43,7 +43,7 @@ fn packet(from: &str, to: &str) -> Packet {
 /// Source and destination of what comes out, if anything does.
 fn pass(nat: &mut Nat, now: Time, port: Port, from: &str, to: &str) -> Option<(String, String)> {
     let mut exits = Exits::default();
-    nat.accept(now, port, packet(from, to), &mut exits);
+    nat.accept(now, port, Box::new(packet(from, to)), &mut exits);
     exits.take().map(|packet| (packet.source.to_string(), packet.destination.to_string()))
 }
 
@@ -157,7 +157,7 @@ fn the_ports_of_a_segment_are_translated_in_its_header_too() {
     let mut exits = Exits::default();
     let mut segment = packet("10.0.0.1:7", "10.0.0.9:443");
     segment.carry_tcp();
-    nat.accept(at(0), INSIDE, segment, &mut exits);
+    nat.accept(at(0), INSIDE, Box::new(segment), &mut exits);
     let out = exits.take().unwrap();
     assert_eq!((out.source.port(), &out.bytes[..4]), (1024, &[4, 0, 1, 187][..]));
 }

@@ -69,11 +69,11 @@ impl Bed {
         }
     }
     fn collect(&mut self, now: Time) {
-        self.out.extend(std::iter::from_fn(|| self.exits.take()).map(|packet| (now, packet)));
+        self.out.extend(std::iter::from_fn(|| self.exits.take()).map(|packet| (now, *packet)));
     }
     pub(crate) fn accept(&mut self, now: Time, up: bool, packet: Packet) {
         self.wait(now);
-        self.node.accept(now, Port(u16::from(!up)), packet, &mut self.exits);
+        self.node.accept(now, Port(u16::from(!up)), Box::new(packet), &mut self.exits);
         self.collect(now);
     }
     pub(crate) fn play(&mut self, arrivals: &[Arrival]) {
