@@ -4,7 +4,7 @@ use crate::sent::{Contents, SentFrame};
 use std::ops::Range;
 use wire::frame::{datagram_header, datagram_header_size, stream_header, stream_header_size};
 use wire::header::ShortHeader;
-use wire::{Frame, Hole, StreamId, TypedFrame};
+use wire::{Frame, Hole, StreamId, TypedFrame, varint};
 
 /// The stream data for one STREAM frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +17,15 @@ pub(crate) struct Piece {
     pub hollow: bool,
     /// The number of bytes sent for the first time, which count for flow control.
     pub fresh: u64,
+}
+
+/// The room for a STREAM frame.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StreamRoom {
+    /// The size in bytes of its header without a Length field.
+    header: usize,
+    /// The number of bytes of data that fit behind it; 0 if not even one does.
+    pub(crate) data: u32,
 }
 
 /// The part of a packet that may stay typed and is not written yet.
@@ -33,7 +42,7 @@ pub(crate) struct Payload<'a> {
     buffer: &'a mut Vec<u8>,
     hole: Option<Hole>,
     unwritten: Unwritten,
-    /// The length in bytes of what is not written yet.
+    /// The length in bytes of what is not written: of the hole, or of the packet.
     unwritten_length: usize,
     /// The maximum length of the datagram, including the hole.
     limit: usize,
@@ -53,7 +62,6 @@ impl<'a> Payload<'a> {
         limit: usize,
         hollow: bool,
     ) -> Payload<'a> {
-        contents.clear();
         Payload {
             buffer,
             hole: None,
@@ -96,16 +104,18 @@ impl<'a> Payload<'a> {
         matches!(self.unwritten, Unwritten::Header(_))
     }
 
-    /// Makes this the frame of a packet that stays typed. The caller has checked that it fits, and that the packet may be.
+    /// Makes this the frame of a packet that stays typed, of this size. The caller has checked that it fits, and that the packet
+    /// may be typed.
     #[inline]
-    fn stay_typed(&mut self, frame: TypedFrame) {
+    fn stay_typed(&mut self, frame: TypedFrame, size: usize) {
+        debug_assert_eq!(size, frame.size());
         if let Unwritten::Header(header) = self.unwritten {
             self.unwritten = Unwritten::Packet(header, frame);
-            self.unwritten_length += frame.size();
+            self.unwritten_length += size;
         }
     }
 
-    /// Writes out a packet that does not stay typed.
+    /// Writes out a packet that does not stay typed, and the hole.
     #[cold]
     fn write_out(&mut self) {
         self.unwritten_length = 0;
@@ -119,12 +129,21 @@ impl<'a> Payload<'a> {
                 self.hole = frame.write(self.buffer);
             }
         }
+        if let Some(hole) = self.hole.take() {
+            hole.write_out(self.buffer);
+        }
+    }
+    /// Leaves virtual bytes at the end of the buffer.
+    #[inline]
+    fn leave(&mut self, hole: Hole) {
+        self.hole = Some(hole);
+        self.unwritten_length = hole.length as usize;
     }
 
     /// The length of the datagram so far.
     #[inline]
     pub(crate) fn length(&self) -> usize {
-        self.buffer.len() + self.unwritten_length + self.hole.map_or(0, |hole| hole.length as usize)
+        self.buffer.len() + self.unwritten_length
     }
     /// The number of bytes that still fit.
     #[inline]
@@ -146,9 +165,6 @@ impl<'a> Payload<'a> {
     fn end(&mut self) -> &mut Vec<u8> {
         if self.unwritten_length > 0 {
             self.write_out();
-        }
-        if let Some(hole) = self.hole.take() {
-            hole.write_out(self.buffer);
         }
         self.buffer
     }
@@ -177,7 +193,8 @@ impl<'a> Payload<'a> {
     /// Appends an ACK frame of one range without ECN counts to a packet that may stay typed.
     #[inline]
     pub(crate) fn typed_ack(&mut self, largest: u64, first_range: u64, delay: u64) {
-        self.stay_typed(TypedFrame::Ack { largest, first_range, delay });
+        let frame = TypedFrame::Ack { largest, first_range, delay };
+        self.stay_typed(frame, frame.size());
         self.contents.acked = Some(largest);
     }
 
@@ -190,50 +207,50 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// The number of bytes of data that fit into a STREAM frame at this offset; 0 if not even one does.
+    /// The room for a STREAM frame at this offset.
     #[inline]
-    pub(crate) fn stream_room(&self, id: StreamId, offset: u64) -> u32 {
-        self.room().saturating_sub(stream_header_size(id, offset, None)).min(u32::MAX as usize) as u32
+    pub(crate) fn stream_room(&self, id: StreamId, offset: u64) -> StreamRoom {
+        let header = stream_header_size(id, offset, None);
+        StreamRoom { header, data: self.room().saturating_sub(header).min(u32::MAX as usize) as u32 }
     }
 
-    /// Appends a STREAM frame, without a Length field if it ends the packet.
+    /// Appends a STREAM frame, without a Length field if it ends the packet. `room`: that at the offset of the piece.
     #[inline]
     pub(crate) fn stream(
         &mut self,
         id: StreamId,
         piece: &Piece,
+        room: StreamRoom,
         copy: impl FnOnce(Range<u64>, &mut Vec<u8>),
     ) {
-        if !self.may_be_typed() {
+        let Piece { offset, fin, .. } = *piece;
+        let typed = self.may_be_typed() && piece.hollow && piece.length > 0;
+        if !typed {
             self.end();
         }
-        let (length, room) = (piece.length as usize, self.room());
-        let bare = stream_header_size(id, piece.offset, None);
-        let written = stream_header_size(id, piece.offset, Some(length));
+        let (length, left) = (piece.length as usize, (room.data - piece.length) as usize);
+        debug_assert_eq!(room.header + length + left, self.room());
         // If the Length field does not fit beside the data, the frame ends the packet, after padding for the
         // remaining bytes.
-        let explicit = written + length <= room && bare + length != room;
-        let Piece { offset, fin, .. } = *piece;
-        if self.may_be_typed() && piece.hollow && length > 0 && (explicit || bare + length == room) {
-            self.stay_typed(TypedFrame::Stream { id, offset, length: piece.length, explicit, fin });
-            self.contents.push(SentFrame::Stream { id, offset, length: piece.length, fin });
-            self.carries_data = true;
-            return;
+        let explicit = left > 0 && varint::size(length as u64) <= left;
+        self.contents.push(SentFrame::Stream { id, offset, length: piece.length, fin });
+        self.carries_data = true;
+        if typed && (explicit || left == 0) {
+            let field = if explicit { varint::size(length as u64) } else { 0 };
+            let frame = TypedFrame::Stream { id, offset, length: piece.length, explicit, fin };
+            return self.stay_typed(frame, room.header + field + length);
         }
         self.end();
         if !explicit {
-            let left = room - bare - length;
             self.buffer.resize(self.buffer.len() + left, 0);
         }
-        stream_header(self.buffer, id, piece.offset, explicit.then_some(length), piece.fin);
+        stream_header(self.buffer, id, offset, explicit.then_some(length), fin);
         if piece.hollow && self.hollow && length > 0 {
             let at = self.buffer.len() as u32;
-            self.hole = Some(Hole { at, length: piece.length, offset: piece.offset });
+            self.leave(Hole { at, length: piece.length, offset: piece.offset });
         } else if length > 0 {
-            copy(piece.offset..piece.offset + length as u64, self.buffer);
+            copy(offset..offset + length as u64, self.buffer);
         }
-        self.contents.push(SentFrame::Stream { id, offset, length: piece.length, fin });
-        self.carries_data = true;
     }
 
     /// The length of the longest datagram that fits; below 0 if not even an empty DATAGRAM frame fits.
@@ -258,7 +275,7 @@ impl<'a> Payload<'a> {
             wire::Data::Bytes(bytes) => self.buffer.extend_from_slice(bytes),
             wire::Data::Virtual { length: 0 } => {}
             wire::Data::Virtual { .. } if self.hollow => {
-                self.hole = Some(Hole { at: self.buffer.len() as u32, length: length as u32, offset: 0 });
+                self.leave(Hole { at: self.buffer.len() as u32, length: length as u32, offset: 0 });
             }
             wire::Data::Virtual { .. } => {
                 let at = self.buffer.len();
@@ -296,6 +313,11 @@ mod tests {
         wire::pattern::fill(range.start, &mut out[at..]);
     }
 
+    fn put(payload: &mut Payload<'_>, id: StreamId, piece: &Piece) {
+        let room = payload.stream_room(id, piece.offset);
+        payload.stream(id, piece, room, fill);
+    }
+
     #[test]
     fn packets_decode_and_respect_the_limit_for_any_room() {
         let id = StreamId::from_value(4);
@@ -303,10 +325,10 @@ mod tests {
             for length in 0..limit as u32 {
                 let (mut buffer, mut contents) = (Vec::new(), Contents::default());
                 let mut payload = Payload::new(&mut buffer, &mut contents, limit, true);
-                if payload.stream_room(id, 100) < length {
+                if payload.stream_room(id, 100).data < length {
                     continue;
                 }
-                payload.stream(id, &piece(100, length, true), fill);
+                put(&mut payload, id, &piece(100, length, true));
                 assert!(payload.length() <= limit);
                 let hole = payload.hole();
                 let frames = decode(&buffer, hole.map_or(0, |h| h.length as usize));
@@ -326,14 +348,14 @@ mod tests {
     fn a_second_frame_makes_the_first_hole_real() {
         let (mut buffer, mut contents) = (Vec::new(), Contents::default());
         let mut payload = Payload::new(&mut buffer, &mut contents, 1000, true);
-        payload.stream(StreamId::from_value(0), &piece(0, 100, true), fill);
-        payload.stream(StreamId::from_value(4), &piece(7, 200, true), fill);
+        put(&mut payload, StreamId::from_value(0), &piece(0, 100, true));
+        put(&mut payload, StreamId::from_value(4), &piece(7, 200, true));
         let hole = payload.hole().unwrap();
         assert_eq!((hole.length, hole.offset, payload.length()), (200, 7, buffer.len() + 200));
         let frames = decode(&buffer, 200);
         assert!(matches!(frames[0], Frame::Stream { data: Data::Bytes(bytes), .. } if bytes.len() == 100));
         assert!(matches!(frames[1], Frame::Stream { data: Data::Virtual { length: 200 }, .. }));
-        assert_eq!(contents.frames.len(), 2);
+        assert_eq!(contents.frames().len(), 2);
     }
 
     #[test]
@@ -355,7 +377,7 @@ mod tests {
         for (way, append) in ways.iter().enumerate() {
             let (mut buffer, mut contents) = (Vec::new(), Contents::default());
             let mut payload = Payload::new(&mut buffer, &mut contents, 1000, true);
-            payload.stream(StreamId::from_value(0), &piece(0, 100, true), fill);
+            put(&mut payload, StreamId::from_value(0), &piece(0, 100, true));
             append(&mut payload);
             assert_eq!((payload.hole(), payload.length()), (None, buffer.len()), "{way}");
             let frames = decode(&buffer, 0);
@@ -373,7 +395,7 @@ mod tests {
         let (mut buffer, mut contents) = (Vec::new(), Contents::default());
         let mut payload = Payload::new(&mut buffer, &mut contents, 1000, true);
         let id = StreamId::from_value(0);
-        payload.stream(id, &piece(8, 500, false), fill);
+        put(&mut payload, id, &piece(8, 500, false));
         assert_eq!((payload.hole(), payload.length()), (None, buffer.len()));
         let frames = decode(&buffer, 0);
         let Frame::Stream { offset: 8, data: Data::Bytes(bytes), .. } = frames[0] else {
@@ -381,6 +403,6 @@ mod tests {
         };
         assert!(bytes.len() == 500 && wire::pattern::matches(8, bytes));
         let sent = SentFrame::Stream { id, offset: 8, length: 500, fin: false };
-        assert_eq!(contents.frames, [sent]);
+        assert_eq!(contents.frames(), [sent]);
     }
 }

@@ -218,7 +218,7 @@ mod tests {
             Frame::Padding { .. } => None,
             other => panic!("{other:?}"),
         });
-        (lengths.collect(), contents.frames)
+        (lengths.collect(), contents.frames())
     }
 
     #[test]

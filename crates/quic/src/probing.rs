@@ -81,7 +81,7 @@ mod tests {
     fn send(sent: &mut SentPackets, frames: &[Option<SentFrame>]) {
         for frame in frames {
             let mut contents = Contents { ack_eliciting: true, in_flight: true, ..Contents::default() };
-            contents.frames.extend(*frame);
+            frame.iter().for_each(|frame| contents.push(*frame));
             sent.push(Time::ZERO, 100, SentState::default(), &contents);
         }
     }

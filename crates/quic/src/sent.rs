@@ -71,8 +71,10 @@ pub(crate) enum SentKind {
 /// The frames of one packet while it is being filled.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
-    /// The frames to record.
-    pub(crate) frames: Vec<SentFrame>,
+    /// The first frame to record.
+    pub(crate) first: Option<SentFrame>,
+    /// The frames to record behind it.
+    pub(crate) more: Vec<SentFrame>,
     /// The largest packet number that an ACK frame in it acknowledged.
     pub(crate) acked: Option<u64>,
     /// Whether it elicits an acknowledgement (RFC 9002 section 2).
@@ -84,20 +86,32 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// Clears it for the next packet; keeps the memory.
-    pub(crate) fn clear(&mut self) {
-        self.frames.clear();
-        self.acked = None;
-        self.ack_eliciting = false;
-        self.in_flight = false;
-        self.kind = SentKind::Plain;
+    /// No frames so far, in the memory of an earlier packet.
+    #[inline]
+    pub(crate) fn reusing(more: Vec<SentFrame>) -> Contents {
+        debug_assert!(more.is_empty());
+        Contents { more, ..Contents::default() }
+    }
+    /// The memory for the next packet.
+    #[inline]
+    pub(crate) fn into_memory(mut self) -> Vec<SentFrame> {
+        self.more.clear();
+        self.more
     }
     /// Adds a recorded, ack-eliciting frame.
     #[inline]
     pub(crate) fn push(&mut self, frame: SentFrame) {
-        self.frames.push(frame);
+        match self.first {
+            None => self.first = Some(frame),
+            Some(_) => self.more.push(frame),
+        }
         self.ack_eliciting = true;
         self.in_flight = true;
+    }
+    /// The frames to record.
+    #[cfg(test)]
+    pub(crate) fn frames(&self) -> Vec<SentFrame> {
+        self.first.into_iter().chain(self.more.iter().copied()).collect()
     }
 }
 
@@ -186,17 +200,7 @@ impl SentPackets {
     /// Records the packet with the next number.
     #[inline]
     pub(crate) fn push(&mut self, sent_at: Time, size: u32, rate: SentState, contents: &Contents) {
-        let extra = match contents.frames.get(1..) {
-            Some(rest) if !rest.is_empty() => {
-                let slot = self.free.pop().unwrap_or_else(|| {
-                    self.extra.push(Vec::new());
-                    (self.extra.len() - 1) as u32
-                });
-                self.extra[slot as usize].extend_from_slice(rest);
-                slot
-            }
-            _ => NO_EXTRA,
-        };
+        let extra = if contents.more.is_empty() { NO_EXTRA } else { self.keep_more(&contents.more) };
         if !contents.in_flight && self.packets.len() >= MAX_KEPT {
             self.forget_acks();
         }
@@ -206,7 +210,7 @@ impl SentPackets {
             sent_at,
             rate,
             acked: contents.acked.unwrap_or(NO_ACK),
-            first: contents.frames.first().copied(),
+            first: contents.first,
             extra,
             size,
             epoch: self.epoch,
@@ -215,6 +219,17 @@ impl SentPackets {
             in_flight: contents.in_flight,
             kind: contents.kind,
         });
+    }
+
+    /// Keeps the frames after the first one.
+    #[cold]
+    fn keep_more(&mut self, more: &[SentFrame]) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.extra.push(Vec::new());
+            (self.extra.len() - 1) as u32
+        });
+        self.extra[slot as usize].extend_from_slice(more);
+        slot
     }
 
     /// Skips the next number.

@@ -17,7 +17,7 @@ impl Stack for Endpoint {
         Endpoint::receive(self, now, datagram);
     }
     #[inline]
-    fn receive_typed(&mut self, now: Time, arrival: &Arrival, packet: &TypedPacket) -> bool {
+    fn receive_typed(&mut self, now: Time, arrival: Arrival<'_>, packet: &TypedPacket) -> bool {
         Endpoint::receive_typed(self, now, arrival, packet)
     }
     #[inline]

@@ -30,11 +30,11 @@ impl Datagram<'_> {
 
 /// Where a datagram has arrived, and how it was marked.
 #[derive(Debug, Clone, Copy)]
-pub struct Arrival {
+pub struct Arrival<'a> {
     /// The local address.
-    pub local: SocketAddr,
+    pub local: &'a SocketAddr,
     /// The address of the sender.
-    pub remote: SocketAddr,
+    pub remote: &'a SocketAddr,
     /// The ECN field.
     pub ecn: Ecn,
 }

@@ -48,7 +48,7 @@ pub trait Stack {
     fn receive(&mut self, now: Time, datagram: Datagram<'_>);
     /// Handles a received typed packet. Returns `false`, and does nothing, if it needs the bytes: write them out, and call
     /// [`Stack::receive`].
-    fn receive_typed(&mut self, _now: Time, _arrival: &Arrival, _packet: &TypedPacket) -> bool {
+    fn receive_typed(&mut self, _now: Time, _arrival: Arrival<'_>, _packet: &TypedPacket) -> bool {
         false
     }
     /// Writes the payload of the next datagram to send at `now`. `None` if the connection of
@@ -141,7 +141,7 @@ impl<S: Stack + ?Sized> Stack for Box<S> {
     fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
         (**self).receive(now, datagram);
     }
-    fn receive_typed(&mut self, now: Time, arrival: &Arrival, packet: &TypedPacket) -> bool {
+    fn receive_typed(&mut self, now: Time, arrival: Arrival<'_>, packet: &TypedPacket) -> bool {
         (**self).receive_typed(now, arrival, packet)
     }
     fn transmit(&mut self, now: Time, out: Outgoing<'_>) -> Option<Transmit> {

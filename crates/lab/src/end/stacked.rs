@@ -193,8 +193,8 @@ impl<S: Stack> StackPort<S> {
     #[inline(always)]
     pub(crate) fn accept(&mut self, now: Time, mut packet: Box<Packet>, stage: Stage<'_, '_>) {
         if let Some(typed) = packet.typed() {
-            let arrival = Arrival { local: packet.destination, remote: packet.source, ecn: packet.ecn };
-            if self.endpoint.receive_typed(now, &arrival, typed) {
+            let arrival = Arrival { local: &packet.destination, remote: &packet.source, ecn: packet.ecn };
+            if self.endpoint.receive_typed(now, arrival, typed) {
                 let flow = packet.flow;
                 stage.exits.discard(packet);
                 return self.drain(now, flow, stage);

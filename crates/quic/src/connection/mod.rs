@@ -43,7 +43,7 @@ use crate::path::{Path, Paths, Preferred, Route};
 use crate::recovery::{Loss, Recovery};
 use crate::resume::{RememberedServer, ZeroRtt};
 use crate::schedule::Priority;
-use crate::sent::Contents;
+use crate::sent::SentFrame;
 use crate::space::{BySpace, Space};
 use crate::stats::Stats;
 use crate::stream::{Data, Read, Reading, StreamStats, Streams};
@@ -147,7 +147,8 @@ pub struct Connection {
     early: EarlyPackets,
     /// How often the handshake flight was repeated early (RFC 9002 section 6.2.3).
     flights_repeated: u8,
-    contents: Contents,
+    /// Memory for the frames of the next packet.
+    contents: Vec<SentFrame>,
     losses: Vec<Loss>,
     tokens: Tokens,
     /// Present if 0-RTT is offered or accepted.
@@ -265,7 +266,7 @@ impl Connection {
             events: VecDeque::new(),
             early: EarlyPackets::default(),
             flights_repeated: 0,
-            contents: Contents::default(),
+            contents: Vec::new(),
             losses: Vec::new(),
             tokens,
             zero_rtt: None,

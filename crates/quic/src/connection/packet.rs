@@ -174,7 +174,7 @@ impl Connection {
         let Some(started) = self.begin_packet(kind, destination, buffer) else { return };
         let number = started.number;
         let hollow = kind == SpaceKind::Data && self.sealer(kind).is_some_and(Sealer::is_null);
-        let mut contents = std::mem::take(&mut self.contents);
+        let mut contents = Contents::reusing(std::mem::take(&mut self.contents));
         let mut payload = Payload::new(buffer, &mut contents, limit - TAG, hollow);
         self.fill(now, kind, wants, &mut payload);
         let remaining = limit.saturating_sub(payload.length() + TAG);
@@ -189,7 +189,7 @@ impl Connection {
         if length == started.payload_offset {
             // RFC 9000-12.4-1: "The payload of a packet that contains frames MUST contain at least one frame".
             buffer.truncate(started.start);
-            self.contents = contents;
+            self.contents = contents.into_memory();
             return;
         }
         self.trace_packet_sent(
@@ -239,7 +239,7 @@ impl Connection {
         }
         self.stats.data_packets_sent += u64::from(carries_data);
         self.note_packet_sent(now, contents.ack_eliciting);
-        self.contents = contents;
+        self.contents = contents.into_memory();
         draft.carries_data |= carries_data;
     }
 
@@ -352,7 +352,9 @@ impl Connection {
             }
             return;
         }
-        if let Some(crypto) = self.crypto.streams.get_mut(kind) {
+        if self.crypto.has_pending(kind)
+            && let Some(crypto) = self.crypto.streams.get_mut(kind)
+        {
             crypto.fill(payload);
         }
         // RFC 9000-12.5-2: "All other frame types MUST only be sent in the application data packet number

@@ -308,7 +308,7 @@ impl Connection {
             return None;
         }
         let started = self.begin_packet(SpaceKind::Data, datagram.id, buffer)?;
-        let mut contents = std::mem::take(&mut self.contents);
+        let mut contents = Contents::reusing(std::mem::take(&mut self.contents));
         let mut payload = Payload::new(buffer, &mut contents, datagram.limit - TAG, false);
         let (answers, challenge) = self.paths.fill_validation(datagram.path, &mut payload);
         let current = datagram.path == PathChoice::Current;
@@ -341,7 +341,7 @@ impl Connection {
             (length, None),
         );
         self.seal_and_note(now, buffer, started, current, &contents);
-        self.contents = contents;
+        self.contents = contents.into_memory();
         self.paths.on_validation_sent(now, datagram.path, length, challenge);
         Some(self.finish_over(now, length, &DatagramDraft::default(), (datagram.local, datagram.remote)))
     }
@@ -352,7 +352,7 @@ impl Connection {
         let size = self.paths.mtu_probe(now, self.spaces.data.probing.left > 0)?;
         let id = self.paths.ids.current();
         let started = self.begin_packet(SpaceKind::Data, id, buffer)?;
-        let mut contents = std::mem::take(&mut self.contents);
+        let mut contents = Contents::reusing(std::mem::take(&mut self.contents));
         let mut payload = Payload::new(buffer, &mut contents, size - TAG, false);
         // RFC 9000 section 14.4: the probe carries nothing that must be retransmitted.
         payload.untracked_frame(&Frame::Ping, true);
@@ -362,7 +362,7 @@ impl Connection {
         let named = (number, id);
         self.trace_packet_sent(now, SpaceKind::Data, named, &buffer[started.payload_offset..], (size, None));
         self.seal_and_note(now, buffer, started, true, &contents);
-        self.contents = contents;
+        self.contents = contents.into_memory();
         self.paths.on_mtu_probe_sent(number, size);
         let ends = (self.local(), self.remote());
         Some(self.finish_over(now, size, &DatagramDraft::default(), ends))

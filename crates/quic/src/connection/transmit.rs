@@ -37,19 +37,22 @@ impl Connection {
             return Some(transmit);
         }
         let limit = self.paths.current.route.payload();
-        let mut draft = DatagramDraft { ecn: self.mark(now), ..DatagramDraft::default() };
+        let ecn = self.mark(now);
         if self.progress == Progress::Confirmed {
             let wants = self.data_wants(now, limit);
-            if wants != SpaceWants::Nothing {
-                if let (Some(place), Some(key)) = (&mut out.typed, self.typed_key()) {
-                    self.typed_packet(now, wants, key, (buffer, place, limit), &mut draft);
-                } else {
-                    self.packet(now, SpaceKind::Data, wants, (buffer, limit, Expansion::None), &mut draft);
-                }
+            if wants == SpaceWants::Nothing {
+                return None;
             }
-        } else {
-            self.transmit_handshake(now, buffer, limit, &mut draft);
+            let mut draft = DatagramDraft { ecn, ..DatagramDraft::default() };
+            if let (Some(place), Some(key)) = (&mut out.typed, self.typed_key()) {
+                self.typed_packet(now, wants, key, (buffer, place, limit), &mut draft);
+            } else {
+                self.packet(now, SpaceKind::Data, wants, (buffer, limit, Expansion::None), &mut draft);
+            }
+            return self.finish_datagram(now, buffer, &draft);
         }
+        let mut draft = DatagramDraft { ecn, ..DatagramDraft::default() };
+        self.transmit_handshake(now, buffer, limit, &mut draft);
         self.finish_datagram(now, buffer, &draft)
     }
 

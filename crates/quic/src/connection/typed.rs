@@ -7,6 +7,7 @@ use super::packet::{DatagramDraft, SAMPLE_OFFSET, SpaceWants, StartedPacket, TAG
 use super::{Connection, Progress};
 use crate::assemble::Payload;
 use crate::error::TransportError;
+use crate::sent::Contents;
 use crate::space::SpaceKind;
 use transport::Arrival;
 use units::Time;
@@ -35,7 +36,7 @@ impl Connection {
         let header = self.short_header(self.paths.ids.current());
         let (number, payload_offset) = (self.next_number(), header.size());
         let number_offset = payload_offset - header.number.length();
-        let mut contents = std::mem::take(&mut self.contents);
+        let mut contents = Contents::reusing(std::mem::take(&mut self.contents));
         let mut payload = Payload::typed(buffer, &mut contents, limit - TAG, header);
         self.fill(now, SpaceKind::Data, wants, &mut payload);
         // The packet must contain the sample for header protection.
@@ -44,7 +45,7 @@ impl Connection {
         }
         let (hole, carries_data, length) = (payload.hole(), payload.carries_data, payload.length());
         if length == payload_offset {
-            self.contents = contents;
+            self.contents = contents.into_memory();
             return;
         }
         let size = (length + TAG) as u32;
@@ -68,7 +69,7 @@ impl Connection {
 
     /// Processes a typed packet. Returns `false`, and does nothing, if its bytes are needed.
     #[inline]
-    pub(crate) fn receive_typed(&mut self, now: Time, arrival: &Arrival, packet: &TypedPacket) -> bool {
+    pub(crate) fn receive_typed(&mut self, now: Time, arrival: Arrival<'_>, packet: &TypedPacket) -> bool {
         let (number, header) = (packet.number, &packet.header);
         let received = &self.spaces.data.received;
         let plain = self.progress >= Progress::Complete

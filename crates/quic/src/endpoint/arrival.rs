@@ -27,7 +27,7 @@ impl Endpoint {
 
     /// Processes a received typed packet. Returns `false`, and does nothing, if its bytes are needed.
     #[inline]
-    pub fn receive_typed(&mut self, now: Time, arrival: &Arrival, packet: &TypedPacket) -> bool {
+    pub fn receive_typed(&mut self, now: Time, arrival: Arrival<'_>, packet: &TypedPacket) -> bool {
         let Some(slot) = self.slot_of(packet.header.destination.as_bytes()) else { return false };
         let Some(connection) = self.slots[slot as usize].connection.as_deref_mut() else { return false };
         let done = connection.receive_typed(now, arrival, packet);

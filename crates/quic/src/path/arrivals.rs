@@ -20,7 +20,7 @@ impl Paths {
         length: usize,
         open: bool,
     ) -> bool {
-        if self.current.route.is_between(local, remote) {
+        if self.current.route.is_between(&local, &remote) {
             self.current.route.on_received(length as u64);
             return true;
         }
@@ -56,7 +56,7 @@ impl Paths {
             // it has sent a preferred one. RFC 9000-9-3: a peer that migrates in spite of disable_active_migration is
             // validated like any other.
             Side::Server => {
-                let here = same_local(self.current.route.local, local);
+                let here = same_local(&self.current.route.local, &local);
                 self.confirmed && open && (here || self.has_preferred_address)
             }
         };
@@ -86,7 +86,7 @@ impl Paths {
         if !at.open {
             return;
         }
-        if self.current.route.is_between(local, remote) {
+        if self.current.route.is_between(&local, &remote) {
             // The datagram has already moved the connection to this path.
             self.current.route.on_received(length);
             self.responses.extend(challenges);
@@ -113,7 +113,7 @@ impl Paths {
         }
         let moves = newest && !probing && self.path_may_change_to(index);
         let Some(other) = self.unused.get_mut(index) else { return };
-        let other_local = !same_local(self.current.route.local, other.route.local);
+        let other_local = !same_local(&self.current.route.local, &other.route.local);
         if moves && other_local && !other.route.is_fully_validated() {
             // RFC 9000-9.6.2-2: the server keeps sending from its original address until the path from the preferred
             // one is validated. RFC 9000-9.6.3-2: until then the anti-amplification limit applies to the new path,
@@ -134,7 +134,7 @@ impl Paths {
         let (current, origin) = (self.current.route.local, self.first.0);
         let Some(other) = self.unused.get_mut(index) else { return false };
         // RFC 9000 section 9.6.2: packets to the server's old address are late ones.
-        current == origin || !same_local(other.route.local, origin)
+        current == origin || !same_local(&other.route.local, &origin)
     }
 
     /// Adds an unknown path of the peer at a server. `None`: there is no unused connection id for it.
@@ -151,7 +151,7 @@ impl Paths {
         let mut route = self.current.route.for_addresses(local, remote, false);
         // RFC 9000 section 9.5: if the peer did not change the id, it is not aware of the migration; then this
         // endpoint may keep its id, too, if its own address is the same.
-        let kept = to == self.current.route.addressed_to && same_local(local, self.current.route.local);
+        let kept = to == self.current.route.addressed_to && same_local(&local, &self.current.route.local);
         route.addressed_to = to;
         let id = match kept || self.ids.current().is_empty() {
             true => self.ids.current_numbered(),

@@ -48,7 +48,7 @@ pub(crate) struct Route {
 
 /// Whether two local addresses may be the same: an unspecified IP address matches any.
 #[inline]
-pub(crate) fn same_local(one: SocketAddr, other: SocketAddr) -> bool {
+pub(crate) fn same_local(one: &SocketAddr, other: &SocketAddr) -> bool {
     one == other || one.ip().is_unspecified() || other.ip().is_unspecified()
 }
 
@@ -107,8 +107,8 @@ impl Route {
 
     /// Whether datagrams between these addresses belong to this path.
     #[inline]
-    pub(crate) fn is_between(&self, local: SocketAddr, remote: SocketAddr) -> bool {
-        self.remote == remote && same_local(self.local, local)
+    pub(crate) fn is_between(&self, local: &SocketAddr, remote: &SocketAddr) -> bool {
+        self.remote == *remote && same_local(&self.local, local)
     }
     /// Whether the other path differs only in a port, which most often means a NAT rebinding (RFC 9000 section 9.4).
     pub(crate) fn differs_in_port_only(&self, other: &Route) -> bool {
@@ -241,11 +241,11 @@ mod tests {
     fn an_unspecified_address_is_not_a_change_of_path() {
         let (local, remote) = (address("10.0.0.2:443"), address("10.0.0.1:1"));
         let path = first(Side::Server, local, remote);
-        assert!(path.is_between(local, remote) && path.is_between(address("0.0.0.0:443"), remote));
-        assert!(!path.is_between(address("10.0.0.3:443"), remote));
-        assert!(!path.is_between(local, address("10.0.0.1:2")));
+        assert!(path.is_between(&local, &remote) && path.is_between(&address("0.0.0.0:443"), &remote));
+        assert!(!path.is_between(&address("10.0.0.3:443"), &remote));
+        assert!(!path.is_between(&local, &address("10.0.0.1:2")));
         let any = first(Side::Client, address("[::]:5"), remote);
-        assert!(any.is_between(address("[fe80::1]:5"), remote));
+        assert!(any.is_between(&address("[fe80::1]:5"), &remote));
         assert!(path.differs_in_port_only(&path.for_addresses(local, address("10.0.0.1:2"), false)));
         assert!(!path.differs_in_port_only(&path.for_addresses(local, address("10.0.0.2:1"), false)));
         assert!(!any.differs_in_port_only(&any.for_addresses(address("[::]:6"), remote, true)), "who knows");

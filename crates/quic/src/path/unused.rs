@@ -96,7 +96,7 @@ impl UnusedPaths {
         self.list.get_mut(index)
     }
     pub(crate) fn find(&self, local: SocketAddr, remote: SocketAddr) -> Option<usize> {
-        self.list.iter().position(|other| other.route.is_between(local, remote))
+        self.list.iter().position(|other| other.route.is_between(&local, &remote))
     }
     pub(crate) fn find_role(&self, role: Role) -> Option<usize> {
         self.list.iter().position(|other| other.role == role)

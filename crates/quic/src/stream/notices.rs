@@ -254,7 +254,7 @@ mod tests {
     fn with_payload(each: impl FnOnce(&mut Payload<'_>)) -> Vec<(Notice, u64)> {
         let (mut buffer, mut contents) = (Vec::new(), Contents::default());
         each(&mut Payload::new(&mut buffer, &mut contents, 1000, true));
-        let notices = contents.frames.iter().filter_map(|frame| match *frame {
+        let notices = contents.frames().into_iter().filter_map(|frame| match frame {
             SentFrame::Notice { notice, value } => Some((notice, value)),
             _ => None,
         });

@@ -137,11 +137,11 @@ impl Streams {
             return true;
         }
         let room = payload.stream_room(id, half.next_offset());
-        if room == 0 {
+        if room.data == 0 {
             return false;
         }
-        let Some(piece) = half.take(room, connection) else { return true };
-        payload.stream(id, &piece, |range, out| half.copy(range, out));
+        let Some(piece) = half.take(room.data, connection) else { return true };
+        payload.stream(id, &piece, room, |range, out| half.copy(range, out));
         let length = u64::from(piece.length);
         let ready = half.is_ready(connection - piece.fresh);
         let wants_room = half.awaited == WaitingFor::Room && half.unsent() <= super::room::LOW;
@@ -195,13 +195,13 @@ impl Streams {
         let half = self.send_half(id)?;
         let mut piece = half.missing(offset..end, fin)?;
         let room = payload.stream_room(id, piece.offset);
-        if room == 0 {
+        if room.data == 0 {
             return Some(frame);
         }
-        if piece.length > room {
-            (piece.length, piece.fin) = (room, false);
+        if piece.length > room.data {
+            (piece.length, piece.fin) = (room.data, false);
         }
-        payload.stream(id, &piece, |range, out| half.copy(range, out));
+        payload.stream(id, &piece, room, |range, out| half.copy(range, out));
         self.stats.retransmitted_bytes += u64::from(piece.length);
         let done = piece.offset + u64::from(piece.length);
         let rest =
@@ -383,7 +383,7 @@ mod tests {
             SentFrame::Stream { id, offset, length, fin } => Some((id, offset, length, fin)),
             _ => None,
         };
-        contents.frames.iter().filter_map(stream).collect()
+        contents.frames().iter().filter_map(stream).collect()
     }
 
     fn lose(streams: &mut Streams, frames: &[(StreamId, u64, u32, bool)]) {

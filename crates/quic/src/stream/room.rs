@@ -241,7 +241,7 @@ mod tests {
     fn packet(streams: &mut Streams) -> Vec<SentFrame> {
         let (mut buffer, mut contents) = (Vec::new(), Contents::default());
         streams.fill(&mut Payload::new(&mut buffer, &mut contents, 1200, true), &VIEW);
-        contents.frames.clone()
+        contents.frames()
     }
 
     /// Writes as much as there is room for; returns the number of bytes.
