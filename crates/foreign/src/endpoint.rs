@@ -148,6 +148,7 @@ impl Endpoint {
             hole: None,
             carries_data,
             length: transmit.size,
+            last: false,
         }
     }
 

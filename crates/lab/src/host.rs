@@ -144,11 +144,11 @@ impl<'a> Host<'a> {
     /// Serves the endpoint of an end that has acted, and sets the timers.
     fn settle(&mut self, now: Time, index: usize, exits: &mut Exits) {
         let place = self.ends[index].stack.place();
-        let (endpoints, stage) = self.split(exits);
+        let (endpoints, mut stage) = self.split(exits);
         match place {
-            Place::Quic(at) => endpoints.quic[at].drain(now, NO_FLOW, stage),
-            Place::Tcp(at) => endpoints.tcp[at].drain(now, NO_FLOW, stage),
-            Place::Foreign(at) => endpoints.foreign[at].drain(now, NO_FLOW, stage),
+            Place::Quic(at) => endpoints.quic[at].drain(now, NO_FLOW, &mut stage),
+            Place::Tcp(at) => endpoints.tcp[at].drain(now, NO_FLOW, &mut stage),
+            Place::Foreign(at) => endpoints.foreign[at].drain(now, NO_FLOW, &mut stage),
         }
         self.ends[index].arm(now, index, &mut self.timers);
     }
@@ -163,21 +163,21 @@ impl<'a> Host<'a> {
     /// Hands a packet to an endpoint of a kind other than QUIC.
     #[inline(never)]
     fn accept_non_quic(&mut self, now: Time, place: Place, packet: Box<Packet>, exits: &mut Exits) {
-        let (endpoints, stage) = self.split(exits);
+        let (endpoints, mut stage) = self.split(exits);
         match place {
-            Place::Tcp(at) => endpoints.tcp[at].accept(now, packet, stage),
-            Place::Foreign(at) => endpoints.foreign[at].accept(now, packet, stage),
+            Place::Tcp(at) => endpoints.tcp[at].accept(now, packet, &mut stage),
+            Place::Foreign(at) => endpoints.foreign[at].accept(now, packet, &mut stage),
             Place::Quic(_) => {}
         }
     }
 
     /// Wakes an endpoint.
     fn wake_endpoint(&mut self, now: Time, place: Place, exits: &mut Exits) {
-        let (endpoints, stage) = self.split(exits);
+        let (endpoints, mut stage) = self.split(exits);
         match place {
-            Place::Quic(at) => endpoints.quic[at].wake(now, stage),
-            Place::Tcp(at) => endpoints.tcp[at].wake(now, stage),
-            Place::Foreign(at) => endpoints.foreign[at].wake(now, stage),
+            Place::Quic(at) => endpoints.quic[at].wake(now, &mut stage),
+            Place::Tcp(at) => endpoints.tcp[at].wake(now, &mut stage),
+            Place::Foreign(at) => endpoints.foreign[at].wake(now, &mut stage),
         }
     }
 
@@ -229,8 +229,8 @@ impl Node for Host<'_> {
             self.capture(now, &packet);
         }
         if let Place::Quic(at) = place {
-            let (endpoints, stage) = self.split(exits);
-            endpoints.quic[at].accept(now, packet, stage);
+            let (endpoints, mut stage) = self.split(exits);
+            endpoints.quic[at].accept(now, packet, &mut stage);
         } else {
             self.accept_non_quic(now, place, packet, exits);
         }

@@ -29,19 +29,19 @@ pub(crate) struct StreamRoom {
 }
 
 /// The part of a packet that may stay typed and is not written yet.
-enum Unwritten {
+enum Unwritten<'a> {
     Nothing,
     /// A header, with no frame behind it so far.
-    Header(ShortHeader),
+    Header(&'a ShortHeader),
     /// A packet with one frame.
-    Packet(ShortHeader, TypedFrame),
+    Packet(&'a ShortHeader, TypedFrame),
 }
 
 /// The payload of one packet while it is filled. Lengths include the hole.
 pub(crate) struct Payload<'a> {
     buffer: &'a mut Vec<u8>,
     hole: Option<Hole>,
-    unwritten: Unwritten,
+    unwritten: Unwritten<'a>,
     /// The length in bytes of what is not written: of the hole, or of the packet.
     unwritten_length: usize,
     /// The maximum length of the datagram, including the hole.
@@ -81,7 +81,7 @@ impl<'a> Payload<'a> {
         buffer: &'a mut Vec<u8>,
         contents: &'a mut Contents,
         limit: usize,
-        header: ShortHeader,
+        header: &'a ShortHeader,
     ) -> Payload<'a> {
         let mut payload = Payload::new(buffer, contents, limit, true);
         payload.unwritten_length = header.size();

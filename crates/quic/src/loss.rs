@@ -36,7 +36,13 @@ pub fn judge(
 
 /// The probe timeout (RFC 9002 section 6.2.1). `max_ack_delay` is zero for the Initial and Handshake spaces.
 pub fn probe_timeout(rtt: &RttEstimate, max_ack_delay: Duration, count: u32) -> Duration {
-    (rtt.pto() + max_ack_delay) * (1 << count.min(MAX_BACKOFF_EXPONENT))
+    backed_off(rtt.pto() + max_ack_delay, count)
+}
+
+/// A probe timeout after this number of expiries without an acknowledgement.
+#[inline]
+pub fn backed_off(timeout: Duration, count: u32) -> Duration {
+    timeout * (1 << count.min(MAX_BACKOFF_EXPONENT))
 }
 
 /// The period over which all packets must be lost for persistent congestion (RFC 9002 section 7.6.1).

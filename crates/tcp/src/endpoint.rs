@@ -96,7 +96,7 @@ impl Stack for Endpoint {
         let (local, transmit) = self.connections.transmit(now, buffer)?;
         let crate::Transmit { remote, ecn, hole, carries_data } = transmit;
         let length = buffer.len() + hole.map_or(0, |hole| hole.length as usize);
-        Some(Transmit { local, remote, ecn, hole, carries_data, length })
+        Some(Transmit { local, remote, ecn, hole, carries_data, length, last: false })
     }
     #[inline]
     fn wake_at(&self) -> Option<Time> {

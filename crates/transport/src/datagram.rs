@@ -54,6 +54,9 @@ pub struct Transmit {
     pub carries_data: bool,
     /// The length of the payload in bytes, hole included.
     pub length: usize,
+    /// Whether the connection that sent it has neither more to send now nor anything to tell its host. It is not active any
+    /// more then.
+    pub last: bool,
 }
 
 /// The place for the payload of a datagram to send.

@@ -47,5 +47,8 @@ pub fn serve<S: Stack, H: Host<S>>(stack: &mut S, host: &mut H, now: Time) {
             _ => host.sender(stack.sender()),
         };
         host.send(now, place, transmit, buffer);
+        if transmit.last && stack.next_active().is_none() {
+            return;
+        }
     }
 }

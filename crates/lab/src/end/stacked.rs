@@ -169,17 +169,13 @@ pub(crate) struct Stage<'s, 'a> {
     pub exits: &'s mut Exits,
 }
 
-/// The parts of a host while it serves one endpoint.
-struct Serving<'s, 'a> {
+/// A host while it serves one endpoint.
+struct Serving<'p, 's, 'a> {
     /// The number in the packet that was just received.
     flow: u32,
     /// The connections by slot, with the numbers of their ends.
-    known: &'s mut Vec<(Handle, u32)>,
-    ends: &'s mut [End],
-    flows: &'s [(u32, u32)],
-    timers: &'s mut Timers,
-    shared: &'s Shared<'a>,
-    exits: &'s mut Exits,
+    known: &'p mut Vec<(Handle, u32)>,
+    stage: &'p mut Stage<'s, 'a>,
 }
 
 impl<S: Stack> StackPort<S> {
@@ -191,7 +187,7 @@ impl<S: Stack> StackPort<S> {
 
     /// Receives a packet, and serves the endpoint.
     #[inline(always)]
-    pub(crate) fn accept(&mut self, now: Time, mut packet: Box<Packet>, stage: Stage<'_, '_>) {
+    pub(crate) fn accept(&mut self, now: Time, mut packet: Box<Packet>, stage: &mut Stage<'_, '_>) {
         if let Some(typed) = packet.typed() {
             let arrival = Arrival { local: &packet.destination, remote: &packet.source, ecn: packet.ecn };
             if self.endpoint.receive_typed(now, arrival, typed) {
@@ -218,7 +214,7 @@ impl<S: Stack> StackPort<S> {
 
     /// Wakes the endpoint, and serves it.
     #[inline(always)]
-    pub(crate) fn wake(&mut self, now: Time, stage: Stage<'_, '_>) {
+    pub(crate) fn wake(&mut self, now: Time, stage: &mut Stage<'_, '_>) {
         self.endpoint.wake(now);
         self.drain(now, NO_FLOW, stage);
     }
@@ -226,14 +222,13 @@ impl<S: Stack> StackPort<S> {
     /// Serves the active connections and their applications. Sets the timer to a time after `now`, so that the clock always
     /// advances. `flow` is the number in the packet that was just received, to find the end of a new connection.
     #[inline(never)]
-    pub(crate) fn drain(&mut self, now: Time, flow: u32, stage: Stage<'_, '_>) {
-        let Stage { ends, flows, timers, shared, exits } = stage;
-        let mut host = Serving { flow, known: &mut self.ends, ends, flows, timers, shared, exits };
+    pub(crate) fn drain(&mut self, now: Time, flow: u32, stage: &mut Stage<'_, '_>) {
+        let mut host = Serving { flow, known: &mut self.ends, stage };
         transport::serve(&mut self.endpoint, &mut host, now);
         let at = self.endpoint.wake_at().map(|at| at.max(now + Duration::from_nanos(1)));
         if at != self.armed {
             self.armed = at;
-            host.timers.set(self.timer, at);
+            stage.timers.set(self.timer, at);
         }
     }
 }
@@ -246,7 +241,7 @@ fn assign(ends: &mut Vec<(Handle, u32)>, handle: Handle, end: usize) {
     ends[slot] = (handle, end as u32);
 }
 
-impl<S: Stack> transport::Host<S> for Serving<'_, '_> {
+impl<S: Stack> transport::Host<S> for Serving<'_, '_, '_> {
     /// The number of an end.
     type Place = usize;
     /// The packet that the datagram becomes.
@@ -255,15 +250,15 @@ impl<S: Stack> transport::Host<S> for Serving<'_, '_> {
     #[inline(always)]
     fn attend(&mut self, now: Time, handle: Handle, connection: &mut S::Connection) -> usize {
         let index = self.end_of(handle);
-        let end = &mut self.ends[index];
-        if end.attend(now, connection, self.shared) {
-            end.arm(now, index, self.timers);
+        let end = &mut self.stage.ends[index];
+        if end.attend(now, connection, self.stage.shared) {
+            end.arm(now, index, self.stage.timers);
         }
         index
     }
     #[inline(always)]
     fn buffer(&mut self) -> Option<Box<Packet>> {
-        Some(self.exits.packet())
+        Some(self.stage.exits.packet())
     }
     #[inline(always)]
     fn outgoing(packet: &mut Box<Packet>) -> Outgoing<'_> {
@@ -272,7 +267,7 @@ impl<S: Stack> transport::Host<S> for Serving<'_, '_> {
     }
     #[inline(always)]
     fn recycle(&mut self, packet: Box<Packet>) {
-        self.exits.discard(packet);
+        self.stage.exits.discard(packet);
     }
     /// The end of a connection, or the end to which the endpoint itself responds.
     #[cold]
@@ -284,11 +279,11 @@ impl<S: Stack> transport::Host<S> for Serving<'_, '_> {
     }
     #[inline(always)]
     fn send(&mut self, now: Time, end: usize, transmit: &Transmit, packet: Box<Packet>) {
-        self.ends[end].send(now, transmit, packet, self.shared, self.exits);
+        self.stage.ends[end].send(now, transmit, packet, self.stage.shared, self.stage.exits);
     }
 }
 
-impl Serving<'_, '_> {
+impl Serving<'_, '_, '_> {
     #[inline(always)]
     fn end_of(&mut self, handle: Handle) -> usize {
         match self.known.get(handle.slot()) {
@@ -302,14 +297,14 @@ impl Serving<'_, '_> {
     fn adopt(&mut self, handle: Handle) -> usize {
         let end = self.new_end();
         assign(self.known, handle, end);
-        self.ends[end].set_handle(handle);
+        self.stage.ends[end].set_handle(handle);
         end
     }
 
     /// The end of a connection that the received packet opens.
     #[cold]
     fn new_end(&self) -> usize {
-        end_of(self.flows, self.flow).unwrap_or(0)
+        end_of(self.stage.flows, self.flow).unwrap_or(0)
     }
 }
 

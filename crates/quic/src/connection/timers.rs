@@ -19,11 +19,13 @@ impl Connection {
             return self.closing.until();
         }
         let time = |deadline: Option<Time>| deadline.unwrap_or(Time::NEVER);
-        let at = time(self.loss_timer().map(|(at, _)| at))
+        // Computed once for both: the compiler does not see that it is the same.
+        let timeout = self.paths.current.probe_timeout();
+        let at = time(self.loss_timer_with(timeout).map(|(at, _)| at))
             .min(time(self.ack_deadline()))
             .min(time(self.paths.current.paced_until))
             .min(time(self.paths.deadline()))
-            .min(time(self.idle_deadline()))
+            .min(time(self.idle.deadline(timeout)))
             .min(time(self.keep_alive_deadline()))
             .min(time(self.zero_rtt.as_ref().and_then(|early| early.discard_at)));
         (at != Time::NEVER).then_some(at)
@@ -93,14 +95,20 @@ impl Connection {
     /// The loss detection timer and the space that it is for (RFC 9002 sections 6.1.2, 6.2.1 and A.8).
     #[inline]
     fn loss_timer(&self) -> Option<(Time, SpaceKind)> {
+        self.loss_timer_with(self.paths.current.probe_timeout())
+    }
+
+    /// The same with the probe timeout of the path, without backoff.
+    #[inline]
+    fn loss_timer_with(&self, timeout: Duration) -> Option<(Time, SpaceKind)> {
         if self.progress == Progress::Confirmed {
-            return self.data_loss_timer();
+            return self.data_loss_timer(timeout);
         }
         self.handshake_loss_timer()
     }
 
     #[inline]
-    fn data_loss_timer(&self) -> Option<(Time, SpaceKind)> {
+    fn data_loss_timer(&self, timeout: Duration) -> Option<(Time, SpaceKind)> {
         if let Some(at) = self.spaces.data.loss_time {
             return Some((at, SpaceKind::Data));
         }
@@ -108,8 +116,7 @@ impl Connection {
             // RFC 9002 section 6.2.2.1: an endpoint that may not send sets no timer.
             return None;
         }
-        let path = &self.paths.current;
-        let timeout = loss::probe_timeout(&path.recovery.rtt, path.max_ack_delay(), path.recovery.pto_count);
+        let timeout = loss::backed_off(timeout, self.paths.current.recovery.pto_count);
         Some((self.spaces.data.last_eliciting_at + timeout, SpaceKind::Data))
     }
 

@@ -46,6 +46,8 @@ impl Connection {
             let mut draft = DatagramDraft { ecn, ..DatagramDraft::default() };
             if let (Some(place), Some(key)) = (&mut out.typed, self.typed_key()) {
                 self.typed_packet(now, wants, key, (buffer, place, limit), &mut draft);
+                let transmit = self.finish_datagram(now, buffer, &draft)?;
+                return Some(Transmit { last: self.is_last(now, wants), ..transmit });
             } else {
                 self.packet(now, SpaceKind::Data, wants, (buffer, limit, Expansion::None), &mut draft);
             }
@@ -54,6 +56,21 @@ impl Connection {
         let mut draft = DatagramDraft { ecn, ..DatagramDraft::default() };
         self.transmit_handshake(now, buffer, limit, &mut draft);
         self.finish_datagram(now, buffer, &draft)
+    }
+
+    /// Whether another call at this time would find nothing to send, and no event was caused, after a datagram that the
+    /// space wanted.
+    #[inline]
+    fn is_last(&mut self, now: Time, wants: SpaceWants) -> bool {
+        let path = &self.paths.current;
+        let limit = path.route.payload();
+        let stops = wants == SpaceWants::Ack || !path.recovery.admits(self.paths.room_wanted(limit, false));
+        stops
+            && !self.has_events()
+            && self.log.is_empty()
+            && !self.is_over()
+            && !self.paths.has_duties()
+            && self.data_wants(now, limit) == SpaceWants::Nothing
     }
 
     #[inline]
@@ -82,7 +99,7 @@ impl Connection {
         self.stats.bytes_sent += length as u64;
         self.trace_datagram_sent(now, length);
         let DatagramDraft { ecn, hole, carries_data, .. } = *draft;
-        Transmit { local, remote, ecn, hole, carries_data, length }
+        Transmit { local, remote, ecn, hole, carries_data, length, last: false }
     }
 
     /// Builds a datagram before the handshake is confirmed: it may contain packets of several spaces (RFC 9000

@@ -37,7 +37,7 @@ impl Connection {
         let (number, payload_offset) = (self.next_number(), header.size());
         let number_offset = payload_offset - header.number.length();
         let mut contents = Contents::reusing(std::mem::take(&mut self.contents));
-        let mut payload = Payload::typed(buffer, &mut contents, limit - TAG, header);
+        let mut payload = Payload::typed(buffer, &mut contents, limit - TAG, &header);
         self.fill(now, SpaceKind::Data, wants, &mut payload);
         // The packet must contain the sample for header protection.
         if payload.length() < number_offset + SAMPLE_OFFSET {

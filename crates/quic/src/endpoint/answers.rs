@@ -41,6 +41,6 @@ impl Answers {
         let Answer { local, remote, bytes } = self.waiting.pop_front()?;
         buffer.extend_from_slice(&bytes);
         let (ecn, hole, carries_data, length) = (Ecn::NotEct, None, false, bytes.len());
-        Some(Transmit { local, remote, ecn, hole, carries_data, length })
+        Some(Transmit { local, remote, ecn, hole, carries_data, length, last: false })
     }
 }

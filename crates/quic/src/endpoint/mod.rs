@@ -313,6 +313,10 @@ impl Endpoint {
                 && let Some(transmit) = connection.transmit(now, &mut out)
             {
                 self.sender = Some(slot);
+                if transmit.last {
+                    self.slots.dequeue();
+                    self.settle(slot);
+                }
                 return Some(transmit);
             }
             self.slots.dequeue();

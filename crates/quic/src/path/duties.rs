@@ -37,6 +37,15 @@ impl Paths {
         self.current.route.validation.is_some() || !self.responses.is_empty() || !self.unused.is_empty()
     }
 
+    /// Whether a datagram may have to do with the path, and not only with what the connection sends.
+    #[inline]
+    pub(crate) fn has_duties(&self) -> bool {
+        self.has_validation_work()
+            || self.probes_size()
+            || self.current.route.ecn.is_enabled()
+            || self.current.route.is_blocked()
+    }
+
     /// The time of the next timer of a path.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
