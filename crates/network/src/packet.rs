@@ -245,7 +245,7 @@ impl Packet {
     }
     /// A copy with other bytes.
     pub(crate) fn with_bytes(&self, bytes: Vec<u8>) -> Packet {
-        Packet { bytes, ..*self }
+        Packet { bytes, typed: self.typed.clone(), ..*self }
     }
 }
 

@@ -89,10 +89,10 @@ impl<'a> Payload<'a> {
         payload
     }
 
-    /// The frame of a packet that stayed typed.
+    /// Takes the frame of a packet that stayed typed.
     #[inline]
-    pub(crate) fn typed_frame(&self) -> Option<TypedFrame> {
-        match self.unwritten {
+    pub(crate) fn take_typed(&mut self) -> Option<TypedFrame> {
+        match std::mem::replace(&mut self.unwritten, Unwritten::Nothing) {
             Unwritten::Packet(_, frame) => Some(frame),
             _ => None,
         }
@@ -190,12 +190,16 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// Appends an ACK frame of one range without ECN counts to a packet that may stay typed.
+    /// Appends an ACK frame up to `largest` to a packet that may stay typed, if it fits.
     #[inline]
-    pub(crate) fn typed_ack(&mut self, largest: u64, first_range: u64, delay: u64) {
-        let frame = TypedFrame::Ack { largest, first_range, delay };
-        self.stay_typed(frame, frame.size());
-        self.contents.acked = Some(largest);
+    pub(crate) fn typed_ack(&mut self, largest: u64, frame: TypedFrame) -> bool {
+        let size = frame.size();
+        let fits = size <= self.room();
+        if fits {
+            self.stay_typed(frame, size);
+            self.contents.acked = Some(largest);
+        }
+        fits
     }
 
     /// Appends PADDING up to a datagram of `length` bytes (RFC 9000 section 14.1).

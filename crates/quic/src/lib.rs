@@ -5,6 +5,7 @@
 //! socket.
 
 mod ack_frequency;
+mod ack_history;
 mod ack_policy;
 mod address_token;
 mod announced;

@@ -1,5 +1,6 @@
 //! A set of integers as ordered, disjoint, non-adjacent half-open ranges.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A set of `u64`s. Adding after the last range, by far the most frequent operation, is cheap.
@@ -8,14 +9,14 @@ pub struct RangeSet {
     /// The highest range; `0..0` in the empty set. It is stored apart from the others, because it is usually the only
     /// one and nearly always the one needed; this avoids an access to the heap.
     last: Range<u64>,
-    /// The ranges below it, ascending.
-    lower: Vec<Range<u64>>,
+    /// The ranges below it, ascending. There may be thousands, after many losses; most changes are then near one end.
+    lower: VecDeque<Range<u64>>,
 }
 
 impl RangeSet {
     /// The empty set.
     pub const fn new() -> RangeSet {
-        RangeSet { last: 0..0, lower: Vec::new() }
+        RangeSet { last: 0..0, lower: VecDeque::new() }
     }
     /// Whether the set is empty.
     #[inline]
@@ -35,12 +36,16 @@ impl RangeSet {
     /// The first range.
     #[inline]
     pub fn first(&self) -> Option<Range<u64>> {
-        self.lower.first().or((!self.is_empty()).then_some(&self.last)).cloned()
+        self.lower.front().or((!self.is_empty()).then_some(&self.last)).cloned()
     }
-    /// The range, if there is exactly one.
+    /// The highest range; empty in the empty set.
     #[inline]
-    pub fn only(&self) -> Option<Range<u64>> {
-        (self.lower.is_empty() && !self.is_empty()).then(|| self.last.clone())
+    pub fn last(&self) -> &Range<u64> {
+        &self.last
+    }
+    /// The ranges below the highest one, ascending.
+    pub fn lower(&self) -> impl DoubleEndedIterator<Item = &Range<u64>> + Clone {
+        self.lower.iter()
     }
     /// The largest integer in the set.
     #[inline]
@@ -80,7 +85,7 @@ impl RangeSet {
         } else if new.start == self.last.end {
             self.last.end = new.end;
         } else if new.start > self.last.end {
-            self.lower.push(std::mem::replace(&mut self.last, new));
+            self.lower.push_back(std::mem::replace(&mut self.last, new));
         } else {
             return self.change(|ranges| insert_within(ranges, new));
         }
@@ -93,26 +98,38 @@ impl RangeSet {
             return;
         }
         self.change(|ranges| {
-            let from = ranges.partition_point(|range| range.end <= gone.start);
-            let to = from + ranges[from..].partition_point(|range| range.start < gone.end);
+            let from = position(ranges, |range| range.end <= gone.start);
+            let to = from + ranges.range(from..).take_while(|range| range.start < gone.end).count();
             if from == to {
                 return;
             }
-            let left = ranges[from].start..gone.start;
-            let right = gone.end..ranges[to - 1].end;
-            let kept = [left, right].into_iter().filter(|range| range.start < range.end);
-            ranges.splice(from..to, kept);
+            let (left, right) = (ranges[from].start..gone.start, gone.end..ranges[to - 1].end);
+            match (left.start < left.end, right.start < right.end) {
+                (true, true) if to - from == 1 => {
+                    ranges[from] = left;
+                    return ranges.insert(to, right);
+                }
+                (keeps_left, keeps_right) => {
+                    if keeps_left {
+                        ranges[from] = left;
+                    }
+                    if keeps_right {
+                        ranges[to - 1] = right;
+                    }
+                    ranges.drain(from + usize::from(keeps_left)..to - usize::from(keeps_right));
+                }
+            }
         });
     }
 
     /// Removes and returns up to `count` integers from the front.
     pub fn take_front(&mut self, count: u64) -> Option<Range<u64>> {
         self.change(|ranges| {
-            let first = ranges.first_mut()?;
+            let first = ranges.front_mut()?;
             let taken = first.start..first.end.min(first.start + count);
             first.start = taken.end;
             if first.start == first.end {
-                ranges.remove(0);
+                ranges.pop_front();
             }
             Some(taken)
         })
@@ -126,7 +143,7 @@ impl RangeSet {
         self.change(|ranges| {
             let gone = ranges.partition_point(|range| range.end <= bound);
             ranges.drain(..gone);
-            if let Some(first) = ranges.first_mut() {
+            if let Some(first) = ranges.front_mut() {
                 first.start = first.start.max(bound);
             }
         });
@@ -145,32 +162,42 @@ impl RangeSet {
     }
 
     /// Changes all ranges as one list.
-    fn change<R>(&mut self, change: impl FnOnce(&mut Vec<Range<u64>>) -> R) -> R {
+    fn change<R>(&mut self, change: impl FnOnce(&mut VecDeque<Range<u64>>) -> R) -> R {
         if !self.is_empty() {
-            self.lower.push(self.last.clone());
+            self.lower.push_back(self.last.clone());
         }
         let result = change(&mut self.lower);
-        self.last = self.lower.pop().unwrap_or(0..0);
+        self.last = self.lower.pop_back().unwrap_or(0..0);
         result
     }
 }
 
-fn insert_within(ranges: &mut Vec<Range<u64>>, new: Range<u64>) -> u64 {
-    // All ranges that overlap or touch the new one are merged.
-    let from = ranges.partition_point(|range| range.end < new.start);
-    let to = from + ranges[from..].partition_point(|range| range.start <= new.end);
-    let (mut merged, mut known) = (new, 0);
-    if from == to {
-        ranges.insert(from, merged.clone());
-        return merged.end - merged.start;
+/// The number of ranges at the front for which `is_before` holds. Data that was lost is sent again from the front, so that is where
+/// the search begins.
+fn position(ranges: &VecDeque<Range<u64>>, is_before: impl Fn(&Range<u64>) -> bool) -> usize {
+    const NEAR: usize = 4;
+    match ranges.iter().take(NEAR).position(|range| !is_before(range)) {
+        Some(near) => near,
+        None => ranges.partition_point(is_before),
     }
-    for range in &ranges[from..to] {
+}
+
+fn insert_within(ranges: &mut VecDeque<Range<u64>>, new: Range<u64>) -> u64 {
+    // All ranges that overlap or touch the new one are merged.
+    let from = position(ranges, |range| range.end < new.start);
+    let (mut to, mut merged, mut known) = (from, new, 0);
+    while let Some(range) = ranges.get(to).filter(|range| range.start <= merged.end) {
         known += range.end - range.start;
         merged = merged.start.min(range.start)..merged.end.max(range.end);
+        to += 1;
     }
     let count = merged.end - merged.start - known;
-    ranges[from] = merged;
-    ranges.drain(from + 1..to);
+    if from == to {
+        ranges.insert(from, merged);
+    } else {
+        ranges[from] = merged;
+        ranges.drain(from + 1..to);
+    }
     count
 }
 

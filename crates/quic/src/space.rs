@@ -1,5 +1,6 @@
 //! A packet number space: received packets and their acknowledgement, and sent packets (RFC 9000 section 12.3).
 
+use crate::ack_history::AckHistory;
 use crate::ack_policy::{AckPolicy, Received, When};
 use crate::assemble::Payload;
 use crate::config::Config;
@@ -7,7 +8,7 @@ use crate::probing::Probing;
 use crate::ranges::RangeSet;
 use crate::sent::SentPackets;
 use units::{Duration, Time};
-use wire::EcnCounts;
+use wire::{EcnCounts, LowerRanges, TypedFrame};
 
 /// The maximum number of remembered ranges of received packet numbers. Numbers below the oldest range count as
 /// received (RFC 9000 section 13.2.3).
@@ -88,6 +89,9 @@ impl<T> BySpace<T> {
 #[derive(Debug, Default)]
 pub(crate) struct ReceivedPackets {
     pub(crate) ranges: RangeSet,
+    /// The ranges below the highest one, for ACK frames that stay typed; `None` if they have changed since they were asked for,
+    /// in another way than by another gap.
+    lower: Option<LowerRanges>,
     /// Packets below this number are treated as duplicates.
     floor: u64,
     pub(crate) largest_at: Time,
@@ -133,6 +137,9 @@ impl ReceivedPackets {
         policy: Option<&mut AckPolicy>,
     ) {
         let expected = self.ranges.max().map_or(0, |max| max + 1);
+        if number != expected {
+            self.note_out_of_order(number);
+        }
         self.ranges.insert(number..number + 1);
         if number >= expected {
             self.largest_at = now;
@@ -200,7 +207,40 @@ impl ReceivedPackets {
             .is_some_and(|largest| largest.saturating_sub(missing) >= threshold && missing < largest)
     }
 
+    /// Brings the list of lower ranges up to date with a packet that opens a gap above the highest one, or fills one.
+    #[cold]
+    fn note_out_of_order(&mut self, number: u64) {
+        let last = self.ranges.last();
+        match &mut self.lower {
+            Some(lower) if number > last.end && !last.is_empty() => {
+                lower.push(last.start..=last.end - 1, number);
+            }
+            _ => self.lower = None,
+        }
+    }
+
+    /// The list of lower ranges.
+    #[inline]
+    fn listed(&mut self) -> LowerRanges {
+        match &self.lower {
+            Some(lower) if lower.left_out() <= MAX_RANGES => lower.clone(),
+            _ => self.list(),
+        }
+    }
+    #[cold]
+    fn list(&mut self) -> LowerRanges {
+        let ranges = self.ranges.lower().rev().map(|range| range.start..=range.end - 1);
+        let lower = LowerRanges::of(ranges, self.ranges.last().start);
+        self.lower = Some(lower.clone());
+        lower
+    }
+
     fn forget_oldest(&mut self) {
+        let mut lowest = self.ranges.iter();
+        if let (Some(lower), Some(first), Some(second)) = (&mut self.lower, lowest.next(), lowest.next()) {
+            lower.leave_lowest(&(first.start..=first.end - 1), second.start);
+        }
+        drop(lowest);
         // RFC 9000-13.2.3-1, 9000-13.2.3-2: "MUST retain the largest packet number": the highest ranges are
         // kept, and packets below the floor are dropped.
         self.ranges.keep_highest(MAX_RANGES);
@@ -237,12 +277,12 @@ impl ReceivedPackets {
         let Some(largest) = self.ranges.max() else { return };
         let delay = self.delay(now).as_micros() >> self.exponent;
         let ecn = self.ecn_counts();
-        if payload.may_be_typed()
-            && ecn.is_none()
-            && let Some(only) = self.ranges.only()
-        {
-            payload.typed_ack(largest, largest - only.start, delay);
-            return self.note_ack_sent();
+        if payload.may_be_typed() && ecn.is_none() {
+            let first_range = largest - self.ranges.last().start;
+            let frame = TypedFrame::Ack { largest, first_range, lower: self.listed(), delay };
+            if payload.typed_ack(largest, frame) {
+                return self.note_ack_sent();
+            }
         }
         let mut written = 0;
         payload.ack(largest, |out, room| {
@@ -281,6 +321,7 @@ impl ReceivedPackets {
         if self.ranges.len() > 1 {
             self.floor = self.floor.max(largest);
             self.ranges.remove_below(largest);
+            self.lower = None;
         }
     }
 }
@@ -290,6 +331,7 @@ pub(crate) struct Space {
     pub(crate) received: ReceivedPackets,
     pub(crate) sent: SentPackets,
     pub(crate) largest_acked: Option<u64>,
+    pub(crate) heard: AckHistory,
     /// The newest ECN counts reported by the peer (RFC 9000 section 13.4.2.1).
     pub(crate) ecn_counts: EcnCounts,
     /// The time at which the next packet is declared lost by the time threshold.
@@ -319,6 +361,7 @@ impl Space {
             received: ReceivedPackets::default(),
             sent: SentPackets::default(),
             largest_acked: None,
+            heard: AckHistory::default(),
             ecn_counts: EcnCounts::default(),
             loss_time: None,
             last_eliciting_at: Time::ZERO,

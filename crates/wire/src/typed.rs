@@ -3,7 +3,7 @@
 use crate::frame::{self, stream_header, stream_header_size};
 use crate::header::ShortHeader;
 use crate::varint;
-use crate::{FirstByte, Hole, StreamId};
+use crate::{FirstByte, Hole, LowerRanges, StreamId};
 
 /// The length in bytes of the tag of a packet (RFC 9001 section 5.3).
 const TAG: usize = 16;
@@ -15,7 +15,7 @@ pub fn null_tag(key: u64, number: u64) -> [u8; TAG] {
 }
 
 /// The one frame of a typed packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TypedFrame {
     /// STREAM with virtual data.
     Stream {
@@ -30,12 +30,14 @@ pub enum TypedFrame {
         /// Whether the data ends the stream.
         fin: bool,
     },
-    /// ACK with one range and without ECN counts.
+    /// ACK without ECN counts.
     Ack {
         /// The largest acknowledged number.
         largest: u64,
         /// The number of acknowledged numbers below it.
         first_range: u64,
+        /// The ranges below.
+        lower: LowerRanges,
         /// The encoded ACK Delay.
         delay: u64,
     },
@@ -50,8 +52,9 @@ impl TypedFrame {
                 let length = length as usize;
                 stream_header_size(id, offset, explicit.then_some(length)) + length
             }
-            TypedFrame::Ack { largest, first_range, delay } => {
-                1 + varint::size(largest) + varint::size(delay) + 1 + varint::size(first_range)
+            TypedFrame::Ack { largest, first_range, ref lower, delay } => {
+                let numbers = varint::size(largest) + varint::size(delay) + varint::size(first_range);
+                1 + numbers + varint::size(lower.count() as u64) + lower.size()
             }
         }
     }
@@ -63,8 +66,9 @@ impl TypedFrame {
                 stream_header(out, id, offset, explicit.then_some(length as usize), fin);
                 Some(Hole { at: out.len() as u32, length, offset }).filter(|_| length > 0)
             }
-            TypedFrame::Ack { largest, first_range, delay } => {
-                frame::ack(out, [largest - first_range..=largest], delay, None, usize::MAX);
+            TypedFrame::Ack { largest, first_range, ref lower, delay } => {
+                let ranges = std::iter::once(largest - first_range..=largest).chain(lower.iter());
+                frame::ack(out, ranges, delay, None, usize::MAX);
                 None
             }
         }
@@ -76,7 +80,7 @@ impl TypedFrame {
 ///
 /// An endpoint sends such packets only in a network that says that it takes them, and everything that looks at bytes writes
 /// them out first. So whether a packet was typed makes no difference to anybody but the clock on the wall.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypedPacket {
     /// The header.
     pub header: ShortHeader,
@@ -115,8 +119,13 @@ impl TypedPacket {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ConnectionId, Data, Frame, Frames, Header, Truncated};
+    use crate::{Ack, ConnectionId, Data, Frame, Frames, Header, Truncated};
     use proptest::prelude::*;
+
+    /// Gaps and lengths of ranges, small and large ones.
+    fn lower() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        prop::collection::vec((0u64..200, 0u64..20_000), 0..100)
+    }
 
     fn frames() -> impl Strategy<Value = TypedFrame> {
         let number = 0u64..1 << 62;
@@ -127,10 +136,18 @@ mod tests {
                     TypedFrame::Stream { id, offset: offset >> 1, length, explicit, fin }
                 }
             ),
-            (number.clone(), number.clone(), 0u64..1 << 40).prop_map(|(one, other, delay)| {
-                let (largest, smallest) = (one.max(other), one.min(other));
-                TypedFrame::Ack { largest, first_range: largest - smallest, delay }
-            }),
+            (1u64 << 40..1 << 61, 0u64..1 << 39, lower(), 0u64..1 << 40).prop_map(
+                |(largest, first_range, parts, delay)| {
+                    let (mut above, mut ranges) = (largest - first_range, Vec::new());
+                    for (gap, length) in parts {
+                        let end = above - gap - 2;
+                        above = end - length;
+                        ranges.push(above..=end);
+                    }
+                    let lower = LowerRanges::of(ranges.into_iter(), largest - first_range);
+                    TypedFrame::Ack { largest, first_range, lower, delay }
+                }
+            ),
         ]
     }
 
@@ -147,7 +164,7 @@ mod tests {
             let destination = ConnectionId::new(&id).unwrap();
             let header = ShortHeader { destination, spin, key_phase, number: number_of };
             let size = (header.size() + frame.size() + TAG) as u32;
-            let packet = TypedPacket { header, asks_for_ack, number, key: 77, frame, size };
+            let packet = TypedPacket { header, asks_for_ack, number, key: 77, frame: frame.clone(), size };
             let mut out = Vec::new();
             let hole = packet.write(&mut out);
             let virtual_bytes = hole.map_or(0, |hole| hole.length as usize);
@@ -166,9 +183,9 @@ mod tests {
                     let data = Data::Virtual { length: length as usize };
                     prop_assert_eq!(decoded, Frame::Stream { id, offset, data, fin });
                 }
-                (TypedFrame::Ack { largest, first_range, delay }, Frame::Ack(ack)) => {
-                    let ranges: Vec<_> = ack.ranges().collect();
-                    prop_assert_eq!((ack.delay(), ack.ecn(), ranges), (delay, None, vec![largest - first_range..=largest]));
+                (TypedFrame::Ack { largest, first_range, lower, delay }, Frame::Ack(ack)) => {
+                    prop_assert_eq!(ack, Ack::listed(largest, first_range, &lower, delay));
+                    prop_assert_eq!(ack.ranges().count(), 1 + lower.count());
                 }
                 other => prop_assert!(false, "{:?}", other),
             }

@@ -10,7 +10,7 @@ use crate::ids::RemoteIds;
 use crate::path::{AckBatch, Paths};
 use crate::probing::Probing;
 use crate::sent::SentFrame;
-use crate::space::SpaceKind;
+use crate::space::{Space, SpaceKind};
 use crate::stream::Streams;
 use units::{Duration, Time};
 use wire::{Ack, Code};
@@ -155,28 +155,25 @@ impl Connection {
     #[inline]
     fn take_acked(&mut self, now: Time, kind: SpaceKind, ack: &Ack<'_>, batch: &mut AckBatch) -> u64 {
         let Some((space, path, mut owners)) = split!(self, kind) else { return 0 };
-        let oldest = space.sent.first_number();
-        for range in ack.ranges() {
-            if *range.end() < oldest {
-                break;
-            }
+        let Space { heard, sent, received, .. } = &mut *space;
+        let oldest = sent.first_number();
+        heard.news(ack, oldest, |range| {
             let mut next = oldest.max(*range.start());
             loop {
-                let number = space.sent.candidate(next);
+                let number = sent.candidate(next);
                 if number > *range.end() {
                     break;
                 }
                 next = number + 1;
-                let Some((packet, was_lost)) = space.sent.acknowledge(number, |frame| owners.acked(frame))
-                else {
+                let Some((packet, was_lost)) = sent.acknowledge(number, |frame| owners.acked(frame)) else {
                     continue;
                 };
                 if let Some(largest) = packet.acked() {
-                    space.received.on_ack_acked(largest);
+                    received.on_ack_acked(largest);
                 }
                 path.on_packet_acked(now, number, (packet, was_lost), batch);
             }
-        }
+        });
         let raised = space.largest_acked.is_none_or(|known| ack.largest() > known);
         if raised {
             space.largest_acked = Some(ack.largest());

@@ -49,7 +49,7 @@ impl Connection {
             return;
         }
         let size = (length + TAG) as u32;
-        let frame = payload.typed_frame();
+        let frame = payload.take_typed();
         let asks_for_ack = carries_data
             && self.acks.asks_by_bit()
             && self.paths.current.fills_window(u64::from(size));
@@ -94,13 +94,14 @@ impl Connection {
         self.keys.phases.opened_previous = false;
         self.stats.packets_received += 1;
         self.idle.on_received(now);
-        let (done, ack_eliciting) = match packet.frame {
-            TypedFrame::Stream { id, offset, length, fin, .. } => {
+        let (done, ack_eliciting) = match &packet.frame {
+            &TypedFrame::Stream { id, offset, length, fin, .. } => {
                 let data = Data::Virtual { length: length as usize };
                 (self.streams.on_stream(id, offset, data, fin), true)
             }
-            TypedFrame::Ack { largest, first_range, delay } => {
-                (self.on_ack(now, SpaceKind::Data, &Ack::of_range(largest, first_range, delay)), false)
+            TypedFrame::Ack { largest, first_range, lower, delay } => {
+                let ack = Ack::listed(*largest, *first_range, lower, *delay);
+                (self.on_ack(now, SpaceKind::Data, &ack), false)
             }
         };
         match done {

@@ -1,5 +1,6 @@
 //! ACK frames in their encoded form: the ranges are validated once and then iterated without being stored.
 
+use super::lower::{LowerIter, LowerRanges};
 use crate::varint::Reader;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -16,6 +17,15 @@ pub struct EcnCounts {
     pub ce: u64,
 }
 
+/// The ranges of an ACK frame below the first one.
+#[derive(Clone, Copy)]
+pub(super) enum Lower<'a> {
+    /// Validated pairs of Gap and ACK Range Length.
+    Pairs(&'a [u8]),
+    /// The values.
+    Listed(&'a LowerRanges),
+}
+
 /// A valid ACK frame (RFC 9000 section 19.3). Two frames are equal if their values are, whatever their encodings.
 #[derive(Clone, Copy)]
 pub struct Ack<'a> {
@@ -23,24 +33,27 @@ pub struct Ack<'a> {
     pub(super) delay: u64,
     pub(super) first_range: u64,
     pub(super) more_ranges: u64,
-    /// `more_ranges` validated pairs of Gap and ACK Range Length.
-    pub(super) pairs: &'a [u8],
+    /// The `more_ranges` ranges below the first one.
+    pub(super) lower: Lower<'a>,
     pub(super) ecn: Option<EcnCounts>,
 }
 
-impl Ack<'static> {
-    /// A frame with one range, the largest number and `first_range` below it, and without ECN counts.
-    ///
-    /// # Panics
-    /// If the range goes below 0 (in debug builds).
-    #[inline]
-    pub const fn of_range(largest: u64, first_range: u64, delay: u64) -> Ack<'static> {
-        debug_assert!(first_range <= largest, "a range begins at 0 or above");
-        Ack { largest, delay, first_range, more_ranges: 0, pairs: &[], ecn: None }
-    }
-}
-
 impl<'a> Ack<'a> {
+    /// A frame with the range that ends at the largest number and has `first_range` numbers below it, and the ranges of this list
+    /// below; without ECN counts.
+    #[inline]
+    pub fn listed(largest: u64, first_range: u64, lower: &'a LowerRanges, delay: u64) -> Ack<'a> {
+        let (more_ranges, lower) = (lower.count() as u64, Lower::Listed(lower));
+        Ack { largest, delay, first_range, more_ranges, lower, ecn: None }
+    }
+    /// The first range, and the list of the others: only of a frame that was made of such a list.
+    #[inline]
+    pub fn list(&self) -> Option<(RangeInclusive<u64>, &'a LowerRanges)> {
+        match self.lower {
+            Lower::Listed(list) => Some((self.largest - self.first_range..=self.largest, list)),
+            Lower::Pairs(_) => None,
+        }
+    }
     /// The largest acknowledged packet number.
     #[inline]
     pub const fn largest(&self) -> u64 {
@@ -72,7 +85,10 @@ impl<'a> Ack<'a> {
     pub fn ranges(&self) -> AckRanges<'a> {
         AckRanges {
             next: Some(self.largest - self.first_range..=self.largest),
-            pairs: Reader::new(self.pairs),
+            lower: match self.lower {
+                Lower::Pairs(pairs) => Rest::Pairs(Reader::new(pairs)),
+                Lower::Listed(list) => Rest::Listed(list.iter()),
+            },
         }
     }
 }
@@ -99,7 +115,14 @@ impl fmt::Debug for Ack<'_> {
 #[derive(Debug, Clone)]
 pub struct AckRanges<'a> {
     next: Option<RangeInclusive<u64>>,
-    pairs: Reader<'a>,
+    lower: Rest<'a>,
+}
+
+/// The ranges below the next one.
+#[derive(Debug, Clone)]
+enum Rest<'a> {
+    Pairs(Reader<'a>),
+    Listed(LowerIter<'a>),
 }
 
 impl Iterator for AckRanges<'_> {
@@ -108,7 +131,10 @@ impl Iterator for AckRanges<'_> {
     #[inline]
     fn next(&mut self) -> Option<RangeInclusive<u64>> {
         let range = self.next.take()?;
-        self.next = next_range(&mut self.pairs, *range.start());
+        self.next = match &mut self.lower {
+            Rest::Pairs(pairs) => next_range(pairs, *range.start()),
+            Rest::Listed(list) => list.next(),
+        };
         Some(range)
     }
 }

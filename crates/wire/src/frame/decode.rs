@@ -1,7 +1,7 @@
 //! The decoder of packet payloads.
 
 use crate::StreamId;
-use crate::frame::ack::{Ack, EcnCounts, next_range};
+use crate::frame::ack::{Ack, EcnCounts, Lower, next_range};
 use crate::frame::{Data, Frame, FrameError, FrameProblem};
 use crate::varint::{self, Reader, UnexpectedEnd};
 
@@ -108,7 +108,7 @@ impl<'a> Frames<'a> {
             None
         };
         self.reader = reader;
-        Ok(Ack { largest, delay, first_range, more_ranges, pairs, ecn })
+        Ok(Ack { largest, delay, first_range, more_ranges, lower: Lower::Pairs(pairs), ecn })
     }
 
     /// The data of a DATAGRAM frame, with a Length field or to the end of the packet (RFC 9221 section 4).

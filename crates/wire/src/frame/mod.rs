@@ -6,6 +6,7 @@ mod codec;
 mod decode;
 mod encode;
 mod error;
+mod lower;
 mod properties;
 mod table;
 
@@ -17,6 +18,7 @@ pub use encode::{
     stream_header_size,
 };
 pub use error::{FrameError, FrameProblem};
+pub use lower::LowerRanges;
 
 use crate::varint::{self, Reader};
 use crate::{Code, ConnectionId, Direction, StreamId};
