@@ -125,6 +125,10 @@ instructions: deps ## whether reduced scenarios take the instructions that are c
 	$(PYTHON) benches/instruction_check.py --runner $${CARGO_TARGET_DIR:-target}/release/own-controller \
 		$${RENEW:+--renew "$$RENEW"}
 
+.PHONY: bench-prompt
+bench-prompt: build ## what a user waits for at the prompt: the CPU time of whole processes
+	$(BIN)/python benches/prompt.py
+
 .PHONY: bench-view
 bench-view: deps build $(VENV)/.checks ## what a drawing of the page of `quiclab view` costs, in Chromium
 	$(BIN)/python benches/view.py

@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,32 @@ def test_the_picture_is_not_empty(run: quiclab.Run, tmp_path: Path) -> None:
     assert pixels.shape[1] > 800
     coloured = (pixels[..., :3].max(axis=2) - pixels[..., :3].min(axis=2)) > 0.3
     assert coloured.mean() > 0.005
+
+
+def test_a_png_is_what_savefig_makes_of_the_figure(run: quiclab.Run) -> None:
+    from matplotlib.figure import Figure
+
+    from quiclab.plots.style import styled
+
+    def chart() -> Figure:
+        table = pa.table({"x": [1, 2, 3], "y": [0.1, 3.5, 2.0]})
+        return plots.chart(table, "line", plots.Choice(x="x", y="y"))
+
+    def plain() -> Figure:
+        figure = Figure()
+        figure.subplots().plot([1, 2], [3, 4])
+        return figure
+
+    for draw in (run.plot, chart, plain, lambda: Figure(layout="constrained")):
+        # Twice: the second layout of a figure begins where the first one ended.
+        figure, other = draw(), draw()
+        canvas, layout, resolution = figure.canvas, figure.get_layout_engine(), figure.get_dpi()
+        ours = plots._bytes([figure], "png")
+        assert (figure.canvas, figure.get_layout_engine(), figure.get_dpi()) == (canvas, layout, resolution)
+        theirs = BytesIO()
+        with styled():
+            other.savefig(theirs, format="png", metadata={"Software": None})
+        assert ours == theirs.getvalue()
 
 
 def test_axes_have_units_and_legends(run: quiclab.Run) -> None:

@@ -105,9 +105,14 @@ def _terminated(signum: int, frame: FrameType | None) -> None:
 
 def _command(arguments: Sequence[str] | None) -> int:
     # Here and not above, so that Ctrl-C during these imports is one line too.
-    import typer
+    from quiclab import libraries
 
-    from quiclab.commands import app
+    if arguments is None:
+        libraries.alone()
+    with libraries.importing():
+        import typer
+
+        from quiclab.commands import app
 
     code = typer.main.get_command(app).main(
         args=None if arguments is None else list(arguments), prog_name="quiclab", standalone_mode=False

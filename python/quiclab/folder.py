@@ -3,19 +3,20 @@
 import errno
 import os
 import re
-import shutil
 import signal
 import sys
-import tempfile
 import threading
-import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quiclab._quiclab import OutputError
+
+if TYPE_CHECKING:
+    import tempfile
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
@@ -93,6 +94,9 @@ def complete(names: Names) -> Iterator[tuple[Path, Place]]:
 
 def temporary() -> "tempfile.TemporaryDirectory[str]":
     """A temporary folder for unsaved results, removed with its object. Those of killed processes are removed too."""
+    import tempfile
+    import weakref
+
     _remove_abandoned(Path(tempfile.gettempdir()).glob(f"{_TEMPORARY}*"))
     while True:
         made = tempfile.TemporaryDirectory(prefix=_TEMPORARY, ignore_cleanup_errors=True)
@@ -195,7 +199,7 @@ def _remove_abandoned(folders: Iterable[Path]) -> None:
                 continue
             lock = _hold(path)
             if lock is not None:
-                shutil.rmtree(path, ignore_errors=True)
+                _remove_tree(path)
                 os.close(lock)
 
 
@@ -218,11 +222,17 @@ def _move(partial: Path, names: Names) -> Path:
 
 def _remove(partial: Path, made: list[Path]) -> None:
     with _uninterrupted():
-        shutil.rmtree(partial, ignore_errors=True)
+        _remove_tree(partial)
         for parent in made:
             # The folder is no longer ours if another process has written to it.
             with suppress(OSError):
                 parent.rmdir()
+
+
+def _remove_tree(path: Path) -> None:
+    import shutil
+
+    shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import importlib
 import sys
-import traceback
 from collections import OrderedDict
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -31,12 +30,20 @@ class Plugged:
             setattr(self, name, value)
 
 
+_MODULES = {"controller": "controller", "scheduler": "scheduler", "rate adaptation": "abr"}
+"""The word for a kind of component, and the module of the package that declares it."""
 _parts: dict[str, tuple[type[Plugged], tuple[str, ...]]] = {}
 
 
 def part(word: str, base: type[Plugged], called: tuple[str, ...]) -> None:
     """A kind of component: the word, the class to derive from, the methods called only if a class has its own."""
     _parts[word] = (base, called)
+
+
+def _part(word: str) -> tuple[type[Plugged], tuple[str, ...]]:
+    if word not in _parts:
+        importlib.import_module(f"quiclab.{_MODULES[word]}")
+    return _parts[word]
 
 
 def place_of(component: Plugged | type[Plugged]) -> tuple[str, dict[str, Option]]:
@@ -59,20 +66,22 @@ def describe_(word: str, path: str, text: str | None, name: str) -> tuple[str, l
         if not isinstance(default, Option):
             kind = type(default).__name__
             raise Error(f"{name}: option {option} has a default of type {kind}; expected a flag, a number or a text")
-    about = (class_.__doc__ or "").strip().partition("\n")[0] if class_.__doc__ != _parts[word][0].__doc__ else ""
+    about = (class_.__doc__ or "").strip().partition("\n")[0] if class_.__doc__ != _part(word)[0].__doc__ else ""
     return about or f"a {word} in Python: {name}", list(class_.options.items())
 
 
 def make_(word: str, path: str, text: str | None, name: str, options: dict[str, Option]) -> tuple[Plugged, set[str]]:
     """A component, and which of the methods that need not be there it has."""
     class_ = _class(word, path, text, name)
-    base, called = _parts[word]
+    base, called = _part(word)
     own = {method for method in called if getattr(class_, method) is not getattr(base, method)}
     return class_(**options), own
 
 
 def told_(error: BaseException, where: TracebackType | None) -> str:
     """An exception in one line: where it was raised, and what it is."""
+    import traceback
+
     kind = traceback.format_exception_only(error)[-1].strip().replace("\n", " ")
     if isinstance(error, Error):
         return str(error)
@@ -85,7 +94,7 @@ def told_(error: BaseException, where: TracebackType | None) -> str:
 
 def _class(word: str, path: str, text: str | None, name: str) -> type[Plugged]:
     module = _module(path) if text is None else _file(path, text)
-    class_, (base, _) = _found(module, name), _parts[word]
+    class_, (base, _) = _found(module, name), _part(word)
     if not isinstance(class_, type) or not issubclass(class_, base):
         known = [key for key, value in vars(module).items() if _is_own(value, base)]
         if class_ is not None:

@@ -1,17 +1,17 @@
 """The class `Run`: the results of a run, in memory or in a run folder."""
 
 import json
-import shutil
-import tempfile
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _quiclab, folder
+from quiclab import _quiclab, folder, libraries
 from quiclab._quiclab import Error, OutputError
 
 if TYPE_CHECKING:
+    import tempfile
+
     import pyarrow as pa
     from matplotlib.figure import Figure
 
@@ -104,6 +104,8 @@ class Run:
 
         Raises `OutputError` if it cannot be written; then nothing is left of it.
         """
+        import shutil
+
         with folder.complete(folder.only(Path(path))) as (partial, place):
             for trace in [*self.qlogs, *([self.capture] if self.capture else [])]:
                 shutil.copyfile(trace, partial / trace.name)
@@ -136,11 +138,21 @@ class Run:
         return f"<quiclab.Run of {self.summary.get('scenario')!r} seed {self.summary.get('seed')}{where}>"
 
     def _write(self, path: Path, *, figure: bool) -> None:
-        import pyarrow.parquet as pq
-
         (path / folder.SCENARIO).write_text(self._scenario_toml, encoding="utf-8")
         summary = json.dumps(self.summary, indent=2, ensure_ascii=False)
         (path / folder.SUMMARY).write_text(summary + "\n", encoding="utf-8")
+        if not self.tables:
+            return
+        with libraries.loaded(figures=figure):
+            self._write_tables(path)
+            if figure:
+                from quiclab import plots
+
+                plots.save(self, path / folder.FIGURE)
+
+    def _write_tables(self, path: Path) -> None:
+        import pyarrow.parquet as pq
+
         for name in self.tables:
             table = self.table(name)
             texts = [field.name for field in table.schema if str(field.type).startswith("dictionary")]
@@ -156,10 +168,6 @@ class Run:
                 write_statistics=True,
                 store_schema=True,
             )
-        if figure and self.tables:
-            from quiclab import plots
-
-            plots.save(self, path / folder.FIGURE)
 
 
 def load(path: str | PathLike[str]) -> Run:
@@ -199,7 +207,8 @@ def _read(source: "_quiclab.Table | pa.Table | Path") -> "pa.Table":
     if isinstance(source, pa.Table):
         return source
     if not isinstance(source, Path):
-        table = pa.table(source)
+        # Not `pa.table`, which imports pandas, if it is installed, to see whether this is a frame of it.
+        table = pa.RecordBatchReader.from_stream(source).read_all()
         return table if source.note is None else table.replace_schema_metadata({NOTE: source.note})
     try:
         return pq.read_table(str(source))

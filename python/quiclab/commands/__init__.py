@@ -1,54 +1,80 @@
 """The commands: each one file and one line in `COMMANDS`."""
 
-from collections.abc import Callable
-from typing import Annotated
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quiclab.commands.bench import bench
-from quiclab.commands.check import check
-from quiclab.commands.emulate import emulate, shell
-from quiclab.commands.fetch import fetch
-from quiclab.commands.film import film
-from quiclab.commands.list import list_
-from quiclab.commands.matrix import matrix
-from quiclab.commands.play import play
-from quiclab.commands.plot import plot
-from quiclab.commands.qoe import qoe
-from quiclab.commands.relay import relay
-from quiclab.commands.reproduce import reproduce
-from quiclab.commands.run import run
-from quiclab.commands.script import script
-from quiclab.commands.serve import serve
-from quiclab.commands.sweep import sweep
-from quiclab.commands.trace import trace
-from quiclab.commands.view import view
+from quiclab.commands.group import Group, Row
 
-COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
-    "run": run,
-    "sweep": sweep,
-    "check": check,
-    "plot": plot,
-    "view": view,
-    "qoe": qoe,
-    "list": list_,
-    "bench": bench,
-    "serve": serve,
-    "fetch": fetch,
-    "relay": relay,
-    "emulate": emulate,
-    "shell": shell,
-    "film": film,
-    "play": play,
-    "matrix": matrix,
-    "script": script,
-    "trace": trace,
-    "reproduce": reproduce,
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMMANDS: dict[str, Row] = {
+    "run": Row("Run a scenario in virtual time: a folder of results, a table of the most important of them."),
+    "sweep": Row(
+        "Make all runs of a scenario's [sweep] table, on all cores: runs.parquet, series.parquet, means with intervals."
+    ),
+    "check": Row("Check a scenario without running it, and print what it describes."),
+    "plot": Row("Draw a run over time, or the runs of a sweep by naming columns."),
+    "view": Row(
+        "Make a page for the browser: every packet by stream, losses and retransmissions, and what waited for what."
+    ),
+    "qoe": Row(
+        "Quality of experience of each player of a run: the linear QoE of the literature, and scores of ITU-T P.1203."
+    ),
+    "list": Row(
+        "List what can stand in a scenario: controllers, links, queues, losses, applications, with their options.",
+        "list:list_",
+    ),
+    "bench": Row(
+        "Measure a bulk transfer: data packets per second of CPU time, and what TLS, tables, qlog and pcap cost."
+    ),
+    "serve": Row("Serve the files of a folder over QUIC until Ctrl-C."),
+    "fetch": Row("Fetch files over QUIC. Each is whole or not there at the end; exit code 0 only if all are."),
+    "relay": Row("Relay UDP between clients and a server through a scenario in real time, until Ctrl-C."),
+    "emulate": Row("Run a scenario in real time, with real applications at its gates."),
+    "shell": Row(
+        "Open a shell in a gate of a scenario that runs in real time. The run ends with the shell.", "emulate:shell"
+    ),
+    "film": Row(
+        "Make a film: an MPEG-DASH presentation in several qualities, by ffmpeg, with the sizes of its segments."
+    ),
+    "play": Row(
+        "Play the video of a scenario for real: dash.js in Chromium, over HTTP/3, through the network of the scenario."
+    ),
+    "matrix": Row(
+        "Run QUIC stacks, given as commands, over many networks in real time: a table, heat maps, captures, qlogs."
+    ),
+    "script": Row("Run packet-level scripts against the endpoint, in virtual time."),
+    "reproduce": Row("Reproduce figures of papers: run what is behind them, draw them, and check what the paper says."),
+    "trace": Row(
+        "Traces of what a link can carry (Mahimahi files, CSV of time and rate); series of rate, delay and loss."
+    ),
 }
-"""The word for a command: its function, whose docstring is its manual, or a group of them."""
+"""The word for a command: the first line of its manual, and where it is if not `NAME` in `NAME.py`."""
+
+
+def load(name: str) -> "Callable[..., None] | typer.Typer":
+    """A command by its word: its function, whose docstring is its manual, or a group of commands."""
+    module, _, attribute = (COMMANDS[name].where or f"{name}:{name}").partition(":")
+    found: Callable[..., None] | typer.Typer = getattr(import_module(f"quiclab.commands.{module}"), attribute)
+    return found
+
+
+class _Commands(Group):
+    """All of them. Only the one that is named is imported."""
+
+    rows = COMMANDS
+
+    def load(self, name: str) -> "Callable[..., None] | typer.Typer":
+        """By its row."""
+        return load(name)
+
 
 app = typer.Typer(
     name="quiclab",
+    cls=_Commands,
     help="A laboratory for QUIC: describe a network and its traffic in a file, run it in virtual time.",
     no_args_is_help=True,
     add_completion=False,
@@ -74,10 +100,3 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-for _name, _function in COMMANDS.items():
-    if isinstance(_function, typer.Typer):
-        app.add_typer(_function, name=_name)
-    else:
-        app.command(_name)(_function)

@@ -9,9 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from quiclab.commands.arguments import Json
+from quiclab.commands.group import Command, PlainGroup
 from quiclab.lines import plain
 
 trace = typer.Typer(
+    cls=PlainGroup,
     help="Traces of what a link can carry (Mahimahi files, CSV of time and rate); series of rate, delay and loss.",
     no_args_is_help=True,
     add_completion=False,
@@ -23,7 +25,7 @@ _Out = Annotated[Path, typer.Option(metavar="FILE", help="The file to write.", s
 _PERCENTILES = (5, 25, 50, 75, 95)
 
 
-@trace.command()
+@trace.command(cls=Command)
 def info(
     file: _Trace,
     below: Annotated[
@@ -60,7 +62,7 @@ def info(
         typer.echo(f"{name:18} {value:g}")
 
 
-@trace.command()
+@trace.command(cls=Command)
 def plot(
     file: _Trace,
     out: _Out,
@@ -79,7 +81,7 @@ def plot(
     typer.echo(plain(out))
 
 
-@trace.command()
+@trace.command(cls=Command)
 def convert(
     file: _Trace,
     out: Annotated[
@@ -97,7 +99,7 @@ def convert(
     _save(out, text)
 
 
-@trace.command()
+@trace.command(cls=Command)
 def generate(
     kind: Annotated[
         str, typer.Argument(metavar="KIND", help="mmwave or lte-driving; leo or geo, a series.", show_default=False)

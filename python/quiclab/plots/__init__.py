@@ -2,19 +2,21 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error, OutputError
 from quiclab.plots import air, buffer, delay, flight, latency, quality, queue, rate, rtt, throughput
-from quiclab.plots.charts import CHARTS, Choice, chart
 from quiclab.plots.page import Panel, page, pages
-from quiclab.plots.sweep import draw_sweep
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    # For the others, `__getattr__`: a run does not need them.
+    from quiclab.plots.charts import CHARTS, Choice, chart
+    from quiclab.plots.sweep import draw_sweep
     from quiclab.run import Run
 
 PLOTS: dict[str, tuple[Panel, ...]] = {
@@ -59,6 +61,21 @@ _METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
+
+
+_OF_SWEEPS = {"CHARTS": "charts", "Choice": "charts", "chart": "charts", "draw_sweep": "sweep"}
+"""What is imported only when it is used, and where it is."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OF_SWEEPS:
+        raise AttributeError(f"module 'quiclab.plots' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"quiclab.plots.{_OF_SWEEPS[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def draw(run: "Run", kind: str = "overview", connection: str | None = None) -> "Figure":
@@ -113,16 +130,37 @@ def _panels(kind: str) -> tuple[Panel, ...]:
 
 def _bytes(figures: Sequence["Figure"], ending: str) -> bytes:
     """The file as bytes: the writers of formats need not handle a full disk."""
-    from matplotlib.backends.backend_pdf import PdfPages
-
     from quiclab.plots.style import styled
 
     file = BytesIO()
     with styled():
         if ending == "pdf":
+            from matplotlib.backends.backend_pdf import PdfPages
+
             with PdfPages(file, metadata=_METADATA["pdf"]) as pages:
                 for figure in figures:
                     pages.savefig(figure)
+        elif ending == "png":
+            _save_png(figures[0], file)
         else:
             figures[0].savefig(file, format=ending, metadata=_METADATA[ending])
     return file.getvalue()
+
+
+def _save_png(figure: "Figure", file: BytesIO) -> None:
+    """As `savefig` does, but with one drawing instead of two: where there is a layout, `savefig` draws to make it."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas, layout, resolution = figure.canvas, figure.get_layout_engine(), figure.get_dpi()
+    FigureCanvasAgg(figure)
+    try:
+        figure.set_dpi(matplotlib.rcParams["savefig.dpi"])
+        if layout is not None and figure.axes:
+            layout.execute(figure)
+        figure.set_layout_engine(None)
+        figure.savefig(file, format="png", metadata=_METADATA["png"])
+    finally:
+        figure.set_layout_engine(layout)
+        figure.set_dpi(resolution)
+        figure.set_canvas(canvas)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from quiclab.plots.columns import numbers, values
 from quiclab.plots.downsample import Series
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Lanes:
     def total(self, column: str, lanes: Collection[str]) -> Series:
         """The sum of a column over lanes in each bin."""
         rows = self._rows(lanes)
-        values = _numbers(self._table[column])[rows]
+        values = numbers(self._table[column])[rows]
         return np.bincount(self._places[rows], values, minlength=len(self._own_bins)).astype(np.float64)
 
     def share(self, lanes: Collection[str]) -> Series:
@@ -70,9 +71,9 @@ class Lanes:
         NaN where no packet was delivered.
         """
         rows = self._rows([lane])
-        packets = _numbers(self._table["packets"])[rows]
+        packets = numbers(self._table["packets"])[rows]
         # A bin without packets has no delays.
-        means = np.nan_to_num(_numbers(self._table[f"{part}_delay_ms"])[rows])
+        means = np.nan_to_num(numbers(self._table[f"{part}_delay_ms"])[rows])
         count, sums = (
             np.bincount(self._places[rows], weights, minlength=len(self._own_bins)).astype(np.float64)
             for weights in (packets, packets * means)
@@ -107,14 +108,14 @@ def lanes_of(view: "View") -> Lanes | None:
     back = next((lane for lane in view.back_lanes if lane.startswith(f"{medium} ") and lane != data), None)
 
     width = bin_s(view.run)
-    numbers = np.rint(_numbers(table["time_s"]) / width).astype(np.int64)
+    bins = np.rint(numbers(table["time_s"]) / width).astype(np.int64)
     end = float(view.run.summary.get("duration_s") or 0)
-    count = int(numbers.max()) + 1
+    count = int(bins.max()) + 1
     if not is_cut_off(table):
         # Bins in which nothing happened have no row.
         count = max(count, int(np.ceil(end / width - 1e-6)))
     together = -(-count // _MOST_BINS)
-    places = numbers // together
+    places = bins // together
     firsts = np.arange(0, count, together)
     edges = np.append(firsts, count) * width
     # The run may end within the last bin.
@@ -125,7 +126,7 @@ def lanes_of(view: "View") -> Lanes | None:
         beside,
         edges=edges,
         _table=table,
-        _codes=table["link"].combine_chunks().indices.to_numpy().astype(np.int32),
+        _codes=values(table["link"].combine_chunks().indices).astype(np.int32),
         _places=places,
         _own_bins=np.diff(np.append(firsts, count)).astype(np.float64),
     )
@@ -171,7 +172,3 @@ def is_cut_off(table: "pa.Table") -> bool:
 def _ratio(sums: Series, counts: Series) -> Series:
     """Sums over counts; NaN where the count is zero."""
     return np.asarray(np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0), dtype=np.float64)
-
-
-def _numbers(column: "pa.ChunkedArray") -> Series:
-    return np.asarray(column.to_numpy(), dtype=np.float64)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quiclab.plots.columns import having, mask
 from quiclab.plots.downsample import Series
 from quiclab.plots.lanes import seconds
 from quiclab.stalls import stalls
@@ -149,12 +150,10 @@ def playback_of(view: "View") -> Playback | None:
 
 
 def _rows(view: "View", name: str) -> list[dict[str, Any]]:
-    import pyarrow.compute as pc
-
     table = view.run.table(name)
     if not len(table):
         return []
-    rows: list[dict[str, Any]] = table.filter(pc.equal(table["connection"].cast("string"), view.connection)).to_pylist()
+    rows: list[dict[str, Any]] = table.filter(mask(having(table["connection"], view.connection))).to_pylist()
     return rows
 
 

@@ -1,17 +1,16 @@
 """What a plot reads: the series of one connection, of the bottleneck link, and where packets were lost."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quiclab._quiclab import Error
+from quiclab.plots.columns import having, numbers
 from quiclab.plots.downsample import Series
 from quiclab.plots.lanes import bin_s, is_cut_off
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from quiclab.run import Run
 
 
@@ -92,12 +91,12 @@ class View:
         if "event" not in self.run.tables:
             return []
         table = self.run.table("event")
-        rows = _is(table["event"], "resume_phase")
+        rows = having(table["event"], "resume_phase")
         if not rows.any():
             return []
-        rows &= _is(table["connection"], self.connection) & _is(table["side"], self.side)
+        rows &= having(table["connection"], self.connection) & having(table["side"], self.side)
         places = np.flatnonzero(rows)
-        times = _numbers(table["time_s"])[places]
+        times = numbers(table["time_s"])[places]
         details = [str(table["detail"][int(place)]) for place in places]
         ends = np.append(times[1:], np.nan)
         return [
@@ -122,8 +121,8 @@ class View:
         table = self.run.table(name)
         rows = np.ones(len(table), dtype=bool)
         for key, word in where.items():
-            rows &= _is(table[key], word)
-        return _numbers(table["time_s"])[rows], _numbers(table[column])[rows]
+            rows &= having(table[key], word)
+        return numbers(table["time_s"])[rows], numbers(table[column])[rows]
 
 
 def views(run: "Run", connection: str | None) -> list[View]:
@@ -149,22 +148,7 @@ def views(run: "Run", connection: str | None) -> list[View]:
     return [view(name) for name in names]
 
 
-def _is(column: "pa.ChunkedArray", word: str | None) -> "np.ndarray[Any, np.dtype[np.bool_]]":
-    """Which rows of a text column hold this word, by its code and without building a text per row."""
-    parts = []
-    for chunk in column.chunks:
-        words = chunk.dictionary.to_pylist()
-        code = words.index(word) if word in words else -1
-        parts.append(chunk.indices.to_numpy() == code)
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
-
-
 def _after(detail: str, word: str) -> float:
     """The number after a word; NaN if it is not there."""
     words = detail.split()
     return float(words[words.index(word) + 1]) if word in words else float("nan")
-
-
-def _numbers(column: "pa.ChunkedArray") -> Series:
-    """A column as doubles; null is NaN."""
-    return np.asarray(column.to_numpy(), dtype=np.float64)

@@ -1,0 +1,186 @@
+"""What a command imports: the time at the prompt, without a clock. Its times are measured by `benches/prompt.py`."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import quiclab
+from conftest import SCENARIO
+from quiclab.commands import COMMANDS, app, load
+from quiclab.commands.group import Command as PlainCommand
+
+LARGE = {"matplotlib", "numpy", "pandas", "pyarrow"}
+"""Libraries that take longer than most commands."""
+IMPORTED = "import sys; from quiclab.cli import main; main(); print(*sys.modules, file=sys.stderr)"
+
+
+def imported(folder: Path, *arguments: str, script: str = IMPORTED) -> set[str]:
+    """The modules of a process after a command."""
+    (folder / "bulk.toml").write_text(SCENARIO, encoding="utf-8")
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return set(done.stderr.splitlines()[-1].split())
+
+
+def commands_of(modules: set[str]) -> set[str]:
+    """Which commands are among modules."""
+    places = {row.where.partition(":")[0] or name for name, row in COMMANDS.items()}
+    return {name for name in places if f"quiclab.commands.{name}" in modules}
+
+
+def test_the_package_is_imported_by_parts(tmp_path: Path) -> None:
+    script = "import sys, quiclab; print(*sys.modules, file=sys.stderr)"
+    modules = imported(tmp_path, script=script)
+    assert not modules & {*LARGE, "rich", "typer", "pydantic", "json", "dataclasses"}
+    assert {name for name in modules if name.startswith("quiclab")} == {"quiclab", "quiclab._quiclab"}
+
+
+def test_all_of_the_package_is_there() -> None:
+    listed = dir(quiclab)
+    for name in quiclab.__all__:
+        assert getattr(quiclab, name) is not None
+        assert name in listed
+    assert quiclab.Scenario is quiclab.scenario.Scenario
+    assert quiclab.sweeps.Sweep is quiclab.Sweep
+    assert callable(quiclab.statistics.means)
+    with pytest.raises(AttributeError, match="module 'quiclab' has no attribute 'nothing'"):
+        quiclab.nothing  # noqa: B018
+    with pytest.raises(ImportError):
+        exec("from quiclab import nothing")
+
+
+def test_help_imports_no_command(tmp_path: Path) -> None:
+    modules = imported(tmp_path, "--help")
+    assert not modules & {*LARGE, "rich", "pydantic"}
+    assert commands_of(modules) == set()
+
+
+def test_help_of_a_command_imports_it_alone(tmp_path: Path) -> None:
+    modules = imported(tmp_path, "run", "--help")
+    assert not modules & {*LARGE, "rich", "pydantic", "quiclab.scenario"}
+    assert commands_of(modules) == {"run"}
+
+
+def test_a_run_without_tables_imports_no_large_library(tmp_path: Path) -> None:
+    arguments = ("run", "bulk.toml", "--no-tables", "--seed", "3", "--set", "duration=5 s", "--out", "there")
+    modules = imported(tmp_path, *arguments)
+    assert not modules & {*LARGE, "pydantic", "quiclab.plots", "quiclab.sweeps", "quiclab.statistics"}
+    modules = imported(tmp_path, "run", "bulk.toml", "--no-tables", "--json")
+    assert not modules & {*LARGE, "pydantic", "rich"}
+
+
+def test_a_run_imports_what_its_figure_needs(tmp_path: Path) -> None:
+    modules = imported(tmp_path, "run", "bulk.toml")
+    assert {"matplotlib", "numpy", "pyarrow"} <= modules
+    unneeded = {"pandas", "pydantic", "matplotlib.pyplot", "matplotlib.backends.backend_pdf"}
+    assert not modules & {*unneeded, "quiclab.plots.charts", "quiclab.statistics"}
+
+
+def test_a_command_leaves_libraries_and_its_environment_whole(tmp_path: Path) -> None:
+    script = """if True:
+        import gc, os, sys
+        from quiclab import libraries
+        with libraries.loaded(figures=True):
+            assert "numpy" not in sys.modules, "only in a command"
+        libraries.alone()
+        with libraries.loaded(figures=True):
+            assert {"numpy", "pyarrow.parquet", "matplotlib.figure"} <= set(sys.modules)
+            assert not gc.isenabled()
+        assert gc.isenabled()
+        assert "OPENBLAS_NUM_THREADS" not in os.environ
+        from matplotlib.artist import Artist
+        from matplotlib.lines import Line2D
+        assert "linewidth" not in (Line2D.set.__doc__ or ""), "the manuals are made for nobody"
+        class Line(Artist):
+            def set_subject(self, subject): pass
+        assert "subject" in Line.set.__doc__
+        print(file=sys.stderr)
+        print("-", file=sys.stderr)
+    """
+    assert imported(tmp_path, script=script) == {"-"}
+
+
+def test_help_lines_are_the_first_of_the_manuals() -> None:
+    for name, row in COMMANDS.items():
+        command = load(name)
+        manual = command.info.help if isinstance(command, typer.Typer) else inspect.getdoc(command)
+        assert row.help == str(manual).split("\n\n")[0], name
+
+
+def eager() -> typer.Typer:
+    """The same commands, all imported and read by typer."""
+    group = typer.Typer(
+        name="quiclab",
+        help=app.info.help,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    assert app.registered_callback is not None and app.registered_callback.callback is not None
+    group.callback()(app.registered_callback.callback)
+    for name in COMMANDS:
+        command = load(name)
+        if isinstance(command, typer.Typer):
+            group.add_typer(command, name=name)
+        else:
+            group.command(name)(command)
+    return group
+
+
+@pytest.mark.parametrize("name", ["", "nothing", "rn", *COMMANDS, "trace info", "trace plot", "trace generate"])
+def test_help_and_errors_are_those_of_typer(name: str) -> None:
+    for arguments in ([*name.split(), "--help"], name.split(), [*name.split(), "--nothing"]):
+        if arguments in (["matrix"], ["list"], ["script"], ["reproduce"], ["bench"]):
+            # These run without arguments.
+            continue
+        lazily, eagerly = (CliRunner().invoke(group, arguments, prog_name="quiclab") for group in (app, eager()))
+        assert (lazily.exit_code, lazily.output) == (eagerly.exit_code, eagerly.output)
+        assert lazily.output
+
+
+VALUES = {
+    "plain": ["a", "", "-", "é", "no/such", "0", "1", "10", "7.5", "99999"],
+    "not plain": ["-1", "+1", " 1", "1_0", "1.0", "1e3", "nan", "x", "1" * 30, "0x1", "\u0661", "true", "1."],
+}
+
+
+def outcome(read: Any, value: Any, parameter: Any) -> Any:
+    """What a reader makes of a value: the value with its kind, or the error."""
+    try:
+        made = read.coerce(value, param=parameter, ctx=None)
+    except typer.BadParameter as error:
+        return error.format_message()
+    kinds = [type(one) for one in made] if isinstance(made, list | tuple) else type(made)
+    return repr(list(made) if isinstance(made, tuple) else made), kinds
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "trace"])
+def test_plain_values_are_read_as_typer_reads_them(name: str) -> None:
+    function = load(name)
+    made = []
+    for kind in (PlainCommand, None):
+        one = typer.Typer(add_completion=False, rich_markup_mode=None)
+        one.command(name, cls=kind)(function)
+        made.append(typer.main.get_command(one))
+    ours, theirs = made
+    context: Any = typer.Context(ours)
+    pairs: Any = zip(ours.get_params(context), theirs.get_params(context), strict=True)
+    for ours_, theirs_ in pairs:
+        several = ours_.multiple or ours_.nargs == -1
+        for value in [None, ours_.default, *VALUES["plain"], *VALUES["not plain"]]:
+            given = (value, "a") if several and isinstance(value, str) else value
+            if isinstance(given, bool):
+                continue
+            readers = ours_.get_runtime_param(), theirs_.get_runtime_param()
+            assert type(readers[0]) is not type(readers[1])
+            left, right = (
+                outcome(read, given, parameter) for read, parameter in zip(readers, (ours_, theirs_), strict=True)
+            )
+            assert left == right, (ours_.name, given)
