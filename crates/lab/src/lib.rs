@@ -28,6 +28,8 @@ mod shared;
 mod stepper;
 mod summary;
 pub mod sweep;
+#[cfg(test)]
+mod typed_law;
 mod world;
 
 pub use draws::draws;

@@ -2,7 +2,6 @@
 
 use crate::address::Port;
 use crate::packet::Packet;
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 use wire::Hole;
 
@@ -16,7 +15,9 @@ const CAPACITY: usize = 128;
 /// allocates once the network has held as many packets as it ever will.
 #[derive(Debug, Default)]
 pub struct Exits {
-    leaving: VecDeque<Box<Packet>>,
+    /// The packets that leave, in order, and how many of them are taken: nearly always one after the other.
+    leaving: Vec<Option<Box<Packet>>>,
+    taken: usize,
     /// Ended packets, whose memory is reused with that of their payload.
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
     places: Vec<Box<Packet>>,
@@ -31,7 +32,7 @@ impl Exits {
     /// sent before it.
     #[inline]
     pub fn send(&mut self, packet: impl Into<Box<Packet>>) {
-        self.leaving.push_back(packet.into());
+        self.leaving.push(Some(packet.into()));
     }
     /// Sends a packet by this port of the node, regardless of the route.
     pub fn send_by(&mut self, port: Port, packet: impl Into<Box<Packet>>) {
@@ -50,10 +51,9 @@ impl Exits {
         let mut packet = self.bare.pop().unwrap_or_else(empty);
         packet.bytes = bytes;
         packet.address(source, destination, hole);
-        // The packet that was just inserted is the last one.
-        let at = self.leaving.len();
-        self.leaving.push_back(packet);
-        &mut self.leaving[at]
+        self.leaving.push(None);
+        let at = self.leaving.len() - 1;
+        self.leaving[at].insert(packet)
     }
     /// A packet to be made: its payload is empty, and its addresses are to be set ([`Packet::address`]). It is made in
     /// the memory of an ended one if possible, in which it stays.
@@ -64,7 +64,13 @@ impl Exits {
     /// Takes the first packet that was sent: for callers that drive a node or a link without a world.
     #[inline]
     pub fn take(&mut self) -> Option<Box<Packet>> {
-        self.leaving.pop_front()
+        let Some(place) = self.leaving.get_mut(self.taken) else {
+            self.leaving.clear();
+            self.taken = 0;
+            return None;
+        };
+        self.taken += 1;
+        place.take()
     }
     /// Ends a packet: its memory is reused.
     #[inline]

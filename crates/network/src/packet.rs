@@ -161,7 +161,9 @@ impl Packet {
     /// The length of the UDP payload or the TCP segment in bytes, virtual ones included.
     #[inline]
     pub fn payload(&self) -> usize {
-        self.bytes.len() + usize::from(self.hole_length) + self.typed.as_ref().map_or(0, |typed| typed.size as usize)
+        self.bytes.len()
+            + usize::from(self.hole_length)
+            + self.typed.as_ref().map_or(0, |typed| typed.size as usize)
     }
     /// Writes out a typed packet and the virtual bytes: `bytes` is then the whole payload.
     pub fn write_out(&mut self) {

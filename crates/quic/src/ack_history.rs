@@ -27,7 +27,8 @@ impl AckHistory {
             // The last frame had the same list, or less of it: below is nothing new.
             (Some((first, lower)), [known]) if let Some(above) = lower.above(&self.lower) => {
                 let reach = |range: &RangeInclusive<u64>| *range.end() >= oldest;
-                for range in std::iter::once(first.clone()).chain(lower.iter().take(above)).take_while(reach) {
+                for range in std::iter::once(first.clone()).chain(lower.iter().take(above)).take_while(reach)
+                {
                     pass_news(&range, std::slice::from_ref(known), &mut each);
                 }
                 *known = first;
@@ -97,7 +98,9 @@ mod tests {
     fn ranges(top: u64, parts: &[(u64, u64)]) -> Vec<RangeInclusive<u64>> {
         let (mut ranges, mut end) = (Vec::new(), Some(top));
         for (gap, length) in parts {
-            let Some((last, start)) = end.and_then(|end| Some((end, end.checked_sub(*length)?))) else { break };
+            let Some((last, start)) = end.and_then(|end| Some((end, end.checked_sub(*length)?))) else {
+                break;
+            };
             ranges.push(start..=last);
             end = start.checked_sub(gap + 2);
         }

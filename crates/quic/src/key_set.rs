@@ -40,10 +40,10 @@ impl KeySet {
             early => self.early[early as usize].as_deref(),
         }
     }
-    /// What stands for this end's 1-RTT key in packets that stay typed; `None` if none may.
+    /// Whether 1-RTT packets may stay typed.
     #[inline]
-    pub(crate) fn typed_key(&self) -> Option<u64> {
-        if self.typed { self.data.as_ref()?.local.null_key() } else { None }
+    pub(crate) fn may_stay_typed(&self) -> bool {
+        self.typed && self.data.as_ref().is_some_and(|keys| keys.local.is_null())
     }
     /// Sets the keys of a handshake space; returns the previous ones.
     pub(crate) fn set_handshake_keys(&mut self, kind: SpaceKind, keys: Keys) -> Option<Keys> {

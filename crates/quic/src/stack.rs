@@ -1,7 +1,9 @@
 //! The endpoint and its connections as their host sees them.
 
 use crate::{Connection, Endpoint, Opening, QuicTransport, Stats};
-use transport::{Application, Arrival, Counters, Datagram, Event, Handle, Outgoing, Snapshot, Stack, Transmit};
+use transport::{
+    Application, Arrival, Counters, Datagram, Event, Handle, Outgoing, Snapshot, Stack, Transmit,
+};
 use units::Time;
 use wire::TypedPacket;
 

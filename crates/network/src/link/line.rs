@@ -8,7 +8,13 @@ use units::Time;
 use units::cache::ask_for;
 
 /// The packets in flight. Those that arrive at one instant leave in the order of insertion.
-pub(crate) enum Line {
+pub(crate) struct Line {
+    /// The next arrival, which is asked for several times for each packet; [`Time::NEVER`] if there is none.
+    next: Time,
+    packets: Packets,
+}
+
+enum Packets {
     /// Arrival times never decrease.
     InOrder(VecDeque<(Time, Box<Packet>)>),
     /// A packet may arrive before others that were inserted earlier.
@@ -42,22 +48,27 @@ impl Eq for Underway {}
 
 impl Line {
     pub(crate) fn new(reorder: bool) -> Line {
-        if reorder { Line::Reordering(BinaryHeap::new(), 0) } else { Line::InOrder(VecDeque::new()) }
+        let packets = match reorder {
+            true => Packets::Reordering(BinaryHeap::new(), 0),
+            false => Packets::InOrder(VecDeque::new()),
+        };
+        Line { next: Time::NEVER, packets }
     }
     /// Whether the next packet may arrive before those already in flight.
     #[inline]
     pub(crate) fn reorders(&self) -> bool {
-        matches!(self, Line::Reordering(..))
+        matches!(self.packets, Packets::Reordering(..))
     }
     /// Inserts a packet. On an ordered line, `at` is not before the arrival of the last one.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, packet: Box<Packet>) {
-        match self {
-            Line::InOrder(line) => {
+        self.next = self.next.min(at);
+        match &mut self.packets {
+            Packets::InOrder(line) => {
                 debug_assert!(line.back().is_none_or(|(last, _)| *last <= at));
                 line.push_back((at, packet));
             }
-            Line::Reordering(heap, sequence) => {
+            Packets::Reordering(heap, sequence) => {
                 heap.push(Underway { at, sequence: *sequence, packet });
                 *sequence += 1;
             }
@@ -66,24 +77,25 @@ impl Line {
     /// The next arrival; [`Time::NEVER`] if there is none.
     #[inline]
     pub(crate) fn next(&self) -> Time {
-        match self {
-            Line::InOrder(line) => line.front().map_or(Time::NEVER, |(at, _)| *at),
-            Line::Reordering(heap, _) => heap.peek().map_or(Time::NEVER, |first| first.at),
-        }
+        self.next
     }
     /// Takes the next packet to arrive.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, Box<Packet>)> {
-        match self {
-            Line::InOrder(line) => line.pop_front(),
-            Line::Reordering(heap, _) => heap.pop().map(|first| (first.at, first.packet)),
-        }
+        let (taken, next) = match &mut self.packets {
+            Packets::InOrder(line) => (line.pop_front(), line.front().map(|(at, _)| *at)),
+            Packets::Reordering(heap, _) => {
+                (heap.pop().map(|first| (first.at, first.packet)), heap.peek().map(|first| first.at))
+            }
+        };
+        self.next = next.unwrap_or(Time::NEVER);
+        taken
     }
     /// Prefetches the bytes of the next packet to arrive, and the packet behind it, while the previous one is
     /// processed: they were last used a propagation delay ago.
     #[inline]
     pub(crate) fn prefetch_next(&self) {
-        if let Line::InOrder(line) = self {
+        if let Packets::InOrder(line) = &self.packets {
             if let Some((_, packet)) = line.front() {
                 packet.bytes.first().into_iter().for_each(ask_for);
             }
@@ -95,25 +107,25 @@ impl Line {
     /// The packet that arrives behind `ahead` others, if the order is known.
     #[inline]
     pub(crate) fn upcoming(&self, ahead: usize) -> Option<&Packet> {
-        match self {
-            Line::InOrder(line) => line.get(ahead).map(|(_, packet)| &**packet),
-            Line::Reordering(..) => None,
+        match &self.packets {
+            Packets::InOrder(line) => line.get(ahead).map(|(_, packet)| &**packet),
+            Packets::Reordering(..) => None,
         }
     }
     /// The packets in flight.
     pub(crate) fn count(&self) -> Count {
         let mut count = Count::default();
-        match self {
-            Line::InOrder(line) => line.iter().for_each(|(_, packet)| count.add(packet.size)),
-            Line::Reordering(heap, _) => heap.iter().for_each(|underway| count.add(underway.packet.size)),
+        match &self.packets {
+            Packets::InOrder(line) => line.iter().for_each(|(_, packet)| count.add(packet.size)),
+            Packets::Reordering(heap, _) => heap.iter().for_each(|underway| count.add(underway.packet.size)),
         }
         count
     }
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        match self {
-            Line::InOrder(line) => line.len(),
-            Line::Reordering(heap, _) => heap.len(),
+        match &self.packets {
+            Packets::InOrder(line) => line.len(),
+            Packets::Reordering(heap, _) => heap.len(),
         }
     }
 }

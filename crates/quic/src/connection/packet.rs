@@ -298,9 +298,7 @@ impl Connection {
         let next = space.sent.next_number();
         // RFC 9000-12.2-2: no "QUIC packets with different connection IDs" in "a single UDP datagram".
         let (number_offset, long) = match kind {
-            SpaceKind::Data if !self.is_early(kind) => {
-                (self.short_header(destination).write(buffer), None)
-            }
+            SpaceKind::Data if !self.is_early(kind) => (self.short_header(destination).write(buffer), None),
             early => {
                 let number = Truncated::new(next, space.largest_acked);
                 let written = self.write_long_header(self.packet_kind(early), destination, number, buffer);

@@ -344,7 +344,14 @@ impl Connection {
     }
 
     #[inline]
-    pub(super) fn note_received(&mut self, now: Time, kind: SpaceKind, number: u64, ack_eliciting: bool, ecn: Ecn) {
+    pub(super) fn note_received(
+        &mut self,
+        now: Time,
+        kind: SpaceKind,
+        number: u64,
+        ack_eliciting: bool,
+        ecn: Ecn,
+    ) {
         match kind {
             SpaceKind::Data => {
                 let policy = Some(&mut self.acks.policy);

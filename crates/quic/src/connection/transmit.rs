@@ -44,8 +44,10 @@ impl Connection {
                 return None;
             }
             let mut draft = DatagramDraft { ecn, ..DatagramDraft::default() };
-            if let (Some(place), Some(key)) = (&mut out.typed, self.typed_key()) {
-                self.typed_packet(now, wants, key, (buffer, place, limit), &mut draft);
+            if let Some(place) = &mut out.typed
+                && self.keys.may_stay_typed()
+            {
+                self.typed_packet(now, wants, (buffer, place, limit), &mut draft);
                 let transmit = self.finish_datagram(now, buffer, &draft)?;
                 return Some(Transmit { last: self.is_last(now, wants), ..transmit });
             } else {

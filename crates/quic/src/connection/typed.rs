@@ -14,25 +14,20 @@ use units::Time;
 use wire::{Ack, Data, FirstByte, Frame, TypedFrame, TypedPacket};
 
 impl Connection {
-    /// What stands for the key in packets that stay typed; `None` if none may.
-    #[inline]
-    pub(super) fn typed_key(&self) -> Option<u64> {
-        self.keys.typed_key()
-    }
-
     /// Builds a 1-RTT packet that stays typed if its frame permits that; otherwise it is written into the buffer, which is empty.
     #[inline]
     pub(super) fn typed_packet(
         &mut self,
         now: Time,
         wants: SpaceWants,
-        key: u64,
         (buffer, place, limit): (&mut Vec<u8>, &mut Option<TypedPacket>, usize),
         draft: &mut DatagramDraft,
     ) {
+        // An update of the keys comes first: it changes key and phase.
         if !self.may_seal(now) {
             return;
         }
+        let Some(key) = self.keys.get(SpaceKind::Data).and_then(|keys| keys.local.null_key()) else { return };
         let header = self.short_header(self.paths.ids.current());
         let (number, payload_offset) = (self.next_number(), header.size());
         let number_offset = payload_offset - header.number.length();
@@ -50,9 +45,8 @@ impl Connection {
         }
         let size = (length + TAG) as u32;
         let frame = payload.take_typed();
-        let asks_for_ack = carries_data
-            && self.acks.asks_by_bit()
-            && self.paths.current.fills_window(u64::from(size));
+        let asks_for_ack =
+            carries_data && self.acks.asks_by_bit() && self.paths.current.fills_window(u64::from(size));
         if let Some(frame) = frame {
             *place = Some(TypedPacket { header, asks_for_ack, number, key, frame, size });
             draft.typed = size as usize;

@@ -5,8 +5,8 @@ use crate::connection::Datagram;
 use crate::ids::{IdMaker, LOCAL_ID_LENGTH};
 use std::net::SocketAddr;
 use trace::PacketKind;
-use units::Time;
 use transport::Arrival;
+use units::Time;
 use wire::{ConnectionId, FirstByte, Header, HeaderError, TypedPacket};
 
 impl Endpoint {

@@ -30,7 +30,10 @@ fn pair_size(range: &RangeInclusive<u64>, above: u64) -> u32 {
 
 impl LowerRanges {
     /// The list of these ranges, descending, below a range that starts at `above`. No two are adjacent.
-    pub fn of(ranges: impl DoubleEndedIterator<Item = RangeInclusive<u64>> + Clone, above: u64) -> LowerRanges {
+    pub fn of(
+        ranges: impl DoubleEndedIterator<Item = RangeInclusive<u64>> + Clone,
+        above: u64,
+    ) -> LowerRanges {
         let mut list = LowerRanges::default();
         let above = std::iter::once(above).chain(ranges.clone().map(|range| *range.start()));
         let mut pairs: Vec<_> = ranges.zip(above).collect();
