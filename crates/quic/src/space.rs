@@ -13,6 +13,9 @@ use wire::{EcnCounts, LowerRanges, TypedFrame};
 /// The maximum number of remembered ranges of received packet numbers. Numbers below the oldest range count as
 /// received (RFC 9000 section 13.2.3).
 const MAX_RANGES: usize = 256;
+/// The number of ranges up to which an ACK frame with several of them does not stay typed: to write and to read a few of them costs
+/// less than the memory of a list.
+const FEW_RANGES: usize = 8;
 /// The number of ranges above which the peer is asked to acknowledge ACK frames.
 const MANY_RANGES: usize = 10;
 
@@ -277,7 +280,8 @@ impl ReceivedPackets {
         let Some(largest) = self.ranges.max() else { return };
         let delay = self.delay(now).as_micros() >> self.exponent;
         let ecn = self.ecn_counts();
-        if payload.may_be_typed() && ecn.is_none() {
+        let listed = self.ranges.len() == 1 || self.ranges.len() > FEW_RANGES;
+        if listed && payload.may_be_typed() && ecn.is_none() {
             let first_range = largest - self.ranges.last().start;
             let frame = TypedFrame::Ack { largest, first_range, lower: self.listed(), delay };
             if payload.typed_ack(largest, frame) {
