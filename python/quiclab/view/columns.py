@@ -6,15 +6,12 @@ The crate `view` makes the bytes of a column, `browser/columns.js` reads them ba
 import base64
 import zlib
 
-LEVEL = 6
-"""Of DEFLATE. The highest takes four times as long for 2 % less."""
-
 
 class Columns:
     """Columns under names, packed together as they come."""
 
     def __init__(self) -> None:
-        self._deflate = zlib.compressobj(LEVEL)
+        self._deflate = zlib.compressobj(9)
         self._parts: list[bytes] = []
         self._index: dict[str, tuple[int, int]] = {}
 

@@ -1,7 +1,7 @@
 // Sums and extremes of blocks of a column, so that a pixel that stands for many values looks at few of them.
 
 /** How many values, or blocks of the level below, are in a block. */
-const BLOCK = 64;
+const BLOCK = 16;
 
 /** The end of the run from `from` on whose times are in the same pixel; it is looked for in growing steps. */
 export function pixelEnd(times, from, last, start, factor) {
