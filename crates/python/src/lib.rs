@@ -59,7 +59,7 @@ mod _quiclab {
         generate_series, generate_trace, read_series, read_trace, series_models, trace_models,
     };
     #[pymodule_export]
-    use crate::view::{ViewDirection, ViewLog};
+    use crate::view::{ViewDirection, ViewLog, ViewSplitter};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::web::{fetch, serve, server_memory};

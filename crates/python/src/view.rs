@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use view::{Ack, Credit, Direction, GAUGES, Log, Other, Packet, Reader, Spans, StreamFrame};
+use view::{Ack, Credit, Direction, GAUGES, Log, Other, Packet, Reader, Spans, Splitter, Stop, StreamFrame};
 
 /// A packet as Python has it: time, type, number, size, data, acknowledgements, resets, other frames, flow control.
 type Plain = (
@@ -137,6 +137,74 @@ impl ViewLog {
 impl ViewLog {
     fn packets(&self, is_sent: bool) -> &view::Packets {
         if is_sent { &self.log.sent } else { &self.log.received }
+    }
+}
+
+/// Plain JSON of a qlog in two parts: the events one by one, and the document without them.
+#[pyclass(module = "quiclab._quiclab")]
+#[derive(Default)]
+pub(crate) struct ViewSplitter {
+    splitter: Splitter,
+    /// How many events of the list are done.
+    events: usize,
+}
+
+#[pymethods]
+impl ViewSplitter {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads a text from a place on. Events go into the log as far as they are of the usual form; without a log they are
+    /// passed over. Returns the place from which to go on, which is before the end where a list of events begins, and
+    /// behind an event of another form; and that event.
+    fn feed<'py>(
+        &mut self,
+        py: Python<'py>,
+        text: &[u8],
+        start: usize,
+        log: Option<PyRefMut<'py, ViewLog>>,
+    ) -> (usize, Option<Bound<'py, PyBytes>>) {
+        let mut at = start.min(text.len());
+        let mut log = log;
+        while at < text.len() {
+            let (read, stop) = self.splitter.feed(&text[at..]);
+            at += read;
+            match stop {
+                Stop::End => {}
+                Stop::List => {
+                    self.events = 0;
+                    break;
+                }
+                Stop::Event => {
+                    self.events += 1;
+                    let Some(ViewLog { log, reader }) = log.as_deref_mut() else { continue };
+                    if reader.record(Arc::make_mut(log), self.splitter.event()).is_none() {
+                        return (at, Some(PyBytes::new(py, self.splitter.event())));
+                    }
+                }
+            }
+        }
+        (at, None)
+    }
+
+    /// The document without its events: in the place of those of a list stands the list's number, from 0 on.
+    #[getter]
+    fn skeleton<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.splitter.skeleton())
+    }
+
+    /// How many lists of events have begun.
+    #[getter]
+    fn lists(&self) -> usize {
+        self.splitter.lists()
+    }
+
+    /// How many events of the list were read.
+    #[getter]
+    fn events(&self) -> usize {
+        self.events
     }
 }
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, overload
 
-from quiclab._quiclab import Error, ViewLog
+from quiclab._quiclab import Error, ViewLog, ViewSplitter
 
 ENDINGS = (".sqlog", ".qlog")
 """What the names of qlog files end with."""
@@ -158,14 +158,9 @@ def read(path: Path, told: Callable[[int], object] | None = None) -> list[Log]:
             if not head.strip(b"\x1e \t\r\n"):
                 raise Error(f"{path}: is empty")
             file.seek(0)
-            if _is_sequence(head):
-                return [_sequence(path, file, told)]
-            document = json.load(file)
+            return [_sequence(path, file, told)] if _is_sequence(head) else _contained(path, file, told)
     except OSError as error:
         raise Error(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise Error(f"{path}: not JSON: {str(error).splitlines()[0]}") from error
-    return _contained(path, document)
 
 
 def _is_sequence(head: bytes) -> bool:
@@ -175,7 +170,7 @@ def _is_sequence(head: bytes) -> bool:
     first, _, rest = head.partition(b"\n")
     try:
         json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return bool(rest.strip())
 
@@ -226,28 +221,82 @@ def _sequence(path: Path, file: Any, told: Callable[[int], object] | None) -> Lo
     return _complete(path, log)
 
 
-def _contained(path: Path, document: Any) -> list[Log]:
+def _contained(path: Path, file: Any, told: Callable[[int], object] | None) -> list[Log]:
+    """Reads the document without its events first: what their times mean may stand behind them."""
+    splitter = ViewSplitter()
+    while chunk := file.read(_CHUNK):
+        at = 0
+        while at < len(chunk):
+            at, _ = splitter.feed(chunk, at, None)
     place = str(path)
     try:
-        if not isinstance(document, dict):
-            raise _QlogError("not a qlog: no object")
-        traces = document.get("traces", [document["trace"]] if "trace" in document else None)
-        if not isinstance(traces, list) or not traces:
-            raise _QlogError("not a qlog: it has no traces")
-        logs = []
-        for trace in traces:
-            log = _header(path, document, trace)
+        document = _document(path, splitter.skeleton)
+        traces = _traces(document)
+        is_split = _is_split(traces, splitter.lists)
+        if not is_split:
+            file.seek(0)
+            traces = _traces(_document(path, file.read()))
+        logs = [_header(path, document, trace) for trace in traces]
+        readers = []
+        for log, trace in zip(logs, traces, strict=True):
             events = trace.get("events")
             if not isinstance(events, list):
                 raise _QlogError("a trace has no list of events")
-            reader = _Reader(log, _common(trace))
-            for index, event in enumerate(events):
+            readers.append(_Reader(log, _common(trace)))
+            for index, event in enumerate(() if is_split else events):
                 place = f"{path}: event {index}"
-                reader.event(event)
-            logs.append(_complete(path, log))
+                readers[-1].event(event)
     except _WRONG as error:
         raise _named(place, error) from error
-    return logs
+    if is_split:
+        file.seek(0)
+        _events(path, file, readers, told)
+    return [_complete(path, log) for log in logs]
+
+
+def _document(path: Path, text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Error(f"{path}: not JSON: {str(error).splitlines()[0]}") from error
+
+
+def _traces(document: Any) -> list[Any]:
+    if not isinstance(document, dict):
+        raise _QlogError("not a qlog: no object")
+    traces = document.get("traces", [document["trace"]] if "trace" in document else None)
+    if not isinstance(traces, list) or not traces:
+        raise _QlogError("not a qlog: it has no traces")
+    return traces
+
+
+def _is_split(traces: list[Any], lists: int) -> bool:
+    """Whether the events of each trace were found: not if a key is given twice, or in another way of writing."""
+    return [trace.get("events") if isinstance(trace, dict) else None for trace in traces] == [
+        [at] for at in range(lists)
+    ]
+
+
+def _events(path: Path, file: Any, readers: list["_Reader"], told: Callable[[int], object] | None) -> None:
+    splitter = ViewSplitter()
+    seen = 0
+    while chunk := file.read(_CHUNK):
+        at = 0
+        while at < len(chunk):
+            reader = readers[splitter.lists - 1] if splitter.lists else None
+            at, event = splitter.feed(chunk, at, reader.events if reader is not None else None)
+            if reader is None or event is None:
+                continue
+            place = f"{path}: event {splitter.events - 1}"
+            try:
+                reader.event(json.loads(event))
+            except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise Error(f"{place}: not JSON: {str(error).splitlines()[0]}") from error
+            except _WRONG as error:
+                raise _named(place, error) from error
+        seen += len(chunk)
+        if told is not None:
+            told(seen)
 
 
 def _header(path: Path, document: dict[str, Any], trace: Any) -> Log:
@@ -363,9 +412,10 @@ class _Reader:
     """Adds events to a log."""
 
     def __init__(self, log: Log, common: dict[str, Any]) -> None:
-        self._events = log.events
+        self.events = log.events
+        """The columns of the log."""
         self._clock = _Clock(common)
-        self._events.clock(self._clock.is_delta, self._clock.reference)
+        self.events.clock(self._clock.is_delta, self._clock.reference)
         sent, received = log.sent, log.received
         add: dict[str, Callable[[int, dict[str, Any]], None]] = {
             "packet_sent": lambda time, data: sent.append(_packet(time, data)),
@@ -380,13 +430,13 @@ class _Reader:
 
     def many(self, text: bytes, start: int) -> tuple[int, int, bool]:
         """Adds the events of lines as far as they are of the usual form: bytes, lines, whether there is another."""
-        return self._events.feed(text, start)
+        return self.events.feed(text, start)
 
     def event(self, event: Any) -> None:
         """Adds an event, or nothing if the view does not need it."""
-        self._clock.last = self._events.last
+        self._clock.last = self.events.last
         time = self._clock.read(event["time"])
-        self._events.last = self._clock.last
+        self.events.last = self._clock.last
         # "quic:packet_sent", "transport:packet_sent".
         add = self._add.get(event["name"].rpartition(":")[2])
         if add is not None:
@@ -397,7 +447,7 @@ class _Reader:
     def _lost(self, time: int, data: dict[str, Any]) -> None:
         header = data.get("header", data)
         kind, trigger = _kind(data, header), _whole(str(data.get("trigger", "")))
-        self._events.lose(time, kind, _number(header["packet_number"]), trigger)
+        self.events.lose(time, kind, _number(header["packet_number"]), trigger)
 
     def _moved(self, time: int, data: dict[str, Any]) -> None:
         """Data that went from the application to the transport. Other moves, or without a place, tell nothing."""
@@ -405,7 +455,7 @@ class _Reader:
             return
         length = data.get("length", (data.get("raw") or {}).get("length"))
         if length is not None and "offset" in data:
-            self._events.write(time, _number(data["stream_id"]), _number(data["offset"]) + _number(length))
+            self.events.write(time, _number(data["stream_id"]), _number(data["offset"]) + _number(length))
 
     def _metrics(self, time: int, data: dict[str, Any]) -> None:
         for name in METRICS:
@@ -419,7 +469,7 @@ class _Reader:
                 value = float(value)
             if isinstance(value, bool) or not 0 <= value < _NO_LIMIT:
                 continue
-            self._events.gauge(name, time, value)
+            self.events.gauge(name, time, value)
 
 
 def _kind(data: dict[str, Any], header: dict[str, Any]) -> str:
