@@ -298,6 +298,29 @@ def test_plain_json_of_version_03_says_the_same(tmp_path: Path, clock: str) -> N
     assert direction.metrics["congestion_window"][1] == [14000, 7000]
 
 
+@pytest.mark.parametrize("how", ["behind", "escaped", "twice", "trailing comma", "no commas"])
+def test_plain_json_is_read_event_by_event(tmp_path: Path, how: str) -> None:
+    """Also if what the times mean stands behind the events, and with keys that are not found on the way."""
+    rows = json.dumps([{"time": 1, "name": f"quic:{name}", "data": data} for _, name, data in two_streams()[0]])
+    common = '"vantage_point": {"type": "server"}, "common_fields": {"time_format": "delta", "reference_time": 0}'
+    events = {
+        "behind": f'"events": {rows}',
+        "escaped": f'"ev\\u0065nts": {rows}',
+        "twice": f'"events": [{{"time": 5}}], "events": {rows}',
+        "trailing comma": f'"events": {rows[:-1]}, ]',
+        "no commas": f'"events": {rows.replace("}}, {", "}} {", 1)}',
+    }[how]
+    path = tmp_path / "x.qlog"
+    path.write_text(f'{{"qlog_version": "0.3", "traces": [{{{events}, {common}}}]}}', encoding="utf-8")
+    if how in ("trailing comma", "no commas"):
+        with pytest.raises(quiclab.Error, match=r"x\.qlog: event \d+: not JSON"):
+            qlog.read(path)
+        return
+    (log,) = qlog.read(path)
+    places = [at for at, (_, name, _) in enumerate(two_streams()[0], 1) if name == "packet_sent"]
+    assert [packet.time for packet in log.sent] == [at * MS for at in places]
+
+
 def test_a_file_that_is_cut_off_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:
     """RFC 7464 section 2.3."""
     folder = write_two_streams(tmp_path / "run")

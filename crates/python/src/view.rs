@@ -65,6 +65,12 @@ impl ViewLog {
         (fed.bytes, fed.lines, fed.is_stuck)
     }
 
+    /// Whether there are so many packets that no more should be added.
+    #[getter]
+    fn is_full(&self) -> bool {
+        self.log.sent.is_full() || self.log.received.is_full()
+    }
+
     /// Adds a packet that was sent, or received.
     fn add(&mut self, is_sent: bool, packet: Plain) {
         let log = Arc::make_mut(&mut self.log);

@@ -11,6 +11,7 @@ mod packets;
 mod ranges;
 mod record;
 mod sending;
+mod sequence;
 mod split;
 mod varint;
 mod waiting;

@@ -137,6 +137,14 @@ impl Packets {
         self.rows.is_empty()
     }
 
+    /// Whether there are so many that the columns, whose places have 32 bits, should not grow any more.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        let columns =
+            [self.rows.len(), self.streams.len(), self.acks.len(), self.others.len(), self.values.len()];
+        columns.into_iter().any(|length| length > 1 << 30)
+    }
+
     /// Adds a packet.
     pub fn push(&mut self, packet: &Packet) {
         let at = self.rows.len() as u32;

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::direction::Sequence;
 use crate::log::{Log, Written};
 use crate::packets::Credit;
+use crate::sequence::Sequence;
 use crate::waiting::{NOBODY, Spans, Wait};
 
 /// Instead of a stream: the credit of the connection.

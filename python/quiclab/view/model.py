@@ -247,7 +247,8 @@ def _clocks(client: Log | None, server: Log | None) -> int:
 
 
 def _direction(sender: Log | None, receiver: Log | None, side: str, end: int) -> Direction:
-    found = ViewDirection(sender and sender.events, receiver and receiver.events, end)
+    sent, received = (None if log is None else log.events for log in (sender, receiver))
+    found = ViewDirection(sent, received, end)
     direction = Direction(side, sender is not None, receiver is not None, found, sender)
     if found.strangers:
         direction.notes.append(f"{found.strangers} packets arrived that the sender's log does not have")

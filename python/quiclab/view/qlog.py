@@ -213,6 +213,8 @@ def _sequence(path: Path, file: Any, told: Callable[[int], object] | None) -> Lo
                 raise Error(f"{path}:{line}: not JSON: {str(error).splitlines()[0]}") from error
             except _WRONG as error:
                 raise _named(f"{path}:{line}", error) from error
+        if log is not None and log.events.is_full:
+            raise Error(f"{path}: has more packets than can be shown")
         seen += len(chunk)
         if told is not None:
             told(seen)
@@ -294,6 +296,8 @@ def _events(path: Path, file: Any, readers: list["_Reader"], told: Callable[[int
                 raise Error(f"{place}: not JSON: {str(error).splitlines()[0]}") from error
             except _WRONG as error:
                 raise _named(place, error) from error
+        if any(reader.events.is_full for reader in readers):
+            raise Error(f"{path}: has more packets than can be shown")
         seen += len(chunk)
         if told is not None:
             told(seen)
