@@ -135,7 +135,7 @@ bench-view: deps build $(VENV)/.checks ## what a drawing of the page of `quiclab
 
 .PHONY: fuzz
 fuzz: ## decoders, readers and queues under FUZZ_CASES (200000) random inputs for each entry point; runs under a tenth
-	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package http --package network --package pages \
+	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package view --package http --package network --package pages \
 		--package video --release --test fuzz $(LOCKED)
 	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package quic --release --lib $(LOCKED) fuzz
 	PROPTEST_CASES=$$(($(FUZZ_CASES) / 10)) cargo test --package lab --package script --package live --release --test fuzz $(LOCKED)
@@ -151,7 +151,7 @@ FUZZ_SEEDS := $(addprefix scenario:,$(wildcard examples/*.toml python/quiclab/pa
 	$(addprefix rates:,examples/traces/lte-like.down examples/traces/driving.csv examples/traces/leo.csv) \
 	$(addprefix pages:,examples/pages/shop.har examples/pages/article.csv) \
 	$(addprefix mpd:,$(wildcard crates/video/tests/mpd/*) crates/video/tests/sizes.csv) \
-	known_paths:examples/known-paths.json
+	known_paths:examples/known-paths.json qlog:crates/view/tests/records.sqlog
 # The targets to run; all by default.
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 

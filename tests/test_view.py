@@ -5,19 +5,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import quiclab
 from conftest import SCENARIO, Command
 from quiclab import view
 from quiclab.view import model, qlog, tables
-from quiclab.view.columns import varints
+from quiclab.view.model import Spans
 from quiclab.view.page import bundle, page
-from quiclab.view.ranges import Owners, Ranges
-from quiclab.view.waiting import Spans
 from view_logs import Event, ack, header, packet, stream, two_streams, write_sequence, write_two_streams
 
 TWO_STREAMS = (
@@ -234,43 +229,6 @@ def test_without_the_receiver_arrival_is_when_the_sender_learned_of_it(tmp_path:
     assert spans(direction.waits) == [(1, 24.0, 45.0, 1, 5, 0, 1000)]
 
 
-@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 12)), max_size=40))
-def test_ranges_are_a_set(parts: list[tuple[int, int]]) -> None:
-    ranges, known = Ranges(), set[int]()
-    for start, length in parts:
-        new = ranges.add(start, start + length)
-        added = [value for first, last in new for value in range(first, last)]
-        assert added == sorted(set(range(start, start + length)) - known)
-        known.update(added)
-        assert ranges.total == len(known)
-        assert ranges.first_gap() == next(value for value in range(100) if value not in known)
-        assert all(end < after for end, after in zip(ranges.ends, ranges.starts[1:], strict=False))
-
-
-@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 12)), max_size=40))
-def test_owners_are_a_map(parts: list[tuple[int, int]]) -> None:
-    owners, known = Owners(), dict[int, int]()
-    for owner, (start, length) in enumerate(parts):
-        span = range(start, start + length)
-        assert sorted(owners.set(start, start + length, owner)) == sorted({known[at] for at in span if at in known})
-        known.update(dict.fromkeys(span, owner))
-        assert [owners.at(at) for at in range(80)] == [known.get(at) for at in range(80)]
-    pieces = {at: owner for first, last, owner in owners.pieces(10, 40) for at in range(first, last)}
-    assert pieces == {at: owner for at, owner in known.items() if 10 <= at < 40}
-
-
-@given(st.lists(st.integers(-(2**62), 2**62 - 1), max_size=50))
-def test_varints_are_read_back(values: list[int]) -> None:
-    data, found, value, shift = varints(np.asarray(values, dtype=np.int64)), [], 0, 0
-    for byte in data:
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            found.append((value >> 1) ^ -(value & 1))
-            value, shift = 0, 0
-    assert found == values
-
-
 # Other stacks' files.
 
 
@@ -338,6 +296,29 @@ def test_plain_json_of_version_03_says_the_same(tmp_path: Path, clock: str) -> N
     assert [entry.bytes for entry in direction.streams] == [3000, 2000]
     assert [time != model.UNKNOWN for time in direction.lost] == [False, True, False, False, False, False]
     assert direction.metrics["congestion_window"][1] == [14000, 7000]
+
+
+@pytest.mark.parametrize("how", ["behind", "escaped", "twice", "trailing comma", "no commas"])
+def test_plain_json_is_read_event_by_event(tmp_path: Path, how: str) -> None:
+    """Also if what the times mean stands behind the events, and with keys that are not found on the way."""
+    rows = json.dumps([{"time": 1, "name": f"quic:{name}", "data": data} for _, name, data in two_streams()[0]])
+    common = '"vantage_point": {"type": "server"}, "common_fields": {"time_format": "delta", "reference_time": 0}'
+    events = {
+        "behind": f'"events": {rows}',
+        "escaped": f'"ev\\u0065nts": {rows}',
+        "twice": f'"events": [{{"time": 5}}], "events": {rows}',
+        "trailing comma": f'"events": {rows[:-1]}, ]',
+        "no commas": f'"events": {rows.replace("}}, {", "}} {", 1)}',
+    }[how]
+    path = tmp_path / "x.qlog"
+    path.write_text(f'{{"qlog_version": "0.3", "traces": [{{{events}, {common}}}]}}', encoding="utf-8")
+    if how in ("trailing comma", "no commas"):
+        with pytest.raises(quiclab.Error, match=r"x\.qlog: event \d+: not JSON"):
+            qlog.read(path)
+        return
+    (log,) = qlog.read(path)
+    places = [at for at, (_, name, _) in enumerate(two_streams()[0], 1) if name == "packet_sent"]
+    assert [packet.time for packet in log.sent] == [at * MS for at in places]
 
 
 def test_a_file_that_is_cut_off_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:

@@ -477,7 +477,6 @@ def many(packets: int, streams: int) -> model.Connection:
     server, client = Log("many server", "server", "00", ""), Log("many client", "client", "00", "")
     offsets = [0] * streams
     again: list[tuple[int, tuple[int, int, int, bool]]] = []
-    cwnd: tuple[list[int], list[float]] = ([], [])
     for number in range(packets):
         time = number * 50_000
         if again and again[0][0] <= time:
@@ -487,14 +486,14 @@ def many(packets: int, streams: int) -> model.Connection:
             frame = (4 * stream, offsets[stream], 1200, False)
             offsets[stream] += 1200
             # Written 5 ms before it is sent, so that each stream waits now and then.
-            server.written.append((max(0, time - 5 * MS), 4 * stream, offsets[stream]))
+            server.events.write(max(0, time - 5 * MS), 4 * stream, offsets[stream])
         server.sent.append(Packet(time, "1rtt", number, 1240, [frame], [], [], []))
-        cwnd[0].append(time)
-        cwnd[1].append(20_000 + (number * 7919) % 50_000)
+        for gauge in ("congestion_window", "bytes_in_flight"):
+            server.events.gauge(gauge, time, 20_000 + (number * 7919) % 50_000)
         if number % 100 == 99:
             # Not a multiple of what the losses are apart: else every copy were lost too.
             known = time + 30 * MS + 50_000 * (number % 7)
-            server.lost.append((known, "1rtt", number, "time_threshold"))
+            server.events.lose(known, "1rtt", number, "time_threshold")
             again.append((known, frame))
         else:
             client.received.append(Packet(time + 20 * MS, "1rtt", number, 1240, [frame], [], [], []))
@@ -502,7 +501,6 @@ def many(packets: int, streams: int) -> model.Connection:
                 acks = [(0, [(max(0, number - 50), number)])]
                 client.sent.append(Packet(time + 20 * MS, "1rtt", number // 2, 45, [], acks, [], []))
                 server.received.append(Packet(time + 40 * MS, "1rtt", number // 2, 45, [], acks, [], []))
-    server.metrics = {"congestion_window": cwnd, "bytes_in_flight": cwnd}
     (connection,) = model.connections([server, client])
     return connection
 
@@ -528,6 +526,8 @@ def test_200_000_packets_are_drawn_within_the_pixels_there_are(chromium: Browser
 
     whole = drawn()
     assert whole["primitives"] < bound
+    # A pixel that stands for many packets looks at blocks of them; blocks of many streams have more parts.
+    assert whole["visited"] < (200_000 if streams == 3 else 1_000_000)
     # A thousandth of the time: what is looked at is what is visible, and a little more.
     figure.value("{ figure.time.show(5e9, 5.01e9); figure.invalidate(); }")
     page.settle()
@@ -546,3 +546,42 @@ def test_200_000_packets_are_drawn_within_the_pixels_there_are(chromium: Browser
     assert (hidden > 0) == (streams == 1000)
     assert figure.value("figure.rows.scroll") == min(1000, hidden)
     assert page.complaints == []
+
+
+NAIVE = """({ figure }) => {
+    const { direction, time, sent, plot } = figure, { values, extremes } = direction.metrics.get('congestion_window');
+    const wrong = [];
+    for (const [from, to] of [[0, direction.count], [63, 64], [1, 4097], [64, 128], [4095, 8193], [777, 19999]]) {
+        const part = values.slice(from, to), [least, most] = extremes.of(from, to);
+        if (least !== Math.min(...part) || most !== Math.max(...part)) wrong.push(['extremes', from, to]);
+        const [found, expected] = [new Map(), new Map()];
+        const into = (sums) => (at, bytes) => sums.set(at, (sums.get(at) ?? 0) + bytes);
+        direction.shares.of(from, to, into(found));
+        const add = into(expected);
+        for (let packet = from; packet < to; packet++) direction.parts(packet, (at, bytes) => add(at + 1, bytes));
+        if ([...expected].some(([at, bytes]) => found.get(at) !== bytes)) wrong.push(['shares', from, to]);
+    }
+    for (const [start, end] of [[0, 1e9], [0.2e9, 0.3e9], [0.5e9, 0.5001e9], [-1e9, 2e9]]) {
+        time.show(start, end);
+        figure.draw();
+        const factor = Math.round(time.width * figure.ratio) / time.span, bars = new Map();
+        direction.sent.forEach((at, packet) => {
+            const left = Math.floor((at - time.start) * factor);
+            if (at < time.start || at > time.end) return;
+            bars.set(left, [left, bars.get(left)?.[1] ?? packet, packet + 1]);
+        });
+        const found = sent.bars.left.map((left, at) => [left, sent.bars.from[at], sent.bars.to[at]]);
+        if (JSON.stringify(found) !== JSON.stringify([...bars.values()])) wrong.push(['bars', start, end]);
+    }
+    return wrong;
+}"""
+"""What blocks say of parts of columns, and which packets share a pixel, against a look at each; what is wrong."""
+
+
+def test_what_is_summed_by_blocks_is_what_is_there(chromium: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "many.html"
+    path.write_text(build("many", [many(20_000, 7)], [], "1"), encoding="utf-8")
+    page = chromium.page()
+    page.load(path, READY)
+    assert page.value("window.quiclab.figure.direction.shares.levels.length") == 3
+    assert page.value(f"({NAIVE})(window.quiclab)") == []

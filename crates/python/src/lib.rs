@@ -20,6 +20,7 @@ mod stepper;
 mod sweep;
 mod table;
 mod traces;
+mod view;
 mod watch;
 #[cfg(target_os = "linux")]
 mod web;
@@ -57,6 +58,8 @@ mod _quiclab {
     use crate::traces::{
         generate_series, generate_trace, read_series, read_trace, series_models, trace_models,
     };
+    #[pymodule_export]
+    use crate::view::{ViewDirection, ViewLog, ViewSplitter};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::web::{fetch, serve, server_memory};

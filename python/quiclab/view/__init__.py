@@ -1,7 +1,8 @@
 """`quiclab view`: the packets of a run, stream by stream, and what waited for what, as a page for the browser.
 
-`qlog.py` reads the files, `model.py` puts both ends together, `waiting.py` finds who waits for whom, `columns.py` makes
-the numbers small and `page.py` makes one HTML file of them and of what is in `browser/`.
+`qlog.py` reads the files, `model.py` puts both ends together, the crate `view` keeps the packets in columns and finds
+who waits for whom, `columns.py` makes the numbers small and `page.py` makes one HTML file of them and of what is in
+`browser/`.
 """
 
 import json
@@ -136,28 +137,29 @@ def _missing(where: Path, names: set[str]) -> list[str]:
 
 
 def _numbers(connection: Any) -> dict[str, Any]:
-    from quiclab.view.model import UNKNOWN
-
     return {
         "connection": connection.name,
         "notes": connection.notes,
-        "directions": [
-            {
-                "sender": direction.sender,
-                "packets_sent": len(direction.packets),
-                "packets_declared_lost": sum(time != UNKNOWN for time in direction.lost),
-                "streams": sum(stream.id >= 0 for stream in direction.streams),
-                "stream_bytes": sum(stream.bytes for stream in direction.streams),
-                "retransmitted_bytes": sum(stream.retransmitted for stream in direction.streams),
-                "waits": len(direction.waits.start),
-                "waited_s": _seconds(direction.waits),
-                "waited_one_stream_s": _seconds(direction.one_stream),
-                "without_credit": len(direction.blocked.start),
-                "without_credit_s": _seconds(direction.blocked),
-                "notes": direction.notes,
-            }
-            for direction in connection.directions
-        ],
+        "directions": [_direction(direction) for direction in connection.directions],
+    }
+
+
+def _direction(direction: Any) -> dict[str, Any]:
+    streams = direction.streams
+    waits, one_stream, blocked = direction.waits, direction.one_stream, direction.blocked
+    return {
+        "sender": direction.sender,
+        "packets_sent": len(direction.packets),
+        "packets_declared_lost": direction.found.lost_count,
+        "streams": sum(stream.id >= 0 for stream in streams),
+        "stream_bytes": sum(stream.bytes for stream in streams),
+        "retransmitted_bytes": sum(stream.retransmitted for stream in streams),
+        "waits": len(waits.start),
+        "waited_s": _seconds(waits),
+        "waited_one_stream_s": _seconds(one_stream),
+        "without_credit": len(blocked.start),
+        "without_credit_s": _seconds(blocked),
+        "notes": direction.notes,
     }
 
 

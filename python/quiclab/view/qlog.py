@@ -2,17 +2,20 @@
 
 Read are JSON text sequences and newline-delimited JSON (`.sqlog`) and plain JSON (`.qlog`), in the schema of
 draft-ietf-quic-qlog-main-schema-14 and in the versions 0.3 and 0.4 that other stacks write.
+
+Records of the usual form are read by the crate `view`, many at a time. Whatever it does not know is read here, one
+record at a time: what is unusual and allowed, and what is wrong. Both read the same from the same record.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
-from quiclab._quiclab import Error
+from quiclab._quiclab import Error, ViewLog, ViewSplitter
 
 ENDINGS = (".sqlog", ".qlog")
 """What the names of qlog files end with."""
@@ -68,6 +71,50 @@ class Packet:
     """Of those the ones of flow control: "max" or "blocked", the stream (-1 for the connection), and the limit."""
 
 
+class Packets(Sequence[Packet]):
+    """The packets that one end sent, or received, as they stand in the columns of a log."""
+
+    def __init__(self, events: ViewLog, is_sent: bool) -> None:
+        self._events = events
+        self._is_sent = is_sent
+
+    def __len__(self) -> int:
+        return self._events.count(self._is_sent)
+
+    @overload
+    def __getitem__(self, at: int) -> Packet: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Packet]: ...
+    def __getitem__(self, at: int | slice) -> Packet | list[Packet]:
+        if isinstance(at, slice):
+            return [self[each] for each in range(*at.indices(len(self)))]
+        return packet(self._events.packet(self._is_sent, at if at >= 0 else at + len(self)))
+
+    def append(self, packet: Packet) -> None:
+        """Adds a packet."""
+        self._events.add(
+            self._is_sent,
+            (
+                packet.time,
+                packet.kind,
+                packet.number,
+                packet.size,
+                packet.streams,
+                packet.acks,
+                packet.resets,
+                [(text, list(values)) for text, values in packet.others],
+                list(packet.credit),
+            ),
+        )
+
+
+def packet(values: tuple[Any, ...]) -> Packet:
+    """A packet from the values that stand for it in columns."""
+    time, kind, number, size, streams, acks, resets, others, credit = values
+    texts = [(text, tuple(numbers)) for text, numbers in others]
+    return Packet(time, kind, number, size, streams, acks, resets, texts, tuple(credit))
+
+
 @dataclass
 class Log:
     """One trace: what one end of a connection wrote down."""
@@ -79,16 +126,25 @@ class Log:
     group: str
     """What both ends' traces have in common; empty if not said."""
     title: str
-    sent: list[Packet] = field(default_factory=list)
-    received: list[Packet] = field(default_factory=list)
-    lost: list[tuple[int, str, int, str]] = field(default_factory=list)
-    """Declared lost: time, kind, number, trigger."""
-    written: list[tuple[int, int, int]] = field(default_factory=list)
-    """What the application wrote: time, stream, and the offset behind it; empty if the log does not say."""
-    metrics: dict[str, tuple[list[int], list[float]]] = field(default_factory=dict)
-    """Times and values by the names in `METRICS`."""
+    events: ViewLog = field(default_factory=ViewLog)
+    """Packets, losses, what the application wrote, and the gauges, in columns."""
     notes: list[str] = field(default_factory=list)
     """What a reader should know about the file."""
+
+    @property
+    def sent(self) -> Packets:
+        """The packets that it sent."""
+        return Packets(self.events, True)
+
+    @property
+    def received(self) -> Packets:
+        """The packets that it received."""
+        return Packets(self.events, False)
+
+    @property
+    def metrics(self) -> dict[str, tuple[list[int], list[float]]]:
+        """Times and values by the names in `METRICS`."""
+        return {name: self.events.series(name) for name in self.events.gauges()}
 
 
 def read(path: Path, told: Callable[[int], object] | None = None) -> list[Log]:
@@ -102,14 +158,9 @@ def read(path: Path, told: Callable[[int], object] | None = None) -> list[Log]:
             if not head.strip(b"\x1e \t\r\n"):
                 raise Error(f"{path}: is empty")
             file.seek(0)
-            if _is_sequence(head):
-                return [_sequence(path, file, told)]
-            document = json.load(file)
+            return [_sequence(path, file, told)] if _is_sequence(head) else _contained(path, file, told)
     except OSError as error:
         raise Error(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise Error(f"{path}: not JSON: {str(error).splitlines()[0]}") from error
-    return _contained(path, document)
 
 
 def _is_sequence(head: bytes) -> bool:
@@ -119,65 +170,137 @@ def _is_sequence(head: bytes) -> bool:
     first, _, rest = head.partition(b"\n")
     try:
         json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return bool(rest.strip())
 
 
+_CHUNK = 1 << 22
+"""So many bytes of a file are read at a time, and the rest of a line."""
+
+
 def _sequence(path: Path, file: Any, told: Callable[[int], object] | None) -> Log:
     log: Log | None = None
-    event: Callable[[Any], None] | None = None
-    decode = json.JSONDecoder().decode
-    seen = 0
-    for line, raw in enumerate(file, 1):
-        seen += len(raw)
-        text = raw.strip(b"\x1e \t\r\n")
-        if not text:
-            continue
-        try:
-            record = decode(text.decode("utf-8"))
-            if event is not None:
-                event(record)
-            else:
-                log = _header(path, record, record.get("trace") if isinstance(record, dict) else None)
-                event = _Reader(log, _common(record["trace"])).event
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-            # RFC 7464 section 2.3: a text sequence may be cut off in its last record, and the others stand.
-            if log is not None and not raw.endswith(b"\n"):
-                log.notes.append(f"{path.name} is cut off in line {line}")
-                break
-            raise Error(f"{path}:{line}: not JSON: {str(error).splitlines()[0]}") from error
-        except _WRONG as error:
-            raise _named(f"{path}:{line}", error) from error
-        if told is not None and line % 10_000 == 0:
+    reader: _Reader | None = None
+    line, seen = 0, 0
+    while chunk := file.read(_CHUNK):
+        if not chunk.endswith(b"\n"):
+            chunk += file.readline()
+        at = 0
+        while at < len(chunk):
+            if reader is not None:
+                size, lines, is_stuck = reader.many(chunk, at)
+                at, line = at + size, line + lines
+                if not is_stuck:
+                    break
+            end = chunk.find(b"\n", at) + 1 or len(chunk)
+            raw, at, line = chunk[at:end], end, line + 1
+            text = raw.strip(b"\x1e \t\r\n")
+            if not text:
+                continue
+            try:
+                record = json.loads(text.decode("utf-8"))
+                if reader is not None:
+                    reader.event(record)
+                else:
+                    log = _header(path, record, record.get("trace") if isinstance(record, dict) else None)
+                    reader = _Reader(log, _common(record["trace"]))
+            except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+                # RFC 7464 section 2.3: a text sequence may be cut off in its last record, and the others stand.
+                if log is not None and not raw.endswith(b"\n"):
+                    log.notes.append(f"{path.name} is cut off in line {line}")
+                    break
+                raise Error(f"{path}:{line}: not JSON: {str(error).splitlines()[0]}") from error
+            except _WRONG as error:
+                raise _named(f"{path}:{line}", error) from error
+        if log is not None and log.events.is_full:
+            raise Error(f"{path}: has more packets than can be shown")
+        seen += len(chunk)
+        if told is not None:
             told(seen)
     if log is None:
         raise Error(f"{path}: is empty")
     return _complete(path, log)
 
 
-def _contained(path: Path, document: Any) -> list[Log]:
+def _contained(path: Path, file: Any, told: Callable[[int], object] | None) -> list[Log]:
+    """Reads the document without its events first: what their times mean may stand behind them."""
+    splitter = ViewSplitter()
+    while chunk := file.read(_CHUNK):
+        at = 0
+        while at < len(chunk):
+            at, _ = splitter.feed(chunk, at, None)
     place = str(path)
     try:
-        if not isinstance(document, dict):
-            raise _QlogError("not a qlog: no object")
-        traces = document.get("traces", [document["trace"]] if "trace" in document else None)
-        if not isinstance(traces, list) or not traces:
-            raise _QlogError("not a qlog: it has no traces")
-        logs = []
-        for trace in traces:
-            log = _header(path, document, trace)
+        document = _document(path, splitter.skeleton)
+        traces = _traces(document)
+        is_split = _is_split(traces, splitter.lists)
+        if not is_split:
+            file.seek(0)
+            traces = _traces(_document(path, file.read()))
+        logs = [_header(path, document, trace) for trace in traces]
+        readers = []
+        for log, trace in zip(logs, traces, strict=True):
             events = trace.get("events")
             if not isinstance(events, list):
                 raise _QlogError("a trace has no list of events")
-            reader = _Reader(log, _common(trace))
-            for index, event in enumerate(events):
+            readers.append(_Reader(log, _common(trace)))
+            for index, event in enumerate(() if is_split else events):
                 place = f"{path}: event {index}"
-                reader.event(event)
-            logs.append(_complete(path, log))
+                readers[-1].event(event)
     except _WRONG as error:
         raise _named(place, error) from error
-    return logs
+    if is_split:
+        file.seek(0)
+        _events(path, file, readers, told)
+    return [_complete(path, log) for log in logs]
+
+
+def _document(path: Path, text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Error(f"{path}: not JSON: {str(error).splitlines()[0]}") from error
+
+
+def _traces(document: Any) -> list[Any]:
+    if not isinstance(document, dict):
+        raise _QlogError("not a qlog: no object")
+    traces = document.get("traces", [document["trace"]] if "trace" in document else None)
+    if not isinstance(traces, list) or not traces:
+        raise _QlogError("not a qlog: it has no traces")
+    return traces
+
+
+def _is_split(traces: list[Any], lists: int) -> bool:
+    """Whether the events of each trace were found: not if a key is given twice, or in another way of writing."""
+    return [trace.get("events") if isinstance(trace, dict) else None for trace in traces] == [
+        [at] for at in range(lists)
+    ]
+
+
+def _events(path: Path, file: Any, readers: list["_Reader"], told: Callable[[int], object] | None) -> None:
+    splitter = ViewSplitter()
+    seen = 0
+    while chunk := file.read(_CHUNK):
+        at = 0
+        while at < len(chunk):
+            reader = readers[splitter.lists - 1] if splitter.lists else None
+            at, event = splitter.feed(chunk, at, reader.events if reader is not None else None)
+            if reader is None or event is None:
+                continue
+            place = f"{path}: event {splitter.events - 1}"
+            try:
+                reader.event(json.loads(event))
+            except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise Error(f"{place}: not JSON: {str(error).splitlines()[0]}") from error
+            except _WRONG as error:
+                raise _named(place, error) from error
+        if any(reader.events.is_full for reader in readers):
+            raise Error(f"{path}: has more packets than can be shown")
+        seen += len(chunk)
+        if told is not None:
+            told(seen)
 
 
 def _header(path: Path, document: dict[str, Any], trace: Any) -> Log:
@@ -204,7 +327,12 @@ def _header(path: Path, document: dict[str, Any], trace: Any) -> Log:
 
 def _shown(text: Any) -> str:
     """A name from outside: not longer than a line, and without the halves of characters that JSON can write."""
-    return str(text)[:120].encode("utf-8", "replace").decode("utf-8")
+    return _whole(str(text)[:120])
+
+
+def _whole(text: str) -> str:
+    """A text without the halves of characters that JSON can write."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _common(trace: dict[str, Any]) -> dict[str, Any]:
@@ -288,11 +416,14 @@ class _Reader:
     """Adds events to a log."""
 
     def __init__(self, log: Log, common: dict[str, Any]) -> None:
-        self._log = log
+        self.events = log.events
+        """The columns of the log."""
         self._clock = _Clock(common)
+        self.events.clock(self._clock.is_delta, self._clock.reference)
+        sent, received = log.sent, log.received
         add: dict[str, Callable[[int, dict[str, Any]], None]] = {
-            "packet_sent": lambda time, data: log.sent.append(_packet(time, data)),
-            "packet_received": lambda time, data: log.received.append(_packet(time, data)),
+            "packet_sent": lambda time, data: sent.append(_packet(time, data)),
+            "packet_received": lambda time, data: received.append(_packet(time, data)),
             "packet_lost": self._lost,
             "metrics_updated": self._metrics,
             "recovery_metrics_updated": self._metrics,
@@ -301,9 +432,15 @@ class _Reader:
         }
         self._add = add
 
+    def many(self, text: bytes, start: int) -> tuple[int, int, bool]:
+        """Adds the events of lines as far as they are of the usual form: bytes, lines, whether there is another."""
+        return self.events.feed(text, start)
+
     def event(self, event: Any) -> None:
         """Adds an event, or nothing if the view does not need it."""
+        self._clock.last = self.events.last
         time = self._clock.read(event["time"])
+        self.events.last = self._clock.last
         # "quic:packet_sent", "transport:packet_sent".
         add = self._add.get(event["name"].rpartition(":")[2])
         if add is not None:
@@ -313,8 +450,8 @@ class _Reader:
 
     def _lost(self, time: int, data: dict[str, Any]) -> None:
         header = data.get("header", data)
-        kind = _kind(data, header)
-        self._log.lost.append((time, kind, _number(header["packet_number"]), str(data.get("trigger", ""))))
+        kind, trigger = _kind(data, header), _whole(str(data.get("trigger", "")))
+        self.events.lose(time, kind, _number(header["packet_number"]), trigger)
 
     def _moved(self, time: int, data: dict[str, Any]) -> None:
         """Data that went from the application to the transport. Other moves, or without a place, tell nothing."""
@@ -322,10 +459,9 @@ class _Reader:
             return
         length = data.get("length", (data.get("raw") or {}).get("length"))
         if length is not None and "offset" in data:
-            self._log.written.append((time, _number(data["stream_id"]), _number(data["offset"]) + _number(length)))
+            self.events.write(time, _number(data["stream_id"]), _number(data["offset"]) + _number(length))
 
     def _metrics(self, time: int, data: dict[str, Any]) -> None:
-        series = self._log.metrics
         for name in METRICS:
             value = data.get(name)
             if value is None and name == "congestion_window":
@@ -337,9 +473,7 @@ class _Reader:
                 value = float(value)
             if isinstance(value, bool) or not 0 <= value < _NO_LIMIT:
                 continue
-            times, values = series.setdefault(name, ([], []))
-            times.append(time)
-            values.append(value)
+            self.events.gauge(name, time, value)
 
 
 def _kind(data: dict[str, Any], header: dict[str, Any]) -> str:
@@ -347,7 +481,7 @@ def _kind(data: dict[str, Any], header: dict[str, Any]) -> str:
     kind = header.get("packet_type", data.get("packet_type", data.get("type")))
     if not isinstance(kind, str):
         raise _QlogError(f"packet_type is {kind!r}: expected a word")
-    return kind.lower()
+    return _whole(kind.lower())
 
 
 def _number(value: Any) -> int:

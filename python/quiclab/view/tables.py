@@ -55,8 +55,7 @@ def _log(name: str, side: str, table: "pa.Table") -> Log:
     log = Log(f"{name} {side}", side, f"tcp {name}", "", notes=[NOTE] if side == "client" else [])
     times = [round(time * 1e9) for time in table["time_s"].to_pylist()]
     for gauge, column in _COLUMNS.items():
-        values = table[column].to_pylist()
-        known = [(time, value) for time, value in zip(times, values, strict=True) if value is not None]
-        if known:
-            log.metrics[gauge] = [time for time, _ in known], [value for _, value in known]
+        for time, value in zip(times, table[column].to_pylist(), strict=True):
+            if value is not None:
+                log.events.gauge(gauge, time, value)
     return log

@@ -1,5 +1,6 @@
 // The panels of congestion control: window and bytes in flight, and the round-trip times.
 
+import { pixelEnd } from "./pyramid.js";
 import { lowerBound, upperBound } from "./search.js";
 import { niceStep } from "./time.js";
 
@@ -31,11 +32,10 @@ export class GaugesPanel {
     });
     let most = 0;
     shown.forEach((line, at) => {
-      const { values } = direction.metrics.get(line.name);
-      frame.visited += parts[at][1] - parts[at][0];
       if (line.isBound) return;
-      const [from, to] = parts[at];
-      for (let place = from; place < to; place++) if (values[place] > most) most = values[place];
+      const [, greatest, visited] = direction.metrics.get(line.name).extremes.of(...parts[at]);
+      frame.visited += visited;
+      if (greatest > most) most = greatest;
     });
     this.most = most || 1;
     this.#grid(frame);
@@ -74,7 +74,6 @@ export class GaugesPanel {
   /** A line of steps; where there are more values than pixels, each column from its least to its most. */
   #line(frame, line, from, to) {
     const { direction, time, colours } = this.figure;
-    const { times, values } = direction.metrics.get(line.name);
     const { context } = frame;
     context.save();
     context.beginPath();
@@ -84,7 +83,7 @@ export class GaugesPanel {
     context.strokeStyle = context.fillStyle = colour;
     context.lineWidth = line.isArea ? 1 : 2;
     context.setLineDash(line.dash ?? []);
-    const points = this.#points(frame, times, values, from, to);
+    const points = this.#points(frame, direction.metrics.get(line.name), from, to);
     if (line.isDots) {
       for (let at = 0; at < points.length; at += 2) context.fillRect(points[at] - 1, points[at + 1] - 1, 2, 2);
     } else {
@@ -108,23 +107,20 @@ export class GaugesPanel {
   }
 
   /** The points of a line: x, y, x, y ...; at most two for each pixel. */
-  #points(frame, times, values, from, to) {
+  #points(frame, { times, values, extremes }, from, to) {
     const { time } = this.figure;
     const points = [];
     const add = (at, value) => points.push(frame.left + Math.max(-2, time.x(times[at])), this.#y(value));
     if (to - from <= 2 * time.width) {
       for (let at = from; at < to; at++) add(at, values[at]);
+      frame.visited += to - from;
       return points;
     }
     const [factor, start] = [time.width / time.span, time.start];
     for (let at = from; at < to;) {
-      const column = Math.floor((times[at] - start) * factor);
-      let [least, most, next] = [values[at], values[at], at];
-      while (next < to && Math.floor((times[next] - start) * factor) === column) {
-        const value = values[next++];
-        if (value < least) least = value;
-        if (value > most) most = value;
-      }
+      const next = pixelEnd(times, at, to, start, factor);
+      const [least, most, visited] = extremes.of(at, next);
+      frame.visited += visited;
       // First what is nearer to the column before.
       const isFalling = values[at] - least > most - values[at];
       add(at, isFalling ? most : least);

@@ -1,5 +1,6 @@
 // One direction of a connection: packets, frames, streams, waits and gauges, as columns with their indexes.
 
+import { Extremes, Shares, totals } from "./pyramid.js";
 import { lowerBound, upperBound } from "./search.js";
 
 /** A time that is not known. */
@@ -34,10 +35,10 @@ export class Direction {
     /** At the sender: data that waits to be sent, and streams without credit; behind the last stream, the connection. */
     this.queued = new Waits(columns, prefix + "queued.", this.streams.length);
     this.blocked = new Waits(columns, prefix + "blocked.", this.streams.length + 1);
-    this.metrics = new Map(facts.metrics.map((name) => [name, {
-      times: columns.sums(`${prefix}metric.${name}.time`),
-      values: columns.sums(`${prefix}metric.${name}.value`),
-    }]));
+    this.metrics = new Map(facts.metrics.map((name) => {
+      const values = columns.sums(`${prefix}metric.${name}.value`);
+      return [name, { times: columns.sums(`${prefix}metric.${name}.time`), values, extremes: new Extremes(values) }];
+    }));
     this.#totals();
   }
 
@@ -110,6 +111,7 @@ export class Direction {
         this.arrivalBytes[at] = this.frameLength[frame];
       }
     }
+    this.arrivalTotal = totals(this.arrivalBytes);
   }
 
   /** What the drawing of many packets would otherwise look up again and again. */
@@ -128,6 +130,25 @@ export class Direction {
     /** The packets that were lost or carry bytes again, and those that did not arrive. */
     this.marked = Uint32Array.from(marked);
     this.gone = Uint32Array.from(gone);
+    this.weightTotal = totals(this.weight);
+    /** Bytes by stream, whose place is one more than it is; 0 is for what belongs to none. */
+    this.shares = new Shares(this.count, this.streams.length + 1, (packet, add) => {
+      this.parts(packet, (at, bytes) => add(at + 1, bytes));
+    });
+  }
+
+  /** The parts of a packet: the stream's place, -1 for none, and the bytes, in which its header is divided too. */
+  parts(packet, add) {
+    if (this.only[packet] !== -2) {
+      add(this.only[packet], this.weight[packet]);
+      return;
+    }
+    const [from, to] = [this.frameAt[packet], this.frameAt[packet + 1]];
+    const bytes = this.weight[packet];
+    let data = 0;
+    for (let frame = from; frame < to; frame++) data += this.frameLength[frame];
+    if (data === 0) add(this.frameStream[from], bytes);
+    else for (let frame = from; frame < to; frame++) add(this.frameStream[frame], (bytes * this.frameLength[frame]) / data);
   }
 
   #totals() {

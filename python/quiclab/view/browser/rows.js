@@ -1,6 +1,7 @@
 // The panel of the receiver: a row for each stream, with the arrival of its bytes and what it waited for.
 
 import { mix } from "./colours.js";
+import { pixelEnd } from "./pyramid.js";
 import { lowerBound, nearest, upperBound } from "./search.js";
 
 const TALLEST = 40;
@@ -90,7 +91,7 @@ export class RowsPanel {
   #bins(raster, first, last, frame) {
     const { direction, time } = this.figure;
     const factor = raster.width / time.span;
-    const { arrivalTime, arrivalBytes } = direction;
+    const { arrivalTime, arrivalTotal } = direction;
     const left = time.start;
     let most = 0;
     const bins = [];
@@ -99,12 +100,13 @@ export class RowsPanel {
       const [from, to] = [direction.arrivalAt[stream], direction.arrivalAt[stream + 1]];
       const start = lowerBound(direction.arrivalTime, time.start, from, to);
       const end = upperBound(direction.arrivalTime, time.end, from, to);
-      frame.visited += end - start;
       const [columns, sums] = [[], []];
       for (let at = start; at < end;) {
         const column = Math.floor((arrivalTime[at] - left) * factor);
-        let sum = 0;
-        while (at < end && Math.floor((arrivalTime[at] - left) * factor) === column) sum += arrivalBytes[at++];
+        const next = pixelEnd(arrivalTime, at, end, left, factor);
+        const sum = arrivalTotal[next] - arrivalTotal[at];
+        at = next;
+        frame.visited++;
         columns.push(column);
         sums.push(sum);
         if (sum > most) most = sum;

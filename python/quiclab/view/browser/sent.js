@@ -1,5 +1,6 @@
 // The panel of what was sent: a bar for each packet in the colours of its streams; losses and retransmissions above it.
 
+import { pixelEnd } from "./pyramid.js";
 import { lowerBound, upperBound } from "./search.js";
 import { size } from "./text.js";
 
@@ -27,7 +28,7 @@ export class SentPanel {
     const raster = frame.raster(time.width, this.height - MARKS);
     this.#bars(raster, first, last, frame.ratio);
     frame.image(raster, this.top + MARKS);
-    frame.visited += last - first;
+    frame.visited += this.visited;
     this.#marks(frame, first, last);
     frame.label(this, this.most ? `bar: ${size(this.most)}` : "");
     if (!direction.count) frame.note(this, "no packets to show");
@@ -37,15 +38,14 @@ export class SentPanel {
   /** Packets that share a pixel are one bar. */
   #bars(raster, first, last, ratio) {
     const { direction, time } = this.figure;
-    const { sent, weight } = direction;
+    const { sent, weightTotal } = direction;
     const bars = { left: [], width: [], from: [], to: [], scale: 1, ratio };
     const [factor, start] = [raster.width / time.span, time.start];
     let most = 0;
     for (let from = first; from < last;) {
       const column = Math.floor((sent[from] - start) * factor);
-      let sum = 0;
-      let to = from;
-      while (to < last && Math.floor((sent[to] - start) * factor) === column) sum += weight[to++];
+      const to = pixelEnd(sent, from, last, start, factor);
+      const sum = weightTotal[to] - weightTotal[from];
       bars.left.push(column);
       bars.from.push(from);
       bars.to.push(to);
@@ -53,6 +53,7 @@ export class SentPanel {
       from = to;
     }
     bars.scale = most ? raster.height / most : 1;
+    this.visited = bars.left.length;
     this.sums = new Float64Array(direction.streams.length + 1);
     this.pixels = [-1, ...direction.streams.keys()].map((at) => this.#pixel(at));
     const widest = Math.round(WIDEST * ratio);
@@ -77,8 +78,9 @@ export class SentPanel {
     // The streams' places, one more than they are; 0 is for what belongs to none.
     const [places, parts, losses] = [[], [], []];
     if (to - from <= 8) {
+      this.visited += to - from;
       for (let packet = from; packet < to; packet++) {
-        this.#parts(packet, (at, bytes) => {
+        direction.parts(packet, (at, bytes) => {
           places.push(at + 1);
           parts.push(bytes);
           losses.push(direction.isLost(packet));
@@ -86,15 +88,10 @@ export class SentPanel {
       }
     } else {
       const { sums } = this;
-      const add = (at, bytes) => {
-        if (sums[at + 1] === 0) places.push(at + 1);
-        sums[at + 1] += bytes;
-      };
-      for (let packet = from; packet < to; packet++) {
-        const only = direction.only[packet];
-        if (only === -2) this.#parts(packet, add);
-        else add(only, direction.weight[packet]);
-      }
+      this.visited += direction.shares.of(from, to, (place, bytes) => {
+        if (sums[place] === 0) places.push(place);
+        sums[place] += bytes;
+      });
       // More streams than pixels have no order that could be seen.
       if (places.length < raster.height) places.sort((one, other) => one - other);
       for (const place of places) {
@@ -127,17 +124,6 @@ export class SentPanel {
         raster.rect(bars.left[bar], line, right, line + 1, colours.pixel(colours.panel));
       }
     }
-  }
-
-  /** The parts of a packet: the stream's place, -1 for none, and the bytes, in which its header is divided too. */
-  #parts(packet, add) {
-    const { direction } = this.figure;
-    const [from, to] = [direction.frameAt[packet], direction.frameAt[packet + 1]];
-    const bytes = direction.weight[packet];
-    let data = 0;
-    for (let frame = from; frame < to; frame++) data += direction.frameLength[frame];
-    if (data === 0) add(to > from ? direction.frameStream[from] : -1, bytes);
-    else for (let frame = from; frame < to; frame++) add(direction.frameStream[frame], (bytes * direction.frameLength[frame]) / data);
   }
 
   #marks(frame, first, last) {
