@@ -48,7 +48,7 @@ impl Exits {
         bytes: Vec<u8>,
         hole: Option<Hole>,
     ) -> &mut Packet {
-        let mut packet = self.bare.pop().unwrap_or_else(empty);
+        let mut packet = self.bare.pop().unwrap_or_else(|| boxed(Vec::new()));
         packet.bytes = bytes;
         packet.address(source, destination, hole);
         self.leaving.push(None);
@@ -59,7 +59,7 @@ impl Exits {
     /// the memory of an ended one if possible, in which it stays.
     #[inline]
     pub fn packet(&mut self) -> Box<Packet> {
-        self.places.pop().unwrap_or_else(empty)
+        self.places.pop().unwrap_or_else(|| boxed(Vec::with_capacity(CAPACITY)))
     }
     /// Takes the first packet that was sent: for callers that drive a node or a link without a world.
     #[inline]
@@ -97,7 +97,7 @@ impl Exits {
     }
     /// Moves a packet into the box in which it stays in the network.
     pub fn place(&mut self, packet: Packet) -> Box<Packet> {
-        let mut place = self.bare.pop().unwrap_or_else(empty);
+        let mut place = self.bare.pop().unwrap_or_else(|| boxed(Vec::new()));
         *place = packet;
         place
     }
@@ -130,10 +130,10 @@ impl Exits {
     }
 }
 
-/// A box for a packet.
-fn empty() -> Box<Packet> {
+/// A box for a packet, with this memory for its payload.
+fn boxed(bytes: Vec<u8>) -> Box<Packet> {
     let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
-    Box::new(Packet::new(nowhere, nowhere, Vec::new(), None))
+    Box::new(Packet::new(nowhere, nowhere, bytes, None))
 }
 
 #[cfg(test)]
