@@ -4,19 +4,28 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A set of `u64`s. Adding after the last range, by far the most frequent operation, is cheap.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct RangeSet {
     /// The highest range; `0..0` in the empty set. It is stored apart from the others, because it is usually the only
     /// one and nearly always the one needed; this avoids an access to the heap.
     last: Range<u64>,
-    /// The ranges below it, ascending. There may be thousands, after many losses; most changes are then near one end.
-    lower: VecDeque<Range<u64>>,
+    /// The ranges below it, ascending. There may be thousands, after many losses; most changes are then near one end. Every
+    /// stream has three sets, most of which never have more than one range: then this is nothing.
+    lower: Option<Box<VecDeque<Range<u64>>>>,
 }
+
+/// Two sets are equal if their integers are.
+impl PartialEq for RangeSet {
+    fn eq(&self, other: &RangeSet) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+impl Eq for RangeSet {}
 
 impl RangeSet {
     /// The empty set.
     pub const fn new() -> RangeSet {
-        RangeSet { last: 0..0, lower: VecDeque::new() }
+        RangeSet { last: 0..0, lower: None }
     }
     /// Whether the set is empty.
     #[inline]
@@ -26,17 +35,17 @@ impl RangeSet {
     /// The number of ranges (not of integers).
     #[inline]
     pub fn len(&self) -> usize {
-        self.lower.len() + usize::from(!self.is_empty())
+        self.lower.as_ref().map_or(0, |lower| lower.len()) + usize::from(!self.is_empty())
     }
     /// The ranges, ascending.
     #[inline]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Range<u64>> + '_ {
-        self.lower.iter().cloned().chain((!self.is_empty()).then(|| self.last.clone()))
+        self.lower().cloned().chain((!self.is_empty()).then(|| self.last.clone()))
     }
     /// The first range.
     #[inline]
     pub fn first(&self) -> Option<Range<u64>> {
-        self.lower.front().or((!self.is_empty()).then_some(&self.last)).cloned()
+        self.lower.as_ref().and_then(|lower| lower.front()).or((!self.is_empty()).then_some(&self.last)).cloned()
     }
     /// The highest range; empty in the empty set.
     #[inline]
@@ -45,7 +54,7 @@ impl RangeSet {
     }
     /// The ranges below the highest one, ascending.
     pub fn lower(&self) -> impl DoubleEndedIterator<Item = &Range<u64>> + Clone {
-        self.lower.iter()
+        self.lower.iter().flat_map(|lower| lower.iter())
     }
     /// The largest integer in the set.
     #[inline]
@@ -57,8 +66,9 @@ impl RangeSet {
         if value >= self.last.start {
             return value < self.last.end;
         }
-        let at = self.lower.partition_point(|range| range.end <= value);
-        self.lower.get(at).is_some_and(|range| range.start <= value)
+        let Some(lower) = &self.lower else { return false };
+        let at = lower.partition_point(|range| range.end <= value);
+        lower.get(at).is_some_and(|range| range.start <= value)
     }
 
     /// The first part of a range that is not in the set.
@@ -85,7 +95,8 @@ impl RangeSet {
         } else if new.start == self.last.end {
             self.last.end = new.end;
         } else if new.start > self.last.end {
-            self.lower.push_back(std::mem::replace(&mut self.last, new));
+            let before = std::mem::replace(&mut self.last, new);
+            self.lower.get_or_insert_default().push_back(before);
         } else {
             return self.change(|ranges| insert_within(ranges, new));
         }
@@ -163,11 +174,12 @@ impl RangeSet {
 
     /// Changes all ranges as one list.
     fn change<R>(&mut self, change: impl FnOnce(&mut VecDeque<Range<u64>>) -> R) -> R {
-        if !self.is_empty() {
-            self.lower.push_back(self.last.clone());
+        let lower = &mut **self.lower.get_or_insert_default();
+        if !self.last.is_empty() {
+            lower.push_back(self.last.clone());
         }
-        let result = change(&mut self.lower);
-        self.last = self.lower.pop_back().unwrap_or(0..0);
+        let result = change(lower);
+        self.last = lower.pop_back().unwrap_or(0..0);
         result
     }
 }
