@@ -15,7 +15,7 @@ use wire::{EcnCounts, LowerRanges, TypedFrame};
 const MAX_RANGES: usize = 256;
 /// The number of ranges up to which an ACK frame with several of them does not stay typed: to write and to read a few of them costs
 /// less than the memory of a list.
-const FEW_RANGES: usize = 8;
+const FEW_RANGES: usize = 32;
 /// The number of ranges above which the peer is asked to acknowledge ACK frames.
 const MANY_RANGES: usize = 10;
 
