@@ -30,6 +30,7 @@ mod summary;
 pub mod sweep;
 mod world;
 
+pub use contexts::contexts_made;
 pub use draws::draws;
 pub use error::RunError;
 pub use graph::Network;

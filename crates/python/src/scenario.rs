@@ -30,6 +30,11 @@ impl Scenario {
         Ok(Scenario { inner })
     }
 
+    /// The same scenario with another seed, which is not read again.
+    fn with_seed(&self, seed: u64) -> Scenario {
+        Scenario { inner: lab::Scenario { seed, ..self.inner.clone() } }
+    }
+
     /// The name.
     #[getter]
     fn name(&self) -> &str {
