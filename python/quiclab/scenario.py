@@ -38,8 +38,9 @@ class Scenario:
     """
 
     def __init__(self, document_: Mapping[str, Any] | None = None, /, **keys: Any) -> None:
-        text = document.to_toml({**(document_ or {}), **keys})
-        self._read(text, Path("<python>"), [])
+        self._origin = Path("<python>")
+        self._sets: list[str] = []
+        self._inner, self._text = _quiclab.Scenario.of({**(document_ or {}), **keys}, self._origin)
 
     def _read(self, text: str, origin: Path, sets: list[str]) -> None:
         self._text = text

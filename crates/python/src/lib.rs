@@ -6,6 +6,7 @@
 mod abr;
 mod arrow;
 mod controller;
+mod document;
 #[cfg(target_os = "linux")]
 mod emulate;
 mod error;
@@ -33,6 +34,8 @@ mod _quiclab {
     use crate::abr::{AbrView, Download, Underway, experience, segment_quality, stall_cost};
     #[pymodule_export]
     use crate::controller::{Ack, Adjustment, Trouble};
+    #[pymodule_export]
+    use crate::document::{document_to_toml, value_to_toml};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::emulate::Emulator;

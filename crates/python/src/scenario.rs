@@ -1,5 +1,6 @@
 //! The class `Scenario`, which reads, prints and runs scenarios.
 
+use crate::document::{self, Document};
 use crate::error;
 use crate::outside;
 use crate::table::Table;
@@ -28,6 +29,17 @@ impl Scenario {
     fn parse(text: &str, origin: PathBuf, sets: Vec<String>) -> PyResult<Scenario> {
         let inner = lab::Scenario::parse(text, &origin, &sets).map_err(error::scenario)?;
         Ok(Scenario { inner })
+    }
+
+    /// Reads a document of Python values. Returns its text, too.
+    #[staticmethod]
+    fn of(document: &Bound<'_, PyDict>, origin: PathBuf) -> PyResult<(Scenario, String)> {
+        let Document { text, values } = document::document(document)?;
+        let read = match values {
+            Some(values) => lab::Scenario::of_values(values, &text, &origin),
+            None => lab::Scenario::parse(&text, &origin, &[]),
+        };
+        Ok((Scenario { inner: read.map_err(error::scenario)? }, text))
     }
 
     /// The same scenario with another seed, which is not read again.
