@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The least time between two calls for progress.
+const BETWEEN_CALLS: Duration = Duration::from_millis(5);
 
 /// A valid scenario with its varied parameters.
 #[pyclass(frozen, module = "quiclab._quiclab")]
@@ -96,7 +100,14 @@ impl Sweep {
         progress: Py<PyAny>,
     ) -> PyResult<FinishedSweep> {
         let mut stopped = None;
+        let mut next_call = Instant::now();
         let mut watch = |far: Progress| {
+            // Short runs end more often than anybody looks.
+            let now = Instant::now();
+            if now < next_call && far.done < far.total {
+                return ControlFlow::Continue(());
+            }
+            next_call = now + BETWEEN_CALLS;
             let called = Python::attach(|py| {
                 py.check_signals()?;
                 progress.call1(py, (far.done, far.reused, far.failed, far.total)).map(drop)

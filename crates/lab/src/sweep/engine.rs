@@ -8,7 +8,8 @@ use super::expand::Sweep;
 use super::key::Key;
 use super::record::Record;
 use super::schema::Schema;
-use super::store::{Contents, Location, MAX_RECORD, Store};
+use super::table::Rows;
+use super::store::{Contents, Location, MAX_RECORD, Sealed, Store};
 use crate::scenario::{Keep, Scenario, ScenarioError};
 use crate::{Options, Prepared, RunError};
 use std::collections::BTreeMap;
@@ -79,7 +80,7 @@ pub struct Finished {
     pub(super) folder: PathBuf,
     pub(super) contents: Contents,
     pub(super) runs: Vec<Entry>,
-    pub(super) schema: Option<Schema>,
+    pub(super) schema: Option<(Schema, Rows)>,
     pub(super) progress: Progress,
 }
 
@@ -171,7 +172,7 @@ enum Message {
 
 enum Kept {
     Before(Location),
-    Now(Key, Vec<u8>),
+    Now(Sealed),
 }
 
 struct Collected {
@@ -195,7 +196,7 @@ impl Collected {
                         self.progress.reused += 1;
                         Ok(location)
                     }
-                    Ok(Kept::Now(key, contents)) => Ok(store.append(key, &contents).map_err(Some)?),
+                    Ok(Kept::Now(record)) => Ok(store.append(&record).map_err(Some)?),
                     Err(problem) => {
                         self.progress.failed += 1;
                         Err(problem)
@@ -257,7 +258,7 @@ impl Work<'_> {
             let _ = sender.try_send(Message::Alive);
             if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        Some(contents.map(|contents| Kept::Now(key, contents)))
+        Some(contents.map(|contents| Kept::Now(Sealed::new(key, &contents))))
     }
 }
 

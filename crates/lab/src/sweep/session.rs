@@ -6,7 +6,7 @@
 use super::engine::{Entry, Finished, Progress, Scenarios, SweepError, simulate};
 use super::expand::Sweep;
 use super::key::Key;
-use super::store::Store;
+use super::store::{Sealed, Store};
 use crate::Prepared;
 use crate::scenario::{Keep, Scenario};
 use std::collections::BTreeMap;
@@ -97,7 +97,8 @@ impl Session {
         let Some((seed, key)) = self.open.remove(&number) else { return Ok(()) };
         let result = match result {
             Ok(contents) => {
-                Ok(self.store.append(key, &contents).map_err(|error| failed(&self.folder, error))?)
+                let record = Sealed::new(key, &contents);
+                Ok(self.store.append(&record).map_err(|error| failed(&self.folder, error))?)
             }
             Err(problem) => Err(problem),
         };
