@@ -177,7 +177,11 @@ class Scenario:
         qlog: str | PathLike[str] | None = None,
         pcap: str | PathLike[str] | None = None,
         progress: Callable[[float, float, int, int | None], object] | None = None,
-    ) -> tuple[str, list[Table]]: ...
+    ) -> tuple[Summary, list[Table]]: ...
+
+@final
+class Summary:
+    def read(self) -> dict[str, Any]: ...
 
 @final
 class Priority:

@@ -28,14 +28,15 @@ class Run:
 
     def __init__(
         self,
-        summary: dict[str, Any] | str,
+        summary: dict[str, Any] | _quiclab.Summary,
         scenario: "Scenario | str",
         tables: "Mapping[str, _quiclab.Table | pa.Table | Path]",
     ) -> None:
-        """`summary` may be its JSON, and `scenario` its document: who asks for neither does not wait for them."""
-        self._json = summary if isinstance(summary, str) else ""
-        if not isinstance(summary, str):
+        """The values of the summary, and the document of the scenario, are made when they are asked for."""
+        if isinstance(summary, dict):
             self.summary = summary
+        else:
+            self._inner = summary
         self._scenario = scenario
         self._sources = dict(tables)
         self._tables: dict[str, pa.Table] = {}
@@ -50,8 +51,7 @@ class Run:
         ``completion_s`` (None if not completed). ``packets_lost`` were really lost in the network,
         ``packets_declared_lost`` is what the sender believed.
         """
-        summary: dict[str, Any] = json.loads(self._json)
-        return summary
+        return self._inner.read()
 
     @property
     def path(self) -> Path | None:
@@ -147,7 +147,9 @@ class Run:
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy, or another process, does not read the scenario again.
-        return {**self.__dict__, "_scenario": self.scenario_toml}
+        state = {**self.__dict__, "summary": self.summary, "_scenario": self.scenario_toml}
+        state.pop("_inner", None)
+        return state
 
     def __repr__(self) -> str:
         where = f" in {self._path}" if self._path else ""

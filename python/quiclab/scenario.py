@@ -81,7 +81,7 @@ class Scenario:
             return self.with_(seed=seed)
         scenario = type(self).__new__(type(self))
         scenario._text, scenario._origin = self._text, self._origin
-        scenario._sets = [*self._sets, *_sets({"seed": seed})]
+        scenario._sets = [*self._sets, f"seed={seed}"]
         scenario._inner = self._inner.with_seed(seed)
         return scenario
 

@@ -39,3 +39,4 @@ pub use run::{Options, Outcome, Prepared, Progress, check, run, run_prepared};
 pub use scenario::outside;
 pub use scenario::{MAX_FLOWS, Scenario, ScenarioError, describe, rooms, rooms_json};
 pub use stepper::Stepper;
+pub use summary::Summary;

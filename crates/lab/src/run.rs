@@ -10,7 +10,7 @@ use crate::order::Order;
 use crate::recorder::{Recorder, connection_name, proxied_name};
 use crate::scenario::{DIRECTIONS, Protocol, Scenario};
 use crate::shared::Shared;
-use crate::summary::{self, CarrierReport, Finished};
+use crate::summary::{self, CarrierReport, Finished, Summary};
 use crate::world;
 use network::middlebox::Middlebox;
 use network::{NodeId, Port, Step, Watch, World};
@@ -62,8 +62,8 @@ pub struct Progress {
 /// The results of a run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The summary, as JSON.
-    pub summary: String,
+    /// The summary.
+    pub summary: Summary,
     /// The tables, if [`Options::tables`] is set.
     pub tables: Vec<Table>,
 }

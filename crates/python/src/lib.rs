@@ -18,6 +18,7 @@ mod scenario;
 mod scheduler;
 mod script;
 mod stepper;
+mod summary;
 mod sweep;
 mod table;
 mod traces;
@@ -52,6 +53,8 @@ mod _quiclab {
     use crate::script::{ScriptError, run_script};
     #[pymodule_export]
     use crate::stepper::Stepper;
+    #[pymodule_export]
+    use crate::summary::Summary;
     #[pymodule_export]
     use crate::sweep::{FinishedSweep, Sweep, SweepSession, carry_out};
     #[pymodule_export]
