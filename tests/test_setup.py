@@ -101,9 +101,7 @@ def test_values_are_read_as_their_text_is(changes: dict[str, Any], option: str, 
     document = {**DOCUMENT, "flow": [FLOW, flow | {"name": "put"}], **changes}
     for key in own:
         del document[f"flow.{key}"]
-    assert read(lambda: Scenario(document)) == read(
-        lambda: Scenario.from_text(to_toml(document), origin="<python>")
-    )
+    assert read(lambda: Scenario(document)) == read(lambda: Scenario.from_text(to_toml(document), origin="<python>"))
 
 
 def many(flows: int) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 use super::outside::is_outside;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use units::parameter::{Parameter, Value};
 
 thread_local! {
     /// The values by the addresses of their parameters, which live as long as the process.
-    static KNOWN: RefCell<HashMap<*const Parameter, Value>> = RefCell::new(HashMap::new());
+    static KNOWN: RefCell<BTreeMap<*const Parameter, Value>> =
+        const { RefCell::new(BTreeMap::new()) };
 }
 
 /// The value of a parameter's default, if it was kept.

@@ -135,7 +135,11 @@ impl Scenario {
     ///
     /// # Errors
     /// Those of [`Scenario::parse`].
-    pub fn of_values(document: Vec<values::Entry>, text: &str, origin: &Path) -> Result<Scenario, ScenarioError> {
+    pub fn of_values(
+        document: Vec<values::Entry>,
+        text: &str,
+        origin: &Path,
+    ) -> Result<Scenario, ScenarioError> {
         let source = Source { origin, text, sets: &[] };
         match template::read_tree(values::Node::Table(document).into(), &source, &BTreeMap::new()) {
             Ok((scenario, ..)) => Ok(scenario),

@@ -158,11 +158,8 @@ impl Template {
 
 /// Whether two scenarios give the same run. `[transport]` and `[tcp]` count only as options of flows.
 fn same_run(one: &Scenario, other: &Scenario) -> bool {
-    let shared = |scenario: &Scenario| Scenario {
-        transport: Arc::default(),
-        tcp: Arc::default(),
-        ..scenario.clone()
-    };
+    let shared =
+        |scenario: &Scenario| Scenario { transport: Arc::default(), tcp: Arc::default(), ..scenario.clone() };
     shared(one) == shared(other)
 }
 

@@ -152,9 +152,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let value = match (section.get(parameter.name), parameter.default) {
-                (Some(entry), _) => {
-                    self.value(&parameter.kind, &entry.item, &section.at(parameter.name))?
-                }
+                (Some(entry), _) => self.value(&parameter.kind, &entry.item, &section.at(parameter.name))?,
                 (None, Default::Is(text)) => self.default(parameter, text, section)?,
                 (None, Default::Absent) => continue,
                 (None, Default::Required) => {

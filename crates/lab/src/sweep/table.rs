@@ -4,19 +4,15 @@ use super::columns::{Column, Table};
 use super::engine::{Finished, SweepError};
 use super::kept::{Kept, Piece};
 use super::record::Record;
-use super::schema::{Schema, Type, flatten};
+use super::schema::{Rows, Schema, Type, flatten};
 use super::store::Location;
 use crate::scenario::Unit;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::io;
 use trace::columns::{Bitmap, Data, Text};
 
 /// The maximum number of rows in memory beside the table: some tens of megabytes.
 const MAX_ROWS: usize = 4096;
-
-/// The summaries of runs by their numbers, as rows.
-pub(super) type Rows = BTreeMap<usize, Vec<(String, Value)>>;
 
 impl Finished {
     /// A row for each run, for at most `most` runs from `first` on.
