@@ -72,7 +72,8 @@ impl Writer {
             let key = text_of(&key, &name)?;
             self.key(&key);
             self.text.push_str(" = ");
-            let node = self.value(&value, &|| [&path[..], &[key.clone()]].concat().join("."), 0)?;
+            let node =
+                self.value(&value, &|| [&path[..], std::slice::from_ref(&key)].concat().join("."), 0)?;
             self.text.push('\n');
             entries.push(Entry::new(key, node));
         }
