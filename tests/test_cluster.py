@@ -147,7 +147,7 @@ def test_a_cluster_on_this_machine_needs_no_scheduler(sweeps: Command) -> None:
 class Deadly:
     """A cluster that makes what it is sent at once; a run of which workers die takes all of its task with it."""
 
-    def __init__(self, deadly: str) -> None:
+    def __init__(self, deadly: int) -> None:
         self.deadly = deadly
         self.sizes: list[int] = []
 
@@ -164,7 +164,7 @@ class Deadly:
         future: Future[Any] = Future()
         orders = arguments[2]
         self.sizes.append(len(orders))
-        if any(self.deadly in scenario for scenario, _ in orders):
+        if any(seed == self.deadly for _, seed, _ in orders):
             future.set_exception(KilledWorker("task", None, 3))
         else:
             future.set_result(function(*arguments))
@@ -175,7 +175,7 @@ def test_a_run_that_kills_its_workers_fails_alone(sweeps: Command, monkeypatch: 
     file = sweeps.folder / "sweep.toml"
     here = quiclab.sweep(file, {"sweep.repetitions": 50}, out=sweeps.folder / "here")
     victim = here.runs.to_pylist()[100]
-    client = Deadly(f"seed = {victim['seed']}\n")
+    client = Deadly(victim["seed"])
 
     @contextmanager
     def cluster_of(*_: Any) -> Iterator[Deadly]:

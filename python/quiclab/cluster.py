@@ -64,8 +64,8 @@ def run(
     return session.finish()
 
 
-Order = tuple[int, str, dict[Path, str]]
-"""The number of a run, its resolved scenario, the files in it by path."""
+Order = tuple[int, str, int, dict[Path, str]]
+"""The number of a run, its resolved scenario, its seed, the files in it by path."""
 
 
 class _Work:
@@ -126,8 +126,8 @@ class _Work:
             self._submit(orders)
 
     def _submit(self, orders: list[Order]) -> None:
-        keys = [{path: self._file(text) for path, text in files.items()} for _, _, files in orders]
-        sent = [(scenario, names) for (_, scenario, _), names in zip(orders, keys, strict=True)]
+        keys = [{path: self._file(text) for path, text in files.items()} for *_, files in orders]
+        sent = [(scenario, seed, names) for (_, scenario, seed, _), names in zip(orders, keys, strict=True)]
         used = sorted({key for names in keys for key in names.values()})
         texts = [self.files[key] for key in used]
         future = self.client.submit(_make, PROGRAM, self.keep, sent, used, *texts, pure=False)
@@ -153,7 +153,7 @@ class _Work:
             return
         except Exception as error:
             raise Error(f"the cluster: {_one_line(error)}") from error
-        for (number, _, _), (contents, problem) in zip(orders, kept, strict=True):
+        for (number, *_), (contents, problem) in zip(orders, kept, strict=True):
             self.session.put(number, contents, problem)
         size = max((len(contents) for contents, _ in kept if contents is not None), default=0)
         fit = min(_SECONDS_OF_A_TASK * len(orders) / max(seconds, 1e-6), _BYTES_OF_A_TASK / max(size, 1))
@@ -169,14 +169,14 @@ class _Work:
 
 
 def _make(
-    program: str, keep: _Keep, orders: list[tuple[str, dict[Path, str]]], keys: list[str], *texts: str
+    program: str, keep: _Keep, orders: list[tuple[str, int, dict[Path, str]]], keys: list[str], *texts: str
 ) -> tuple[float, list[tuple[bytes | None, str | None]]]:
     """On a worker: makes runs, and tells how long they took."""
     if program != PROGRAM:
         raise RuntimeError(f"a worker has quiclab {PROGRAM}; expected {program}, as here")
     start = time.monotonic()
     known = dict(zip(keys, texts, strict=True))
-    made = [(scenario, {path: known[key] for path, key in names.items()}) for scenario, names in orders]
+    made = [(scenario, seed, {path: known[key] for path, key in names.items()}) for scenario, seed, names in orders]
     kept = _quiclab.carry_out(made, *keep)
     return time.monotonic() - start, kept
 

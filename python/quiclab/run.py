@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from quiclab.scenario import Scenario
+
 
 NOTE = b"quiclab.note"
 """The key in a table's schema, and so in its Parquet file, under which it says that it is not complete."""
@@ -23,23 +26,32 @@ NOTE = b"quiclab.note"
 class Run:
     """What came out of a run: from `Scenario.run`, or read back by `load`."""
 
-    summary: dict[str, Any]
-    """The numbers: scenario, seed, version, duration_s, and one entry per connection and per link direction.
-
-    Units are the last word of a key: ``goodput_mbps`` (application bytes, 10^6 bit/s), ``rtt_mean_ms``,
-    ``completion_s`` (None if not completed). ``packets_lost`` were really lost in the network,
-    ``packets_declared_lost`` is what the sender believed.
-    """
-
     def __init__(
-        self, summary: dict[str, Any], scenario_toml: str, tables: "Mapping[str, _quiclab.Table | pa.Table | Path]"
+        self,
+        summary: dict[str, Any] | _quiclab.Summary,
+        scenario: "Scenario | str",
+        tables: "Mapping[str, _quiclab.Table | pa.Table | Path]",
     ) -> None:
-        self.summary = summary
-        self._scenario_toml = scenario_toml
+        """The values of the summary, and the document of the scenario, are made when they are asked for."""
+        if isinstance(summary, dict):
+            self.summary = summary
+        else:
+            self._inner = summary
+        self._scenario = scenario
         self._sources = dict(tables)
         self._tables: dict[str, pa.Table] = {}
         self._traces: tempfile.TemporaryDirectory[str] | None = None
         self._path: Path | None = None
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The numbers: scenario, seed, version, duration_s, and one entry per connection and per link direction.
+
+        Units are the last word of a key: ``goodput_mbps`` (application bytes, 10^6 bit/s), ``rtt_mean_ms``,
+        ``completion_s`` (None if not completed). ``packets_lost`` were really lost in the network,
+        ``packets_declared_lost`` is what the sender believed.
+        """
+        return self._inner.read()
 
     @property
     def path(self) -> Path | None:
@@ -49,7 +61,9 @@ class Run:
     @property
     def scenario_toml(self) -> str:
         """The scenario as it was run, with every default filled in."""
-        return self._scenario_toml
+        if not isinstance(self._scenario, str):
+            self._scenario = self._scenario.to_toml()
+        return self._scenario
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -133,12 +147,18 @@ class Run:
             plots.save(self, Path(path), kind, connection)
         return figure
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy, or another process, does not read the scenario again.
+        state = {**self.__dict__, "summary": self.summary, "_scenario": self.scenario_toml}
+        state.pop("_inner", None)
+        return state
+
     def __repr__(self) -> str:
         where = f" in {self._path}" if self._path else ""
         return f"<quiclab.Run of {self.summary.get('scenario')!r} seed {self.summary.get('seed')}{where}>"
 
     def _write(self, path: Path, *, figure: bool) -> None:
-        (path / folder.SCENARIO).write_text(self._scenario_toml, encoding="utf-8")
+        (path / folder.SCENARIO).write_text(self.scenario_toml, encoding="utf-8")
         summary = json.dumps(self.summary, indent=2, ensure_ascii=False)
         (path / folder.SUMMARY).write_text(summary + "\n", encoding="utf-8")
         if not self.tables:

@@ -1,6 +1,5 @@
 """The class `Scenario`: what is simulated, read from a file, from text, or built in Python."""
 
-import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
@@ -18,6 +17,8 @@ Changes = Mapping[str, Any] | Iterable[str]
 
 _LONGEST = (16 << 20) + 1
 """Bytes of a file that are read: one more than the reader of scenarios takes, so that it says so."""
+
+_LARGEST_SEED = (1 << 63) - 1
 
 _SECONDS_BETWEEN_REPORTS = 0.1
 
@@ -37,8 +38,9 @@ class Scenario:
     """
 
     def __init__(self, document_: Mapping[str, Any] | None = None, /, **keys: Any) -> None:
-        text = document.to_toml({**(document_ or {}), **keys})
-        self._read(text, Path("<python>"), [])
+        self._origin = Path("<python>")
+        self._sets: list[str] = []
+        self._inner, self._text = _quiclab.Scenario.of({**(document_ or {}), **keys}, self._origin)
 
     def _read(self, text: str, origin: Path, sets: list[str]) -> None:
         self._text = text
@@ -72,6 +74,16 @@ class Scenario:
     def with_(self, changes: Changes = (), /, **keys: Any) -> "Scenario":
         """A copy with changes: `scenario.with_(seed=7)`, `scenario.with_({"link.cell.forward.rate": "10 Mbit/s"})`."""
         return self._new(self._text, self._origin, [*self._sets, *_sets(changes), *_sets(keys)])
+
+    def _seeded(self, seed: int) -> "Scenario":
+        """`with_(seed=seed)`, which is not read again if the seed is right."""
+        if type(seed) is not int or not 0 <= seed <= _LARGEST_SEED:
+            return self.with_(seed=seed)
+        scenario = type(self).__new__(type(self))
+        scenario._text, scenario._origin = self._text, self._origin
+        scenario._sets = [*self._sets, f"seed={seed}"]
+        scenario._inner = self._inner.with_seed(seed)
+        return scenario
 
     @property
     def name(self) -> str:
@@ -130,7 +142,7 @@ class Scenario:
         :raises RunError: the run could not go on. :raises OutputError: results could not be written.
         :raises KeyboardInterrupt: within a tenth of a second; a run folder that is not complete is removed.
         """
-        scenario = self if seed is None else self.with_(seed=seed)
+        scenario = self if seed is None else self._seeded(seed)
         if progress is True:
             with shown(self.name) as callback:
                 return scenario.run(qlog=qlog, pcap=pcap, out=out, tables=tables, figure=figure, progress=callback)
@@ -155,7 +167,7 @@ class Scenario:
             pcap=path / folder.CAPTURE if pcap else None,
             progress=report,
         )
-        return Run(json.loads(summary), self.to_toml(), {table.name: table for table in results})
+        return Run(summary, self, {table.name: table for table in results})
 
 
 def _report(callback: Callback | None) -> Callable[..., object] | None:

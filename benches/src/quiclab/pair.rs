@@ -32,7 +32,7 @@ impl Contexts {
         let scenario = scenario(protection, 1000, &[]);
         let options = tls::Options::from(&scenario.tls);
         let tls = tls::Context::new(&options, &[b"quiclab"], scenario.seed).expect("the options are sound");
-        Contexts { tls, config: Arc::new(Config::from(&scenario.flows[0].transport)) }
+        Contexts { tls, config: Arc::new(Config::from(&*scenario.flows[0].transport)) }
     }
 }
 

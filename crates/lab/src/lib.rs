@@ -32,6 +32,7 @@ pub mod sweep;
 mod typed_law;
 mod world;
 
+pub use contexts::contexts_made;
 pub use draws::draws;
 pub use error::RunError;
 pub use graph::Network;
@@ -40,3 +41,4 @@ pub use run::{Options, Outcome, Prepared, Progress, check, run, run_prepared};
 pub use scenario::outside;
 pub use scenario::{MAX_FLOWS, Scenario, ScenarioError, describe, rooms, rooms_json};
 pub use stepper::Stepper;
+pub use summary::Summary;

@@ -10,7 +10,7 @@ use crate::order::Order;
 use crate::recorder::{Recorder, connection_name, proxied_name};
 use crate::scenario::{DIRECTIONS, Protocol, Scenario};
 use crate::shared::Shared;
-use crate::summary::{self, CarrierReport, Finished};
+use crate::summary::{self, CarrierReport, Finished, Summary};
 use crate::world;
 use network::middlebox::Middlebox;
 use network::{NodeId, Port, Step, Watch, World};
@@ -34,7 +34,7 @@ const BUDGET: u64 = 20_000;
 /// The options of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The seed; default: the scenario's.
+    /// The seed; default: the scenario's. A scenario with this seed gives the same results.
     pub seed: Option<u64>,
     /// Whether to keep the tables that the scenario's `[record]` names.
     pub tables: bool,
@@ -62,8 +62,8 @@ pub struct Progress {
 /// The results of a run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The summary, as JSON.
-    pub summary: String,
+    /// The summary.
+    pub summary: Summary,
     /// The tables, if [`Options::tables`] is set.
     pub tables: Vec<Table>,
 }
@@ -81,7 +81,12 @@ impl Prepared {
     /// # Errors
     /// [`RunError::Tls`].
     pub fn new(scenario: &Scenario) -> Result<Prepared, RunError> {
-        Contexts::new(scenario).map(|tls| Prepared { tls })
+        Prepared::seeded(scenario, scenario.seed)
+    }
+
+    /// [`Prepared::new`] with keys and certificates of another seed.
+    fn seeded(scenario: &Scenario, seed: u64) -> Result<Prepared, RunError> {
+        Contexts::new(scenario, seed).map(|tls| Prepared { tls })
     }
 
     pub(crate) fn tls(&self) -> &Contexts {
@@ -106,7 +111,7 @@ pub fn check(scenario: &Scenario) -> Result<(), RunError> {
     world::build(scenario, scenario.seed, &prepared.tls, &shared).map(drop)
 }
 
-/// Runs a scenario.
+/// Runs a scenario. TLS configurations and certificates are kept for later runs of the process that need equal ones.
 ///
 /// # Errors
 /// See [`RunError`]. Unfinished files remain: the caller chose a place where nobody takes them for results.
@@ -115,7 +120,8 @@ pub fn run(
     options: &Options,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
-    run_prepared(scenario, &Prepared::new(scenario)?, options, progress)
+    let prepared = Prepared::seeded(scenario, options.seed.unwrap_or(scenario.seed))?;
+    run_prepared(scenario, &prepared, options, progress)
 }
 
 /// [`run`] with shared TLS configurations and certificates.

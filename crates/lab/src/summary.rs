@@ -5,6 +5,9 @@ use crate::scenario::{DIRECTIONS, Flow, Node, Remembered, Scenario};
 use network::medium::{Air, Lane};
 use network::{CarrierStats, Count, Hop, NodeId, QueueDelays, Topology};
 use serde_json::{Map, Value, json};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::OnceLock;
 use transport::{Load, Number, PageLoad, Part, Tally};
 use units::{Duration, Rate, Time};
 use wire::Side;
@@ -60,8 +63,54 @@ fn ms(span: Option<Duration>) -> Value {
     span.map_or(Value::Null, |span| rounded(span.as_secs_f64() * 1e3))
 }
 
-/// The summary as JSON, in a fixed order.
-pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
+/// The summary of a run: an object of JSON, whose text is made when it is first asked for.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    value: Value,
+    text: OnceLock<String>,
+}
+
+impl Summary {
+    /// The object, in a fixed order.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+    /// The text.
+    pub fn into_text(self) -> String {
+        let Summary { value, text } = self;
+        text.into_inner().unwrap_or_else(|| written(&value))
+    }
+}
+
+impl Deref for Summary {
+    type Target = str;
+
+    /// The text, with line breaks.
+    fn deref(&self) -> &str {
+        self.text.get_or_init(|| written(&self.value))
+    }
+}
+
+impl PartialEq for Summary {
+    fn eq(&self, other: &Summary) -> bool {
+        self.value == other.value
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+fn written(value: &Value) -> String {
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// The summary, in a fixed order.
+pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
     let mut root = Map::new();
     root.insert("scenario".into(), json!(scenario.name));
     root.insert("seed".into(), json!(finished.seed));
@@ -118,9 +167,7 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     if !scenario.events.is_empty() {
         root.insert("dropped_at_interfaces".into(), finished.dropped_at_interfaces.into());
     }
-    let mut text = serde_json::to_string_pretty(&Value::Object(root)).unwrap_or_default();
-    text.push('\n');
-    text
+    Summary { value: Value::Object(root), text: OnceLock::new() }
 }
 
 /// An entry of what hosts know of paths.

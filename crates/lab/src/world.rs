@@ -225,7 +225,7 @@ impl FlowSetup<'_> {
 
     /// The options of the endpoints. Unless path MTU discovery is enabled, payloads fit the MTU of the paths.
     fn config(&self) -> Result<Config, RunError> {
-        let mut config = Config::from(&self.flow.transport);
+        let mut config = Config::from(&*self.flow.transport);
         let header = Packet::header_size(&self.client()) as u64;
         let fits = self.mtu.saturating_sub(header);
         if fits < u64::from(quic::MIN_PAYLOAD) {
@@ -243,7 +243,7 @@ impl FlowSetup<'_> {
 
     /// The options of the endpoints over TCP. Segments fit the MTU of the paths (RFC 9293 section 3.7.1).
     fn tcp_config(&self) -> Result<tcp::Config, RunError> {
-        let mut config = tcp::Config::from(&self.flow.tcp);
+        let mut config = tcp::Config::from(&*self.flow.tcp);
         // The headers of IP and TCP without options.
         let headers = if self.flow.ip == IpVersion::V6 { 60 } else { 40 };
         let fits = self.mtu.saturating_sub(headers);

@@ -41,7 +41,7 @@ struct Author {
 
 impl Author {
     fn new(seed: u64) -> Author {
-        Author { chance: Stream::new(seed, "author"), rooms: rooms() }
+        Author { chance: Stream::new(seed, "author"), rooms: rooms().to_vec() }
     }
 
     fn below(&mut self, count: u64) -> u64 {
@@ -325,7 +325,7 @@ proptest! {
 fn the_list_of_rooms_names_every_row() {
     let json = rooms_json();
     for room in rooms() {
-        for row in room.rows {
+        for row in &room.rows {
             assert!(json.contains(&format!("\"name\":\"{}\"", row.name)), "{}", row.name);
         }
     }

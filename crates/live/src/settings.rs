@@ -69,7 +69,7 @@ impl Settings {
         let defaults = DEFAULTS.iter().chain(defaults).map(|set| (*set).to_owned());
         let sets: Vec<String> = defaults.chain(sets.to_vec()).collect();
         let scenario = Scenario::of_options(&sets).map_err(LiveError::Setting)?;
-        Ok(Settings { transport: Config::from(&scenario.transport), tls: tls::Options::from(&scenario.tls) })
+        Ok(Settings { transport: Config::from(&*scenario.transport), tls: tls::Options::from(&scenario.tls) })
     }
 }
 

@@ -26,8 +26,8 @@ impl Emulator {
     /// Makes the devices, down and without addresses.
     #[new]
     fn new(scenario: &Scenario) -> PyResult<Emulator> {
-        let inner = emulate::Emulator::new(scenario.inner()).map_err(failed)?;
-        Ok(Emulator { scenario: scenario.inner().clone(), inner: Mutex::new(Some(inner)) })
+        let inner = emulate::Emulator::new(&scenario.inner()).map_err(failed)?;
+        Ok(Emulator { scenario: scenario.inner().into_owned(), inner: Mutex::new(Some(inner)) })
     }
 
     /// The gates: of each its name, its addresses, its MTU in bytes, and its device.
@@ -88,7 +88,7 @@ impl Emulator {
         }
         let (outcome, last) = result.map_err(failed)?;
         let tables = outcome.tables.into_iter().map(Table::new).collect();
-        Ok((outcome.summary, tables, status(py, &last)?))
+        Ok((outcome.summary.into_text(), tables, status(py, &last)?))
     }
 }
 

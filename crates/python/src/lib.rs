@@ -6,6 +6,7 @@
 mod abr;
 mod arrow;
 mod controller;
+mod document;
 #[cfg(target_os = "linux")]
 mod emulate;
 mod error;
@@ -17,6 +18,7 @@ mod scenario;
 mod scheduler;
 mod script;
 mod stepper;
+mod summary;
 mod sweep;
 mod table;
 mod traces;
@@ -34,6 +36,8 @@ mod _quiclab {
     use crate::abr::{AbrView, Download, Underway, experience, segment_quality, stall_cost};
     #[pymodule_export]
     use crate::controller::{Ack, Adjustment, Trouble};
+    #[pymodule_export]
+    use crate::document::{document_to_toml, value_to_toml};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::emulate::Emulator;
@@ -50,6 +54,8 @@ mod _quiclab {
     use crate::script::{ScriptError, run_script};
     #[pymodule_export]
     use crate::stepper::Stepper;
+    #[pymodule_export]
+    use crate::summary::Summary;
     #[pymodule_export]
     use crate::sweep::{FinishedSweep, Sweep, SweepSession, carry_out};
     #[pymodule_export]

@@ -38,7 +38,7 @@ pub(crate) fn relay<'py>(
 ) -> PyResult<(Bound<'py, PyDict>, String, Vec<Table>)> {
     let options = RelayOptions {
         pairs: read(pairs, |(listen, to)| Ok(Pair { listen: address(&listen)?, to: address(&to)? }))?,
-        scenario: scenario.inner().clone(),
+        scenario: scenario.inner().into_owned(),
         gates: [gates.0, gates.1],
         duration: duration.as_deref().map(span).transpose()?,
         blackouts: read(blackouts, |(from, until)| Ok((span(&from)?, span(&until)?)))?,
@@ -48,7 +48,7 @@ pub(crate) fn relay<'py>(
     let run_options = lab::Options { seed: Some(seed), tables, ..lab::Options::default() };
     let (outcome, stats) = py.detach(|| run(&options, &run_options, &ready))?;
     let tables = outcome.tables.into_iter().map(Table::new).collect();
-    Ok((report(py, &stats)?, outcome.summary, tables))
+    Ok((report(py, &stats)?, outcome.summary.into_text(), tables))
 }
 
 /// Runs without the GIL, except for short calls.

@@ -1,22 +1,36 @@
 //! The class `Scenario`, which reads, prints and runs scenarios.
 
+use crate::document::{self, Document};
 use crate::error;
 use crate::outside;
+use crate::summary::Summary;
 use crate::table::Table;
 use crate::watch::Watch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A valid scenario.
 #[pyclass(frozen, module = "quiclab._quiclab")]
 pub(crate) struct Scenario {
-    inner: lab::Scenario,
+    /// Shared with the same scenario with other seeds.
+    inner: Arc<lab::Scenario>,
+    /// The seed that counts.
+    seed: u64,
 }
 
 impl Scenario {
-    pub(crate) fn inner(&self) -> &lab::Scenario {
-        &self.inner
+    fn new(inner: lab::Scenario) -> Scenario {
+        Scenario { seed: inner.seed, inner: Arc::new(inner) }
+    }
+    /// The scenario with its seed.
+    pub(crate) fn inner(&self) -> Cow<'_, lab::Scenario> {
+        if self.seed == self.inner.seed {
+            return Cow::Borrowed(&self.inner);
+        }
+        Cow::Owned(lab::Scenario { seed: self.seed, ..lab::Scenario::clone(&self.inner) })
     }
 }
 
@@ -27,7 +41,23 @@ impl Scenario {
     #[staticmethod]
     fn parse(text: &str, origin: PathBuf, sets: Vec<String>) -> PyResult<Scenario> {
         let inner = lab::Scenario::parse(text, &origin, &sets).map_err(error::scenario)?;
-        Ok(Scenario { inner })
+        Ok(Scenario::new(inner))
+    }
+
+    /// Reads a document of Python values. Returns its text, too.
+    #[staticmethod]
+    fn of(document: &Bound<'_, PyDict>, origin: PathBuf) -> PyResult<(Scenario, String)> {
+        let Document { text, values } = document::document(document)?;
+        let read = match values {
+            Some(values) => lab::Scenario::of_values(values, &text, &origin),
+            None => lab::Scenario::parse(&text, &origin, &[]),
+        };
+        Ok((Scenario::new(read.map_err(error::scenario)?), text))
+    }
+
+    /// The same scenario with another seed, which is not read again.
+    fn with_seed(&self, seed: u64) -> Scenario {
+        Scenario { inner: Arc::clone(&self.inner), seed }
     }
 
     /// The name.
@@ -39,25 +69,25 @@ impl Scenario {
     /// The seed of the random streams.
     #[getter]
     fn seed(&self) -> u64 {
-        self.inner.seed
+        self.seed
     }
 
     /// The document with all defaults filled in.
     fn to_toml(&self) -> String {
-        self.inner.to_toml()
+        self.inner().to_toml()
     }
 
     /// A description of the scenario for humans, as pairs of name and value. It first builds everything that a run
     /// needs, and so detects all errors that a run would.
     fn describe(&self) -> PyResult<Vec<(String, String)>> {
-        lab::check(&self.inner).map_err(error::run)?;
-        Ok(lab::describe(&self.inner))
+        lab::check(&self.inner()).map_err(error::run)?;
+        Ok(lab::describe(&self.inner()))
     }
 
     /// The first random numbers of each quantity of a flow's web pages, by name: doubles as bytes, in native byte
     /// order.
     fn page_draws<'py>(&self, py: Python<'py>, flow: &str, count: usize) -> PyResult<Bound<'py, PyDict>> {
-        let drawn = py.detach(|| lab::page_draws(&self.inner, flow, count)).map_err(error::run)?;
+        let drawn = py.detach(|| lab::page_draws(&self.inner(), flow, count)).map_err(error::run)?;
         let draws = PyDict::new(py);
         for (name, numbers) in drawn {
             let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
@@ -66,7 +96,7 @@ impl Scenario {
         Ok(draws)
     }
 
-    /// Runs the scenario without holding the GIL. Returns the summary as JSON, and the tables if requested.
+    /// Runs the scenario without holding the GIL. Returns the summary, and the tables if requested.
     ///
     /// `qlog` is a folder for one .sqlog file per connection end, `pcap` the capture file. `progress` is called every
     /// few milliseconds with (now_s, end_s, done_bytes, total_bytes or None); an exception from it ends the run. `seed`
@@ -81,14 +111,15 @@ impl Scenario {
         qlog: Option<PathBuf>,
         pcap: Option<PathBuf>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(String, Vec<Table>)> {
-        let options = lab::Options { seed, tables, qlog, pcap };
+    ) -> PyResult<(Summary, Vec<Table>)> {
+        let seed = seed.unwrap_or(self.seed);
+        let options = lab::Options { seed: Some(seed), tables, qlog, pcap };
         let mut watch = Watch::new(progress);
         let result = py.detach(|| lab::run(&self.inner, &options, &mut |progress| watch.step(&progress)));
         if let Some(stopped) = watch.into_stopped() {
             return Err(stopped);
         }
         let outcome = result.map_err(|error| outside::with_cause(py, error))?;
-        Ok((outcome.summary, outcome.tables.into_iter().map(Table::new).collect()))
+        Ok((Summary::new(outcome.summary), outcome.tables.into_iter().map(Table::new).collect()))
     }
 }

@@ -17,7 +17,7 @@ impl Stepper {
     /// Creates a run of a scenario with this seed, at time zero.
     #[new]
     fn new(py: Python<'_>, scenario: &Scenario, seed: u64) -> PyResult<Stepper> {
-        let inner = lab::Stepper::new(scenario.inner(), seed).map_err(|error| with_cause(py, error))?;
+        let inner = lab::Stepper::new(&scenario.inner(), seed).map_err(|error| with_cause(py, error))?;
         Ok(Stepper { inner })
     }
 

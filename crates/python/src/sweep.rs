@@ -2,7 +2,7 @@
 
 use crate::error::{self, OutputError};
 use crate::table::Table;
-use lab::sweep::{self, Finished, Keep, Maker, Progress, Session, SweepError};
+use lab::sweep::{self, Finished, Keep, Maker, Order, Progress, Session, SweepError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
@@ -140,14 +140,15 @@ impl SweepSession {
 
 #[pymethods]
 impl SweepSession {
-    /// The next run that is missing in the folder: its number from 0, its resolved scenario, and its files by path.
+    /// The next run that is missing in the folder: its number from 0, its resolved scenario, its seed, which is not that
+    /// of the text, and its files by path.
     /// None if all were returned.
     #[allow(clippy::type_complexity, reason = "a row of a table")]
-    fn order(&self, py: Python<'_>) -> PyResult<Option<(u64, String, BTreeMap<PathBuf, String>)>> {
+    fn order(&self, py: Python<'_>) -> PyResult<Option<(u64, String, u64, BTreeMap<PathBuf, String>)>> {
         let order = py.detach(|| self.with(Session::order))?;
         Ok(order.map(|order| {
             let files = order.files.into_iter().map(|(path, text)| (path, text.to_string())).collect();
-            (order.number, order.scenario, files)
+            (order.number, order.scenario.to_string(), order.seed, files)
         }))
     }
 
@@ -175,22 +176,22 @@ impl SweepSession {
 }
 
 /// Executes the runs of orders one after the other. Returns (kept results, None) or (None, error) for each. An order is
-/// a resolved scenario and its files by path; `series` and `keep` are as in `Sweep`.
+/// a resolved scenario, the seed of the run, and its files by path; `series` and `keep` are as in `Sweep`.
 #[pyfunction]
 #[allow(clippy::type_complexity, reason = "rows of a table")]
 pub(crate) fn carry_out<'py>(
     py: Python<'py>,
-    orders: Vec<(String, BTreeMap<PathBuf, String>)>,
+    orders: Vec<(String, u64, BTreeMap<PathBuf, String>)>,
     series: Vec<String>,
     keep: Vec<String>,
 ) -> Vec<(Option<Bound<'py, PyBytes>>, Option<String>)> {
     let results = py.detach(|| {
         let (mut maker, keep) = (Maker::default(), Keep { series, tables: keep });
-        let make = |(scenario, files): (String, BTreeMap<PathBuf, String>)| {
+        let make = |(number, (scenario, seed, files)): (u64, (String, u64, BTreeMap<PathBuf, String>))| {
             let files = files.into_iter().map(|(path, text)| (path, Arc::from(text))).collect();
-            maker.make(&scenario, &files, &keep)
+            maker.make(&Order { number, scenario: scenario.into(), seed, files }, &keep)
         };
-        orders.into_iter().map(make).collect::<Vec<_>>()
+        (0..).zip(orders).map(make).collect::<Vec<_>>()
     });
     let pairs = results.into_iter().map(|result| match result {
         Ok(contents) => (Some(PyBytes::new(py, &contents)), None),

@@ -45,7 +45,11 @@ impl RangeSet {
     /// The first range.
     #[inline]
     pub fn first(&self) -> Option<Range<u64>> {
-        self.lower.as_ref().and_then(|lower| lower.front()).or((!self.is_empty()).then_some(&self.last)).cloned()
+        self.lower
+            .as_ref()
+            .and_then(|lower| lower.front())
+            .or((!self.is_empty()).then_some(&self.last))
+            .cloned()
     }
     /// The highest range; empty in the empty set.
     #[inline]

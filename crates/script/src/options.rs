@@ -65,8 +65,8 @@ impl Options {
             role,
             seed,
             tolerance,
-            transport: Config::from(&under_test.transport),
-            peer: Config::from(&scenario(script, &peer)?.transport),
+            transport: Config::from(&*under_test.transport),
+            peer: Config::from(&*scenario(script, &peer)?.transport),
             tls: tls::Options::from(&under_test.tls),
         })
     }

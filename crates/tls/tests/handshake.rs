@@ -39,6 +39,25 @@ fn assert_same_shape(tls: &Context, null: &Context, parameters: (usize, usize), 
     assert_eq!(real.0.session.alpn(), model.0.session.alpn());
 }
 
+/// Runs share the contexts of null, whatever their seeds.
+#[test]
+fn contexts_of_all_seeds_have_handshakes_of_one_shape() {
+    for (protection, key_share) in [
+        (Protection::Null, KEY_SHARES[0]),
+        (Protection::Null, KEY_SHARES[1]),
+        (Protection::Tls, KEY_SHARES[0]),
+    ] {
+        let options = Options { tickets: 2, early_data: true, ..options(protection, key_share) };
+        let shapes = |seed| {
+            let (client, server) = handshake(&context(&options, H3, seed), 1, (60, 80), 1000);
+            (shape(&client), shape(&server))
+        };
+        for seed in [2, 3, 255, 1 << 40, u64::MAX] {
+            assert_eq!(shapes(seed), shapes(1), "seed {seed}");
+        }
+    }
+}
+
 #[test]
 fn equal_seeds_give_equal_bytes_and_others_do_not() {
     for key_share in KEY_SHARES {

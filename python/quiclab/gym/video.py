@@ -9,7 +9,6 @@ observation, reward, terminated, truncated, info = env.step(env.action_space.sam
 """
 
 import itertools
-import json
 import operator
 import threading
 import tomllib
@@ -275,7 +274,7 @@ class _Run:
     def _work(self, scenario: Scenario, seed: int) -> None:
         try:
             summary, _ = scenario._inner.run(seed=seed, tables=False, progress=self._go_on)
-            self.news.put(json.loads(summary))
+            self.news.put(summary.read())
         except BaseException as error:
             self.news.put(error)
 

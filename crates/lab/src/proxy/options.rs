@@ -157,7 +157,7 @@ mod tests {
 
     /// The arguments of a proxy with these options.
     fn arguments(given: &[(&str, Value)]) -> Arguments {
-        Arguments::filled(&PARAMETERS, given, &crate::rooms()).unwrap()
+        Arguments::filled(&PARAMETERS, given, crate::rooms()).unwrap()
     }
 
     #[test]

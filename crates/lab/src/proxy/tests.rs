@@ -33,7 +33,7 @@ struct Bed {
 }
 
 fn pep(given: &[(&str, Value)]) -> Box<dyn Middlebox> {
-    let arguments = Arguments::filled(ROW.parameters, given, &crate::rooms()).unwrap();
+    let arguments = Arguments::filled(ROW.parameters, given, crate::rooms()).unwrap();
     let middlebox = MiddleboxOptions {
         arguments: &arguments,
         node: NodeId(2),

@@ -151,17 +151,38 @@ pub(super) fn read_order(
             return Err(reader.error_at(section, other, problem));
         }
     }
+    let circular = in_circles(flows);
     for (index, section) in sections.iter().enumerate() {
         let Some(first) = flows[index].after else { continue };
-        // A circle without this flow is found from one of its own flows, so no walk is longer than the list.
-        let before = std::iter::successors(Some(first), |flow| flows[*flow].after);
-        if before.take(flows.len()).any(|flow| flow == index) {
+        if circular[index] {
             let name = quoted(&flows[first].name);
             let problem = format!("a circle, found {name}; expected a flow that does not wait for this one");
             return Err(reader.error_at(section, "after", problem));
         }
     }
     Ok(())
+}
+
+/// Whether each flow waits for itself, through others.
+fn in_circles(flows: &[Flow]) -> Vec<bool> {
+    let mut circular = vec![false; flows.len()];
+    // The first flow from which each one was reached: none is walked over twice.
+    let mut reached_from = vec![None; flows.len()];
+    for first in 0..flows.len() {
+        let mut at = Some(first);
+        while let Some(flow) = at.filter(|flow| reached_from[*flow].is_none()) {
+            reached_from[flow] = Some(first);
+            at = flows[flow].after;
+        }
+        let entry = at.filter(|flow| reached_from[*flow] == Some(first));
+        let around = std::iter::successors(entry, |flow| flows[*flow].after);
+        for flow in around {
+            if std::mem::replace(&mut circular[flow], true) {
+                break;
+            }
+        }
+    }
+    circular
 }
 
 /// Checks the number of connections, and that the ports that flows set for their servers are free at the node.

@@ -264,14 +264,14 @@ fn describe_medium(scenario: &Scenario, medium: &Medium) -> Vec<(String, String)
         _ => attached.join(", "),
     };
     let rooms = super::rooms();
-    let options = changed(&medium.kind, &rooms).into_iter();
-    let options = options.map(|(name, value)| format!(", {}", option_words(name, value, &rooms)));
+    let options = changed(&medium.kind, rooms).into_iter();
+    let options = options.map(|(name, value)| format!(", {}", option_words(name, value, rooms)));
     let words = format!("{}{}: {who}", medium.kind.name, options.collect::<String>());
     let mut lines = vec![(subject.clone(), words)];
     for (number, attachment) in medium.attachments.iter().enumerate().take(SHOWN) {
         let own = attachment.arguments.0.iter();
         let own = own.filter(|(name, value)| medium.kind.arguments.get(name) != Some(value));
-        let words: Vec<String> = own.map(|(name, value)| option_words(name, value, &rooms)).collect();
+        let words: Vec<String> = own.map(|(name, value)| option_words(name, value, rooms)).collect();
         let subject = format!("{subject}, {}", name(attachment));
         if !words.is_empty() {
             lines.push((subject.clone(), words.join(", ")));
@@ -335,7 +335,7 @@ fn chosen(component: &Component) -> String {
         Value::Component(inner) => format!(" {name} {}{}", inner.name, chosen(inner)),
         other => format!(" {name} {}", short(other)),
     };
-    changed(component, &super::rooms()).into_iter().map(words).collect()
+    changed(component, super::rooms()).into_iter().map(words).collect()
 }
 
 /// The options of a component that differ from the defaults.

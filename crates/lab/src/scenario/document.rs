@@ -14,6 +14,7 @@ use super::tables::{table, tables};
 use super::tree::Item;
 use crate::event::Event;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use units::Duration;
 use units::parameter::{Arguments, Component, Parameter, Value};
 
@@ -33,12 +34,12 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     let duration = above_zero(reader, &top, &values, "duration")?;
     let record = read_record(reader, &top)?;
     let tls = read_table(reader, &top, TLS, tls::PARAMETERS)?;
-    let transport = read_table(reader, &top, TRANSPORT, quic::PARAMETERS)?;
-    let tcp = read_table(reader, &top, TCP, tcp::PARAMETERS)?;
+    let transport = Arc::new(read_table(reader, &top, TRANSPORT, quic::PARAMETERS)?);
+    let tcp = Arc::new(read_table(reader, &top, TCP, tcp::PARAMETERS)?);
     let mut nodes = Nodes::default();
     nodes.declare(reader, &top)?;
     let (links, media) = read_carriers(reader, &top, &mut nodes)?;
-    let (flows, flow_sections) = read_flows(reader, &top, &nodes, duration)?;
+    let (flows, flow_sections) = read_flows(reader, &top, &nodes, (duration, &transport, &tcp))?;
     let (cross_traffic, cross_sections) = read_cross_traffic(reader, &top, &nodes, duration)?;
     nodes.check_connected(reader, (&links, &media))?;
     let parts = parts(nodes.len(), &links, &media);

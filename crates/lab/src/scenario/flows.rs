@@ -9,21 +9,21 @@ use super::read::{Reader, Section};
 use super::sections::{CROSS_TRAFFIC, CROSS_TRAFFIC_TABLE, FLOW, FLOW_TABLE, TCP, TRANSPORT};
 use super::source::quoted;
 use super::tables::{table, tables};
+use std::sync::Arc;
 use units::Duration;
 use units::parameter::{Arguments, Component};
 
 /// The maximum number of senders of cross traffic.
 pub const MAX_CROSS_TRAFFIC: usize = 1000;
 
-/// Reads the flows; returns their tables, too.
+/// Reads the flows, with the options of all flows below their own; returns their tables, too.
 pub(super) fn read_flows<'i>(
     reader: &mut Reader<'_>,
     top: &Section<'i>,
     nodes: &Nodes<'_>,
-    duration: Duration,
+    (duration, transport, tcp): (Duration, &Arc<Arguments>, &Arc<Arguments>),
 ) -> Result<(Vec<Flow>, Vec<Section<'i>>), ScenarioError> {
     let (mut names, mut flows) = (Names::default(), Vec::new());
-    let (transport, tcp) = (table(reader, top, TRANSPORT)?, table(reader, top, TCP)?);
     let sections = tables(reader, top, FLOW_TABLE, MAX_FLOWS)?;
     for section in &sections {
         reader.check_keys(section, FLOW, &[TRANSPORT, TCP])?;
@@ -37,8 +37,8 @@ pub(super) fn read_flows<'i>(
         let own_tcp = table(reader, section, TCP)?;
         reader.check_keys(&own_tcp, tcp::PARAMETERS, &[])?;
         let application = values.component("application");
-        let transport = reader.arguments(quic::PARAMETERS, &own.over(&transport))?;
-        let tcp = reader.arguments(tcp::PARAMETERS, &own_tcp.over(&tcp))?;
+        let transport = reader.arguments_over(quic::PARAMETERS, &own, transport)?;
+        let tcp = reader.arguments_over(tcp::PARAMETERS, &own_tcp, tcp)?;
         check_needs(reader, section, &application, &transport)?;
         let visits = read_visits(reader, section, &values, (protocol, duration))?;
         let port = read_port(reader, section, &values, protocol)?;

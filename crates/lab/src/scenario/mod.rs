@@ -58,6 +58,7 @@ mod alone;
 mod between;
 mod carriers;
 mod connections;
+mod defaults;
 mod describe;
 mod document;
 mod error;
@@ -107,6 +108,11 @@ pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan, Seeds};
 pub use template::Template;
 pub(crate) use topology::{DIRECTIONS, Surroundings, build_middlebox};
 
+/// The values of a document, for callers that have them without its text.
+pub mod values {
+    pub use super::tree::{Entry, Item, MAX_BRACKETS, MAX_DOCUMENT, Node};
+}
+
 use source::Source;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -122,6 +128,24 @@ impl Scenario {
     /// The first mistake.
     pub fn parse(text: &str, origin: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
         template::read(&Source { origin, text, sets }, &BTreeMap::new()).map(|(scenario, ..)| scenario)
+    }
+
+    /// [`Scenario::parse`] without changes, with the values of the text, which is longest to read. A document nested deeper
+    /// than [`values::MAX_BRACKETS`], or longer than [`values::MAX_DOCUMENT`], must be read from its text.
+    ///
+    /// # Errors
+    /// Those of [`Scenario::parse`].
+    pub fn of_values(
+        document: Vec<values::Entry>,
+        text: &str,
+        origin: &Path,
+    ) -> Result<Scenario, ScenarioError> {
+        let source = Source { origin, text, sets: &[] };
+        match template::read_tree(values::Node::Table(document).into(), &source, &BTreeMap::new()) {
+            Ok((scenario, ..)) => Ok(scenario),
+            // The text has the place of the mistake.
+            Err(_) => Scenario::parse(text, origin, &[]),
+        }
     }
 
     /// Reads a document like that of [`Scenario::to_toml`], with the texts of its files by the absolute paths in it.

@@ -2,6 +2,7 @@
 
 use crate::event::Event;
 use std::net::IpAddr;
+use std::sync::Arc;
 use units::parameter::{Arguments, Component};
 use units::{Duration, Size};
 
@@ -22,9 +23,9 @@ pub struct Scenario {
     /// The TLS exchange: the values of [`tls::PARAMETERS`].
     pub tls: Arguments,
     /// The default options of endpoints: the values of [`quic::PARAMETERS`].
-    pub transport: Arguments,
+    pub transport: Arc<Arguments>,
     /// The default options of flows over TCP: the values of [`tcp::PARAMETERS`].
-    pub tcp: Arguments,
+    pub tcp: Arc<Arguments>,
     /// The nodes, in the order of their declarations, or else in the order in which links name them.
     pub nodes: Vec<Node>,
     /// The links, in the order of the document.
@@ -156,10 +157,11 @@ pub struct Flow {
     pub application: Component,
     /// The protocol; default: QUIC.
     pub protocol: Protocol,
-    /// The options of both endpoints over QUIC: the values of [`quic::PARAMETERS`].
-    pub transport: Arguments,
-    /// The options of both endpoints over TCP: the values of [`tcp::PARAMETERS`].
-    pub tcp: Arguments,
+    /// The options of both endpoints over QUIC: the values of [`quic::PARAMETERS`]. Flows with equal options mostly share
+    /// them.
+    pub transport: Arc<Arguments>,
+    /// The options of both endpoints over TCP: the values of [`tcp::PARAMETERS`]. Shared in the same way.
+    pub tcp: Arc<Arguments>,
 }
 
 /// What a host knows of a path from earlier connections.

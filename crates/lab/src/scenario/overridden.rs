@@ -12,7 +12,7 @@ use super::template::{self, Template};
 use super::tree::{Entry, Item, Node};
 use super::{Scenario, document};
 use std::collections::{BTreeMap, BTreeSet};
-use units::parameter::Arguments;
+use std::sync::Arc;
 
 /// The maximum number of values of a path that are compared with the document. Longer paths give no notes.
 const COMPARED: usize = 1000;
@@ -121,7 +121,7 @@ impl Template {
                     continue;
                 }
                 // Skip values that would not matter without the sweep, either.
-                let Ok(base) = document::read(&mut Reader::new(self.source(), &rooms()), &without) else {
+                let Ok(base) = document::read(&mut Reader::new(self.source(), rooms()), &without) else {
                     continue;
                 };
                 if same_run(&base, self.base()) || !self.is_lost(&without) {
@@ -158,11 +158,8 @@ impl Template {
 
 /// Whether two scenarios give the same run. `[transport]` and `[tcp]` count only as options of flows.
 fn same_run(one: &Scenario, other: &Scenario) -> bool {
-    let shared = |scenario: &Scenario| Scenario {
-        transport: Arguments::default(),
-        tcp: Arguments::default(),
-        ..scenario.clone()
-    };
+    let shared =
+        |scenario: &Scenario| Scenario { transport: Arc::default(), tcp: Arc::default(), ..scenario.clone() };
     shared(one) == shared(other)
 }
 

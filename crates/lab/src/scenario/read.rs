@@ -1,5 +1,6 @@
 //! Reads tables of options and their values as the rows of parameters say.
 
+use super::defaults;
 use super::error::ScenarioError;
 use super::files::{EXPECTED_HERE, Files};
 use super::kind::{expected, shorthand};
@@ -29,6 +30,10 @@ impl<'i> Section<'i> {
     /// A table that is missing in the document.
     pub(super) fn empty(place: Place, path: &str) -> Section<'i> {
         Section { place, layers: vec![(path.to_owned(), Vec::new())] }
+    }
+    /// Whether it has no keys.
+    fn is_empty(&self) -> bool {
+        self.layers.iter().all(|(_, entries)| entries.is_empty())
     }
     /// The path of the uppermost layer.
     pub(super) fn path(&self) -> &str {
@@ -146,15 +151,14 @@ impl<'a> Reader<'a> {
                 arguments.0.push((parameter.name, value));
                 continue;
             }
-            let path = section.at(parameter.name);
             let value = match (section.get(parameter.name), parameter.default) {
-                (Some(entry), _) => self.value(&parameter.kind, &entry.item, &path)?,
-                (None, Default::Is(text)) => self.default(&parameter.kind, text, &path)?,
+                (Some(entry), _) => self.value(&parameter.kind, &entry.item, &section.at(parameter.name))?,
+                (None, Default::Is(text)) => self.default(parameter, text, section)?,
                 (None, Default::Absent) => continue,
                 (None, Default::Required) => {
                     let expected = expected(&parameter.kind, self.rooms);
                     let problem = format!("missing ({}); expected {expected}", parameter.about);
-                    return Err(self.source.error(section.place, &path, problem));
+                    return Err(self.source.error(section.place, &section.at(parameter.name), problem));
                 }
             };
             arguments.0.push((parameter.name, value));
@@ -162,10 +166,49 @@ impl<'a> Reader<'a> {
         Ok(arguments)
     }
 
-    fn default(&mut self, kind: &Kind, text: &str, path: &str) -> Result<Value, ScenarioError> {
+    /// The values of all parameters, with those of `base`, which has the same parameters, for missing keys.
+    pub(super) fn arguments_over(
+        &mut self,
+        parameters: &'static [Parameter],
+        section: &Section<'_>,
+        base: &Arc<Arguments>,
+    ) -> Result<Arc<Arguments>, ScenarioError> {
+        if section.is_empty() {
+            return Ok(Arc::clone(base));
+        }
+        let mut arguments = Vec::with_capacity(base.0.len() + 1);
+        let mut base = base.0.iter().peekable();
+        for parameter in parameters {
+            let below = base.next_if(|(name, _)| *name == parameter.name);
+            match (section.get(parameter.name), below) {
+                (Some(entry), _) => {
+                    let value = self.value(&parameter.kind, &entry.item, &section.at(parameter.name))?;
+                    arguments.push((parameter.name, value));
+                }
+                (None, Some(below)) => arguments.push(below.clone()),
+                (None, None) => {}
+            }
+        }
+        Ok(Arc::new(Arguments(arguments)))
+    }
+
+    fn default(
+        &mut self,
+        parameter: &'static Parameter,
+        text: &str,
+        section: &Section<'_>,
+    ) -> Result<Value, ScenarioError> {
+        if let Some(value) = defaults::known(parameter) {
+            return Ok(value);
+        }
+        let path = section.at(parameter.name);
         match parse_value(text, Place::Default) {
-            Ok(item) => self.value(kind, &item, path),
-            Err(error) => Err(self.source.error(Place::Default, path, error.problem)),
+            Ok(item) => {
+                let value = self.value(&parameter.kind, &item, &path)?;
+                defaults::keep(parameter, &value);
+                Ok(value)
+            }
+            Err(error) => Err(self.source.error(Place::Default, &path, error.problem)),
         }
     }
 

@@ -6,10 +6,16 @@ use super::presets;
 use super::sections;
 use crate::middlebox;
 use serde_json::{Value as Json, json};
+use std::sync::OnceLock;
 use units::parameter::{Default, Parameter, Room};
 
 /// All rooms with components for scenarios, and the tables of a scenario as the room `sections`.
-pub fn rooms() -> Vec<Room> {
+pub fn rooms() -> &'static [Room] {
+    static ROOMS: OnceLock<Vec<Room>> = OnceLock::new();
+    ROOMS.get_or_init(all)
+}
+
+fn all() -> Vec<Room> {
     let mut rooms =
         vec![sections::room(), nodes::kinds(), sections::visits(), presets::room(), crate::event::room()];
     rooms.extend(congestion::rooms());
@@ -69,7 +75,7 @@ mod tests {
         let rooms = rooms();
         let names: BTreeSet<&str> = rooms.iter().map(|room| room.name).collect();
         assert_eq!(names.len(), rooms.len());
-        for room in &rooms {
+        for room in rooms {
             let rows: BTreeSet<&str> = room.rows.iter().map(|row| row.name).collect();
             assert_eq!(rows.len(), room.rows.len(), "{}", room.name);
             for row in &room.rows {

@@ -21,7 +21,7 @@ pub struct Template {
     pub(super) sets: Vec<String>,
     /// The document with its changes, without the table.
     pub(super) document: Item,
-    rooms: Vec<Room>,
+    rooms: &'static [Room],
     pub(super) plan: Plan,
     base: Scenario,
 }
@@ -96,7 +96,7 @@ impl Template {
                 })?;
             }
         }
-        document::read(&mut Reader::new(source, &self.rooms), &document)
+        document::read(&mut Reader::new(source, self.rooms), &document)
     }
 
     pub(super) fn source(&self) -> Source<'_> {
@@ -128,11 +128,19 @@ pub(super) fn read(
     source: &Source<'_>,
     files: &BTreeMap<PathBuf, Arc<str>>,
 ) -> Result<(Scenario, Item, Plan), ScenarioError> {
-    let mut document = tree::document(source)?;
+    read_tree(tree::document(source)?, source, files)
+}
+
+/// [`read`] with the values of the document's text.
+pub(super) fn read_tree(
+    mut document: Item,
+    source: &Source<'_>,
+    files: &BTreeMap<PathBuf, Arc<str>>,
+) -> Result<(Scenario, Item, Plan), ScenarioError> {
     set::apply(&mut document, source)?;
     let table = sweep::take(&mut document).unwrap_or(sweep::empty(document.place));
     let rooms = rooms();
-    let mut reader = Reader::new(*source, &rooms).with_files(files);
+    let mut reader = Reader::new(*source, rooms).with_files(files);
     let scenario = document::read(&mut reader, &document)?;
     let plan = sweep::read(&mut reader, &table)?;
     sweep::check_kept(&reader, &table, &plan, &scenario)?;

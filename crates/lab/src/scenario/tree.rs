@@ -7,40 +7,59 @@ use toml::de::{DeTable, DeValue};
 use toml_parser::parser::RecursionGuard;
 
 /// The maximum size of a document in bytes. The largest useful ones have a few thousand flows.
-pub(super) const MAX_DOCUMENT: usize = 16 << 20;
+pub const MAX_DOCUMENT: usize = 16 << 20;
 /// The maximum depth of brackets. A dotted key adds up to 80 levels. Together they must not exhaust a thread's stack.
-const MAX_BRACKETS: u32 = 8;
+pub const MAX_BRACKETS: u32 = 8;
 /// The maximum depth of tables.
 const MAX_DEPTH: usize = 32;
 
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Item {
+pub struct Item {
     pub(super) place: Place,
     pub(super) node: Node,
 }
 
 /// A value of TOML.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Node {
+pub enum Node {
+    /// A text.
     Text(String),
     /// A whole number; larger ones saturate.
     Integer(i128),
+    /// A number with a point or an exponent, or none.
     Float(f64),
+    /// `true` or `false`.
     Flag(bool),
     /// A date or a time, which scenarios do not use.
     Date(String),
+    /// A list, or an array of tables.
     List(Vec<Item>),
+    /// A table.
     Table(Vec<Entry>),
 }
 
 /// A key and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Entry {
+pub struct Entry {
     pub(super) key: String,
     /// The place of the key.
     pub(super) place: Place,
     pub(super) item: Item,
+}
+
+impl From<Node> for Item {
+    /// A value whose place in the document is not known: its beginning.
+    fn from(node: Node) -> Item {
+        Item { place: Place::Document(0), node }
+    }
+}
+
+impl Entry {
+    /// A key and its value, without their places.
+    pub fn new(key: String, node: Node) -> Entry {
+        Entry { key, place: Place::Document(0), item: node.into() }
+    }
 }
 
 impl Item {

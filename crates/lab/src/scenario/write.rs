@@ -6,7 +6,7 @@
 
 use super::model::Scenario;
 use super::resolved;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use units::parameter::{Component, File, Value};
 
 /// Writes the resolved document.
@@ -28,7 +28,10 @@ fn document(scenario: &Scenario, name: &dyn Fn(&File) -> String) -> String {
             let _ = writeln!(out, "\n{}", table.header);
         }
         for (key, value) in &table.values {
-            let _ = writeln!(out, "{key} = {}", written_with(value, name));
+            out.push_str(key);
+            out.push_str(" = ");
+            write_value(&mut out, value, name);
+            out.push('\n');
         }
     }
     out
@@ -36,58 +39,64 @@ fn document(scenario: &Scenario, name: &dyn Fn(&File) -> String) -> String {
 
 /// A value as TOML.
 pub(super) fn written(value: &Value) -> String {
-    written_with(value, &|file| file.path.clone())
+    let mut out = String::new();
+    write_value(&mut out, value, &|file| file.path.clone());
+    out
 }
 
-fn written_with(value: &Value, name: &dyn Fn(&File) -> String) -> String {
-    match value {
-        Value::Duration(value) => text(&value.to_string()),
-        Value::Rate(value) => text(&value.to_string()),
-        Value::Size(value) => text(&value.to_string()),
-        Value::Limit(value) => text(&value.to_string()),
-        Value::Integer(value) => value.to_string(),
+fn write_value(out: &mut String, value: &Value, name: &dyn Fn(&File) -> String) {
+    // Writing to a text cannot fail.
+    let _ = match value {
+        // The units of quantities need no escapes.
+        Value::Duration(value) => write!(out, "\"{value}\""),
+        Value::Rate(value) => write!(out, "\"{value}\""),
+        Value::Size(value) => write!(out, "\"{value}\""),
+        Value::Limit(value) => write!(out, "\"{value}\""),
+        Value::Integer(value) => write!(out, "{value}"),
         // The shortest decimal that is read as the same number, with a point or an exponent.
-        Value::Number(value) => format!("{value:?}"),
-        Value::Flag(value) => value.to_string(),
-        Value::Text(value) => text(value),
-        Value::File(file) => text(&name(file)),
+        Value::Number(value) => write!(out, "{value:?}"),
+        Value::Flag(value) => write!(out, "{value}"),
+        Value::Text(value) => write_text(out, value),
+        Value::File(file) => write_text(out, &name(file)),
         Value::List(values) => {
-            let values: Vec<String> = values.iter().map(|value| written_with(value, name)).collect();
-            format!("[{}]", values.join(", "))
+            out.push('[');
+            for (number, value) in values.iter().enumerate() {
+                out.push_str(if number > 0 { ", " } else { "" });
+                write_value(out, value, name);
+            }
+            out.write_char(']')
         }
-        Value::Component(value) => component(value, name),
-    }
+        Value::Component(value) => write_component(out, value, name),
+    };
 }
 
-fn component(component: &Component, name: &dyn Fn(&File) -> String) -> String {
+fn write_component(out: &mut String, component: &Component, name: &dyn Fn(&File) -> String) -> fmt::Result {
     if component.arguments.0.is_empty() {
-        return text(component.name);
+        return write_text(out, component.name);
     }
-    let options = component
-        .arguments
-        .0
-        .iter()
-        .map(|(option, value)| format!(", {option} = {}", written_with(value, name)));
-    format!("{{ type = {}{} }}", text(component.name), options.collect::<String>())
+    out.push_str("{ type = ");
+    write_text(out, component.name)?;
+    for (option, value) in &component.arguments.0 {
+        write!(out, ", {option} = ")?;
+        write_value(out, value, name);
+    }
+    out.write_str(" }")
 }
 
-/// A basic string of TOML.
-fn text(text: &str) -> String {
-    let mut out = String::from('"');
+/// Writes a basic string of TOML.
+fn write_text(out: &mut String, text: &str) -> fmt::Result {
+    out.push('"');
     for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04X}", u32::from(c));
-            }
+            c if c.is_control() => write!(out, "\\u{:04X}", u32::from(c))?,
             c => out.push(c),
         }
     }
-    out.push('"');
-    out
+    out.write_char('"')
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@
 use super::expand::Sweep;
 use super::key::Key;
 use super::record::Record;
-use super::schema::Schema;
-use super::store::{Contents, Location, MAX_RECORD, Store};
+use super::schema::{Rows, Schema};
+use super::store::{Contents, Location, MAX_RECORD, Sealed, Store};
 use crate::scenario::{Keep, Scenario, ScenarioError};
 use crate::{Options, Prepared, RunError};
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ pub struct Finished {
     pub(super) folder: PathBuf,
     pub(super) contents: Contents,
     pub(super) runs: Vec<Entry>,
-    pub(super) schema: Option<Schema>,
+    pub(super) schema: Option<(Schema, Rows)>,
     pub(super) progress: Progress,
 }
 
@@ -171,7 +171,7 @@ enum Message {
 
 enum Kept {
     Before(Location),
-    Now(Key, Vec<u8>),
+    Now(Sealed),
 }
 
 struct Collected {
@@ -195,7 +195,7 @@ impl Collected {
                         self.progress.reused += 1;
                         Ok(location)
                     }
-                    Ok(Kept::Now(key, contents)) => Ok(store.append(key, &contents).map_err(Some)?),
+                    Ok(Kept::Now(record)) => Ok(store.append(&record).map_err(Some)?),
                     Err(problem) => {
                         self.progress.failed += 1;
                         Err(problem)
@@ -252,12 +252,12 @@ impl Work<'_> {
         if let Some(location) = self.known.get(&key) {
             return Some(Ok(Kept::Before(*location)));
         }
-        let contents = simulate(scenario, prepared, keep, &mut || {
+        let contents = simulate(scenario, scenario.seed, prepared, keep, &mut || {
             // A full channel has other messages, which also report progress.
             let _ = sender.try_send(Message::Alive);
             if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        Some(contents.map(|contents| Kept::Now(key, contents)))
+        Some(contents.map(|contents| Kept::Now(Sealed::new(key, &contents))))
     }
 }
 
@@ -281,17 +281,18 @@ impl Scenarios {
     }
 }
 
-/// Makes a run; returns its record or an error, or `None` if it was interrupted. `stop` is called every few milliseconds.
+/// Makes a run with a seed; returns its record or an error, or `None` if it was interrupted. `stop` is called every few milliseconds.
 /// The preparation of an earlier run is reused if it fits, since no size or time depends on the seed of keys and
 /// certificates.
 pub(super) fn simulate(
     scenario: &Scenario,
+    seed: u64,
     prepared: &mut Option<Prepared>,
     keep: &Keep,
     stop: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Option<Result<Vec<u8>, String>> {
     guarded(|| {
-        let options = Options { tables: !keep.is_empty(), ..Options::default() };
+        let options = Options { seed: Some(seed), tables: !keep.is_empty(), ..Options::default() };
         let prepared = match prepared {
             Some(before) if before.fits(scenario) => before,
             other => other.insert(Prepared::new(scenario)?),

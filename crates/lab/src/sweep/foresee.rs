@@ -34,5 +34,7 @@ fn first_summary(scenario: Scenario, prepared: &mut Option<Prepared>) -> Option<
         other => other.insert(Prepared::new(&scenario).ok()?),
     };
     let progress = &mut |_| ControlFlow::Continue(());
-    run_prepared(&scenario, prepared, &Options::default(), progress).ok().map(|outcome| outcome.summary)
+    run_prepared(&scenario, prepared, &Options::default(), progress)
+        .ok()
+        .map(|outcome| outcome.summary.into_text())
 }

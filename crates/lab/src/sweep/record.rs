@@ -39,7 +39,7 @@ impl Record {
         let series = outcome.tables.iter().filter(|table| is_in(&keep.series, table));
         let series = series.flat_map(series_of).collect();
         let tables = outcome.tables.into_iter().filter(|table| is_in(&keep.tables, table));
-        Record { summary: outcome.summary, series, tables: tables.map(Kept::of).collect() }
+        Record { summary: outcome.summary.into_text(), series, tables: tables.map(Kept::of).collect() }
     }
 
     /// The record as bytes; the summary first, so that it can be read alone.

@@ -12,6 +12,9 @@ pub(super) enum Type {
     Text,
 }
 
+/// The summaries of runs as rows, by the numbers of the runs.
+pub(super) type Rows = BTreeMap<usize, Vec<(String, Value)>>;
+
 /// The columns in the order of their first appearance.
 #[derive(Debug, Default)]
 pub(super) struct Schema {

@@ -6,7 +6,7 @@
 use super::engine::{Entry, Finished, Progress, Scenarios, SweepError, simulate};
 use super::expand::Sweep;
 use super::key::Key;
-use super::store::Store;
+use super::store::{Sealed, Store};
 use crate::Prepared;
 use crate::scenario::{Keep, Scenario};
 use std::collections::BTreeMap;
@@ -20,10 +20,12 @@ use std::sync::Arc;
 pub struct Order {
     /// Its number, from 0.
     pub number: u64,
-    /// Its resolved scenario, with its seed.
-    pub scenario: String,
+    /// Its resolved scenario, with the seed of any run of its combination: one text for all of them.
+    pub scenario: Arc<str>,
+    /// Its seed.
+    pub seed: u64,
     /// The files that the scenario names, by their absolute paths.
-    pub files: BTreeMap<PathBuf, Arc<str>>,
+    pub files: Files,
 }
 
 /// A sweep in progress.
@@ -33,6 +35,8 @@ pub struct Session {
     folder: PathBuf,
     store: Store,
     scenarios: Scenarios,
+    /// The text of the scenario of the latest order, with its combination of values.
+    text: Option<(Vec<usize>, Arc<str>)>,
     /// The number of the next run to consider.
     next: u64,
     /// The ordered runs without a result, with their seeds and keys.
@@ -56,6 +60,7 @@ impl Session {
             folder: folder.to_owned(),
             store,
             scenarios: Scenarios::default(),
+            text: None,
             next: 0,
             open: BTreeMap::new(),
             runs,
@@ -78,8 +83,13 @@ impl Session {
                         Ok(*location)
                     } else {
                         self.open.insert(number, (seed, key));
-                        let files = scenario.files();
-                        return Some(Order { number, scenario: scenario.to_toml(), files });
+                        let choice = self.sweep.planned(number).choice;
+                        let text = match self.text.take() {
+                            Some((known, text)) if known == choice => text,
+                            _ => scenario.to_toml().into(),
+                        };
+                        self.text = Some((choice, Arc::clone(&text)));
+                        return Some(Order { number, scenario: text, seed, files: scenario.files() });
                     }
                 }
             };
@@ -97,7 +107,8 @@ impl Session {
         let Some((seed, key)) = self.open.remove(&number) else { return Ok(()) };
         let result = match result {
             Ok(contents) => {
-                Ok(self.store.append(key, &contents).map_err(|error| failed(&self.folder, error))?)
+                let record = Sealed::new(key, &contents);
+                Ok(self.store.append(&record).map_err(|error| failed(&self.folder, error))?)
             }
             Err(problem) => Err(problem),
         };
@@ -139,21 +150,30 @@ impl Session {
 #[derive(Default)]
 pub struct Maker {
     prepared: Option<Prepared>,
+    /// The scenario of the latest order, with its text and its files.
+    last: Option<(Arc<str>, Files, Scenario)>,
 }
+
+/// The texts of files by their absolute paths.
+type Files = BTreeMap<PathBuf, Arc<str>>;
 
 impl Maker {
     /// Makes the run of an order and returns its record with the results in `keep`, see [`crate::scenario::Plan::keep`].
     ///
     /// # Errors
     /// The reason of a failure in one line, which is the same on every machine.
-    pub fn make(
-        &mut self,
-        scenario: &str,
-        files: &BTreeMap<PathBuf, Arc<str>>,
-        keep: &Keep,
-    ) -> Result<Vec<u8>, String> {
-        let scenario = Scenario::parse_with_files(scenario, files).map_err(|error| error.to_string())?;
-        let kept = simulate(&scenario, &mut self.prepared, keep, &mut || ControlFlow::Continue(()));
+    pub fn make(&mut self, order: &Order, keep: &Keep) -> Result<Vec<u8>, String> {
+        let (text, files) = (&order.scenario, &order.files);
+        let last = match self.last.take().filter(|last| last.0 == *text && last.1 == *files) {
+            Some(last) => last,
+            None => {
+                let read = Scenario::parse_with_files(text, files).map_err(|error| error.to_string())?;
+                (Arc::clone(text), files.clone(), read)
+            }
+        };
+        let scenario = &self.last.insert(last).2;
+        let kept =
+            simulate(scenario, order.seed, &mut self.prepared, keep, &mut || ControlFlow::Continue(()));
         // `None` is impossible, since nothing stops the run.
         kept.unwrap_or_else(|| Err("interrupted".to_owned()))
     }

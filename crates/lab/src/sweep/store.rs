@@ -64,25 +64,20 @@ impl Store {
     }
 
     /// Writes a record. After an error, the next record starts a new segment.
-    pub(crate) fn append(&mut self, key: Key, contents: &[u8]) -> io::Result<Location> {
+    pub(crate) fn append(&mut self, record: &Sealed) -> io::Result<Location> {
         let mut writing = match self.writing.take() {
             Some(writing) => writing,
             None => self.start_segment()?,
         };
-        let mut record = Vec::with_capacity(HEAD + contents.len());
-        record.extend_from_slice(&(contents.len() as u64).to_le_bytes());
-        record.extend_from_slice(&key.0);
-        record.extend_from_slice(&checksum(&record, contents));
-        record.extend_from_slice(contents);
-        writing.file.write_all(&record)?;
+        writing.file.write_all(&record.bytes)?;
         let location = Location {
             segment: writing.segment,
             offset: writing.offset + HEAD as u64,
-            length: contents.len() as u64,
+            length: (record.bytes.len() - HEAD) as u64,
         };
-        writing.offset += record.len() as u64;
+        writing.offset += record.bytes.len() as u64;
         self.writing = Some(writing);
-        self.known.insert(key, location);
+        self.known.insert(record.key, location);
         Ok(location)
     }
 
@@ -112,6 +107,25 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
+    }
+}
+
+/// A record as it is written, with its checksum.
+#[derive(Debug)]
+pub(crate) struct Sealed {
+    key: Key,
+    bytes: Vec<u8>,
+}
+
+impl Sealed {
+    /// The record with these contents.
+    pub(crate) fn new(key: Key, contents: &[u8]) -> Sealed {
+        let mut bytes = Vec::with_capacity(HEAD + contents.len());
+        bytes.extend_from_slice(&(contents.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&key.0);
+        bytes.extend_from_slice(&checksum(&bytes, contents));
+        bytes.extend_from_slice(contents);
+        Sealed { key, bytes }
     }
 }
 

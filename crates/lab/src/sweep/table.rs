@@ -4,12 +4,15 @@ use super::columns::{Column, Table};
 use super::engine::{Finished, SweepError};
 use super::kept::{Kept, Piece};
 use super::record::Record;
-use super::schema::{Schema, Type, flatten};
+use super::schema::{Rows, Schema, Type, flatten};
 use super::store::Location;
 use crate::scenario::Unit;
 use serde_json::Value;
 use std::io;
 use trace::columns::{Bitmap, Data, Text};
+
+/// The maximum number of rows in memory beside the table: some tens of megabytes.
+const MAX_ROWS: usize = 4096;
 
 impl Finished {
     /// A row for each run, for at most `most` runs from `first` on.
@@ -21,8 +24,8 @@ impl Finished {
     /// # Errors
     /// If the folder cannot be read.
     pub fn runs(&mut self, first: u64, most: usize) -> Result<Table, SweepError> {
-        let schema = match self.schema.take() {
-            Some(schema) => schema,
+        let (schema, mut rows) = match self.schema.take() {
+            Some(known) => known,
             None => self.read_schema()?,
         };
         let end = self.runs.len().min((first as usize).saturating_add(most));
@@ -31,7 +34,11 @@ impl Finished {
         let mut results: Vec<Builder> = schema.columns().map(|(name, of)| Builder::new(name, of)).collect();
         for number in numbers {
             if let Ok(location) = self.runs[number].result {
-                for (name, value) in self.row(location)? {
+                let row = match rows.remove(&number) {
+                    Some(row) => row,
+                    None => self.row(location)?,
+                };
+                for (name, value) in row {
                     if let Some(place) = schema.place(&name) {
                         results[place].value = value;
                     }
@@ -40,19 +47,23 @@ impl Finished {
             results.iter_mut().for_each(Builder::end_row);
         }
         columns.extend(results.into_iter().map(Builder::finish));
-        self.schema = Some(schema);
+        self.schema = Some((schema, rows));
         Ok(Table { columns })
     }
 
-    /// Reads all summaries to find out the columns.
-    fn read_schema(&mut self) -> Result<Schema, SweepError> {
-        let mut schema = Schema::default();
+    /// Reads all summaries to find out the columns. Also returns the rows of the first runs, which are mostly wanted next.
+    fn read_schema(&mut self) -> Result<(Schema, Rows), SweepError> {
+        let (mut schema, mut rows) = (Schema::default(), Rows::new());
         for number in 0..self.runs.len() {
             if let Ok(location) = self.runs[number].result {
-                schema.add(&self.row(location)?);
+                let row = self.row(location)?;
+                schema.add(&row);
+                if number < MAX_ROWS {
+                    rows.insert(number, row);
+                }
             }
         }
-        Ok(schema)
+        Ok((schema, rows))
     }
 
     /// The time series of runs from `first` on, until there are `most` rows. Also returns the number of the next run.

@@ -174,7 +174,7 @@ pub(crate) fn run_with(scenario: &Scenario, options: &Options) -> Run {
         .unwrap_or_else(|error| panic!("{error}\n{}", scenario.to_toml()));
     let summary = serde_json::from_str(&outcome.summary).unwrap();
     Run {
-        text: outcome.summary,
+        text: outcome.summary.to_string(),
         summary,
         tables: outcome.tables,
         files: BTreeMap::new(),

@@ -60,7 +60,7 @@ pub(crate) struct Author {
 
 impl Author {
     pub(crate) fn new(seed: u64) -> Author {
-        Author { chance: Stream::new(seed, "author"), rooms: rooms() }
+        Author { chance: Stream::new(seed, "author"), rooms: rooms().to_vec() }
     }
 
     fn below(&mut self, count: u64) -> u64 {

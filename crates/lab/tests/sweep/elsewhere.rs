@@ -15,7 +15,7 @@ fn elsewhere(sweep: &Sweep, folder: &Path) -> Finished {
     let mut session = Session::open(sweep, folder).unwrap();
     let mut maker = Maker::default();
     for order in orders(&mut session).into_iter().rev() {
-        let made = maker.make(&order.scenario, &order.files, &sweep.plan().keep);
+        let made = maker.make(&order, &sweep.plan().keep);
         session.put(order.number, made).unwrap();
     }
     session.finish().unwrap()
@@ -65,9 +65,7 @@ fn files_go_with_the_order() {
     // The other machine does not have the files.
     fs::remove_dir_all(&beside).unwrap();
     for order in orders {
-        session
-            .put(order.number, Maker::default().make(&order.scenario, &order.files, &Keep::default()))
-            .unwrap();
+        session.put(order.number, Maker::default().make(&order, &Keep::default())).unwrap();
     }
     assert_eq!(tables(&mut session.finish().unwrap()), whole);
 }
@@ -87,7 +85,7 @@ fn a_missing_result_interrupts_the_sweep_and_a_repeated_one_is_ignored() {
     let folder = folder("partly");
     let mut session = Session::open(&sweep, &folder).unwrap();
     let (first, second) = (session.order().unwrap(), session.order().unwrap());
-    let made = Maker::default().make(&first.scenario, &first.files, &Keep::default());
+    let made = Maker::default().make(&first, &Keep::default());
     session.put(first.number, made.clone()).unwrap();
     session.put(first.number, made).unwrap();
     session.put(77, Ok(vec![1])).unwrap();
@@ -101,5 +99,6 @@ fn a_missing_result_interrupts_the_sweep_and_a_repeated_one_is_ignored() {
 
 #[test]
 fn an_invalid_order_is_refused() {
-    assert!(Maker::default().make("seed = ", &std::collections::BTreeMap::new(), &Keep::default()).is_err());
+    let order = Order { number: 0, scenario: "seed = ".into(), seed: 1, files: Default::default() };
+    assert!(Maker::default().make(&order, &Keep::default()).is_err());
 }

@@ -157,7 +157,7 @@ fn a_changed_file_gives_another_run_and_goes_with_it() {
     let (mut known, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for section in &sections {
         for parameter in section.parameters {
-            for naming in namings(&parameter.kind, &rooms, 3) {
+            for naming in namings(&parameter.kind, rooms, 3) {
                 for (place, also) in places(section.name) {
                     let option = format!("{place}{}: {}", parameter.name, naming.option);
                     known.insert(option.clone());

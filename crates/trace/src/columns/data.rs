@@ -58,24 +58,23 @@ impl Bitmap {
 }
 
 /// A dictionary of distinct words in the layout of Arrow's `utf8`: the concatenated bytes and `len() + 1` offsets.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Words {
+    /// Empty without words.
     offsets: Vec<i32>,
     bytes: Vec<u8>,
+    /// The codes of the words, if there are more than [`FEW`].
     codes: BTreeMap<Box<str>, u32>,
     last: u32,
 }
+
+/// The number of words up to which comparing all of them is as fast as a lookup, and needs no memory.
+const FEW: usize = 16;
 
 /// The replacement for new words when the dictionary is full.
 const TOO_MANY: &str = "(too many different texts)";
 /// Keeps the offsets far below 2^31, whatever the trace contains.
 const MAX_BYTES: usize = 1 << 30;
-
-impl Default for Words {
-    fn default() -> Words {
-        Words { offsets: vec![0], bytes: Vec::new(), codes: BTreeMap::new(), last: 0 }
-    }
-}
 
 impl Words {
     /// The dictionary of these words, which must be distinct. The first has code 0.
@@ -88,7 +87,7 @@ impl Words {
     }
     /// The number of words, below 2^31, so that codes can be read as `i32`.
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.offsets.len().saturating_sub(1)
     }
     /// Whether there are no words.
     pub fn is_empty(&self) -> bool {
@@ -96,7 +95,7 @@ impl Words {
     }
     /// The offsets of the words in [`Words::bytes`], and the end.
     pub fn offsets(&self) -> &[i32] {
-        &self.offsets
+        if self.offsets.is_empty() { &[0] } else { &self.offsets }
     }
     /// The concatenated words.
     pub fn bytes(&self) -> &[u8] {
@@ -114,18 +113,40 @@ impl Words {
         if self.get_bytes(self.last) == Some(word.as_bytes()) {
             return self.last;
         }
-        self.last = match self.codes.get(word) {
-            Some(code) => *code,
+        self.last = match self.known(word) {
+            Some(code) => code,
             None if word != TOO_MANY && self.bytes.len() + word.len() > MAX_BYTES => self.code(TOO_MANY),
             None => {
                 let code = self.len() as u32;
+                if self.offsets.is_empty() {
+                    self.offsets.push(0);
+                }
                 self.bytes.extend_from_slice(word.as_bytes());
                 self.offsets.push(self.bytes.len() as i32);
-                self.codes.insert(word.into(), code);
+                self.index(code);
                 code
             }
         };
         self.last
+    }
+    fn known(&self, word: &str) -> Option<u32> {
+        if self.len() > FEW {
+            return self.codes.get(word).copied();
+        }
+        (0..self.len() as u32).find(|code| self.get_bytes(*code) == Some(word.as_bytes()))
+    }
+    /// Enters a new word into the index, and with the first one too many all others.
+    fn index(&mut self, code: u32) {
+        let from = match self.len() {
+            few if few <= FEW => return,
+            few if few == FEW + 1 => 0,
+            _ => code,
+        };
+        for code in from..=code {
+            if let Some(word) = self.get(code).map(Box::from) {
+                self.codes.insert(word, code);
+            }
+        }
     }
     fn get_bytes(&self, code: u32) -> Option<&[u8]> {
         let at = code as usize;
@@ -247,6 +268,18 @@ mod tests {
         assert_eq!(codes, [0, 1, 2, 0, 2, 1]);
         assert_eq!((words.offsets(), words.bytes()), (&[0, 1, 1, 4][..], "bäh".as_bytes()));
         assert_eq!((words.get(1), words.get(2), words.get(3)), (Some(""), Some("äh"), None));
+    }
+
+    #[test]
+    fn many_words_keep_their_codes() {
+        let names: Vec<String> = (0..3 * FEW).map(|number| format!("word {number}")).collect();
+        let mut words = Words::default();
+        assert_eq!((words.len(), words.offsets(), words.get(0)), (0, &[0][..], None));
+        for _ in 0..2 {
+            let codes: Vec<u32> = names.iter().rev().map(|name| words.code(name)).collect();
+            assert_eq!(codes, (0..names.len() as u32).collect::<Vec<_>>());
+        }
+        assert_eq!((words.len(), words.get(1)), (names.len(), Some("word 46")));
     }
 
     #[test]
