@@ -13,9 +13,9 @@ use wire::{EcnCounts, LowerRanges, TypedFrame};
 /// The maximum number of remembered ranges of received packet numbers. Numbers below the oldest range count as
 /// received (RFC 9000 section 13.2.3).
 const MAX_RANGES: usize = 256;
-/// The number of ranges up to which an ACK frame with several of them does not stay typed: to write and to read a few of them costs
-/// less than the memory of a list.
-const FEW_RANGES: usize = 32;
+/// The number of ranges up to which an ACK frame with several of them does not stay typed: a list takes memory with each gap. The peer
+/// is asked to forget above [`MANY_RANGES`], so that few losses never come to this.
+const FEW_RANGES: usize = 16;
 /// The number of ranges above which the peer is asked to acknowledge ACK frames.
 const MANY_RANGES: usize = 10;
 
@@ -215,7 +215,7 @@ impl ReceivedPackets {
     fn note_out_of_order(&mut self, number: u64) {
         let last = self.ranges.last();
         match &mut self.lower {
-            Some(lower) if number > last.end && !last.is_empty() => {
+            Some(lower) if number > last.end && self.ranges.len() >= FEW_RANGES => {
                 lower.push(last.start..=last.end - 1, number);
             }
             _ => self.lower = None,
