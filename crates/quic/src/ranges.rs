@@ -11,6 +11,7 @@ pub struct RangeSet {
     last: Range<u64>,
     /// The ranges below it, ascending. There may be thousands, after many losses; most changes are then near one end. Every
     /// stream has three sets, most of which never have more than one range: then this is nothing.
+    #[expect(clippy::box_collection, reason = "a third of the size while there is none")]
     lower: Option<Box<VecDeque<Range<u64>>>>,
 }
 
@@ -122,7 +123,7 @@ impl RangeSet {
             match (left.start < left.end, right.start < right.end) {
                 (true, true) if to - from == 1 => {
                     ranges[from] = left;
-                    return ranges.insert(to, right);
+                    ranges.insert(to, right);
                 }
                 (keeps_left, keeps_right) => {
                     if keeps_left {

@@ -7,7 +7,7 @@ use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use trace::PacketKind;
 use units::Time;
-use wire::{Code, Frame, FrameError, Frames, Header};
+use wire::{Ack, Code, Data, Frame, FrameError, Frames, Header, TypedFrame};
 
 fn frame_error(error: FrameError) -> TransportError {
     TransportError {
@@ -23,6 +23,16 @@ fn frame_error(error: FrameError) -> TransportError {
 fn may_carry(kind: PacketKind, frame: &Frame<'_>) -> bool {
     let too_early = kind == PacketKind::ZeroRtt && matches!(frame, Frame::RetireConnectionId { .. });
     frame.allowed_in(kind) && !too_early
+}
+
+/// An error with the type of the frame that caused it.
+#[cold]
+fn named(error: TransportError, frame: &TypedFrame) -> TransportError {
+    let mut bytes = Vec::new();
+    let hole = frame.write(&mut bytes);
+    let first = Frames::new(&bytes, hole.map_or(0, |hole| hole.length as usize)).next();
+    let frame_type = first.and_then(Result::ok).map(|frame| frame.frame_type());
+    TransportError { frame_type: error.frame_type.or(frame_type), ..error }
 }
 
 impl Connection {
@@ -71,6 +81,25 @@ impl Connection {
             if self.is_over() {
                 return Ok(ack_eliciting);
             }
+        }
+    }
+
+    /// Processes the frame of a typed packet; returns whether that is ack-eliciting.
+    #[inline]
+    pub(super) fn process_typed(&mut self, now: Time, frame: &TypedFrame) -> Result<bool, TransportError> {
+        let (done, ack_eliciting) = match frame {
+            &TypedFrame::Stream { id, offset, length, fin, .. } => {
+                let data = Data::Virtual { length: length as usize };
+                (self.streams.on_stream(id, offset, data, fin), true)
+            }
+            TypedFrame::Ack { largest, first_range, lower, delay } => {
+                let ack = Ack::listed(*largest, *first_range, lower, *delay);
+                (self.on_ack(now, SpaceKind::Data, &ack), false)
+            }
+        };
+        match done {
+            Ok(()) => Ok(ack_eliciting),
+            Err(error) => Err(named(error, frame)),
         }
     }
 

@@ -109,6 +109,11 @@ impl Connection {
         self.keys.discard(kind);
         self.trace_keys_discarded(now, kind);
     }
+    /// Whether 1-RTT packets may stay typed.
+    #[inline]
+    pub(super) fn may_stay_typed(&self) -> bool {
+        self.keys.may_stay_typed()
+    }
     /// Whether a space has keys.
     #[inline]
     pub(super) fn has_keys(&self, kind: SpaceKind) -> bool {

@@ -21,7 +21,6 @@ mod retry;
 mod timers;
 mod tracing;
 mod transmit;
-mod typed;
 mod versions;
 
 pub(crate) use receive::can_decrypt;

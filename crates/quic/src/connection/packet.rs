@@ -11,7 +11,7 @@ use tls::Sealer;
 use trace::PacketKind;
 use units::{Duration, Time};
 use wire::header::{ShortHeader, WrittenLong};
-use wire::{ConnectionId, Ecn, FirstByte, Frame, Hole, Truncated};
+use wire::{ConnectionId, Ecn, FirstByte, Frame, Hole, Truncated, TypedPacket};
 
 /// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
 pub(super) const TAG: usize = 16;
@@ -211,6 +211,53 @@ impl Connection {
         self.seal(kind, number, buffer, started, virtual_length);
         draft.hole = draft.hole.or(hole);
         self.finish_packet(now, kind, (number, size, carries_data), contents, draft);
+    }
+
+    /// Builds a 1-RTT packet that stays typed if its frame permits that; otherwise it is written into the buffer, which is empty.
+    #[inline]
+    pub(super) fn typed_packet(
+        &mut self,
+        now: Time,
+        wants: SpaceWants,
+        (buffer, place, limit): (&mut Vec<u8>, &mut Option<TypedPacket>, usize),
+        draft: &mut DatagramDraft,
+    ) {
+        // An update of the keys comes first: it changes key and phase.
+        if !self.may_seal(now) {
+            return;
+        }
+        let Some(key) = self.keys.get(SpaceKind::Data).and_then(|keys| keys.local.null_key()) else { return };
+        let header = self.short_header(self.paths.ids.current());
+        let (number, payload_offset) = (self.next_number(), header.size());
+        let number_offset = payload_offset - header.number.length();
+        let mut contents = Contents::reusing(std::mem::take(&mut self.contents));
+        let mut payload = Payload::typed(buffer, &mut contents, limit - TAG, &header);
+        self.fill(now, SpaceKind::Data, wants, &mut payload);
+        // The packet must contain the sample for header protection.
+        if payload.length() < number_offset + SAMPLE_OFFSET {
+            payload.pad_to(number_offset + SAMPLE_OFFSET);
+        }
+        let (hole, carries_data, length) = (payload.hole(), payload.carries_data, payload.length());
+        if length == payload_offset {
+            self.contents = contents.into_memory();
+            return;
+        }
+        let size = (length + TAG) as u32;
+        let frame = payload.take_typed();
+        let asks_for_ack =
+            carries_data && self.acks.asks_by_bit() && self.paths.current.fills_window(u64::from(size));
+        if let Some(frame) = frame {
+            *place = Some(TypedPacket { header, asks_for_ack, number, key, frame, size });
+            draft.typed = size as usize;
+        } else {
+            if asks_for_ack {
+                buffer[0] |= FirstByte::IMMEDIATE_ACK;
+            }
+            let started = StartedPacket { number, start: 0, number_offset, payload_offset, long: None };
+            self.seal(SpaceKind::Data, number, buffer, started, 0);
+            draft.hole = hole;
+        }
+        self.finish_packet(now, SpaceKind::Data, (number, size, carries_data), contents, draft);
     }
 
     /// Records a packet that is complete.

@@ -169,6 +169,16 @@ impl Connection {
         let open = !self.is_over();
         self.paths.on_datagram(local, remote, length, open)
     }
+    /// Whether the path in use is between these addresses.
+    #[inline]
+    pub(super) fn is_in_use(&self, local: &SocketAddr, remote: &SocketAddr) -> bool {
+        self.paths.current.route.is_between(local, remote)
+    }
+    /// Notes the arrival of a datagram of this length on the path in use.
+    #[inline]
+    pub(super) fn note_arrival(&mut self, length: usize) {
+        self.paths.current.route.on_received(length as u64);
+    }
     /// Notes that the datagram is processed; returns whether it arrived on another path than the one in use.
     #[inline]
     pub(super) fn end_arrival(&mut self) -> bool {

@@ -7,8 +7,9 @@ use crate::path::{MIN_PAYLOAD, is_probing};
 use crate::space::SpaceKind;
 use trace::PacketKind;
 use trace::event::DropReason;
+use transport::Arrival;
 use units::Time;
-use wire::{Code, ConnectionId, Damage, Ecn, FirstByte, Header, Hole, Side};
+use wire::{Code, ConnectionId, Damage, Ecn, FirstByte, Header, Hole, Side, TypedPacket};
 
 /// The maximum number of packets kept until their keys are available: about a first flight.
 const MAX_EARLY: usize = 16;
@@ -73,6 +74,46 @@ impl Connection {
         if !self.early.is_empty() {
             self.process_early(now);
         }
+    }
+
+    /// Processes a typed packet. Returns `false`, and does nothing, if its bytes are needed.
+    #[inline]
+    pub(crate) fn receive_typed(&mut self, now: Time, arrival: Arrival<'_>, packet: &TypedPacket) -> bool {
+        let (number, header) = (packet.number, &packet.header);
+        let received = &self.spaces.data.received;
+        let plain = self.progress >= Progress::Complete
+            && !self.is_over()
+            && self.takes_typed()
+            && self.is_in_use(arrival.local, arrival.remote)
+            && header.key_phase == self.keys.phases.bit
+            && !packet.asks_for_ack
+            && self.keys.get(SpaceKind::Data).is_some_and(|keys| keys.remote.has_null_key(packet.key))
+            && packet.is_expanded(received.ranges.max())
+            && !received.is_duplicate(number);
+        if !plain {
+            return false;
+        }
+        self.now = now;
+        let length = packet.size as usize;
+        self.note_arrival(length);
+        self.stats.datagrams_received += 1;
+        self.stats.bytes_received += length as u64;
+        self.trace_datagram_received(now, length);
+        self.keys.phases.on_received(number);
+        self.keys.phases.opened_previous = false;
+        self.stats.packets_received += 1;
+        self.idle.on_received(now);
+        match self.process_typed(now, &packet.frame) {
+            Ok(ack_eliciting) => self.note_received(now, SpaceKind::Data, number, ack_eliciting, arrival.ecn),
+            Err(error) => self.fail(now, error),
+        }
+        true
+    }
+
+    /// Whether nothing looks at each packet as it arrives.
+    #[inline]
+    fn takes_typed(&self) -> bool {
+        !self.traces_packets() && self.variety.is_none() && self.zero_rtt.is_none() && self.early.is_empty()
     }
 
     /// Handles a stateless reset: the peer has lost all state, so nothing more is sent.

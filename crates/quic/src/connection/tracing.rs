@@ -176,6 +176,17 @@ impl Connection {
         }
     }
 
+    /// Whether each packet is traced.
+    #[inline]
+    pub(super) fn traces_packets(&self) -> bool {
+        self.log.interest().packets
+    }
+    /// Whether events were traced that no sink has taken.
+    #[inline]
+    pub(super) fn has_records(&self) -> bool {
+        !self.log.is_empty()
+    }
+
     #[inline]
     pub(super) fn trace_datagram_sent(&mut self, now: Time, length: usize) {
         if self.log.interest().datagrams() {

@@ -45,7 +45,7 @@ impl Connection {
             }
             let mut draft = DatagramDraft { ecn, ..DatagramDraft::default() };
             if let Some(place) = &mut out.typed
-                && self.keys.may_stay_typed()
+                && self.may_stay_typed()
             {
                 self.typed_packet(now, wants, (buffer, place, limit), &mut draft);
                 let transmit = self.finish_datagram(now, buffer, &draft)?;
@@ -69,7 +69,7 @@ impl Connection {
         let stops = wants == SpaceWants::Ack || !path.recovery.admits(self.paths.room_wanted(limit, false));
         stops
             && !self.has_events()
-            && self.log.is_empty()
+            && !self.has_records()
             && !self.is_over()
             && !self.paths.has_duties()
             && self.data_wants(now, limit) == SpaceWants::Nothing
