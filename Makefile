@@ -125,6 +125,11 @@ instructions: deps ## whether reduced scenarios take the instructions that are c
 	$(PYTHON) benches/instruction_check.py --runner $${CARGO_TARGET_DIR:-target}/release/own-controller \
 		$${RENEW:+--renew "$$RENEW"}
 
+.PHONY: exponents
+exponents: deps ## whether twice as much of anything costs more than twice as much
+	cargo build --package own-controller --release --quiet $(LOCKED)
+	$(PYTHON) benches/exponents.py --runner $${CARGO_TARGET_DIR:-target}/release/own-controller
+
 .PHONY: bench-prompt
 bench-prompt: build ## what a user waits for at the prompt: the CPU time of whole processes
 	$(BIN)/python benches/prompt.py

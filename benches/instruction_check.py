@@ -56,8 +56,14 @@ SCENARIOS = {
     ],
     "flows-100": [],
     "tcp": [*bulk("75 MB"), "flow.download.protocol=tcp", "tcp.controller=newreno"],
+    "cell": ["flow.film.application.size=20 MB", "duration=20 s"],
+    "wlan": ["duration=4 s"],
+    "video": ["duration=60 s"],
 }
-"""What each scenario changes of bench.toml; `flows-100` is a document of its own."""
+"""What each scenario changes of its document, which is bench.toml unless it is one of `DOCUMENTS`."""
+
+DOCUMENTS = {name: ROOT / "examples" / f"{name}.toml" for name in ("cell", "wlan", "video")}
+"""The examples that are counted, by scenario; the document of `flows-100` is made here."""
 
 
 def flows(number: int, duration: str) -> str:
@@ -156,8 +162,9 @@ def counted(runner: Path) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder:
         many = Path(folder) / "flows.toml"
         many.write_text(flows(100, "150 ms"))
+        documents = {"flows-100": many, **DOCUMENTS}
         for name, settings in SCENARIOS.items():
-            counts[name] = count(runner, many if name == "flows-100" else BULK, settings)
+            counts[name] = count(runner, documents.get(name, BULK), settings)
             print(f"  {name:<10} {counts[name]:>13,} instructions", flush=True)
     return counts
 
