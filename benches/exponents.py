@@ -2,11 +2,11 @@
 
     python benches/exponents.py [--runner PROGRAM] [--only WORD]
 
-Counts with callgrind what runs of three sizes take, each twice as large as the one before, in each of the ways in which a
-scenario can be large: bytes, rate, window, loss, connections, streams, hops, virtual time, nodes of a cell. What is the same for
-all sizes (reading the program, certificates, handshakes) is no part of growth, so the exponent is that of the differences: the
-logarithm to base 2 of the second difference over the first one. It is 1 if twice as much costs twice as much. An exponent of
-more than 1.1 fails.
+Counts with callgrind what runs of three sizes take, each twice as large as the one before, in each of the ways in
+which a scenario can be large: bytes, rate, window, loss, connections, streams, hops, virtual time, nodes of a cell.
+What is the same for all sizes (reading the program, certificates, handshakes) is no part of growth, so the exponent is
+that of the differences: the logarithm to base 2 of the second difference over the first one. It is 1 if twice as much
+costs twice as much. An exponent of more than 1.1 fails.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from callgrind import RUNNER, count
@@ -33,7 +34,8 @@ def fixed(window: str) -> str:
 def link(rate: str, delay: str, more: str = "", ends: tuple[str, str] = ("server", "client")) -> str:
     """A link with this rate and delay."""
     name = "-".join(ends)
-    return f'[[link]]\nname = "{name}"\nfrom = "{ends[0]}"\nto = "{ends[1]}"\nrate = "{rate}"\ndelay = "{delay}"\n{more}\n'
+    nodes = f'[[link]]\nname = "{name}"\nfrom = "{ends[0]}"\nto = "{ends[1]}"\n'
+    return f'{nodes}rate = "{rate}"\ndelay = "{delay}"\n{more}\n'
 
 
 def flow(application: str, name: str = "flow", client: str = "client") -> str:
@@ -70,13 +72,13 @@ def many_losses(n: int) -> str:
 
 
 def many_connections(n: int) -> str:
-    """n times 40 transfers of 100 kB at once."""
+    """Transfers of 100 kB, n times 40 at once."""
     flows = "".join(flow(bulk("100 kB"), name=f"flow-{number}") for number in range(40 * n))
     return ROOMY + fixed("60 kB") + link("1 Gbit/s", "10 ms", 'queue = "100000 packets"') + flows
 
 
 def many_streams(n: int) -> str:
-    """n times 200 objects over HTTP/3."""
+    """Objects over HTTP/3, n times 200."""
     application = f'{{ type = "http3", sizes = ["20 kB"], count = {200 * n} }}'
     return ROOMY + fixed("400 kB") + link("100 Mbit/s", "10 ms") + flow(application)
 
@@ -84,12 +86,12 @@ def many_streams(n: int) -> str:
 def many_hops(n: int) -> str:
     """A transfer of 3 MB over n times 4 links, without losses."""
     nodes = ["server", *(f"router-{number}" for number in range(4 * n - 1)), "client"]
-    links = "".join(link("100 Mbit/s", "1 ms", ends=ends) for ends in zip(nodes, nodes[1:], strict=False))
+    links = "".join(link("100 Mbit/s", "1 ms", ends=ends) for ends in pairwise(nodes))
     return ROOMY + fixed("80 kB") + links + flow(bulk("3 MB"))
 
 
 def much_time(n: int) -> str:
-    """n times 60 s with a message each 10 ms."""
+    """A message each 10 ms for n times 60 s."""
     source = '{ type = "constant", size = 600, gap = "10 ms" }'
     application = f'{{ type = "messages", source = {source}, over = "datagrams", direction = "download" }}'
     return (
@@ -100,7 +102,7 @@ def much_time(n: int) -> str:
 
 
 def many_terminals(n: int) -> str:
-    """n times 8 terminals of an LTE cell, with a message each 20 ms to each of them, for two seconds."""
+    """Terminals of an LTE cell, n times 8, with a message each 20 ms to each of them, for two seconds."""
     names = [f"terminal-{number}" for number in range(8 * n)]
     nodes = "".join(f'[[node]]\nname = "{name}"\n' for name in ["server", *names])
     listed = ", ".join(f'"{name}"' for name in names)
