@@ -309,6 +309,15 @@ def test_a_safe_retreat_is_shown() -> None:
     assert {"safe retreat", "jump to 2,000 kB"} <= set(words(scenario.run().plot()))
 
 
+def test_a_connection_beside_one_that_resumes_has_no_phases() -> None:
+    """In the example only the second of two flows resumes what the first one has learned."""
+    example = Path(__file__).resolve().parent.parent / "examples" / "resume-store.toml"
+    run = quiclab.Scenario.from_file(example).run()
+    phases = [len(view.phases()) > 0 for view in views(run, None)]
+    assert any(phases)
+    assert not all(phases)
+
+
 def test_without_resume_a_figure_has_no_phases(run: quiclab.Run) -> None:
     figure = run.plot()
     assert [len(axes.patches) for axes in figure.axes] == [0] * 4

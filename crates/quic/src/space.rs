@@ -8,13 +8,14 @@ use crate::probing::Probing;
 use crate::ranges::RangeSet;
 use crate::sent::SentPackets;
 use units::{Duration, Time};
-use wire::{EcnCounts, LowerRanges, TypedFrame};
+use wire::{EcnCounts, LowerRanges, ShortLists, TypedFrame};
 
 /// The maximum number of remembered ranges of received packet numbers. Numbers below the oldest range count as
 /// received (RFC 9000 section 13.2.3).
 const MAX_RANGES: usize = 256;
-/// The number of ranges up to which an ACK frame with several of them does not stay typed: a list takes memory with each gap. The peer
-/// is asked to forget above [`MANY_RANGES`], so that few losses never come to this.
+/// The number of ranges up to which the list of those below the highest one is made anew with each gap, in memory that was used before.
+/// Longer lists share their ends, for which each gap takes memory; since the peer is asked to forget above [`MANY_RANGES`], it takes many
+/// losses to come to this.
 const FEW_RANGES: usize = 16;
 /// The number of ranges above which the peer is asked to acknowledge ACK frames.
 const MANY_RANGES: usize = 10;
@@ -95,6 +96,8 @@ pub(crate) struct ReceivedPackets {
     /// The ranges below the highest one, for ACK frames that stay typed; `None` if they have changed since they were asked for,
     /// in another way than by another gap.
     lower: Option<LowerRanges>,
+    /// Memory for lists of few ranges.
+    lists: ShortLists,
     /// Packets below this number are treated as duplicates.
     floor: u64,
     pub(crate) largest_at: Time,
@@ -215,7 +218,7 @@ impl ReceivedPackets {
     fn note_out_of_order(&mut self, number: u64) {
         let last = self.ranges.last();
         match &mut self.lower {
-            Some(lower) if number > last.end && self.ranges.len() >= FEW_RANGES => {
+            Some(lower) if number > last.end && self.ranges.len() > FEW_RANGES => {
                 lower.push(last.start..=last.end - 1, number);
             }
             _ => self.lower = None,
@@ -233,7 +236,11 @@ impl ReceivedPackets {
     #[cold]
     fn list(&mut self) -> LowerRanges {
         let ranges = self.ranges.lower().rev().map(|range| range.start..=range.end - 1);
-        let lower = LowerRanges::of(ranges, self.ranges.last().start);
+        let above = self.ranges.last().start;
+        let lower = match self.ranges.len() {
+            ..=FEW_RANGES => self.lists.make(ranges, above),
+            _ => LowerRanges::of(ranges, above),
+        };
         self.lower = Some(lower.clone());
         lower
     }
@@ -280,8 +287,7 @@ impl ReceivedPackets {
         let Some(largest) = self.ranges.max() else { return };
         let delay = self.delay(now).as_micros() >> self.exponent;
         let ecn = self.ecn_counts();
-        let listed = self.ranges.len() == 1 || self.ranges.len() > FEW_RANGES;
-        if listed && payload.may_be_typed() && ecn.is_none() {
+        if payload.may_be_typed() && ecn.is_none() {
             let first_range = largest - self.ranges.last().start;
             let frame = TypedFrame::Ack { largest, first_range, lower: self.listed(), delay };
             if payload.typed_ack(largest, frame) {

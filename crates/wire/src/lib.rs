@@ -24,7 +24,7 @@ mod version;
 
 pub use ecn::Ecn;
 pub use error::Code;
-pub use frame::{Ack, Data, EcnCounts, Frame, FrameError, FrameProblem, Frames, LowerRanges};
+pub use frame::{Ack, Data, EcnCounts, Frame, FrameError, FrameProblem, Frames, LowerRanges, ShortLists};
 pub use header::{FirstByte, Header, HeaderError};
 pub use hole::{Damage, Hole};
 pub use id::ConnectionId;

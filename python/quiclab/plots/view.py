@@ -95,6 +95,9 @@ class View:
         if not rows.any():
             return []
         rows &= having(table["connection"], self.connection) & having(table["side"], self.side)
+        # Another connection, or the other side, may have resumed.
+        if not rows.any():
+            return []
         places = np.flatnonzero(rows)
         times = numbers(table["time_s"])[places]
         details = [str(table["detail"][int(place)]) for place in places]

@@ -18,9 +18,42 @@ pub struct LowerRanges {
 struct Node {
     start: u64,
     end: u64,
-    /// The number of nodes from here to the end of the list, which may be longer than any frame.
+    /// The ranges below in a short list, which is one node, as starts and ends.
+    more: Vec<(u64, u64)>,
+    /// The number of ranges from here to the end of the list, which may be longer than any frame.
     depth: u32,
+    /// The rest of a long list.
     below: Option<Arc<Node>>,
+}
+
+impl Node {
+    /// The number of its ranges.
+    fn count(&self) -> usize {
+        1 + self.more.len()
+    }
+}
+
+/// Memory for short lists: a list that no frame and no sender knows any more becomes the next one.
+#[derive(Debug, Default)]
+pub struct ShortLists(Vec<LowerRanges>);
+
+impl ShortLists {
+    /// The number of lists that are kept: as many as there are gaps in half a round trip, unless there are very many.
+    const MOST: usize = 8;
+
+    /// The list of these ranges, descending, below a range that starts at `above`. No two are adjacent.
+    pub fn make(&mut self, ranges: impl Iterator<Item = RangeInclusive<u64>>, above: u64) -> LowerRanges {
+        if let Some(free) = self.0.iter_mut().find_map(LowerRanges::to_refill) {
+            free.refill(ranges, above);
+            return free.clone();
+        }
+        let mut list = LowerRanges::default();
+        list.refill(ranges, above);
+        if self.0.len() < ShortLists::MOST && list.count > 0 {
+            self.0.push(list.clone());
+        }
+        list
+    }
 }
 
 /// The size of the encoded pair of Gap and ACK Range Length of a range below one that starts at `above`.
@@ -48,7 +81,35 @@ impl LowerRanges {
         let depth = 1 + below.as_ref().map_or(0, |node| node.depth);
         self.size += pair_size(&range, above);
         self.count += 1;
-        self.first = Some(Arc::new(Node { start: *range.start(), end: *range.end(), depth, below }));
+        let (start, end) = range.into_inner();
+        self.first = Some(Arc::new(Node { start, end, more: Vec::new(), depth, below }));
+    }
+    /// The list itself, if nobody else knows it.
+    fn to_refill(&mut self) -> Option<&mut LowerRanges> {
+        let is_free = self.first.as_mut().is_some_and(|node| Arc::get_mut(node).is_some());
+        is_free.then_some(self)
+    }
+    /// Makes it a short list of these ranges below one that starts at `above`, in the memory that it has.
+    fn refill(&mut self, mut ranges: impl Iterator<Item = RangeInclusive<u64>>, above: u64) {
+        (self.count, self.size) = (0, 0);
+        let Some(first) = ranges.next() else {
+            self.first = None;
+            return;
+        };
+        let (start, end) = (*first.start(), *first.end());
+        let empty = || Arc::new(Node { start, end, more: Vec::new(), depth: 0, below: None });
+        let Some(node) = Arc::get_mut(self.first.get_or_insert_with(empty)) else { return };
+        (node.start, node.end, node.below) = (start, end, None);
+        node.more.clear();
+        (self.count, self.size) = (1, pair_size(&first, above));
+        let mut above = start;
+        for range in ranges {
+            self.size += pair_size(&range, above);
+            self.count += 1;
+            above = *range.start();
+            node.more.push(range.into_inner());
+        }
+        node.depth = self.count;
     }
     /// Leaves out the lowest range, which is this one, below one that starts at `above`.
     pub fn leave_lowest(&mut self, range: &RangeInclusive<u64>, above: u64) {
@@ -70,7 +131,7 @@ impl LowerRanges {
     /// The ranges in descending order.
     #[inline]
     pub fn iter(&self) -> LowerIter<'_> {
-        LowerIter { next: self.first.as_deref(), left: self.count }
+        LowerIter { node: self.first.as_deref(), at: 0, left: self.count }
     }
     /// The number of ranges that this list has above those of another one, of which it then has no other ones; `None` if it has
     /// others, or that is not known.
@@ -79,7 +140,7 @@ impl LowerRanges {
         let Some(first) = &other.first else { return Some(self.count()) };
         let (mut node, mut above) = (self.first.as_ref()?, 0);
         while !Arc::ptr_eq(node, first) {
-            above += 1;
+            above += node.count();
             node = node.below.as_ref().filter(|_| above < self.count())?;
         }
         (self.count() <= above + other.count()).then_some(above)
@@ -97,7 +158,9 @@ impl Eq for LowerRanges {}
 /// The ranges of a list in descending order.
 #[derive(Debug, Clone)]
 pub struct LowerIter<'a> {
-    next: Option<&'a Node>,
+    node: Option<&'a Node>,
+    /// The number of ranges of the node that were taken.
+    at: usize,
     left: u32,
 }
 
@@ -106,10 +169,17 @@ impl Iterator for LowerIter<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<RangeInclusive<u64>> {
-        let node = self.next.filter(|_| self.left > 0)?;
+        let node = self.node.filter(|_| self.left > 0)?;
         self.left -= 1;
-        self.next = node.below.as_deref();
-        Some(node.start..=node.end)
+        let (start, end) = match self.at {
+            0 => (node.start, node.end),
+            at => node.more[at - 1],
+        };
+        self.at += 1;
+        if self.at == node.count() {
+            (self.node, self.at) = (node.below.as_deref(), 0);
+        }
+        Some(start..=end)
     }
 }
 
@@ -135,5 +205,27 @@ mod tests {
         assert!(other == list && other.above(&list).is_none() && other != before);
         assert_eq!(other.above(&LowerRanges::default()), Some(4));
         assert_eq!(LowerRanges::default().above(&other), None);
+    }
+
+    #[test]
+    fn a_short_list_takes_the_memory_of_one_that_nobody_knows() {
+        let mut lists = ShortLists::default();
+        let ranges = || [20..=25, 10..=11, 3..=5].into_iter();
+        let first = lists.make(ranges(), 30);
+        assert_eq!((&first, first.size(), first.count()), (&LowerRanges::of(ranges(), 30), 6, 3));
+        let at = |list: &LowerRanges| Arc::as_ptr(list.first.as_ref().unwrap());
+        let second = lists.make(ranges().skip(1), 20);
+        assert!(at(&first) != at(&second) && first.iter().eq(ranges()), "the first one is still known");
+        let place = at(&first);
+        drop(first);
+        let third = lists.make(std::iter::once(7..=9), 20);
+        assert_eq!((at(&third), third.iter().collect::<Vec<_>>()), (place, vec![7..=9]));
+        assert_eq!((third.size(), third.left_out(), third.above(&second)), (2, 0, None));
+        let mut longer = third.clone();
+        longer.push(20..=30, 40);
+        assert_eq!((longer.above(&third), longer.iter().collect::<Vec<_>>()), (Some(1), vec![20..=30, 7..=9]));
+        let many: Vec<_> = (0..20).map(|_| lists.make(ranges(), 30)).collect();
+        assert_eq!((lists.0.len(), many.len()), (ShortLists::MOST, 20));
+        assert_eq!(lists.make(std::iter::empty(), 30).count(), 0);
     }
 }

@@ -18,7 +18,7 @@ pub use encode::{
     stream_header_size,
 };
 pub use error::{FrameError, FrameProblem};
-pub use lower::LowerRanges;
+pub use lower::{LowerRanges, ShortLists};
 
 use crate::varint::{self, Reader};
 use crate::{Code, ConnectionId, Direction, StreamId};
