@@ -38,8 +38,8 @@ impl Node {
 pub struct ShortLists(Vec<LowerRanges>);
 
 impl ShortLists {
-    /// The number of lists that are kept: as many as there are gaps in half a round trip, unless there are very many.
-    const MOST: usize = 8;
+    /// The number of lists that are kept: more than there are gaps in half a round trip, unless losses come in bursts.
+    const MOST: usize = 40;
 
     /// The list of these ranges, descending, below a range that starts at `above`. No two are adjacent.
     pub fn make(&mut self, ranges: impl Iterator<Item = RangeInclusive<u64>>, above: u64) -> LowerRanges {
@@ -223,7 +223,10 @@ mod tests {
         assert_eq!((third.size(), third.left_out(), third.above(&second)), (2, 0, None));
         let mut longer = third.clone();
         longer.push(20..=30, 40);
-        assert_eq!((longer.above(&third), longer.iter().collect::<Vec<_>>()), (Some(1), vec![20..=30, 7..=9]));
+        assert_eq!(
+            (longer.above(&third), longer.iter().collect::<Vec<_>>()),
+            (Some(1), vec![20..=30, 7..=9])
+        );
         let many: Vec<_> = (0..20).map(|_| lists.make(ranges(), 30)).collect();
         assert_eq!((lists.0.len(), many.len()), (ShortLists::MOST, 20));
         assert_eq!(lists.make(std::iter::empty(), 30).count(), 0);
