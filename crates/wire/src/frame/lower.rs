@@ -227,8 +227,8 @@ mod tests {
             (longer.above(&third), longer.iter().collect::<Vec<_>>()),
             (Some(1), vec![20..=30, 7..=9])
         );
-        let many: Vec<_> = (0..20).map(|_| lists.make(ranges(), 30)).collect();
-        assert_eq!((lists.0.len(), many.len()), (ShortLists::MOST, 20));
+        let many: Vec<_> = (0..2 * ShortLists::MOST).map(|_| lists.make(ranges(), 30)).collect();
+        assert_eq!((lists.0.len(), many.len()), (ShortLists::MOST, 2 * ShortLists::MOST));
         assert_eq!(lists.make(std::iter::empty(), 30).count(), 0);
     }
 }
