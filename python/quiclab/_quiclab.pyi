@@ -21,6 +21,7 @@ __all__ = [
     "ScenarioError",
     "ScriptError",
     "Stepper",
+    "Summary",
     "Sweep",
     "SweepSession",
     "Table",
@@ -31,6 +32,7 @@ __all__ = [
     "ViewLog",
     "ViewSplitter",
     "carry_out",
+    "document_to_toml",
     "fetch",
     "generate_series",
     "generate_trace",
@@ -47,6 +49,7 @@ __all__ = [
     "serve",
     "server_memory",
     "stall_cost",
+    "value_to_toml",
 ]
 
 PROGRAM: Final[str]

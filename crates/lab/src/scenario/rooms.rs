@@ -9,7 +9,8 @@ use serde_json::{Value as Json, json};
 use std::sync::OnceLock;
 use units::parameter::{Default, Parameter, Room};
 
-/// All rooms with components for scenarios, and the tables of a scenario as the room `sections`.
+/// All rooms with components for scenarios, and the tables of a scenario as the room `sections`. Components from outside are in them if they
+/// were loaded before the first call: the reader asks for those by their place.
 pub fn rooms() -> &'static [Room] {
     static ROOMS: OnceLock<Vec<Room>> = OnceLock::new();
     ROOMS.get_or_init(all)
@@ -33,11 +34,11 @@ fn all() -> Vec<Room> {
     rooms
 }
 
-/// [`rooms`] as JSON: `[{name, about, shorthand, rows: [{name, about, parameters: [{name, kind, default, required,
+/// [`rooms`], with all components from outside so far, as JSON: `[{name, about, shorthand, rows: [{name, about, parameters: [{name, kind, default, required,
 /// about}]}]}]`. A default is written as in a scenario file, or null if there is none; `shorthand` is null or
 /// `{row, option}`.
 pub fn rooms_json() -> String {
-    let rooms: Vec<Json> = rooms().iter().map(room_json).collect();
+    let rooms: Vec<Json> = all().iter().map(room_json).collect();
     Json::from(rooms).to_string()
 }
 

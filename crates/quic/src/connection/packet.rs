@@ -201,16 +201,18 @@ impl Connection {
         );
         let virtual_length = hole.map_or(0, |hole| hole.length as usize);
         let size = (length + TAG - started.start) as u32;
-        if carries_data
-            && self.acks.asks_by_bit()
-            && !early
-            && self.paths.current.fills_window(u64::from(size))
-        {
+        if !early && self.asks_for_ack(carries_data, size) {
             buffer[started.start] |= FirstByte::IMMEDIATE_ACK;
         }
         self.seal(kind, number, buffer, started, virtual_length);
         draft.hole = draft.hole.or(hole);
         self.finish_packet(now, kind, (number, size, carries_data), contents, draft);
+    }
+
+    /// Whether a 1-RTT packet of this size has the immediate-ack bit: it has data, and leaves no window for another full one.
+    #[inline]
+    fn asks_for_ack(&self, carries_data: bool, size: u32) -> bool {
+        carries_data && self.acks.asks_by_bit() && self.paths.current.fills_window(u64::from(size))
     }
 
     /// Builds a 1-RTT packet that stays typed if its frame permits that; otherwise it is written into the buffer, which is empty.
@@ -244,8 +246,7 @@ impl Connection {
         }
         let size = (length + TAG) as u32;
         let frame = payload.take_typed();
-        let asks_for_ack =
-            carries_data && self.acks.asks_by_bit() && self.paths.current.fills_window(u64::from(size));
+        let asks_for_ack = self.asks_for_ack(carries_data, size);
         if let Some(frame) = frame {
             *place = Some(TypedPacket { header, asks_for_ack, number, key, frame, size });
             draft.typed = size as usize;

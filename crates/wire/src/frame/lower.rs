@@ -43,7 +43,7 @@ impl ShortLists {
 
     /// The list of these ranges, descending, below a range that starts at `above`. No two are adjacent.
     pub fn make(&mut self, ranges: impl Iterator<Item = RangeInclusive<u64>>, above: u64) -> LowerRanges {
-        if let Some(free) = self.0.iter_mut().find_map(LowerRanges::to_refill) {
+        if let Some(free) = self.0.iter_mut().find_map(|list| list.is_free().then_some(list)) {
             free.refill(ranges, above);
             return free.clone();
         }
@@ -84,10 +84,9 @@ impl LowerRanges {
         let (start, end) = range.into_inner();
         self.first = Some(Arc::new(Node { start, end, more: Vec::new(), depth, below }));
     }
-    /// The list itself, if nobody else knows it.
-    fn to_refill(&mut self) -> Option<&mut LowerRanges> {
-        let is_free = self.first.as_mut().is_some_and(|node| Arc::get_mut(node).is_some());
-        is_free.then_some(self)
+    /// Whether nobody else knows the list.
+    fn is_free(&mut self) -> bool {
+        self.first.as_mut().is_some_and(|node| Arc::get_mut(node).is_some())
     }
     /// Makes it a short list of these ranges below one that starts at `above`, in the memory that it has.
     fn refill(&mut self, mut ranges: impl Iterator<Item = RangeInclusive<u64>>, above: u64) {
