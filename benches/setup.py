@@ -37,7 +37,7 @@ SHORT = {
 
 
 def many(flows: int) -> dict[str, Any]:
-    """Return a document with so many flows, each with a start and options of its own."""
+    """Return a document with `flows` flows, each with a start and options of its own."""
     application = {"type": "bulk", "size": "1 kB"}
     own = {"transport": {"initial_window": 32}}
     names = (
@@ -47,7 +47,7 @@ def many(flows: int) -> dict[str, Any]:
 
 
 def cpu(call: Callable[[], object], times: int, repeats: int) -> float:
-    """Return the CPU time of a call in microseconds: the median over repetitions of so many calls."""
+    """Return the CPU time of a call in microseconds: the median of several repetitions, each of many calls."""
     spans = []
     for _ in range(repeats):
         begun = time.process_time()

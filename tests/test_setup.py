@@ -4,7 +4,6 @@ import copy
 import json
 import os
 import pickle
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 
 import callgrind
 from conftest import SCENARIO
+from programs import needs
 from quiclab import Scenario, ScenarioError
 from quiclab.document import to_toml
 
@@ -137,8 +137,8 @@ def instructions(flows: int, folder: Path) -> int:
         return callgrind.instructions(lines)
 
 
-@pytest.mark.skipif(shutil.which("valgrind") is None, reason="counts instructions with Valgrind")
 def test_reading_takes_as_much_for_each_flow_however_many_there_are(tmp_path: Path) -> None:
+    needs("valgrind")
     empty = instructions(1, tmp_path)
     few, more = (instructions(flows, tmp_path) - empty for flows in (300, 1200))
     assert log(more / few) / log(4) < 1.1

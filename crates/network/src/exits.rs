@@ -85,7 +85,7 @@ impl Exits {
     pub fn buffer(&mut self) -> Vec<u8> {
         let Some(mut place) = self.places.pop() else { return Vec::with_capacity(CAPACITY) };
         let buffer = std::mem::take(&mut place.bytes);
-        self.bare.push(place);
+        self.keep_bare(place);
         buffer
     }
     /// Takes back the buffer of a packet that has ended.
@@ -105,11 +105,15 @@ impl Exits {
     pub(crate) fn unplace(&mut self, mut place: Box<Packet>) -> Packet {
         let bytes = std::mem::take(&mut place.bytes);
         let packet = place.with_bytes(bytes);
+        self.keep_bare(place);
+        packet
+    }
+    /// Keeps the box of a packet whose payload was taken away.
+    fn keep_bare(&mut self, mut place: Box<Packet>) {
         if self.bare.len() < MAX_POOLED {
             place.clear();
             self.bare.push(place);
         }
-        packet
     }
 
     /// A copy of a packet.

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use units::Time;
 use wire::{Damage, Ecn, Hole, TypedPacket};
 
-/// A packet in the network. Nodes take and send it by value; between them it stays in one box, and only the
+/// A packet in the network. It stays in one box from the node that sends it to the node that takes it, and only the
 /// pointer moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {

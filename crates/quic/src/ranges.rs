@@ -11,7 +11,7 @@ pub struct RangeSet {
     last: Range<u64>,
     /// The ranges below it, ascending. There may be thousands, after many losses; most changes are then near one end. Every
     /// stream has three sets, most of which never have more than one range: then this is nothing.
-    #[expect(clippy::box_collection, reason = "a third of the size while there is none")]
+    #[expect(clippy::box_collection, reason = "an absent list takes 8 bytes instead of 32")]
     lower: Option<Box<VecDeque<Range<u64>>>>,
 }
 

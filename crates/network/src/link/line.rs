@@ -9,7 +9,7 @@ use units::cache::ask_for;
 
 /// The packets in flight. Those that arrive at one instant leave in the order of insertion.
 pub(crate) struct Line {
-    /// The next arrival, which is asked for several times for each packet; [`Time::NEVER`] if there is none.
+    /// The time of the next arrival; [`Time::NEVER`] if there is none. The link reads it several times for each packet.
     next: Time,
     packets: Packets,
 }
