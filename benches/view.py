@@ -2,8 +2,8 @@
 
     .venv/bin/python benches/view.py [--packets N] [--log MB ...]
 
-With --log a bulk transfer is run until its qlog has about MB megabytes, and the command makes a page of it: a row
-for each log has its CPU and wall time, its peak memory, the size of the page, and how long a pan takes to be drawn (median
+With --log a bulk transfer is run until its qlog has about MB megabytes, and the command makes a page of it. A row for
+each log has its CPU and wall time, its peak memory, the size of the page, and how long a pan takes to be drawn (median
 and greatest of 30, wall time in the page), for the whole time, a tenth, and a thousandth. Without --log the drawings of
 200,000 packets (--packets) are measured.
 
