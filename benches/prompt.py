@@ -3,8 +3,9 @@
     .venv/bin/python benches/prompt.py [ROUNDS]
 
 User and system time of each process, as the operating system counts it. The cases take turns for ROUNDS rounds
-(default 11), and the median of each is printed. The smallest run is `tests/bulk.toml`, 300 kB; the bulk transfer is that of `quiclab bench`,
-375 MB. The simulation alone is `Scenario.run(tables=False)` in a process that has imported and parsed everything.
+(default 11), and the median of each is printed. The smallest run is `tests/bulk.toml`, 300 kB; the bulk transfer is
+that of `quiclab bench`, 375 MB. The simulation alone is `Scenario.run(tables=False)` in a process that has imported and
+parsed everything.
 Libraries are compiled and cached before the first round.
 """
 
