@@ -7,9 +7,11 @@ use wire::Hole;
 
 /// The maximum number of buffers, and of boxes of packets, that are kept for reuse.
 const MAX_POOLED: usize = 1 << 14;
-/// The capacity of a new buffer: sufficient for the real bytes of a payload in most runs. A larger buffer grows
-/// once and keeps its size.
+/// The capacity of a new buffer that bytes are written to: sufficient for the real bytes of a payload in most runs. A larger
+/// buffer grows once and keeps its size, as long as payloads are written to it.
 const CAPACITY: usize = 128;
+/// The capacity above which a buffer is not kept for a payload that stayed typed.
+const LARGE: usize = 1024;
 
 /// The exits of a node or a carrier, and the memory of packets. Returned memory is reused, so that no packet
 /// allocates once the network has held as many packets as it ever will.
@@ -24,6 +26,8 @@ pub struct Exits {
     /// Those whose payload was taken away with its memory.
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
     bare: Vec<Box<Packet>>,
+    /// A buffer for a typed packet that has to be written out, which is rare: most have none of their own.
+    spare: Vec<u8>,
     stop: bool,
 }
 
@@ -59,7 +63,7 @@ impl Exits {
     /// the memory of an ended one if possible, in which it stays.
     #[inline]
     pub fn packet(&mut self) -> Box<Packet> {
-        self.places.pop().unwrap_or_else(|| boxed(Vec::with_capacity(CAPACITY)))
+        self.places.pop().unwrap_or_else(|| boxed(Vec::new()))
     }
     /// Takes the first packet that was sent: for callers that drive a node or a link without a world.
     #[inline]
@@ -76,9 +80,28 @@ impl Exits {
     #[inline]
     pub fn discard(&mut self, mut packet: Box<Packet>) {
         if self.places.len() < MAX_POOLED {
+            if packet.typed().is_some() && packet.bytes.capacity() > 0 {
+                self.take_unused(&mut packet.bytes);
+            }
             packet.clear();
             self.places.push(packet);
         }
+    }
+    /// Keeps the buffer of a packet that stayed typed where it may be of use, or ends it if it was that of a large datagram.
+    fn take_unused(&mut self, bytes: &mut Vec<u8>) {
+        if self.spare.capacity() == 0 {
+            std::mem::swap(&mut self.spare, bytes);
+        } else if bytes.capacity() > LARGE {
+            *bytes = Vec::new();
+        }
+    }
+
+    /// Writes out a typed packet that will soon be discarded.
+    pub fn write_typed(&mut self, packet: &mut Packet) {
+        if packet.bytes.capacity() == 0 {
+            packet.bytes = std::mem::take(&mut self.spare);
+        }
+        packet.write_typed();
     }
 
     /// An empty buffer for a payload, a used one if possible.

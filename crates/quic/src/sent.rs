@@ -120,9 +120,9 @@ impl Contents {
 enum PacketState {
     /// In flight, or an unacknowledged ACK-only packet.
     Outstanding,
-    /// Recently declared lost: an acknowledgement now would show that the loss was spurious.
+    /// Recently declared lost: an acknowledgement now would show that the loss was spurious. It is in `lost` then.
     Lost,
-    /// Acknowledged, skipped or forgotten.
+    /// Acknowledged or skipped.
     Gone,
 }
 
@@ -170,11 +170,12 @@ impl SentPacket {
 pub(crate) struct SentPackets {
     /// The number of the first entry of `packets`.
     base: u64,
+    /// The packets from the oldest outstanding one on.
     packets: VecDeque<SentPacket>,
     /// No packet below this number is outstanding.
     settled: u64,
-    /// Remembered numbers below it that were declared lost, ascending.
-    lost: VecDeque<u64>,
+    /// The remembered packets that were declared lost, by ascending number: `packets` need not reach back to them.
+    lost: VecDeque<(u64, SentPacket)>,
     /// The frames after the first one, of packets with several frames. `free` has the indices of empty lists.
     extra: Vec<Vec<SentFrame>>,
     free: Vec<u32>,
@@ -201,11 +202,14 @@ impl SentPackets {
     #[inline]
     pub(crate) fn push(&mut self, sent_at: Time, size: u32, rate: SentState, contents: &Contents) {
         let extra = if contents.more.is_empty() { NO_EXTRA } else { self.keep_more(&contents.more) };
-        if !contents.in_flight && self.packets.len() >= MAX_KEPT {
+        if !contents.in_flight && self.kept() >= MAX_KEPT {
             self.forget_acks();
         }
         self.ack_eliciting += u64::from(contents.ack_eliciting);
         self.ect += u64::from(contents.kind == SentKind::Ect);
+        if self.packets.len() == self.packets.capacity() {
+            grow(&mut self.packets);
+        }
         self.packets.push_back(SentPacket {
             sent_at,
             rate,
@@ -228,7 +232,11 @@ impl SentPackets {
             self.extra.push(Vec::new());
             (self.extra.len() - 1) as u32
         });
-        self.extra[slot as usize].extend_from_slice(more);
+        let extra = &mut self.extra[slot as usize];
+        if extra.capacity() == 0 {
+            extra.reserve_exact(more.len());
+        }
+        extra.extend_from_slice(more);
         slot
     }
 
@@ -243,10 +251,14 @@ impl SentPackets {
     /// Forgets the oldest packets that are not in flight.
     #[cold]
     fn forget_acks(&mut self) {
-        while self.packets.len() >= MAX_KEPT
-            && self.packets.front().is_some_and(|front| !front.in_flight || front.fate == PacketState::Gone)
+        while self.kept() >= MAX_KEPT
+            && self.oldest().is_some_and(|oldest| !oldest.in_flight || oldest.fate == PacketState::Gone)
         {
-            self.pop();
+            if self.lost.front().is_some_and(|(number, _)| *number < self.base) {
+                self.lost.pop_front();
+            } else {
+                self.pop();
+            }
         }
     }
 
@@ -263,15 +275,16 @@ impl SentPackets {
         self.packets.back().into_iter().for_each(ask_behind);
     }
 
-    /// The number of remembered packets.
+    /// The number of packets from the oldest remembered one on.
+    #[inline]
     pub(crate) fn kept(&self) -> usize {
-        self.packets.len()
+        (self.next_number() - self.first_number()) as usize
     }
 
     /// The oldest remembered number.
     #[inline]
     pub(crate) fn first_number(&self) -> u64 {
-        self.base
+        self.lost.front().map_or(self.base, |(number, _)| self.base.min(*number))
     }
 
     /// The first number, from this one on, of a packet that an acknowledgement may remove. Skips finished packets
@@ -281,8 +294,9 @@ impl SentPackets {
         if from >= self.settled {
             return from;
         }
-        let at = self.lost.partition_point(|number| *number < from);
-        self.lost.get(at).map_or(self.settled, |number| self.settled.min(*number))
+        let at = self.lost.partition_point(|(number, _)| *number < from);
+        let mut lost = self.lost.range(at..).filter(|(_, packet)| packet.fate == PacketState::Lost);
+        lost.next().map_or(self.settled, |(number, _)| self.settled.min(*number))
     }
 
     /// Notes that a packet is no longer outstanding.
@@ -297,12 +311,9 @@ impl SentPackets {
         self.settled = number + done as u64;
     }
 
-    /// Forgets the oldest packet.
+    /// Removes the oldest packet from `packets`.
     #[inline]
     fn pop(&mut self) {
-        if self.lost.front() == Some(&self.base) {
-            self.lost.pop_front();
-        }
         self.packets.pop_front();
         self.base += 1;
         if self.settled < self.base {
@@ -318,17 +329,18 @@ impl SentPackets {
         number: u64,
         mut each: impl FnMut(SentFrame),
     ) -> Option<(&SentPacket, bool)> {
-        let at = number.checked_sub(self.base)? as usize;
-        let packet = self.packets.get_mut(at)?;
-        let was_lost = match packet.fate {
-            PacketState::Gone => return None,
-            PacketState::Outstanding => false,
-            PacketState::Lost => true,
+        let at = number.wrapping_sub(self.base) as usize;
+        let outstanding = match self.packets.get(at) {
+            Some(SentPacket { fate: PacketState::Gone, .. }) => return None,
+            Some(packet) => packet.fate == PacketState::Outstanding,
+            None => false,
         };
-        packet.fate = PacketState::Gone;
-        if !was_lost {
-            self.ack_eliciting -= u64::from(packet.ack_eliciting);
+        if !outstanding {
+            return self.acknowledge_lost(number, each).map(|packet| (packet, true));
         }
+        let packet = self.packets.get_mut(at)?;
+        packet.fate = PacketState::Gone;
+        self.ack_eliciting -= u64::from(packet.ack_eliciting);
         if let Some(first) = packet.first {
             each(first);
         }
@@ -336,14 +348,23 @@ impl SentPackets {
             self.extra[packet.extra as usize].drain(..).for_each(each);
             self.free.push(packet.extra);
         }
-        if was_lost {
-            if let Ok(place) = self.lost.binary_search(&number) {
-                self.lost.remove(place);
-            }
-        } else {
-            self.settle(number);
+        self.settle(number);
+        self.packets.get(at).map(|packet| (packet, false))
+    }
+    /// The same of a packet that was declared lost.
+    #[cold]
+    fn acknowledge_lost(&mut self, number: u64, mut each: impl FnMut(SentFrame)) -> Option<&SentPacket> {
+        let at = self.lost.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        let (_, packet) = self.lost.get_mut(at).filter(|(_, packet)| packet.fate == PacketState::Lost)?;
+        packet.fate = PacketState::Gone;
+        if let Some(first) = packet.first {
+            each(first);
         }
-        self.packets.get(at).map(|packet| (packet, was_lost))
+        if packet.extra != NO_EXTRA {
+            self.extra[packet.extra as usize].drain(..).for_each(each);
+            self.free.push(packet.extra);
+        }
+        Some(packet)
     }
 
     /// Removes `number` as lost and passes its frames to `each`. It is remembered for a while, to recognise a
@@ -360,9 +381,11 @@ impl SentPackets {
         if copy.extra != NO_EXTRA {
             self.extra[copy.extra as usize].iter().copied().for_each(each);
         }
-        if let Err(place) = self.lost.binary_search(&number) {
-            self.lost.insert(place, number);
+        let place = self.lost.partition_point(|(other, _)| *other < number);
+        if self.lost.len() == self.lost.capacity() {
+            grow(&mut self.lost);
         }
+        self.lost.insert(place, (number, copy));
         self.settle(number);
         Some(copy)
     }
@@ -370,17 +393,19 @@ impl SentPackets {
     /// Forgets the oldest packets that are finished, and lost ones sent before `horizon`.
     #[inline]
     pub(crate) fn trim(&mut self, horizon: Time) {
-        while let Some(front) = self.packets.front() {
-            match front.fate {
-                PacketState::Outstanding => break,
-                PacketState::Lost if front.sent_at >= horizon => break,
-                _ => {}
-            }
-            if front.fate == PacketState::Lost && front.extra != NO_EXTRA {
-                self.extra[front.extra as usize].clear();
-                self.free.push(front.extra);
-            }
+        while self.packets.front().is_some_and(|front| front.fate != PacketState::Outstanding) {
             self.pop();
+        }
+        while let Some((number, packet)) = self.lost.front() {
+            let is_lost = packet.fate == PacketState::Lost;
+            if *number >= self.base || is_lost && packet.sent_at >= horizon {
+                break;
+            }
+            if is_lost && packet.extra != NO_EXTRA {
+                self.extra[packet.extra as usize].clear();
+                self.free.push(packet.extra);
+            }
+            self.lost.pop_front();
         }
     }
 
@@ -407,7 +432,8 @@ impl SentPackets {
 
     /// The oldest remembered packet.
     pub(crate) fn oldest(&self) -> Option<&SentPacket> {
-        self.packets.front()
+        let lost = self.lost.front().filter(|(number, _)| *number < self.base);
+        lost.map(|(_, packet)| packet).or(self.packets.front())
     }
 
     /// The frames of a packet, without removing it.
@@ -436,6 +462,12 @@ impl SentPackets {
         self.ack_eliciting = 0;
         in_flight
     }
+}
+
+/// Makes room for a quarter more: packets are most of what a connection keeps, and doubling would leave much of it empty.
+#[cold]
+fn grow<T>(packets: &mut VecDeque<T>) {
+    packets.reserve_exact(packets.len() / 4 + 4);
 }
 
 #[cfg(test)]

@@ -8,11 +8,13 @@ const STEPS: usize = 32;
 const LOWEST: u32 = 13;
 const OCTAVES: usize = 26;
 
-/// A distribution of durations, in constant memory.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// A distribution of durations, in limited memory: 128 bytes for each power of two that has samples.
+#[derive(Debug, Clone, Default)]
 pub struct Histogram {
-    /// Allocated at the first sample above zero.
-    buckets: Vec<u32>,
+    /// The buckets of the powers of two that have samples, in the order in which these got their first one.
+    buckets: Vec<[u32; STEPS]>,
+    /// For each power of two, where its buckets lie, plus one; 0 if it has none.
+    places: [u8; OCTAVES],
     /// Samples of zero, which have no bucket.
     zeros: u64,
     count: u64,
@@ -28,35 +30,57 @@ impl Histogram {
             self.zeros += 1;
             return;
         }
-        if self.buckets.is_empty() {
-            self.buckets = vec![0; STEPS * OCTAVES];
-        }
         self.sum_ns += u128::from(sample.as_nanos());
-        let bucket = &mut self.buckets[Self::bucket(sample.as_nanos())];
+        let (octave, step) = Self::bucket(sample.as_nanos());
+        let bucket = &mut self.octave(octave)[step];
         *bucket = bucket.saturating_add(1);
+    }
+    /// The buckets of a power of two.
+    #[inline]
+    fn octave(&mut self, octave: usize) -> &mut [u32; STEPS] {
+        if self.places[octave] == 0 {
+            self.make(octave);
+        }
+        &mut self.buckets[usize::from(self.places[octave]) - 1]
+    }
+    /// Makes the buckets of a power of two.
+    #[cold]
+    fn make(&mut self, octave: usize) {
+        self.buckets.reserve_exact(1);
+        self.buckets.push([0; STEPS]);
+        self.places[octave] = self.buckets.len() as u8;
+    }
+    /// The buckets of all powers of two, ascending; `None` where there are no samples.
+    fn octaves(&self) -> impl Iterator<Item = Option<&[u32; STEPS]>> {
+        self.places.iter().map(|place| self.buckets.get(usize::from(*place).wrapping_sub(1)))
     }
     /// Prefetches the bucket of a sample like this one, which will soon be added ([`crate::cache`]).
     #[inline]
     pub fn prefetch(&self, sample: Duration) {
-        self.buckets.get(Self::bucket(sample.as_nanos())).into_iter().for_each(crate::cache::ask_for);
+        let (octave, step) = Self::bucket(sample.as_nanos());
+        let buckets = self.buckets.get(usize::from(self.places[octave]).wrapping_sub(1));
+        buckets.into_iter().for_each(|buckets| crate::cache::ask_for(&buckets[step]));
     }
-    fn bucket(ns: u64) -> usize {
+    /// The power of two and the step of a duration.
+    fn bucket(ns: u64) -> (usize, usize) {
         let octave = (63 - (ns | 1).leading_zeros()).max(LOWEST);
         let step = (ns >> (octave - 5)) as usize & (STEPS - 1);
         let step = if ns < 1 << LOWEST { 0 } else { step };
-        ((octave - LOWEST) as usize * STEPS + step).min(STEPS * OCTAVES - 1)
+        match (octave - LOWEST) as usize {
+            octave @ ..OCTAVES => (octave, step),
+            _ => (OCTAVES - 1, STEPS - 1),
+        }
     }
     /// Adds all samples of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         self.count += other.count;
         self.zeros += other.zeros;
         self.sum_ns += other.sum_ns;
-        if self.buckets.is_empty() {
-            self.buckets.clone_from(&other.buckets);
-            return;
-        }
-        for (bucket, more) in self.buckets.iter_mut().zip(&other.buckets) {
-            *bucket = bucket.saturating_add(*more);
+        for (octave, buckets) in other.octaves().enumerate() {
+            let Some(buckets) = buckets else { continue };
+            for (bucket, more) in self.octave(octave).iter_mut().zip(buckets) {
+                *bucket = bucket.saturating_add(*more);
+            }
         }
     }
     /// The number of samples.
@@ -74,18 +98,30 @@ impl Histogram {
             return Some(Duration::ZERO);
         }
         let mut before = self.zeros;
-        let at = self.buckets.iter().position(|count| {
+        let buckets = (0..).zip(self.octaves()).filter_map(|(octave, buckets)| Some((octave, buckets?)));
+        let mut counts = buckets.flat_map(|(octave, buckets)| {
+            (0..).zip(buckets).map(move |(step, count)| (octave, step, *count))
+        });
+        let (octave, step, in_bucket) = counts.find(|(_, _, count)| {
             before += u64::from(*count);
             before >= rank
         })?;
-        let in_bucket = u64::from(self.buckets[at]);
+        let in_bucket = u64::from(in_bucket);
         before -= in_bucket;
-        let octave = LOWEST + (at / STEPS) as u32;
-        let (step, width) = ((at % STEPS) as u64, 1u64 << (octave - 5));
+        let octave = LOWEST + octave;
+        let (step, width): (u64, u64) = (step, 1 << (octave - 5));
         // The samples of a bucket are assumed to be spread evenly over it.
         let within =
             (u128::from(width) * u128::from(2 * (rank - before) - 1) / u128::from(2 * in_bucket)) as u64;
         Some(Duration::from_nanos((1 << octave) + step * width + within))
+    }
+}
+
+/// Two histograms are equal if they have the same samples in each bucket, and the same sum.
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Histogram) -> bool {
+        (self.zeros, self.count, self.sum_ns) == (other.zeros, other.count, other.sum_ns)
+            && self.octaves().eq(other.octaves())
     }
 }
 
@@ -115,6 +151,21 @@ mod tests {
         histogram.add(Duration::MAX);
         assert!(histogram.quantile(0.1).unwrap() < Duration::from_micros(10));
         assert!(histogram.quantile(1.0).unwrap() > Duration::from_secs(100));
+    }
+
+    #[test]
+    fn memory_is_that_of_the_powers_of_two_with_samples() {
+        let (mut histogram, mut other, mut merged) =
+            (Histogram::default(), Histogram::default(), Histogram::default());
+        for us in [40_000, 50_000, 35_000, 70, 100_000_000_000] {
+            histogram.add(Duration::from_micros(us));
+        }
+        assert_eq!((histogram.buckets.len(), histogram.buckets.capacity()), (3, 3));
+        merged.add(Duration::from_micros(50_000));
+        [70, 100_000_000_000, 35_000, 40_000].into_iter().for_each(|us| other.add(Duration::from_micros(us)));
+        merged.merge(&other);
+        assert_eq!(merged, histogram);
+        assert_ne!(other, histogram);
     }
 
     #[test]

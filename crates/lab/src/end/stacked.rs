@@ -195,7 +195,7 @@ impl<S: Stack> StackPort<S> {
                 stage.exits.discard(packet);
                 return self.drain(now, flow, stage);
             }
-            packet.write_typed();
+            stage.exits.write_typed(&mut packet);
         }
         let (hole, damage) = (packet.hole(), packet.damage());
         let datagram = Datagram {

@@ -213,8 +213,8 @@ impl Streams {
             }
             None => {
                 if self.slots.len() == self.slots.capacity() {
-                    // Doubling a long list would waste as much memory as it uses.
-                    self.slots.reserve_exact((self.slots.len() / 8).max(4));
+                    // Doubling a long list would waste as much memory as it uses. Many connections have one stream.
+                    self.slots.reserve_exact((self.slots.len() / 8).max(self.slots.len().clamp(1, 4)));
                 }
                 self.slots.push(Some(stream));
                 (self.slots.len() - 1) as u32

@@ -33,6 +33,9 @@ impl Node {
     }
 }
 
+/// The number of ranges below its first one that a short list has room for at once.
+const SEVERAL: usize = 8;
+
 /// Memory for short lists: a list that no frame and no sender knows any more becomes the next one.
 #[derive(Debug, Default)]
 pub struct ShortLists(Vec<LowerRanges>);
@@ -103,6 +106,9 @@ impl LowerRanges {
         (self.count, self.size) = (1, pair_size(&first, above));
         let mut above = start;
         for range in ranges {
+            if node.more.capacity() == 0 {
+                node.more.reserve_exact(SEVERAL);
+            }
             self.size += pair_size(&range, above);
             self.count += 1;
             above = *range.start();
