@@ -3,7 +3,7 @@
 use crate::end::EndReport;
 use crate::scenario::{DIRECTIONS, Flow, Node, Remembered, Scenario};
 use network::medium::{Air, Lane};
-use network::{CarrierStats, Count, Hop, NodeId, QueueDelays, Topology};
+use network::{CarrierStats, Count, Hop, NodeId, QueueDelays, Routes};
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::ops::Deref;
@@ -32,6 +32,8 @@ pub(crate) struct Finished {
     pub lost: Vec<u64>,
     /// The packets that were dropped at interfaces that were down.
     pub dropped_at_interfaces: u64,
+    /// The routes between hosts.
+    pub routes: Routes,
 }
 
 /// The counters of a direction of a link, or of a lane of a medium.
@@ -116,7 +118,7 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
     root.insert("seed".into(), json!(finished.seed));
     root.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
     root.insert("duration_s".into(), rounded(finished.end.as_secs_f64()));
-    let context = Context { scenario, finished, topology: scenario.topology().ok() };
+    let context = Context { scenario, finished };
     let connections = (0..scenario.flows.len()).map(|i| {
         let report = |side| {
             let at = finished.reports.binary_search_by_key(&(i, side), |report| (report.flow, report.side));
@@ -191,7 +193,6 @@ fn remembered(scenario: &Scenario, known: &Remembered) -> Value {
 struct Context<'c> {
     scenario: &'c Scenario,
     finished: &'c Finished,
-    topology: Option<Topology>,
 }
 
 /// The entry of the connection of the flow with this number.
@@ -223,6 +224,7 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
     let stats = &sender.stats;
     let number = crate::ends::end_number(index, sender.side) as usize;
     let close = client.close.as_ref().or(server.close.as_ref());
+    let routes = [sender.side, sender.side.peer()].map(|side| route(context, flow, side));
     let mut entry = json!({
         "name": name,
         "sender": sender.side.to_string(),
@@ -246,7 +248,7 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
             server.stats.ack_only_packets_sent
         },
         "cwnd_bytes": sender.window,
-        "bottleneck": bottleneck(context, flow, sender.side),
+        "bottleneck": bottleneck(context, &routes[0]),
         "close": close.map_or("open", |(reason, _)| reason.as_str()),
         "clean": close.is_none_or(|(_, clean)| *clean),
     });
@@ -254,7 +256,7 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         if flow.after.is_some() {
             entry.insert("start_s".into(), seconds(Time::ZERO, client.opened_at));
         }
-        let lanes = [sender.side, sender.side.peer()].map(|side| lanes(context, flow, side));
+        let lanes = routes.map(|route| lanes(context, &route));
         if let [data, back] = &lanes
             && !(data.is_empty() && back.is_empty())
         {
@@ -284,17 +286,15 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
     entry
 }
 
+/// A hop of a route, with its counters.
+type ReportedHop<'c> = (Hop, Option<&'c CarrierReport>);
+
 /// The hops on the route of what one end of a flow sends, with their counters; none without a route.
-fn route<'c>(
-    Context { finished, topology, .. }: &Context<'c>,
-    flow: &Flow,
-    sender: Side,
-) -> Vec<(Hop, Option<&'c CarrierReport>)> {
+fn route<'c>(Context { finished, .. }: &Context<'c>, flow: &Flow, sender: Side) -> Vec<ReportedHop<'c>> {
     let ends = [flow.client, flow.server].map(|node| NodeId(node as u32));
     let [from, to] = if sender == Side::Client { ends } else { [ends[1], ends[0]] };
-    let Some(topology) = topology else { return Vec::new() };
     let with_report = |hop: usize| {
-        let hop = topology.hop(hop);
+        let hop = finished.routes.topology().hop(hop);
         let report = match hop {
             Hop::Link { link, forward } => finished.links.get(2 * link + usize::from(!forward)),
             Hop::Medium { medium, from, to } => finished.media.get(medium).and_then(|lanes| {
@@ -303,31 +303,30 @@ fn route<'c>(
         };
         (hop, report)
     };
-    topology.route(from, to).unwrap_or_default().into_iter().map(with_report).collect()
+    finished.routes.route(from, to).unwrap_or_default().into_iter().map(with_report).collect()
 }
 
-/// The lanes with a link layer on the route of what one end of a flow sends.
-fn lanes(context: &Context<'_>, flow: &Flow, sender: Side) -> Vec<String> {
-    let hops = route(context, flow, sender).into_iter();
-    let on_air = hops.filter(|(_, report)| report.is_some_and(|report| report.air.is_some()));
-    on_air.map(|(hop, _)| context.scenario.hop(hop).label).collect()
+/// The lanes with a link layer on a route.
+fn lanes(context: &Context<'_>, route: &[ReportedHop<'_>]) -> Vec<String> {
+    let on_air = route.iter().filter(|(_, report)| report.is_some_and(|report| report.air.is_some()));
+    on_air.map(|(hop, _)| context.scenario.hop(*hop).label).collect()
 }
 
-/// The hop with the longest mean queue on the route of a flow's data: a direction of a link, or a lane of a medium.
+/// The hop with the longest mean queue on a route: a direction of a link, or a lane of a medium.
 /// Of hops with equal queues the slowest counts, and then the first. Null without a route.
-fn bottleneck(context: &Context<'_>, flow: &Flow, sender: Side) -> Value {
-    let mut hops = route(context, flow, sender);
+fn bottleneck(context: &Context<'_>, route: &[ReportedHop<'_>]) -> Value {
     let rank = |report: Option<&CarrierReport>| {
         let queue = report.map_or(0.0, |report| report.stats.queue_mean_bytes());
         let rate = report.and_then(|report| report.mean_rate);
         (-queue, rate.map_or(f64::INFINITY, |rate| rate.as_mbit_per_sec()))
     };
-    // The sort is stable, so the first of equal hops stays first.
-    hops.sort_by(|one, other| {
+    // The first of equal hops counts.
+    let slower = |one: &&ReportedHop<'_>, other: &&ReportedHop<'_>| {
         let (one, other) = (rank(one.1), rank(other.1));
         one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1))
-    });
-    hops.first().map_or(Value::Null, |(hop, _)| json!(context.scenario.hop(*hop).label))
+    };
+    let hop = route.iter().min_by(slower);
+    hop.map_or(Value::Null, |(hop, _)| json!(context.scenario.hop(*hop).label))
 }
 
 /// The entry of the pages of a flow. The first page starts with the flow.
