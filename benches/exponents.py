@@ -3,10 +3,10 @@
     python benches/exponents.py [--runner PROGRAM] [--only WORD]
 
 Counts with callgrind what runs of three sizes take, each twice as large as the one before, in each of the ways in
-which a scenario can be large: bytes, rate, window, loss, connections, streams, hops, hosts, virtual time, nodes of a cell.
-What is the same for all sizes (reading the program, certificates, handshakes) is no part of growth, so the exponent is
-that of the differences: the logarithm to base 2 of the second difference over the first one. It is 1 if twice as much
-costs twice as much. An exponent of more than 1.1 fails.
+which a scenario can be large: bytes, rate, window, loss, connections, streams, hops, hosts, virtual time, nodes of a
+cell. What is the same for all sizes (reading the program, certificates, handshakes) is no part of growth, so the
+exponent is that of the differences: the logarithm to base 2 of the second difference over the first one. It is 1 if
+twice as much costs twice as much. An exponent of more than 1.1 fails.
 """
 
 import argparse

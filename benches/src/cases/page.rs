@@ -21,7 +21,9 @@ pub(super) struct Page {
 impl Page {
     /// Prepares everything that is not measured: the scenario and its TLS contexts.
     pub(super) fn new() -> Page {
-        Page { prepared: Run::with(Protection::Null, BYTES as usize, Traces::None, &[APPLICATION.to_owned()]) }
+        Page {
+            prepared: Run::with(Protection::Null, BYTES as usize, Traces::None, &[APPLICATION.to_owned()]),
+        }
     }
 }
 

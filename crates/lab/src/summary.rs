@@ -1,15 +1,18 @@
 //! The summary of a run.
 
+pub(crate) mod value;
+
 use crate::end::EndReport;
 use crate::scenario::{DIRECTIONS, Flow, Node, Remembered, Scenario};
 use network::medium::{Air, Lane};
 use network::{CarrierStats, Count, Hop, NodeId, QueueDelays, Routes};
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::OnceLock;
 use transport::{Load, Number, PageLoad, Part, Tally};
 use units::{Duration, Rate, Time};
+use value::{Value, table};
 use wire::Side;
 
 /// The results of a finished run.
@@ -51,7 +54,7 @@ pub(crate) struct CarrierReport {
 
 /// A number with the six decimals of the summary.
 fn rounded(value: f64) -> Value {
-    json!((value * 1e6).round() / 1e6)
+    Value::from((value * 1e6).round() / 1e6)
 }
 /// Seconds as the summary shows them.
 fn rounded_s(span: Duration) -> f64 {
@@ -65,7 +68,7 @@ fn ms(span: Option<Duration>) -> Value {
     span.map_or(Value::Null, |span| rounded(span.as_secs_f64() * 1e3))
 }
 
-/// The summary of a run: an object of JSON, whose text is made when it is first asked for.
+/// The summary of a run: a table of values, whose text, as JSON, is made when it is first asked for.
 #[derive(Debug, Clone)]
 pub struct Summary {
     value: Value,
@@ -73,7 +76,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The object, in a fixed order.
+    /// The table, in a fixed order.
     pub fn value(&self) -> &Value {
         &self.value
     }
@@ -106,18 +109,21 @@ impl fmt::Display for Summary {
 }
 
 fn written(value: &Value) -> String {
-    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
-    text.push('\n');
-    text
+    let mut text = Vec::new();
+    // Memory can be written.
+    let _ = value.write(&mut text, 0);
+    text.push(b'\n');
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// The summary, in a fixed order.
 pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
-    let mut root = Map::new();
-    root.insert("scenario".into(), json!(scenario.name));
-    root.insert("seed".into(), json!(finished.seed));
-    root.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-    root.insert("duration_s".into(), rounded(finished.end.as_secs_f64()));
+    let mut root = table! {
+        "scenario": &scenario.name,
+        "seed": finished.seed,
+        "version": env!("CARGO_PKG_VERSION"),
+        "duration_s": rounded(finished.end.as_secs_f64()),
+    };
     let context = Context { scenario, finished };
     let connections = (0..scenario.flows.len()).map(|i| {
         let report = |side| {
@@ -126,65 +132,65 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
         };
         connection(&context, i, [Side::Client, Side::Server].map(report))
     });
-    root.insert("connections".into(), Value::Array(connections.collect()));
+    root.add("connections", Value::List(connections.collect()));
     if !finished.crossing.is_empty() {
         let all = scenario.cross_traffic.iter().zip(&finished.crossing).enumerate();
         let all = all.map(|(index, (cross, (packets, bytes)))| {
             let number = crate::flows::cross_number(scenario, index) as usize;
-            json!({
-                "name": cross.name,
-                "packets_sent": packets,
-                "sent_bytes": bytes,
+            table! {
+                "name": &cross.name,
+                "packets_sent": *packets,
+                "sent_bytes": *bytes,
                 "packets_lost": finished.lost.get(number).copied().unwrap_or(0),
-            })
+            }
         });
-        root.insert("cross_traffic".into(), Value::Array(all.collect()));
+        root.add("cross_traffic", Value::List(all.collect()));
     }
     let links = finished.links.iter().enumerate().map(|(direction, report)| {
         let name = &scenario.links[direction / 2].name;
         carrier(name, ("direction", DIRECTIONS[direction % 2].0), report)
     });
-    root.insert("links".into(), Value::Array(links.collect()));
+    root.add("links", Value::List(links.collect()));
     if !finished.media.is_empty() {
         let media = scenario.media.iter().zip(&finished.media).flat_map(|(medium, reports)| {
             let name = |at: u16| scenario.nodes[medium.attachments[usize::from(at)].node].name.as_str();
             reports.iter().map(move |(lane, report)| {
                 let mut entry = carrier(&medium.name, ("attachment", name(lane.from)), report);
-                if let (Value::Object(entry), Some(to)) = (&mut entry, lane.to) {
-                    entry.insert("to".into(), json!(name(to)));
+                if let Some(to) = lane.to {
+                    entry.add("to", name(to));
                 }
                 entry
             })
         });
-        root.insert("media".into(), Value::Array(media.collect()));
+        root.add("media", Value::List(media.collect()));
     }
     if !finished.nodes.is_empty() {
         let nodes = finished.nodes.iter().map(|(node, counters)| middlebox(&scenario.nodes[*node], counters));
-        root.insert("nodes".into(), Value::Array(nodes.collect()));
+        root.add("nodes", Value::List(nodes.collect()));
     }
     if !finished.memory.is_empty() {
         let entries = finished.memory.iter().map(|known| remembered(scenario, known));
-        root.insert("memory".into(), Value::Array(entries.collect()));
+        root.add("memory", Value::List(entries.collect()));
     }
     if !scenario.events.is_empty() {
-        root.insert("dropped_at_interfaces".into(), finished.dropped_at_interfaces.into());
+        root.add("dropped_at_interfaces", finished.dropped_at_interfaces);
     }
-    Summary { value: Value::Object(root), text: OnceLock::new() }
+    Summary { value: root, text: OnceLock::new() }
 }
 
 /// An entry of what hosts know of paths.
 fn remembered(scenario: &Scenario, known: &Remembered) -> Value {
-    let mut entry = json!({
-        "node": scenario.nodes[known.node].name,
-        "peer": scenario.nodes[known.peer].name,
+    let mut entry = table! {
+        "node": &scenario.nodes[known.node].name,
+        "peer": &scenario.nodes[known.peer].name,
         "protocol": known.protocol.name(),
         "capacity_bytes": known.capacity.as_bytes(),
         "rtt_ms": ms(Some(known.rtt)),
         "age_s": rounded(known.age.as_secs_f64()),
-        "ip": known.ip.number(),
-    });
+        "ip": u64::from(known.ip.number()),
+    };
     if let Some(address) = known.address {
-        entry["address"] = address.to_string().into();
+        entry.add("address", address.to_string());
     }
     entry
 }
@@ -199,7 +205,7 @@ struct Context<'c> {
 fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&EndReport>; 2]) -> Value {
     let (flow, finished) = (&context.scenario.flows[index], context.finished);
     let name = &flow.name;
-    let (Some(client), Some(server)) = (client, server) else { return json!({ "name": name }) };
+    let (Some(client), Some(server)) = (client, server) else { return table! { "name": name } };
     let start = client.opened_at.unwrap_or(finished.end);
     // The entry has the numbers of the end that sends the data.
     let sent = |report: &EndReport| report.stats.sent_bytes;
@@ -225,7 +231,7 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
     let number = crate::ends::end_number(index, sender.side) as usize;
     let close = client.close.as_ref().or(server.close.as_ref());
     let routes = [sender.side, sender.side.peer()].map(|side| route(context, flow, side));
-    let mut entry = json!({
+    let mut entry = table! {
         "name": name,
         "sender": sender.side.to_string(),
         "completed": progress.finished_at.is_some(),
@@ -251,37 +257,36 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         "bottleneck": bottleneck(context, &routes[0]),
         "close": close.map_or("open", |(reason, _)| reason.as_str()),
         "clean": close.is_none_or(|(_, clean)| *clean),
-    });
-    if let Value::Object(entry) = &mut entry {
-        if flow.after.is_some() {
-            entry.insert("start_s".into(), seconds(Time::ZERO, client.opened_at));
-        }
-        let lanes = routes.map(|route| lanes(context, &route));
-        if let [data, back] = &lanes
-            && !(data.is_empty() && back.is_empty())
-        {
-            entry.insert("lanes".into(), json!({ "data": data, "back": back }));
-        }
-        if let Some(load) = &client.load {
-            entry.insert("page".into(), page(load, start));
-        }
-        if let Some(playback) = &client.playback {
-            let numbers = playback.numbers.iter();
-            let numbers = numbers.map(|(name, number)| {
-                let value = match number {
-                    Number::Count(count) => json!(count),
-                    Number::Measure(value) => value.map_or(Value::Null, rounded),
-                };
-                ((*name).to_owned(), value)
-            });
-            entry.insert("playback".into(), Value::Object(numbers.collect()));
-        }
-        counted(entry, [&client.tally, &server.tally]);
-        if !client.parts.is_empty() {
-            let parts = client.parts.iter().zip(&server.parts);
-            let parts = parts.map(|(client, server)| (client.name.clone(), part([client, server], start)));
-            entry.insert("parts".into(), Value::Object(parts.collect()));
-        }
+    };
+    if flow.after.is_some() {
+        entry.add("start_s", seconds(Time::ZERO, client.opened_at));
+    }
+    let lanes = routes.map(|route| lanes(context, &route));
+    if let [data, back] = &lanes
+        && !(data.is_empty() && back.is_empty())
+    {
+        entry.add("lanes", table! { "data": data.clone(), "back": back.clone() });
+    }
+    if let Some(load) = &client.load {
+        entry.add("page", page(load, start));
+    }
+    if let Some(playback) = &client.playback {
+        let numbers = playback.numbers.iter();
+        let numbers = numbers.map(|(name, number)| {
+            let value = match number {
+                Number::Count(count) => Value::from(*count),
+                Number::Measure(value) => value.map_or(Value::Null, rounded),
+            };
+            (Cow::Borrowed(*name), value)
+        });
+        entry.add("playback", Value::Table(numbers.collect()));
+    }
+    counted(&mut entry, [&client.tally, &server.tally]);
+    if !client.parts.is_empty() {
+        let parts = client.parts.iter().zip(&server.parts);
+        let parts =
+            parts.map(|(client, server)| (Cow::Owned(client.name.clone()), part([client, server], start)));
+        entry.add("parts", Value::Table(parts.collect()));
     }
     entry
 }
@@ -326,7 +331,7 @@ fn bottleneck(context: &Context<'_>, route: &[ReportedHop<'_>]) -> Value {
         one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1))
     };
     let hop = route.iter().min_by(slower);
-    hop.map_or(Value::Null, |(hop, _)| json!(context.scenario.hop(*hop).label))
+    hop.map_or(Value::Null, |(hop, _)| Value::from(context.scenario.hop(*hop).label))
 }
 
 /// The entry of the pages of a flow. The first page starts with the flow.
@@ -347,7 +352,7 @@ fn page(load: &Load, start: Time) -> Value {
         .iter()
         .filter_map(|object| Some(object.complete_at?.since(object.requestable_at?).as_secs_f64()))
         .collect();
-    json!({
+    table! {
         "pages": load.pages.len(),
         "pages_complete": loads.len(),
         "objects": load.objects.len(),
@@ -356,18 +361,19 @@ fn page(load: &Load, start: Time) -> Value {
         "load_max_s": loads.iter().copied().reduce(f64::max).map_or(Value::Null, rounded),
         "byte_index_mean_s": mean(&spans(|page| page.mean_byte_at)),
         "object_mean_s": mean(&objects),
-    })
+    }
 }
 
 /// The entry of one of the applications that share a connection. `start` is that of the flow.
 fn part([client, server]: [&Part; 2], start: Time) -> Value {
-    let mut entry = Map::new();
     let finished = client.progress.finished_at;
-    entry.insert("completed".into(), json!(finished.is_some()));
-    entry.insert("completion_s".into(), seconds(start, finished));
-    entry.insert("delivered_bytes".into(), json!(part_bytes([client, server])));
+    let mut entry = table! {
+        "completed": finished.is_some(),
+        "completion_s": seconds(start, finished),
+        "delivered_bytes": part_bytes([client, server]),
+    };
     counted(&mut entry, [&client.tally, &server.tally]);
-    Value::Object(entry)
+    entry
 }
 
 /// The bytes of a part, in its own direction.
@@ -376,14 +382,14 @@ fn part_bytes([client, server]: [&Part; 2]) -> u64 {
 }
 
 /// Adds the counts of both ends of an application to an entry.
-fn counted(entry: &mut Map<String, Value>, ends: [&Option<Tally>; 2]) {
+fn counted(entry: &mut Value, ends: [&Option<Tally>; 2]) {
     let tally = match ends {
         [Some(client), Some(server)] => client.joined(server),
         [Some(only), None] | [None, Some(only)] => only.clone(),
         [None, None] => return,
     };
     let done = tally.done > 0;
-    let value = json!({
+    let value = table! {
         "number": tally.started,
         "completed": tally.done,
         "missing": tally.missing(),
@@ -395,19 +401,19 @@ fn counted(entry: &mut Map<String, Value>, ends: [&Option<Tally>; 2]) {
         "delay_p95_ms": ms(tally.spans.quantile(0.95)),
         "delay_p99_ms": ms(tally.spans.quantile(0.99)),
         "delay_max_ms": ms(done.then_some(tally.longest)),
-        "deadline_misses": if tally.deadlines { json!(tally.late + tally.missing()) } else { Value::Null },
-    });
-    entry.insert(tally.what.into(), value);
+        "deadline_misses": if tally.deadlines { Value::from(tally.late + tally.missing()) } else { Value::Null },
+    };
+    entry.add(tally.what, value);
 }
 
 /// The entry of a direction of a link, or of a lane of a medium, which `part` names by a key and a value.
-fn carrier(name: &str, part: (&str, &str), report: &CarrierReport) -> Value {
+fn carrier(name: &str, (part, of): (&'static str, &str), report: &CarrierReport) -> Value {
     let CarrierReport { stats, delays, received, air, .. } = report;
     let all = delays.as_ref().map(QueueDelays::all).unwrap_or_default();
     let l4s = delays.as_ref().map(QueueDelays::l4s).cloned().unwrap_or_default();
-    let mut entry = json!({
-        "name": name,
-        (part.0): part.1,
+    let mut entry = table! { "name": name };
+    entry.add(part, of);
+    entry.extend(table! {
         "queue_mean_packets": rounded(stats.queue_mean_packets()),
         "queue_max_packets": stats.queue_max.packets,
         "queue_mean_bytes": rounded(stats.queue_mean_bytes()),
@@ -421,7 +427,7 @@ fn carrier(name: &str, part: (&str, &str), report: &CarrierReport) -> Value {
         "delivered_packets": stats.delivered.packets,
         "delivered_bytes": stats.delivered.bytes,
         "utilisation": rounded(stats.utilization()),
-        "drops": {
+        "drops": table! {
             "queue": stats.dropped_queue.packets,
             "loss": stats.lost.packets,
             "mtu": stats.dropped_mtu.packets,
@@ -431,12 +437,12 @@ fn carrier(name: &str, part: (&str, &str), report: &CarrierReport) -> Value {
         "duplicated": stats.duplicated.packets,
         "inside_packets": stats.inside.packets,
     });
-    if let (Value::Object(entry), Some(received)) = (&mut entry, received) {
-        entry.insert("received_packets".into(), json!(received.packets));
-        entry.insert("received_bytes".into(), json!(received.bytes));
+    if let Some(received) = received {
+        entry.add("received_packets", received.packets);
+        entry.add("received_bytes", received.bytes);
     }
-    if let (Value::Object(entry), Some(air)) = (&mut entry, air) {
-        entry.insert("air".into(), on_the_air(air, stats));
+    if let Some(air) = air {
+        entry.add("air", on_the_air(air, stats));
     }
     entry
 }
@@ -451,7 +457,7 @@ fn on_the_air(air: &Air, stats: &CarrierStats) -> Value {
         let packets = stats.delivered.packets;
         if packets == 0 { Value::Null } else { rounded(sum.as_nanos() as f64 / 1e6 / packets as f64) }
     };
-    json!({
+    table! {
         "sent_blocks": air.sent,
         "again_blocks": air.again,
         "lost_blocks": air.lost,
@@ -461,14 +467,14 @@ fn on_the_air(air: &Air, stats: &CarrierStats) -> Value {
         "transfer_delay_mean_ms": mean(air.delays.transfer),
         "order_delay_mean_ms": mean(air.delays.order),
         "handovers": air.handovers,
-    })
+    }
 }
 
 /// The entry of a middlebox.
 fn middlebox(node: &Node, counters: &[(&'static str, u64)]) -> Value {
-    let mut entry = Map::new();
-    entry.insert("name".into(), json!(node.name));
-    entry.insert("kind".into(), json!(node.kind.component().name));
-    entry.extend(counters.iter().map(|(name, value)| ((*name).to_owned(), json!(value))));
-    Value::Object(entry)
+    let mut entry = table! { "name": &node.name, "kind": node.kind.component().name };
+    for (name, value) in counters {
+        entry.add(*name, *value);
+    }
+    entry
 }

@@ -28,8 +28,8 @@ mod node;
 mod packet;
 pub mod queue;
 pub mod rate;
-pub mod series;
 mod routes;
+pub mod series;
 mod topology;
 mod world;
 

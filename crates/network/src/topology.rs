@@ -427,7 +427,9 @@ impl Topology {
             Carrier::Attached(medium, at) => {
                 let shared = &self.media[*medium as usize];
                 match shared.is_between_pairs() {
-                    true => shared.heard_by(usize::from(*at)).filter(|other| *other != usize::from(*at)).count(),
+                    true => {
+                        shared.heard_by(usize::from(*at)).filter(|other| *other != usize::from(*at)).count()
+                    }
                     false => 2,
                 }
             }
@@ -440,7 +442,9 @@ impl Topology {
         self.ports[node.0 as usize].iter().flat_map(|carrier| {
             let (link, shared) = match *carrier {
                 Carrier::Away(away) => (Some((away, away ^ 1, self.end_of(away as usize))), None),
-                Carrier::Attached(medium, at) => (None, Some((&self.media[medium as usize], usize::from(at)))),
+                Carrier::Attached(medium, at) => {
+                    (None, Some((&self.media[medium as usize], usize::from(at))))
+                }
             };
             let on_medium = shared.into_iter().filter(|(shared, _)| shared.is_between_pairs());
             link.into_iter().chain(on_medium.flat_map(|(shared, at)| {

@@ -12,8 +12,10 @@ pub(super) enum Type {
     Text,
 }
 
+/// The summary of a run as a row.
+pub(super) type Row = Vec<(String, Value)>;
 /// The summaries of runs as rows, by the numbers of the runs.
-pub(super) type Rows = BTreeMap<usize, Vec<(String, Value)>>;
+pub(super) type Rows = BTreeMap<usize, Row>;
 
 /// The columns in the order of their first appearance.
 #[derive(Debug, Default)]
@@ -25,8 +27,8 @@ pub(super) struct Schema {
 impl Schema {
     /// Adds the columns of a run.
     pub(super) fn add(&mut self, row: &[(String, Value)]) {
-        for (name, value) in row {
-            let place = self.places.get(name).copied().unwrap_or_else(|| {
+        for (at, (name, value)) in row.iter().enumerate() {
+            let place = self.place(name, at).unwrap_or_else(|| {
                 self.columns.push((name.clone(), None));
                 self.places.insert(name.clone(), self.columns.len() - 1);
                 self.columns.len() - 1
@@ -47,9 +49,12 @@ impl Schema {
         self.columns.iter().map(|(name, known)| (name.as_str(), known.unwrap_or(Type::Real)))
     }
 
-    /// The place of a column.
-    pub(super) fn place(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+    /// The place of a column, which is that in the row if the rows of all runs have the same columns.
+    pub(super) fn place(&self, name: &str, in_row: usize) -> Option<usize> {
+        match self.columns.get(in_row) {
+            Some((known, _)) if known == name => Some(in_row),
+            _ => self.places.get(name).copied(),
+        }
     }
 }
 
@@ -164,6 +169,9 @@ mod tests {
                 ("f", Type::Flag)
             ]
         );
-        assert_eq!((schema.place("c"), schema.place("g")), (Some(2), None));
+        assert_eq!(
+            (schema.place("c", 2), schema.place("c", 1), schema.place("g", 2)),
+            (Some(2), Some(2), None)
+        );
     }
 }
