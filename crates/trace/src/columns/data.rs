@@ -216,6 +216,17 @@ impl Data {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Makes room for more rows.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        match self {
+            Data::F64(values) => values.reserve(rows),
+            Data::U64(values) => values.reserve(rows),
+            Data::U32(values) => values.reserve(rows),
+            Data::I64(values) => values.reserve(rows),
+            Data::Text(text) => text.codes.reserve(rows),
+            Data::Bool(_) => {}
+        }
+    }
 }
 
 /// A column with its name.
