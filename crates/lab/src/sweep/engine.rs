@@ -7,9 +7,8 @@
 use super::expand::Sweep;
 use super::key::Key;
 use super::record::Record;
-use super::schema::{Row, Rows, Schema};
+use super::schema::{MAX_ROWS, Row, Rows, Schema, row_of};
 use super::store::{Contents, Location, MAX_RECORD, Sealed, Store};
-use super::table::{MAX_ROWS, row_of};
 use crate::scenario::{Keep, Scenario, ScenarioError};
 use crate::{Options, Prepared, RunError};
 use std::collections::BTreeMap;

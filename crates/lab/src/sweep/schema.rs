@@ -1,5 +1,6 @@
 //! The columns of the summaries of a sweep's runs, and their types.
 
+use super::bytes::text;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -11,6 +12,9 @@ pub(super) enum Type {
     Flag,
     Text,
 }
+
+/// The maximum number of rows in memory beside the table: some tens of megabytes.
+pub(super) const MAX_ROWS: usize = 4096;
 
 /// The summary of a run as a row.
 pub(super) type Row = Vec<(String, Value)>;
@@ -70,7 +74,7 @@ fn type_of(value: &Value) -> Option<Type> {
 
 /// The values of a summary by name: `duration_s`, `connection.get.goodput_mbps`, `link.cell.forward.drops.queue`. `None` if
 /// it is no summary.
-pub(super) fn flatten(summary: &str) -> Option<Vec<(String, Value)>> {
+pub(super) fn flatten(summary: &str) -> Option<Row> {
     let Ok(Value::Object(summary)) = serde_json::from_str(summary) else { return None };
     let mut row = Vec::new();
     for (key, value) in summary {
@@ -86,6 +90,11 @@ pub(super) fn flatten(summary: &str) -> Option<Vec<(String, Value)>> {
         }
     }
     Some(row)
+}
+
+/// The row of the summary in the contents of a record.
+pub(super) fn row_of(mut contents: &[u8]) -> Option<Row> {
+    flatten(&text(&mut contents)?)
 }
 
 /// Adds the entries of a list. Their paths contain their names, and their directions, or the nodes of their lanes.

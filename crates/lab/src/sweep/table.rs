@@ -1,19 +1,15 @@
 //! The tables of a finished sweep in pieces: the runs, the points of their time series, and the kept tables.
 
-use super::bytes::text;
 use super::columns::{Column, Table};
 use super::engine::{Finished, SweepError};
 use super::kept::{Kept, Piece};
 use super::record::Record;
-use super::schema::{Row, Rows, Schema, Type, flatten};
+use super::schema::{MAX_ROWS, Row, Rows, Schema, Type, flatten};
 use super::store::Location;
 use crate::scenario::Unit;
 use serde_json::Value;
 use std::io;
 use trace::columns::{Bitmap, Data, Text};
-
-/// The maximum number of rows in memory beside the table: some tens of megabytes.
-pub(super) const MAX_ROWS: usize = 4096;
 
 /// The start of the line of a summary that has the seed. No text of a summary has line breaks.
 const SEED: &[u8] = b"\n  \"seed\": ";
@@ -189,11 +185,6 @@ impl Finished {
 
 fn summary_of(bytes: Vec<u8>) -> Option<Row> {
     flatten(&String::from_utf8(bytes).ok()?)
-}
-
-/// The row of the summary in the contents of a record.
-pub(super) fn row_of(mut contents: &[u8]) -> Option<Row> {
-    flatten(&text(&mut contents)?)
 }
 
 impl Finished {
