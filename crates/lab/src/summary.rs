@@ -187,7 +187,7 @@ fn remembered(scenario: &Scenario, known: &Remembered) -> Value {
         "capacity_bytes": known.capacity.as_bytes(),
         "rtt_ms": ms(Some(known.rtt)),
         "age_s": rounded(known.age.as_secs_f64()),
-        "ip": u64::from(known.ip.number()),
+        "ip": known.ip.number(),
     };
     if let Some(address) = known.address {
         entry.add("address", address.to_string());
