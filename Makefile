@@ -132,7 +132,8 @@ exponents: deps ## whether twice as much of anything costs more than twice as mu
 
 .PHONY: bench-prompt
 bench-prompt: build ## what a user waits for at the prompt: the CPU time of whole processes
-	$(BIN)/python benches/prompt.py
+	cargo build --package bench --release --quiet $(LOCKED)
+	$(BIN)/python benches/prompt.py --quinn $${CARGO_TARGET_DIR:-target}/release/bench
 
 .PHONY: bench-view
 bench-view: deps build $(VENV)/.checks ## what a drawing of the page of `quiclab view` costs, in Chromium

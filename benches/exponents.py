@@ -3,10 +3,10 @@
     python benches/exponents.py [--runner PROGRAM] [--only WORD]
 
 Counts with callgrind what runs of three sizes take, each twice as large as the one before, in each of the ways in
-which a scenario can be large: bytes, rate, window, loss, connections, streams, hops, virtual time, nodes of a cell.
-What is the same for all sizes (reading the program, certificates, handshakes) is no part of growth, so the exponent is
-that of the differences: the logarithm to base 2 of the second difference over the first one. It is 1 if twice as much
-costs twice as much. An exponent of more than 1.1 fails.
+which a scenario can be large: bytes, rate, window, loss, connections, streams, hops, hosts, virtual time, nodes of a
+cell. What is the same for all sizes (reading the program, certificates, handshakes) is no part of growth, so the
+exponent is that of the differences: the logarithm to base 2 of the second difference over the first one. It is 1 if
+twice as much costs twice as much. An exponent of more than 1.1 fails.
 """
 
 import argparse
@@ -90,6 +90,16 @@ def many_hops(n: int) -> str:
     return ROOMY + fixed("80 kB") + links + flow(bulk("3 MB"))
 
 
+def many_hosts(n: int) -> str:
+    """Clients around a router, n times 250, each with a download of 3 kB, and a server behind the router."""
+    names = [f"client-{number}" for number in range(250 * n)]
+    nodes = "".join(f'[[node]]\nname = "{name}"\n' for name in ["server", *names])
+    router = '[[node]]\nname = "router"\nkind = "router"\n'
+    links = "".join(link("100 Mbit/s", "1 ms", ends=("router", name)) for name in names)
+    trunk = link("10 Gbit/s", "10 ms", 'queue = "100000 packets"\n', ends=("server", "router"))
+    return nodes + router + trunk + links + "".join(flow(bulk("3 kB"), name=name, client=name) for name in names)
+
+
 def much_time(n: int) -> str:
     """A message each 10 ms for n times 60 s."""
     source = '{ type = "constant", size = 600, gap = "10 ms" }'
@@ -128,6 +138,7 @@ WAYS: dict[str, Callable[[int], str]] = {
     "connections": many_connections,
     "streams": many_streams,
     "hops": many_hops,
+    "hosts": many_hosts,
     "virtual time": much_time,
     "nodes of a cell": many_terminals,
 }

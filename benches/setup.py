@@ -3,10 +3,13 @@
     .venv/bin/python benches/setup.py [REPEATS]
 
 Each row is CPU time of this process (the median of REPEATS repetitions, 9 by default), but for the ratios of sweeps,
-which are those of times by the wall clock and want two idle cores.
+which are those of times by the wall clock and want two idle cores: beside them stands what two processes that share
+nothing get done. The workers of Dask are there before the clock starts (the extra `quiclab[cluster]`).
 """
 
+import logging
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -34,6 +37,13 @@ SHORT = {
     "flow": [{"name": "get", **ENDS, "application": {"type": "bulk", "size": "100 MB"}}],
 }
 """One second of a download at 10 Mbit/s: about 800 data packets."""
+PAGE = {
+    "name": "page",
+    "duration": "10 s",
+    "link": [{**LINK, "rate": "100 Mbit/s", "delay": "10 ms", "queue": "1 BDP"}],
+    "flow": [{"name": "get", **ENDS, "application": {"type": "http3", "sizes": ["20 kB"], "count": 5}}],
+}
+"""A page of 5 objects over HTTP/3, 100 kB in all."""
 
 
 def many(flows: int) -> dict[str, Any]:
@@ -70,6 +80,9 @@ def runs(repeats: int) -> None:
     row("the same, its summary read", cpu(lambda: scenario.run().summary, 300, repeats), "us")
     row("the same without tables", cpu(lambda: scenario.run(tables=False), 300, repeats), "us")
     row("the same with another seed each time", cpu(lambda: scenario.run(next(seeds)), 300, repeats), "us")
+    page = quiclab.Scenario(PAGE)
+    row("page of 5 objects over HTTP/3, without tables", cpu(lambda: page.run(tables=False), 100, repeats), "us")
+    row("the same with its tables", cpu(page.run, 100, repeats), "us")
     row("reading the smallest scenario, from Python values", cpu(lambda: quiclab.Scenario(LEAST), 300, repeats), "us")
 
 
@@ -104,17 +117,74 @@ def sweeps(repeats: int) -> None:
     """Print the rows of a sweep of short runs."""
     document = {**SHORT, "sweep": {"repetitions": RUNS}}
 
-    def wall(jobs: int) -> float:
+    def wall(jobs: int, **changes: Any) -> float:
         begun = time.perf_counter()
-        quiclab.sweep(document, jobs=jobs)
+        quiclab.sweep({**document, **changes}, jobs=jobs)
         return time.perf_counter() - begun
 
     simulate = quiclab.Scenario(SHORT)
     alone = cpu(lambda: simulate.run(tables=False), 50, repeats)
     beside = cpu(lambda: quiclab.sweep(document, jobs=1), 1, 3) / RUNS - alone
     row(f"sweep of {RUNS:,} runs of 1 s: CPU time of a run beside the simulation", beside, "us")
-    ratios = [wall(1) / wall(2) for _ in range(3)]
+    row("of that, at the end, when no run is made any more", cpu_at_the_end(document, repeats), "us")
+    one, two, apart = zip(*[(wall(1), wall(2), side_by_side()) for _ in range(repeats)], strict=True)
+    ratios = [a / b for a, b in zip(one, two, strict=True)]
     row("the same by the wall clock, one job over two", statistics.median(ratios), "")
+    row("two processes side by side, over one of them alone", statistics.median(apart), "")
+    try:
+        from distributed import LocalCluster
+    except ImportError:
+        print("Dask: not installed")
+        return
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL) as far:
+        for duration in ("1 s", "10 s"):
+            ratios = []
+            for _ in range(min(repeats, 5)):
+                own = wall(2, duration=duration)
+                begun = time.perf_counter()
+                quiclab.sweep({**document, "duration": duration}, engine="dask", scheduler=far.scheduler_address)
+                ratios.append(own / (time.perf_counter() - begun))
+            row(f"runs of {duration}: two jobs over two workers of Dask", statistics.median(ratios[1:]), "")
+
+
+def cpu_at_the_end(document: dict[str, Any], repeats: int) -> float:
+    """Return the CPU time of the thread that called a sweep, for each run: it makes none, and others wait for it."""
+    spans = []
+    for _ in range(repeats):
+        begun = time.thread_time()
+        quiclab.sweep(document, jobs=1)
+        spans.append(time.thread_time() - begun)
+    return statistics.median(spans) / RUNS * 1e6
+
+
+ALONE = f"""
+import time, quiclab
+scenario = quiclab.Scenario({SHORT!r})
+scenario.run(tables=False)
+input()
+begun = time.perf_counter()
+for seed in range({RUNS // 2}):
+    scenario.run(seed, tables=False)
+print(time.perf_counter() - begun)
+"""
+
+
+def side_by_side() -> float:
+    """Return how many times as much two processes that share nothing get done as one of them: the most there is."""
+
+    def slowest(processes: int) -> float:
+        command = [sys.executable, "-c", ALONE]
+        started = [
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            for _ in range(processes)
+        ]
+        for process in started:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        return max(float(process.communicate()[0]) for process in started)
+
+    return 2 * slowest(1) / slowest(2)
 
 
 def main() -> None:

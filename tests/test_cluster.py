@@ -234,3 +234,13 @@ def test_workers_of_another_version_are_refused(sweeps: Command, monkeypatch: py
     monkeypatch.setattr(cluster, "PROGRAM", "0.0.9 abc")
     with pytest.raises(quiclab.Error, match=rf"has quiclab {quiclab.__version__} \w+; expected 0\.0\.9 abc, as here"):
         quiclab.sweep(sweeps.folder / "sweep.toml", engine="dask", jobs=1)
+
+
+def test_runs_of_one_scenario_are_ordered_with_one_text(tmp_path: Path) -> None:
+    """A task that has several of them then sends it once."""
+    swept = quiclab.sweeps.planned(quiclab.Scenario.from_text(SWEEP))
+    session = swept.session(tmp_path / "folder")
+    orders = [session.order() for _ in range(RUNS)]
+    texts = [order[1] for order in orders if order is not None]
+    assert len(texts) == RUNS
+    assert len({id(text) for text in texts}) == len(set(texts)) < RUNS

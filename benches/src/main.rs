@@ -21,11 +21,13 @@ use tracing as _;
 
 const USAGE: &str =
     "usage: bench [--rounds N] [--only TEXT] [--flow-time TIME] [--json FILE] [--document FILE]
+       bench --once CASE
   --rounds N       how often each case is measured, 7 if not given
   --only TEXT      only the cases with TEXT in their name
   --flow-time TIME how long the runs of many flows simulate, 2 s if not given: less where they are counted
   --json FILE      where the rows {case, value, unit} are written, target/bench.json if not given
-  --document FILE  a Markdown file whose results are replaced: with --only, those of these cases";
+  --document FILE  a Markdown file whose results are replaced: with --only, those of these cases
+  --once CASE      quinn-null or quinn-tls, once and nothing else, for who measures the process";
 
 /// The options on the command line.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,6 +37,7 @@ struct Asked {
     flow_time: Duration,
     json: PathBuf,
     document: Option<PathBuf>,
+    once: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -54,6 +57,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
         flow_time: Duration::from_secs(2),
         json: PathBuf::from("target/bench.json"),
         document: None,
+        once: None,
     };
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value\n{USAGE}"));
@@ -74,6 +78,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
             }
             "--json" => asked.json = value()?.into(),
             "--document" => asked.document = Some(value()?.into()),
+            "--once" => asked.once = Some(value()?),
             _ => return Err(format!("{argument} is unknown\n{USAGE}")),
         }
     }
@@ -81,6 +86,11 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
 }
 
 fn run(asked: &Asked) -> Result<(), String> {
+    if let Some(name) = &asked.once {
+        let mut case = cases::alone(name).ok_or_else(|| format!("no case {name:?} runs alone\n{USAGE}"))?;
+        println!("{name} {:.0} {}", case.run(), case.unit());
+        return Ok(());
+    }
     let mut cases = cases::all(asked.flow_time);
     let names: Vec<&str> =
         cases.iter().map(|case| case.name()).chain(cases::RATIOS.iter().map(|ratio| ratio.name)).collect();
@@ -134,6 +144,7 @@ mod tests {
         assert_eq!(asked.flow_time, Duration::from_secs(2));
         assert_eq!(of("--flow-time 300ms").unwrap().flow_time, Duration::from_millis(300));
         assert_eq!((asked.json, asked.document), ("a.json".into(), Some("b.md".into())));
+        assert_eq!(of("--once quinn-null").unwrap().once.as_deref(), Some("quinn-null"));
     }
 
     #[test]
@@ -146,5 +157,6 @@ mod tests {
         ] {
             assert!(of(line).unwrap_err().contains(says), "{line}");
         }
+        assert!(run(&of("--once sweep").unwrap()).unwrap_err().contains("no case \"sweep\" runs alone"));
     }
 }

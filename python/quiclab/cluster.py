@@ -30,6 +30,9 @@ _BYTES_OF_A_TASK = 16 << 20
 _MOST_RUNS = 64
 """Short runs go together: a task by itself costs some milliseconds. What came back tells how many."""
 
+_OWN_CLUSTER = {"distributed.worker.profile.enabled": False, "distributed.admin.system-monitor.interval": "10 s"}
+"""A cluster of our own looks at itself less often: nobody sees what it finds."""
+
 _SECONDS_TO_CONNECT = 20
 _SECONDS_BETWEEN_LOOKS = 1.0
 """How often it is looked whether there are more workers now."""
@@ -83,6 +86,7 @@ class _Work:
         self.together = 1
         """Runs of the next task."""
         self.most = 0
+        self.threads = 1
         self.next_look = 0.0
         self.more = True
 
@@ -112,11 +116,16 @@ class _Work:
         """Workers come and go: what is handed out at once is as much as they can do soon, so that memory is bounded."""
         if (now := time.monotonic()) >= self.next_look:
             self.next_look = now + _SECONDS_BETWEEN_LOOKS
-            self.most = max(_LEAST_AHEAD, _AHEAD * sum(self.client.nthreads().values()))
+            self.threads = max(1, sum(self.client.nthreads().values()))
+            self.most = max(_LEAST_AHEAD, _AHEAD * self.threads)
 
     def _hand_out(self) -> None:
         orders: list[Order] = []
-        while len(orders) < self.together:
+        done, _, _, total = self.session.counts
+        left = total - done - sum(len(handed) for handed, _ in self.open.values())
+        # Less and less towards the end, so that all workers are finished at about the same time.
+        together = max(1, min(self.together, left // (2 * self.threads)))
+        while len(orders) < together:
             order = self.session.order()
             if order is None:
                 self.more = False
@@ -189,6 +198,7 @@ def _file(text: str) -> str:
 @contextmanager
 def _client(scheduler: str | None, jobs: int) -> Iterator["Client"]:
     try:
+        import dask
         from distributed import Client, LocalCluster
         from distributed.comm import resolve_address
     except ImportError as error:
@@ -198,6 +208,7 @@ def _client(scheduler: str | None, jobs: int) -> Iterator["Client"]:
         if scheduler is None:
             options: Mapping[str, Any] = {"dashboard_address": None, "memory_limit": 0, "processes": True}
             options = {**options, "silence_logs": logging.CRITICAL}
+            stack.enter_context(dask.config.set(_OWN_CLUSTER))
             cluster = stack.enter_context(LocalCluster(n_workers=jobs, threads_per_worker=1, **options))
             yield stack.enter_context(Client(cluster, set_as_default=False))
             return

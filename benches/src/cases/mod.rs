@@ -8,6 +8,7 @@ mod handshake_quinn;
 mod idle_pair;
 mod many_flows;
 mod media;
+mod page;
 mod queues;
 mod schedule;
 mod sweep;
@@ -155,6 +156,15 @@ const fn linear(name: &'static str, over: &'static str, under: &'static str) -> 
     }
 }
 
+/// The case with this name that can be the only thing that a process does.
+pub(crate) fn alone(name: &str) -> Option<Box<dyn Case>> {
+    match name {
+        "quinn-null" => Some(Box::new(bulk_quinn::Bulk::new(Protection::Null))),
+        "quinn-tls" => Some(Box::new(bulk_quinn::Bulk::new(Protection::Tls))),
+        _ => None,
+    }
+}
+
 /// The cases, in the order of their measurement in each round. Cases that are compared are adjacent, so that
 /// the state of the machine is the same for them. `flow_time`: the simulated duration of the runs of many
 /// flows.
@@ -172,6 +182,7 @@ pub(crate) fn all(flow_time: Duration) -> Vec<Box<dyn Case>> {
         Box::new(handshake_quinn::Handshake::new(Protection::Null)),
         Box::new(handshake::Handshake::new(Protection::Tls)),
         Box::new(handshake_quinn::Handshake::new(Protection::Tls)),
+        Box::new(page::Page::new()),
         Box::new(idle_pair::IdlePair::new(Protection::Null)),
         Box::new(idle_pair::IdlePair::new(Protection::Tls)),
         Box::new(many_flows::Speed::new(false, flow_time)),

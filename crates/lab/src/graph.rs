@@ -8,7 +8,7 @@ use crate::scenario::{DIRECTIONS, Medium, NodeKind, Scenario, Surroundings, buil
 use network::gate::Gate;
 use network::medium::{self, MediumOptions};
 use network::middlebox::Middlebox;
-use network::{BuildError, Carriers, Link, LinkOptions, Place, World};
+use network::{BuildError, Carriers, Link, LinkOptions, Place, Routes, World};
 use random::{Stream, Watch};
 use trace::Interest;
 use units::parameter::Arguments;
@@ -33,17 +33,18 @@ impl Network<'_> {
         &self,
         host: impl FnMut(usize) -> Option<H>,
     ) -> Result<World<H>, RunError> {
-        self.world_with(None, host)
+        let topology = self.scenario.topology().map_err(RunError::Topology)?;
+        self.world_with(Routes::new(topology), None, host)
     }
 
-    /// [`Network::world`], with a capture for the packets of proxies.
+    /// [`Network::world`] with the routes of the scenario, and a capture for the packets of proxies.
     pub(crate) fn world_with<H: network::Node>(
         &self,
+        routes: Routes,
         tap: Option<Tap>,
         mut host: impl FnMut(usize) -> Option<H>,
     ) -> Result<World<H>, RunError> {
         let run = self.run_inputs(tap);
-        let topology = self.scenario.topology().map_err(RunError::Topology)?;
         let stream = |name: &str| Stream::new(self.seed, name);
         let carriers = Carriers { links: self.directions(Link::new)?, media: self.media(&stream)? };
         let mut places = Vec::with_capacity(self.scenario.nodes.len());
@@ -57,7 +58,7 @@ impl Network<'_> {
                 (None, None) => Place::Router,
             });
         }
-        Ok(World::new(&topology, carriers, places))
+        Ok(World::with_routes(routes, carriers, places))
     }
 
     /// Whether a carrier or a middlebox draws at random.

@@ -42,3 +42,4 @@ pub use scenario::outside;
 pub use scenario::{MAX_FLOWS, Scenario, ScenarioError, describe, rooms, rooms_json};
 pub use stepper::Stepper;
 pub use summary::Summary;
+pub use summary::value::Value;

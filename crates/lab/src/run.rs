@@ -257,7 +257,7 @@ fn execute(
     crossing.sort_unstable();
     let crossing = crossing.into_iter().map(|(_, sent)| sent).collect();
     let numbers = crate::flows::cross_number(scenario, scenario.cross_traffic.len());
-    let lost = (0..numbers).map(|flow| world.drops_of(flow)).collect();
+    let lost = world.drops(numbers);
     Ok(Finished {
         seed,
         end: closed,
@@ -269,6 +269,7 @@ fn execute(
         memory,
         lost,
         dropped_at_interfaces: world.dropped_at_ports(),
+        routes: world.into_routes(),
     })
 }
 

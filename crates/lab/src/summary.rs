@@ -1,15 +1,18 @@
 //! The summary of a run.
 
+pub(crate) mod value;
+
 use crate::end::EndReport;
 use crate::scenario::{DIRECTIONS, Flow, Node, Remembered, Scenario};
 use network::medium::{Air, Lane};
-use network::{CarrierStats, Count, Hop, NodeId, QueueDelays, Topology};
-use serde_json::{Map, Value, json};
+use network::{CarrierStats, Count, Hop, NodeId, QueueDelays, Routes};
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::OnceLock;
 use transport::{Load, Number, PageLoad, Part, Tally};
 use units::{Duration, Rate, Time};
+use value::{Value, table};
 use wire::Side;
 
 /// The results of a finished run.
@@ -32,6 +35,8 @@ pub(crate) struct Finished {
     pub lost: Vec<u64>,
     /// The packets that were dropped at interfaces that were down.
     pub dropped_at_interfaces: u64,
+    /// The routes between hosts.
+    pub routes: Routes,
 }
 
 /// The counters of a direction of a link, or of a lane of a medium.
@@ -49,7 +54,7 @@ pub(crate) struct CarrierReport {
 
 /// A number with the six decimals of the summary.
 fn rounded(value: f64) -> Value {
-    json!((value * 1e6).round() / 1e6)
+    Value::from((value * 1e6).round() / 1e6)
 }
 /// Seconds as the summary shows them.
 fn rounded_s(span: Duration) -> f64 {
@@ -63,7 +68,7 @@ fn ms(span: Option<Duration>) -> Value {
     span.map_or(Value::Null, |span| rounded(span.as_secs_f64() * 1e3))
 }
 
-/// The summary of a run: an object of JSON, whose text is made when it is first asked for.
+/// The summary of a run: a table of values, whose text, as JSON, is made when it is first asked for.
 #[derive(Debug, Clone)]
 pub struct Summary {
     value: Value,
@@ -71,7 +76,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The object, in a fixed order.
+    /// The table, in a fixed order.
     pub fn value(&self) -> &Value {
         &self.value
     }
@@ -104,19 +109,22 @@ impl fmt::Display for Summary {
 }
 
 fn written(value: &Value) -> String {
-    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
-    text.push('\n');
-    text
+    let mut text = Vec::new();
+    // Memory can be written.
+    let _ = value.write(&mut text, 0);
+    text.push(b'\n');
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// The summary, in a fixed order.
 pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
-    let mut root = Map::new();
-    root.insert("scenario".into(), json!(scenario.name));
-    root.insert("seed".into(), json!(finished.seed));
-    root.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-    root.insert("duration_s".into(), rounded(finished.end.as_secs_f64()));
-    let context = Context { scenario, finished, topology: scenario.topology().ok() };
+    let mut root = table! {
+        "scenario": &scenario.name,
+        "seed": finished.seed,
+        "version": env!("CARGO_PKG_VERSION"),
+        "duration_s": rounded(finished.end.as_secs_f64()),
+    };
+    let context = Context { scenario, finished };
     let connections = (0..scenario.flows.len()).map(|i| {
         let report = |side| {
             let at = finished.reports.binary_search_by_key(&(i, side), |report| (report.flow, report.side));
@@ -124,65 +132,65 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
         };
         connection(&context, i, [Side::Client, Side::Server].map(report))
     });
-    root.insert("connections".into(), Value::Array(connections.collect()));
+    root.add("connections", Value::List(connections.collect()));
     if !finished.crossing.is_empty() {
         let all = scenario.cross_traffic.iter().zip(&finished.crossing).enumerate();
         let all = all.map(|(index, (cross, (packets, bytes)))| {
             let number = crate::flows::cross_number(scenario, index) as usize;
-            json!({
-                "name": cross.name,
-                "packets_sent": packets,
-                "sent_bytes": bytes,
+            table! {
+                "name": &cross.name,
+                "packets_sent": *packets,
+                "sent_bytes": *bytes,
                 "packets_lost": finished.lost.get(number).copied().unwrap_or(0),
-            })
+            }
         });
-        root.insert("cross_traffic".into(), Value::Array(all.collect()));
+        root.add("cross_traffic", Value::List(all.collect()));
     }
     let links = finished.links.iter().enumerate().map(|(direction, report)| {
         let name = &scenario.links[direction / 2].name;
         carrier(name, ("direction", DIRECTIONS[direction % 2].0), report)
     });
-    root.insert("links".into(), Value::Array(links.collect()));
+    root.add("links", Value::List(links.collect()));
     if !finished.media.is_empty() {
         let media = scenario.media.iter().zip(&finished.media).flat_map(|(medium, reports)| {
             let name = |at: u16| scenario.nodes[medium.attachments[usize::from(at)].node].name.as_str();
             reports.iter().map(move |(lane, report)| {
                 let mut entry = carrier(&medium.name, ("attachment", name(lane.from)), report);
-                if let (Value::Object(entry), Some(to)) = (&mut entry, lane.to) {
-                    entry.insert("to".into(), json!(name(to)));
+                if let Some(to) = lane.to {
+                    entry.add("to", name(to));
                 }
                 entry
             })
         });
-        root.insert("media".into(), Value::Array(media.collect()));
+        root.add("media", Value::List(media.collect()));
     }
     if !finished.nodes.is_empty() {
         let nodes = finished.nodes.iter().map(|(node, counters)| middlebox(&scenario.nodes[*node], counters));
-        root.insert("nodes".into(), Value::Array(nodes.collect()));
+        root.add("nodes", Value::List(nodes.collect()));
     }
     if !finished.memory.is_empty() {
         let entries = finished.memory.iter().map(|known| remembered(scenario, known));
-        root.insert("memory".into(), Value::Array(entries.collect()));
+        root.add("memory", Value::List(entries.collect()));
     }
     if !scenario.events.is_empty() {
-        root.insert("dropped_at_interfaces".into(), finished.dropped_at_interfaces.into());
+        root.add("dropped_at_interfaces", finished.dropped_at_interfaces);
     }
-    Summary { value: Value::Object(root), text: OnceLock::new() }
+    Summary { value: root, text: OnceLock::new() }
 }
 
 /// An entry of what hosts know of paths.
 fn remembered(scenario: &Scenario, known: &Remembered) -> Value {
-    let mut entry = json!({
-        "node": scenario.nodes[known.node].name,
-        "peer": scenario.nodes[known.peer].name,
+    let mut entry = table! {
+        "node": &scenario.nodes[known.node].name,
+        "peer": &scenario.nodes[known.peer].name,
         "protocol": known.protocol.name(),
         "capacity_bytes": known.capacity.as_bytes(),
         "rtt_ms": ms(Some(known.rtt)),
         "age_s": rounded(known.age.as_secs_f64()),
         "ip": known.ip.number(),
-    });
+    };
     if let Some(address) = known.address {
-        entry["address"] = address.to_string().into();
+        entry.add("address", address.to_string());
     }
     entry
 }
@@ -191,14 +199,13 @@ fn remembered(scenario: &Scenario, known: &Remembered) -> Value {
 struct Context<'c> {
     scenario: &'c Scenario,
     finished: &'c Finished,
-    topology: Option<Topology>,
 }
 
 /// The entry of the connection of the flow with this number.
 fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&EndReport>; 2]) -> Value {
     let (flow, finished) = (&context.scenario.flows[index], context.finished);
     let name = &flow.name;
-    let (Some(client), Some(server)) = (client, server) else { return json!({ "name": name }) };
+    let (Some(client), Some(server)) = (client, server) else { return table! { "name": name } };
     let start = client.opened_at.unwrap_or(finished.end);
     // The entry has the numbers of the end that sends the data.
     let sent = |report: &EndReport| report.stats.sent_bytes;
@@ -223,7 +230,8 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
     let stats = &sender.stats;
     let number = crate::ends::end_number(index, sender.side) as usize;
     let close = client.close.as_ref().or(server.close.as_ref());
-    let mut entry = json!({
+    let routes = [sender.side, sender.side.peer()].map(|side| route(context, flow, side));
+    let mut entry = table! {
         "name": name,
         "sender": sender.side.to_string(),
         "completed": progress.finished_at.is_some(),
@@ -246,55 +254,52 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
             server.stats.ack_only_packets_sent
         },
         "cwnd_bytes": sender.window,
-        "bottleneck": bottleneck(context, flow, sender.side),
+        "bottleneck": bottleneck(context, &routes[0]),
         "close": close.map_or("open", |(reason, _)| reason.as_str()),
         "clean": close.is_none_or(|(_, clean)| *clean),
-    });
-    if let Value::Object(entry) = &mut entry {
-        if flow.after.is_some() {
-            entry.insert("start_s".into(), seconds(Time::ZERO, client.opened_at));
-        }
-        let lanes = [sender.side, sender.side.peer()].map(|side| lanes(context, flow, side));
-        if let [data, back] = &lanes
-            && !(data.is_empty() && back.is_empty())
-        {
-            entry.insert("lanes".into(), json!({ "data": data, "back": back }));
-        }
-        if let Some(load) = &client.load {
-            entry.insert("page".into(), page(load, start));
-        }
-        if let Some(playback) = &client.playback {
-            let numbers = playback.numbers.iter();
-            let numbers = numbers.map(|(name, number)| {
-                let value = match number {
-                    Number::Count(count) => json!(count),
-                    Number::Measure(value) => value.map_or(Value::Null, rounded),
-                };
-                ((*name).to_owned(), value)
-            });
-            entry.insert("playback".into(), Value::Object(numbers.collect()));
-        }
-        counted(entry, [&client.tally, &server.tally]);
-        if !client.parts.is_empty() {
-            let parts = client.parts.iter().zip(&server.parts);
-            let parts = parts.map(|(client, server)| (client.name.clone(), part([client, server], start)));
-            entry.insert("parts".into(), Value::Object(parts.collect()));
-        }
+    };
+    if flow.after.is_some() {
+        entry.add("start_s", seconds(Time::ZERO, client.opened_at));
+    }
+    let lanes = routes.map(|route| lanes(context, &route));
+    if let [data, back] = &lanes
+        && !(data.is_empty() && back.is_empty())
+    {
+        entry.add("lanes", table! { "data": data.clone(), "back": back.clone() });
+    }
+    if let Some(load) = &client.load {
+        entry.add("page", page(load, start));
+    }
+    if let Some(playback) = &client.playback {
+        let numbers = playback.numbers.iter();
+        let numbers = numbers.map(|(name, number)| {
+            let value = match number {
+                Number::Count(count) => Value::from(*count),
+                Number::Measure(value) => value.map_or(Value::Null, rounded),
+            };
+            (Cow::Borrowed(*name), value)
+        });
+        entry.add("playback", Value::Table(numbers.collect()));
+    }
+    counted(&mut entry, [&client.tally, &server.tally]);
+    if !client.parts.is_empty() {
+        let parts = client.parts.iter().zip(&server.parts);
+        let parts =
+            parts.map(|(client, server)| (Cow::Owned(client.name.clone()), part([client, server], start)));
+        entry.add("parts", Value::Table(parts.collect()));
     }
     entry
 }
 
+/// A hop of a route, with its counters.
+type ReportedHop<'c> = (Hop, Option<&'c CarrierReport>);
+
 /// The hops on the route of what one end of a flow sends, with their counters; none without a route.
-fn route<'c>(
-    Context { finished, topology, .. }: &Context<'c>,
-    flow: &Flow,
-    sender: Side,
-) -> Vec<(Hop, Option<&'c CarrierReport>)> {
+fn route<'c>(Context { finished, .. }: &Context<'c>, flow: &Flow, sender: Side) -> Vec<ReportedHop<'c>> {
     let ends = [flow.client, flow.server].map(|node| NodeId(node as u32));
     let [from, to] = if sender == Side::Client { ends } else { [ends[1], ends[0]] };
-    let Some(topology) = topology else { return Vec::new() };
     let with_report = |hop: usize| {
-        let hop = topology.hop(hop);
+        let hop = finished.routes.topology().hop(hop);
         let report = match hop {
             Hop::Link { link, forward } => finished.links.get(2 * link + usize::from(!forward)),
             Hop::Medium { medium, from, to } => finished.media.get(medium).and_then(|lanes| {
@@ -303,31 +308,30 @@ fn route<'c>(
         };
         (hop, report)
     };
-    topology.route(from, to).unwrap_or_default().into_iter().map(with_report).collect()
+    finished.routes.route(from, to).unwrap_or_default().into_iter().map(with_report).collect()
 }
 
-/// The lanes with a link layer on the route of what one end of a flow sends.
-fn lanes(context: &Context<'_>, flow: &Flow, sender: Side) -> Vec<String> {
-    let hops = route(context, flow, sender).into_iter();
-    let on_air = hops.filter(|(_, report)| report.is_some_and(|report| report.air.is_some()));
-    on_air.map(|(hop, _)| context.scenario.hop(hop).label).collect()
+/// The lanes with a link layer on a route.
+fn lanes(context: &Context<'_>, route: &[ReportedHop<'_>]) -> Vec<String> {
+    let on_air = route.iter().filter(|(_, report)| report.is_some_and(|report| report.air.is_some()));
+    on_air.map(|(hop, _)| context.scenario.hop(*hop).label).collect()
 }
 
-/// The hop with the longest mean queue on the route of a flow's data: a direction of a link, or a lane of a medium.
+/// The hop with the longest mean queue on a route: a direction of a link, or a lane of a medium.
 /// Of hops with equal queues the slowest counts, and then the first. Null without a route.
-fn bottleneck(context: &Context<'_>, flow: &Flow, sender: Side) -> Value {
-    let mut hops = route(context, flow, sender);
+fn bottleneck(context: &Context<'_>, route: &[ReportedHop<'_>]) -> Value {
     let rank = |report: Option<&CarrierReport>| {
         let queue = report.map_or(0.0, |report| report.stats.queue_mean_bytes());
         let rate = report.and_then(|report| report.mean_rate);
         (-queue, rate.map_or(f64::INFINITY, |rate| rate.as_mbit_per_sec()))
     };
-    // The sort is stable, so the first of equal hops stays first.
-    hops.sort_by(|one, other| {
+    // The first of equal hops counts.
+    let slower = |one: &&ReportedHop<'_>, other: &&ReportedHop<'_>| {
         let (one, other) = (rank(one.1), rank(other.1));
         one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1))
-    });
-    hops.first().map_or(Value::Null, |(hop, _)| json!(context.scenario.hop(*hop).label))
+    };
+    let hop = route.iter().min_by(slower);
+    hop.map_or(Value::Null, |(hop, _)| Value::from(context.scenario.hop(*hop).label))
 }
 
 /// The entry of the pages of a flow. The first page starts with the flow.
@@ -348,7 +352,7 @@ fn page(load: &Load, start: Time) -> Value {
         .iter()
         .filter_map(|object| Some(object.complete_at?.since(object.requestable_at?).as_secs_f64()))
         .collect();
-    json!({
+    table! {
         "pages": load.pages.len(),
         "pages_complete": loads.len(),
         "objects": load.objects.len(),
@@ -357,18 +361,19 @@ fn page(load: &Load, start: Time) -> Value {
         "load_max_s": loads.iter().copied().reduce(f64::max).map_or(Value::Null, rounded),
         "byte_index_mean_s": mean(&spans(|page| page.mean_byte_at)),
         "object_mean_s": mean(&objects),
-    })
+    }
 }
 
 /// The entry of one of the applications that share a connection. `start` is that of the flow.
 fn part([client, server]: [&Part; 2], start: Time) -> Value {
-    let mut entry = Map::new();
     let finished = client.progress.finished_at;
-    entry.insert("completed".into(), json!(finished.is_some()));
-    entry.insert("completion_s".into(), seconds(start, finished));
-    entry.insert("delivered_bytes".into(), json!(part_bytes([client, server])));
+    let mut entry = table! {
+        "completed": finished.is_some(),
+        "completion_s": seconds(start, finished),
+        "delivered_bytes": part_bytes([client, server]),
+    };
     counted(&mut entry, [&client.tally, &server.tally]);
-    Value::Object(entry)
+    entry
 }
 
 /// The bytes of a part, in its own direction.
@@ -377,14 +382,14 @@ fn part_bytes([client, server]: [&Part; 2]) -> u64 {
 }
 
 /// Adds the counts of both ends of an application to an entry.
-fn counted(entry: &mut Map<String, Value>, ends: [&Option<Tally>; 2]) {
+fn counted(entry: &mut Value, ends: [&Option<Tally>; 2]) {
     let tally = match ends {
         [Some(client), Some(server)] => client.joined(server),
         [Some(only), None] | [None, Some(only)] => only.clone(),
         [None, None] => return,
     };
     let done = tally.done > 0;
-    let value = json!({
+    let value = table! {
         "number": tally.started,
         "completed": tally.done,
         "missing": tally.missing(),
@@ -396,19 +401,19 @@ fn counted(entry: &mut Map<String, Value>, ends: [&Option<Tally>; 2]) {
         "delay_p95_ms": ms(tally.spans.quantile(0.95)),
         "delay_p99_ms": ms(tally.spans.quantile(0.99)),
         "delay_max_ms": ms(done.then_some(tally.longest)),
-        "deadline_misses": if tally.deadlines { json!(tally.late + tally.missing()) } else { Value::Null },
-    });
-    entry.insert(tally.what.into(), value);
+        "deadline_misses": if tally.deadlines { Value::from(tally.late + tally.missing()) } else { Value::Null },
+    };
+    entry.add(tally.what, value);
 }
 
 /// The entry of a direction of a link, or of a lane of a medium, which `part` names by a key and a value.
-fn carrier(name: &str, part: (&str, &str), report: &CarrierReport) -> Value {
+fn carrier(name: &str, (part, of): (&'static str, &str), report: &CarrierReport) -> Value {
     let CarrierReport { stats, delays, received, air, .. } = report;
     let all = delays.as_ref().map(QueueDelays::all).unwrap_or_default();
     let l4s = delays.as_ref().map(QueueDelays::l4s).cloned().unwrap_or_default();
-    let mut entry = json!({
-        "name": name,
-        (part.0): part.1,
+    let mut entry = table! { "name": name };
+    entry.add(part, of);
+    entry.extend(table! {
         "queue_mean_packets": rounded(stats.queue_mean_packets()),
         "queue_max_packets": stats.queue_max.packets,
         "queue_mean_bytes": rounded(stats.queue_mean_bytes()),
@@ -422,7 +427,7 @@ fn carrier(name: &str, part: (&str, &str), report: &CarrierReport) -> Value {
         "delivered_packets": stats.delivered.packets,
         "delivered_bytes": stats.delivered.bytes,
         "utilisation": rounded(stats.utilization()),
-        "drops": {
+        "drops": table! {
             "queue": stats.dropped_queue.packets,
             "loss": stats.lost.packets,
             "mtu": stats.dropped_mtu.packets,
@@ -432,12 +437,12 @@ fn carrier(name: &str, part: (&str, &str), report: &CarrierReport) -> Value {
         "duplicated": stats.duplicated.packets,
         "inside_packets": stats.inside.packets,
     });
-    if let (Value::Object(entry), Some(received)) = (&mut entry, received) {
-        entry.insert("received_packets".into(), json!(received.packets));
-        entry.insert("received_bytes".into(), json!(received.bytes));
+    if let Some(received) = received {
+        entry.add("received_packets", received.packets);
+        entry.add("received_bytes", received.bytes);
     }
-    if let (Value::Object(entry), Some(air)) = (&mut entry, air) {
-        entry.insert("air".into(), on_the_air(air, stats));
+    if let Some(air) = air {
+        entry.add("air", on_the_air(air, stats));
     }
     entry
 }
@@ -452,7 +457,7 @@ fn on_the_air(air: &Air, stats: &CarrierStats) -> Value {
         let packets = stats.delivered.packets;
         if packets == 0 { Value::Null } else { rounded(sum.as_nanos() as f64 / 1e6 / packets as f64) }
     };
-    json!({
+    table! {
         "sent_blocks": air.sent,
         "again_blocks": air.again,
         "lost_blocks": air.lost,
@@ -462,14 +467,14 @@ fn on_the_air(air: &Air, stats: &CarrierStats) -> Value {
         "transfer_delay_mean_ms": mean(air.delays.transfer),
         "order_delay_mean_ms": mean(air.delays.order),
         "handovers": air.handovers,
-    })
+    }
 }
 
 /// The entry of a middlebox.
 fn middlebox(node: &Node, counters: &[(&'static str, u64)]) -> Value {
-    let mut entry = Map::new();
-    entry.insert("name".into(), json!(node.name));
-    entry.insert("kind".into(), json!(node.kind.component().name));
-    entry.extend(counters.iter().map(|(name, value)| ((*name).to_owned(), json!(value))));
-    Value::Object(entry)
+    let mut entry = table! { "name": &node.name, "kind": node.kind.component().name };
+    for (name, value) in counters {
+        entry.add(*name, *value);
+    }
+    entry
 }

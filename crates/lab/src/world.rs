@@ -16,7 +16,7 @@ use crate::scenario::{
 };
 use crate::shared::Shared;
 use congestion::PathStore;
-use network::{NodeId, Packet, Port, Topology, World, node_address};
+use network::{NodeId, Packet, Port, Routes, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions, Opening};
 use random::Stream;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,8 +49,8 @@ pub(crate) fn build<'a>(
         return Err(RunError::Component { place: "cross_traffic".to_owned(), problem });
     }
     let interest = shared.recorder.borrow().interest();
-    let topology = scenario.topology().map_err(RunError::Topology)?;
-    let mut hosts: Vec<HostParts> = topology.nodes().iter().map(|_| HostParts::default()).collect();
+    let routes = Routes::new(scenario.topology().map_err(RunError::Topology)?);
+    let mut hosts: Vec<HostParts> = scenario.nodes.iter().map(|_| HostParts::default()).collect();
     for known in &scenario.memory {
         hosts[known.node].known_paths.add(known);
     }
@@ -66,7 +66,7 @@ pub(crate) fn build<'a>(
         let on_port = on_ports.get(&(flow.server, server_port(index, flow))).copied().unwrap_or(1);
         let ports =
             event_targets.as_ref().map_or(Vec::new(), |targets| ports_of(&scenario.events, targets, index));
-        let mtu = path_mtu(&topology, scenario, flow, &ports);
+        let mtu = path_mtu(&routes, scenario, flow, &ports);
         let tls = tls.get(flow);
         let count = flow.connections().min(MAX_FLOWS) as u16;
         let ports = Ports { first: client_port(index), more, count };
@@ -91,7 +91,7 @@ pub(crate) fn build<'a>(
     // Receivers of cross traffic are hosts, too, since only hosts have routes.
     let targets: BTreeSet<usize> = scenario.cross_traffic.iter().map(|cross| cross.to).collect();
     let mut places = hosts.into_iter().zip(crossing);
-    Network { scenario, seed, interest }.world_with(shared.capture.clone(), |node| {
+    Network { scenario, seed, interest }.world_with(routes, shared.capture.clone(), |node| {
         let (parts, crossing) = places.next()?;
         let used = !parts.ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
         used.then(|| {
@@ -111,14 +111,15 @@ fn too_many() -> RunError {
 }
 
 /// The minimum MTU between the ends of a flow in both directions, also by the ports to which its client migrates.
-fn path_mtu(topology: &Topology, scenario: &Scenario, flow: &Flow, ports: &[Port]) -> u64 {
+fn path_mtu(routes: &Routes, scenario: &Scenario, flow: &Flow, ports: &[Port]) -> u64 {
+    let topology = routes.topology();
     let [client, server] = [flow.client, flow.server].map(|node| NodeId(node as u32));
-    let mut routes = vec![topology.route(client, server), topology.route(server, client)];
+    let mut ways = vec![routes.route(client, server), routes.route(server, client)];
     for port in ports {
-        routes.push(topology.route_from_port(client, *port, server));
-        routes.push(topology.route_to_port(server, client, *port));
+        ways.push(topology.route_from_port(client, *port, server));
+        ways.push(topology.route_to_port(server, client, *port));
     }
-    let hops = routes.into_iter().flatten().flatten();
+    let hops = ways.into_iter().flatten().flatten();
     hops.map(|hop| scenario.hop(topology.hop(hop)).mtu()).min().unwrap_or(u64::MAX)
 }
 

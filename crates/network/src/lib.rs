@@ -28,6 +28,7 @@ mod node;
 mod packet;
 pub mod queue;
 pub mod rate;
+mod routes;
 pub mod series;
 mod topology;
 mod world;
@@ -43,6 +44,7 @@ pub use exits::Exits;
 pub use link::{LINK, Link, LinkOptions};
 pub use node::Node;
 pub use packet::{Packet, Protocol};
+pub use routes::Routes;
 pub use topology::{Hop, MAX_ATTACHMENTS, MAX_LINKS, MAX_MEDIA, Topology, TopologyError};
 pub use world::{Carriers, MAX_AT_ONE_INSTANT, Place, RunError, Step, Watch, World};
 

@@ -168,6 +168,10 @@ impl Link {
     pub fn drops_of(&self, flow: u32) -> u64 {
         self.buffer.drops_of(flow)
     }
+    /// Adds them to those of the flows from 0 on.
+    pub(crate) fn add_drops_to(&self, sums: &mut [u64]) {
+        self.buffer.add_drops_to(sums);
+    }
     /// The memory that has overflowed, if any. The counters are wrong from then on.
     pub fn overflow(&self) -> Option<Overflow> {
         self.buffer.overflow()

@@ -7,6 +7,7 @@
 use crate::address::{MAX_NODES, NodeId, Port};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
+use std::ops::Range;
 
 /// The maximum number of links of a network.
 pub const MAX_LINKS: usize = 100_000;
@@ -379,16 +380,6 @@ impl Topology {
         }
     }
 
-    /// The port by which a hop leaves its node.
-    pub(crate) fn port_by(&self, node: NodeId, hop: usize) -> Option<Port> {
-        let carrier = match self.hop(hop) {
-            Hop::Link { .. } => Carrier::Away(hop as u32),
-            Hop::Medium { medium, from, .. } => Carrier::Attached(medium as u32, from as u16),
-        };
-        let at = self.ports[node.0 as usize].iter().position(|port| *port == carrier)?;
-        Some(Port(at as u16))
-    }
-
     /// For each node the next hop on the route to `to` with the fewest hops; among equal routes the one with
     /// the lowest number: the carrier that was defined first, links before media, forward before backward. With
     /// a port, packets arrive by that port.
@@ -429,17 +420,50 @@ impl Topology {
         next
     }
 
+    /// The number of neighbours of a node, where a medium on which more than two hear one another counts as two.
+    pub(crate) fn degree(&self, node: NodeId) -> usize {
+        let of = |carrier: &Carrier| match carrier {
+            Carrier::Away(_) => 1,
+            Carrier::Attached(medium, at) => {
+                let shared = &self.media[*medium as usize];
+                match shared.is_between_pairs() {
+                    true => {
+                        shared.heard_by(usize::from(*at)).filter(|other| *other != usize::from(*at)).count()
+                    }
+                    false => 2,
+                }
+            }
+        };
+        self.ports[node.0 as usize].iter().map(of).sum()
+    }
+    /// The neighbours of a node by links, and by media that only two, or only pairs with a station, hear: with the hops
+    /// to them and back.
+    pub(crate) fn neighbours(&self, node: NodeId) -> impl Iterator<Item = (u32, u32, NodeId)> {
+        self.ports[node.0 as usize].iter().flat_map(|carrier| {
+            let (link, shared) = match *carrier {
+                Carrier::Away(away) => (Some((away, away ^ 1, self.end_of(away as usize))), None),
+                Carrier::Attached(medium, at) => {
+                    (None, Some((&self.media[medium as usize], usize::from(at))))
+                }
+            };
+            let on_medium = shared.into_iter().filter(|(shared, _)| shared.is_between_pairs());
+            link.into_iter().chain(on_medium.flat_map(|(shared, at)| {
+                shared.heard_by(at).filter_map(move |other| {
+                    Some((shared.hop(at, other)?, shared.hop(other, at)?, shared.attachments[other]))
+                })
+            }))
+        })
+    }
+
     /// Calls `each` with the hops that arrive by a carrier, and their first nodes.
     fn each_hop_to(&self, carrier: Carrier, mut each: impl FnMut(u32, NodeId)) {
         match carrier {
             Carrier::Away(away) => each(away ^ 1, self.end_of(away as usize)),
             Carrier::Attached(medium, to) => {
                 let shared = &self.media[medium as usize];
-                // A terminal of a star only receives from the station.
-                let heard = if shared.star && to > 0 { 1 } else { shared.attachments.len() };
-                for (from, node) in shared.attachments.iter().enumerate().take(heard) {
+                for from in shared.heard_by(usize::from(to)) {
                     if let Some(hop) = shared.hop(from, usize::from(to)) {
-                        each(hop, *node);
+                        each(hop, shared.attachments[from]);
                     }
                 }
             }
@@ -448,6 +472,15 @@ impl Topology {
 }
 
 impl Shared {
+    /// Whether each hop is one of a pair that does not hear the others, apart from a station.
+    fn is_between_pairs(&self) -> bool {
+        self.star || self.attachments.len() == 2
+    }
+    /// The attachments that one attachment hears, and possibly itself.
+    fn heard_by(&self, at: usize) -> Range<usize> {
+        // A terminal of a star only receives from the station.
+        0..if self.star && at > 0 { 1 } else { self.attachments.len() }
+    }
     /// The number of the hop from one attachment to another, if the other is reachable.
     fn hop(&self, from: usize, to: usize) -> Option<u32> {
         let reaches = from != to && (!self.star || from == 0 || to == 0);
@@ -458,6 +491,7 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::routes::Routes;
 
     fn graph(nodes: &[&str], links: &[(&str, &str, &str)]) -> Topology {
         let mut graph = Topology::default();
@@ -596,6 +630,7 @@ mod tests {
                 let all = ports.flat_map(|port| topology.hops_by(from, port)).collect::<Vec<u32>>();
                 hops.extend(all.into_iter().map(|hop| (hop, from, topology.end_of(hop as usize))));
             }
+            let routes = Routes::new(topology.clone());
             for to in (0..count as u32).map(NodeId) {
                 let mut distance = vec![usize::MAX; count];
                 distance[to.0 as usize] = 0;
@@ -614,11 +649,10 @@ mod tests {
                     });
                     nearer.map(|(hop, ..)| *hop).min().unwrap_or(NO_ROUTE)
                 });
-                assert_eq!(
-                    topology.routes_to(to, None),
-                    expected.collect::<Vec<u32>>(),
-                    "{seed}: {topology:?}"
-                );
+                let expected = expected.collect::<Vec<u32>>();
+                assert_eq!(topology.routes_to(to, None), expected, "{seed}: {topology:?}");
+                let next = (0..count as u32).map(|node| routes.next(NodeId(node), to));
+                assert_eq!(next.collect::<Vec<u32>>(), expected, "{seed}: {topology:?}");
             }
         }
     }

@@ -21,6 +21,7 @@ use crate::medium::Medium;
 use crate::middlebox::Middlebox;
 use crate::node::Node;
 use crate::packet::Packet;
+use crate::routes::Routes;
 use crate::topology::Topology;
 use forward::Ways;
 use std::fmt;
@@ -164,10 +165,9 @@ pub struct World<H> {
     media: Vec<Box<dyn Medium>>,
     /// The node and the port of each attachment of each medium.
     attached: Vec<Vec<(NodeId, Port)>>,
-    /// The next hops by node, for each host and each middlebox; empty for routers, which are no destination.
-    routes: Vec<Vec<u32>>,
+    /// The routes to hosts, middleboxes and gates; routers are no destination.
+    routes: Routes,
     ways: Ways,
-    topology: Topology,
     timers: Timers,
     exits: Exits,
     unroutable: u64,
@@ -189,14 +189,19 @@ impl<H: Node> World<H> {
     /// # Panics
     /// If the numbers differ from those of the topology.
     pub fn new(topology: &Topology, carriers: Carriers, places: Vec<Place<H>>) -> World<H> {
+        World::with_routes(Routes::new(topology.clone()), carriers, places)
+    }
+
+    /// [`World::new`] with the routes of the topology.
+    ///
+    /// # Panics
+    /// As `new`.
+    pub fn with_routes(mut routes: Routes, carriers: Carriers, places: Vec<Place<H>>) -> World<H> {
+        let topology = routes.topology();
         let Carriers { links, media } = carriers;
         assert_eq!(links.len(), 2 * topology.links().len(), "two directions for each link");
         assert_eq!(media.len(), topology.media(), "one medium for each of the topology");
         assert_eq!(places.len(), topology.nodes().len(), "a place for each node");
-        let routes = |(node, place): (usize, &Place<H>)| match place {
-            Place::Router => Vec::new(),
-            _ => topology.routes_to(NodeId(node as u32), None),
-        };
         let mut timers = Timers::new(places.len() + links.len() + media.len());
         for (node, place) in places.iter().enumerate() {
             timers.set(node, place.wake_at());
@@ -206,7 +211,10 @@ impl<H: Node> World<H> {
         let attached = medium_ports
             .into_iter()
             .enumerate()
-            .map(|(medium, ports)| topology.attachments(medium).iter().copied().zip(ports).collect());
+            .map(|(medium, ports)| topology.attachments(medium).iter().copied().zip(ports).collect())
+            .collect();
+        let ends = ends.collect();
+        routes.keep(|node| !matches!(places[node.0 as usize], Place::Router));
         let node = |place: &Place<H>, of: fn(&dyn Node) -> usize| place.node().map_or(0, of);
         let mut world = World {
             now: Time::ZERO,
@@ -214,27 +222,27 @@ impl<H: Node> World<H> {
             earlier_events: 0,
             transit: places.iter().map(|place| place.node().is_some_and(Node::takes_transit)).collect(),
             foresight: places.iter().map(|place| node(place, |node| node.foresight())).collect(),
-            ends: ends.collect(),
-            attached: attached.collect(),
-            routes: places.iter().enumerate().map(routes).collect(),
+            ends,
+            attached,
+            routes,
             ways: Ways::default(),
             nodes: places,
             links,
             media,
-            topology: topology.clone(),
             timers,
             exits: Exits::default(),
             unroutable: 0,
             dropped_at_ports: 0,
             drops: Drops::default(),
         };
-        for (node, routes) in world.routes.iter().enumerate() {
-            let address = (NodeId(node as u32), None);
-            forward::teach_routes(&mut world.nodes, &world.topology, address, routes);
-        }
+        world.teach_all_routes();
         world
     }
 
+    /// The routes to hosts, middleboxes and gates.
+    pub fn into_routes(self) -> Routes {
+        self.routes
+    }
     /// The current time.
     pub fn now(&self) -> Time {
         self.now
@@ -310,13 +318,20 @@ impl<H: Node> World<H> {
         self.dropped_at_ports
     }
 
-    /// Packets of a flow that were dropped or lost anywhere in the network. Flows from 65,536 on are not
-    /// counted individually.
-    pub fn drops_of(&self, flow: u32) -> u64 {
-        let links = self.links.iter().map(|link| link.drops_of(flow));
-        let media = self.media.iter().map(|medium| medium.drops_of(flow));
-        let boxes = self.middleboxes().map(|(_, middlebox)| middlebox.drops_of(flow));
-        self.drops.of(flow) + links.chain(media).chain(boxes).sum::<u64>()
+    /// Packets that were dropped or lost anywhere in the network, by flow, for the first `flows` of them. Flows from
+    /// 65,536 on are not counted individually.
+    pub fn drops(&self, flows: u32) -> Vec<u64> {
+        let mut drops = vec![0; flows as usize];
+        self.drops.add_to(&mut drops);
+        for link in &self.links {
+            link.add_drops_to(&mut drops);
+        }
+        for (flow, drops) in (0..flows).zip(&mut drops) {
+            let media = self.media.iter().map(|medium| medium.drops_of(flow));
+            let boxes = self.middleboxes().map(|(_, middlebox)| middlebox.drops_of(flow));
+            *drops += media.chain(boxes).sum::<u64>();
+        }
+        drops
     }
 
     /// Acts on a host from outside at the current time: its packets are sent, and its timer is updated. Returns

@@ -4,7 +4,7 @@ use crate::error::{self, OutputError};
 use crate::table::Table;
 use lab::sweep::{self, Finished, Keep, Maker, Order, Progress, Session, SweepError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -120,7 +120,7 @@ impl Sweep {
     /// Opens a session in a folder for runs that are executed elsewhere.
     fn session(&self, py: Python<'_>, folder: PathBuf) -> PyResult<SweepSession> {
         let session = py.detach(|| Session::open(&self.inner, &folder)).map_err(|error| failed(&error))?;
-        Ok(SweepSession { inner: Mutex::new(Some(session)) })
+        Ok(SweepSession { inner: Mutex::new(Some(session)), text: Mutex::new(None) })
     }
 }
 
@@ -128,6 +128,8 @@ impl Sweep {
 #[pyclass(frozen, module = "quiclab._quiclab")]
 pub(crate) struct SweepSession {
     inner: Mutex<Option<Session>>,
+    /// The text of the latest order, which most orders share: one object in Python, so that it is sent once with them.
+    text: Mutex<Option<(Arc<str>, Py<PyString>)>>,
 }
 
 impl SweepSession {
@@ -144,11 +146,18 @@ impl SweepSession {
     /// of the text, and its files by path.
     /// None if all were returned.
     #[allow(clippy::type_complexity, reason = "a row of a table")]
-    fn order(&self, py: Python<'_>) -> PyResult<Option<(u64, String, u64, BTreeMap<PathBuf, String>)>> {
+    fn order(&self, py: Python<'_>) -> PyResult<Option<(u64, Py<PyString>, u64, BTreeMap<PathBuf, String>)>> {
         let order = py.detach(|| self.with(Session::order))?;
         Ok(order.map(|order| {
             let files = order.files.into_iter().map(|(path, text)| (path, text.to_string())).collect();
-            (order.number, order.scenario.to_string(), order.seed, files)
+            let mut latest = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+            let text = match latest.take() {
+                Some((text, object)) if Arc::ptr_eq(&text, &order.scenario) => (text, object),
+                _ => (Arc::clone(&order.scenario), PyString::new(py, &order.scenario).unbind()),
+            };
+            let object = text.1.clone_ref(py);
+            *latest = Some(text);
+            (order.number, object, order.seed, files)
         }))
     }
 

@@ -4,6 +4,7 @@
 use crate::siphash::SipKey;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use ring::hmac;
+use std::sync::OnceLock;
 
 /// Length in bytes of the salt that makes each sealed text different.
 const SALT_LENGTH: usize = 16;
@@ -14,9 +15,11 @@ const TAG_LENGTH: usize = 16;
 /// within a group of servers.
 #[derive(Clone)]
 pub struct EndpointKey {
-    tokens: hmac::Key,
-    resets: hmac::Key,
-    codes: hmac::Key,
+    root: hmac::Key,
+    // Derived when they are first needed, which most endpoints do not.
+    tokens: OnceLock<hmac::Key>,
+    resets: OnceLock<hmac::Key>,
+    codes: OnceLock<hmac::Key>,
     ids: SipKey,
 }
 
@@ -27,27 +30,31 @@ impl EndpointKey {
     /// Derives the keys from a secret of 32 bytes, which must stay private.
     pub fn new(secret: &[u8; 32]) -> EndpointKey {
         let root = hmac::Key::new(hmac::HMAC_SHA256, secret);
-        let derive = |label: &str| hmac::sign(&root, label.as_bytes());
-        let key = |label| hmac::Key::new(hmac::HMAC_SHA256, derive(label).as_ref());
-        let ids = derive("quiclab connection ids");
+        let ids = hmac::sign(&root, b"quiclab connection ids");
         let ids = SipKey::new(ids.as_ref().first_chunk().copied().unwrap_or_default());
-        EndpointKey {
-            tokens: key("quiclab address tokens"),
-            resets: key("quiclab stateless resets"),
-            codes: key("quiclab authentication codes"),
-            ids,
-        }
+        let [tokens, resets, codes] = [const { OnceLock::new() }; 3];
+        EndpointKey { root, tokens, resets, codes, ids }
+    }
+
+    /// A key of this endpoint.
+    fn key<'k>(&'k self, key: &'k OnceLock<hmac::Key>, label: &str) -> &'k hmac::Key {
+        key.get_or_init(|| {
+            let secret = hmac::sign(&self.root, label.as_bytes());
+            hmac::Key::new(hmac::HMAC_SHA256, secret.as_ref())
+        })
     }
 
     /// The stateless reset token of a connection id: its HMAC-SHA256 under a key of this endpoint, truncated to 16
     /// bytes (RFC 9000 section 10.3.2).
     pub fn reset_token(&self, id: &[u8]) -> [u8; 16] {
-        hmac::sign(&self.resets, id).as_ref().first_chunk().copied().unwrap_or_default()
+        let key = self.key(&self.resets, "quiclab stateless resets");
+        hmac::sign(key, id).as_ref().first_chunk().copied().unwrap_or_default()
     }
 
     /// The authentication code of a text that others can read: its HMAC-SHA256 under a key of this endpoint.
     pub fn authenticate(&self, text: &[u8]) -> [u8; 32] {
-        hmac::sign(&self.codes, text).as_ref().first_chunk().copied().unwrap_or_default()
+        let key = self.key(&self.codes, "quiclab authentication codes");
+        hmac::sign(key, text).as_ref().first_chunk().copied().unwrap_or_default()
     }
 
     /// The key that masks the contents of connection ids.
@@ -82,7 +89,7 @@ impl EndpointKey {
     }
 
     fn key_of(&self, salt: &[u8; SALT_LENGTH]) -> LessSafeKey {
-        let key = hmac::sign(&self.tokens, salt);
+        let key = hmac::sign(self.key(&self.tokens, "quiclab address tokens"), salt);
         LessSafeKey::new(UnboundKey::new(&AES_256_GCM, key.as_ref()).expect("a key of 32 bytes"))
     }
 }

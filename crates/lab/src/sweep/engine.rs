@@ -7,7 +7,7 @@
 use super::expand::Sweep;
 use super::key::Key;
 use super::record::Record;
-use super::schema::{Rows, Schema};
+use super::schema::{MAX_ROWS, Row, Rows, Schema, row_of};
 use super::store::{Contents, Location, MAX_RECORD, Sealed, Store};
 use crate::scenario::{Keep, Scenario, ScenarioError};
 use crate::{Options, Prepared, RunError};
@@ -80,6 +80,8 @@ pub struct Finished {
     pub(super) contents: Contents,
     pub(super) runs: Vec<Entry>,
     pub(super) schema: Option<(Schema, Rows)>,
+    /// The rows of the summaries of the first runs that were made now.
+    pub(super) rows: Rows,
     pub(super) progress: Progress,
 }
 
@@ -134,7 +136,11 @@ pub fn run(
     let known = store.known().clone();
     let work = Work { sweep, known: &known, next: AtomicU64::new(0), stop: AtomicBool::new(false) };
     let jobs = jobs.clamp(1, MAX_JOBS).min(total.try_into().unwrap_or(MAX_JOBS));
-    let mut collected = Collected { runs: Vec::new(), progress: Progress { total, ..Progress::default() } };
+    let mut collected = Collected {
+        runs: Vec::new(),
+        rows: Rows::new(),
+        progress: Progress { total, ..Progress::default() },
+    };
     collected.runs.resize_with(total as usize, || None);
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING);
@@ -157,6 +163,7 @@ pub fn run(
         contents: store.contents(),
         runs,
         schema: None,
+        rows: collected.rows,
         progress: collected.progress,
     })
 }
@@ -171,11 +178,13 @@ enum Message {
 
 enum Kept {
     Before(Location),
-    Now(Sealed),
+    /// With the row of its summary, which its thread reads, so that nobody waits for that at the end.
+    Now(Sealed, Option<Row>),
 }
 
 struct Collected {
     runs: Vec<Option<Entry>>,
+    rows: Rows,
     progress: Progress,
 }
 
@@ -195,7 +204,10 @@ impl Collected {
                         self.progress.reused += 1;
                         Ok(location)
                     }
-                    Ok(Kept::Now(record)) => Ok(store.append(&record).map_err(Some)?),
+                    Ok(Kept::Now(record, row)) => {
+                        self.rows.extend(row.map(|row| (number as usize, row)));
+                        Ok(store.append(&record).map_err(Some)?)
+                    }
                     Err(problem) => {
                         self.progress.failed += 1;
                         Err(problem)
@@ -230,7 +242,7 @@ impl Work<'_> {
             }
             let (seed, scenario) = scenarios.get(self.sweep, number);
             let result = match scenario {
-                Ok(scenario) => self.one(&scenario, &mut prepared, sender),
+                Ok(scenario) => self.one(number, &scenario, &mut prepared, sender),
                 Err(problem) => Some(Err(problem)),
             };
             let Some(result) = result else { return };
@@ -243,6 +255,7 @@ impl Work<'_> {
     /// One run; `None` if it was interrupted.
     fn one(
         &self,
+        number: u64,
         scenario: &Scenario,
         prepared: &mut Option<Prepared>,
         sender: &SyncSender<Message>,
@@ -257,7 +270,10 @@ impl Work<'_> {
             let _ = sender.try_send(Message::Alive);
             if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        Some(contents.map(|contents| Kept::Now(Sealed::new(key, &contents))))
+        Some(contents.map(|contents| {
+            let row = if number < MAX_ROWS as u64 { row_of(&contents) } else { None };
+            Kept::Now(Sealed::new(key, &contents), row)
+        }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The columns of the summaries of a sweep's runs, and their types.
 
+use super::bytes::text;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -12,8 +13,13 @@ pub(super) enum Type {
     Text,
 }
 
+/// The maximum number of rows in memory beside the table: some tens of megabytes.
+pub(super) const MAX_ROWS: usize = 4096;
+
+/// The summary of a run as a row.
+pub(super) type Row = Vec<(String, Value)>;
 /// The summaries of runs as rows, by the numbers of the runs.
-pub(super) type Rows = BTreeMap<usize, Vec<(String, Value)>>;
+pub(super) type Rows = BTreeMap<usize, Row>;
 
 /// The columns in the order of their first appearance.
 #[derive(Debug, Default)]
@@ -25,8 +31,8 @@ pub(super) struct Schema {
 impl Schema {
     /// Adds the columns of a run.
     pub(super) fn add(&mut self, row: &[(String, Value)]) {
-        for (name, value) in row {
-            let place = self.places.get(name).copied().unwrap_or_else(|| {
+        for (at, (name, value)) in row.iter().enumerate() {
+            let place = self.place(name, at).unwrap_or_else(|| {
                 self.columns.push((name.clone(), None));
                 self.places.insert(name.clone(), self.columns.len() - 1);
                 self.columns.len() - 1
@@ -47,9 +53,12 @@ impl Schema {
         self.columns.iter().map(|(name, known)| (name.as_str(), known.unwrap_or(Type::Real)))
     }
 
-    /// The place of a column.
-    pub(super) fn place(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+    /// The place of a column, which is that in the row if the rows of all runs have the same columns.
+    pub(super) fn place(&self, name: &str, in_row: usize) -> Option<usize> {
+        match self.columns.get(in_row) {
+            Some((known, _)) if known == name => Some(in_row),
+            _ => self.places.get(name).copied(),
+        }
     }
 }
 
@@ -65,7 +74,7 @@ fn type_of(value: &Value) -> Option<Type> {
 
 /// The values of a summary by name: `duration_s`, `connection.get.goodput_mbps`, `link.cell.forward.drops.queue`. `None` if
 /// it is no summary.
-pub(super) fn flatten(summary: &str) -> Option<Vec<(String, Value)>> {
+pub(super) fn flatten(summary: &str) -> Option<Row> {
     let Ok(Value::Object(summary)) = serde_json::from_str(summary) else { return None };
     let mut row = Vec::new();
     for (key, value) in summary {
@@ -81,6 +90,11 @@ pub(super) fn flatten(summary: &str) -> Option<Vec<(String, Value)>> {
         }
     }
     Some(row)
+}
+
+/// The row of the summary in the contents of a record.
+pub(super) fn row_of(mut contents: &[u8]) -> Option<Row> {
+    flatten(&text(&mut contents)?)
 }
 
 /// Adds the entries of a list. Their paths contain their names, and their directions, or the nodes of their lanes.
@@ -164,6 +178,9 @@ mod tests {
                 ("f", Type::Flag)
             ]
         );
-        assert_eq!((schema.place("c"), schema.place("g")), (Some(2), None));
+        assert_eq!(
+            (schema.place("c", 2), schema.place("c", 1), schema.place("g", 2)),
+            (Some(2), Some(2), None)
+        );
     }
 }

@@ -135,6 +135,7 @@ impl Session {
             folder: self.folder,
             runs,
             schema: None,
+            rows: BTreeMap::new(),
             progress: self.progress,
         })
     }

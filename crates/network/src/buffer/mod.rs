@@ -114,6 +114,10 @@ impl Buffer {
     pub(crate) fn drops_of(&self, flow: u32) -> u64 {
         self.drops.of(flow)
     }
+    /// Adds them to those of the flows from 0 on.
+    pub(crate) fn add_drops_to(&self, sums: &mut [u64]) {
+        self.drops.add_to(sums);
+    }
     pub(crate) fn overflow(&self) -> Option<Overflow> {
         self.overflow
     }

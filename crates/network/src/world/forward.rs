@@ -4,7 +4,7 @@ use super::{Place, Watch, World};
 use crate::address::{NodeId, Port, node_of, owner_of, port_of};
 use crate::node::Node;
 use crate::packet::Packet;
-use crate::topology::{Hop, NO_ROUTE, Topology};
+use crate::topology::{Hop, NO_ROUTE};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The routes of packets that do not simply follow the route to their node.
@@ -21,30 +21,43 @@ pub(super) struct Ways {
     down_hops: Vec<bool>,
 }
 
-/// Tells the middleboxes by which of their ports the routes to an address leave.
-pub(super) fn teach_routes<H>(
-    places: &mut [Place<H>],
-    topology: &Topology,
-    (to, address_of): (NodeId, Option<Port>),
-    hops: &[u32],
-) {
-    for (node, (place, hop)) in places.iter_mut().zip(hops).enumerate() {
-        let (Place::Middlebox(middlebox), true) = (place, *hop != NO_ROUTE) else { continue };
-        if let Some(exit) = topology.port_by(NodeId(node as u32), *hop as usize) {
+impl<H: Node> World<H> {
+    /// Tells the middleboxes by which of their ports the routes to all nodes leave.
+    pub(super) fn teach_all_routes(&mut self) {
+        let boxes: Vec<NodeId> = self.middleboxes().map(|(node, _)| node).collect();
+        for to in (0..self.nodes.len() as u32).map(NodeId) {
+            for node in &boxes {
+                self.teach_route(*node, (to, None), self.routes.next(*node, to));
+            }
+        }
+    }
+
+    /// Tells a middlebox by which of its ports the route to an address leaves.
+    fn teach_route(&mut self, node: NodeId, (to, address_of): (NodeId, Option<Port>), hop: u32) {
+        if hop == NO_ROUTE {
+            return;
+        }
+        let exit = match self.routes.topology().hop(hop as usize) {
+            // The other direction of the link arrives at that port.
+            Hop::Link { .. } => self.ends[hop as usize ^ 1].1,
+            Hop::Medium { medium, from, .. } => self.attached[medium][from].1,
+        };
+        if let Some(Place::Middlebox(middlebox)) = self.nodes.get_mut(node.0 as usize) {
             middlebox.learn_route(to, address_of, exit);
         }
     }
-}
 
-impl<H: Node> World<H> {
     /// Puts the address of a port into use, so that there are routes to it.
     ///
     /// # Panics
     /// If there is no such node.
     pub fn use_port_address(&mut self, node: NodeId, port: Port) {
         if !self.ways.to_ports.contains_key(&(node, port)) {
-            let hops = self.topology.routes_to(node, Some(port));
-            teach_routes(&mut self.nodes, &self.topology, (node, Some(port)), &hops);
+            let hops = self.routes.topology().routes_to(node, Some(port));
+            let boxes: Vec<NodeId> = self.middleboxes().map(|(node, _)| node).collect();
+            for at in boxes {
+                self.teach_route(at, (node, Some(port)), hops[at.0 as usize]);
+            }
             self.ways.to_ports.insert((node, port), hops);
             self.ways.by_ports.clear();
         }
@@ -59,7 +72,7 @@ impl<H: Node> World<H> {
             down.insert((node, port));
         }
         down_hops.clear();
-        for hop in down.iter().flat_map(|(node, port)| self.topology.hops_by(*node, *port)) {
+        for hop in down.iter().flat_map(|(node, port)| self.routes.topology().hops_by(*node, *port)) {
             let hop = hop as usize;
             down_hops.resize(down_hops.len().max(hop + 1), false);
             down_hops[hop] = true;
@@ -113,10 +126,9 @@ impl<H: Node> World<H> {
     fn forward(&mut self, node: NodeId, mut packet: Box<Packet>) {
         let owner = if packet.leaves_by_route() { owner_of(packet.destination.ip()) } else { None };
         let hop = match owner {
-            Some(to) => self.routes.get(to.0 as usize).and_then(|row| row.get(node.0 as usize)).copied(),
-            None => self.special_hop(node, &mut packet),
+            Some(to) => self.routes.next(node, to),
+            None => self.special_hop(node, &mut packet).unwrap_or(NO_ROUTE),
         };
-        let hop = hop.unwrap_or(NO_ROUTE);
         if self.ways.down_hops.get(hop as usize).is_some_and(|down| *down) {
             return self.drop_at_port(packet);
         }
@@ -132,7 +144,7 @@ impl<H: Node> World<H> {
     fn special_hop(&mut self, node: NodeId, packet: &mut Packet) -> Option<u32> {
         let (destination, exit) = (packet.destination.ip(), packet.take_exit());
         let (target, port) = (node_of(destination)?, port_of(destination));
-        let Some(exit) = exit else { return self.routes_to(target, port)?.get(node.0 as usize).copied() };
+        let Some(exit) = exit else { return Some(self.next_hop(node, (target, port))) };
         let known = self.ways.by_ports.get(&(node, exit, target, port)).copied();
         Some(known.unwrap_or_else(|| {
             let hop = self.hop_by((node, exit), (target, port));
@@ -141,20 +153,19 @@ impl<H: Node> World<H> {
         }))
     }
 
-    /// The next hops by node to a node, or to the address of one of its ports.
-    fn routes_to(&self, target: NodeId, port: Option<Port>) -> Option<&Vec<u32>> {
-        match port {
-            None => self.routes.get(target.0 as usize),
-            Some(port) => self.ways.to_ports.get(&(target, port)),
-        }
+    /// The next hop from a node to another, or to the address of one of its ports.
+    fn next_hop(&self, node: NodeId, (target, port): (NodeId, Option<Port>)) -> u32 {
+        let Some(port) = port else { return self.routes.next(node, target) };
+        let hops = self.ways.to_ports.get(&(target, port));
+        hops.and_then(|row| row.get(node.0 as usize)).copied().unwrap_or(NO_ROUTE)
     }
 
     /// The hop from a node by one of its ports: on a medium, the one with the fewest remaining hops.
     fn hop_by(&self, (node, exit): (NodeId, Port), (target, port): (NodeId, Option<Port>)) -> u32 {
-        let routes = self.routes_to(target, port);
-        let at = |node: NodeId| routes.and_then(|row| row.get(node.0 as usize)).copied().unwrap_or(NO_ROUTE);
-        let left = |hop: &u32| self.hops_left(self.topology.end_of(*hop as usize), target, &at);
-        self.topology.hops_by(node, exit).into_iter().min_by_key(left).unwrap_or(NO_ROUTE)
+        let at = |node: NodeId| self.next_hop(node, (target, port));
+        let topology = self.routes.topology();
+        let left = |hop: &u32| self.hops_left(topology.end_of(*hop as usize), target, &at);
+        topology.hops_by(node, exit).into_iter().min_by_key(left).unwrap_or(NO_ROUTE)
     }
 
     /// The number of hops from a node to another by these routes.
@@ -163,7 +174,7 @@ impl<H: Node> World<H> {
         while at != to {
             match next(at) {
                 NO_ROUTE => return usize::MAX,
-                hop => at = self.topology.end_of(hop as usize),
+                hop => at = self.routes.topology().end_of(hop as usize),
             }
             count += 1;
         }
@@ -175,7 +186,7 @@ impl<H: Node> World<H> {
         if hop == NO_ROUTE {
             return self.drop_unroutable(packet);
         }
-        let Hop::Medium { medium, from, to } = self.topology.hop(hop as usize) else {
+        let Hop::Medium { medium, from, to } = self.routes.topology().hop(hop as usize) else {
             return self.drop_unroutable(packet);
         };
         self.media[medium].offer(self.now, (from as u16, to as u16), packet, &mut self.exits);

@@ -1,6 +1,7 @@
 //! The buffers of a column.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A bitmap in Arrow's layout, lowest bit of each byte first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -60,12 +61,23 @@ impl Bitmap {
 /// A dictionary of distinct words in the layout of Arrow's `utf8`: the concatenated bytes and `len() + 1` offsets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Words {
-    /// Empty without words.
+    /// Shared by all columns with the same words, until one of them adds a word. `None` without words.
+    list: Option<Arc<WordList>>,
+    last: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct WordList {
     offsets: Vec<i32>,
     bytes: Vec<u8>,
     /// The codes of the words, if there are more than [`FEW`].
     codes: BTreeMap<Box<str>, u32>,
-    last: u32,
+}
+
+impl Default for WordList {
+    fn default() -> WordList {
+        WordList { offsets: vec![0], bytes: Vec::new(), codes: BTreeMap::new() }
+    }
 }
 
 /// The number of words up to which comparing all of them is as fast as a lookup, and needs no memory.
@@ -87,7 +99,7 @@ impl Words {
     }
     /// The number of words, below 2^31, so that codes can be read as `i32`.
     pub fn len(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
+        self.list.as_ref().map_or(0, |list| list.len())
     }
     /// Whether there are no words.
     pub fn is_empty(&self) -> bool {
@@ -95,39 +107,46 @@ impl Words {
     }
     /// The offsets of the words in [`Words::bytes`], and the end.
     pub fn offsets(&self) -> &[i32] {
-        if self.offsets.is_empty() { &[0] } else { &self.offsets }
+        self.list.as_ref().map_or(&[0], |list| &list.offsets)
     }
     /// The concatenated words.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        self.list.as_ref().map_or(&[], |list| &list.bytes)
     }
     /// The word with a code.
     pub fn get(&self, code: u32) -> Option<&str> {
-        let at = code as usize;
-        let (start, end) = (*self.offsets.get(at)?, *self.offsets.get(at + 1)?);
-        std::str::from_utf8(&self.bytes[start as usize..end as usize]).ok()
+        self.list.as_ref()?.get(code)
     }
     /// The code of a word, which is added if it is new.
     pub fn code(&mut self, word: &str) -> u32 {
         // Most words in a trace repeat the previous one, which needs no lookup.
-        if self.get_bytes(self.last) == Some(word.as_bytes()) {
+        let list = self.list.get_or_insert_default();
+        if list.get_bytes(self.last) == Some(word.as_bytes()) {
             return self.last;
         }
-        self.last = match self.known(word) {
+        self.last = match list.known(word) {
             Some(code) => code,
-            None if word != TOO_MANY && self.bytes.len() + word.len() > MAX_BYTES => self.code(TOO_MANY),
-            None => {
-                let code = self.len() as u32;
-                if self.offsets.is_empty() {
-                    self.offsets.push(0);
-                }
-                self.bytes.extend_from_slice(word.as_bytes());
-                self.offsets.push(self.bytes.len() as i32);
-                self.index(code);
-                code
-            }
+            None if word != TOO_MANY && list.bytes.len() + word.len() > MAX_BYTES => self.code(TOO_MANY),
+            None => Arc::make_mut(list).add(word),
         };
         self.last
+    }
+}
+
+impl WordList {
+    fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+    fn get(&self, code: u32) -> Option<&str> {
+        std::str::from_utf8(self.get_bytes(code)?).ok()
+    }
+    /// Adds a new word.
+    fn add(&mut self, word: &str) -> u32 {
+        let code = self.len() as u32;
+        self.bytes.extend_from_slice(word.as_bytes());
+        self.offsets.push(self.bytes.len() as i32);
+        self.index(code);
+        code
     }
     fn known(&self, word: &str) -> Option<u32> {
         if self.len() > FEW {
@@ -196,6 +215,17 @@ impl Data {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+    /// Makes room for more rows.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        match self {
+            Data::F64(values) => values.reserve(rows),
+            Data::U64(values) => values.reserve(rows),
+            Data::U32(values) => values.reserve(rows),
+            Data::I64(values) => values.reserve(rows),
+            Data::Text(text) => text.codes.reserve(rows),
+            Data::Bool(_) => {}
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::data::{Bitmap, Column, Data, Text, Words};
 use super::table::Table;
 use crate::PacketKind;
 use crate::event::{BlockFate, LossTrigger};
+use std::sync::LazyLock;
 
 /// The values of the column `side`, by the discriminant of [`crate::Side`].
 const SIDES: [&str; 2] = ["client", "server"];
@@ -16,6 +17,14 @@ pub(super) const DROPPED: u32 = 2;
 const RATES: [&str; 3] = ["sent", "delivered", "capacity"];
 pub(super) const DELIVERED: u32 = 1;
 pub(super) const CAPACITY: u32 = 2;
+
+/// The fixed dictionaries, which all runs share.
+static SIDE_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(SIDES));
+static DIRECTION_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(DIRECTIONS));
+static RATE_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(RATES));
+static KIND_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(PacketKind::ALL.map(PacketKind::name)));
+static TRIGGER_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(LossTrigger::ALL.map(LossTrigger::name)));
+static FATE_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(BlockFate::ALL.map(BlockFate::name)));
 
 pub(super) const CONNECTION: &str = "connection";
 pub(super) const LINK: &str = "link";
@@ -40,30 +49,30 @@ fn flag(name: &'static str) -> Column {
 fn text(name: &'static str) -> Column {
     column(name, Data::Text(Text::default()))
 }
-fn words<'a>(name: &'static str, words: impl IntoIterator<Item = &'a str>) -> Column {
-    column(name, Data::Text(Text { codes: Vec::new(), words: Words::of(words) }))
+fn words(name: &'static str, words: &Words) -> Column {
+    column(name, Data::Text(Text { codes: Vec::new(), words: words.clone() }))
 }
 fn optional(column: Column) -> Column {
     Column { validity: Some(Bitmap::default()), ..column }
 }
-fn table(name: &'static str, columns: Vec<Column>) -> Table {
-    Table { name, columns, left_out: 0, stride: 1 }
+fn table<const N: usize>(name: &'static str, columns: [Column; N]) -> Table {
+    Table { name, columns: columns.into(), left_out: 0, stride: 1 }
 }
 /// The columns for the time and the connection end.
 fn end() -> [Column; 3] {
-    [f64("time_s"), text(CONNECTION), words("side", SIDES)]
+    [f64("time_s"), text(CONNECTION), words("side", &SIDE_WORDS)]
 }
-fn of_end(name: &'static str, columns: Vec<Column>) -> Table {
-    table(name, end().into_iter().chain(columns).collect())
+fn of_end<const N: usize>(name: &'static str, columns: [Column; N]) -> Table {
+    Table { name, columns: end().into_iter().chain(columns).collect(), left_out: 0, stride: 1 }
 }
 fn kinds() -> Column {
-    words("kind", PacketKind::ALL.map(PacketKind::name))
+    words("kind", &KIND_WORDS)
 }
 
 pub(super) fn connection() -> Table {
     of_end(
         "connection",
-        vec![
+        [
             u64("cwnd_bytes"),
             u64("bytes_in_flight"),
             optional(u64("ssthresh_bytes")),
@@ -78,19 +87,19 @@ pub(super) fn connection() -> Table {
     )
 }
 pub(super) fn loss() -> Table {
-    of_end("loss", vec![kinds(), u64("number"), words("trigger", LossTrigger::ALL.map(LossTrigger::name))])
+    of_end("loss", [kinds(), u64("number"), words("trigger", &TRIGGER_WORDS)])
 }
 pub(super) fn event() -> Table {
-    of_end("event", vec![text("event"), text("detail")])
+    of_end("event", [text("event"), text("detail")])
 }
 pub(super) fn gauge() -> Table {
-    of_end("gauge", vec![text("gauge"), f64("value")])
+    of_end("gauge", [text("gauge"), f64("value")])
 }
 pub(super) fn packet() -> Table {
     of_end(
         "packet",
-        vec![
-            words("direction", DIRECTIONS),
+        [
+            words("direction", &DIRECTION_WORDS),
             kinds(),
             optional(u64("number")),
             u32("length_bytes"),
@@ -106,9 +115,9 @@ pub(super) const STREAM_RECEIVED: usize = 6;
 pub(super) fn stream() -> Table {
     table(
         "stream",
-        vec![
+        [
             text(CONNECTION),
-            words("side", SIDES),
+            words("side", &SIDE_WORDS),
             u64("stream"),
             optional(f64("opened_s")),
             optional(f64("closed_s")),
@@ -120,7 +129,7 @@ pub(super) fn stream() -> Table {
 pub(super) fn object() -> Table {
     table(
         "object",
-        vec![
+        [
             text(CONNECTION),
             u32("page"),
             u32("object"),
@@ -138,7 +147,7 @@ pub(super) fn object() -> Table {
 pub(super) fn segment() -> Table {
     table(
         "segment",
-        vec![
+        [
             text(CONNECTION),
             text("kind"),
             optional(u64("segment")),
@@ -163,7 +172,7 @@ pub(super) fn segment() -> Table {
 pub(super) fn playback() -> Table {
     table(
         "playback",
-        vec![
+        [
             f64("time_s"),
             text(CONNECTION),
             text("event"),
@@ -185,9 +194,9 @@ pub(super) const MISSED: usize = 10;
 pub(super) fn message() -> Table {
     table(
         "message",
-        vec![
+        [
             text(CONNECTION),
-            words("side", SIDES),
+            words("side", &SIDE_WORDS),
             u32("part"),
             u64("message"),
             optional(u64("stream")),
@@ -201,18 +210,18 @@ pub(super) fn message() -> Table {
     )
 }
 pub(super) fn queue() -> Table {
-    table("queue", vec![f64("time_s"), text(LINK), u32("packets"), u64("bytes")])
+    table("queue", [f64("time_s"), text(LINK), u32("packets"), u64("bytes")])
 }
 pub(super) fn drop() -> Table {
-    table("drop", vec![f64("time_s"), text(LINK), u32("length_bytes"), text("reason")])
+    table("drop", [f64("time_s"), text(LINK), u32("length_bytes"), text("reason")])
 }
 pub(super) fn node() -> Table {
-    table("node", vec![f64("time_s"), text(NODE), text("gauge"), f64("value")])
+    table("node", [f64("time_s"), text(NODE), text("gauge"), f64("value")])
 }
 pub(super) fn air() -> Table {
     table(
         "air",
-        vec![
+        [
             f64("time_s"),
             text(LINK),
             u64("sent_blocks"),
@@ -232,7 +241,7 @@ pub(super) fn air() -> Table {
 pub(super) fn block() -> Table {
     table(
         "block",
-        vec![
+        [
             f64("time_s"),
             text(LINK),
             u32("bytes"),
@@ -240,14 +249,14 @@ pub(super) fn block() -> Table {
             u32("attempt"),
             u32("mcs"),
             u32("resource_blocks"),
-            words("fate", BlockFate::ALL.map(BlockFate::name)),
+            words("fate", &FATE_WORDS),
         ],
     )
 }
 pub(super) fn lateness() -> Table {
     table(
         "lateness",
-        vec![
+        [
             text("element"),
             text("kind"),
             u64("events"),
@@ -258,7 +267,7 @@ pub(super) fn lateness() -> Table {
     )
 }
 pub(super) fn rate() -> Table {
-    table("rate", vec![f64("time_s"), text(SUBJECT), words("kind", RATES), f64("mbps")])
+    table("rate", [f64("time_s"), text(SUBJECT), words("kind", &RATE_WORDS), f64("mbps")])
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 use super::data::{Column, Data};
 
+/// The rows for which a table has room once it has one.
+const FIRST_ROWS: usize = 16;
+
 /// A named list of columns of equal length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -39,6 +42,9 @@ impl Table {
     }
     /// Starts a row. Every column must get a value, in order.
     pub(super) fn row(&mut self) -> Row<'_> {
+        if self.rows() == 0 {
+            self.columns.iter_mut().for_each(|column| column.data.reserve(FIRST_ROWS));
+        }
         Row(self.columns.iter_mut())
     }
     /// Keeps these rows, in this order.
