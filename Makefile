@@ -122,6 +122,7 @@ bench: ## speed and memory, beside quinn-proto, to target/bench.json
 .PHONY: instructions
 instructions: deps ## whether reduced scenarios take the instructions that are committed; RENEW='why they changed' writes them anew
 	cargo build --package own-controller --release --quiet $(LOCKED)
+	cargo build --package lab --example emulated --release --quiet $(LOCKED)
 	$(PYTHON) benches/instruction_check.py --runner $${CARGO_TARGET_DIR:-target}/release/own-controller \
 		$${RENEW:+--renew "$$RENEW"}
 

@@ -59,11 +59,32 @@ SCENARIOS = {
     "cell": ["flow.film.application.size=20 MB", "duration=20 s"],
     "wlan": ["duration=4 s"],
     "video": ["duration=60 s"],
+    "emulated": [],
 }
 """What each scenario changes of its document, which is bench.toml unless it is one of `DOCUMENTS`."""
 
 DOCUMENTS = {name: ROOT / "examples" / f"{name}.toml" for name in ("cell", "wlan", "video")}
-"""The examples that are counted, by scenario; the document of `flows-100` is made here."""
+"""The examples that are counted, by scenario; the documents of `flows-100` and `emulated` are made here."""
+
+GATES = """\
+name = "gates"
+duration = "1 min"
+
+[[node]]
+name = "phone"
+kind = "gate"
+
+[[node]]
+name = "server"
+kind = "gate"
+
+[[link]]
+name = "wire"
+from = "phone"
+to = "server"
+both = { rate = "200 Mbit/s", delay = "10 ms", queue = "1 BDP" }
+"""
+"""Two gates: what an emulated packet costs (crates/lab/examples/emulated.rs)."""
 
 
 def flows(number: int, duration: str) -> str:
@@ -162,9 +183,12 @@ def counted(runner: Path) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder:
         many = Path(folder) / "flows.toml"
         many.write_text(flows(100, "150 ms"))
-        documents = {"flows-100": many, **DOCUMENTS}
+        gates = Path(folder) / "gates.toml"
+        gates.write_text(GATES)
+        documents = {"flows-100": many, "emulated": gates, **DOCUMENTS}
         for name, settings in SCENARIOS.items():
-            counts[name] = count(runner, documents.get(name, BULK), settings)
+            program = runner.parent / "examples" / "emulated" if name == "emulated" else runner
+            counts[name] = count(program, documents.get(name, BULK), settings)
             print(f"  {name:<10} {counts[name]:>13,} instructions", flush=True)
     return counts
 
