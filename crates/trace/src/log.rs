@@ -1,6 +1,6 @@
 //! The log of an endpoint or an element, which its host drains.
 
-use crate::Event;
+use crate::{Event, Packet};
 use units::Time;
 
 /// The events that the sinks need. Other events are not even built.
@@ -33,8 +33,8 @@ impl Interest {
             lifecycle: self.lifecycle || other.lifecycle,
         }
     }
-    /// Whether [`Event::DatagramSent`], [`Event::DatagramReceived`] and [`Event::Delivered`] are needed: they are
-    /// cheap, and the rates are computed from them.
+    /// Whether [`Event::DatagramSent`] and [`Event::Delivered`] are needed: they are cheap, and the rates are computed
+    /// from them.
     pub const fn datagrams(self) -> bool {
         self.packets || self.metrics
     }
@@ -49,12 +49,10 @@ impl Interest {
             Event::PacketSent(_)
             | Event::PacketReceived(_)
             | Event::PacketDropped { .. }
+            | Event::DatagramReceived { .. }
             | Event::StreamWritten { .. } => self.packets,
             Event::PacketLost { .. } | Event::NetworkDrop { .. } => self.losses(),
-            Event::DatagramSent { .. }
-            | Event::DatagramReceived { .. }
-            | Event::Delivered { .. }
-            | Event::Capacity { .. } => self.datagrams(),
+            Event::DatagramSent { .. } | Event::Delivered { .. } | Event::Capacity { .. } => self.datagrams(),
             Event::Metrics(_)
             | Event::Gauge { .. }
             | Event::Queue { .. }
@@ -95,17 +93,23 @@ pub struct Record {
     pub event: Event,
 }
 
+/// The most packets whose memory a log keeps for later ones.
+const SPARE_PACKETS: usize = 8;
+
 /// Events that wait for the host.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
     interest: Interest,
     records: Vec<Record>,
+    /// Packets of events that were passed on.
+    #[expect(clippy::vec_box, reason = "events take and give the boxes")]
+    spare: Vec<Box<Packet>>,
 }
 
 impl Log {
     /// Creates a log that keeps the events of `interest`.
     pub fn new(interest: Interest) -> Log {
-        Log { interest, records: Vec::new() }
+        Log { interest, records: Vec::new(), spare: Vec::new() }
     }
     /// The events to keep: check it before building an event.
     #[inline]
@@ -113,6 +117,8 @@ impl Log {
         self.interest
     }
     /// Adds an event. The caller must have checked [`Log::interest`].
+    // Inlined, so that a small event is written in place instead of being copied at the size of the largest.
+    #[inline]
     pub fn push(&mut self, time: Time, event: Event) {
         self.records.push(Record { time, event });
     }
@@ -127,6 +133,22 @@ impl Log {
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
+    /// A packet to fill in for an event: that of an earlier event, for the sake of its memory, or a new one.
+    pub fn packet(&mut self) -> Box<Packet> {
+        self.spare.pop().unwrap_or_default()
+    }
+    /// Passes all records on, in order, and removes them. The log keeps its memory and that of a few packets.
+    pub fn pass_on<R>(&mut self, take: impl FnOnce(&[Record]) -> R) -> R {
+        let result = take(&self.records);
+        for record in self.records.drain(..) {
+            if let Event::PacketSent(packet) | Event::PacketReceived(packet) = record.event
+                && self.spare.len() < SPARE_PACKETS
+            {
+                self.spare.push(packet);
+            }
+        }
+        result
+    }
     /// Removes and returns all records in order. The log keeps its memory.
     pub fn drain(&mut self) -> std::vec::Drain<'_, Record> {
         self.records.drain(..)
@@ -136,6 +158,7 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Contents;
 
     #[test]
     fn losses_and_datagrams_belong_to_packets_and_to_metrics() {
@@ -144,6 +167,8 @@ mod tests {
         let lifecycle = Interest { lifecycle: true, ..Interest::NONE };
         let sent = Event::DatagramSent { number: 0, length: 1200 };
         let drop = Event::NetworkDrop { length: 1228, reason: "queue" };
+        let received = Event::DatagramReceived { number: 0, length: 1200 };
+        assert!(packets.covers(&received) && !metrics.covers(&received));
         for event in [sent, drop] {
             assert!(packets.covers(&event) && metrics.covers(&event) && !lifecycle.covers(&event));
             assert!(Interest::ALL.covers(&event) && !Interest::NONE.covers(&event));
@@ -152,6 +177,25 @@ mod tests {
         assert!(metrics.covers(&queue) && !packets.covers(&queue));
         let opened = Event::StreamOpened { stream: 0, local: true };
         assert!(lifecycle.covers(&opened) && !metrics.covers(&opened));
+    }
+
+    #[test]
+    fn packets_that_were_passed_on_are_filled_in_again() {
+        let mut log = Log::new(Interest::ALL);
+        let mut packet = log.packet();
+        packet.set_frames(&[1; 100], 7, 3);
+        packet.destination.extend_from_slice(&[9; 8]);
+        log.push(Time::ZERO, Event::PacketSent(packet));
+        assert_eq!(log.pass_on(<[Record]>::len), 1);
+        assert!(log.is_empty());
+        let mut packet = log.packet();
+        packet.set_ids(&[1, 2], &[]);
+        packet.set_frames(&[2], 0, 3);
+        let contents = Contents::Frames { payload: vec![2], virtual_tail: 0, ack_delay_exponent: 3 };
+        assert_eq!((&packet.contents, &packet.destination[..]), (&contents, &[1, 2][..]));
+        let Contents::Frames { payload, .. } = packet.contents else { panic!("no frames") };
+        assert!(payload.capacity() >= 100);
+        assert!(log.packet().destination.is_empty());
     }
 
     #[test]
