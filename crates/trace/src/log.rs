@@ -95,12 +95,40 @@ pub struct Record {
 
 /// The most packets whose memory a log keeps for later ones.
 const SPARE_PACKETS: usize = 8;
+/// The most records that are passed on at once.
+const BATCH: usize = 64;
+
+/// An event of which there are many, in a fraction of the size of an [`Event`]; or the place of another event.
+#[derive(Debug, Clone, Copy)]
+enum Short {
+    Queue {
+        packets: u32,
+        bytes: u64,
+    },
+    Delivered {
+        length: u32,
+    },
+    DatagramSent {
+        number: u64,
+        length: u32,
+    },
+    DatagramReceived {
+        number: u64,
+        length: u32,
+    },
+    /// The next of the other events.
+    Other,
+}
 
 /// Events that wait for the host.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
     interest: Interest,
-    records: Vec<Record>,
+    records: Vec<(Time, Short)>,
+    /// The events that are not short, in order.
+    others: Vec<Event>,
+    /// Records that are passed on now.
+    passing: Vec<Record>,
     /// Packets of events that were passed on.
     #[expect(clippy::vec_box, reason = "events take and give the boxes")]
     spare: Vec<Box<Packet>>,
@@ -109,7 +137,7 @@ pub struct Log {
 impl Log {
     /// Creates a log that keeps the events of `interest`.
     pub fn new(interest: Interest) -> Log {
-        Log { interest, records: Vec::new(), spare: Vec::new() }
+        Log { interest, ..Log::default() }
     }
     /// The events to keep: check it before building an event.
     #[inline]
@@ -117,10 +145,20 @@ impl Log {
         self.interest
     }
     /// Adds an event. The caller must have checked [`Log::interest`].
-    // Inlined, so that a small event is written in place instead of being copied at the size of the largest.
-    #[inline]
+    // Inlined, so that the kind of the event is known and only its values are stored.
+    #[inline(always)]
     pub fn push(&mut self, time: Time, event: Event) {
-        self.records.push(Record { time, event });
+        let short = match event {
+            Event::Queue { packets, bytes } => Short::Queue { packets, bytes },
+            Event::Delivered { length } => Short::Delivered { length },
+            Event::DatagramSent { number, length } => Short::DatagramSent { number, length },
+            Event::DatagramReceived { number, length } => Short::DatagramReceived { number, length },
+            other => {
+                self.others.push(other);
+                Short::Other
+            }
+        };
+        self.records.push((time, short));
     }
     /// Adds an event if it is of interest.
     pub fn push_if_covered(&mut self, time: Time, event: Event) {
@@ -137,22 +175,50 @@ impl Log {
     pub fn packet(&mut self) -> Box<Packet> {
         self.spare.pop().unwrap_or_default()
     }
-    /// Passes all records on, in order, and removes them. The log keeps its memory and that of a few packets.
-    pub fn pass_on<R>(&mut self, take: impl FnOnce(&[Record]) -> R) -> R {
-        let result = take(&self.records);
-        for record in self.records.drain(..) {
-            if let Event::PacketSent(packet) | Event::PacketReceived(packet) = record.event
-                && self.spare.len() < SPARE_PACKETS
-            {
-                self.spare.push(packet);
+    /// Passes all records on, in order and some at a time, and removes them. The log keeps its memory and that of a few
+    /// packets.
+    ///
+    /// # Errors
+    /// The first error of `take`. The remaining records are lost.
+    pub fn pass_on<E>(&mut self, mut take: impl FnMut(&[Record]) -> Result<(), E>) -> Result<(), E> {
+        let mut result = Ok(());
+        let mut others = self.others.drain(..);
+        for batch in self.records.chunks(BATCH) {
+            self.passing.extend(batch.iter().filter_map(|short| record(*short, &mut others)));
+            if result.is_ok() {
+                result = take(&self.passing);
+            }
+            for record in self.passing.drain(..) {
+                if let Event::PacketSent(packet) | Event::PacketReceived(packet) = record.event
+                    && self.spare.len() < SPARE_PACKETS
+                {
+                    self.spare.push(packet);
+                }
             }
         }
+        self.records.clear();
         result
     }
-    /// Removes and returns all records in order. The log keeps its memory.
-    pub fn drain(&mut self) -> std::vec::Drain<'_, Record> {
-        self.records.drain(..)
+    /// Removes and returns all records in order.
+    pub fn drain(&mut self) -> std::vec::IntoIter<Record> {
+        let mut others = self.others.drain(..);
+        let records: Vec<Record> =
+            self.records.drain(..).filter_map(|short| record(short, &mut others)).collect();
+        records.into_iter()
     }
+}
+
+/// A record as sinks read it. There is an event in `others` for each [`Short::Other`].
+#[inline]
+fn record((time, short): (Time, Short), others: &mut impl Iterator<Item = Event>) -> Option<Record> {
+    let event = match short {
+        Short::Queue { packets, bytes } => Event::Queue { packets, bytes },
+        Short::Delivered { length } => Event::Delivered { length },
+        Short::DatagramSent { number, length } => Event::DatagramSent { number, length },
+        Short::DatagramReceived { number, length } => Event::DatagramReceived { number, length },
+        Short::Other => others.next()?,
+    };
+    Some(Record { time, event })
 }
 
 #[cfg(test)]
@@ -186,7 +252,8 @@ mod tests {
         packet.set_frames(&[1; 100], 7, 3);
         packet.destination.extend_from_slice(&[9; 8]);
         log.push(Time::ZERO, Event::PacketSent(packet));
-        assert_eq!(log.pass_on(<[Record]>::len), 1);
+        let passed = log.pass_on(|records| if records.len() == 1 { Ok(()) } else { Err(records.len()) });
+        assert_eq!(passed, Ok(()));
         assert!(log.is_empty());
         let mut packet = log.packet();
         packet.set_ids(&[1, 2], &[]);
@@ -198,12 +265,43 @@ mod tests {
         assert!(log.packet().destination.is_empty());
     }
 
+    /// Short events, others, and more than a batch of them, by both ways out.
     #[test]
-    fn a_drained_log_keeps_its_memory() {
+    fn records_come_out_as_they_went_in() {
+        let events = |at: u32| {
+            let number = u64::from(at);
+            [
+                Event::Queue { packets: at, bytes: number << 40 },
+                Event::Metrics(crate::Metrics { cwnd: number, ..crate::Metrics::default() }),
+                Event::Delivered { length: at },
+                Event::DatagramSent { number: number << 33, length: at },
+                Event::ConnectionState { state: "closing" },
+                Event::DatagramReceived { number: number << 34, length: at },
+            ]
+        };
+        let all: Vec<Record> = (0..50)
+            .flat_map(|at| events(at).map(|event| Record { time: Time::from_nanos(u64::from(at)), event }))
+            .collect();
         let mut log = Log::new(Interest::ALL);
-        log.push(Time::ZERO, Event::Delivered { length: 1 });
-        assert_eq!(log.drain().count(), 1);
+        let fill = |log: &mut Log| all.iter().for_each(|record| log.push(record.time, record.event.clone()));
+        fill(&mut log);
+        let mut passed = Vec::new();
+        log.pass_on(|records| {
+            passed.extend_from_slice(records);
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+        assert_eq!(passed, all);
         assert!(log.is_empty());
-        assert!(log.records.capacity() > 0);
+        fill(&mut log);
+        assert_eq!(log.drain().collect::<Vec<_>>(), all);
+        // After an error nothing is passed on, and nothing is left.
+        fill(&mut log);
+        let mut calls = 0;
+        let failed = log.pass_on(|_| {
+            calls += 1;
+            Err(calls)
+        });
+        assert_eq!((failed, log.is_empty(), log.drain().count()), (Err(1), true, 0));
     }
 }

@@ -48,8 +48,8 @@ pub(super) struct Series<L> {
     limit: usize,
     /// The number of values of each subject so far, including omitted ones.
     seen: Vec<u64>,
-    /// The subject of each row in the table.
-    owners: Vec<u32>,
+    /// The subjects of the rows in the table, each with the number of its rows in succession.
+    owners: Vec<(u32, u32)>,
     /// The newest rows, which are not in the table yet.
     lines: Vec<L>,
 }
@@ -64,7 +64,7 @@ impl<L: Line> Series<L> {
     }
     /// The number of rows.
     fn rows(&self) -> usize {
-        self.owners.len() + self.lines.len()
+        self.table.rows() + self.lines.len()
     }
     /// Adds the next value of `subject`, if this value is to be kept. Omitted rows are counted, and not even made.
     #[inline]
@@ -89,7 +89,7 @@ impl<L: Line> Series<L> {
     }
     /// Moves the newest rows to the table.
     fn write(&mut self) {
-        self.owners.extend(self.lines.iter().map(L::subject));
+        self.lines.iter().for_each(|line| own(&mut self.owners, line.subject()));
         L::write(self.table.append(&self.lines));
         self.lines.clear();
     }
@@ -101,19 +101,30 @@ impl<L: Line> Series<L> {
     fn halve(&mut self) {
         self.write();
         let mut odd = vec![false; self.seen.len()];
-        let mut kept = Vec::with_capacity(self.owners.len() / 2 + odd.len());
-        for (row, owner) in self.owners.iter().enumerate() {
-            let odd = &mut odd[*owner as usize];
+        let mut kept = Vec::with_capacity(self.table.rows() / 2 + odd.len());
+        let mut owners = Vec::new();
+        let rows = self.owners.iter().flat_map(|(owner, rows)| std::iter::repeat_n(*owner, *rows as usize));
+        for (row, owner) in rows.enumerate() {
+            let odd = &mut odd[owner as usize];
             if !*odd {
                 kept.push(row as u32);
+                own(&mut owners, owner);
             }
             *odd = !*odd;
         }
-        self.table.left_out += (self.owners.len() - kept.len()) as u64;
+        self.table.left_out += (self.table.rows() - kept.len()) as u64;
         // With more subjects than rows, the stride would otherwise double at every value.
         self.table.stride = (self.table.stride * 2).min(1 << 62);
-        self.owners = kept.iter().map(|row| self.owners[*row as usize]).collect();
+        self.owners = owners;
         self.table.pick(&kept);
+    }
+}
+
+/// Adds a row of a subject.
+fn own(owners: &mut Vec<(u32, u32)>, subject: u32) {
+    match owners.last_mut() {
+        Some((last, rows)) if *last == subject && *rows < u32::MAX => *rows += 1,
+        _ => owners.push((subject, 1)),
     }
 }
 
