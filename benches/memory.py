@@ -4,8 +4,8 @@
 
 The most memory that a process had at one time, as the operating system counts it (the maximum resident set), at these
 sizes of the transfer of `quiclab bench` without cryptography, by default 1 MB, 375 MB and 10 GB. A column for each
-stage of `quiclab run` says what has been needed by then: the simulation with its tables in memory, the tables in files, and
-the figure. The last case has tables of 250,000 rows at most (`record.rows`), the series thinned.
+stage of `quiclab run` says what has been needed by then: the simulation with its tables in memory, the tables in
+files, and the figure. The last case has tables of 250,000 rows at most (`record.rows`), the series thinned.
 """
 
 import subprocess
