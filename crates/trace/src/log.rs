@@ -145,8 +145,8 @@ impl Log {
         self.interest
     }
     /// Adds an event. The caller must have checked [`Log::interest`].
-    // Inlined, so that the kind of the event is known and only its values are stored.
-    #[inline(always)]
+    // Not inlined, so that the code of runs without a sink stays small.
+    #[inline(never)]
     pub fn push(&mut self, time: Time, event: Event) {
         let short = match event {
             Event::Queue { packets, bytes } => Short::Queue { packets, bytes },
@@ -184,41 +184,63 @@ impl Log {
         let mut result = Ok(());
         let mut others = self.others.drain(..);
         for batch in self.records.chunks(BATCH) {
-            self.passing.extend(batch.iter().filter_map(|short| record(*short, &mut others)));
+            restore(batch, &mut others, &mut self.passing);
             if result.is_ok() {
                 result = take(&self.passing);
             }
-            for record in self.passing.drain(..) {
-                if let Event::PacketSent(packet) | Event::PacketReceived(packet) = record.event
-                    && self.spare.len() < SPARE_PACKETS
-                {
-                    self.spare.push(packet);
-                }
+            if self.interest.packets {
+                reclaim(&mut self.passing, &mut self.spare);
             }
+            self.passing.clear();
         }
         self.records.clear();
         result
     }
     /// Removes and returns all records in order.
     pub fn drain(&mut self) -> std::vec::IntoIter<Record> {
-        let mut others = self.others.drain(..);
-        let records: Vec<Record> =
-            self.records.drain(..).filter_map(|short| record(short, &mut others)).collect();
+        let mut records = Vec::with_capacity(self.records.len());
+        restore(&self.records, &mut self.others.drain(..), &mut records);
+        self.records.clear();
         records.into_iter()
     }
 }
 
-/// A record as sinks read it. There is an event in `others` for each [`Short::Other`].
+/// Appends records as sinks read them. There is an event in `others` for each [`Short::Other`].
 #[inline]
-fn record((time, short): (Time, Short), others: &mut impl Iterator<Item = Event>) -> Option<Record> {
-    let event = match short {
-        Short::Queue { packets, bytes } => Event::Queue { packets, bytes },
-        Short::Delivered { length } => Event::Delivered { length },
-        Short::DatagramSent { number, length } => Event::DatagramSent { number, length },
-        Short::DatagramReceived { number, length } => Event::DatagramReceived { number, length },
-        Short::Other => others.next()?,
-    };
-    Some(Record { time, event })
+fn restore(from: &[(Time, Short)], others: &mut impl Iterator<Item = Event>, to: &mut Vec<Record>) {
+    to.reserve(from.len());
+    // A push in each arm, so that only the values of the event are written, not the size of the largest.
+    for (time, short) in from {
+        let time = *time;
+        match *short {
+            Short::Queue { packets, bytes } => {
+                to.push(Record { time, event: Event::Queue { packets, bytes } });
+            }
+            Short::Delivered { length } => to.push(Record { time, event: Event::Delivered { length } }),
+            Short::DatagramSent { number, length } => {
+                to.push(Record { time, event: Event::DatagramSent { number, length } });
+            }
+            Short::DatagramReceived { number, length } => {
+                to.push(Record { time, event: Event::DatagramReceived { number, length } });
+            }
+            Short::Other => to.extend(others.next().map(|event| Record { time, event })),
+        }
+    }
+}
+
+/// Takes the packets of events that were passed on, for the sake of their memory.
+#[expect(clippy::vec_box, reason = "events take and give the boxes")]
+fn reclaim(records: &mut [Record], spare: &mut Vec<Box<Packet>>) {
+    for record in records {
+        if spare.len() < SPARE_PACKETS
+            && matches!(record.event, Event::PacketSent(_) | Event::PacketReceived(_))
+        {
+            let taken = std::mem::replace(&mut record.event, Event::Delivered { length: 0 });
+            if let Event::PacketSent(packet) | Event::PacketReceived(packet) = taken {
+                spare.push(packet);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
