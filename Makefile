@@ -136,6 +136,10 @@ bench-prompt: build ## what a user waits for at the prompt: the CPU time of whol
 	cargo build --package bench --release --quiet $(LOCKED)
 	$(BIN)/python benches/prompt.py --quinn $${CARGO_TARGET_DIR:-target}/release/bench
 
+.PHONY: bench-memory
+bench-memory: build ## the most memory of long downloads with the default tables, by stages of a run
+	$(BIN)/python benches/memory.py
+
 .PHONY: bench-view
 bench-view: deps build $(VENV)/.checks ## what a drawing of the page of `quiclab view` costs, in Chromium
 	$(BIN)/python benches/view.py

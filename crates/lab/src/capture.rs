@@ -15,6 +15,7 @@ mod tap;
 pub(crate) use tap::Tap;
 
 use network::gate::HOP_LIMIT;
+use pcap_file::pcapng::blocks::ENHANCED_PACKET_BLOCK;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
@@ -41,6 +42,8 @@ const DECRYPTION_SECRETS: u32 = 10;
 
 /// The offset of the checksum in a TCP header (RFC 9293 section 3.1).
 const TCP_CHECKSUM: usize = 16;
+/// The length of an Enhanced Packet Block before the packet: seven words.
+const PACKET_HEAD: usize = 28;
 /// The size of the buffer in front of the file.
 const BUFFER: usize = 128 * 1024;
 
@@ -51,7 +54,7 @@ pub struct Capture<W: Write> {
     interfaces: u32,
     /// The interface of the next packets.
     selected: u32,
-    /// The buffer for the next packet.
+    /// The buffer for the next packet with its block.
     packet: Vec<u8>,
     failed: Option<io::ErrorKind>,
 }
@@ -216,22 +219,46 @@ impl<W: Write> Capture<W> {
         let original_len = length_of(length)?;
         let mut packet = std::mem::take(&mut self.packet);
         packet.clear();
+        packet.resize(PACKET_HEAD, 0);
         let encoded = encode(&mut packet).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error));
-        let kept = cut.map_or(packet.len(), |(kept, _)| kept.min(packet.len()));
-        let written = encoded.and_then(|()| {
-            self.block(EnhancedPacketBlock {
-                interface_id: self.selected,
-                timestamp: std::time::Duration::from_nanos(now.as_nanos()),
-                original_len,
-                data: Cow::Borrowed(&packet[..kept]),
-                options: cut
-                    .map(|(_, comment)| EnhancedPacketOption::Comment(comment.into()))
-                    .into_iter()
-                    .collect(),
-            })
+        let written = encoded.and_then(|()| match cut {
+            None => self.plain_packet(now, original_len, &mut packet),
+            Some((kept, comment)) => {
+                let data = &packet[PACKET_HEAD..];
+                self.block(EnhancedPacketBlock {
+                    interface_id: self.selected,
+                    timestamp: std::time::Duration::from_nanos(now.as_nanos()),
+                    original_len,
+                    data: Cow::Borrowed(&data[..kept.min(data.len())]),
+                    options: vec![EnhancedPacketOption::Comment(comment.into())],
+                })
+            }
         });
         self.packet = packet;
         written
+    }
+
+    /// Adds an Enhanced Packet Block without options (draft-ietf-opsawg-pcapng section 4.3) in one piece: nearly all blocks
+    /// are of this kind, and `pcap_file` builds them twice. `packet` has room for the head before the packet.
+    fn plain_packet(&mut self, now: Time, original_length: u32, packet: &mut Vec<u8>) -> io::Result<()> {
+        let captured = length_of(packet.len() - PACKET_HEAD)?;
+        packet.resize(packet.len().next_multiple_of(4), 0);
+        let block = (packet.len() + 4) as u32;
+        let nanos = now.as_nanos();
+        let head = [
+            ENHANCED_PACKET_BLOCK,
+            block,
+            self.selected,
+            (nanos >> 32) as u32,
+            nanos as u32,
+            captured,
+            original_length,
+        ];
+        for (place, word) in packet.chunks_exact_mut(4).zip(head) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        packet.extend_from_slice(&block.to_le_bytes());
+        self.out.get_mut().write_all(packet).inspect_err(|error| self.failed = Some(error.kind()))
     }
 
     /// Ends the capture and returns the flushed writer.

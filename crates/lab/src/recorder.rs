@@ -58,11 +58,7 @@ impl<'a> Recorder<'a> {
     /// Moves the records of a log to the sinks.
     pub(crate) fn take(&mut self, subject: u32, log: &mut Log) -> io::Result<()> {
         let subject = self.subjects.get(subject);
-        // By reference, since an event is large and no sink keeps it.
-        for record in log.drain().as_slice() {
-            self.sinks.record(subject, record)?;
-        }
-        Ok(())
+        log.pass_on(|records| self.sinks.records(subject, records))
     }
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.sinks.finish()

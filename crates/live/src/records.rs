@@ -175,15 +175,11 @@ impl Records {
                 _ => log.writer = Some(Writer::new(page, &name, self.side, Options::default())),
             }
         }
-        let mut failed = None;
-        for record in connection.log().drain() {
-            if failed.is_none()
-                && let Some(writer) = &mut log.writer
-            {
-                failed = writer.write(&record).err();
-            }
-        }
-        if let Some(error) = failed {
+        let written = connection.log().pass_on(|records| match &mut log.writer {
+            Some(writer) => records.iter().try_for_each(|record| writer.write(record)),
+            None => Ok(()),
+        });
+        if let Err(error) = written {
             // The last line may be incomplete, so nothing is appended.
             log.writer = None;
             self.fail(log, log.path.clone(), error);

@@ -165,6 +165,11 @@ impl Packet {
             + usize::from(self.hole_length)
             + self.typed.as_ref().map_or(0, |typed| typed.size as usize)
     }
+    /// Whether `bytes` is the whole payload: nothing is typed or virtual.
+    #[inline]
+    pub fn is_written_out(&self) -> bool {
+        self.typed.is_none() && self.hole_length == 0
+    }
     /// Writes out a typed packet and the virtual bytes: `bytes` is then the whole payload.
     pub fn write_out(&mut self) {
         self.write_typed();

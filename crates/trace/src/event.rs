@@ -23,6 +23,41 @@ pub struct Packet {
     pub datagram: u64,
 }
 
+impl Default for Packet {
+    /// An empty 1-RTT packet, to be filled in.
+    fn default() -> Packet {
+        Packet {
+            kind: PacketKind::OneRtt,
+            number: None,
+            length: 0,
+            destination: Vec::new(),
+            source: Vec::new(),
+            contents: Contents::NONE,
+            datagram: 0,
+        }
+    }
+}
+
+impl Packet {
+    /// Replaces the connection ids, in the memory of those before.
+    pub fn set_ids(&mut self, destination: &[u8], source: &[u8]) {
+        self.destination.clear();
+        self.destination.extend_from_slice(destination);
+        self.source.clear();
+        self.source.extend_from_slice(source);
+    }
+    /// Replaces the contents by QUIC frames, in the memory of those before: see [`Contents::Frames`].
+    pub fn set_frames(&mut self, frames: &[u8], virtual_tail: u32, ack_delay_exponent: u8) {
+        let mut payload = match std::mem::replace(&mut self.contents, Contents::NONE) {
+            Contents::Frames { payload, .. } => payload,
+            Contents::Segment { .. } => Vec::new(),
+        };
+        payload.clear();
+        payload.extend_from_slice(frames);
+        self.contents = Contents::Frames { payload, virtual_tail, ack_delay_exponent };
+    }
+}
+
 /// A change of the phase of Careful Resume (RFC 9959, draft-ietf-tsvwg-careful-resume-qlog-02). The state is that after the
 /// change.
 #[derive(Debug, Clone, PartialEq)]

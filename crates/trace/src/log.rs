@@ -1,6 +1,6 @@
 //! The log of an endpoint or an element, which its host drains.
 
-use crate::Event;
+use crate::{Event, Packet};
 use units::Time;
 
 /// The events that the sinks need. Other events are not even built.
@@ -33,8 +33,8 @@ impl Interest {
             lifecycle: self.lifecycle || other.lifecycle,
         }
     }
-    /// Whether [`Event::DatagramSent`], [`Event::DatagramReceived`] and [`Event::Delivered`] are needed: they are
-    /// cheap, and the rates are computed from them.
+    /// Whether [`Event::DatagramSent`] and [`Event::Delivered`] are needed: they are cheap, and the rates are computed
+    /// from them.
     pub const fn datagrams(self) -> bool {
         self.packets || self.metrics
     }
@@ -49,12 +49,10 @@ impl Interest {
             Event::PacketSent(_)
             | Event::PacketReceived(_)
             | Event::PacketDropped { .. }
+            | Event::DatagramReceived { .. }
             | Event::StreamWritten { .. } => self.packets,
             Event::PacketLost { .. } | Event::NetworkDrop { .. } => self.losses(),
-            Event::DatagramSent { .. }
-            | Event::DatagramReceived { .. }
-            | Event::Delivered { .. }
-            | Event::Capacity { .. } => self.datagrams(),
+            Event::DatagramSent { .. } | Event::Delivered { .. } | Event::Capacity { .. } => self.datagrams(),
             Event::Metrics(_)
             | Event::Gauge { .. }
             | Event::Queue { .. }
@@ -95,17 +93,51 @@ pub struct Record {
     pub event: Event,
 }
 
+/// The most packets whose memory a log keeps for later ones.
+const SPARE_PACKETS: usize = 8;
+/// The most records that are passed on at once.
+const BATCH: usize = 64;
+
+/// An event of which there are many, in a fraction of the size of an [`Event`]; or the place of another event.
+#[derive(Debug, Clone, Copy)]
+enum Short {
+    Queue {
+        packets: u32,
+        bytes: u64,
+    },
+    Delivered {
+        length: u32,
+    },
+    DatagramSent {
+        number: u64,
+        length: u32,
+    },
+    DatagramReceived {
+        number: u64,
+        length: u32,
+    },
+    /// The next of the other events.
+    Other,
+}
+
 /// Events that wait for the host.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
     interest: Interest,
-    records: Vec<Record>,
+    records: Vec<(Time, Short)>,
+    /// The events that are not short, in order.
+    others: Vec<Event>,
+    /// Records that are passed on now.
+    passing: Vec<Record>,
+    /// Packets of events that were passed on.
+    #[expect(clippy::vec_box, reason = "events take and give the boxes")]
+    spare: Vec<Box<Packet>>,
 }
 
 impl Log {
     /// Creates a log that keeps the events of `interest`.
     pub fn new(interest: Interest) -> Log {
-        Log { interest, records: Vec::new() }
+        Log { interest, ..Log::default() }
     }
     /// The events to keep: check it before building an event.
     #[inline]
@@ -113,8 +145,20 @@ impl Log {
         self.interest
     }
     /// Adds an event. The caller must have checked [`Log::interest`].
+    // Not inlined, so that the code of runs without a sink stays small.
+    #[inline(never)]
     pub fn push(&mut self, time: Time, event: Event) {
-        self.records.push(Record { time, event });
+        let short = match event {
+            Event::Queue { packets, bytes } => Short::Queue { packets, bytes },
+            Event::Delivered { length } => Short::Delivered { length },
+            Event::DatagramSent { number, length } => Short::DatagramSent { number, length },
+            Event::DatagramReceived { number, length } => Short::DatagramReceived { number, length },
+            other => {
+                self.others.push(other);
+                Short::Other
+            }
+        };
+        self.records.push((time, short));
     }
     /// Adds an event if it is of interest.
     pub fn push_if_covered(&mut self, time: Time, event: Event) {
@@ -127,15 +171,82 @@ impl Log {
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
-    /// Removes and returns all records in order. The log keeps its memory.
-    pub fn drain(&mut self) -> std::vec::Drain<'_, Record> {
-        self.records.drain(..)
+    /// A packet to fill in for an event: that of an earlier event, for the sake of its memory, or a new one.
+    pub fn packet(&mut self) -> Box<Packet> {
+        self.spare.pop().unwrap_or_default()
+    }
+    /// Passes all records on, in order and some at a time, and removes them. The log keeps its memory and that of a few
+    /// packets.
+    ///
+    /// # Errors
+    /// The first error of `take`. The remaining records are lost.
+    pub fn pass_on<E>(&mut self, mut take: impl FnMut(&[Record]) -> Result<(), E>) -> Result<(), E> {
+        let mut result = Ok(());
+        let mut others = self.others.drain(..);
+        for batch in self.records.chunks(BATCH) {
+            restore(batch, &mut others, &mut self.passing);
+            if result.is_ok() {
+                result = take(&self.passing);
+            }
+            if self.interest.packets {
+                reclaim(&mut self.passing, &mut self.spare);
+            }
+            self.passing.clear();
+        }
+        self.records.clear();
+        result
+    }
+    /// Removes and returns all records in order.
+    pub fn drain(&mut self) -> std::vec::IntoIter<Record> {
+        let mut records = Vec::with_capacity(self.records.len());
+        restore(&self.records, &mut self.others.drain(..), &mut records);
+        self.records.clear();
+        records.into_iter()
+    }
+}
+
+/// Appends records as sinks read them. There is an event in `others` for each [`Short::Other`].
+#[inline]
+fn restore(from: &[(Time, Short)], others: &mut impl Iterator<Item = Event>, to: &mut Vec<Record>) {
+    to.reserve(from.len());
+    // A push in each arm, so that only the values of the event are written, not the size of the largest.
+    for (time, short) in from {
+        let time = *time;
+        match *short {
+            Short::Queue { packets, bytes } => {
+                to.push(Record { time, event: Event::Queue { packets, bytes } });
+            }
+            Short::Delivered { length } => to.push(Record { time, event: Event::Delivered { length } }),
+            Short::DatagramSent { number, length } => {
+                to.push(Record { time, event: Event::DatagramSent { number, length } });
+            }
+            Short::DatagramReceived { number, length } => {
+                to.push(Record { time, event: Event::DatagramReceived { number, length } });
+            }
+            Short::Other => to.extend(others.next().map(|event| Record { time, event })),
+        }
+    }
+}
+
+/// Takes the packets of events that were passed on, for the sake of their memory.
+#[expect(clippy::vec_box, reason = "events take and give the boxes")]
+fn reclaim(records: &mut [Record], spare: &mut Vec<Box<Packet>>) {
+    for record in records {
+        if spare.len() < SPARE_PACKETS
+            && matches!(record.event, Event::PacketSent(_) | Event::PacketReceived(_))
+        {
+            let taken = std::mem::replace(&mut record.event, Event::Delivered { length: 0 });
+            if let Event::PacketSent(packet) | Event::PacketReceived(packet) = taken {
+                spare.push(packet);
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Contents;
 
     #[test]
     fn losses_and_datagrams_belong_to_packets_and_to_metrics() {
@@ -144,6 +255,8 @@ mod tests {
         let lifecycle = Interest { lifecycle: true, ..Interest::NONE };
         let sent = Event::DatagramSent { number: 0, length: 1200 };
         let drop = Event::NetworkDrop { length: 1228, reason: "queue" };
+        let received = Event::DatagramReceived { number: 0, length: 1200 };
+        assert!(packets.covers(&received) && !metrics.covers(&received));
         for event in [sent, drop] {
             assert!(packets.covers(&event) && metrics.covers(&event) && !lifecycle.covers(&event));
             assert!(Interest::ALL.covers(&event) && !Interest::NONE.covers(&event));
@@ -155,11 +268,62 @@ mod tests {
     }
 
     #[test]
-    fn a_drained_log_keeps_its_memory() {
+    fn packets_that_were_passed_on_are_filled_in_again() {
         let mut log = Log::new(Interest::ALL);
-        log.push(Time::ZERO, Event::Delivered { length: 1 });
-        assert_eq!(log.drain().count(), 1);
+        let mut packet = log.packet();
+        packet.set_frames(&[1; 100], 7, 3);
+        packet.destination.extend_from_slice(&[9; 8]);
+        log.push(Time::ZERO, Event::PacketSent(packet));
+        let passed = log.pass_on(|records| if records.len() == 1 { Ok(()) } else { Err(records.len()) });
+        assert_eq!(passed, Ok(()));
         assert!(log.is_empty());
-        assert!(log.records.capacity() > 0);
+        let mut packet = log.packet();
+        packet.set_ids(&[1, 2], &[]);
+        packet.set_frames(&[2], 0, 3);
+        let contents = Contents::Frames { payload: vec![2], virtual_tail: 0, ack_delay_exponent: 3 };
+        assert_eq!((&packet.contents, &packet.destination[..]), (&contents, &[1, 2][..]));
+        let Contents::Frames { payload, .. } = packet.contents else { panic!("no frames") };
+        assert!(payload.capacity() >= 100);
+        assert!(log.packet().destination.is_empty());
+    }
+
+    /// Short events, others, and more than a batch of them, by both ways out.
+    #[test]
+    fn records_come_out_as_they_went_in() {
+        let events = |at: u32| {
+            let number = u64::from(at);
+            [
+                Event::Queue { packets: at, bytes: number << 40 },
+                Event::Metrics(crate::Metrics { cwnd: number, ..crate::Metrics::default() }),
+                Event::Delivered { length: at },
+                Event::DatagramSent { number: number << 33, length: at },
+                Event::ConnectionState { state: "closing" },
+                Event::DatagramReceived { number: number << 34, length: at },
+            ]
+        };
+        let all: Vec<Record> = (0..50)
+            .flat_map(|at| events(at).map(|event| Record { time: Time::from_nanos(u64::from(at)), event }))
+            .collect();
+        let mut log = Log::new(Interest::ALL);
+        let fill = |log: &mut Log| all.iter().for_each(|record| log.push(record.time, record.event.clone()));
+        fill(&mut log);
+        let mut passed = Vec::new();
+        log.pass_on(|records| {
+            passed.extend_from_slice(records);
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+        assert_eq!(passed, all);
+        assert!(log.is_empty());
+        fill(&mut log);
+        assert_eq!(log.drain().collect::<Vec<_>>(), all);
+        // After an error nothing is passed on, and nothing is left.
+        fill(&mut log);
+        let mut calls = 0;
+        let failed = log.pass_on(|_| {
+            calls += 1;
+            Err(calls)
+        });
+        assert_eq!((failed, log.is_empty(), log.drain().count()), (Err(1), true, 0));
     }
 }

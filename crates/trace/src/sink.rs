@@ -15,6 +15,13 @@ pub trait Sink {
     /// # Errors
     /// The error of the sink's output, such as a full disk.
     fn record(&mut self, subject: &Subject, record: &Record) -> io::Result<()>;
+    /// Consumes records of one subject, in order.
+    ///
+    /// # Errors
+    /// The error of the sink's output. The records after it are lost.
+    fn records(&mut self, subject: &Subject, records: &[Record]) -> io::Result<()> {
+        records.iter().try_for_each(|record| self.record(subject, record))
+    }
     /// Ends the run: flushes buffers.
     ///
     /// # Errors
@@ -28,6 +35,9 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     }
     fn record(&mut self, subject: &Subject, record: &Record) -> io::Result<()> {
         (**self).record(subject, record)
+    }
+    fn records(&mut self, subject: &Subject, records: &[Record]) -> io::Result<()> {
+        (**self).records(subject, records)
     }
     fn finish(&mut self) -> io::Result<()> {
         (**self).finish()
@@ -64,6 +74,21 @@ impl Sink for Fan<'_> {
             if interest.covers(&record.event) {
                 sink.record(subject, record)?;
             }
+        }
+        Ok(())
+    }
+    /// With one sink, in runs of records that it needs; with several, record by record, so that after an error of one
+    /// all have the same.
+    fn records(&mut self, subject: &Subject, records: &[Record]) -> io::Result<()> {
+        let [(interest, sink)] = &mut self.sinks[..] else {
+            return records.iter().try_for_each(|record| self.record(subject, record));
+        };
+        let mut rest = records;
+        while let Some(start) = rest.iter().position(|record| interest.covers(&record.event)) {
+            let run = &rest[start..];
+            let end = run.iter().position(|record| !interest.covers(&record.event)).unwrap_or(run.len());
+            sink.records(subject, &run[..end])?;
+            rest = &run[end..];
         }
         Ok(())
     }

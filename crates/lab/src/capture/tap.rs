@@ -2,6 +2,7 @@
 
 use super::Capture;
 use network::{Packet, Protocol};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
@@ -32,8 +33,10 @@ impl Tap {
 
     /// Captures a packet.
     pub(crate) fn packet(&self, now: Time, packet: &Packet) -> io::Result<()> {
-        let mut whole = packet.clone();
-        whole.write_out();
+        let mut whole = Cow::Borrowed(packet);
+        if !packet.is_written_out() {
+            whole.to_mut().write_out();
+        }
         let (ends, ecn) = ((whole.source, whole.destination), whole.ecn.bits());
         let mut capture = self.capture.borrow_mut();
         let Some(capture) = &mut *capture else { return Ok(()) };

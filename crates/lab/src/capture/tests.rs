@@ -1,7 +1,7 @@
 //! Tests of the bytes of captures, and of their decryption by tshark.
 
 use super::*;
-use pcap_file::pcapng::blocks::{ENHANCED_PACKET_BLOCK, INTERFACE_DESCRIPTION_BLOCK, SECTION_HEADER_BLOCK};
+use pcap_file::pcapng::blocks::{INTERFACE_DESCRIPTION_BLOCK, SECTION_HEADER_BLOCK};
 use proptest::prelude::*;
 use std::process::Command;
 

@@ -196,7 +196,7 @@ impl Connection {
     }
     #[inline]
     pub(super) fn trace_datagram_received(&mut self, now: Time, length: usize) {
-        if self.log.interest().datagrams() {
+        if self.log.interest().packets {
             let number = self.stats.datagrams_received - 1;
             self.log.push(now, Event::DatagramReceived { number, length: length as u32 });
         }
@@ -216,20 +216,13 @@ impl Connection {
             let kind = self.packet_kind(kind);
             let long = kind != PacketKind::OneRtt;
             let source = if long { self.origin.source } else { ConnectionId::EMPTY };
-            let packet = Packet {
-                kind,
-                number: Some(number),
-                length: length as u32,
-                destination: destination.as_bytes().to_vec(),
-                source: source.as_bytes().to_vec(),
-                contents: Contents::Frames {
-                    payload: payload.to_vec(),
-                    virtual_tail: hole.map_or(0, |hole| hole.length),
-                    ack_delay_exponent: self.config.ack_delay_exponent,
-                },
-                datagram: self.stats.datagrams_sent,
-            };
-            self.log.push(now, Event::PacketSent(Box::new(packet)));
+            let mut packet = self.log.packet();
+            (packet.kind, packet.number, packet.length) = (kind, Some(number), length as u32);
+            packet.datagram = self.stats.datagrams_sent;
+            packet.set_ids(destination.as_bytes(), source.as_bytes());
+            let virtual_tail = hole.map_or(0, |hole| hole.length);
+            packet.set_frames(payload, virtual_tail, self.config.ack_delay_exponent);
+            self.log.push(now, Event::PacketSent(packet));
         }
     }
 
@@ -244,20 +237,12 @@ impl Connection {
     ) {
         if self.log.interest().packets {
             let exponent = self.peer.as_ref().map_or(3, |peer| peer.ack_delay_exponent as u8);
-            let packet = Packet {
-                kind: header.kind,
-                number: Some(number),
-                length: length as u32,
-                destination: header.destination.as_bytes().to_vec(),
-                source: header.source.as_bytes().to_vec(),
-                contents: Contents::Frames {
-                    payload: payload.to_vec(),
-                    virtual_tail: virtual_tail as u32,
-                    ack_delay_exponent: exponent,
-                },
-                datagram: self.stats.datagrams_received - 1,
-            };
-            self.log.push(now, Event::PacketReceived(Box::new(packet)));
+            let mut packet = self.log.packet();
+            (packet.kind, packet.number, packet.length) = (header.kind, Some(number), length as u32);
+            packet.datagram = self.stats.datagrams_received - 1;
+            packet.set_ids(header.destination.as_bytes(), header.source.as_bytes());
+            packet.set_frames(payload, virtual_tail as u32, exponent);
+            self.log.push(now, Event::PacketReceived(packet));
         }
     }
 

@@ -60,15 +60,12 @@ impl Connection {
 
     #[inline]
     pub(super) fn trace_received(&mut self, now: Time, header: &Header, payload: u64, size: u64) {
-        let interest = self.log.interest();
-        if interest.datagrams() {
+        if self.log.interest().packets {
             let number = self.stats.segments_received - 1;
             self.log.push(now, Event::DatagramReceived { number, length: size as u32 });
-            if interest.packets {
-                let number = self.theirs.number(header.sequence, self.incoming.next()).unwrap_or(0);
-                let packet = self.packet(header, number, payload, size);
-                self.log.push(now, Event::PacketReceived(Box::new(packet)));
-            }
+            let number = self.theirs.number(header.sequence, self.incoming.next()).unwrap_or(0);
+            let packet = self.packet(header, number, payload, size);
+            self.log.push(now, Event::PacketReceived(Box::new(packet)));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Tables with a maximum size: a series is thinned, other tables keep their first rows.
 
-use super::table::{Row, Table};
+use super::table::{Row, Rows, Table};
 
 /// A table that keeps its first rows.
 #[derive(Debug, Clone)]
@@ -30,41 +30,68 @@ impl FirstRows {
     }
 }
 
+/// A row of a series before it is written to the columns.
+pub(super) trait Line: Sized {
+    /// The subject of the value.
+    fn subject(&self) -> u32;
+    /// Writes the rows to the columns, all of them.
+    fn write(rows: Rows<'_, Self>);
+}
+
+/// The number of rows that are written to the columns at once.
+const BATCH: usize = 256;
+
 /// A table of values over time that drops every second row of each subject when it is full.
 #[derive(Debug, Clone)]
-pub(super) struct Series {
+pub(super) struct Series<L> {
     table: Table,
     limit: usize,
     /// The number of values of each subject so far, including omitted ones.
     seen: Vec<u64>,
-    /// The subject of each row.
-    owners: Vec<u32>,
+    /// The subjects of the rows in the table, each with the number of its rows in succession.
+    owners: Vec<(u32, u32)>,
+    /// The newest rows, which are not in the table yet.
+    lines: Vec<L>,
 }
 
-impl Series {
-    pub(super) fn new(table: Table, limit: usize) -> Series {
-        Series { table, limit, seen: Vec::new(), owners: Vec::new() }
+impl<L: Line> Series<L> {
+    pub(super) fn new(table: Table, limit: usize) -> Series<L> {
+        Series { table, limit, seen: Vec::new(), owners: Vec::new(), lines: Vec::new() }
     }
-    pub(super) fn into_table(self) -> Table {
+    pub(super) fn into_table(mut self) -> Table {
+        self.write();
         self.table
     }
-    /// A new row for the next value of `subject`, if this value is to be kept. Omitted rows are counted.
-    pub(super) fn row(&mut self, subject: u32) -> Option<Row<'_>> {
+    /// The number of rows.
+    fn rows(&self) -> usize {
+        self.table.rows() + self.lines.len()
+    }
+    /// Adds the next value of `subject`, if this value is to be kept. Omitted rows are counted, and not even made.
+    #[inline]
+    pub(super) fn add(&mut self, subject: u32, line: impl FnOnce() -> L) {
         let at = subject as usize;
         if self.seen.len() <= at {
             self.seen.resize(at + 1, 0);
         }
         let ordinal = self.seen[at];
         self.seen[at] += 1;
-        if self.is_due(ordinal) && self.owners.len() >= self.limit {
+        if self.is_due(ordinal) && self.rows() >= self.limit {
             self.halve();
         }
-        if !self.is_due(ordinal) || self.owners.len() >= self.limit {
+        if !self.is_due(ordinal) || self.rows() >= self.limit {
             self.table.left_out += 1;
-            return None;
+            return;
         }
-        self.owners.push(subject);
-        Some(self.table.row())
+        self.lines.push(line());
+        if self.lines.len() >= BATCH {
+            self.write();
+        }
+    }
+    /// Moves the newest rows to the table.
+    fn write(&mut self) {
+        self.lines.iter().for_each(|line| own(&mut self.owners, line.subject()));
+        L::write(self.table.append(&self.lines));
+        self.lines.clear();
     }
     /// The stride is a power of two, so a row that is due now was due with every smaller stride.
     fn is_due(&self, ordinal: u64) -> bool {
@@ -72,33 +99,45 @@ impl Series {
     }
     #[cold]
     fn halve(&mut self) {
+        self.write();
         let mut odd = vec![false; self.seen.len()];
-        let mut kept = Vec::with_capacity(self.owners.len() / 2 + odd.len());
-        for (row, owner) in self.owners.iter().enumerate() {
-            let odd = &mut odd[*owner as usize];
+        let mut kept = Vec::with_capacity(self.table.rows() / 2 + odd.len());
+        let mut owners = Vec::new();
+        let rows = self.owners.iter().flat_map(|(owner, rows)| std::iter::repeat_n(*owner, *rows as usize));
+        for (row, owner) in rows.enumerate() {
+            let odd = &mut odd[owner as usize];
             if !*odd {
                 kept.push(row as u32);
+                own(&mut owners, owner);
             }
             *odd = !*odd;
         }
-        self.table.left_out += (self.owners.len() - kept.len()) as u64;
+        self.table.left_out += (self.table.rows() - kept.len()) as u64;
         // With more subjects than rows, the stride would otherwise double at every value.
         self.table.stride = (self.table.stride * 2).min(1 << 62);
-        self.owners = kept.iter().map(|row| self.owners[*row as usize]).collect();
+        self.owners = owners;
         self.table.pick(&kept);
+    }
+}
+
+/// Adds a row of a subject.
+fn own(owners: &mut Vec<(u32, u32)>, subject: u32) {
+    match owners.last_mut() {
+        Some((last, rows)) if *last == subject && *rows < u32::MAX => *rows += 1,
+        _ => owners.push((subject, 1)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::schema;
+    use super::super::series::Queued;
     use super::*;
     use proptest::prelude::*;
+    use units::Time;
 
-    fn put(series: &mut Series, subject: u32, value: u64) {
-        if let Some(row) = series.row(subject) {
-            row.f64(0.0).code(subject).u32(0).u64(value).end();
-        }
+    fn put(series: &mut Series<Queued>, subject: u32, value: u64) {
+        series.add(subject, || Queued { time: Time::ZERO, subject, link: subject, packets: 0, bytes: value });
     }
 
     #[test]
@@ -132,7 +171,7 @@ mod tests {
     fn a_limit_of_zero_keeps_no_rows() {
         let mut series = Series::new(schema::queue(), 0);
         (0..200).for_each(|value| put(&mut series, value as u32, value));
-        assert_eq!((series.table.rows(), series.table.left_out), (0, 200));
+        assert_eq!((series.rows(), series.table.left_out), (0, 200));
         let mut first = FirstRows::new(schema::queue(), 1);
         first.row().unwrap().f64(0.0).code(0).u32(0).u64(0).end();
         assert!(first.row().is_none());
@@ -148,10 +187,11 @@ mod tests {
             let mut series = Series::new(schema::queue(), limit);
             for (value, subject) in subjects.iter().enumerate() {
                 put(&mut series, *subject, value as u64);
-                prop_assert!(series.table.rows() <= limit);
-                prop_assert_eq!(series.table.rows(), series.owners.len());
+                prop_assert!(series.rows() <= limit);
             }
-            prop_assert_eq!(series.table.rows() as u64 + series.table.left_out, subjects.len() as u64);
+            let table = series.into_table();
+            prop_assert!(table.columns.iter().all(|column| column.data.len() == table.rows()));
+            prop_assert_eq!(table.rows() as u64 + table.left_out, subjects.len() as u64);
         }
     }
 }

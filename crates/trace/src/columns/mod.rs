@@ -49,6 +49,7 @@ mod message;
 mod rate;
 mod recorder;
 mod schema;
+mod series;
 mod stream;
 mod table;
 mod video;

@@ -6,11 +6,12 @@ use super::data::{Data, Words};
 use super::message::Messages;
 use super::rate::Rates;
 use super::schema::{self, CONNECTION, LINK, NODE, SUBJECT};
+use super::series::{Gauged, Measured, NodeGauged, Queued};
 use super::stream::{End, Streams};
 use super::table::Table;
 use super::video::Videos;
 use crate::event::{Block, ObjectLoaded};
-use crate::{Contents, Event, Interest, Metrics, Packet, Record, Role, Sink, Subject};
+use crate::{Contents, Event, Interest, Packet, Record, Role, Sink, Subject};
 use std::fmt::Write;
 use std::io;
 use units::{Duration, Time};
@@ -52,10 +53,10 @@ pub struct Columns {
     packets: bool,
     blocks: bool,
     metrics: bool,
-    connection: Series,
-    gauge: Series,
-    queue: Series,
-    node: Series,
+    connection: Series<Measured>,
+    gauge: Series<Gauged>,
+    queue: Series<Queued>,
+    node: Series<NodeGauged>,
     loss: FirstRows,
     event: FirstRows,
     packet: FirstRows,
@@ -146,16 +147,11 @@ impl Columns {
 
     fn connection(&mut self, end: End, time: Time, event: &Event) {
         match event {
-            Event::Metrics(metrics) => self.metrics(end, time, metrics),
+            Event::Metrics(metrics) => {
+                self.connection.add(end.subject, || Measured { time, end, metrics: *metrics });
+            }
             Event::Gauge { name, value } => {
-                if let Some(row) = self.gauge.row(end.subject) {
-                    row.f64(time.as_secs_f64())
-                        .code(end.connection)
-                        .code(end.side)
-                        .word(name)
-                        .f64(*value)
-                        .end();
-                }
+                self.gauge.add(end.subject, || Gauged { time, end, name, value: *value });
             }
             Event::DatagramSent { length, .. } => self.rate.add(time, end.subject, schema::SENT, *length),
             Event::PacketLost { kind, number, trigger } => {
@@ -187,25 +183,6 @@ impl Columns {
             }
             _ => self.event(end, time, event),
         }
-    }
-
-    fn metrics(&mut self, end: End, time: Time, metrics: &Metrics) {
-        let Some(row) = self.connection.row(end.subject) else { return };
-        let millis = |span: Duration| span.as_nanos() as f64 / 1e6;
-        row.f64(time.as_secs_f64())
-            .code(end.connection)
-            .code(end.side)
-            .u64(metrics.cwnd)
-            .u64(metrics.bytes_in_flight)
-            .optional_u64(metrics.ssthresh)
-            .optional_f64(metrics.latest_rtt.map(millis))
-            .f64(millis(metrics.smoothed_rtt))
-            .optional_f64(metrics.min_rtt.map(millis))
-            .f64(millis(metrics.rtt_variance))
-            .optional_f64(metrics.pacing_rate.map(|rate| rate.as_mbit_per_sec()))
-            .optional_f64(metrics.delivery_rate.map(|rate| rate.as_mbit_per_sec()))
-            .u32(metrics.pto_count)
-            .end();
     }
 
     fn object(&mut self, end: End, object: &ObjectLoaded) {
@@ -256,9 +233,8 @@ impl Columns {
     fn link(&mut self, subject: u32, link: u32, time: Time, event: &Event) {
         match event {
             Event::Queue { packets, bytes } => {
-                if let Some(row) = self.queue.row(subject) {
-                    row.f64(time.as_secs_f64()).code(link).u32(*packets).u64(*bytes).end();
-                }
+                let (packets, bytes) = (*packets, *bytes);
+                self.queue.add(subject, || Queued { time, subject, link, packets, bytes });
             }
             Event::NetworkDrop { length, reason } => {
                 if let Some(row) = self.drop.row() {
@@ -289,9 +265,7 @@ impl Columns {
     fn node(&mut self, subject: u32, node: u32, time: Time, event: &Event) {
         match event {
             Event::Gauge { name, value } => {
-                if let Some(row) = self.node.row(subject) {
-                    row.f64(time.as_secs_f64()).code(node).word(name).f64(*value).end();
-                }
+                self.node.add(subject, || NodeGauged { time, subject, node, name, value: *value });
             }
             _ => self.link(subject, node, time, event),
         }
@@ -328,16 +302,24 @@ impl Sink for Columns {
         Interest { packets: self.packets, metrics: self.metrics, lifecycle: true }
     }
     fn record(&mut self, subject: &Subject, record: &Record) -> io::Result<()> {
-        let code = self.code(subject);
+        self.records(subject, std::slice::from_ref(record))
+    }
+    fn records(&mut self, subject: &Subject, records: &[Record]) -> io::Result<()> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let (id, code) = (subject.id(), self.code(subject));
         match subject.role() {
             Role::Connection(side) => {
-                let end = End { subject: subject.id(), connection: code, side: side as u32 };
-                self.connection(end, record.time, &record.event);
+                let end = End { subject: id, connection: code, side: side as u32 };
+                records.iter().for_each(|record| self.connection(end, record.time, &record.event));
             }
             Role::Link(_) | Role::Lane | Role::Medium => {
-                self.link(subject.id(), code, record.time, &record.event);
+                records.iter().for_each(|record| self.link(id, code, record.time, &record.event));
             }
-            Role::Node => self.node(subject.id(), code, record.time, &record.event),
+            Role::Node => {
+                records.iter().for_each(|record| self.node(id, code, record.time, &record.event));
+            }
         }
         Ok(())
     }

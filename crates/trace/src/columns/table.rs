@@ -47,6 +47,10 @@ impl Table {
         }
         Row(self.columns.iter_mut())
     }
+    /// Starts rows. Every column must get its values, in order.
+    pub(super) fn append<'a, L>(&'a mut self, lines: &'a [L]) -> Rows<'a, L> {
+        Rows(self.columns.iter_mut(), lines)
+    }
     /// Keeps these rows, in this order.
     pub(super) fn pick(&mut self, rows: &[u32]) {
         self.columns.iter_mut().for_each(|column| column.pick(rows));
@@ -168,6 +172,75 @@ impl Row<'_> {
     /// Completes the row.
     pub(super) fn end(mut self) {
         debug_assert!(self.0.next().is_none(), "a row without a value for every column");
+    }
+}
+
+/// Rows under construction: each call sets the values of the next column.
+pub(super) struct Rows<'a, L>(std::slice::IterMut<'a, Column>, &'a [L]);
+
+impl<L> Rows<'_, L> {
+    pub(super) fn f64(mut self, value: impl Fn(&L) -> f64) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::F64(values), .. }) => values.extend(self.1.iter().map(value)),
+            other => wrong(other),
+        }
+        self
+    }
+    pub(super) fn u64(mut self, value: impl Fn(&L) -> u64) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::U64(values), .. }) => values.extend(self.1.iter().map(value)),
+            other => wrong(other),
+        }
+        self
+    }
+    pub(super) fn u32(mut self, value: impl Fn(&L) -> u32) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::U32(values), .. }) => values.extend(self.1.iter().map(value)),
+            other => wrong(other),
+        }
+        self
+    }
+    pub(super) fn optional_f64(mut self, value: impl Fn(&L) -> Option<f64>) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::F64(values), validity: Some(validity), .. }) => {
+                values.extend(self.1.iter().map(|line| value(line).unwrap_or(f64::NAN)));
+                self.1.iter().for_each(|line| validity.push(value(line).is_some()));
+            }
+            other => wrong(other),
+        }
+        self
+    }
+    pub(super) fn optional_u64(mut self, value: impl Fn(&L) -> Option<u64>) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::U64(values), validity: Some(validity), .. }) => {
+                values.extend(self.1.iter().map(|line| value(line).unwrap_or(0)));
+                self.1.iter().for_each(|line| validity.push(value(line).is_some()));
+            }
+            other => wrong(other),
+        }
+        self
+    }
+    /// Text by its codes. The dictionary is fixed, or added at the end.
+    pub(super) fn code(mut self, code: impl Fn(&L) -> u32) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::Text(text), .. }) => text.codes.extend(self.1.iter().map(code)),
+            other => wrong(other),
+        }
+        self
+    }
+    pub(super) fn word(mut self, word: impl Fn(&L) -> &str) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::Text(text), .. }) => {
+                let words = &mut text.words;
+                text.codes.extend(self.1.iter().map(|line| words.code(word(line))));
+            }
+            other => wrong(other),
+        }
+        self
+    }
+    /// Completes the rows.
+    pub(super) fn end(mut self) {
+        debug_assert!(self.0.next().is_none(), "rows without a value for every column");
     }
 }
 

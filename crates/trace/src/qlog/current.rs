@@ -14,8 +14,8 @@ use units::Time;
 pub(super) fn event(json: &mut Json, state: &mut State, record: &Record) {
     let time = record.time;
     match &record.event {
-        Event::PacketSent(sent) => packet(json, time, "packet_sent", sent),
-        Event::PacketReceived(received) => packet(json, time, "packet_received", received),
+        Event::PacketSent(sent) => packet(json, time, PACKET_SENT, sent),
+        Event::PacketReceived(received) => packet(json, time, PACKET_RECEIVED, received),
         Event::DatagramSent { number, length } => {
             datagram(json, time, "udp_datagrams_sent", (*number, *length))
         }
@@ -171,11 +171,10 @@ fn connection(json: &mut Json, state: &mut State, record: &Record) {
 }
 
 fn begin(json: &mut Json, time: Time, name: &str) {
-    json.begin();
-    json.time(time);
-    json.literal("\"name\":\"quic:");
+    json.begin_at(time);
+    json.put(",\"name\":\"quic:");
     json.continue_word(name);
-    json.open("data");
+    json.put(",\"data\":{");
 }
 
 fn end(json: &mut Json) {
@@ -189,12 +188,17 @@ fn raw_length(json: &mut Json, length: u64) {
     json.close();
 }
 
-fn packet(json: &mut Json, time: Time, name: &str, packet: &Packet) {
-    begin(json, time, name);
-    json.open("header");
-    json.word("packet_type", packet.kind.qlog_name());
+/// The events of packets, between their time and the type of the packet.
+const PACKET_SENT: &str = ",\"name\":\"quic:packet_sent\",\"data\":{\"header\":{\"packet_type\":\"";
+const PACKET_RECEIVED: &str = ",\"name\":\"quic:packet_received\",\"data\":{\"header\":{\"packet_type\":\"";
+
+fn packet(json: &mut Json, time: Time, name: &'static str, packet: &Packet) {
+    json.begin_at(time);
+    json.put(name);
+    json.continue_word(packet.kind.qlog_name());
     if let Some(number) = packet.number {
-        json.number("packet_number", number);
+        json.put(",\"packet_number\":");
+        json.digits(number);
     }
     if !packet.source.is_empty() {
         json.hex("scid", &packet.source);
@@ -202,18 +206,16 @@ fn packet(json: &mut Json, time: Time, name: &str, packet: &Packet) {
     if !packet.destination.is_empty() {
         json.hex("dcid", &packet.destination);
     }
-    json.close();
-    raw_length(json, u64::from(packet.length));
-    datagram_id(json, packet.datagram);
-    frames(json, Schema::Current, &packet.contents);
-    end(json);
-}
-
-/// A 32-bit field: larger numbers are omitted.
-fn datagram_id(json: &mut Json, number: u64) {
-    if u32::try_from(number).is_ok() {
-        json.number("datagram_id", number);
+    json.put("},\"raw\":{\"length\":");
+    json.digits(u64::from(packet.length));
+    json.put("}");
+    // A 32-bit field: larger numbers are omitted.
+    if u32::try_from(packet.datagram).is_ok() {
+        json.put(",\"datagram_id\":");
+        json.digits(packet.datagram);
     }
+    frames(json, Schema::Current, &packet.contents);
+    json.put("}}\n");
 }
 
 fn datagram(json: &mut Json, time: Time, name: &str, (number, length): (u64, u32)) {

@@ -121,12 +121,13 @@ fn unknown(json: &mut Json, schema: Schema, frame_type: u64) {
 }
 
 fn stream(json: &mut Json, schema: Schema, (stream, offset, size, fin): (u64, u64, u64, bool)) {
-    json.literal("\"frame_type\":\"stream\"");
-    json.number("stream_id", stream);
-    json.number("offset", offset);
+    json.put("\"frame_type\":\"stream\",\"stream_id\":");
+    json.digits(stream);
+    json.put(",\"offset\":");
+    json.digits(offset);
     length(json, schema, size);
     if fin {
-        json.literal("\"fin\":true");
+        json.put(",\"fin\":true");
     }
 }
 
@@ -185,8 +186,8 @@ fn ack(
     ranges: impl Iterator<Item = RangeInclusive<u64>>,
     ecn: Option<EcnCounts>,
 ) {
-    json.literal("\"frame_type\":\"ack\"");
-    json.span("ack_delay", delay);
+    json.put("\"frame_type\":\"ack\",\"ack_delay\":");
+    json.millis(delay.as_nanos());
     // The list must not be empty, and every ACK frame acknowledges something (RFC 9000 section 19.3).
     let mut ranges = ranges.peekable();
     if ranges.peek().is_some() {
@@ -210,9 +211,9 @@ fn ack(
 fn length(json: &mut Json, schema: Schema, length: u64) {
     match schema {
         Schema::Current => {
-            json.open("raw");
-            json.number("length", length);
-            json.close();
+            json.put(",\"raw\":{\"length\":");
+            json.digits(length);
+            json.put("}");
         }
         Schema::V03 => json.number("length", length),
     }

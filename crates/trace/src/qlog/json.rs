@@ -3,6 +3,16 @@
 use units::{Duration, Time};
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
+/// The two digits of each number below 100.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut at = 0;
+    while at < pairs.len() {
+        pairs[at] = [b'0' + (at / 10) as u8, b'0' + (at % 10) as u8];
+        at += 1;
+    }
+    pairs
+};
 
 /// JSON under construction. Commas are inserted automatically.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +56,11 @@ impl Json {
         self.text.extend_from_slice(key.as_bytes());
         self.text.extend_from_slice(b"\":");
     }
+    /// JSON text with its commas, as it is. Most of an event is text that never changes, and is written in few pieces.
+    #[inline(always)]
+    pub(super) fn put(&mut self, json: &'static str) {
+        self.text.extend_from_slice(json.as_bytes());
+    }
     /// JSON text in place of a key and its value: `"frame_type":"ping"`.
     #[inline]
     pub(super) fn literal(&mut self, json: &str) {
@@ -82,8 +97,9 @@ impl Json {
         self.comma();
         self.text.push(b'{');
     }
+    /// A number.
     #[inline]
-    fn digits(&mut self, value: u64) {
+    pub(super) fn digits(&mut self, value: u64) {
         self.text.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
     }
     #[inline]
@@ -114,17 +130,15 @@ impl Json {
     }
     /// Nanoseconds as exact milliseconds, always with a fraction, so that every reader takes it for a float.
     #[inline]
-    fn millis(&mut self, nanos: u64) {
+    pub(super) fn millis(&mut self, nanos: u64) {
         self.digits(nanos / 1_000_000);
-        self.text.push(b'.');
-        let mut rest = (nanos % 1_000_000) as u32;
-        let mut decimals = [b'0'; 6];
-        for place in decimals.iter_mut().rev() {
-            *place += (rest % 10) as u8;
-            rest /= 10;
-        }
-        let end = decimals.iter().rposition(|digit| *digit != b'0').unwrap_or(0);
-        self.text.extend_from_slice(&decimals[..=end]);
+        let rest = (nanos % 1_000_000) as usize;
+        let pairs = [rest / 10_000, rest / 100 % 100, rest % 100];
+        let [[a, b], [c, d], [e, f]] = pairs.map(|pair| PAIRS[pair]);
+        self.text.extend_from_slice(&[b'.', a, b, c, d, e, f]);
+        let decimals = &self.text[self.text.len() - 5..];
+        let zeros = decimals.iter().rev().take_while(|digit| **digit == b'0').count();
+        self.text.truncate(self.text.len() - zeros);
     }
     #[inline]
     pub(super) fn span(&mut self, key: &str, span: Duration) {
@@ -132,8 +146,8 @@ impl Json {
         self.millis(span.as_nanos());
     }
     #[inline]
-    pub(super) fn time(&mut self, time: Time) {
-        self.text.extend_from_slice(b"\"time\":");
+    pub(super) fn begin_at(&mut self, time: Time) {
+        self.put("\x1e{\"time\":");
         self.millis(time.as_nanos());
     }
     /// A real number. Writes nothing if it is infinite or NaN, which JSON cannot represent.
@@ -186,9 +200,12 @@ impl Json {
     }
     #[inline]
     fn hex_digits(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            let pair = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
-            self.text.extend_from_slice(&pair);
+        for part in bytes.chunks(8) {
+            let mut digits = [[0; 2]; 8];
+            for (pair, byte) in digits.iter_mut().zip(part) {
+                *pair = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
+            }
+            self.text.extend_from_slice(digits[..part.len()].as_flattened());
         }
     }
     /// A list of 32-bit numbers in hexadecimal. Writes nothing if it is empty.
@@ -273,7 +290,9 @@ mod tests {
             (1_500_000, "1.5"),
             (u64::MAX, "18446744073709.551615"),
         ] {
-            assert_eq!(text(|json| json.time(Time::from_nanos(nanos))), format!("{{\"time\":{shown}}}"));
+            let mut json = Json::default();
+            json.begin_at(Time::from_nanos(nanos));
+            assert_eq!(json.text, format!("\x1e{{\"time\":{shown}").into_bytes());
         }
     }
 

@@ -151,8 +151,7 @@ fn connection(json: &mut Json, state: &mut State, record: &Record) {
 }
 
 fn begin(json: &mut Json, time: Time, name: &str) {
-    json.begin();
-    json.time(time);
+    json.begin_at(time);
     json.word("name", name);
     json.open("data");
 }

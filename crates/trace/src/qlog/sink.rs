@@ -51,6 +51,9 @@ impl<W: Write, F: FnMut(&Subject) -> io::Result<W>> Sink for Qlog<W, F> {
         Interest::ALL
     }
     fn record(&mut self, subject: &Subject, record: &Record) -> io::Result<()> {
+        self.records(subject, std::slice::from_ref(record))
+    }
+    fn records(&mut self, subject: &Subject, records: &[Record]) -> io::Result<()> {
         let Role::Connection(side) = subject.role() else { return Ok(()) };
         let at = subject.id() as usize;
         if self.files.len() <= at {
@@ -65,7 +68,7 @@ impl<W: Write, F: FnMut(&Subject) -> io::Result<W>> Sink for Qlog<W, F> {
             };
         }
         match &mut self.files[at] {
-            File::Open(file) => file.write(record),
+            File::Open(file) => records.iter().try_for_each(|record| file.write(record)),
             _ => Ok(()),
         }
     }

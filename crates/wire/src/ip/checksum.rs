@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-/// The ones' complement sum so far, not yet folded.
+/// The ones' complement sum so far, not yet folded, in the byte order of the machine: the sum of swapped words is the swapped
+/// sum (RFC 1071 section 2).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum(u64);
 
@@ -10,13 +11,11 @@ impl Sum {
     /// Adds bytes as 16-bit words; an odd last byte is the high byte of its word.
     pub(super) fn add(mut self, bytes: &[u8]) -> Sum {
         // 32-bit words give the same sum after folding, in half the steps (RFC 1071 section 2).
-        let mut words = bytes.chunks_exact(4);
-        for word in &mut words {
-            self.0 += u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
-        }
+        let (words, rest) = bytes.as_chunks::<4>();
+        self.0 += words.iter().map(|word| u64::from(u32::from_ne_bytes(*word))).sum::<u64>();
         let mut last = [0; 4];
-        last[..words.remainder().len()].copy_from_slice(words.remainder());
-        self.0 += u64::from(u32::from_be_bytes(last));
+        last[..rest.len()].copy_from_slice(rest);
+        self.0 += u64::from(u32::from_ne_bytes(last));
         self
     }
 
@@ -26,7 +25,7 @@ impl Sum {
         while sum > 0xffff {
             sum = (sum & 0xffff) + (sum >> 16);
         }
-        !(sum as u16)
+        !u16::from_be(sum as u16)
     }
 }
 
@@ -52,5 +51,11 @@ mod tests {
         let sum = Sum::default().add(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
         assert_eq!(sum.finish(), !0xddf2);
         assert_eq!(Sum::default().add(&[0x12, 0x34, 0x56]).finish(), !(0x1234 + 0x5600));
+        let long: Vec<u8> = (0..1399_u32).map(|at| (at * 31) as u8).collect();
+        let words =
+            long.chunks(2).map(|word| u32::from(word[0]) << 8 | word.get(1).map_or(0, |low| u32::from(*low)));
+        let sum: u32 = words.sum();
+        let folded = (sum & 0xffff) + (sum >> 16);
+        assert_eq!(Sum::default().add(&long).finish(), !(((folded & 0xffff) + (folded >> 16)) as u16));
     }
 }
