@@ -80,7 +80,7 @@ impl Outside for Loop {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = PathBuf::from(arguments.next().ok_or("usage: emulated SCENARIO [PACKETS]")?);
-    let packets = arguments.next().map_or(Ok(100_000), |count| count.parse())?;
+    let packets = arguments.next().map_or(Ok(20_000), |count| count.parse())?;
     let scenario = Scenario::parse(&std::fs::read_to_string(&path)?, &path, &[])?;
     let ends = gates(&scenario);
     let [from, to, ..] = ends.as_slice() else { return Err("expected a scenario with two gates".into()) };
