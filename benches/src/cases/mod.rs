@@ -64,6 +64,9 @@ pub(crate) const RATIOS: &[Ratio] = &[
         under: "bulk-tls-pcap",
         about: "quiclab: CPU time per packet with a capture over that without, with real keys",
     },
+    loss("cost-loss-1", "window-125MB", "window-125MB-loss-1"),
+    loss("cost-loss-5", "window-125MB", "window-125MB-loss-5"),
+    loss("cost-overshoot", "slow-start", "slow-start-overshoot"),
     Ratio {
         name: "cost-1000-flows",
         over: "flows-1",
@@ -115,6 +118,11 @@ pub(crate) const RATIOS: &[Ratio] = &[
     linear("cost-medium-lte-100-sparse-up", "medium-lte-1-sparse-up", "medium-lte-100-sparse-up"),
     linear("cost-medium-lte-300-sparse-up", "medium-lte-1-sparse-up", "medium-lte-300-sparse-up"),
 ];
+
+/// The cost of a packet where packets are lost.
+const fn loss(name: &'static str, over: &'static str, under: &'static str) -> Ratio {
+    Ratio { name, over, under, about: "quiclab: CPU time per delivered packet with losses over that without" }
+}
 
 /// The cost of a packet through a queue.
 const fn cost(name: &'static str, under: &'static str) -> Ratio {
@@ -196,6 +204,7 @@ pub(crate) fn all(flow_time: Duration) -> Vec<Box<dyn Case>> {
     let queued = queues::QUEUES.iter().copied().map(queues::case);
     let controlled = controllers::CONTROLLERS.iter().copied().map(controllers::case);
     all.splice(1..1, queued.chain(controlled).map(|case| Box::new(case) as Box<dyn Case>));
+    all.extend(varied::losses().map(|case| Box::new(case) as Box<dyn Case>));
     all.extend(media::cases().map(|case| Box::new(case) as Box<dyn Case>));
     all.extend(video::runs().map(|case| Box::new(case) as Box<dyn Case>));
     all.extend(video::decisions().map(|case| Box::new(case) as Box<dyn Case>));
