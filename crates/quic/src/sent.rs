@@ -464,10 +464,12 @@ impl SentPackets {
     }
 }
 
-/// Makes room for a quarter more: packets are most of what a connection keeps, and doubling would leave much of it empty.
+/// Makes room for an eighth more, or a quarter of many: packets are most of what a connection keeps, and doubling would leave much
+/// of it empty.
 #[cold]
 fn grow<T>(packets: &mut VecDeque<T>) {
-    packets.reserve_exact(packets.len() / 4 + 4);
+    let count = packets.len();
+    packets.reserve_exact(if count < 1024 { count / 8 } else { count / 4 } + 4);
 }
 
 #[cfg(test)]
