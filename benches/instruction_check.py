@@ -63,28 +63,11 @@ SCENARIOS = {
 }
 """What each scenario changes of its document, which is bench.toml unless it is one of `DOCUMENTS`."""
 
-DOCUMENTS = {name: ROOT / "examples" / f"{name}.toml" for name in ("cell", "wlan", "video")}
-"""The examples that are counted, by scenario; the documents of `flows-100` and `emulated` are made here."""
-
-GATES = """\
-name = "gates"
-duration = "1 min"
-
-[[node]]
-name = "phone"
-kind = "gate"
-
-[[node]]
-name = "server"
-kind = "gate"
-
-[[link]]
-name = "wire"
-from = "phone"
-to = "server"
-both = { rate = "200 Mbit/s", delay = "10 ms", queue = "1 BDP" }
-"""
-"""Two gates: what an emulated packet costs (crates/lab/examples/emulated.rs)."""
+DOCUMENTS = {
+    **{name: ROOT / "examples" / f"{name}.toml" for name in ("cell", "wlan", "video")},
+    "emulated": ROOT / "crates" / "lab" / "examples" / "emulated.toml",
+}
+"""The documents that are files, by scenario; that of `flows-100` is made here."""
 
 
 def flows(number: int, duration: str) -> str:
@@ -183,9 +166,7 @@ def counted(runner: Path) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder:
         many = Path(folder) / "flows.toml"
         many.write_text(flows(100, "150 ms"))
-        gates = Path(folder) / "gates.toml"
-        gates.write_text(GATES)
-        documents = {"flows-100": many, "emulated": gates, **DOCUMENTS}
+        documents = {"flows-100": many, **DOCUMENTS}
         for name, settings in SCENARIOS.items():
             program = runner.parent / "examples" / "emulated" if name == "emulated" else runner
             counts[name] = count(program, documents.get(name, BULK), settings)

@@ -27,7 +27,7 @@ const USAGE: &str =
   --flow-time TIME how long the runs of many flows simulate, 2 s if not given: less where they are counted
   --json FILE      where the rows {case, value, unit} are written, target/bench.json if not given
   --document FILE  a Markdown file whose results are replaced: with --only, those of these cases
-  --once CASE      quinn-null or quinn-tls, once and nothing else, for who measures the process";
+  --once CASE      runs quinn-null or quinn-tls once and nothing else, to measure the whole process";
 
 /// The options on the command line.
 #[derive(Debug, PartialEq, Eq)]

@@ -125,7 +125,7 @@ impl Routes {
         Some(hops)
     }
 
-    /// The next hop from a node to another; [`NO_ROUTE`] if there is none, or to the node itself.
+    /// The next hop from one node to another. [`NO_ROUTE`] if no route exists, or if both are the same node.
     #[inline]
     pub(crate) fn next(&self, at: NodeId, to: NodeId) -> u32 {
         let position = |node: NodeId| self.positions.get(node.0 as usize);

@@ -327,7 +327,7 @@ impl SentPackets {
     pub(crate) fn acknowledge(
         &mut self,
         number: u64,
-        mut each: impl FnMut(SentFrame),
+        each: impl FnMut(SentFrame),
     ) -> Option<(&SentPacket, bool)> {
         let at = number.wrapping_sub(self.base) as usize;
         let outstanding = match self.packets.get(at) {
@@ -341,29 +341,17 @@ impl SentPackets {
         let packet = self.packets.get_mut(at)?;
         packet.fate = PacketState::Gone;
         self.ack_eliciting -= u64::from(packet.ack_eliciting);
-        if let Some(first) = packet.first {
-            each(first);
-        }
-        if packet.extra != NO_EXTRA {
-            self.extra[packet.extra as usize].drain(..).for_each(each);
-            self.free.push(packet.extra);
-        }
+        take_frames(packet, &mut self.extra, &mut self.free, each);
         self.settle(number);
         self.packets.get(at).map(|packet| (packet, false))
     }
     /// The same of a packet that was declared lost.
     #[cold]
-    fn acknowledge_lost(&mut self, number: u64, mut each: impl FnMut(SentFrame)) -> Option<&SentPacket> {
+    fn acknowledge_lost(&mut self, number: u64, each: impl FnMut(SentFrame)) -> Option<&SentPacket> {
         let at = self.lost.binary_search_by_key(&number, |(number, _)| *number).ok()?;
         let (_, packet) = self.lost.get_mut(at).filter(|(_, packet)| packet.fate == PacketState::Lost)?;
         packet.fate = PacketState::Gone;
-        if let Some(first) = packet.first {
-            each(first);
-        }
-        if packet.extra != NO_EXTRA {
-            self.extra[packet.extra as usize].drain(..).for_each(each);
-            self.free.push(packet.extra);
-        }
+        take_frames(packet, &mut self.extra, &mut self.free, each);
         Some(packet)
     }
 
@@ -461,6 +449,23 @@ impl SentPackets {
         self.free = Vec::new();
         self.ack_eliciting = 0;
         in_flight
+    }
+}
+
+/// Passes on the frames of a packet. The list of those after the first one is free then.
+#[inline]
+fn take_frames(
+    packet: &SentPacket,
+    extra: &mut [Vec<SentFrame>],
+    free: &mut Vec<u32>,
+    mut each: impl FnMut(SentFrame),
+) {
+    if let Some(first) = packet.first {
+        each(first);
+    }
+    if packet.extra != NO_EXTRA {
+        extra[packet.extra as usize].drain(..).for_each(each);
+        free.push(packet.extra);
     }
 }
 

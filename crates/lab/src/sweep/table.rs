@@ -150,7 +150,8 @@ impl Finished {
         Ok(true)
     }
 
-    /// The bytes of a record before and after the line of its summary that has the seed; `None` if there is none.
+    /// A record without the line of its summary that has the seed: the bytes before that line and those after it. `None` if the
+    /// record has no such line.
     fn without_seed(&mut self, location: Location) -> Result<Option<[Vec<u8>; 2]>, SweepError> {
         let read = self.contents.read(location);
         let bytes = read.map_err(|error| SweepError::Folder { path: self.folder.clone(), error })?;

@@ -18,9 +18,10 @@ pub struct ShortHeader {
     pub number: Truncated,
 }
 
-/// Memory for the header and the frames of most packets without data, so that a new buffer does not grow in many steps.
-const MOST_PACKETS: usize = 128;
-const _: () = assert!(MOST_PACKETS > 1 + ConnectionId::MAX_LENGTH + Truncated::MAX_LENGTH, "a header fits");
+/// The bytes for which a packet makes room at its header: most packets without data fit, so that a new buffer does not grow in
+/// many steps.
+const ROOM: usize = 128;
+const _: () = assert!(ROOM > 1 + ConnectionId::MAX_LENGTH + Truncated::MAX_LENGTH, "a header fits");
 
 impl ShortHeader {
     /// The size in bytes, including the packet number.
@@ -33,7 +34,7 @@ impl ShortHeader {
     pub fn write(&self, out: &mut Vec<u8>) -> usize {
         // RFC 9000-17.3.1-2: "The value included prior to protection MUST be set to 0."
         let flags = u8::from(self.spin) << 5 | u8::from(self.key_phase) << 2;
-        out.reserve(MOST_PACKETS);
+        out.reserve(ROOM);
         out.push(0x40 | flags | (self.number.length() as u8 - 1));
         let number_offset = out.len() + self.destination.len();
         // Copy more than necessary and truncate: copies of a fixed size need no function call.
