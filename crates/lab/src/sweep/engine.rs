@@ -7,7 +7,7 @@
 use super::expand::Sweep;
 use super::key::Key;
 use super::record::Record;
-use super::schema::{MAX_ROWS, Row, Rows, Schema, row_of};
+use super::schema::{MAX_ROWS, Names, Row, Rows, Schema, row_of};
 use super::store::{Contents, Location, MAX_RECORD, Sealed, Store};
 use crate::scenario::{Keep, Scenario, ScenarioError};
 use crate::{Options, Prepared, RunError};
@@ -234,7 +234,7 @@ struct Work<'a> {
 impl Work<'_> {
     /// One thread: run after run until none is left.
     fn run(&self, sender: &SyncSender<Message>) {
-        let (mut scenarios, mut prepared) = (Scenarios::default(), None);
+        let (mut scenarios, mut prepared, mut names) = (Scenarios::default(), None, Names::default());
         while !self.stop.load(Ordering::Relaxed) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= self.sweep.runs() {
@@ -242,7 +242,7 @@ impl Work<'_> {
             }
             let (seed, scenario) = scenarios.get(self.sweep, number);
             let result = match scenario {
-                Ok(scenario) => self.one(number, &scenario, &mut prepared, sender),
+                Ok(scenario) => self.one(number, &scenario, (&mut prepared, &mut names), sender),
                 Err(problem) => Some(Err(problem)),
             };
             let Some(result) = result else { return };
@@ -257,7 +257,7 @@ impl Work<'_> {
         &self,
         number: u64,
         scenario: &Scenario,
-        prepared: &mut Option<Prepared>,
+        (prepared, names): (&mut Option<Prepared>, &mut Names),
         sender: &SyncSender<Message>,
     ) -> Option<Result<Kept, String>> {
         let keep = &self.sweep.plan().keep;
@@ -271,7 +271,7 @@ impl Work<'_> {
             if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         Some(contents.map(|contents| {
-            let row = if number < MAX_ROWS as u64 { row_of(&contents) } else { None };
+            let row = if number < MAX_ROWS as u64 { row_of(&contents, names) } else { None };
             Kept::Now(Sealed::new(key, &contents), row)
         }))
     }

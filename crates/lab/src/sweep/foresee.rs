@@ -1,7 +1,7 @@
 //! Predicts the columns of the table of runs.
 
 use super::expand::Sweep;
-use super::schema::{Schema, flatten};
+use super::schema::{Names, Schema, flatten};
 use crate::scenario::Scenario;
 use crate::{Options, Prepared, run_prepared};
 use std::ops::ControlFlow;
@@ -15,9 +15,9 @@ impl Sweep {
     ///
     /// Makes a run of a nanosecond for each value of each path, whose summary already has all columns.
     pub fn columns(&self) -> Option<Vec<String>> {
-        let (mut schema, mut prepared) = (Schema::default(), None);
+        let (mut schema, mut names, mut prepared) = (Schema::default(), Names::default(), None);
         for scenario in self.samples(MOST)? {
-            schema.add(&flatten(&first_summary(scenario, &mut prepared)?)?);
+            schema.add(&flatten(&first_summary(scenario, &mut prepared)?, &mut names)?);
         }
         let before = ["run", "repetition", "seed"].map(str::to_owned).into_iter();
         let varied = self.plan().axes().map(|axis| axis.column());

@@ -3,6 +3,7 @@
 use super::bytes::text;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,8 +17,50 @@ pub(super) enum Type {
 /// The maximum number of rows in memory beside the table: some tens of megabytes.
 pub(super) const MAX_ROWS: usize = 4096;
 
+/// A value of a row. It is small, since a summary has hundreds of values, and thousands of rows wait for the table.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Cell {
+    Null,
+    Flag(bool),
+    Whole(i64),
+    Real(f64),
+    /// A word, or a list as JSON.
+    Text(Box<str>),
+}
+
+impl From<Value> for Cell {
+    fn from(value: Value) -> Cell {
+        match value {
+            Value::Null => Cell::Null,
+            Value::Bool(flag) => Cell::Flag(flag),
+            Value::Number(number) => match number.as_i64() {
+                Some(number) => Cell::Whole(number),
+                None => number.as_f64().map_or(Cell::Null, Cell::Real),
+            },
+            Value::String(word) => Cell::Text(word.into()),
+            other => Cell::Text(other.to_string().into()),
+        }
+    }
+}
+
+/// The names of columns, which the rows of runs share.
+#[derive(Debug, Default)]
+pub(super) struct Names(Vec<Arc<str>>);
+
+impl Names {
+    /// The name of a column of a row, in the memory of that of the row before, if that had the same name at this place.
+    fn share(&mut self, at: usize, name: String) -> Arc<str> {
+        match self.0.get_mut(at) {
+            Some(known) if **known == *name => {}
+            Some(known) => *known = name.into(),
+            None => self.0.push(name.into()),
+        }
+        Arc::clone(&self.0[at])
+    }
+}
+
 /// The summary of a run as a row.
-pub(super) type Row = Vec<(String, Value)>;
+pub(super) type Row = Vec<(Arc<str>, Cell)>;
 /// The summaries of runs as rows, by the numbers of the runs.
 pub(super) type Rows = BTreeMap<usize, Row>;
 
@@ -30,11 +73,11 @@ pub(super) struct Schema {
 
 impl Schema {
     /// Adds the columns of a run.
-    pub(super) fn add(&mut self, row: &[(String, Value)]) {
+    pub(super) fn add(&mut self, row: &[(Arc<str>, Cell)]) {
         for (at, (name, value)) in row.iter().enumerate() {
             let place = self.place(name, at).unwrap_or_else(|| {
-                self.columns.push((name.clone(), None));
-                self.places.insert(name.clone(), self.columns.len() - 1);
+                self.columns.push((name.to_string(), None));
+                self.places.insert(name.to_string(), self.columns.len() - 1);
                 self.columns.len() - 1
             });
             let known = &mut self.columns[place].1;
@@ -62,21 +105,21 @@ impl Schema {
     }
 }
 
-fn type_of(value: &Value) -> Option<Type> {
+fn type_of(value: &Cell) -> Option<Type> {
     match value {
-        Value::Null => None,
-        Value::Bool(_) => Some(Type::Flag),
-        Value::Number(number) if number.is_i64() => Some(Type::Whole),
-        Value::Number(_) => Some(Type::Real),
-        _ => Some(Type::Text),
+        Cell::Null => None,
+        Cell::Flag(_) => Some(Type::Flag),
+        Cell::Whole(_) => Some(Type::Whole),
+        Cell::Real(_) => Some(Type::Real),
+        Cell::Text(_) => Some(Type::Text),
     }
 }
 
 /// The values of a summary by name: `duration_s`, `connection.get.goodput_mbps`, `link.cell.forward.drops.queue`. `None` if
 /// it is no summary.
-pub(super) fn flatten(summary: &str) -> Option<Row> {
+pub(super) fn flatten(summary: &str, names: &mut Names) -> Option<Row> {
     let Ok(Value::Object(summary)) = serde_json::from_str(summary) else { return None };
-    let mut row = Vec::new();
+    let mut row = (Vec::with_capacity(names.0.len()), names);
     for (key, value) in summary {
         match (key.as_str(), value) {
             // Name and version are the same for all runs, and the seed has its own column. Which paths a host knows at the
@@ -89,16 +132,17 @@ pub(super) fn flatten(summary: &str) -> Option<Row> {
             (_, value) => put(key, value, &mut row),
         }
     }
-    Some(row)
+    row.0.shrink_to_fit();
+    Some(row.0)
 }
 
 /// The row of the summary in the contents of a record.
-pub(super) fn row_of(mut contents: &[u8]) -> Option<Row> {
-    flatten(&text(&mut contents)?)
+pub(super) fn row_of(mut contents: &[u8], names: &mut Names) -> Option<Row> {
+    flatten(&text(&mut contents)?, names)
 }
 
 /// Adds the entries of a list. Their paths contain their names, and their directions, or the nodes of their lanes.
-fn entries(kind: &str, list: Vec<Value>, row: &mut Vec<(String, Value)>) {
+fn entries(kind: &str, list: Vec<Value>, row: &mut (Row, &mut Names)) {
     for entry in list {
         let Value::Object(mut entry) = entry else { continue };
         let mut path = kind.to_owned();
@@ -116,12 +160,15 @@ fn entries(kind: &str, list: Vec<Value>, row: &mut Vec<(String, Value)>) {
     }
 }
 
-fn put(path: String, value: Value, row: &mut Vec<(String, Value)>) {
+fn put(path: String, value: Value, row: &mut (Row, &mut Names)) {
     match value {
         Value::Object(inner) => {
             inner.into_iter().for_each(|(key, value)| put(format!("{path}.{key}"), value, row));
         }
-        value => row.push((path, value)),
+        value => {
+            let name = row.1.share(row.0.len(), path);
+            row.0.push((name, value.into()));
+        }
     }
 }
 
@@ -138,9 +185,10 @@ mod tests {
                 "media": [{"name": "air", "attachment": "phone", "received_packets": 2}],
                 "nodes": [{"name": "ap", "kind": "nat", "mappings_made": 1}],
                 "memory": [{"node": "s", "peer": "c", "protocol": "quic", "ip": 4, "rtt_ms": 600.0}]}"#,
+            &mut Names::default(),
         )
         .unwrap();
-        let names: Vec<&str> = row.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = row.iter().map(|(name, _)| &**name).collect();
         assert_eq!(
             names,
             [
@@ -152,9 +200,27 @@ mod tests {
                 "node.ap.mappings_made",
             ]
         );
-        assert_eq!(row[3].1, 3);
-        assert_eq!(flatten("[]"), None);
-        assert_eq!(flatten("{"), None);
+        assert_eq!(row[3].1, Cell::Whole(3));
+        assert_eq!(flatten("[]", &mut Names::default()), None);
+        assert_eq!(flatten("{", &mut Names::default()), None);
+    }
+
+    #[test]
+    fn rows_share_their_names() {
+        let mut names = Names::default();
+        let mut row = |text| flatten(text, &mut names).unwrap();
+        let [first, second, third] = [
+            row(r#"{"a": 1, "b": [1, "x"], "c": 1.5}"#),
+            row(r#"{"a": null, "b": "[1,\"x\"]", "c": true}"#),
+            row(r#"{"a": 2, "other": 2}"#),
+        ];
+        let shared = |one: &Row, other: &Row, at: usize| Arc::ptr_eq(&one[at].0, &other[at].0);
+        assert!((0..3).all(|at| shared(&first, &second, at)) && shared(&first, &third, 0));
+        assert_eq!((&*third[1].0, first[1].1 == second[1].1), ("other", true));
+        assert_eq!(
+            [&second[0].1, &first[2].1, &second[2].1],
+            [&Cell::Null, &Cell::Real(1.5), &Cell::Flag(true)]
+        );
     }
 
     #[test]
@@ -164,7 +230,7 @@ mod tests {
             r#"{"a": null, "b": 1, "c": 1, "d": null, "e": true}"#,
             r#"{"a": 1.5, "b": 2.5, "c": 2, "d": null, "e": "x", "f": false}"#,
         ] {
-            schema.add(&flatten(text).unwrap());
+            schema.add(&flatten(text, &mut Names::default()).unwrap());
         }
         let columns: Vec<(&str, Type)> = schema.columns().collect();
         assert_eq!(

@@ -4,7 +4,7 @@ use super::columns::{Column, Table};
 use super::engine::{Finished, SweepError};
 use super::kept::{Kept, Piece};
 use super::record::Record;
-use super::schema::{MAX_ROWS, Row, Rows, Schema, Type, flatten};
+use super::schema::{Cell, MAX_ROWS, Names, Row, Rows, Schema, Type, flatten};
 use super::store::Location;
 use crate::scenario::Unit;
 use serde_json::Value;
@@ -31,12 +31,13 @@ impl Finished {
         let end = self.runs.len().min((first as usize).saturating_add(most));
         let numbers = (first as usize).min(end)..end;
         let mut columns = self.parameters(numbers.clone());
+        let mut names = Names::default();
         let mut results: Vec<Builder> = schema.columns().map(|(name, of)| Builder::new(name, of)).collect();
         for number in numbers {
             if let Ok(location) = self.runs[number].result {
                 let row = match rows.remove(&number) {
                     Some(row) => row,
-                    None => self.row(location)?,
+                    None => self.row(location, &mut names)?,
                 };
                 for (at, (name, value)) in row.into_iter().enumerate() {
                     if let Some(place) = schema.place(&name, at) {
@@ -55,11 +56,12 @@ impl Finished {
     fn read_schema(&mut self) -> Result<(Schema, Rows), SweepError> {
         let (mut schema, mut rows, mut made) =
             (Schema::default(), Rows::new(), std::mem::take(&mut self.rows));
+        let mut names = Names::default();
         for number in 0..self.runs.len() {
             if let Ok(location) = self.runs[number].result {
                 let row = match made.remove(&number) {
                     Some(row) => row,
-                    None => self.row(location)?,
+                    None => self.row(location, &mut names)?,
                 };
                 schema.add(&row);
                 if number < MAX_ROWS {
@@ -134,7 +136,8 @@ impl Finished {
         let Some(Ok(location)) = numbers.next().map(|first| self.runs[first].result.clone()) else {
             return Ok(false);
         };
-        let (first, row) = (self.beside_the_summary(location)?, self.row(location)?);
+        let mut names = Names::default();
+        let (first, row) = (self.beside_the_summary(location)?, self.row(location, &mut names)?);
         let bytes = self.without_seed(location)?;
         for other in numbers {
             let Ok(location) = self.runs[other].result else { return Ok(false) };
@@ -143,7 +146,7 @@ impl Finished {
                 continue;
             }
             // The row of the summary has no seed. Runs that differ mostly differ there.
-            if self.row(location)? != row || self.beside_the_summary(location)? != first {
+            if self.row(location, &mut names)? != row || self.beside_the_summary(location)? != first {
                 return Ok(false);
             }
         }
@@ -177,15 +180,15 @@ impl Finished {
         record.map_err(|error| SweepError::Folder { path: self.folder.clone(), error })
     }
 
-    fn row(&mut self, location: Location) -> Result<Row, SweepError> {
+    fn row(&mut self, location: Location, names: &mut Names) -> Result<Row, SweepError> {
         let read = self.contents.read_first(location);
-        let row = read.and_then(|bytes| summary_of(bytes).ok_or(io::ErrorKind::InvalidData.into()));
+        let row = read.and_then(|bytes| summary_of(bytes, names).ok_or(io::ErrorKind::InvalidData.into()));
         row.map_err(|error| SweepError::Folder { path: self.folder.clone(), error })
     }
 }
 
-fn summary_of(bytes: Vec<u8>) -> Option<Row> {
-    flatten(&String::from_utf8(bytes).ok()?)
+fn summary_of(bytes: Vec<u8>, names: &mut Names) -> Option<Row> {
+    flatten(&String::from_utf8(bytes).ok()?, names)
 }
 
 impl Finished {
@@ -239,7 +242,7 @@ struct Builder {
     column: Column,
     validity: Bitmap,
     /// The value in the current row.
-    value: Value,
+    value: Cell,
 }
 
 impl Builder {
@@ -251,22 +254,28 @@ impl Builder {
             Type::Text => Data::Text(Text::default()),
         };
         let column = Column { name: name.to_owned(), data, validity: None };
-        Builder { column, validity: Bitmap::default(), value: Value::Null }
+        Builder { column, validity: Bitmap::default(), value: Cell::Null }
     }
 
     /// Ends a row. A missing value is null.
     fn end_row(&mut self) {
-        let value = self.value.take();
-        self.validity.push(!value.is_null());
+        let value = std::mem::replace(&mut self.value, Cell::Null);
+        self.validity.push(value != Cell::Null);
         match &mut self.column.data {
-            Data::F64(values) => values.push(value.as_f64().unwrap_or_default()),
-            Data::I64(values) => values.push(value.as_i64().unwrap_or_default()),
-            Data::Bool(values) => values.push(value.as_bool().unwrap_or_default()),
+            Data::F64(values) => values.push(match value {
+                Cell::Real(number) => number,
+                Cell::Whole(number) => number as f64,
+                _ => 0.0,
+            }),
+            Data::I64(values) => values.push(if let Cell::Whole(number) = value { number } else { 0 }),
+            Data::Bool(flags) => flags.push(value == Cell::Flag(true)),
             Data::Text(text) => {
-                let word = match value {
-                    Value::Null => String::new(),
-                    Value::String(word) => word,
-                    other => other.to_string(),
+                let word: Box<str> = match value {
+                    Cell::Null => "".into(),
+                    Cell::Text(word) => word,
+                    Cell::Flag(flag) => flag.to_string().into(),
+                    Cell::Whole(number) => number.to_string().into(),
+                    Cell::Real(number) => Value::from(number).to_string().into(),
                 };
                 let code = text.words.code(&word);
                 text.codes.push(code);
