@@ -44,7 +44,6 @@ impl AckHistory {
     fn compare(&mut self, ack: &Ack<'_>, oldest: u64, each: &mut impl FnMut(RangeInclusive<u64>)) {
         let listed = std::mem::take(&mut self.lower);
         self.ranges.extend(listed.iter());
-        let list = ack.list();
         let mut heard = std::mem::take(&mut self.spare);
         let mut at = 0;
         for range in ack.ranges().take_while(|range| *range.end() >= oldest) {
@@ -56,19 +55,17 @@ impl AckHistory {
             // A known range may reach into the next one, if the peer has forgotten what was between.
             let reaches = known[..overlapping].last().is_some_and(|last| last.start() < range.start());
             at += above + overlapping - usize::from(reaches);
-            if list.is_none() && heard.len() < MAX_RANGES {
+            if heard.len() < MAX_RANGES {
                 heard.push(range);
             }
         }
-        if let Some((first, lower)) = list {
-            self.ranges.clear();
-            self.ranges.push(first);
-            self.lower = lower.clone();
-        } else {
-            std::mem::swap(&mut self.ranges, &mut heard);
+        if let Some((first, lower)) = ack.list() {
             heard.clear();
+            heard.push(first);
+            self.lower = lower.clone();
         }
-        self.spare = heard;
+        self.spare = std::mem::replace(&mut self.ranges, heard);
+        self.spare.clear();
     }
 }
 

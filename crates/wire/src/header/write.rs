@@ -20,7 +20,7 @@ pub struct ShortHeader {
 
 /// The bytes for which a packet makes room at its header: most packets without data fit, so that a new buffer does not grow in
 /// many steps.
-const ROOM: usize = 128;
+const ROOM: usize = 64;
 const _: () = assert!(ROOM > 1 + ConnectionId::MAX_LENGTH + Truncated::MAX_LENGTH, "a header fits");
 
 impl ShortHeader {
