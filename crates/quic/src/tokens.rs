@@ -38,7 +38,7 @@ pub(crate) struct Tokens {
     /// At a client: its memory.
     remembered: Option<RememberedServer>,
     /// The BDP_FRAME to send, with its index. At a server, a newer one takes its place.
-    bdp: Option<(u8, BdpFrame)>,
+    bdp: Option<Box<(u8, BdpFrame)>>,
 }
 
 impl Tokens {
@@ -107,7 +107,7 @@ impl Tokens {
     pub(crate) fn recall_bdp(&mut self) -> bool {
         let remembered = self.remembered.as_ref();
         let frame = remembered.and_then(|known| known.memory.take_bdp(&known.server));
-        self.bdp = frame.map(|frame| (0, frame));
+        self.bdp = frame.map(|frame| Box::new((0, frame)));
         self.bdp.is_some()
     }
 
@@ -137,8 +137,8 @@ impl Tokens {
     pub(crate) fn issue_bdp(&mut self, now: Time, resume: &Resume, learned: Learned) -> Option<u8> {
         let issuer = self.issuer.as_ref()?;
         let date_ms = issuer.tls.date(now).as_millis() as u64;
-        let index = self.bdp.map_or(0, |(index, _)| index.wrapping_add(1));
-        self.bdp = Some((index, BdpFrame::issue(&issuer.key, resume, learned, date_ms)));
+        let index = self.bdp.as_ref().map_or(0, |bdp| bdp.0.wrapping_add(1));
+        self.bdp = Some(Box::new((index, BdpFrame::issue(&issuer.key, resume, learned, date_ms))));
         Some(index)
     }
     /// Checks a BDP_FRAME from a client at this address.
@@ -151,7 +151,7 @@ impl Tokens {
     }
     /// The BDP_FRAME with this index, unless a newer one has taken its place.
     pub(crate) fn bdp(&self, index: u8) -> Option<&BdpFrame> {
-        self.bdp.as_ref().filter(|(of, _)| *of == index).map(|(_, frame)| frame)
+        self.bdp.as_deref().filter(|(of, _)| *of == index).map(|(_, frame)| frame)
     }
     /// An issued token.
     pub(crate) fn issued(&self, index: u8) -> Option<&[u8]> {

@@ -124,6 +124,13 @@ enum Short {
 #[derive(Debug, Clone, Default)]
 pub struct Log {
     interest: Interest,
+    /// Made with the first record: most logs of most runs stay empty.
+    kept: Option<Box<Kept>>,
+}
+
+/// The records of a log.
+#[derive(Debug, Clone, Default)]
+struct Kept {
     records: Vec<(Time, Short)>,
     /// The events that are not short, in order.
     others: Vec<Event>,
@@ -148,17 +155,18 @@ impl Log {
     // Not inlined, so that the code of runs without a sink stays small.
     #[inline(never)]
     pub fn push(&mut self, time: Time, event: Event) {
+        let kept = self.kept.get_or_insert_default();
         let short = match event {
             Event::Queue { packets, bytes } => Short::Queue { packets, bytes },
             Event::Delivered { length } => Short::Delivered { length },
             Event::DatagramSent { number, length } => Short::DatagramSent { number, length },
             Event::DatagramReceived { number, length } => Short::DatagramReceived { number, length },
             other => {
-                self.others.push(other);
+                kept.others.push(other);
                 Short::Other
             }
         };
-        self.records.push((time, short));
+        kept.records.push((time, short));
     }
     /// Adds an event if it is of interest.
     pub fn push_if_covered(&mut self, time: Time, event: Event) {
@@ -169,11 +177,11 @@ impl Log {
     /// Whether the log is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
+        self.kept.as_ref().is_none_or(|kept| kept.records.is_empty())
     }
     /// A packet to fill in for an event: that of an earlier event, for the sake of its memory, or a new one.
     pub fn packet(&mut self) -> Box<Packet> {
-        self.spare.pop().unwrap_or_default()
+        self.kept.as_mut().and_then(|kept| kept.spare.pop()).unwrap_or_default()
     }
     /// Passes all records on, in order and some at a time, and removes them. The log keeps its memory and that of a few
     /// packets.
@@ -182,25 +190,29 @@ impl Log {
     /// The first error of `take`. The remaining records are lost.
     pub fn pass_on<E>(&mut self, mut take: impl FnMut(&[Record]) -> Result<(), E>) -> Result<(), E> {
         let mut result = Ok(());
-        let mut others = self.others.drain(..);
-        for batch in self.records.chunks(BATCH) {
-            restore(batch, &mut others, &mut self.passing);
+        let Some(kept) = &mut self.kept else { return result };
+        let Kept { records, others, passing, spare } = &mut **kept;
+        let mut others = others.drain(..);
+        for batch in records.chunks(BATCH) {
+            restore(batch, &mut others, passing);
             if result.is_ok() {
-                result = take(&self.passing);
+                result = take(passing);
             }
             if self.interest.packets {
-                reclaim(&mut self.passing, &mut self.spare);
+                reclaim(passing, spare);
             }
-            self.passing.clear();
+            passing.clear();
         }
-        self.records.clear();
+        records.clear();
         result
     }
     /// Removes and returns all records in order.
     pub fn drain(&mut self) -> std::vec::IntoIter<Record> {
-        let mut records = Vec::with_capacity(self.records.len());
-        restore(&self.records, &mut self.others.drain(..), &mut records);
-        self.records.clear();
+        let mut records = Vec::new();
+        if let Some(kept) = &mut self.kept {
+            restore(&kept.records, &mut kept.others.drain(..), &mut records);
+            kept.records.clear();
+        }
         records.into_iter()
     }
 }
