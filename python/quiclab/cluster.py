@@ -6,6 +6,7 @@ the same quiclab, and no common file system. A run whose worker dies is given to
 
 import hashlib
 import logging
+import pickle
 import queue
 import signal
 import threading
@@ -27,7 +28,7 @@ _LEAST_AHEAD = 8
 
 _SECONDS_OF_A_TASK = 0.25
 _BYTES_OF_A_TASK = 16 << 20
-_MOST_RUNS = 64
+_MOST_RUNS = 256
 """Short runs go together: a task by itself costs some milliseconds. What came back tells how many."""
 
 _OWN_CLUSTER = {"distributed.worker.profile.enabled": False, "distributed.admin.system-monitor.interval": "10 s"}
@@ -139,7 +140,9 @@ class _Work:
         sent = [(scenario, seed, names) for (_, scenario, seed, _), names in zip(orders, keys, strict=True)]
         used = sorted({key for names in keys for key in names.values()})
         texts = [self.files[key] for key in used]
-        future = self.client.submit(_make, PROGRAM, self.keep, sent, used, *texts, pure=False)
+        # As bytes, which Dask does not search for tasks.
+        described = pickle.dumps((PROGRAM, self.keep, sent, used))
+        future = self.client.submit(_make, described, *texts, pure=False)
         task, self.tasks = self.tasks, self.tasks + 1
         self.open[task] = orders, future
         # In another thread: a queue is what it may touch.
@@ -177,10 +180,13 @@ class _Work:
         self.session.put(orders[0][0], None, f"{workers} workers died while they made this run")
 
 
-def _make(
-    program: str, keep: _Keep, orders: list[tuple[str, int, dict[Path, str]]], keys: list[str], *texts: str
-) -> tuple[float, list[tuple[bytes | None, str | None]]]:
+def _make(described: bytes, *texts: str) -> tuple[float, list[tuple[bytes | None, str | None]]]:
     """On a worker: makes runs, and tells how long they took."""
+    program: str
+    keep: _Keep
+    orders: list[tuple[str, int, dict[Path, str]]]
+    keys: list[str]
+    program, keep, orders, keys = pickle.loads(described)
     if program != PROGRAM:
         raise RuntimeError(f"a worker has quiclab {PROGRAM}; expected {program}, as here")
     start = time.monotonic()
