@@ -7,8 +7,8 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
-# The cargo profile of the Python module: `release` for measurements, `fast` for shorter builds.
-PROFILE ?= release
+# The cargo profile of the Python module: `fast`, or `release`, which takes longer to build and is a little faster (docs/performance.md).
+PROFILE ?= fast
 # Inputs for each entry point under `make fuzz`.
 FUZZ_CASES ?= 200000
 # The duration of each target under `make libfuzzer`, in seconds.
@@ -40,19 +40,28 @@ $(VENV)/.tools: Makefile
 	$(PIP) install 'maturin>=1.9,<2'
 	@touch $@
 
-$(VENV)/.package: $(VENV)/.tools pyproject.toml $(RUST_SOURCES)
-	$(MATURIN) develop --profile $(PROFILE) $(LOCKED)
+# Python's packages are installed beside the build of the module.
+PACKAGE := $(VENV)/.package-$(PROFILE)
+$(PACKAGE): $(VENV)/.tools pyproject.toml $(RUST_SOURCES)
+	@rm -f $(VENV)/.package*
+	@$(call REQUIRED,project["dependencies"]) > $(VENV)/.required.txt
+	@$(PIP) install --requirement $(VENV)/.required.txt & packages=$$!; \
+	$(MATURIN) develop --skip-install --profile $(PROFILE) $(LOCKED) || { kill $$packages; exit 1; }; \
+	wait $$packages
+	@PIP_QUIET=1 $(MATURIN) develop --profile $(PROFILE) $(LOCKED)
 	@touch $@
 
 # The packages that tests and lints need: the extra `test` of pyproject.toml.
 $(VENV)/.checks: $(VENV)/.tools pyproject.toml
-	$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-		print(*project["optional-dependencies"]["test"], sep="\n")' > $@.txt
+	$(call REQUIRED,project["optional-dependencies"]["test"]) > $@.txt
 	$(PIP) install --requirement $@.txt
 	@mv $@.txt $@
 
+REQUIRED = $(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print(*$(1), sep="\n")'
+
 .PHONY: build
-build: $(VENV)/.package ## the command .venv/bin/quiclab and the Python package
+build: $(PACKAGE) ## the command .venv/bin/quiclab and the Python package
 
 .PHONY: deps
 deps: ## what some tests ask: tshark, Chromium, ip, ffmpeg, npm, openssl, and Valgrind (Debian and Ubuntu, as root)
