@@ -1,0 +1,104 @@
+"""`make docs`: builds the site into `target/site/`, and checks it. Open `target/site/index.html` from the disk.
+
+1. `target/site-work/source/` has the pages of `navigation.toml`, generated pages in `reference/`, and the start page.
+2. Sphinx makes pages of it (`conf.py`); a warning is an error.
+3. `check.py` reads the pages that came out.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import check
+import navigation
+import sources
+from command_reference import commands_page
+from python_reference import python_page
+from scenario_reference import examples_page, scenario_page
+from tables_reference import tables_page
+
+HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parent.parent
+PICTURES = ["docs/images", "docs/papers"]
+
+GENERATED = {
+    "reference/scenario.md": scenario_page,
+    "reference/examples.md": examples_page,
+    "reference/commands.md": commands_page,
+    "reference/python.md": python_page,
+    "reference/tables.md": tables_page,
+}
+
+
+def main() -> int:
+    """Builds and checks; the exit code is 0 only if nothing is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--out", type=Path, default=PROJECT / "target/site", help="where the site goes")
+    parser.add_argument("--fresh", action="store_true", help="read every page again, also those that have not changed")
+    arguments = parser.parse_args()
+    out = arguments.out.resolve()
+    work = out.with_name(f"{out.name}-work")
+    start = time.monotonic()
+    if arguments.fresh:
+        shutil.rmtree(work, ignore_errors=True)
+    shutil.rmtree(out, ignore_errors=True)
+    stage(work / "source")
+    command = [
+        sys.executable, "-m", "sphinx", "--builder", "html", "--conf-dir", str(HERE), "--doctree-dir", str(work / "doctrees"),
+        "--fail-on-warning", "--keep-going", "--quiet", "--jobs", "auto", str(work / "source"), str(out),
+    ]
+    if subprocess.run(command, check=False).returncode != 0:
+        print("the site has the warnings above; each is an error", file=sys.stderr)
+        return 1
+    problems = check.problems(out, work / "source")
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    pages = len(list(out.rglob("*.html")))
+    if problems:
+        print(f"{len(problems)} problems in {pages} pages", file=sys.stderr)
+        return 1
+    print(f"{pages} pages in {time.monotonic() - start:.0f} s: {out / 'index.html'}")
+    return 0
+
+
+def stage(source: Path) -> None:
+    """Makes the folder that Sphinx reads: the pages of the navigation, their pictures, and what is generated."""
+    wanted = {f"{page}.md" for page in navigation.pages()} - set(GENERATED)
+    wanted |= {path.relative_to(PROJECT).as_posix() for folder in PICTURES for path in (PROJECT / folder).iterdir()}
+    for name in wanted:
+        sources.copy(PROJECT / name, source / name)
+    _write(source / "index.md", start_page())
+    for name, make in GENERATED.items():
+        _write(source / name, make(PROJECT))
+    for path in source.rglob("*.md"):
+        name = path.relative_to(source).as_posix()
+        if name not in wanted and name not in GENERATED and name != "index.md":
+            path.unlink()
+
+
+def start_page() -> str:
+    """The text of `start.md`, whose links are as seen from docs/site, and the navigation."""
+    text = (HERE / "start.md").read_text(encoding="utf-8")
+    text = re.sub(r"\]\(((?!https?:|#)[^)]+)\)", lambda found: f"]({_from_root(found[1])})", text)
+    trees = [navigation.toctree(section["pages"], root="index", caption=section["title"]) for section in navigation.sections()]
+    return "\n".join([text, *trees])
+
+
+def _from_root(target: str) -> str:
+    return os.path.relpath(HERE / target, PROJECT)
+
+
+def _write(place: Path, text: str) -> None:
+    """Only if it differs: Sphinx reads a page again when its file is newer."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if not place.is_file() or place.read_text(encoding="utf-8") != text:
+        place.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""The configuration of Sphinx for the site. `build.py` runs it; the other modules here are its parts."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import equations
+import sources
+from pygments.lexers.special import TextLexer
+
+project = "quiclab"
+author = "the authors of quiclab"
+extensions = ["myst_parser"]
+root_doc = "index"
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["docs/index.md", "docs/site"]
+
+myst_enable_extensions = ["dollarmath", "attrs_inline"]
+myst_heading_anchors = 6
+# `$Number$` of a manifest, and prices, are no formulas: what stands between dollars must not begin or end with a space.
+myst_dmath_allow_space = False
+myst_dmath_allow_digits = False
+suppress_warnings = ["myst.header"]
+
+# An indented block is a command, or what a command prints.
+highlight_language = "text"
+pygments_style = "tango"
+pygments_dark_style = "github-dark"
+python_maximum_signature_line_length = 80
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+
+html_theme = "furo"
+html_title = "quiclab"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_show_copyright = False
+html_math_renderer = equations.RENDERER
+# A summary would be fetched, which browsers refuse to pages that are opened from a disk.
+html_show_search_summary = False
+html_theme_options = {"footer_icons": []}
+
+
+def setup(app):
+    """Connects the parts with Sphinx."""
+    # Script tests have a language of their own.
+    app.add_lexer("quic", TextLexer)
+    equations.setup(app)
+    sources.setup(app)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

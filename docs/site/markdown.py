@@ -1,0 +1,47 @@
+"""Markdown that the generated pages are made of."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+_RFC = re.compile(r"RFC (\d+)((?:,? sections?)? (\d+(?:\.\d+)*))?")
+_SOURCE = re.compile(r"RFC \d+(?: (?:section|appendix) [0-9A-Z]+(?:\.\d+)*)?|draft-[a-z0-9-]+(?: section \d+(?:\.\d+)*)?|3GPP [\d.]+|ITU-T [A-Z.\d]+")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; bars in its cells are escaped."""
+    lines = ["| " + " | ".join(heads) + " |", "| " + " | ".join("---" for _ in heads) + " |"]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def code(text: str) -> str:
+    """A word in code type; nothing for no word."""
+    return f"`{text}`" if text else ""
+
+
+def plain(text: str) -> str:
+    """Text of the program, which is no markup."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(part if part.startswith("`") else re.sub(r"([*_<\[\]$\\])", r"\\\1", part) for part in parts)
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """A block of code."""
+    return f"```{language}\n{text.rstrip()}\n```\n"
+
+
+def sources(text: str) -> str:
+    """The documents that a line of explanation names, as links where they are RFCs or drafts of the IETF."""
+    found = dict.fromkeys(_SOURCE.findall(text))
+    return ", ".join(_link(one) for one in found)
+
+
+def _link(source: str) -> str:
+    rfc = re.match(r"RFC (\d+)(?: (section|appendix) (\S+))?", source)
+    if rfc:
+        number, kind, place = rfc.groups()
+        anchor = f"#{kind}-{place}" if place else ""
+        return f"[{source}](https://www.rfc-editor.org/rfc/rfc{number}.html{anchor})"
+    if source.startswith("draft-"):
+        return f"[{source}](https://datatracker.ietf.org/doc/{source.split()[0]}/)"
+    return source

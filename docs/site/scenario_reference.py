@@ -1,0 +1,125 @@
+"""The pages `reference/scenario` and `reference/examples`: what can stand in a scenario, from the program's own tables."""
+
+import json
+import posixpath
+import tomllib
+from pathlib import Path
+
+from markdown import code, fenced, plain, sources, table
+
+import quiclab
+from quiclab.commands.list import _page
+
+_INTRODUCTION = """# Scenario
+
+A scenario is a TOML file. Every table and every component that can stand in it is below, with the options of each: `quiclab list`
+prints the same in a terminal, and `quiclab check` says what is wrong with a file. The smallest one has a link and a flow:
+
+```toml
+[[link]]
+name = "wire"
+between = ["server", "client"]
+rate = "10 Mbit/s"
+delay = "20 ms"
+
+[[flow]]
+name = "download"
+from = "server"
+to = "client"
+application = { type = "bulk", size = "1 MB" }
+```
+
+A component is named by its `type`, with its options beside it: `queue = { type = "codel", target = "5 ms" }`. Without options its name
+is enough: `queue = "codel"`. A key can be changed on the command line:
+
+```sh
+quiclab run examples/cellular.toml --set transport.controller=cubic --set link.cell.forward.queue=codel
+```
+
+**Kinds.** A *duration* is written `"20 ms"` (ns, us, ms, s), a *size* `"16 MB"` (B, kB, MB, GB: powers of ten; KiB, MiB, GiB: powers of
+two), a *rate* `"10 Mbit/s"`. An integer or a number has its range beside it; what it counts is in its meaning.
+
+"""
+
+
+def scenario_page(project: Path) -> str:
+    """Every table and component, with its options."""
+    rooms = quiclab.rooms()
+    parts = [_INTRODUCTION, _contents(rooms)]
+    for room in rooms:
+        parts.append(_room(project, room))
+    return "\n".join(parts)
+
+
+def _anchor(room, row=None):
+    """A place on the page that does not depend on how headings are worded."""
+    return f"{room['name']}-{row['name']}" if row else room["name"]
+
+
+def _contents(rooms):
+    rows = [
+        (f"[{_title(room)}](#{_anchor(room)})", ", ".join(f"[`{row['name']}`](#{_anchor(room, row)})" for row in room["rows"]))
+        for room in rooms
+    ]
+    return table(["table", "what it has"], rows)
+
+
+def _title(room):
+    return room["name"].replace("_", " ")
+
+
+def _room(project, room):
+    lines = [f"({_anchor(room)})=", f"## {_title(room).capitalize()}", "", f"{plain(room['about']).capitalize()}.", ""]
+    if room["shorthand"]:
+        short = room["shorthand"]
+        lines += [f"A bare value is short for `{{ type = \"{short['row']}\", {short['option']} = VALUE }}`.", ""]
+    for row in room["rows"]:
+        lines += [f"({_anchor(room, row)})=", f"### `{row['name']}`", "", plain(row["about"]) + ".", ""]
+        page = _page(room, row)
+        if page:
+            if not (project / page).is_file():
+                raise ValueError(f"{page}, which `quiclab list {row['name']}` names, does not exist")
+            lines += [f"The model: [{posixpath.splitext(posixpath.basename(page))[0]}](../{page}).", ""]
+        if row["parameters"]:
+            lines += [table(["option", "kind", "default", "meaning", "source"], map(_option, row["parameters"]))]
+    return "\n".join(lines)
+
+
+def _option(option):
+    default = code(option["default"]) if option["default"] is not None else "required" if option["required"] else ""
+    return code(option["name"]), _kind(option["kind"]), default, plain(option["about"]), sources(option["about"])
+
+
+def _kind(kind):
+    if kind.startswith("one of the "):
+        room = kind.removeprefix("one of the ")
+        names = {one["name"] for one in quiclab.rooms()}
+        word = room.replace(" ", "_")
+        return f"[{plain(kind)}](#{word})" if word in names else plain(kind)
+    words = kind.split(" | ")
+    return " | ".join(code(word) for word in words) if len(words) > 1 else plain(kind)
+
+
+def examples_page(project: Path) -> str:
+    """Every scenario in `examples/`, whole."""
+    lines = [
+        "# Example scenarios",
+        "",
+        "The files of the folder `examples/`. Each runs as it stands, and each begins with what it shows:",
+        "",
+        "```sh",
+        "quiclab check examples/cellular.toml",
+        "quiclab run examples/cellular.toml",
+        "```",
+        "",
+    ]
+    for path in sorted((project / "examples").glob("*.toml")):
+        text = path.read_text(encoding="utf-8")
+        tomllib.loads(text)
+        lines += [f"({path.stem})=", f"## `{path.name}`", "", fenced(text, "toml")]
+    return "\n".join(lines)
+
+
+def rooms_json() -> str:
+    """What the page was made from, to see whether it is up to date."""
+    return json.dumps(quiclab.rooms())

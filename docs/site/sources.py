@@ -1,0 +1,66 @@
+"""What changes in the text of a page before it is read: links to files that are no pages, and its place in the navigation."""
+
+import os.path
+import posixpath
+import re
+import shutil
+from pathlib import Path
+
+import navigation
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+_LINK = re.compile(r"(?<!!)\[([^\[\]]*(?:\[[^\]]*\][^\[\]]*)*)\]\(([^()\s]+)\)")
+_FENCE = re.compile(r"^\s*```")
+
+
+def setup(app):
+    """Connects the changes with Sphinx."""
+    app.connect("source-read", _read)
+
+
+def _read(app, name, content):
+    text = _with_links(app, name, content[0])
+    children = navigation.children(name)
+    if children:
+        text += "\n" + navigation.toctree(children, root=name)
+    content[0] = text
+
+
+def _with_links(app, name, text):
+    """The text with links that lead somewhere on the site."""
+    folder = posixpath.dirname(name)
+    fenced = False
+    lines = []
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+        lines.append(line if fenced else _LINK.sub(lambda found: _link(app, folder, *found.groups()), line))
+    return "\n".join(lines)
+
+
+def _link(app, folder, words, target):
+    path, _, anchor = target.partition("#")
+    if not path or "://" in path or path.startswith("mailto:"):
+        return f"[{words}]({target})"
+    found = posixpath.normpath(posixpath.join(folder, path))
+    place = PROJECT / found
+    if found == "docs/index.md":
+        found = "index.md"
+    elif found.startswith("examples/") and place.suffix == ".toml" and place.parent.name == "examples":
+        found, anchor = "reference/examples.md", place.stem
+    elif place.is_dir() and (place / "README.md").is_file():
+        found = posixpath.join(found, "README.md")
+    elif place.is_dir():
+        # A folder of the sources: no page shows it.
+        return words
+    elif place.is_file() and place.suffix != ".md":
+        copy(place, Path(app.srcdir, found))
+    there = os.path.relpath(found, folder or ".")
+    return f"[{words}]({there}{'#' + anchor if anchor else ''})"
+
+
+def copy(file: Path, to: Path) -> None:
+    """Copies a file unless that was done before: Sphinx reads a page again when its file is newer."""
+    if not to.is_file() or to.read_bytes() != file.read_bytes():
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, to)

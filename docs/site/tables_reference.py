@@ -1,0 +1,93 @@
+"""The page `reference/tables`: the columns of the tables of a run, from runs of examples, and what they mean (`columns.toml`)."""
+
+import tomllib
+from pathlib import Path
+
+import pyarrow as pa
+from markdown import code, plain, table
+
+import quiclab
+
+_EXAMPLES = ["cellular", "streams", "page", "video", "cell"]
+"""Examples that have, together, all tables of a run in virtual time."""
+
+_UNITS = {
+    "s": "s", "ms": "ms", "us": "µs", "bytes": "bytes", "mbps": "Mbit/s", "packets": "packets", "blocks": "blocks", "share": "0 to 1",
+}
+_WORDS = {"side", "direction", "kind", "trigger", "fate"}
+"""Columns whose words are few, and the same in every run."""
+
+_INTRODUCTION = """# Columns of the tables
+
+The tables of a run, with the type, unit and meaning of each column. [Results](../docs/results.md) says which tables are kept, what the
+summary has, and what else is in the run folder. The last word of a column is its unit.
+
+```python
+import quiclab
+
+run = quiclab.load("runs/cellular-seed1")
+print(run.tables)
+print(run.table("connection").schema)
+```
+
+"""
+
+
+def tables_page(project: Path) -> str:
+    """Every table. Raises if `columns.toml` lacks a column, or has one that is none."""
+    with Path(__file__).with_name("columns.toml").open("rb") as file:
+        meanings = tomllib.load(file)
+    schemas = _schemas(project)
+    parts, used = [_INTRODUCTION], set()
+    rows = [(f"[`{name}`](#table-{name})", meanings[name]["about"]) for name in schemas]
+    parts.append(table(["table", "a row is"], rows))
+    for name, columns in schemas.items():
+        parts += [f"(table-{name})=", f"## `{name}`", "", meanings[name]["about"][:1].upper() + meanings[name]["about"][1:] + ".", ""]
+        rows = []
+        for field, words in columns:
+            place = name if field.name in meanings[name] else "any"
+            if field.name not in meanings[place]:
+                raise ValueError(f"columns.toml does not say what {name}.{field.name} means")
+            used.add((place, field.name))
+            meaning = meanings[place][field.name] + (f": {', '.join(map(code, words))}" if words else "")
+            rows.append((code(field.name), _type(field), _unit(field), meaning))
+        parts.append(table(["column", "type", "unit", "meaning"], rows))
+    left = [f"{place}.{name}" for place, names in meanings.items() for name in names if name != "about" and (place, name) not in used and place in schemas]
+    if left:
+        raise ValueError(f"columns.toml: no such column: {', '.join(left)}")
+    return "\n".join(parts)
+
+
+def _schemas(project):
+    """Of each table, its fields, each with its words if it has few."""
+    found = {}
+    for name in _EXAMPLES:
+        scenario = quiclab.Scenario.from_file(
+            project / "examples" / f"{name}.toml", {"record.packets": True, "record.blocks": True}
+        )
+        if "gauge" not in scenario.to_toml().split("tables = ")[1].split("]")[0]:
+            tables = [row for row in quiclab.rooms()[0]["rows"] if row["name"] == "record"][0]["parameters"][0]
+            words = tables["kind"].removeprefix("list of ").split(" | ")
+            scenario = scenario.with_({"record.tables": words})
+        run = scenario.run()
+        for one in run.tables:
+            data = run.table(one)
+            found.setdefault(one, [(field, _words(data, field)) for field in data.schema])
+    return found
+
+
+def _words(data, field):
+    if field.name not in _WORDS or not pa.types.is_dictionary(field.type) or data.num_rows == 0:
+        return []
+    return data.column(field.name).chunk(0).dictionary.to_pylist()
+
+
+def _type(field):
+    kind = "text" if pa.types.is_dictionary(field.type) else {"double": "float64"}.get(str(field.type), str(field.type))
+    return kind + (" or null" if field.nullable else "")
+
+
+def _unit(field):
+    if pa.types.is_dictionary(field.type) or pa.types.is_boolean(field.type):
+        return ""
+    return _UNITS.get(field.name.rsplit("_", 1)[-1], "bytes" if field.name == "bytes_in_flight" else "")
