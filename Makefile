@@ -57,6 +57,12 @@ $(VENV)/.checks: $(VENV)/.tools pyproject.toml
 	$(PIP) install --requirement $@.txt
 	@mv $@.txt $@
 
+# What the site is made with: the extra `docs`.
+$(VENV)/.docs: $(VENV)/.tools pyproject.toml
+	$(call REQUIRED,project["optional-dependencies"]["docs"]) > $@.txt
+	$(PIP) install --requirement $@.txt
+	@mv $@.txt $@
+
 REQUIRED = $(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	print(*$(1), sep="\n")'
 
@@ -113,16 +119,16 @@ rfc: ## the requirements of RFC 9000 and others that no line, or no test, cites
 
 .PHONY: lint-python
 lint-python: build $(VENV)/.checks ## ruff, mypy
-	$(BIN)/ruff check python tests interop benches
-	$(BIN)/ruff format --check python tests benches interop/runner interop/cases interop/validation interop/ns3
+	$(BIN)/ruff check python tests interop benches docs/site
+	$(BIN)/ruff format --check python tests benches docs/site interop/runner interop/cases interop/validation interop/ns3
 	$(BIN)/mypy
 	cd interop && MYPYPATH=../tests ../$(BIN)/mypy --strict --cache-dir ../.mypy_cache -p runner -p cases -p validation
 
 .PHONY: format
 format: $(VENV)/.checks ## format the sources
 	cargo fmt --all
-	$(BIN)/ruff format python tests benches interop/runner interop/cases interop/validation interop/ns3
-	$(BIN)/ruff check --fix python tests interop benches
+	$(BIN)/ruff format python tests benches docs/site interop/runner interop/cases interop/validation interop/ns3
+	$(BIN)/ruff check --fix python tests interop benches docs/site
 
 .PHONY: bench
 bench: ## speed and memory, beside quinn-proto, to target/bench.json
@@ -308,7 +314,11 @@ papers: build ## reproduce all papers, to docs/papers.md: over half an hour of t
 	$(BIN)/python -m quiclab.reproduce.page target/papers docs
 
 .PHONY: docs
-docs: ## the documentation of the crates, to target/doc
+docs: build $(VENV)/.docs ## the site, to target/site/index.html: opened from the disk, it needs no network
+	$(BIN)/python docs/site/build.py
+
+.PHONY: docs-rust
+docs-rust: ## the documentation of the crates, to target/doc
 	cargo doc --workspace --no-deps $(LOCKED)
 
 .PHONY: clean

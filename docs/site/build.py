@@ -6,7 +6,7 @@
 """
 
 import argparse
-import os
+import posixpath
 import re
 import shutil
 import subprocess
@@ -25,15 +25,6 @@ from tables_reference import tables_page
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 PICTURES = ["docs/images", "docs/papers"]
-
-GENERATED = {
-    "reference/scenario.md": scenario_page,
-    "reference/examples.md": examples_page,
-    "reference/commands.md": commands_page,
-    "reference/python.md": python_page,
-    "reference/tables.md": tables_page,
-}
-
 
 def main() -> int:
     """Builds and checks; the exit code is 0 only if nothing is wrong."""
@@ -72,25 +63,30 @@ def stage(source: Path) -> None:
     wanted |= {path.relative_to(PROJECT).as_posix() for folder in PICTURES for path in (PROJECT / folder).iterdir()}
     for name in wanted:
         sources.copy(PROJECT / name, source / name)
-    _write(source / "index.md", start_page())
-    for name, make in GENERATED.items():
-        _write(source / name, make(PROJECT))
+    for name in GENERATED:
+        _write(source / name, _page(name))
     for path in source.rglob("*.md"):
         name = path.relative_to(source).as_posix()
-        if name not in wanted and name not in GENERATED and name != "index.md":
+        if name not in wanted and name not in GENERATED:
             path.unlink()
 
 
-def start_page() -> str:
-    """The text of `start.md`, whose links are as seen from docs/site, and the navigation."""
-    text = (HERE / "start.md").read_text(encoding="utf-8")
-    text = re.sub(r"\]\(((?!https?:|#)[^)]+)\)", lambda found: f"]({_from_root(found[1])})", text)
-    trees = [navigation.toctree(section["pages"], root="index", caption=section["title"]) for section in navigation.sections()]
-    return "\n".join([text, *trees])
+def _page(name: str) -> str:
+    """The text of a page: that of `pages/`, the generated part, and on the start page the navigation."""
+    place = Path(__file__).with_name("pages") / posixpath.basename(name)
+    folder = posixpath.dirname(name) or "."
+
+    def link(found: re.Match[str]) -> str:
+        path = posixpath.relpath(posixpath.normpath(posixpath.join("docs/site/pages", found[1])), folder)
+        return f"]({path})"
+
+    parts = [re.sub(r"\]\(((?!https?:|#)[^)]+)\)", link, place.read_text(encoding="utf-8")), GENERATED[name](PROJECT)]
+    return "\n".join(parts)
 
 
-def _from_root(target: str) -> str:
-    return os.path.relpath(HERE / target, PROJECT)
+def _navigation(project: Path) -> str:
+    trees = [navigation.toctree(one["pages"], root="index", caption=one["title"]) for one in navigation.sections()]
+    return "\n".join(trees)
 
 
 def _write(place: Path, text: str) -> None:
@@ -98,6 +94,17 @@ def _write(place: Path, text: str) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     if not place.is_file() or place.read_text(encoding="utf-8") != text:
         place.write_text(text, encoding="utf-8")
+
+
+GENERATED = {
+    "index.md": _navigation,
+    "reference/scenario.md": scenario_page,
+    "reference/examples.md": examples_page,
+    "reference/commands.md": commands_page,
+    "reference/python.md": python_page,
+    "reference/tables.md": tables_page,
+}
+"""Pages that begin with a text of `pages/`, and what makes the rest of them from the program."""
 
 
 if __name__ == "__main__":

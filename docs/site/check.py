@@ -9,6 +9,8 @@ WITHOUT_EXAMPLE = {
     "genindex.html": "an index",
     "search.html": "the search",
     "CHANGELOG.html": "a list of changes",
+    "ARCHITECTURE.html": "a map of the sources",
+    "docs/interop.html": "a table of results, which is generated",
     "CONTRIBUTING.html": "its recipes are about the sources",
     "docs/decisions/": "reasons, of a choice that is described elsewhere",
 }

@@ -4,23 +4,9 @@ import re
 from pathlib import Path
 
 import typer
-from markdown import code, fenced, plain, table
+from markup import code, fenced, plain, table
 
 from quiclab.commands import app
-
-_INTRODUCTION = """# Command line
-
-`quiclab COMMAND --help` prints the same. In a checkout the command is `.venv/bin/quiclab`.
-
-```sh
-quiclab --help
-quiclab run --help
-```
-
-The exit code is 0 if all is well, 1 if something that was asked for does not hold or failed, 2 for an error, which is one line on
-standard error, 130 after Ctrl-C, and 143 after SIGTERM. `--json` prints a document instead of a table.
-
-"""
 
 
 def commands_page(project: Path) -> str:
@@ -34,7 +20,7 @@ def commands_page(project: Path) -> str:
         first = _first(command.help)
         rows.append((f"[`quiclab {name}`](#command-{'-'.join(words)})", plain(first)))
         parts.append(_command(words, command, inner, uses))
-    return _INTRODUCTION + table(["command", "what it does"], rows) + "\n" + "\n".join(parts)
+    return table(["command", "what it does"], rows) + "\n" + "\n".join(parts)
 
 
 def _walk(group, context, words=()):
@@ -57,7 +43,7 @@ def _command(words, command, context, uses):
     lines = [f"(command-{'-'.join(words)})=", f"## `quiclab {name}`", ""]
     for paragraph in (command.help or "").split("\n\n"):
         lines += [plain(" ".join(paragraph.split())), ""]
-    lines += [fenced(" ".join(usage.split()))]
+    lines += [fenced(" ".join(re.sub(r"[{}]", "", usage).split()))]
     if name in uses:
         shown, page = uses[name]
         lines += [f"For example, from [{page}](../{page}):", "", fenced(shown, "sh")]
@@ -66,7 +52,7 @@ def _command(words, command, context, uses):
         record = parameter.get_help_record(context)
         if record is not None and "--help" not in parameter.opts:
             told, default = _told(record[1])
-            row = (code(record[0]), plain(told), default)
+            row = (code(record[0]), told, default)
             (arguments if parameter.param_type_name == "argument" else options).append(row)
     for title, rows in (("argument", arguments), ("option", options)):
         if rows:
@@ -75,14 +61,19 @@ def _command(words, command, context, uses):
 
 
 def _told(text):
-    """The words of an option, and its default, which typer puts into brackets at the end."""
+    """The words of an option with its range, and its default: typer puts both into brackets at the end."""
     found = re.search(r"\s*\[([^\[\]]*)\]$", text)
     if not found:
-        return text, ""
-    notes = []
+        return plain(text), ""
+    told, default = plain(text[: found.start()]), ""
     for note in found[1].split("; "):
-        notes.append(code(note.removeprefix("default: ")) if note.startswith("default: ") else plain(note))
-    return text[: found.start()], ", ".join(notes)
+        if note == "required":
+            default = note
+        elif note.startswith("default: "):
+            default = code(note.removeprefix("default: "))
+        else:
+            told += f" ({code(note)})"
+    return told, default
 
 
 def _uses(project):

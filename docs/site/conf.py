@@ -1,9 +1,11 @@
 """The configuration of Sphinx for the site. `build.py` runs it; the other modules here are its parts."""
 
+import hashlib
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
 
 import equations
 import sources
@@ -47,6 +49,9 @@ html_theme_options = {"footer_icons": []}
 
 def setup(app):
     """Connects the parts with Sphinx."""
+    # All pages are read again when the navigation or one of these modules has changed.
+    parts = [path.read_bytes() for path in sorted([*HERE.glob("*.py"), *HERE.glob("*.toml")])]
+    app.add_config_value("site_parts", hashlib.sha256(b"".join(parts)).hexdigest(), "env")
     # Script tests have a language of their own.
     app.add_lexer("quic", TextLexer)
     equations.setup(app)

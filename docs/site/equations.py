@@ -1,7 +1,9 @@
-"""Formulas in LaTeX become MathML while the site is built: no script and no font has to be loaded."""
+"""Formulas in LaTeX become MathML while the site is built, by docutils: no script and no font has to be loaded."""
 
 from docutils import nodes
-from latex2mathml.converter import convert
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.util import logging
 
 RENDERER = "mathml"
 
@@ -12,10 +14,18 @@ def setup(app):
 
 
 def _inline(self, node):
-    self.body.append(f'<span class="math">{convert(node.astext(), display="inline")}</span>')
+    self.body.append(f'<span class="math">{_mathml(node, as_block=False)}</span>')
     raise nodes.SkipNode
 
 
 def _block(self, node):
-    self.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+    self.body.append(f'<div class="math">{_mathml(node, as_block=True)}</div>')
     raise nodes.SkipNode
+
+
+def _mathml(node, as_block):
+    try:
+        return tex2mathml(node.astext(), as_block=as_block)
+    except MathError as error:
+        logging.getLogger(__name__).warning("%s: %s", node.astext(), error, location=node)
+        return ""

@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 import griffe
-from markdown import fenced
+from markup import fenced
 
 import quiclab
 
@@ -38,20 +38,6 @@ MODULES = {
 }
 """What is public, by subject."""
 
-_INTRODUCTION = """# Python
-
-The package `quiclab`. Its tables are Arrow tables, and every error is a `quiclab.Error` with one line that says what to change.
-
-```python
-import quiclab
-
-run = quiclab.Scenario.from_file("examples/cellular.toml").run()
-print(run.summary["connections"][0]["goodput_mbps"])
-print(run.table("connection").column_names)
-```
-
-"""
-
 _undocumented: list[str] = []
 _TOLD = {
     "quiclab.traces.Capacity.rates_bps": "The rates, in bit/s.",
@@ -76,7 +62,7 @@ def python_page(project: Path) -> str:
     missing = [name for name in quiclab.__all__ if f"quiclab.{name}" not in named and name != "__version__"]
     if missing:
         raise ValueError(f"the Python reference does not have {', '.join(missing)}: add it to MODULES in {__file__}")
-    parts = [_INTRODUCTION]
+    parts = []
     for title, names in MODULES.items():
         parts.append(f"## {title}\n")
         parts += [_object(_find(package, name), name) for name in names]

@@ -1,51 +1,19 @@
 """The pages `reference/scenario` and `reference/examples`: what can stand in a scenario, from the program's own tables."""
 
-import json
 import posixpath
 import tomllib
 from pathlib import Path
 
-from markdown import code, fenced, plain, sources, table
+from markup import code, fenced, plain, sources, table
 
 import quiclab
 from quiclab.commands.list import _page
-
-_INTRODUCTION = """# Scenario
-
-A scenario is a TOML file. Every table and every component that can stand in it is below, with the options of each: `quiclab list`
-prints the same in a terminal, and `quiclab check` says what is wrong with a file. The smallest one has a link and a flow:
-
-```toml
-[[link]]
-name = "wire"
-between = ["server", "client"]
-rate = "10 Mbit/s"
-delay = "20 ms"
-
-[[flow]]
-name = "download"
-from = "server"
-to = "client"
-application = { type = "bulk", size = "1 MB" }
-```
-
-A component is named by its `type`, with its options beside it: `queue = { type = "codel", target = "5 ms" }`. Without options its name
-is enough: `queue = "codel"`. A key can be changed on the command line:
-
-```sh
-quiclab run examples/cellular.toml --set transport.controller=cubic --set link.cell.forward.queue=codel
-```
-
-**Kinds.** A *duration* is written `"20 ms"` (ns, us, ms, s), a *size* `"16 MB"` (B, kB, MB, GB: powers of ten; KiB, MiB, GiB: powers of
-two), a *rate* `"10 Mbit/s"`. An integer or a number has its range beside it; what it counts is in its meaning.
-
-"""
 
 
 def scenario_page(project: Path) -> str:
     """Every table and component, with its options."""
     rooms = quiclab.rooms()
-    parts = [_INTRODUCTION, _contents(rooms)]
+    parts = [_contents(rooms)]
     for room in rooms:
         parts.append(_room(project, room))
     return "\n".join(parts)
@@ -102,24 +70,9 @@ def _kind(kind):
 
 def examples_page(project: Path) -> str:
     """Every scenario in `examples/`, whole."""
-    lines = [
-        "# Example scenarios",
-        "",
-        "The files of the folder `examples/`. Each runs as it stands, and each begins with what it shows:",
-        "",
-        "```sh",
-        "quiclab check examples/cellular.toml",
-        "quiclab run examples/cellular.toml",
-        "```",
-        "",
-    ]
+    lines = []
     for path in sorted((project / "examples").glob("*.toml")):
         text = path.read_text(encoding="utf-8")
         tomllib.loads(text)
         lines += [f"({path.stem})=", f"## `{path.name}`", "", fenced(text, "toml")]
     return "\n".join(lines)
-
-
-def rooms_json() -> str:
-    """What the page was made from, to see whether it is up to date."""
-    return json.dumps(quiclab.rooms())

@@ -29,11 +29,15 @@ def _read(app, name, content):
 def _with_links(app, name, text):
     """The text with links that lead somewhere on the site."""
     folder = posixpath.dirname(name)
-    fenced = False
+    fenced = titled = False
     lines = []
     for line in text.split("\n"):
         if _FENCE.match(line):
             fenced = not fenced
+        # A page has one title; further ones are its sections.
+        if line.startswith("# ") and not fenced:
+            line = "#" + line if titled else line
+            titled = True
         lines.append(line if fenced else _LINK.sub(lambda found: _link(app, folder, *found.groups()), line))
     return "\n".join(lines)
 

@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pyarrow as pa
-from markdown import code, plain, table
+from markup import code, plain, table
 
 import quiclab
 
@@ -17,28 +17,13 @@ _UNITS = {
 _WORDS = {"side", "direction", "kind", "trigger", "fate"}
 """Columns whose words are few, and the same in every run."""
 
-_INTRODUCTION = """# Columns of the tables
-
-The tables of a run, with the type, unit and meaning of each column. [Results](../docs/results.md) says which tables are kept, what the
-summary has, and what else is in the run folder. The last word of a column is its unit.
-
-```python
-import quiclab
-
-run = quiclab.load("runs/cellular-seed1")
-print(run.tables)
-print(run.table("connection").schema)
-```
-
-"""
-
 
 def tables_page(project: Path) -> str:
     """Every table. Raises if `columns.toml` lacks a column, or has one that is none."""
     with Path(__file__).with_name("columns.toml").open("rb") as file:
         meanings = tomllib.load(file)
     schemas = _schemas(project)
-    parts, used = [_INTRODUCTION], set()
+    parts, used = [], set()
     rows = [(f"[`{name}`](#table-{name})", meanings[name]["about"]) for name in schemas]
     parts.append(table(["table", "a row is"], rows))
     for name, columns in schemas.items():
