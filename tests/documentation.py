@@ -58,7 +58,11 @@ def examples(page: str) -> Iterator[Example]:
             text = textwrap.dedent("\n".join(lines[start + 1 : at]))
             yield Example(page, start + 1, _NAMES.get(fence[3], fence[3]), text, _saved(before))
             at, before = at + 1, ""
-        elif line.startswith("    ") and not before.lstrip().startswith(("* ", "- ")) and (start == 0 or not lines[start - 1].strip()):
+        elif (
+            line.startswith("    ")
+            and not before.lstrip().startswith(("* ", "- "))
+            and (start == 0 or not lines[start - 1].strip())
+        ):
             while at < len(lines) and (lines[at].startswith("    ") or not lines[at].strip()):
                 at += 1
             text = textwrap.dedent("\n".join(lines[start:at])).strip("\n")

@@ -26,6 +26,7 @@ HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 PICTURES = ["docs/images", "docs/papers"]
 
+
 def main() -> int:
     """Builds and checks; the exit code is 0 only if nothing is wrong."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -40,8 +41,22 @@ def main() -> int:
     shutil.rmtree(out, ignore_errors=True)
     stage(work / "source")
     command = [
-        sys.executable, "-m", "sphinx", "--builder", "html", "--conf-dir", str(HERE), "--doctree-dir", str(work / "doctrees"),
-        "--fail-on-warning", "--keep-going", "--quiet", "--jobs", "auto", str(work / "source"), str(out),
+        sys.executable,
+        "-m",
+        "sphinx",
+        "--builder",
+        "html",
+        "--conf-dir",
+        str(HERE),
+        "--doctree-dir",
+        str(work / "doctrees"),
+        "--fail-on-warning",
+        "--keep-going",
+        "--quiet",
+        "--jobs",
+        "auto",
+        str(work / "source"),
+        str(out),
     ]
     if subprocess.run(command, check=False).returncode != 0:
         print("the site has the warnings above; each is an error", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What must hold of the finished pages: no dead link, nothing from the network, an example on each page, each page reachable."""
+"""What must hold of the finished pages: no dead link, nothing from the network, examples, a way to each page."""
 
 from collections import deque
 from html.parser import HTMLParser
@@ -19,7 +19,15 @@ WITHOUT_EXAMPLE = {
 UNLINKED = {"genindex.html": "the search finds more", "search.html": "the field of the search leads there"}
 """Pages that no link leads to, and why."""
 
-_LOADED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src", "object": "data", "video": "src"}
+_LOADED = {
+    "img": "src",
+    "script": "src",
+    "link": "href",
+    "iframe": "src",
+    "source": "src",
+    "object": "data",
+    "video": "src",
+}
 """What a browser fetches by itself."""
 
 
@@ -43,7 +51,11 @@ class Page(HTMLParser):
             self.ids.add(found["name"])
         if tag == "a" and found.get("href"):
             self.links.append(found["href"])
-        if tag in _LOADED and found.get(_LOADED[tag]) and found.get("rel") not in ("index", "search", "next", "prev", "canonical"):
+        if (
+            tag in _LOADED
+            and found.get(_LOADED[tag])
+            and found.get("rel") not in ("index", "search", "next", "prev", "canonical")
+        ):
             self.loaded.append(found[_LOADED[tag]])
         if tag == "article":
             self._in_article += 1
@@ -68,11 +80,19 @@ def problems(out: Path, source: Path | None = None) -> list[str]:
     for name, page in pages.items():
         for target in page.links + page.loaded:
             found += [f"{name}: {problem}" for problem in _dead(out, pages, name, target, target in page.loaded)]
-        if page.examples == 0 and not any(name == one or (one.endswith("/") and name.startswith(one)) for one in WITHOUT_EXAMPLE):
+        if page.examples == 0 and not any(
+            name == one or (one.endswith("/") and name.startswith(one)) for one in WITHOUT_EXAMPLE
+        ):
             found.append(f"{name}: no example: no block of code, command or figure")
     reached = _reachable(pages)
-    found += [f"{name}: no way leads there from index.html" for name in pages if name not in reached and name not in UNLINKED]
-    found += [f"{one}: no such page, in WITHOUT_EXAMPLE of check.py" for one in WITHOUT_EXAMPLE if not any(name.startswith(one) for name in pages)]
+    found += [
+        f"{name}: no way leads there from index.html" for name in pages if name not in reached and name not in UNLINKED
+    ]
+    found += [
+        f"{one}: no such page, in WITHOUT_EXAMPLE of check.py"
+        for one in WITHOUT_EXAMPLE
+        if not any(name.startswith(one) for name in pages)
+    ]
     return list(dict.fromkeys(found))
 
 

@@ -79,7 +79,11 @@ def _told(text):
 def _uses(project):
     """Of each command, the first line of the documentation that uses it, and the page."""
     found = {}
-    pages = [project / "README.md", *sorted((project / "docs").glob("*.md")), *sorted((project / "docs/model").glob("*.md"))]
+    pages = [
+        project / "README.md",
+        *sorted((project / "docs").glob("*.md")),
+        *sorted((project / "docs/model").glob("*.md")),
+    ]
     for path in pages:
         for line in path.read_text(encoding="utf-8").split("\n"):
             use = re.match(r"(?:    |\$ )?(?:\.venv/bin/)?(quiclab ((?:trace )?[a-z]+)\b.*)", line)

@@ -7,9 +7,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import equations
-import sources
-from pygments.lexers.special import TextLexer
+import equations  # noqa: E402
+import sources  # noqa: E402
+from pygments.lexers.special import TextLexer  # noqa: E402
 
 project = "quiclab"
 author = "the authors of quiclab"

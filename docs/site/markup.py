@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
-_RFC = re.compile(r"RFC (\d+)((?:,? sections?)? (\d+(?:\.\d+)*))?")
-_SOURCE = re.compile(r"RFC \d+(?: (?:section|appendix) [0-9A-Z]+(?:\.\d+)*)?|draft-[a-z0-9-]+(?: section \d+(?:\.\d+)*)?|3GPP [\d.]+|ITU-T [A-Z.\d]+")
+_SOURCE = re.compile(
+    r"RFC \d+(?: (?:section|appendix) [0-9A-Z]+(?:\.\d+)*)?|draft-[a-z0-9-]+(?: section \d+(?:\.\d+)*)?"
+    r"|3GPP [\d.]+|ITU-T [A-Z.\d]+"
+)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,6 +1,6 @@
 """The navigation of the site: `navigation.toml`, and the lists of pages that Sphinx makes of it."""
 
-import os.path
+import posixpath
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -49,14 +49,14 @@ def pages():
 
 def toctree(entries, root, caption=None):
     """The directive that puts pages into the navigation, on the page `root`."""
-    folder = os.path.dirname(root)
+    folder = posixpath.dirname(root)
     lines = ["```{toctree}", ":hidden:"]
     if caption:
         lines.append(f":caption: {caption}")
     lines.append("")
     for entry in entries:
         page = entry if isinstance(entry, str) else entry["page"]
-        there = os.path.relpath(page, folder or ".")
+        there = posixpath.relpath(page, folder or ".")
         title = None if isinstance(entry, str) else entry.get("title")
         lines.append(f"{title} <{there}>" if title else there)
     return "\n".join([*lines, "```", ""])

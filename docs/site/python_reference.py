@@ -1,6 +1,6 @@
 """The page `reference/python`: the public classes and functions with their types and docstrings.
 
-Signatures and types are read from the sources, those of the compiled module from its stubs; its docstrings from the module itself.
+Signatures and types are read from the sources, those of the compiled module from its stubs. Its docstrings are its own.
 """
 
 import importlib
@@ -16,24 +16,38 @@ import quiclab
 
 MODULES = {
     "Scenarios and runs": [
-        "quiclab.Scenario", "quiclab.Run", "quiclab.load", "quiclab.Progress", "quiclab.rooms",
+        "quiclab.Scenario",
+        "quiclab.Run",
+        "quiclab.load",
+        "quiclab.Progress",
+        "quiclab.rooms",
     ],
     "Sweeps": ["quiclab.sweep", "quiclab.Sweep", "quiclab.load_sweep", "quiclab.SweepProgress"],
     "Statistics": ["quiclab.statistics.means", "quiclab.statistics.quantiles"],
     "Figures": ["quiclab.plots.draw", "quiclab.plots.save", "quiclab.plots.chart"],
     "Traces": [
-        "quiclab.traces.generate", "quiclab.traces.read", "quiclab.traces.write", "quiclab.traces.Capacity",
-        "quiclab.traces.series_of", "quiclab.traces.Series",
+        "quiclab.traces.generate",
+        "quiclab.traces.read",
+        "quiclab.traces.write",
+        "quiclab.traces.Capacity",
+        "quiclab.traces.series_of",
+        "quiclab.traces.Series",
     ],
     "A controller of your own": ["quiclab.Controller", "quiclab.Ack", "quiclab.Trouble", "quiclab.Adjustment"],
     "A stream scheduler of your own": ["quiclab.Scheduler", "quiclab.View", "quiclab.Priority"],
     "A rate adaptation of your own": ["quiclab.Abr", "quiclab.AbrView", "quiclab.Download", "quiclab.Underway"],
     "Environments of Gymnasium": [
-        "quiclab.gym.CongestionControl", "quiclab.gym.RateAdaptation", "quiclab.gym.copa_utility",
+        "quiclab.gym.CongestionControl",
+        "quiclab.gym.RateAdaptation",
+        "quiclab.gym.copa_utility",
     ],
     "Quality of video": ["quiclab.p1203.inputs", "quiclab.p1203.score", "quiclab.p1203.Score"],
     "Errors": [
-        "quiclab.Error", "quiclab.ScenarioError", "quiclab.RunError", "quiclab.OutputError", "quiclab.ScriptError",
+        "quiclab.Error",
+        "quiclab.ScenarioError",
+        "quiclab.RunError",
+        "quiclab.OutputError",
+        "quiclab.ScriptError",
     ],
 }
 """What is public, by subject."""
@@ -50,7 +64,7 @@ _TOLD = {
     "quiclab.gym.CongestionControl.observation_space": "Of Gymnasium: what is seen of the sender.",
     "quiclab.gym.RateAdaptation.observation_space": "Of Gymnasium: what is seen of the player.",
 }
-"""Attributes whose sources have no docstring: fields of modules that reproduced figures are kept for, and those that Gymnasium names."""
+"""Attributes without a docstring: of modules on which the digests of reproduced figures depend, and of Gymnasium."""
 
 _LEFT_OUT = {"Plugged"}
 
@@ -119,7 +133,10 @@ def _class(found, name):
         elif member.is_attribute:
             inner.append(_attribute(member, f"{name}.{member.name}"))
     signature = f"{name}({parameters})" if parameters else name
-    lines += [f"````{{py:class}} {signature}", *([f"Bases: {bases}", ""] if bases and not bases.startswith("object") else [])]
+    lines += [
+        f"````{{py:class}} {signature}",
+        *([f"Bases: {bases}", ""] if bases and not bases.startswith("object") else []),
+    ]
     lines += [body, "", *inner, "````", ""]
     return "\n".join(lines)
 
@@ -131,7 +148,15 @@ def _function(found, name, fence=4, method=False):
     returns = f" -> {_type(found.returns)}" if found.returns is not None else ""
     head = [] if method else [f"### `{name}`", ""]
     return "\n".join(
-        [*head, f"{ticks}{{{kind}}} {name}({_parameters(found)}){returns}", *flags, "", _docstring(found, name), ticks, ""]
+        [
+            *head,
+            f"{ticks}{{{kind}}} {name}({_parameters(found)}){returns}",
+            *flags,
+            "",
+            _docstring(found, name),
+            ticks,
+            "",
+        ]
     )
 
 

@@ -1,4 +1,4 @@
-"""The pages `reference/scenario` and `reference/examples`: what can stand in a scenario, from the program's own tables."""
+"""The pages `reference/scenario` and `reference/examples`: what can stand in a scenario, from the program itself."""
 
 import posixpath
 import tomllib
@@ -26,7 +26,10 @@ def _anchor(room, row=None):
 
 def _contents(rooms):
     rows = [
-        (f"[{_title(room)}](#{_anchor(room)})", ", ".join(f"[`{row['name']}`](#{_anchor(room, row)})" for row in room["rows"]))
+        (
+            f"[{_title(room)}](#{_anchor(room)})",
+            ", ".join(f"[`{row['name']}`](#{_anchor(room, row)})" for row in room["rows"]),
+        )
         for room in rooms
     ]
     return table(["table", "what it has"], rows)
@@ -40,7 +43,7 @@ def _room(project, room):
     lines = [f"({_anchor(room)})=", f"## {_title(room).capitalize()}", "", f"{plain(room['about']).capitalize()}.", ""]
     if room["shorthand"]:
         short = room["shorthand"]
-        lines += [f"A bare value is short for `{{ type = \"{short['row']}\", {short['option']} = VALUE }}`.", ""]
+        lines += [f'A bare value is short for `{{ type = "{short["row"]}", {short["option"]} = VALUE }}`.', ""]
     for row in room["rows"]:
         lines += [f"({_anchor(room, row)})=", f"### `{row['name']}`", "", plain(row["about"]) + ".", ""]
         page = _page(room, row)

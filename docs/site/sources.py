@@ -1,4 +1,4 @@
-"""What changes in the text of a page before it is read: links to files that are no pages, and its place in the navigation."""
+"""What changes in the text of a page before it is read: links to what is no page, and the pages below it."""
 
 import os.path
 import posixpath

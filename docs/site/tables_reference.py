@@ -1,10 +1,10 @@
-"""The page `reference/tables`: the columns of the tables of a run, from runs of examples, and what they mean (`columns.toml`)."""
+"""The page `reference/tables`: columns of the tables of a run, from runs of examples, and what `columns.toml` says."""
 
 import tomllib
 from pathlib import Path
 
 import pyarrow as pa
-from markup import code, plain, table
+from markup import code, table
 
 import quiclab
 
@@ -12,7 +12,14 @@ _EXAMPLES = ["cellular", "streams", "page", "video", "cell"]
 """Examples that have, together, all tables of a run in virtual time."""
 
 _UNITS = {
-    "s": "s", "ms": "ms", "us": "µs", "bytes": "bytes", "mbps": "Mbit/s", "packets": "packets", "blocks": "blocks", "share": "0 to 1",
+    "s": "s",
+    "ms": "ms",
+    "us": "µs",
+    "bytes": "bytes",
+    "mbps": "Mbit/s",
+    "packets": "packets",
+    "blocks": "blocks",
+    "share": "0 to 1",
 }
 _WORDS = {"side", "direction", "kind", "trigger", "fate"}
 """Columns whose words are few, and the same in every run."""
@@ -27,7 +34,13 @@ def tables_page(project: Path) -> str:
     rows = [(f"[`{name}`](#table-{name})", meanings[name]["about"]) for name in schemas]
     parts.append(table(["table", "a row is"], rows))
     for name, columns in schemas.items():
-        parts += [f"(table-{name})=", f"## `{name}`", "", meanings[name]["about"][:1].upper() + meanings[name]["about"][1:] + ".", ""]
+        parts += [
+            f"(table-{name})=",
+            f"## `{name}`",
+            "",
+            meanings[name]["about"][:1].upper() + meanings[name]["about"][1:] + ".",
+            "",
+        ]
         rows = []
         for field, words in columns:
             place = name if field.name in meanings[name] else "any"
@@ -37,7 +50,12 @@ def tables_page(project: Path) -> str:
             meaning = meanings[place][field.name] + (f": {', '.join(map(code, words))}" if words else "")
             rows.append((code(field.name), _type(field), _unit(field), meaning))
         parts.append(table(["column", "type", "unit", "meaning"], rows))
-    left = [f"{place}.{name}" for place, names in meanings.items() for name in names if name != "about" and (place, name) not in used and place in schemas]
+    left = [
+        f"{place}.{name}"
+        for place, names in meanings.items()
+        for name in names
+        if name != "about" and (place, name) not in used and place in schemas
+    ]
     if left:
         raise ValueError(f"columns.toml: no such column: {', '.join(left)}")
     return "\n".join(parts)
@@ -51,7 +69,7 @@ def _schemas(project):
             project / "examples" / f"{name}.toml", {"record.packets": True, "record.blocks": True}
         )
         if "gauge" not in scenario.to_toml().split("tables = ")[1].split("]")[0]:
-            tables = [row for row in quiclab.rooms()[0]["rows"] if row["name"] == "record"][0]["parameters"][0]
+            tables = next(row for row in quiclab.rooms()[0]["rows"] if row["name"] == "record")["parameters"][0]
             words = tables["kind"].removeprefix("list of ").split(" | ")
             scenario = scenario.with_({"record.tables": words})
         run = scenario.run()
