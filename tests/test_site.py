@@ -1,0 +1,86 @@
+"""docs/site: the navigation has every page, and what is checked of the finished site can fail."""
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PARTS = ROOT / "docs" / "site"
+
+
+@pytest.fixture(scope="module")
+def check() -> Any:
+    """The module `check` of the site."""
+    return _part("check")
+
+
+def _part(name: str) -> Any:
+    sys.path.insert(0, str(PARTS))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(PARTS))
+
+
+def page(body: str) -> str:
+    return f'<html><body><a href="index.html">home</a><article role="main">{body}</article></body></html>'
+
+
+def site(folder: Path, check: Any, **pages: str) -> list[str]:
+    """What is wrong with these pages, beside what is missing of the real site."""
+    for name, body in pages.items():
+        (folder / f"{name}.html").write_text(page(body), encoding="utf-8")
+    found: list[str] = check.problems(folder)
+    return [problem for problem in found if "WITHOUT_EXAMPLE" not in problem]
+
+
+def test_a_good_site_has_no_problem(tmp_path: Path, check: Any) -> None:
+    index = '<pre>quiclab</pre><a href="other.html#place">other</a><a href="https://example.org">far</a>'
+    assert site(tmp_path, check, index=index, other='<pre id="place">x</pre>') == []
+
+
+@pytest.mark.parametrize(
+    ("index", "other", "problem"),
+    [
+        ('<a href="other.html">x</a><a href="none.html">x</a>', "<pre></pre>", "index.html: none.html does not exist"),
+        ('<a href="other.html#no">x</a>', "<pre></pre>", "index.html: other.html#no: no such place on other.html"),
+        (
+            '<a href="#no">x</a><a href="other.html">x</a>',
+            "<pre></pre>",
+            "index.html: #no: no such place on index.html",
+        ),
+        ('<a href="other.html">x</a>', "words", "other.html: no example: no block of code, command or figure"),
+        ("", "<pre></pre>", "other.html: no way leads there from index.html"),
+        (
+            '<a href="../up.html">x</a><a href="other.html">x</a>',
+            "<pre></pre>",
+            "index.html: ../up.html does not exist",
+        ),
+        (
+            '<a href="other.html">x</a>',
+            '<img src="https://example.org/x.png">',
+            "other.html: https://example.org/x.png is loaded from the network",
+        ),
+        ('<a href="other.html">x</a>', '<img src="x.png">', "other.html: x.png does not exist"),
+    ],
+)
+def test_what_is_wrong_is_found(tmp_path: Path, check: Any, index: str, other: str, problem: str) -> None:
+    assert site(tmp_path, check, index=f"<pre></pre>{index}", other=other) == [problem]
+
+
+def test_exceptions_are_pages(tmp_path: Path, check: Any) -> None:
+    site(tmp_path, check, index="<pre></pre>")
+    told = [problem for problem in check.problems(tmp_path) if "WITHOUT_EXAMPLE" in problem]
+    assert len(told) == len(check.WITHOUT_EXAMPLE)
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    pages = _part("navigation").pages()
+    written = {path.relative_to(ROOT).as_posix().removesuffix(".md") for path in (ROOT / "docs").rglob("*.md")}
+    written = {name for name in written if not name.startswith("docs/site/")} - {"docs/index"}
+    assert len(pages) == len(set(pages))
+    assert not written - set(pages), "add it to docs/site/navigation.toml"
+    assert not [name for name in pages if not name.startswith("reference/") and not (ROOT / f"{name}.md").is_file()]
