@@ -38,6 +38,11 @@ def sources(text: str) -> str:
     return ", ".join(_link(one) for one in found)
 
 
+def without_sources(text: str) -> str:
+    """A line of explanation without the parentheses that hold nothing but sources."""
+    return re.sub(rf" \(({_SOURCE.pattern})(, ({_SOURCE.pattern}))*\)", "", text)
+
+
 def _link(source: str) -> str:
     rfc = re.match(r"RFC (\d+)(?: (section|appendix) (\S+))?", source)
     if rfc:

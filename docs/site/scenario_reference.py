@@ -4,7 +4,7 @@ import posixpath
 import tomllib
 from pathlib import Path
 
-from markup import code, fenced, plain, sources, table
+from markup import code, fenced, plain, sources, table, without_sources
 
 import quiclab
 from quiclab.commands.list import _page
@@ -58,7 +58,8 @@ def _room(project, room):
 
 def _option(option):
     default = code(option["default"]) if option["default"] is not None else "required" if option["required"] else ""
-    return code(option["name"]), _kind(option["kind"]), default, plain(option["about"]), sources(option["about"])
+    meaning = plain(without_sources(option["about"]))
+    return code(option["name"]), _kind(option["kind"]), default, meaning, sources(option["about"])
 
 
 def _kind(kind):
@@ -67,8 +68,9 @@ def _kind(kind):
         names = {one["name"] for one in quiclab.rooms()}
         word = room.replace(" ", "_")
         return f"[{plain(kind)}](#{word})" if word in names else plain(kind)
-    words = kind.split(" | ")
-    return " | ".join(code(word) for word in words) if len(words) > 1 else plain(kind)
+    many = "list of " if kind.startswith("list of ") else ""
+    words = kind.removeprefix("list of ").split(" | ")
+    return many + " | ".join(map(code, words)) if len(words) > 1 else plain(kind)
 
 
 def examples_page(project: Path) -> str:
