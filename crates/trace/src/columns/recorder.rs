@@ -7,6 +7,7 @@ use super::message::Messages;
 use super::rate::Rates;
 use super::schema::{self, CONNECTION, LINK, NODE, SUBJECT};
 use super::series::{Gauged, Measured, NodeGauged, Queued};
+use super::store::{Parts, Store};
 use super::stream::{End, Streams};
 use super::table::Table;
 use super::video::Videos;
@@ -47,9 +48,8 @@ impl Default for Options {
     }
 }
 
-/// A sink that keeps the tables of [`super`] in memory.
-#[derive(Debug, Clone)]
-pub struct Columns {
+/// A sink that keeps the tables of [`super`] in memory, or the last part of them where there is a [`Store`].
+pub struct Columns<'a> {
     packets: bool,
     blocks: bool,
     metrics: bool,
@@ -68,16 +68,16 @@ pub struct Columns {
     rate: Rates,
     air: Airs,
     block: FirstRows,
-    names: Words,
-    /// The code of each subject's name in `names`.
+    parts: Parts<'a>,
+    /// The code of each subject's name in [`Parts::names`].
     codes: Vec<Option<u32>>,
     labels: Vec<Box<str>>,
     detail: String,
 }
 
-impl Columns {
+impl<'a> Columns<'a> {
     /// Creates empty tables.
-    pub fn new(options: Options) -> Columns {
+    pub fn new(options: Options) -> Columns<'a> {
         // Reordering counts rows in 32 bits.
         let rows = options.rows.min(1 << 31);
         Columns {
@@ -99,11 +99,18 @@ impl Columns {
             rate: Rates::new(options.bin, rows),
             air: Airs::new(options.bin, rows),
             block: FirstRows::new(schema::block(), rows),
-            names: Words::default(),
+            parts: Parts::default(),
             codes: Vec::new(),
             labels: Vec::new(),
             detail: String::new(),
         }
+    }
+
+    /// Hands the parts of long tables to a store, from now on. [`Columns::into_tables`] has the rest of the rows.
+    #[must_use]
+    pub fn storing(mut self, store: Box<dyn Store + 'a>) -> Columns<'a> {
+        self.parts.store = Some(store);
+        self
     }
 
     /// The tables in the order of the list in [`super`].
@@ -136,7 +143,7 @@ impl Columns {
         for column in tables.iter_mut().flat_map(|table| &mut table.columns) {
             let Data::Text(text) = &mut column.data else { continue };
             if [CONNECTION, LINK, NODE].contains(&column.name) {
-                text.words = self.names.clone();
+                text.words = self.parts.names.clone();
             } else if column.name == SUBJECT {
                 text.words = subjects.clone();
                 text.codes.iter_mut().for_each(|code| *code = remap[*code as usize]);
@@ -148,10 +155,14 @@ impl Columns {
     fn connection(&mut self, end: End, time: Time, event: &Event) {
         match event {
             Event::Metrics(metrics) => {
-                self.connection.add(end.subject, || Measured { time, end, metrics: *metrics });
+                self.connection.add(end.subject, &mut self.parts, || Measured {
+                    time,
+                    end,
+                    metrics: *metrics,
+                });
             }
             Event::Gauge { name, value } => {
-                self.gauge.add(end.subject, || Gauged { time, end, name, value: *value });
+                self.gauge.add(end.subject, &mut self.parts, || Gauged { time, end, name, value: *value });
             }
             Event::DatagramSent { length, .. } => self.rate.add(time, end.subject, schema::SENT, *length),
             Event::PacketLost { kind, number, trigger } => {
@@ -234,7 +245,7 @@ impl Columns {
         match event {
             Event::Queue { packets, bytes } => {
                 let (packets, bytes) = (*packets, *bytes);
-                self.queue.add(subject, || Queued { time, subject, link, packets, bytes });
+                self.queue.add(subject, &mut self.parts, || Queued { time, link, packets, bytes });
             }
             Event::NetworkDrop { length, reason } => {
                 if let Some(row) = self.drop.row() {
@@ -265,10 +276,26 @@ impl Columns {
     fn node(&mut self, subject: u32, node: u32, time: Time, event: &Event) {
         match event {
             Event::Gauge { name, value } => {
-                self.node.add(subject, || NodeGauged { time, subject, node, name, value: *value });
+                self.node.add(subject, &mut self.parts, || NodeGauged { time, node, name, value: *value });
             }
             _ => self.link(subject, node, time, event),
         }
+    }
+
+    /// Hands full parts of tables to the store.
+    fn hand_over(&mut self) {
+        let tables = [
+            self.connection.written(),
+            self.gauge.written(),
+            self.queue.written(),
+            self.node.written(),
+            &mut self.loss.table,
+            &mut self.event.table,
+            &mut self.packet.table,
+            &mut self.drop.table,
+            &mut self.block.table,
+        ];
+        tables.into_iter().for_each(|table| self.parts.hand_over(table));
     }
 
     /// The code of a subject in the columns `connection`, `link` and `node`.
@@ -282,7 +309,7 @@ impl Columns {
     #[cold]
     fn register(&mut self, subject: &Subject) -> u32 {
         let at = subject.id() as usize;
-        let code = self.names.code(match subject.role() {
+        let code = self.parts.names.code(match subject.role() {
             Role::Connection(_) => subject.name(),
             // The directions of a link and the attachments of a medium have queues of their own.
             Role::Link(_) | Role::Lane | Role::Medium | Role::Node => subject.label(),
@@ -297,7 +324,7 @@ impl Columns {
     }
 }
 
-impl Sink for Columns {
+impl Sink for Columns<'_> {
     fn interest(&self) -> Interest {
         Interest { packets: self.packets, metrics: self.metrics, lifecycle: true }
     }
@@ -321,7 +348,10 @@ impl Sink for Columns {
                 records.iter().for_each(|record| self.node(id, code, record.time, &record.event));
             }
         }
-        Ok(())
+        if self.parts.store.is_some() {
+            self.hand_over();
+        }
+        self.parts.check()
     }
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
