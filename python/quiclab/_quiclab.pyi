@@ -87,7 +87,7 @@ def generate_series(model: str, seed: int, duration_ns: int, options: Sequence[t
 def series_models() -> list[tuple[str, str, float, float, str]]: ...
 def run_script(origin: str, text: str) -> dict[str, Any]: ...
 
-class Store(Protocol):
+class _Store(Protocol):
     """What takes parts of tables while a run goes on."""
 
     def append(self, part: Table, /) -> object: ...
@@ -189,7 +189,7 @@ class Scenario:
         qlog: str | PathLike[str] | None = None,
         pcap: str | PathLike[str] | None = None,
         progress: Callable[[float, float, int, int | None], object] | None = None,
-        store: Store | None = None,
+        store: _Store | None = None,
     ) -> tuple[Summary, list[Table]]: ...
 
 @final
