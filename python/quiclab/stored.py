@@ -108,9 +108,10 @@ def whole(source: "_quiclab.Table | pa.Table | Path") -> "pa.Table":
     import pyarrow.parquet as pq
 
     if isinstance(source, Path):
-        with _reading(source):
+        # Not `pq.read_table`, which imports pandas, if it is installed.
+        with _reading(source), pq.ParquetFile(str(source)) as file:
             # Every part of a file has its own list of words.
-            return pq.read_table(str(source)).unify_dictionaries()
+            return file.read().unify_dictionaries()
     if isinstance(source, _quiclab.Table):
         table = memory(source)
         return table if source.note is None else table.replace_schema_metadata({NOTE: source.note})
