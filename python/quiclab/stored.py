@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Source = "_quiclab.Table | pa.Table | Path"
 """Where a table is: in the simulator's memory, in that of pyarrow, or in a Parquet file."""
 
-ROWS = 1 << 16
+ROWS = 1 << 15
 """The rows of a row group, as many as the simulator hands over at a time."""
 
 NOTE = b"quiclab.note"
@@ -111,7 +111,9 @@ def whole(source: "_quiclab.Table | pa.Table | Path") -> "pa.Table":
         # Not `pq.read_table`, which imports pandas, if it is installed.
         with _reading(source), pq.ParquetFile(str(source)) as file:
             # Every part of a file has its own list of words.
-            return file.read().unify_dictionaries()
+            table = file.read().unify_dictionaries()
+            text = _note_in(file.metadata)
+        return table if text is None else table.replace_schema_metadata({NOTE: text})
     if isinstance(source, _quiclab.Table):
         table = memory(source)
         return table if source.note is None else table.replace_schema_metadata({NOTE: source.note})
@@ -126,11 +128,15 @@ def note(source: "_quiclab.Table | pa.Table | Path") -> str | None:
         import pyarrow.parquet as pq
 
         with _reading(source):
-            schema = pq.read_schema(str(source))
+            text = _note_in(pq.read_metadata(str(source)))
     else:
-        schema = source.schema
-    text = (schema.metadata or {}).get(NOTE)
+        text = (source.schema.metadata or {}).get(NOTE)
     return None if text is None else text.decode()
+
+
+def _note_in(file: "pq.FileMetaData") -> bytes | None:
+    text: bytes | None = (file.metadata or {}).get(NOTE)
+    return text
 
 
 def parts(

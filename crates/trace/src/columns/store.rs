@@ -6,7 +6,7 @@ use super::table::Table;
 use std::io;
 
 /// The rows of a part.
-pub const PART: usize = 1 << 16;
+pub const PART: usize = 1 << 15;
 
 /// Takes the rows of tables while a run goes on, for example to write them to files. What a run keeps in memory then does
 /// not grow with its tables.
