@@ -155,10 +155,9 @@ def parts(
                 yield file.read_row_group(group, columns, use_threads=False)
         return
     table = whole(source)
-    if columns is not None:
-        table = table.select(list(columns))
+    names = table.column_names if columns is None else list(columns)
     starts = range(0, len(table), ROWS)
-    yield from (table.slice(start, ROWS) for start in (reversed(starts) if backwards else starts))
+    yield from (table.slice(start, ROWS).select(names) for start in (reversed(starts) if backwards else starts))
 
 
 def _writer(path: Path, schema: "pa.Schema") -> "pq.ParquetWriter":

@@ -86,7 +86,10 @@ impl Prepared {
     }
 
     /// [`Prepared::new`] with keys and certificates of another seed.
-    fn seeded(scenario: &Scenario, seed: u64) -> Result<Prepared, RunError> {
+    ///
+    /// # Errors
+    /// [`RunError::Tls`].
+    pub fn seeded(scenario: &Scenario, seed: u64) -> Result<Prepared, RunError> {
         Contexts::new(scenario, seed).map(|tls| Prepared { tls })
     }
 
@@ -138,19 +141,19 @@ pub fn run_prepared(
     simulate(scenario, prepared, options, None, progress)
 }
 
-/// [`run`] whose tables go to a store part by part: [`Outcome::tables`] has the last part of each, and those that are not
-/// stored. Memory then does not grow with the bytes of a transfer.
+/// [`run_prepared`] whose tables go to a store part by part: [`Outcome::tables`] has the last part of each, and those that
+/// are not stored. Memory then does not grow with the bytes of a transfer.
 ///
 /// # Errors
 /// Those of [`run`], and [`RunError::Output`] with the error of the store.
 pub fn run_storing(
     scenario: &Scenario,
+    prepared: &Prepared,
     options: &Options,
     store: Box<dyn Store + '_>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
-    let prepared = Prepared::seeded(scenario, options.seed.unwrap_or(scenario.seed))?;
-    simulate(scenario, &prepared, options, Some(store), progress)
+    simulate(scenario, prepared, options, Some(store), progress)
 }
 
 fn simulate(

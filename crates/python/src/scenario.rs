@@ -125,7 +125,8 @@ impl Scenario {
             match store {
                 Some(store) => {
                     let store = Box::new(Store::new(store, &mut raised));
-                    lab::run_storing(&self.inner, &options, store, &mut progress)
+                    let prepared = lab::Prepared::seeded(&self.inner, seed)?;
+                    lab::run_storing(&self.inner, &prepared, &options, store, &mut progress)
                 }
                 None => lab::run(&self.inner, &options, &mut progress),
             }
