@@ -67,21 +67,30 @@ class Run:
         return tuple(self._sources)
 
     def table(self, name: str) -> "pa.Table":
-        """A table by name: a pyarrow.Table over the simulator's own memory, without copying, or read from its file."""
+        """A table by name: a pyarrow.Table over the simulator's own memory, without copying, or read from its file.
+
+        All its rows are in memory then, and stay there as long as the run: see `parts` for long tables. Raises
+        `OutputError` if the file cannot be read.
+        """
         if name not in self._tables:
-            if name not in self._sources:
-                known = ", ".join(self._sources) or "the run was made without tables"
-                raise Error(f"no table {name!r}: {known}")
-            self._tables[name] = stored.whole(self._sources[name])
+            self._tables[name] = stored.whole(self._source(name))
         return self._tables[name]
 
     def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> "Iterator[pa.Table]":
         """The rows of a table in parts, with these columns: of a file, one part after the other is read.
 
         :param backwards: begin with the last part.
+        :raises OutputError: the file cannot be read.
         """
-        source = self._tables.get(name, self._sources[name])
-        return stored.parts(source, columns, backwards=backwards)
+        source = self._source(name)
+        of_file = isinstance(source, Path) and name not in self._tables
+        return stored.parts(source if of_file else self.table(name), columns, backwards=backwards)
+
+    def _source(self, name: str) -> "_quiclab.Table | pa.Table | Path":
+        if name not in self._sources:
+            known = ", ".join(self._sources) or "the run was made without tables"
+            raise Error(f"no table {name!r}: {known}")
+        return self._sources[name]
 
     @property
     def memory(self) -> list[dict[str, Any]]:
