@@ -98,7 +98,8 @@ const SPARE_PACKETS: usize = 8;
 /// The most records that are passed on at once.
 const BATCH: usize = 64;
 
-/// An event of which there are many, in a fraction of the size of an [`Event`]; or the place of another event.
+/// An event as a log stores it: one of which there are many, in a fraction of the size of an [`Event`], or the place of
+/// another event.
 #[derive(Debug, Clone, Copy)]
 enum Short {
     Queue {
@@ -118,6 +119,26 @@ enum Short {
     },
     /// The next of the other events.
     Other,
+}
+
+/// An event in a log, which is read without being copied.
+#[derive(Debug, Clone, Copy)]
+pub enum Logged<'a> {
+    /// [`Event::Queue`].
+    Queue {
+        /// The packets that wait.
+        packets: u32,
+        /// The bytes that wait.
+        bytes: u64,
+    },
+    /// [`Event::Delivered`] with its length.
+    Delivered(u32),
+    /// [`Event::DatagramSent`] with its length.
+    DatagramSent(u32),
+    /// [`Event::DatagramReceived`] with its length.
+    DatagramReceived(u32),
+    /// Another event.
+    Other(&'a Event),
 }
 
 /// Events that wait for the host.
@@ -158,6 +179,22 @@ impl Log {
                 Short::Other
             }
         };
+        self.push_short(time, short);
+    }
+    /// Adds [`Event::Queue`], as [`Log::push`] does.
+    pub fn push_queue(&mut self, time: Time, packets: u32, bytes: u64) {
+        self.push_short(time, Short::Queue { packets, bytes });
+    }
+    /// Adds [`Event::Delivered`], as [`Log::push`] does.
+    pub fn push_delivered(&mut self, time: Time, length: u32) {
+        self.push_short(time, Short::Delivered { length });
+    }
+    /// Adds [`Event::DatagramSent`], as [`Log::push`] does.
+    pub fn push_datagram_sent(&mut self, time: Time, number: u64, length: u32) {
+        self.push_short(time, Short::DatagramSent { number, length });
+    }
+    #[inline(never)]
+    fn push_short(&mut self, time: Time, short: Short) {
         self.records.push((time, short));
     }
     /// Adds an event if it is of interest.
@@ -170,6 +207,11 @@ impl Log {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
+    }
+    /// The number of records.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.records.len()
     }
     /// A packet to fill in for an event: that of an earlier event, for the sake of its memory, or a new one.
     pub fn packet(&mut self) -> Box<Packet> {
@@ -189,12 +231,39 @@ impl Log {
                 result = take(&self.passing);
             }
             if self.interest.packets {
-                reclaim(&mut self.passing, &mut self.spare);
+                let spare = &mut self.spare;
+                self.passing.drain(..).for_each(|record| reclaim(record.event, spare));
+            } else {
+                self.passing.clear();
             }
-            self.passing.clear();
         }
         self.records.clear();
         result
+    }
+    /// Passes all records on, in order and where they are, and removes them. The log keeps its memory and that of a few
+    /// packets.
+    pub fn read(&mut self, mut take: impl FnMut(Time, Logged<'_>)) {
+        let mut others = self.others.iter();
+        for (time, short) in &self.records {
+            let logged = match *short {
+                Short::Queue { packets, bytes } => Logged::Queue { packets, bytes },
+                Short::Delivered { length } => Logged::Delivered(length),
+                Short::DatagramSent { length, .. } => Logged::DatagramSent(length),
+                Short::DatagramReceived { length, .. } => Logged::DatagramReceived(length),
+                Short::Other => match others.next() {
+                    Some(event) => Logged::Other(event),
+                    None => break,
+                },
+            };
+            take(*time, logged);
+        }
+        self.records.clear();
+        if self.interest.packets {
+            let spare = &mut self.spare;
+            self.others.drain(..).for_each(|event| reclaim(event, spare));
+        } else {
+            self.others.clear();
+        }
     }
     /// Removes and returns all records in order.
     pub fn drain(&mut self) -> std::vec::IntoIter<Record> {
@@ -228,18 +297,13 @@ fn restore(from: &[(Time, Short)], others: &mut impl Iterator<Item = Event>, to:
     }
 }
 
-/// Takes the packets of events that were passed on, for the sake of their memory.
+/// Takes the packet of an event that was passed on, for the sake of its memory.
 #[expect(clippy::vec_box, reason = "events take and give the boxes")]
-fn reclaim(records: &mut [Record], spare: &mut Vec<Box<Packet>>) {
-    for record in records {
-        if spare.len() < SPARE_PACKETS
-            && matches!(record.event, Event::PacketSent(_) | Event::PacketReceived(_))
-        {
-            let taken = std::mem::replace(&mut record.event, Event::Delivered { length: 0 });
-            if let Event::PacketSent(packet) | Event::PacketReceived(packet) = taken {
-                spare.push(packet);
-            }
-        }
+fn reclaim(event: Event, spare: &mut Vec<Box<Packet>>) {
+    if let Event::PacketSent(packet) | Event::PacketReceived(packet) = event
+        && spare.len() < SPARE_PACKETS
+    {
+        spare.push(packet);
     }
 }
 
@@ -316,6 +380,33 @@ mod tests {
         assert_eq!(passed, all);
         assert!(log.is_empty());
         fill(&mut log);
+        let mut read = Vec::new();
+        log.read(|time, logged| {
+            let short = |event: &Event| match (logged, event) {
+                (Logged::Queue { packets, bytes }, Event::Queue { packets: p, bytes: b }) => {
+                    (packets, bytes) == (*p, *b)
+                }
+                (Logged::Delivered(length), Event::Delivered { length: l })
+                | (Logged::DatagramSent(length), Event::DatagramSent { length: l, .. })
+                | (Logged::DatagramReceived(length), Event::DatagramReceived { length: l, .. }) => {
+                    length == *l
+                }
+                (Logged::Other(other), event) => other == event,
+                _ => false,
+            };
+            let expected = &all[read.len()];
+            read.push(time == expected.time && short(&expected.event));
+        });
+        assert_eq!(read, vec![true; all.len()]);
+        assert!(log.is_empty());
+        for record in &all {
+            match record.event {
+                Event::Queue { packets, bytes } => log.push_queue(record.time, packets, bytes),
+                Event::Delivered { length } => log.push_delivered(record.time, length),
+                Event::DatagramSent { number, length } => log.push_datagram_sent(record.time, number, length),
+                _ => log.push(record.time, record.event.clone()),
+            }
+        }
         assert_eq!(log.drain().collect::<Vec<_>>(), all);
         // After an error nothing is passed on, and nothing is left.
         fill(&mut log);

@@ -191,7 +191,7 @@ impl Connection {
     pub(super) fn trace_datagram_sent(&mut self, now: Time, length: usize) {
         if self.log.interest().datagrams() {
             let number = self.stats.datagrams_sent - 1;
-            self.log.push(now, Event::DatagramSent { number, length: length as u32 });
+            self.log.push_datagram_sent(now, number, length as u32);
         }
     }
     #[inline]

@@ -7,12 +7,12 @@ use super::message::Messages;
 use super::rate::Rates;
 use super::schema::{self, CONNECTION, LINK, NODE, SUBJECT};
 use super::series::{Gauged, Measured, NodeGauged, Queued};
-use super::store::{Parts, Store};
+use super::store::{PART, Parts, Store};
 use super::stream::{End, Streams};
 use super::table::Table;
 use super::video::Videos;
 use crate::event::{Block, ObjectLoaded};
-use crate::{Contents, Event, Interest, Packet, Record, Role, Sink, Subject};
+use crate::{Contents, Event, Interest, Log, Logged, Packet, Record, Role, Sink, Subject};
 use std::fmt::Write;
 use std::io;
 use units::{Duration, Time};
@@ -48,6 +48,9 @@ impl Default for Options {
     }
 }
 
+/// The most records after which tables are looked at for full parts.
+const UNCHECKED: usize = PART / 8;
+
 /// A sink that keeps the tables of [`super`] in memory, or the last part of them where there is a [`Store`].
 pub struct Columns<'a> {
     packets: bool,
@@ -69,6 +72,8 @@ pub struct Columns<'a> {
     air: Airs,
     block: FirstRows,
     parts: Parts<'a>,
+    /// The records since the tables were last looked at for full parts.
+    unchecked: usize,
     /// The code of each subject's name in [`Parts::names`].
     codes: Vec<Option<u32>>,
     labels: Vec<Box<str>>,
@@ -100,6 +105,7 @@ impl<'a> Columns<'a> {
             air: Airs::new(options.bin, rows),
             block: FirstRows::new(schema::block(), rows),
             parts: Parts::default(),
+            unchecked: 0,
             codes: Vec::new(),
             labels: Vec::new(),
             detail: String::new(),
@@ -243,10 +249,7 @@ impl<'a> Columns<'a> {
 
     fn link(&mut self, subject: u32, link: u32, time: Time, event: &Event) {
         match event {
-            Event::Queue { packets, bytes } => {
-                let (packets, bytes) = (*packets, *bytes);
-                self.queue.add(subject, &mut self.parts, || Queued { time, link, packets, bytes });
-            }
+            Event::Queue { packets, bytes } => self.queued(subject, link, time, (*packets, *bytes)),
             Event::NetworkDrop { length, reason } => {
                 if let Some(row) = self.drop.row() {
                     row.f64(time.as_secs_f64()).code(link).u32(*length).word(reason).end();
@@ -266,6 +269,11 @@ impl<'a> Columns<'a> {
         }
     }
 
+    #[inline]
+    fn queued(&mut self, subject: u32, link: u32, time: Time, (packets, bytes): (u32, u64)) {
+        self.queue.add(subject, &mut self.parts, || Queued { time, link, packets, bytes });
+    }
+
     fn block(&mut self, time: Time, link: u32, block: &Block) {
         let Some(row) = self.block.row() else { return };
         let row = row.f64(time.as_secs_f64()).code(link).u32(block.bytes);
@@ -282,8 +290,25 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Hands full parts of tables to the store.
-    fn hand_over(&mut self) {
+    /// An event of a subject, which has a number and the code of its name.
+    fn event_of(&mut self, role: Role, (subject, code): (u32, u32), time: Time, event: &Event) {
+        match role {
+            Role::Connection(side) => {
+                self.connection(End { subject, connection: code, side: side as u32 }, time, event);
+            }
+            Role::Link(_) | Role::Lane | Role::Medium => self.link(subject, code, time, event),
+            Role::Node => self.node(subject, code, time, event),
+        }
+    }
+
+    /// Hands full parts of tables to the store, after so many more records.
+    fn hand_over(&mut self, records: usize) -> io::Result<()> {
+        // A record is at most one row of a table.
+        self.unchecked += records;
+        if self.unchecked < UNCHECKED || self.parts.store.is_none() {
+            return self.parts.check();
+        }
+        self.unchecked = 0;
         let tables = [
             self.connection.written(),
             self.gauge.written(),
@@ -296,6 +321,7 @@ impl<'a> Columns<'a> {
             &mut self.block.table,
         ];
         tables.into_iter().for_each(|table| self.parts.hand_over(table));
+        self.parts.check()
     }
 
     /// The code of a subject in the columns `connection`, `link` and `node`.
@@ -329,29 +355,24 @@ impl Sink for Columns<'_> {
         Interest { packets: self.packets, metrics: self.metrics, lifecycle: true }
     }
     fn record(&mut self, subject: &Subject, record: &Record) -> io::Result<()> {
-        self.records(subject, std::slice::from_ref(record))
+        let (id, code) = (subject.id(), self.code(subject));
+        self.event_of(subject.role(), (id, code), record.time, &record.event);
+        self.hand_over(1)
     }
-    fn records(&mut self, subject: &Subject, records: &[Record]) -> io::Result<()> {
-        if records.is_empty() {
+    fn take(&mut self, subject: &Subject, log: &mut Log) -> io::Result<()> {
+        if log.is_empty() {
             return Ok(());
         }
-        let (id, code) = (subject.id(), self.code(subject));
-        match subject.role() {
-            Role::Connection(side) => {
-                let end = End { subject: id, connection: code, side: side as u32 };
-                records.iter().for_each(|record| self.connection(end, record.time, &record.event));
-            }
-            Role::Link(_) | Role::Lane | Role::Medium => {
-                records.iter().for_each(|record| self.link(id, code, record.time, &record.event));
-            }
-            Role::Node => {
-                records.iter().for_each(|record| self.node(id, code, record.time, &record.event));
-            }
-        }
-        if self.parts.store.is_some() {
-            self.hand_over();
-        }
-        self.parts.check()
+        let (id, code, role) = (subject.id(), self.code(subject), subject.role());
+        let records = log.len();
+        log.read(|time, logged| match logged {
+            Logged::Queue { packets, bytes } => self.queued(id, code, time, (packets, bytes)),
+            Logged::Delivered(length) => self.rate.add(time, id, schema::DELIVERED, length),
+            Logged::DatagramSent(length) => self.rate.add(time, id, schema::SENT, length),
+            Logged::DatagramReceived(_) => {}
+            Logged::Other(event) => self.event_of(role, (id, code), time, event),
+        });
+        self.hand_over(records)
     }
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
