@@ -13,10 +13,10 @@ Points = tuple[Series, Series]
 
 def reduced(parts: Iterable[Points], last: float, columns: int = COLUMNS) -> Points:
     """What `downsample` makes of all parts together. `last` is the last of all times."""
-    points = _Points(last, columns)
+    reduction = Reduction(last, columns)
     for times, values in parts:
-        points.add(times, values)
-    return points.result()
+        reduction.add(times, values)
+    return reduction.result()
 
 
 def merged(parts: Iterable[Points], times: Series, values: Series) -> Iterable[Points]:
@@ -33,10 +33,11 @@ def _sorted(times: Series, values: Series) -> Points:
     return times[order], values[order]
 
 
-class _Points:
+class Reduction:
     """The points so far: all of them while they are few, then at most four for each span of time."""
 
-    def __init__(self, last: float, columns: int) -> None:
+    def __init__(self, last: float, columns: int = COLUMNS) -> None:
+        """`last` is the last of all times."""
         self._last = last
         self._columns = columns
         self._raw: list[Points] = []
@@ -44,6 +45,7 @@ class _Points:
         self._spans: _Spans | None = None
 
     def add(self, times: Series, values: Series) -> None:
+        """Adds the next part."""
         if not len(times):
             return
         if self._spans is not None:
@@ -59,6 +61,7 @@ class _Points:
             self._raw = self._raw[:1]
 
     def result(self) -> Points:
+        """What is to be drawn of all parts."""
         if self._spans is not None:
             # All at one time is one point.
             return self._spans.points() if self._spans.width > 0 else (self._raw[0][0][:1], self._raw[0][1][:1])

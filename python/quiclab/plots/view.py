@@ -1,8 +1,9 @@
 """What a plot reads: the series of one connection, of the bottleneck link, and where packets were lost."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +12,15 @@ from quiclab._quiclab import Error
 from quiclab.plots.columns import Truths, having, numbers
 from quiclab.plots.downsample import Series
 from quiclab.plots.lanes import bin_s, is_cut_off
-from quiclab.plots.reduced import Points, merged, reduced
+from quiclab.plots.reduced import Points, Reduction, merged, reduced
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from quiclab.run import Run
+
+GAUGES = ("bytes_in_flight", "cwnd_bytes", "latest_rtt_ms", "smoothed_rtt_ms", "min_rtt_ms")
+"""The columns of the table `connection` that are drawn as they are."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,13 @@ class View:
     """And on the way back."""
 
     def gauge(self, column: str) -> Points:
-        """Times in seconds and values of one column of the table `connection`, as many as a plot can show."""
-        return self._reduced("connection", column, connection=self.connection, side=self.side)
+        """Times in seconds and values of one of `GAUGES`, as many as a plot can show."""
+        return self._gauges[column]
+
+    @cached_property
+    def _gauges(self) -> dict[str, Points]:
+        """The gauges, which are read together."""
+        return self._reduced("connection", GAUGES, connection=self.connection, side=self.side)
 
     def window(self) -> Points:
         """Times in seconds and bytes of the congestion window, as `gauge`: as sampled, and where Careful Resume sets it."""
@@ -61,7 +70,7 @@ class View:
         starts = np.array([phase.start_s for phase in phases])
         windows = np.array([phase.window_bytes for phase in phases])
         where = {"connection": self.connection, "side": self.side}
-        sampled = self._parts("connection", "cwnd_bytes", where)
+        sampled = ((times, values) for times, (values,) in self._parts("connection", ["cwnd_bytes"], where))
         last = max([self._last("connection", where), *starts])
         return reduced(merged(sampled, starts, windows), last)
 
@@ -85,7 +94,7 @@ class View:
         """Times in seconds and Mbit/s: the means of the connection's own delivery-rate samples, of 100 ms each."""
         sums, counts = np.empty(0), np.empty(0)
         where = {"connection": self.connection, "side": self.side}
-        for times, values in self._parts("connection", "delivery_rate_mbps", where):
+        for times, (values,) in self._parts("connection", ["delivery_rate_mbps"], where):
             known = ~np.isnan(values)
             if not known.any():
                 continue
@@ -132,27 +141,34 @@ class View:
 
     def queue(self) -> Points:
         """Times in seconds and packets in the bottleneck's queue, as many as a plot can show."""
-        return self._reduced("queue", "packets", link=self.link)
+        return self._reduced("queue", ["packets"], link=self.link)["packets"]
 
     def series(self, name: str, column: str, **where: str | None) -> Points:
         """Times and values of a column in the rows whose text columns are as given; empty if there is no such table."""
-        parts = list(self._parts(name, column, where))
+        parts = [(times, values) for times, (values,) in self._parts(name, [column], where)]
         if not parts:
             return np.empty(0), np.empty(0)
         times, values = zip(*parts, strict=True)
         return np.concatenate(times), np.concatenate(values)
 
-    def _reduced(self, name: str, column: str, **where: str | None) -> Points:
-        """A series of which there are at most as many points as a plot can show."""
-        return reduced(self._parts(name, column, where), self._last(name, where))
+    def _reduced(self, name: str, columns: Sequence[str], **where: str | None) -> dict[str, Points]:
+        """Series of a table by the names of their columns, each with at most as many points as a plot can show."""
+        last = self._last(name, where)
+        series = {column: Reduction(last) for column in columns}
+        for times, parts in self._parts(name, columns, where):
+            for reduction, values in zip(series.values(), parts, strict=True):
+                reduction.add(times, values)
+        return {column: reduction.result() for column, reduction in series.items()}
 
-    def _parts(self, name: str, column: str, where: Mapping[str, str | None]) -> Iterator[Points]:
-        """A series part by part."""
+    def _parts(
+        self, name: str, columns: Sequence[str], where: Mapping[str, str | None]
+    ) -> Iterator[tuple[Series, list[Series]]]:
+        """Times and the values of these columns, part by part."""
         if name not in self.run.tables:
             return
-        for part in self.run.parts(name, list(dict.fromkeys(["time_s", column, *where]))):
+        for part in self.run.parts(name, list(dict.fromkeys(["time_s", *where, *columns]))):
             rows = _rows(part, where)
-            yield numbers(part["time_s"])[rows], numbers(part[column])[rows]
+            yield numbers(part["time_s"])[rows], [numbers(part[column])[rows] for column in columns]
 
     def _last(self, name: str, where: Mapping[str, str | None]) -> float:
         """The last time of a series; that before all others if it is empty."""
