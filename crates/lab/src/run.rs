@@ -250,6 +250,7 @@ fn execute(
     let closed = drive(&mut running)?;
     let Running { mut world, subjects, .. } = running;
     world.catch_up();
+    world.hosts_mut().for_each(Host::take_records);
     if options.tables {
         record_capacity(scenario, &mut world, &subjects, closed, &shared);
     }

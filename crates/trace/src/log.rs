@@ -208,6 +208,12 @@ impl Log {
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
+    /// Whether a host that reads the log after each step may not leave it for later: there is more in it than sent or received
+    /// datagrams, whose order among the records of others nobody sees, or too many of these.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        !self.others.is_empty() || self.records.len() >= BATCH
+    }
     /// The number of records.
     #[inline]
     pub fn len(&self) -> usize {

@@ -181,10 +181,10 @@ impl Connection {
     pub(super) fn traces_packets(&self) -> bool {
         self.log.interest().packets
     }
-    /// Whether events were traced that no sink has taken.
+    /// Whether events were traced that the sinks have to take now.
     #[inline]
-    pub(super) fn has_records(&self) -> bool {
-        !self.log.is_empty()
+    pub(crate) fn records_are_due(&self) -> bool {
+        self.log.is_due() || (self.is_over() && !self.log.is_empty())
     }
 
     #[inline]
