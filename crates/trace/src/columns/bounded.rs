@@ -70,12 +70,7 @@ impl<L: Line> Series<L> {
     /// Adds the next value of `subject`, if this value is to be kept. Omitted rows are counted, and not even made.
     #[inline]
     pub(super) fn add(&mut self, subject: u32, parts: &mut Parts<'_>, line: impl FnOnce() -> L) {
-        let at = subject as usize;
-        if self.seen.len() <= at {
-            self.seen.resize(at + 1, 0);
-        }
-        let ordinal = self.seen[at];
-        self.seen[at] += 1;
+        let ordinal = self.ordinal(subject as usize);
         if self.is_due(ordinal) && self.rows >= self.limit {
             self.halve(parts);
         }
@@ -87,6 +82,21 @@ impl<L: Line> Series<L> {
         self.lines.push(line());
         if self.lines.len() >= BATCH {
             self.write();
+        }
+    }
+    /// The number of values of a subject before this one.
+    #[inline]
+    fn ordinal(&mut self, subject: usize) -> u64 {
+        match self.seen.get_mut(subject) {
+            Some(seen) => {
+                *seen += 1;
+                *seen - 1
+            }
+            None => {
+                self.seen.resize(subject + 1, 0);
+                self.seen[subject] = 1;
+                0
+            }
         }
     }
     /// Moves the newest rows to the table.
