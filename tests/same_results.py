@@ -46,7 +46,7 @@ def of_json(value: Any) -> str:
 
 
 def of_table(table: pa.Table) -> str:
-    """The hash of a table: names, types and values, however they are cut into chunks. A null is one, whatever is below."""
+    """The hash of a table: names, types, values and nulls, however they are cut into chunks."""
     sink = pa.BufferOutputStream()
     plain = table.replace_schema_metadata(None).combine_chunks()
     for at, name in enumerate(plain.column_names):

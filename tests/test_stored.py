@@ -86,9 +86,7 @@ def test_thinned_tables_are_the_same(tmp_path: Path, rows: int) -> None:
     assert max(sum(sizes(file)) for file in (tmp_path / "run").glob("*.parquet")) <= rows
 
 
-def test_a_saved_run_has_the_row_groups_of_a_stored_one(
-    long: tuple[quiclab.Run, quiclab.Run], tmp_path: Path
-) -> None:
+def test_a_saved_run_has_the_row_groups_of_a_stored_one(long: tuple[quiclab.Run, quiclab.Run], tmp_path: Path) -> None:
     in_memory, in_files = long
     assert in_files.path is not None
     path, in_memory._path = in_memory._path, None
@@ -114,7 +112,7 @@ def test_the_figure_is_that_of_the_run_in_memory(
 @pytest.mark.parametrize(
     ("error", "raised", "message"),
     [
-        (OSError(errno.ENOSPC, "No space left on device"), quiclab.OutputError, "out: cannot be written: No space left"),
+        (OSError(errno.ENOSPC, "No space left on device"), quiclab.OutputError, "out: cannot be written: No space"),
         (KeyboardInterrupt(), KeyboardInterrupt, None),
         (ValueError("a mistake"), ValueError, "a mistake"),
     ],
@@ -178,7 +176,7 @@ def test_reduced_in_parts_is_downsampled_as_a_whole(
 ) -> None:
     points = sorted((point for part in lists for point in part), key=lambda point: point[0])
     times, values = np.array(points, dtype=float).reshape(-1, 2).T
-    cuts = np.cumsum([len(part) for part in lists])[:-1] if lists else []
+    cuts: Any = np.cumsum([len(part) for part in lists])[:-1] if lists else []
     split = list(zip(np.split(times, cuts), np.split(values, cuts), strict=True))
     for expected, found in zip(
         downsample(times, values, columns), reduced(split, times[-1] if len(times) else 0.0, columns), strict=True

@@ -1,4 +1,4 @@
-"""The tables of a run as files: written while the run goes on, and read in parts, so that memory does not grow with them."""
+"""The tables of a run as files: written while the run goes on, and read in parts. Memory does not grow with them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -215,7 +215,8 @@ def _every_second(parts: "Iterable[pa.Table]", subject: Sequence[str]) -> "Itera
         counts = np.bincount(places)
         # The how-manieth row of its subject each row is, within the part.
         ranks = np.empty(len(places), np.int64)
-        ranks[np.argsort(places, kind="stable")] = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        starts = np.repeat(np.cumsum(counts) - counts, counts)
+        ranks[np.argsort(places, kind="stable")] = np.arange(len(places)) - starts
         before = np.array([seen.get(int(one), 0) for one in found])
         yield part.filter(mask((before[places] + ranks) % 2 == 0))
         seen.update((int(one), int(earlier + more)) for one, earlier, more in zip(found, before, counts, strict=True))

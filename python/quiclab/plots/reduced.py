@@ -93,7 +93,7 @@ class _Spans:
         self._times[0, places[new]] = times[starts[new]]
         self._values[0, places[new]] = values[starts[new]]
         self._times[1, places] = times[ends]
-        first, least, greatest, last = self._values
+        _, least, greatest, last = self._values
         least[places] = np.fmin(least[places], np.fmin.reduceat(values, starts))
         greatest[places] = np.fmax(greatest[places], np.fmax.reduceat(values, starts))
         last[places] = values[ends]

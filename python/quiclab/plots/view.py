@@ -63,7 +63,10 @@ class View:
         return self._reduced("connection", GAUGES, connection=self.connection, side=self.side)
 
     def window(self) -> Points:
-        """Times in seconds and bytes of the congestion window, as `gauge`: as sampled, and where Careful Resume sets it."""
+        """Times in seconds and bytes of the congestion window: as sampled, and where Careful Resume sets it.
+
+        As many as a plot can show.
+        """
         phases = self.phases()
         if not phases:
             return self.gauge("cwnd_bytes")
@@ -104,7 +107,7 @@ class View:
             np.add.at(sums, bins, values[known])
             np.add.at(counts, bins, 1)
         there = np.flatnonzero(counts)
-        return there * 0.1, sums[there] / counts[there]
+        return np.asarray(there * 0.1, dtype=np.float64), sums[there] / counts[there]
 
     def losses(self) -> Series:
         """When the sender declared packets lost, in seconds."""

@@ -1,7 +1,7 @@
 //! Tables with a maximum size: a series is thinned, other tables keep their first rows.
 
 use super::data::Data;
-use super::schema::SIDE;
+use super::schema::{self, SIDE};
 use super::store::Parts;
 use super::table::{Row, Rows, Table};
 
@@ -132,7 +132,7 @@ fn every_second(table: &Table) -> Vec<u32> {
         Data::Text(text) => Some(&*text.codes),
         _ => None,
     };
-    let owners = table.subject();
+    let owners = schema::subject(table);
     // A connection has two ends; links and nodes have no sides.
     let (names, sides) = (owners.first().and_then(|name| codes(name)), codes(SIDE));
     let mut is_odd = Vec::new();
@@ -151,7 +151,6 @@ fn every_second(table: &Table) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::schema;
     use super::super::series::Queued;
     use super::*;
     use proptest::prelude::*;

@@ -32,6 +32,12 @@ pub(super) const LINK: &str = "link";
 pub(super) const NODE: &str = "node";
 pub(super) const SUBJECT: &str = "subject";
 
+/// The names of the columns of a series that tell whose row it is.
+pub(super) fn subject(table: &Table) -> Vec<&'static str> {
+    let names = table.columns.iter().map(|column| column.name);
+    names.filter(|name| [CONNECTION, SIDE, LINK, NODE].contains(name)).collect()
+}
+
 fn column(name: &'static str, data: Data) -> Column {
     Column { name, data, validity: None }
 }

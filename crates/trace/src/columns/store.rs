@@ -1,7 +1,7 @@
 //! Tables that leave memory while they grow: the parts of tables, and who takes them.
 
 use super::data::{Data, Words};
-use super::schema::{CONNECTION, LINK, NODE};
+use super::schema::{self, CONNECTION, LINK, NODE};
 use super::table::Table;
 use std::io;
 
@@ -71,7 +71,7 @@ impl Parts<'_> {
     /// Thins the rows of a table that were handed over, and returns how many are left.
     pub(super) fn thin(&mut self, table: &Table) -> u64 {
         let thinned = match &mut self.store {
-            Some(store) if self.error.is_none() => store.thin(table.name, &table.subject()),
+            Some(store) if self.error.is_none() => store.thin(table.name, &schema::subject(table)),
             _ => Ok(0),
         };
         thinned.unwrap_or_else(|error| {

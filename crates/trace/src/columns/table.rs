@@ -1,7 +1,6 @@
 //! A table: columns of equal length, filled row by row.
 
 use super::data::{Column, Data};
-use super::schema::{CONNECTION, LINK, NODE, SIDE};
 
 /// The rows for which a table has room once it has one.
 const FIRST_ROWS: usize = 16;
@@ -57,11 +56,6 @@ impl Table {
     /// Starts rows. Every column must get its values, in order.
     pub(super) fn append<'a, L>(&'a mut self, lines: &'a [L]) -> Rows<'a, L> {
         Rows(self.columns.iter_mut(), lines)
-    }
-    /// The names of the columns that tell whose row it is.
-    pub(super) fn subject(&self) -> Vec<&'static str> {
-        let names = self.columns.iter().map(|column| column.name);
-        names.filter(|name| [CONNECTION, SIDE, LINK, NODE].contains(name)).collect()
     }
     /// Removes the rows from `at` on and returns them.
     pub(super) fn split_off(&mut self, at: usize) -> Table {
