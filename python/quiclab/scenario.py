@@ -135,7 +135,7 @@ class Scenario:
         :param qlog: write one .sqlog file for each end of each connection.
         :param pcap: write a capture with the TLS secrets in it (packets are then protected by real cryptography).
         :param out: the run folder; it must not exist. True: runs/NAME-seedN, with -2, -3 ... if that is taken.
-            Tables are written there while the run goes on, and read from there later.
+            Long tables are written there while the run goes on, and read from there later.
             None: no folder; results stay in memory, traces in a temporary folder, until `Run.save`.
         :param tables: keep the tables. Without them, or with a folder, memory does not grow with the bytes of the run.
         :param figure: draw figure.png into the run folder (if there are tables).

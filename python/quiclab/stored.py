@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-Source = "_quiclab.Table | pa.Table | Path"
-"""Where a table is: in the simulator's memory, in that of pyarrow, or in a Parquet file."""
-
 ROWS = 1 << 15
 """The rows of a row group, as many as the simulator hands over at a time."""
 
@@ -61,19 +58,26 @@ class Files:
         before.unlink()
         return left
 
-    def finish(self, rest: "Iterable[tuple[str, _quiclab.Table | pa.Table, str | None]]") -> dict[str, Path]:
-        """Writes the last rows of all tables, each with its note, and completes the files, which are returned."""
-        files = {}
+    def finish(
+        self, rest: "Iterable[tuple[str, _quiclab.Table | pa.Table, str | None]]"
+    ) -> "dict[str, _quiclab.Table | pa.Table | Path]":
+        """Writes the last rows of all tables, each with its note, and completes the files.
+
+        Returns where each table is now: tables of no more than `ROWS` rows are still in memory, too.
+        """
+        sources: dict[str, _quiclab.Table | pa.Table | Path] = {}
         for name, part, note in rest:
+            is_short = name not in self._writers and part.num_rows <= ROWS
             self.append(part, name)
             writer = self._writers.pop(name)
             if note is not None:
                 writer.add_key_value_metadata({NOTE: note})
             writer.close()
-            files[name] = self._folder / f"{name}.parquet"
+            file = self._folder / f"{name}.parquet"
             if name in self._places:
-                self._places[name].replace(files[name])
-        return files
+                self._places[name].replace(file)
+            sources[name] = part if is_short else file
+        return sources
 
     def close(self) -> None:
         """Closes files that were not completed."""
