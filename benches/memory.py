@@ -4,8 +4,9 @@
 
 The most memory that a process had at one time, as the operating system counts it (the maximum resident set), at these
 sizes of the transfer of `quiclab bench` without cryptography, by default 1 MB, 375 MB and 10 GB. A column for each
-stage of `quiclab run` says what has been needed by then: the simulation with its tables in memory, the tables in
-files, and the figure. The last case has tables of 250,000 rows at most (`record.rows`), the series thinned.
+stage of `quiclab run` says what has been needed by then: the simulation, which writes its tables while it goes on,
+and the figure. The last two cases are in memory: `Scenario.run` without a folder, and the same with tables of 250,000
+rows at most (`record.rows`), the series thinned.
 """
 
 import subprocess
@@ -20,44 +21,47 @@ THINNED = "record.rows=250000"
 STAGES = """
 import resource, sys, tempfile
 from pathlib import Path
-from quiclab import Scenario, plots
+from quiclab import Scenario, libraries, plots
 
 def told(stage):
     print(stage, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, sep=":", flush=True)
 
-scenario = Scenario.from_file(sys.argv[1], sys.argv[2:])
+libraries.alone()
+scenario = Scenario.from_file(sys.argv[2], sys.argv[3:])
 told("read")
-run = scenario.run()
-told("simulated")
 with tempfile.TemporaryDirectory() as folder:
-    run.save(Path(folder) / "run", figure=False)
-    told("tables written")
-    plots.save(run, Path(folder) / "figure.png")
-told("figure drawn")
-rows = max(run.table(name).num_rows for name in run.tables)
+    run = scenario.run(out=Path(folder) / "run" if sys.argv[1] == "files" else None, figure=False)
+    told("simulated, with tables")
+    with libraries.loaded(figures=True):
+        plots.save(run, Path(folder) / "figure.png")
+    told("figure drawn")
+    rows = max(sum(map(len, run.parts(name, []))) for name in run.tables)
 print("rows of the longest table", rows, sep=":")
 """
 """Prints the peak after each stage, in MiB, and the rows of the longest table."""
 
 
-def stages(*settings: str) -> dict[str, int]:
-    """The peak of the memory after each stage of a run, in MiB, and the rows of its longest table."""
-    command = [sys.executable, "-c", STAGES, str(BULK), "tls.protection=null", *settings]
+def stages(place: str, *settings: str) -> dict[str, int]:
+    """The peak of the memory after each stage of a run, in MiB, and the rows of its longest table.
+
+    `place` of the tables: `files` or `memory`.
+    """
+    command = [sys.executable, "-c", STAGES, place, str(BULK), "tls.protection=null", *settings]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     return {stage: int(number) for stage, _, number in (line.partition(":") for line in lines)}
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Measure each size, and the last one again with thinned tables."""
+    """Measure each size with its tables in files, and the last one in memory, whole and thinned."""
     sizes = [f"flow.download.application.size={size}" for size in arguments or SIZES]
-    cases = [(size,) for size in sizes] + [(sizes[-1], THINNED)]
-    for number, settings in enumerate(cases):
-        peaks = stages(*settings)
+    cases = [("files", size) for size in sizes] + [("memory", sizes[-1]), ("memory", sizes[-1], THINNED)]
+    for number, (place, *settings) in enumerate(cases):
+        peaks = stages(place, *settings)
         if number == 0:
-            print("| size | " + " | ".join(peaks) + " |")
-            print("| --- |" + " ---: |" * len(peaks))
+            print("| size | tables | " + " | ".join(peaks) + " |")
+            print("| --- | --- |" + " ---: |" * len(peaks))
         label = ", ".join(setting.removeprefix("flow.download.application.size=") for setting in settings)
-        print(f"| {label} | " + " | ".join(f"{value:,}" for value in peaks.values()) + " |", flush=True)
+        print(f"| {label} | {place} | " + " | ".join(f"{value:,}" for value in peaks.values()) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -46,9 +46,15 @@ def of_json(value: Any) -> str:
 
 
 def of_table(table: pa.Table) -> str:
-    """The hash of a table: names, types and values, however they are cut into chunks."""
+    """The hash of a table: names, types, values and nulls, however they are cut into chunks."""
     sink = pa.BufferOutputStream()
     plain = table.replace_schema_metadata(None).combine_chunks()
+    for at, name in enumerate(plain.column_names):
+        column = plain[name]
+        if column.null_count:
+            zero = False if pa.types.is_boolean(column.type) else 0
+            plain = plain.set_column(at, name, column.fill_null(zero)).append_column(f"{name}?", column.is_valid())
+    plain = plain.combine_chunks()
     with pa.ipc.new_stream(sink, plain.schema) as writer:
         writer.write_table(plain)
     return digest(sink.getvalue().to_pybytes())

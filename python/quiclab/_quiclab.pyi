@@ -1,7 +1,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, Protocol, final
 
 from typing_extensions import CapsuleType
 
@@ -86,6 +86,12 @@ def read_series(
 def generate_series(model: str, seed: int, duration_ns: int, options: Sequence[tuple[str, str]]) -> str: ...
 def series_models() -> list[tuple[str, str, float, float, str]]: ...
 def run_script(origin: str, text: str) -> dict[str, Any]: ...
+
+class _Store(Protocol):
+    """What takes parts of tables while a run goes on."""
+
+    def append(self, part: Table, /) -> object: ...
+    def thin(self, name: str, subject: Sequence[str], /) -> int: ...
 
 @final
 class Emulator:
@@ -183,6 +189,7 @@ class Scenario:
         qlog: str | PathLike[str] | None = None,
         pcap: str | PathLike[str] | None = None,
         progress: Callable[[float, float, int, int | None], object] | None = None,
+        store: _Store | None = None,
     ) -> tuple[Summary, list[Table]]: ...
 
 @final

@@ -259,7 +259,7 @@ def _player(run: "Run", flow: str | None) -> str:
 def _rows(run: "Run", table: str, name: str) -> list[dict[str, Any]]:
     import pyarrow.compute as pc
 
-    from quiclab.run import NOTE
+    from quiclab.stored import NOTE
 
     rows = run.table(table)
     if NOTE in (rows.schema.metadata or {}):

@@ -1,13 +1,13 @@
 """The class `Run`: the results of a run, in memory or in a run folder."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _quiclab, folder, libraries
+from quiclab import _quiclab, folder, libraries, stored
 from quiclab._quiclab import Error, OutputError
 
 if TYPE_CHECKING:
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from quiclab.scenario import Scenario
-
-
-NOTE = b"quiclab.note"
-"""The key in a table's schema, and so in its Parquet file, under which it says that it is not complete."""
 
 
 class Run:
@@ -71,13 +67,30 @@ class Run:
         return tuple(self._sources)
 
     def table(self, name: str) -> "pa.Table":
-        """A table by name: a pyarrow.Table over the simulator's own memory, without copying, or read from its file."""
+        """A table by name: a pyarrow.Table over the simulator's own memory, without copying, or read from its file.
+
+        All its rows are in memory then, and stay there as long as the run: see `parts` for long tables. Raises
+        `OutputError` if the file cannot be read.
+        """
         if name not in self._tables:
-            if name not in self._sources:
-                known = ", ".join(self._sources) or "the run was made without tables"
-                raise Error(f"no table {name!r}: {known}")
-            self._tables[name] = _read(self._sources[name])
+            self._tables[name] = stored.whole(self._source(name))
         return self._tables[name]
+
+    def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> "Iterator[pa.Table]":
+        """The rows of a table in parts, with these columns: of a file, one part after the other is read.
+
+        :param backwards: begin with the last part.
+        :raises OutputError: the file cannot be read.
+        """
+        source = self._source(name)
+        of_file = isinstance(source, Path) and name not in self._tables
+        return stored.parts(source if of_file else self.table(name), columns, backwards=backwards)
+
+    def _source(self, name: str) -> "_quiclab.Table | pa.Table | Path":
+        if name not in self._sources:
+            known = ", ".join(self._sources) or "the run was made without tables"
+            raise Error(f"no table {name!r}: {known}")
+        return self._sources[name]
 
     @property
     def memory(self) -> list[dict[str, Any]]:
@@ -92,8 +105,8 @@ class Run:
     @property
     def notes(self) -> list[str]:
         """One sentence for each table from which rows are missing because there would have been too many."""
-        metadata = (self.table(name).schema.metadata or {} for name in self.tables)
-        return [entry[NOTE].decode() for entry in metadata if NOTE in entry]
+        notes = (stored.note(source) for source in self._sources.values())
+        return [note for note in notes if note is not None]
 
     @property
     def qlogs(self) -> list[Path]:
@@ -157,6 +170,13 @@ class Run:
         where = f" in {self._path}" if self._path else ""
         return f"<quiclab.Run of {self.summary.get('scenario')!r} seed {self.summary.get('seed')}{where}>"
 
+    def _moved(self, path: Path) -> None:
+        """Says where its folder is now."""
+        self._path = path
+        self._sources = {
+            name: path / source.name if isinstance(source, Path) else source for name, source in self._sources.items()
+        }
+
     def _write(self, path: Path, *, figure: bool) -> None:
         (path / folder.SCENARIO).write_text(self.scenario_toml, encoding="utf-8")
         summary = json.dumps(self.summary, indent=2, ensure_ascii=False)
@@ -171,23 +191,15 @@ class Run:
                 plots.save(self, path / folder.FIGURE)
 
     def _write_tables(self, path: Path) -> None:
-        import pyarrow.parquet as pq
+        import shutil
 
-        for name in self.tables:
-            table = self.table(name)
-            texts = [field.name for field in table.schema if str(field.type).startswith("dictionary")]
-            # All options that could change the bytes are fixed; a Parquet file has no time of writing in it.
-            pq.write_table(
-                table,
-                str(path / f"{name}.parquet"),
-                version="2.6",
-                compression="zstd",
-                compression_level=3,
-                use_dictionary=texts,
-                row_group_size=1 << 20,
-                write_statistics=True,
-                store_schema=True,
-            )
+        with stored.writing(path) as files:
+            for name, source in self._sources.items():
+                if isinstance(source, Path):
+                    if source.parent != path:
+                        shutil.copyfile(source, path / source.name)
+                else:
+                    files.finish([(name, self.table(name), stored.note(source))])
 
 
 def load(path: str | PathLike[str]) -> Run:
@@ -218,19 +230,3 @@ def _remembered(number: int, entry: dict[str, Any]) -> dict[str, Any]:
     }
     same: dict[str, Any] = {key: entry[key] for key in ("node", "peer", "protocol", "ip", "address") if key in entry}
     return {"name": f"path-{number}", **same, **values}
-
-
-def _read(source: "_quiclab.Table | pa.Table | Path") -> "pa.Table":
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if isinstance(source, pa.Table):
-        return source
-    if not isinstance(source, Path):
-        # Not `pa.table`, which imports pandas, if it is installed, to see whether this is a frame of it.
-        table = pa.RecordBatchReader.from_stream(source).read_all()
-        return table if source.note is None else table.replace_schema_metadata({NOTE: source.note})
-    try:
-        return pq.read_table(str(source))
-    except (OSError, pa.ArrowException) as error:
-        raise OutputError(f"{source}: cannot be read: {str(error).splitlines()[0]}") from error

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from quiclab import _quiclab, document, folder
+from quiclab import _quiclab, document, folder, stored
 from quiclab._quiclab import ScenarioError
 from quiclab.progress import Callback, Progress, shown
 from quiclab.run import Run
@@ -135,8 +135,9 @@ class Scenario:
         :param qlog: write one .sqlog file for each end of each connection.
         :param pcap: write a capture with the TLS secrets in it (packets are then protected by real cryptography).
         :param out: the run folder; it must not exist. True: runs/NAME-seedN, with -2, -3 ... if that is taken.
+            Long tables are written there while the run goes on, and read from there later.
             None: no folder; results stay in memory, traces in a temporary folder, until `Run.save`.
-        :param tables: keep the tables. Without them memory does not grow with the length of the run.
+        :param tables: keep the tables. Without them, or with a folder, memory does not grow with the bytes of the run.
         :param figure: draw figure.png into the run folder (if there are tables).
         :param progress: called with a `Progress` at most ten times a second; True shows it on stderr.
         :raises RunError: the run could not go on. :raises OutputError: results could not be written.
@@ -155,19 +156,32 @@ class Scenario:
             return run
         names = folder.numbered(self.name, scenario.seed) if out is True else folder.only(Path(out))
         with folder.complete(names) as (path, place):
-            run = scenario._run(path, qlog, pcap, tables, report)
+            with stored.writing(path) as files:
+                run = scenario._run(path, qlog, pcap, tables, report, files)
             run._write(path, figure=figure)
-        run._path = place.final
+        assert place.final is not None, "the folder is complete"
+        run._moved(place.final)
         return run
 
-    def _run(self, path: Path, qlog: bool, pcap: bool, tables: bool, report: Callable[..., object] | None) -> Run:
+    def _run(
+        self,
+        path: Path,
+        qlog: bool,
+        pcap: bool,
+        tables: bool,
+        report: Callable[..., object] | None,
+        files: stored.Files | None = None,
+    ) -> Run:
         summary, results = self._inner.run(
             tables=tables,
             qlog=path if qlog else None,
             pcap=path / folder.CAPTURE if pcap else None,
             progress=report,
+            store=files,
         )
-        return Run(summary, self, {table.name: table for table in results})
+        if files is None:
+            return Run(summary, self, {table.name: table for table in results})
+        return Run(summary, self, files.finish((table.name, table, table.note) for table in results))
 
 
 def _report(callback: Callback | None) -> Callable[..., object] | None:

@@ -24,10 +24,12 @@ impl Case for Bulk {
         match (self.protection, self.traces) {
             (Protection::Null, Traces::None) => "bulk-null",
             (Protection::Null, Traces::Tables) => "bulk-null-tables",
+            (Protection::Null, Traces::Stored) => "bulk-null-stored",
             (Protection::Null, Traces::Qlog) => "bulk-null-qlog",
             (Protection::Null, Traces::Pcap) => "bulk-null-pcap",
             (Protection::Tls, Traces::None) => "bulk-tls",
             (Protection::Tls, Traces::Tables) => "bulk-tls-tables",
+            (Protection::Tls, Traces::Stored) => "bulk-tls-stored",
             (Protection::Tls, Traces::Qlog) => "bulk-tls-qlog",
             (Protection::Tls, Traces::Pcap) => "bulk-tls-pcap",
         }
@@ -42,6 +44,7 @@ impl Case for Bulk {
             (Traces::None, Protection::Null) => "quiclab, bulk transfer, no cryptography",
             (Traces::None, Protection::Tls) => "quiclab, bulk transfer, AES-128-GCM (rustls with ring)",
             (Traces::Tables, _) => "the same, with the default tables in memory",
+            (Traces::Stored, _) => "the same tables, handed over part by part",
             (Traces::Qlog, _) => "the same, with a qlog file for each end",
             (Traces::Pcap, _) => "the same, with a packet capture",
         }

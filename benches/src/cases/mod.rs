@@ -53,6 +53,12 @@ pub(crate) const RATIOS: &[Ratio] = &[
         about: "quiclab: CPU time per packet with tables over that without, no cryptography",
     },
     Ratio {
+        name: "cost-stored",
+        over: "bulk-null",
+        under: "bulk-null-stored",
+        about: "quiclab: CPU time per packet with tables handed over part by part over that without, no cryptography",
+    },
+    Ratio {
         name: "cost-qlog",
         over: "bulk-null",
         under: "bulk-null-qlog",
@@ -184,6 +190,7 @@ pub(crate) fn all(flow_time: Duration) -> Vec<Box<dyn Case>> {
         Box::new(bulk::Bulk::new(Protection::Tls, Traces::None)),
         Box::new(bulk_quinn::Bulk::new(Protection::Tls)),
         Box::new(bulk::Bulk::new(Protection::Null, Traces::Tables)),
+        Box::new(bulk::Bulk::new(Protection::Null, Traces::Stored)),
         Box::new(bulk::Bulk::new(Protection::Null, Traces::Qlog)),
         Box::new(bulk::Bulk::new(Protection::Tls, Traces::Pcap)),
         Box::new(handshake::Handshake::new(Protection::Null)),

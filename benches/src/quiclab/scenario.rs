@@ -1,10 +1,12 @@
 //! The scenario of the measurements, run as by a user.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use lab::{Options, Outcome, Prepared, Scenario};
 use serde_json::Value;
+use trace::columns::{Store, Table};
 
 use crate::case::{Protection, Transfer};
 
@@ -18,6 +20,8 @@ pub(crate) enum Traces {
     None,
     /// The tables that a scenario has by default, in memory.
     Tables,
+    /// The same tables, handed over part by part and counted.
+    Stored,
     /// One qlog file for each end.
     Qlog,
     /// A capture of the client's packets, including the secrets.
@@ -29,6 +33,7 @@ pub(crate) struct Run {
     scenario: Scenario,
     prepared: Prepared,
     options: Options,
+    is_stored: bool,
     /// Where traces are written; removed at the end.
     folder: Option<PathBuf>,
 }
@@ -54,7 +59,7 @@ impl Run {
         let folder = matches!(traces, Traces::Qlog | Traces::Pcap).then(|| folder(traces));
         let options = Options {
             seed: None,
-            tables: traces == Traces::Tables,
+            tables: matches!(traces, Traces::Tables | Traces::Stored),
             qlog: folder.clone().filter(|_| traces == Traces::Qlog),
             pcap: folder
                 .as_deref()
@@ -62,13 +67,35 @@ impl Run {
                 .map(|path| path.join("capture.pcapng")),
         };
         let prepared = Prepared::new(&scenario).expect("the options of TLS are sound");
-        Run { scenario, prepared, options, folder }
+        Run { scenario, prepared, options, is_stored: traces == Traces::Stored, folder }
     }
 
     /// Runs the scenario once.
     pub(crate) fn run(&self) -> Outcome {
-        lab::run_prepared(&self.scenario, &self.prepared, &self.options, &mut |_| ControlFlow::Continue(()))
-            .expect("the scenario can be run")
+        let progress = &mut |_| ControlFlow::Continue(());
+        let outcome = if self.is_stored {
+            let store = Box::new(Counter::default());
+            lab::run_storing(&self.scenario, &self.prepared, &self.options, store, progress)
+        } else {
+            lab::run_prepared(&self.scenario, &self.prepared, &self.options, progress)
+        };
+        outcome.expect("the scenario can be run")
+    }
+}
+
+/// Counts the rows that a store gets.
+#[derive(Default)]
+struct Counter {
+    rows: u64,
+}
+
+impl Store for Counter {
+    fn append(&mut self, part: &mut Table) -> io::Result<()> {
+        self.rows += part.rows() as u64;
+        Ok(())
+    }
+    fn thin(&mut self, _: &'static str, _: &[&'static str]) -> io::Result<u64> {
+        Ok(self.rows / 2)
     }
 }
 
@@ -168,7 +195,7 @@ mod tests {
     fn keys_and_traces_do_not_affect_the_transfer() {
         let plain = run(Protection::Null, 3_000_000);
         assert_eq!(run(Protection::Tls, 3_000_000), plain);
-        for traces in [Traces::Tables, Traces::Qlog, Traces::Pcap] {
+        for traces in [Traces::Tables, Traces::Stored, Traces::Qlog, Traces::Pcap] {
             assert_eq!(transfer(&Run::new(Protection::Tls, 3_000_000, traces).run()), plain, "{traces:?}");
         }
     }

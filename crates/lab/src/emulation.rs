@@ -154,7 +154,7 @@ impl Emulation<'_> {
     pub fn run(&self, outside: &mut dyn Outside) -> Result<Emulated, RunError> {
         let mut late = Late::new(self.scenario);
         let mut links = Vec::new();
-        let mut outcome = run_with(self.scenario, self.prepared, self.options, &mut |running| {
+        let mut outcome = run_with(self.scenario, self.prepared, self.options, None, &mut |running| {
             let end = self.drive(running, outside, &mut late)?;
             running.world.catch_up();
             links.extend(running.world.links().iter().map(|link| (link.name().to_owned(), link.stats())));

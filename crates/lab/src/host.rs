@@ -80,6 +80,13 @@ impl<'a> Host<'a> {
         &self.ends
     }
 
+    /// Moves the records that its connections still have to the sinks, at the end of the run.
+    pub(crate) fn take_records(&mut self) {
+        for port in &mut self.endpoints.quic {
+            port.take_records(&self.ends, &self.shared);
+        }
+    }
+
     /// The reports of its ends at the end of the run.
     pub(crate) fn reports(&mut self, now: Time) -> impl Iterator<Item = EndReport> {
         let endpoints = &self.endpoints;

@@ -57,8 +57,7 @@ impl<'a> Recorder<'a> {
     }
     /// Moves the records of a log to the sinks.
     pub(crate) fn take(&mut self, subject: u32, log: &mut Log) -> io::Result<()> {
-        let subject = self.subjects.get(subject);
-        log.pass_on(|records| self.sinks.records(subject, records))
+        self.sinks.take(self.subjects.get(subject), log)
     }
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.sinks.finish()

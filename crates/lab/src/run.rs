@@ -7,6 +7,7 @@ use crate::error::RunError;
 use crate::event::{Actions, Agenda};
 use crate::host::Host;
 use crate::order::Order;
+use crate::recorded;
 use crate::recorder::{Recorder, connection_name, proxied_name};
 use crate::scenario::{DIRECTIONS, Protocol, Scenario};
 use crate::shared::Shared;
@@ -21,7 +22,7 @@ use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::rc::Rc;
-use trace::columns::{Columns, RARE, Table};
+use trace::columns::{Columns, RARE, Store, Table};
 use trace::qlog::{self, Qlog};
 use trace::{Fan, Log, Role};
 use units::parameter::Value;
@@ -85,7 +86,10 @@ impl Prepared {
     }
 
     /// [`Prepared::new`] with keys and certificates of another seed.
-    fn seeded(scenario: &Scenario, seed: u64) -> Result<Prepared, RunError> {
+    ///
+    /// # Errors
+    /// [`RunError::Tls`].
+    pub fn seeded(scenario: &Scenario, seed: u64) -> Result<Prepared, RunError> {
         Contexts::new(scenario, seed).map(|tls| Prepared { tls })
     }
 
@@ -134,8 +138,33 @@ pub fn run_prepared(
     options: &Options,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
+    simulate(scenario, prepared, options, None, progress)
+}
+
+/// [`run_prepared`] whose tables go to a store part by part: [`Outcome::tables`] has the last part of each, and those that
+/// are not stored. Memory then does not grow with the bytes of a transfer.
+///
+/// # Errors
+/// Those of [`run`], and [`RunError::Output`] with the error of the store.
+pub fn run_storing(
+    scenario: &Scenario,
+    prepared: &Prepared,
+    options: &Options,
+    store: Box<dyn Store + '_>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Outcome, RunError> {
+    simulate(scenario, prepared, options, Some(store), progress)
+}
+
+fn simulate(
+    scenario: &Scenario,
+    prepared: &Prepared,
+    options: &Options,
+    store: Option<Box<dyn Store + '_>>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Outcome, RunError> {
     refuse_gates(scenario)?;
-    let mut simulate = |running: &mut Running<'_>| {
+    let mut drive = |running: &mut Running<'_>| {
         let end = Time::ZERO + scenario.duration;
         while running.advance(end)? == Step::Budget {
             if progress(progress_of(&running.world, end)).is_break() {
@@ -146,7 +175,7 @@ pub fn run_prepared(
         // The run ends early if all flows are finished.
         Ok(if running.shared.unfinished.get() == 0 { running.world.now() } else { end })
     };
-    run_with(scenario, prepared, options, &mut simulate)
+    run_with(scenario, prepared, options, store, &mut drive)
 }
 
 /// Real packets need real time.
@@ -164,10 +193,17 @@ pub(crate) fn run_with(
     scenario: &Scenario,
     prepared: &Prepared,
     options: &Options,
+    store: Option<Box<dyn Store + '_>>,
     drive: &mut Drive<'_>,
 ) -> Result<Outcome, RunError> {
     let scenario = &*scenario.unfolded();
-    let mut columns = options.tables.then(|| Columns::new(column_options(scenario)));
+    let mut columns = options.tables.then(|| {
+        let columns = Columns::new(column_options(scenario));
+        match store {
+            Some(store) => columns.storing(Box::new(recorded::Recorded::new(scenario, store))),
+            None => columns,
+        }
+    });
     // The schema of qlog has no TCP.
     let tcp = scenario.flows.iter().filter(|flow| flow.protocol == Protocol::Tcp).flat_map(|flow| {
         (0..flow.connections()).flat_map(|index| {
@@ -192,7 +228,7 @@ pub(crate) fn run_with(
     let finished = execute(scenario, prepared, options, fan, drive)?;
     Ok(Outcome {
         summary: summary::render(scenario, &finished),
-        tables: columns.map_or(Vec::new(), |columns| recorded(scenario, columns.into_tables())),
+        tables: columns.map_or(Vec::new(), |columns| recorded::select(scenario, columns.into_tables())),
     })
 }
 
@@ -214,6 +250,7 @@ fn execute(
     let closed = drive(&mut running)?;
     let Running { mut world, subjects, .. } = running;
     world.catch_up();
+    world.hosts_mut().for_each(Host::take_records);
     if options.tables {
         record_capacity(scenario, &mut world, &subjects, closed, &shared);
     }
@@ -559,17 +596,6 @@ fn qlog_options(scenario: &Scenario) -> qlog::Options {
         _ => qlog::Schema::Current,
     };
     qlog::Options { schema, title: scenario.name.clone(), ..qlog::Options::default() }
-}
-
-/// The tables that the scenario records.
-fn recorded(scenario: &Scenario, mut tables: Vec<Table>) -> Vec<Table> {
-    let names = scenario.record.list("tables");
-    tables.retain(|table| match table.name {
-        // These two are there only if they were asked for.
-        "packet" | "block" => true,
-        name => names.contains(&Value::Text(name.to_owned())),
-    });
-    tables
 }
 
 /// A label as the name of a file: all characters but letters, digits, `-`, `_`, `.` and `@` become `-`.

@@ -49,7 +49,7 @@ fn observed(text: &str, bytes: bool) -> (Vec<Seen>, String, u64) {
     };
     let options = Options { tables: bytes, ..Options::default() };
     let prepared = Prepared::new(&scenario).unwrap();
-    let outcome = run_with(&scenario, &prepared, &options, &mut drive)
+    let outcome = run_with(&scenario, &prepared, &options, None, &mut drive)
         .unwrap_or_else(|error| panic!("{error}\n{text}"));
     let summary = outcome.summary.to_string();
     (seen.into_inner(), summary, typed.into_inner())

@@ -18,6 +18,7 @@ mod scenario;
 mod scheduler;
 mod script;
 mod stepper;
+mod store;
 mod summary;
 mod sweep;
 mod table;

@@ -3,6 +3,7 @@
 use crate::document::{self, Document};
 use crate::error;
 use crate::outside;
+use crate::store::Store;
 use crate::summary::Summary;
 use crate::table::Table;
 use crate::watch::Watch;
@@ -100,9 +101,11 @@ impl Scenario {
     ///
     /// `qlog` is a folder for one .sqlog file per connection end, `pcap` the capture file. `progress` is called every
     /// few milliseconds with (now_s, end_s, done_bytes, total_bytes or None); an exception from it ends the run. `seed`
-    /// replaces the scenario's own.
+    /// replaces the scenario's own. With `store`, long tables are handed over part by part while the run goes on: it has
+    /// `append(table)` and `thin(name, subject) -> rows left`, and an exception from it ends the run. What is returned
+    /// then are the last parts.
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
-    #[pyo3(signature = (*, seed=None, tables=true, qlog=None, pcap=None, progress=None))]
+    #[pyo3(signature = (*, seed=None, tables=true, qlog=None, pcap=None, progress=None, store=None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -111,12 +114,24 @@ impl Scenario {
         qlog: Option<PathBuf>,
         pcap: Option<PathBuf>,
         progress: Option<Py<PyAny>>,
+        store: Option<Py<PyAny>>,
     ) -> PyResult<(Summary, Vec<Table>)> {
         let seed = seed.unwrap_or(self.seed);
         let options = lab::Options { seed: Some(seed), tables, qlog, pcap };
         let mut watch = Watch::new(progress);
-        let result = py.detach(|| lab::run(&self.inner, &options, &mut |progress| watch.step(&progress)));
-        if let Some(stopped) = watch.into_stopped() {
+        let mut raised = None;
+        let result = py.detach(|| {
+            let mut progress = |progress| watch.step(&progress);
+            match store {
+                Some(store) => {
+                    let store = Box::new(Store::new(store, &mut raised));
+                    let prepared = lab::Prepared::seeded(&self.inner, seed)?;
+                    lab::run_storing(&self.inner, &prepared, &options, store, &mut progress)
+                }
+                None => lab::run(&self.inner, &options, &mut progress),
+            }
+        });
+        if let Some(stopped) = raised.or(watch.into_stopped()) {
             return Err(stopped);
         }
         let outcome = result.map_err(|error| outside::with_cause(py, error))?;

@@ -7,8 +7,20 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use trace::columns::{Bitmap, Data};
 
-/// A finished table.
-struct Finished(trace::columns::Table);
+/// A finished table, or a part of one.
+pub(crate) struct Finished(trace::columns::Table);
+
+impl Finished {
+    pub(crate) fn new(table: trace::columns::Table) -> Finished {
+        Finished(table)
+    }
+    pub(crate) fn into_table(self) -> trace::columns::Table {
+        self.0
+    }
+    pub(crate) fn without_rows(&self) -> trace::columns::Table {
+        self.0.without_rows()
+    }
+}
 
 impl Source for Finished {
     fn rows(&self) -> usize {
@@ -66,7 +78,12 @@ pub(crate) struct Table {
 impl Table {
     /// Wraps a finished table.
     pub(crate) fn new(table: trace::columns::Table) -> Table {
-        Table { name: table.name.into(), note: table.note(), source: Arc::new(Finished(table)) }
+        Table::shared(&Arc::new(Finished(table)))
+    }
+
+    /// Wraps a table that others have, too.
+    pub(crate) fn shared(table: &Arc<Finished>) -> Table {
+        Table { name: table.0.name.into(), note: table.0.note(), source: Arc::<Finished>::clone(table) }
     }
 
     /// Wraps rows of a table of a sweep.

@@ -87,7 +87,7 @@ impl transport::Connection for Connection {
     }
     #[inline]
     fn records(&mut self) -> Option<(usize, &mut trace::Log)> {
-        Some((0, self.log()))
+        self.records_are_due().then(|| (0, self.log()))
     }
     fn take_secrets(&mut self) -> Vec<String> {
         Connection::take_secrets(self).iter().map(ToString::to_string).collect()

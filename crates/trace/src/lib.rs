@@ -19,7 +19,7 @@ pub use event::{
     Block, BlockFate, Contents, Event, Message, Metrics, ObjectLoaded, Packet, PlaybackChange, SegmentData,
     Stages, VideoSegment,
 };
-pub use log::{Interest, Log, Record};
+pub use log::{Interest, Log, Logged, Record};
 pub use sink::{Fan, Sink};
 pub use subject::{Direction, Role, Side, Subject, Subjects};
 pub use wire::PacketKind;

@@ -98,7 +98,8 @@ const SPARE_PACKETS: usize = 8;
 /// The most records that are passed on at once.
 const BATCH: usize = 64;
 
-/// An event of which there are many, in a fraction of the size of an [`Event`]; or the place of another event.
+/// An event as a log stores it: one of which there are many, in a fraction of the size of an [`Event`], or the place of
+/// another event.
 #[derive(Debug, Clone, Copy)]
 enum Short {
     Queue {
@@ -118,6 +119,26 @@ enum Short {
     },
     /// The next of the other events.
     Other,
+}
+
+/// An event in a log, which is read without being copied.
+#[derive(Debug, Clone, Copy)]
+pub enum Logged<'a> {
+    /// [`Event::Queue`].
+    Queue {
+        /// The packets that wait.
+        packets: u32,
+        /// The bytes that wait.
+        bytes: u64,
+    },
+    /// [`Event::Delivered`] with its length.
+    Delivered(u32),
+    /// [`Event::DatagramSent`] with its length.
+    DatagramSent(u32),
+    /// [`Event::DatagramReceived`] with its length.
+    DatagramReceived(u32),
+    /// Another event.
+    Other(&'a Event),
 }
 
 /// Events that wait for the host.
@@ -168,6 +189,22 @@ impl Log {
         };
         kept.records.push((time, short));
     }
+    /// Adds [`Event::Queue`], as [`Log::push`] does.
+    pub fn push_queue(&mut self, time: Time, packets: u32, bytes: u64) {
+        self.push_short(time, Short::Queue { packets, bytes });
+    }
+    /// Adds [`Event::Delivered`], as [`Log::push`] does.
+    pub fn push_delivered(&mut self, time: Time, length: u32) {
+        self.push_short(time, Short::Delivered { length });
+    }
+    /// Adds [`Event::DatagramSent`], as [`Log::push`] does.
+    pub fn push_datagram_sent(&mut self, time: Time, number: u64, length: u32) {
+        self.push_short(time, Short::DatagramSent { number, length });
+    }
+    #[inline(never)]
+    fn push_short(&mut self, time: Time, short: Short) {
+        self.kept.get_or_insert_default().records.push((time, short));
+    }
     /// Adds an event if it is of interest.
     pub fn push_if_covered(&mut self, time: Time, event: Event) {
         if self.interest.covers(&event) {
@@ -178,6 +215,17 @@ impl Log {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.kept.as_ref().is_none_or(|kept| kept.records.is_empty())
+    }
+    /// Whether a host that reads the log after each step may not leave it for later: there is more in it than sent or received
+    /// datagrams, whose order among the records of others nobody sees, or too many of these.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        self.kept.as_ref().is_some_and(|kept| !kept.others.is_empty() || kept.records.len() >= BATCH)
+    }
+    /// The number of records.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.kept.as_ref().map_or(0, |kept| kept.records.len())
     }
     /// A packet to fill in for an event: that of an earlier event, for the sake of its memory, or a new one.
     pub fn packet(&mut self) -> Box<Packet> {
@@ -199,12 +247,39 @@ impl Log {
                 result = take(passing);
             }
             if self.interest.packets {
-                reclaim(passing, spare);
+                passing.drain(..).for_each(|record| reclaim(record.event, spare));
+            } else {
+                passing.clear();
             }
-            passing.clear();
         }
         records.clear();
         result
+    }
+    /// Passes all records on, in order and where they are, and removes them. The log keeps its memory and that of a few
+    /// packets.
+    pub fn read(&mut self, mut take: impl FnMut(Time, Logged<'_>)) {
+        let Some(kept) = &mut self.kept else { return };
+        let Kept { records, others: events, spare, .. } = &mut **kept;
+        let mut others = events.iter();
+        for (time, short) in &*records {
+            let logged = match *short {
+                Short::Queue { packets, bytes } => Logged::Queue { packets, bytes },
+                Short::Delivered { length } => Logged::Delivered(length),
+                Short::DatagramSent { length, .. } => Logged::DatagramSent(length),
+                Short::DatagramReceived { length, .. } => Logged::DatagramReceived(length),
+                Short::Other => match others.next() {
+                    Some(event) => Logged::Other(event),
+                    None => break,
+                },
+            };
+            take(*time, logged);
+        }
+        records.clear();
+        if self.interest.packets {
+            events.drain(..).for_each(|event| reclaim(event, spare));
+        } else {
+            events.clear();
+        }
     }
     /// Removes and returns all records in order.
     pub fn drain(&mut self) -> std::vec::IntoIter<Record> {
@@ -240,18 +315,13 @@ fn restore(from: &[(Time, Short)], others: &mut impl Iterator<Item = Event>, to:
     }
 }
 
-/// Takes the packets of events that were passed on, for the sake of their memory.
+/// Takes the packet of an event that was passed on, for the sake of its memory.
 #[expect(clippy::vec_box, reason = "events take and give the boxes")]
-fn reclaim(records: &mut [Record], spare: &mut Vec<Box<Packet>>) {
-    for record in records {
-        if spare.len() < SPARE_PACKETS
-            && matches!(record.event, Event::PacketSent(_) | Event::PacketReceived(_))
-        {
-            let taken = std::mem::replace(&mut record.event, Event::Delivered { length: 0 });
-            if let Event::PacketSent(packet) | Event::PacketReceived(packet) = taken {
-                spare.push(packet);
-            }
-        }
+fn reclaim(event: Event, spare: &mut Vec<Box<Packet>>) {
+    if let Event::PacketSent(packet) | Event::PacketReceived(packet) = event
+        && spare.len() < SPARE_PACKETS
+    {
+        spare.push(packet);
     }
 }
 
@@ -328,6 +398,33 @@ mod tests {
         assert_eq!(passed, all);
         assert!(log.is_empty());
         fill(&mut log);
+        let mut read = Vec::new();
+        log.read(|time, logged| {
+            let short = |event: &Event| match (logged, event) {
+                (Logged::Queue { packets, bytes }, Event::Queue { packets: p, bytes: b }) => {
+                    (packets, bytes) == (*p, *b)
+                }
+                (Logged::Delivered(length), Event::Delivered { length: l })
+                | (Logged::DatagramSent(length), Event::DatagramSent { length: l, .. })
+                | (Logged::DatagramReceived(length), Event::DatagramReceived { length: l, .. }) => {
+                    length == *l
+                }
+                (Logged::Other(other), event) => other == event,
+                _ => false,
+            };
+            let expected = &all[read.len()];
+            read.push(time == expected.time && short(&expected.event));
+        });
+        assert_eq!(read, vec![true; all.len()]);
+        assert!(log.is_empty());
+        for record in &all {
+            match record.event {
+                Event::Queue { packets, bytes } => log.push_queue(record.time, packets, bytes),
+                Event::Delivered { length } => log.push_delivered(record.time, length),
+                Event::DatagramSent { number, length } => log.push_datagram_sent(record.time, number, length),
+                _ => log.push(record.time, record.event.clone()),
+            }
+        }
         assert_eq!(log.drain().collect::<Vec<_>>(), all);
         // After an error nothing is passed on, and nothing is left.
         fill(&mut log);

@@ -1,6 +1,6 @@
 //! The consumers of a run's records.
 
-use crate::{Interest, Record, Subject};
+use crate::{Interest, Log, Record, Subject};
 use std::io;
 
 /// A consumer of the records of a run.
@@ -22,6 +22,13 @@ pub trait Sink {
     fn records(&mut self, subject: &Subject, records: &[Record]) -> io::Result<()> {
         records.iter().try_for_each(|record| self.record(subject, record))
     }
+    /// Consumes all records of a log of one subject, and removes them.
+    ///
+    /// # Errors
+    /// The error of the sink's output. The records after it are lost.
+    fn take(&mut self, subject: &Subject, log: &mut Log) -> io::Result<()> {
+        log.pass_on(|records| self.records(subject, records))
+    }
     /// Ends the run: flushes buffers.
     ///
     /// # Errors
@@ -38,6 +45,9 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     }
     fn records(&mut self, subject: &Subject, records: &[Record]) -> io::Result<()> {
         (**self).records(subject, records)
+    }
+    fn take(&mut self, subject: &Subject, log: &mut Log) -> io::Result<()> {
+        (**self).take(subject, log)
     }
     fn finish(&mut self) -> io::Result<()> {
         (**self).finish()
@@ -77,20 +87,13 @@ impl Sink for Fan<'_> {
         }
         Ok(())
     }
-    /// With one sink, in runs of records that it needs; with several, record by record, so that after an error of one
+    /// With one sink, the log has only events that it needs; with several, record by record, so that after an error of one
     /// all have the same.
-    fn records(&mut self, subject: &Subject, records: &[Record]) -> io::Result<()> {
-        let [(interest, sink)] = &mut self.sinks[..] else {
-            return records.iter().try_for_each(|record| self.record(subject, record));
-        };
-        let mut rest = records;
-        while let Some(start) = rest.iter().position(|record| interest.covers(&record.event)) {
-            let run = &rest[start..];
-            let end = run.iter().position(|record| !interest.covers(&record.event)).unwrap_or(run.len());
-            sink.records(subject, &run[..end])?;
-            rest = &run[end..];
+    fn take(&mut self, subject: &Subject, log: &mut Log) -> io::Result<()> {
+        match &mut self.sinks[..] {
+            [(_, sink)] => sink.take(subject, log),
+            _ => log.pass_on(|records| records.iter().try_for_each(|record| self.record(subject, record))),
         }
-        Ok(())
     }
     /// Finishes every sink, even if one fails, and returns the first error.
     fn finish(&mut self) -> io::Result<()> {

@@ -88,8 +88,8 @@ pub trait Connection {
     fn is_over(&self) -> bool;
     /// Its counters and its end. `no_error` is the application's code for closing without an error.
     fn snapshot(&self, no_error: u64) -> Snapshot;
-    /// Its records, if it writes any, with the index of the connection on the wire: 0 unless its streams are connections of
-    /// their own.
+    /// Its records, if it writes any that are due, with the index of the connection on the wire: 0 unless its streams are
+    /// connections of their own. What is not due may also be taken, from its log.
     fn records(&mut self) -> Option<(usize, &mut trace::Log)> {
         None
     }

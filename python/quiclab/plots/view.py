@@ -1,17 +1,26 @@
 """What a plot reads: the series of one connection, of the bottleneck link, and where packets were lost."""
 
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quiclab._quiclab import Error
-from quiclab.plots.columns import having, numbers
+from quiclab.plots.columns import Truths, having, numbers
 from quiclab.plots.downsample import Series
 from quiclab.plots.lanes import bin_s, is_cut_off
+from quiclab.plots.reduced import Points, Reduction, merged, reduced
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from quiclab.run import Run
+
+GAUGES = ("bytes_in_flight", "cwnd_bytes", "latest_rtt_ms", "smoothed_rtt_ms", "min_rtt_ms")
+"""The columns of the table `connection` that are drawn as they are."""
 
 
 @dataclass(frozen=True)
@@ -44,21 +53,31 @@ class View:
     back_lanes: tuple[str, ...] = ()
     """And on the way back."""
 
-    def gauge(self, column: str) -> tuple[Series, Series]:
-        """Times in seconds and values of one column of the table `connection`."""
-        return self.series("connection", column, connection=self.connection, side=self.side)
+    def gauge(self, column: str) -> Points:
+        """Times in seconds and values of one of `GAUGES`, as many as a plot can show."""
+        return self._gauges[column]
 
-    def window(self) -> tuple[Series, Series]:
-        """Times in seconds and bytes of the congestion window: as sampled, and where Careful Resume sets it."""
-        times, values = self.gauge("cwnd_bytes")
+    @cached_property
+    def _gauges(self) -> dict[str, Points]:
+        """The gauges, which are read together."""
+        return self._reduced("connection", GAUGES, connection=self.connection, side=self.side)
+
+    def window(self) -> Points:
+        """Times in seconds and bytes of the congestion window: as sampled, and where Careful Resume sets it.
+
+        As many as a plot can show.
+        """
         phases = self.phases()
         if not phases:
-            return times, values
-        times = np.append(times, [phase.start_s for phase in phases])
-        order = np.argsort(times, kind="stable")
-        return times[order], np.append(values, [phase.window_bytes for phase in phases])[order]
+            return self.gauge("cwnd_bytes")
+        starts = np.array([phase.start_s for phase in phases])
+        windows = np.array([phase.window_bytes for phase in phases])
+        where = {"connection": self.connection, "side": self.side}
+        sampled = ((times, values) for times, (values,) in self._parts("connection", ["cwnd_bytes"], where))
+        last = max([self._last("connection", where), *starts])
+        return reduced(merged(sampled, starts, windows), last)
 
-    def rate(self, kind: str) -> tuple[Series, Series]:
+    def rate(self, kind: str) -> Points:
         """Times in seconds and Mbit/s: "sent" by the connection, "delivered" by the bottleneck and its "capacity"."""
         subject = f"{self.connection} {self.side}" if kind == "sent" else self.link
         times, values = self.series("rate", "mbps", subject=subject, kind=kind)
@@ -74,13 +93,21 @@ class View:
         # The table has no rows of bins after the last packet.
         return np.append(times, [over, end]), np.append(values, [0.0, 0.0])
 
-    def delivery_samples(self) -> tuple[Series, Series]:
+    def delivery_samples(self) -> Points:
         """Times in seconds and Mbit/s: the means of the connection's own delivery-rate samples, of 100 ms each."""
-        times, values = self.gauge("delivery_rate_mbps")
-        times, values = times[~np.isnan(values)], values[~np.isnan(values)]
-        bins, places = np.unique((times / 0.1).astype(np.int64), return_inverse=True)
-        means = np.bincount(places, values) / np.bincount(places)
-        return np.asarray(bins * 0.1, dtype=np.float64), means
+        sums, counts = np.empty(0), np.empty(0)
+        where = {"connection": self.connection, "side": self.side}
+        for times, (values,) in self._parts("connection", ["delivery_rate_mbps"], where):
+            known = ~np.isnan(values)
+            if not known.any():
+                continue
+            bins = (times[known] / 0.1).astype(np.int64)
+            missing = max(int(bins[-1]) + 1 - len(sums), 0)
+            sums, counts = np.append(sums, np.zeros(missing)), np.append(counts, np.zeros(missing))
+            np.add.at(sums, bins, values[known])
+            np.add.at(counts, bins, 1)
+        there = np.flatnonzero(counts)
+        return np.asarray(there * 0.1, dtype=np.float64), sums[there] / counts[there]
 
     def losses(self) -> Series:
         """When the sender declared packets lost, in seconds."""
@@ -90,17 +117,19 @@ class View:
         """The phases of Careful Resume up to its end; empty if nothing was resumed."""
         if "event" not in self.run.tables:
             return []
-        table = self.run.table("event")
-        rows = having(table["event"], "resume_phase")
-        if not rows.any():
+        found: list[tuple[float, str]] = []
+        for part in self.run.parts("event", ["time_s", "connection", "side", "event", "detail"]):
+            rows = having(part["event"], "resume_phase")
+            if not rows.any():
+                continue
+            # Another connection, or the other side, may have resumed.
+            rows &= having(part["connection"], self.connection) & having(part["side"], self.side)
+            times = numbers(part["time_s"])
+            found += [(float(times[place]), str(part["detail"][int(place)])) for place in np.flatnonzero(rows)]
+        if not found:
             return []
-        rows &= having(table["connection"], self.connection) & having(table["side"], self.side)
-        # Another connection, or the other side, may have resumed.
-        if not rows.any():
-            return []
-        places = np.flatnonzero(rows)
-        times = numbers(table["time_s"])[places]
-        details = [str(table["detail"][int(place)]) for place in places]
+        times = np.array([time for time, _ in found])
+        details = [detail for _, detail in found]
         ends = np.append(times[1:], np.nan)
         return [
             ResumePhase(name, float(start), float(end), _after(detail, "window"))
@@ -113,19 +142,53 @@ class View:
         """When the bottleneck dropped packets, in seconds."""
         return self.series("drop", "time_s", link=self.link)[0]
 
-    def queue(self) -> tuple[Series, Series]:
-        """Times in seconds and packets in the bottleneck's queue."""
-        return self.series("queue", "packets", link=self.link)
+    def queue(self) -> Points:
+        """Times in seconds and packets in the bottleneck's queue, as many as a plot can show."""
+        return self._reduced("queue", ["packets"], link=self.link)["packets"]
 
-    def series(self, name: str, column: str, **where: str | None) -> tuple[Series, Series]:
+    def series(self, name: str, column: str, **where: str | None) -> Points:
         """Times and values of a column in the rows whose text columns are as given; empty if there is no such table."""
-        if name not in self.run.tables:
+        parts = [(times, values) for times, (values,) in self._parts(name, [column], where)]
+        if not parts:
             return np.empty(0), np.empty(0)
-        table = self.run.table(name)
-        rows = np.ones(len(table), dtype=bool)
-        for key, word in where.items():
-            rows &= having(table[key], word)
-        return numbers(table["time_s"])[rows], numbers(table[column])[rows]
+        times, values = zip(*parts, strict=True)
+        return np.concatenate(times), np.concatenate(values)
+
+    def _reduced(self, name: str, columns: Sequence[str], **where: str | None) -> dict[str, Points]:
+        """Series of a table by the names of their columns, each with at most as many points as a plot can show."""
+        last = self._last(name, where)
+        series = {column: Reduction(last) for column in columns}
+        for times, parts in self._parts(name, columns, where):
+            for reduction, values in zip(series.values(), parts, strict=True):
+                reduction.add(times, values)
+        return {column: reduction.result() for column, reduction in series.items()}
+
+    def _parts(
+        self, name: str, columns: Sequence[str], where: Mapping[str, str | None]
+    ) -> Iterator[tuple[Series, list[Series]]]:
+        """Times and the values of these columns, part by part."""
+        if name not in self.run.tables:
+            return
+        for part in self.run.parts(name, list(dict.fromkeys(["time_s", *where, *columns]))):
+            rows = _rows(part, where)
+            yield numbers(part["time_s"])[rows], [numbers(part[column])[rows] for column in columns]
+
+    def _last(self, name: str, where: Mapping[str, str | None]) -> float:
+        """The last time of a series; that before all others if it is empty."""
+        if name in self.run.tables:
+            for part in self.run.parts(name, ["time_s", *where], backwards=True):
+                times = numbers(part["time_s"])[_rows(part, where)]
+                if len(times):
+                    return float(times[-1])
+        return -math.inf
+
+
+def _rows(part: "pa.Table", where: Mapping[str, str | None]) -> Truths:
+    """Which rows have these texts in these columns."""
+    rows = np.ones(len(part), dtype=bool)
+    for key, word in where.items():
+        rows &= having(part[key], word)
+    return rows
 
 
 def views(run: "Run", connection: str | None) -> list[View]:

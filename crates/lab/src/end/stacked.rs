@@ -185,6 +185,18 @@ impl<S: Stack> StackPort<S> {
         ports.len() - 1
     }
 
+    /// Moves the records that were not due to the sinks, at the end of a run.
+    pub(crate) fn take_records(&mut self, ends: &[End], shared: &Shared<'_>)
+    where
+        S: Stack<Connection = quic::Connection>,
+    {
+        for (handle, end) in &self.ends {
+            if let Some(connection) = self.endpoint.get_mut(*handle) {
+                ends[*end as usize].take_records(0, connection.log(), shared);
+            }
+        }
+    }
+
     /// Receives a packet, and serves the endpoint.
     #[inline(always)]
     pub(crate) fn accept(&mut self, now: Time, mut packet: Box<Packet>, stage: &mut Stage<'_, '_>) {

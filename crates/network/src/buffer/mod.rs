@@ -206,7 +206,7 @@ impl Buffer {
         self.end_losses(at);
         self.stats.delivered.add(size);
         if self.log.interest().datagrams() {
-            self.log.push(at, Event::Delivered { length: size });
+            self.log.push_delivered(at, size);
         }
     }
     /// Ends the run: more packets are in flight than the memory allows.
@@ -254,7 +254,7 @@ impl Buffer {
         }
         if self.log.interest().metrics && before != self.waiting {
             let Count { packets, bytes } = self.waiting;
-            self.log.push(at, Event::Queue { packets: packets as u32, bytes });
+            self.log.push_queue(at, packets as u32, bytes);
         }
     }
 

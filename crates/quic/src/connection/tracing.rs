@@ -181,17 +181,17 @@ impl Connection {
     pub(super) fn traces_packets(&self) -> bool {
         self.log.interest().packets
     }
-    /// Whether events were traced that no sink has taken.
+    /// Whether events were traced that the sinks have to take now.
     #[inline]
-    pub(super) fn has_records(&self) -> bool {
-        !self.log.is_empty()
+    pub(crate) fn records_are_due(&self) -> bool {
+        self.log.is_due() || (self.is_over() && !self.log.is_empty())
     }
 
     #[inline]
     pub(super) fn trace_datagram_sent(&mut self, now: Time, length: usize) {
         if self.log.interest().datagrams() {
             let number = self.stats.datagrams_sent - 1;
-            self.log.push(now, Event::DatagramSent { number, length: length as u32 });
+            self.log.push_datagram_sent(now, number, length as u32);
         }
     }
     #[inline]

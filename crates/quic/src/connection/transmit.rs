@@ -69,7 +69,7 @@ impl Connection {
         let stops = wants == SpaceWants::Ack || !path.recovery.admits(self.paths.room_wanted(limit, false));
         stops
             && !self.has_events()
-            && !self.has_records()
+            && !self.records_are_due()
             && !self.is_over()
             && !self.paths.has_duties()
             && self.data_wants(now, limit) == SpaceWants::Nothing

@@ -49,7 +49,7 @@ impl Connection {
         let interest = self.log.interest();
         if interest.datagrams() {
             let number = self.stats.segments_sent - 1;
-            self.log.push(now, Event::DatagramSent { number, length: size as u32 });
+            self.log.push_datagram_sent(now, number, size as u32);
             if interest.packets {
                 let number = self.ours.number(header.sequence, self.recovery.una).unwrap_or(0);
                 let packet = self.packet(header, number, payload, size);

@@ -1,5 +1,8 @@
 //! Tables with a maximum size: a series is thinned, other tables keep their first rows.
 
+use super::data::Data;
+use super::schema::{self, SIDE};
+use super::store::Parts;
 use super::table::{Row, Rows, Table};
 
 /// A table that keeps its first rows.
@@ -15,7 +18,7 @@ impl FirstRows {
     }
     /// A new row, if there is room for it. Omitted rows are counted.
     pub(super) fn row(&mut self) -> Option<Row<'_>> {
-        if self.table.rows() >= self.limit {
+        if self.room() == 0 {
             self.table.left_out += 1;
             return None;
         }
@@ -26,14 +29,12 @@ impl FirstRows {
         self.table.left_out += rows;
     }
     pub(super) fn room(&self) -> usize {
-        self.limit.saturating_sub(self.table.rows())
+        self.limit.saturating_sub(self.table.all_rows() as usize)
     }
 }
 
 /// A row of a series before it is written to the columns.
 pub(super) trait Line: Sized {
-    /// The subject of the value.
-    fn subject(&self) -> u32;
     /// Writes the rows to the columns, all of them.
     fn write(rows: Rows<'_, Self>);
 }
@@ -48,48 +49,58 @@ pub(super) struct Series<L> {
     limit: usize,
     /// The number of values of each subject so far, including omitted ones.
     seen: Vec<u64>,
-    /// The subjects of the rows in the table, each with the number of its rows in succession.
-    owners: Vec<(u32, u32)>,
     /// The newest rows, which are not in the table yet.
     lines: Vec<L>,
+    /// The number of rows, with the newest ones.
+    rows: usize,
 }
 
 impl<L: Line> Series<L> {
     pub(super) fn new(table: Table, limit: usize) -> Series<L> {
-        Series { table, limit, seen: Vec::new(), owners: Vec::new(), lines: Vec::new() }
+        Series { table, limit, seen: Vec::new(), lines: Vec::new(), rows: 0 }
     }
     pub(super) fn into_table(mut self) -> Table {
         self.write();
         self.table
     }
-    /// The number of rows.
-    fn rows(&self) -> usize {
-        self.table.rows() + self.lines.len()
+    /// The rows in the columns, without the newest ones.
+    pub(super) fn written(&mut self) -> &mut Table {
+        &mut self.table
     }
     /// Adds the next value of `subject`, if this value is to be kept. Omitted rows are counted, and not even made.
     #[inline]
-    pub(super) fn add(&mut self, subject: u32, line: impl FnOnce() -> L) {
-        let at = subject as usize;
-        if self.seen.len() <= at {
-            self.seen.resize(at + 1, 0);
+    pub(super) fn add(&mut self, subject: u32, parts: &mut Parts<'_>, line: impl FnOnce() -> L) {
+        let ordinal = self.ordinal(subject as usize);
+        if self.is_due(ordinal) && self.rows >= self.limit {
+            self.halve(parts);
         }
-        let ordinal = self.seen[at];
-        self.seen[at] += 1;
-        if self.is_due(ordinal) && self.rows() >= self.limit {
-            self.halve();
-        }
-        if !self.is_due(ordinal) || self.rows() >= self.limit {
+        if !self.is_due(ordinal) || self.rows >= self.limit {
             self.table.left_out += 1;
             return;
         }
+        self.rows += 1;
         self.lines.push(line());
         if self.lines.len() >= BATCH {
             self.write();
         }
     }
+    /// The number of values of a subject before this one.
+    #[inline]
+    fn ordinal(&mut self, subject: usize) -> u64 {
+        match self.seen.get_mut(subject) {
+            Some(seen) => {
+                *seen += 1;
+                *seen - 1
+            }
+            None => {
+                self.seen.resize(subject + 1, 0);
+                self.seen[subject] = 1;
+                0
+            }
+        }
+    }
     /// Moves the newest rows to the table.
     fn write(&mut self) {
-        self.lines.iter().for_each(|line| own(&mut self.owners, line.subject()));
         L::write(self.table.append(&self.lines));
         self.lines.clear();
     }
@@ -98,46 +109,56 @@ impl<L: Line> Series<L> {
         ordinal & (self.table.stride - 1) == 0
     }
     #[cold]
-    fn halve(&mut self) {
+    fn halve(&mut self, parts: &mut Parts<'_>) {
         self.write();
-        let mut odd = vec![false; self.seen.len()];
-        let mut kept = Vec::with_capacity(self.table.rows() / 2 + odd.len());
-        let mut owners = Vec::new();
-        let rows = self.owners.iter().flat_map(|(owner, rows)| std::iter::repeat_n(*owner, *rows as usize));
-        for (row, owner) in rows.enumerate() {
-            let odd = &mut odd[owner as usize];
-            if !*odd {
-                kept.push(row as u32);
-                own(&mut owners, owner);
-            }
-            *odd = !*odd;
+        if self.table.stored > 0 {
+            // Those in memory follow those in the store.
+            parts.append(&mut self.table);
+            self.table.stored = parts.thin(&self.table);
+        } else {
+            let kept = every_second(&self.table);
+            self.table.pick(&kept);
         }
-        self.table.left_out += (self.table.rows() - kept.len()) as u64;
+        let before = std::mem::replace(&mut self.rows, self.table.all_rows() as usize);
+        self.table.left_out += (before - self.rows) as u64;
         // With more subjects than rows, the stride would otherwise double at every value.
         self.table.stride = (self.table.stride * 2).min(1 << 62);
-        self.owners = owners;
-        self.table.pick(&kept);
     }
 }
 
-/// Adds a row of a subject.
-fn own(owners: &mut Vec<(u32, u32)>, subject: u32) {
-    match owners.last_mut() {
-        Some((last, rows)) if *last == subject && *rows < u32::MAX => *rows += 1,
-        _ => owners.push((subject, 1)),
-    }
+/// Every second row of each subject, beginning with the first one.
+fn every_second(table: &Table) -> Vec<u32> {
+    let codes = |name: &str| match &table.column(name)?.data {
+        Data::Text(text) => Some(&*text.codes),
+        _ => None,
+    };
+    let owners = schema::subject(table);
+    // A connection has two ends; links and nodes have no sides.
+    let (names, sides) = (owners.first().and_then(|name| codes(name)), codes(SIDE));
+    let mut is_odd = Vec::new();
+    let mut is_kept = |row: &u32| {
+        let row = *row as usize;
+        let subject =
+            2 * names.map_or(0, |names| names[row] as usize) + sides.map_or(0, |sides| sides[row] as usize);
+        if is_odd.len() <= subject {
+            is_odd.resize(subject + 1, true);
+        }
+        is_odd[subject] = !is_odd[subject];
+        !is_odd[subject]
+    };
+    (0..table.rows() as u32).filter(|row| is_kept(row)).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::schema;
     use super::super::series::Queued;
     use super::*;
     use proptest::prelude::*;
     use units::Time;
 
     fn put(series: &mut Series<Queued>, subject: u32, value: u64) {
-        series.add(subject, || Queued { time: Time::ZERO, subject, link: subject, packets: 0, bytes: value });
+        let parts = &mut Parts::default();
+        series.add(subject, parts, || Queued { time: Time::ZERO, link: subject, packets: 0, bytes: value });
     }
 
     #[test]
@@ -171,7 +192,7 @@ mod tests {
     fn a_limit_of_zero_keeps_no_rows() {
         let mut series = Series::new(schema::queue(), 0);
         (0..200).for_each(|value| put(&mut series, value as u32, value));
-        assert_eq!((series.rows(), series.table.left_out), (0, 200));
+        assert_eq!((series.rows, series.table.left_out), (0, 200));
         let mut first = FirstRows::new(schema::queue(), 1);
         first.row().unwrap().f64(0.0).code(0).u32(0).u64(0).end();
         assert!(first.row().is_none());
@@ -187,7 +208,7 @@ mod tests {
             let mut series = Series::new(schema::queue(), limit);
             for (value, subject) in subjects.iter().enumerate() {
                 put(&mut series, *subject, value as u64);
-                prop_assert!(series.rows() <= limit);
+                prop_assert!(series.rows <= limit);
             }
             let table = series.into_table();
             prop_assert!(table.columns.iter().all(|column| column.data.len() == table.rows()));

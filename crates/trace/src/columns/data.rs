@@ -51,6 +51,19 @@ impl Bitmap {
             self.unset -= 1;
         }
     }
+    /// Removes the bits from `at` on, a multiple of eight, and returns them.
+    fn split_off(&mut self, at: usize) -> Bitmap {
+        let bytes = self.bytes.split_off(at / 8);
+        let length = std::mem::replace(&mut self.length, at) - at;
+        let set: u32 = bytes.iter().map(|byte| byte.count_ones()).sum();
+        let unset = length - set as usize;
+        self.unset -= unset;
+        Bitmap { bytes, length, unset }
+    }
+    fn clear(&mut self) {
+        self.bytes.clear();
+        (self.length, self.unset) = (0, 0);
+    }
     fn pick(&self, rows: &[u32]) -> Bitmap {
         let mut picked = Bitmap::default();
         rows.iter().for_each(|row| picked.push(self.get(*row as usize)));
@@ -216,6 +229,42 @@ impl Data {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Removes the rows from `at` on, a multiple of eight, and returns them.
+    fn split_off(&mut self, at: usize) -> Data {
+        match self {
+            Data::F64(values) => Data::F64(values.split_off(at)),
+            Data::U64(values) => Data::U64(values.split_off(at)),
+            Data::U32(values) => Data::U32(values.split_off(at)),
+            Data::I64(values) => Data::I64(values.split_off(at)),
+            Data::Bool(bits) => Data::Bool(bits.split_off(at)),
+            Data::Text(text) => {
+                Data::Text(Text { codes: text.codes.split_off(at), words: text.words.clone() })
+            }
+        }
+    }
+    /// Appends values of the same type, with codes of the same words.
+    fn extend(&mut self, more: &Data) {
+        match (self, more) {
+            (Data::F64(values), Data::F64(more)) => values.extend_from_slice(more),
+            (Data::U64(values), Data::U64(more)) => values.extend_from_slice(more),
+            (Data::U32(values), Data::U32(more)) => values.extend_from_slice(more),
+            (Data::I64(values), Data::I64(more)) => values.extend_from_slice(more),
+            (Data::Bool(bits), Data::Bool(more)) => (0..more.len()).for_each(|at| bits.push(more.get(at))),
+            (Data::Text(text), Data::Text(more)) => text.codes.extend_from_slice(&more.codes),
+            _ => debug_assert!(false, "values of two types"),
+        }
+    }
+    /// Removes all rows, but keeps their memory.
+    fn clear(&mut self) {
+        match self {
+            Data::F64(values) => values.clear(),
+            Data::U64(values) => values.clear(),
+            Data::U32(values) => values.clear(),
+            Data::I64(values) => values.clear(),
+            Data::Bool(bits) => bits.clear(),
+            Data::Text(text) => text.codes.clear(),
+        }
+    }
     /// Makes room for more rows.
     pub(super) fn reserve(&mut self, rows: usize) {
         match self {
@@ -265,6 +314,35 @@ impl Column {
             Data::Bool(bits) => (row < bits.len()).then(|| f64::from(u8::from(bits.get(row)))),
             Data::Text(_) => None,
         }
+    }
+    /// Removes the rows from `at` on, a multiple of eight, and returns them.
+    pub(super) fn split_off(&mut self, at: usize) -> Column {
+        let validity = self.validity.as_mut().map(|validity| validity.split_off(at));
+        Column { name: self.name, data: self.data.split_off(at), validity }
+    }
+    /// Appends the values of another part of the same column.
+    pub(super) fn extend(&mut self, more: &Column) {
+        self.data.extend(&more.data);
+        if let (Some(validity), Some(more)) = (&mut self.validity, &more.validity) {
+            (0..more.len()).for_each(|at| validity.push(more.get(at)));
+        }
+    }
+    /// The column with its words and no rows.
+    pub(super) fn without_rows(&self) -> Column {
+        let data = match &self.data {
+            Data::F64(_) => Data::F64(Vec::new()),
+            Data::U64(_) => Data::U64(Vec::new()),
+            Data::U32(_) => Data::U32(Vec::new()),
+            Data::I64(_) => Data::I64(Vec::new()),
+            Data::Bool(_) => Data::Bool(Bitmap::default()),
+            Data::Text(text) => Data::Text(Text { codes: Vec::new(), words: text.words.clone() }),
+        };
+        Column { name: self.name, data, validity: self.validity.as_ref().map(|_| Bitmap::default()) }
+    }
+    /// Removes all rows, but keeps their memory.
+    pub(super) fn clear(&mut self) {
+        self.data.clear();
+        self.validity.iter_mut().for_each(Bitmap::clear);
     }
     /// Keeps these rows, in this order.
     pub(super) fn pick(&mut self, rows: &[u32]) {

@@ -37,7 +37,9 @@
 //!
 //! A question mark denotes a nullable column. `packet` and `block` are optional.
 //!
-//! No table exceeds [`Options::rows`]. The series (`connection`, `queue`, `gauge`, `node`) are thinned evenly: whenever
+//! With a [`Store`], long tables leave memory part by part while they grow.
+//!
+//! No table exceeds [`Options::rows`], in memory or in a store. The series (`connection`, `queue`, `gauge`, `node`) are thinned evenly: whenever
 //! such a table is full, it drops every second row of each subject. The other tables keep their first rows.
 //! [`Table::left_out`] is the number of missing rows, and [`Table::note`] describes them.
 
@@ -50,6 +52,7 @@ mod rate;
 mod recorder;
 mod schema;
 mod series;
+mod store;
 mod stream;
 mod table;
 mod video;
@@ -57,4 +60,5 @@ mod video;
 pub use data::{Bitmap, Column, Data, Text, Words};
 pub use lateness::lateness;
 pub use recorder::{Columns, Options, RARE};
+pub use store::{PART, Store};
 pub use table::Table;

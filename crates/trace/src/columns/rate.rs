@@ -31,14 +31,11 @@ impl Rates {
             bins: Vec::new(),
         }
     }
+    #[inline]
     pub(super) fn add(&mut self, time: Time, subject: u32, kind: u32, bytes: u32) {
-        let at = subject as usize;
-        if self.bins.len() <= at {
-            self.bins.resize(at + 1, None);
-        }
         let now = time.as_nanos();
-        match &mut self.bins[at] {
-            Some(bin) if now < bin.end => bin.bytes += u64::from(bytes),
+        match self.bins.get_mut(subject as usize) {
+            Some(Some(bin)) if now < bin.end => bin.bytes += u64::from(bytes),
             _ => self.next_bin(now, subject, kind, bytes),
         }
     }
@@ -49,11 +46,16 @@ impl Rates {
         }
     }
     /// Writes the finished bin and the empty ones after it, and opens the bin of `now`.
+    #[cold]
     fn next_bin(&mut self, now: u64, subject: u32, kind: u32, bytes: u32) {
+        let at = subject as usize;
+        if self.bins.len() <= at {
+            self.bins.resize(at + 1, None);
+        }
         let index = now / self.width;
         let end = index.saturating_add(1).saturating_mul(self.width);
         let next = Bin { index, end, bytes: u64::from(bytes), kind };
-        let Some(bin) = self.bins[subject as usize].replace(next) else { return };
+        let Some(bin) = self.bins[at].replace(next) else { return };
         self.write(subject, bin);
         let first = bin.index.saturating_add(1);
         let empty = index.saturating_sub(first);

@@ -7,11 +7,12 @@ use super::message::Messages;
 use super::rate::Rates;
 use super::schema::{self, CONNECTION, LINK, NODE, SUBJECT};
 use super::series::{Gauged, Measured, NodeGauged, Queued};
+use super::store::{PART, Parts, Store};
 use super::stream::{End, Streams};
 use super::table::Table;
 use super::video::Videos;
 use crate::event::{Block, ObjectLoaded};
-use crate::{Contents, Event, Interest, Packet, Record, Role, Sink, Subject};
+use crate::{Contents, Event, Interest, Log, Logged, Packet, Record, Role, Sink, Subject};
 use std::fmt::Write;
 use std::io;
 use units::{Duration, Time};
@@ -47,9 +48,11 @@ impl Default for Options {
     }
 }
 
-/// A sink that keeps the tables of [`super`] in memory.
-#[derive(Debug, Clone)]
-pub struct Columns {
+/// The most records after which tables are looked at for full parts.
+const UNCHECKED: usize = PART / 8;
+
+/// A sink that keeps the tables of [`super`] in memory, or the last part of them where there is a [`Store`].
+pub struct Columns<'a> {
     packets: bool,
     blocks: bool,
     metrics: bool,
@@ -68,16 +71,18 @@ pub struct Columns {
     rate: Rates,
     air: Airs,
     block: FirstRows,
-    names: Words,
-    /// The code of each subject's name in `names`.
+    parts: Parts<'a>,
+    /// The records since the tables were last looked at for full parts.
+    unchecked: usize,
+    /// The code of each subject's name in [`Parts::names`].
     codes: Vec<Option<u32>>,
     labels: Vec<Box<str>>,
     detail: String,
 }
 
-impl Columns {
+impl<'a> Columns<'a> {
     /// Creates empty tables.
-    pub fn new(options: Options) -> Columns {
+    pub fn new(options: Options) -> Columns<'a> {
         // Reordering counts rows in 32 bits.
         let rows = options.rows.min(1 << 31);
         Columns {
@@ -99,11 +104,19 @@ impl Columns {
             rate: Rates::new(options.bin, rows),
             air: Airs::new(options.bin, rows),
             block: FirstRows::new(schema::block(), rows),
-            names: Words::default(),
+            parts: Parts::default(),
+            unchecked: 0,
             codes: Vec::new(),
             labels: Vec::new(),
             detail: String::new(),
         }
+    }
+
+    /// Hands the parts of long tables to a store, from now on. [`Columns::into_tables`] has the rest of the rows.
+    #[must_use]
+    pub fn storing(mut self, store: Box<dyn Store + 'a>) -> Columns<'a> {
+        self.parts.store = Some(store);
+        self
     }
 
     /// The tables in the order of the list in [`super`].
@@ -136,7 +149,7 @@ impl Columns {
         for column in tables.iter_mut().flat_map(|table| &mut table.columns) {
             let Data::Text(text) = &mut column.data else { continue };
             if [CONNECTION, LINK, NODE].contains(&column.name) {
-                text.words = self.names.clone();
+                text.words = self.parts.names.clone();
             } else if column.name == SUBJECT {
                 text.words = subjects.clone();
                 text.codes.iter_mut().for_each(|code| *code = remap[*code as usize]);
@@ -148,10 +161,14 @@ impl Columns {
     fn connection(&mut self, end: End, time: Time, event: &Event) {
         match event {
             Event::Metrics(metrics) => {
-                self.connection.add(end.subject, || Measured { time, end, metrics: *metrics });
+                self.connection.add(end.subject, &mut self.parts, || Measured {
+                    time,
+                    end,
+                    metrics: *metrics,
+                });
             }
             Event::Gauge { name, value } => {
-                self.gauge.add(end.subject, || Gauged { time, end, name, value: *value });
+                self.gauge.add(end.subject, &mut self.parts, || Gauged { time, end, name, value: *value });
             }
             Event::DatagramSent { length, .. } => self.rate.add(time, end.subject, schema::SENT, *length),
             Event::PacketLost { kind, number, trigger } => {
@@ -232,10 +249,7 @@ impl Columns {
 
     fn link(&mut self, subject: u32, link: u32, time: Time, event: &Event) {
         match event {
-            Event::Queue { packets, bytes } => {
-                let (packets, bytes) = (*packets, *bytes);
-                self.queue.add(subject, || Queued { time, subject, link, packets, bytes });
-            }
+            Event::Queue { packets, bytes } => self.queued(subject, link, time, (*packets, *bytes)),
             Event::NetworkDrop { length, reason } => {
                 if let Some(row) = self.drop.row() {
                     row.f64(time.as_secs_f64()).code(link).u32(*length).word(reason).end();
@@ -255,6 +269,11 @@ impl Columns {
         }
     }
 
+    #[inline]
+    fn queued(&mut self, subject: u32, link: u32, time: Time, (packets, bytes): (u32, u64)) {
+        self.queue.add(subject, &mut self.parts, || Queued { time, link, packets, bytes });
+    }
+
     fn block(&mut self, time: Time, link: u32, block: &Block) {
         let Some(row) = self.block.row() else { return };
         let row = row.f64(time.as_secs_f64()).code(link).u32(block.bytes);
@@ -265,10 +284,44 @@ impl Columns {
     fn node(&mut self, subject: u32, node: u32, time: Time, event: &Event) {
         match event {
             Event::Gauge { name, value } => {
-                self.node.add(subject, || NodeGauged { time, subject, node, name, value: *value });
+                self.node.add(subject, &mut self.parts, || NodeGauged { time, node, name, value: *value });
             }
             _ => self.link(subject, node, time, event),
         }
+    }
+
+    /// An event of a subject, which has a number and the code of its name.
+    fn event_of(&mut self, role: Role, (subject, code): (u32, u32), time: Time, event: &Event) {
+        match role {
+            Role::Connection(side) => {
+                self.connection(End { subject, connection: code, side: side as u32 }, time, event);
+            }
+            Role::Link(_) | Role::Lane | Role::Medium => self.link(subject, code, time, event),
+            Role::Node => self.node(subject, code, time, event),
+        }
+    }
+
+    /// Hands full parts of tables to the store, after so many more records.
+    fn hand_over(&mut self, records: usize) -> io::Result<()> {
+        // A record is at most one row of a table.
+        self.unchecked += records;
+        if self.unchecked < UNCHECKED || self.parts.store.is_none() {
+            return self.parts.check();
+        }
+        self.unchecked = 0;
+        let tables = [
+            self.connection.written(),
+            self.gauge.written(),
+            self.queue.written(),
+            self.node.written(),
+            &mut self.loss.table,
+            &mut self.event.table,
+            &mut self.packet.table,
+            &mut self.drop.table,
+            &mut self.block.table,
+        ];
+        tables.into_iter().for_each(|table| self.parts.hand_over(table));
+        self.parts.check()
     }
 
     /// The code of a subject in the columns `connection`, `link` and `node`.
@@ -282,7 +335,7 @@ impl Columns {
     #[cold]
     fn register(&mut self, subject: &Subject) -> u32 {
         let at = subject.id() as usize;
-        let code = self.names.code(match subject.role() {
+        let code = self.parts.names.code(match subject.role() {
             Role::Connection(_) => subject.name(),
             // The directions of a link and the attachments of a medium have queues of their own.
             Role::Link(_) | Role::Lane | Role::Medium | Role::Node => subject.label(),
@@ -297,31 +350,29 @@ impl Columns {
     }
 }
 
-impl Sink for Columns {
+impl Sink for Columns<'_> {
     fn interest(&self) -> Interest {
         Interest { packets: self.packets, metrics: self.metrics, lifecycle: true }
     }
     fn record(&mut self, subject: &Subject, record: &Record) -> io::Result<()> {
-        self.records(subject, std::slice::from_ref(record))
+        let (id, code) = (subject.id(), self.code(subject));
+        self.event_of(subject.role(), (id, code), record.time, &record.event);
+        self.hand_over(1)
     }
-    fn records(&mut self, subject: &Subject, records: &[Record]) -> io::Result<()> {
-        if records.is_empty() {
+    fn take(&mut self, subject: &Subject, log: &mut Log) -> io::Result<()> {
+        if log.is_empty() {
             return Ok(());
         }
-        let (id, code) = (subject.id(), self.code(subject));
-        match subject.role() {
-            Role::Connection(side) => {
-                let end = End { subject: id, connection: code, side: side as u32 };
-                records.iter().for_each(|record| self.connection(end, record.time, &record.event));
-            }
-            Role::Link(_) | Role::Lane | Role::Medium => {
-                records.iter().for_each(|record| self.link(id, code, record.time, &record.event));
-            }
-            Role::Node => {
-                records.iter().for_each(|record| self.node(id, code, record.time, &record.event));
-            }
-        }
-        Ok(())
+        let (id, code, role) = (subject.id(), self.code(subject), subject.role());
+        let records = log.len();
+        log.read(|time, logged| match logged {
+            Logged::Queue { packets, bytes } => self.queued(id, code, time, (packets, bytes)),
+            Logged::Delivered(length) => self.rate.add(time, id, schema::DELIVERED, length),
+            Logged::DatagramSent(length) => self.rate.add(time, id, schema::SENT, length),
+            Logged::DatagramReceived(_) => {}
+            Logged::Other(event) => self.event_of(role, (id, code), time, event),
+        });
+        self.hand_over(records)
     }
     fn finish(&mut self) -> io::Result<()> {
         Ok(())

@@ -27,9 +27,16 @@ static TRIGGER_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(LossTrigger::
 static FATE_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(BlockFate::ALL.map(BlockFate::name)));
 
 pub(super) const CONNECTION: &str = "connection";
+pub(super) const SIDE: &str = "side";
 pub(super) const LINK: &str = "link";
 pub(super) const NODE: &str = "node";
 pub(super) const SUBJECT: &str = "subject";
+
+/// The names of the columns of a series that tell whose row it is.
+pub(super) fn subject(table: &Table) -> Vec<&'static str> {
+    let names = table.columns.iter().map(|column| column.name);
+    names.filter(|name| [CONNECTION, SIDE, LINK, NODE].contains(name)).collect()
+}
 
 fn column(name: &'static str, data: Data) -> Column {
     Column { name, data, validity: None }
@@ -56,14 +63,14 @@ fn optional(column: Column) -> Column {
     Column { validity: Some(Bitmap::default()), ..column }
 }
 fn table<const N: usize>(name: &'static str, columns: [Column; N]) -> Table {
-    Table { name, columns: columns.into(), left_out: 0, stride: 1 }
+    Table { columns: columns.into(), ..Table::empty(name) }
 }
 /// The columns for the time and the connection end.
 fn end() -> [Column; 3] {
-    [f64("time_s"), text(CONNECTION), words("side", &SIDE_WORDS)]
+    [f64("time_s"), text(CONNECTION), words(SIDE, &SIDE_WORDS)]
 }
 fn of_end<const N: usize>(name: &'static str, columns: [Column; N]) -> Table {
-    Table { name, columns: end().into_iter().chain(columns).collect(), left_out: 0, stride: 1 }
+    Table { columns: end().into_iter().chain(columns).collect(), ..Table::empty(name) }
 }
 fn kinds() -> Column {
     words("kind", &KIND_WORDS)
@@ -117,7 +124,7 @@ pub(super) fn stream() -> Table {
         "stream",
         [
             text(CONNECTION),
-            words("side", &SIDE_WORDS),
+            words(SIDE, &SIDE_WORDS),
             u64("stream"),
             optional(f64("opened_s")),
             optional(f64("closed_s")),
@@ -196,7 +203,7 @@ pub(super) fn message() -> Table {
         "message",
         [
             text(CONNECTION),
-            words("side", &SIDE_WORDS),
+            words(SIDE, &SIDE_WORDS),
             u32("part"),
             u64("message"),
             optional(u64("stream")),

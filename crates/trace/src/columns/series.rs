@@ -15,9 +15,6 @@ pub(super) struct Measured {
 }
 
 impl Line for Measured {
-    fn subject(&self) -> u32 {
-        self.end.subject
-    }
     fn write(rows: Rows<'_, Self>) {
         let millis = |span: Duration| span.as_nanos() as f64 / 1e6;
         rows.f64(|line| line.time.as_secs_f64())
@@ -47,9 +44,6 @@ pub(super) struct Gauged {
 }
 
 impl Line for Gauged {
-    fn subject(&self) -> u32 {
-        self.end.subject
-    }
     fn write(rows: Rows<'_, Self>) {
         rows.f64(|line| line.time.as_secs_f64())
             .code(|line| line.end.connection)
@@ -64,16 +58,12 @@ impl Line for Gauged {
 #[derive(Debug, Clone)]
 pub(super) struct NodeGauged {
     pub(super) time: Time,
-    pub(super) subject: u32,
     pub(super) node: u32,
     pub(super) name: &'static str,
     pub(super) value: f64,
 }
 
 impl Line for NodeGauged {
-    fn subject(&self) -> u32 {
-        self.subject
-    }
     fn write(rows: Rows<'_, Self>) {
         rows.f64(|line| line.time.as_secs_f64())
             .code(|line| line.node)
@@ -87,16 +77,12 @@ impl Line for NodeGauged {
 #[derive(Debug, Clone)]
 pub(super) struct Queued {
     pub(super) time: Time,
-    pub(super) subject: u32,
     pub(super) link: u32,
     pub(super) packets: u32,
     pub(super) bytes: u64,
 }
 
 impl Line for Queued {
-    fn subject(&self) -> u32 {
-        self.subject
-    }
     fn write(rows: Rows<'_, Self>) {
         rows.f64(|line| line.time.as_secs_f64())
             .code(|line| line.link)

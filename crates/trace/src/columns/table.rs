@@ -12,6 +12,8 @@ pub struct Table {
     pub name: &'static str,
     /// The columns.
     pub columns: Vec<Column>,
+    /// The number of rows before these, which a [`Store`](super::Store) took.
+    pub stored: u64,
     /// The number of rows omitted because the table was full.
     pub left_out: u64,
     /// For a series: the reciprocal of the share of kept rows per subject; 1 if all are kept.
@@ -19,9 +21,13 @@ pub struct Table {
 }
 
 impl Table {
-    /// The number of rows.
+    /// The number of rows in memory.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.data.len())
+    }
+    /// The number of rows, with those that were stored.
+    pub fn all_rows(&self) -> u64 {
+        self.stored + self.rows() as u64
     }
     /// The column with this name.
     pub fn column(&self, name: &str) -> Option<&Column> {
@@ -29,7 +35,7 @@ impl Table {
     }
     /// A sentence for the user if rows are missing.
     pub fn note(&self) -> Option<String> {
-        let (name, rows, missing) = (self.name, self.rows(), self.left_out);
+        let (name, rows, missing) = (self.name, self.all_rows(), self.left_out);
         match (missing, self.stride) {
             (0, _) => None,
             (_, 1) => Some(format!(
@@ -50,6 +56,28 @@ impl Table {
     /// Starts rows. Every column must get its values, in order.
     pub(super) fn append<'a, L>(&'a mut self, lines: &'a [L]) -> Rows<'a, L> {
         Rows(self.columns.iter_mut(), lines)
+    }
+    /// Removes the rows from `at` on and returns them.
+    pub(super) fn split_off(&mut self, at: usize) -> Table {
+        let columns = self.columns.iter_mut().map(|column| column.split_off(at)).collect();
+        Table { columns, ..Table::empty(self.name) }
+    }
+    /// Appends the rows of a table with the same columns and words.
+    pub(super) fn extend(&mut self, rows: &Table) {
+        self.columns.iter_mut().zip(&rows.columns).for_each(|(column, more)| column.extend(more));
+    }
+    /// Removes all rows, but keeps their memory.
+    pub(super) fn clear(&mut self) {
+        self.columns.iter_mut().for_each(Column::clear);
+    }
+    /// A table with the same columns and no rows, which has no memory yet.
+    #[must_use]
+    pub fn without_rows(&self) -> Table {
+        Table { columns: self.columns.iter().map(Column::without_rows).collect(), ..*self }
+    }
+    /// A table without columns.
+    pub fn empty(name: &'static str) -> Table {
+        Table { name, columns: Vec::new(), stored: 0, left_out: 0, stride: 1 }
     }
     /// Keeps these rows, in this order.
     pub(super) fn pick(&mut self, rows: &[u32]) {
