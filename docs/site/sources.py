@@ -4,9 +4,13 @@ import os.path
 import posixpath
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 
 import navigation
+
+import quiclab
+from quiclab.commands.list import _page as place_of
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 _LINK = re.compile(r"(?<!!)\[([^\[\]]*(?:\[[^\]]*\][^\[\]]*)*)\]\(([^()\s]+)\)")
@@ -20,10 +24,30 @@ def setup(app):
 
 def _read(app, name, content):
     text = _with_links(app, name, content[0])
+    options = _options(name)
+    if options:
+        text += f"\n## Every option\n\nFrom the program itself, in the reference: {', '.join(options)}.\n"
     children = navigation.children(name)
     if children:
         text += "\n" + navigation.toctree(children, root=name)
     content[0] = text
+
+
+@cache
+def _described() -> dict[str, list[str]]:
+    """Of each page of a model, links to its components in the reference."""
+    found: dict[str, list[str]] = {}
+    for room in quiclab.rooms():
+        for row in room["rows"]:
+            page = place_of(room, row)
+            if page and row["parameters"]:
+                link = f"[`{row['name']}`](../../reference/scenario.md#{room['name']}-{row['name']})"
+                found.setdefault(page.removesuffix(".md"), []).append(link)
+    return found
+
+
+def _options(name):
+    return list(dict.fromkeys(_described().get(name, [])))
 
 
 def _with_links(app, name, text):

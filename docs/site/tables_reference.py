@@ -31,6 +31,9 @@ def tables_page(project: Path) -> str:
         meanings = tomllib.load(file)
     schemas = _schemas(project)
     parts, used = [], set()
+    unknown = [name for name in schemas if name not in meanings]
+    if unknown:
+        raise ValueError(f"columns.toml does not say what a row of {', '.join(unknown)} is, and what its columns are")
     rows = [(f"[`{name}`](#table-{name})", meanings[name]["about"]) for name in schemas]
     parts.append(table(["table", "a row is"], rows))
     for name, columns in schemas.items():
