@@ -76,6 +76,10 @@ def stage(source: Path) -> None:
     """Makes the folder that Sphinx reads: the pages of the navigation, their pictures, and what is generated."""
     wanted = {f"{page}.md" for page in navigation.pages()} - set(GENERATED)
     wanted |= {path.relative_to(PROJECT).as_posix() for folder in PICTURES for path in (PROJECT / folder).iterdir()}
+    written = {path.relative_to(PROJECT).as_posix() for path in (PROJECT / "docs").rglob("*.md")}
+    missing = {name for name in written - wanted if not name.startswith("docs/site/")} - {"docs/index.md"}
+    if missing:
+        raise SystemExit(f"navigation.toml has no {', '.join(sorted(missing))}")
     for name in wanted:
         sources.copy(PROJECT / name, source / name)
     for name in GENERATED:
