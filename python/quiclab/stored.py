@@ -41,7 +41,7 @@ class Files:
             else:
                 part = memory(part)
         if name not in self._writers:
-            self._writers[name] = _writer(self._place(name), part.schema)
+            self._writers[name] = parquet(self._place(name), part.schema)
         self._writers[name].write_table(part, row_group_size=ROWS)
 
     def thin(self, name: str, subject: Sequence[str]) -> int:
@@ -164,7 +164,8 @@ def parts(
     yield from (table.slice(start, ROWS).select(names) for start in (reversed(starts) if backwards else starts))
 
 
-def _writer(path: Path, schema: "pa.Schema") -> "pq.ParquetWriter":
+def parquet(path: Path, schema: "pa.Schema") -> "pq.ParquetWriter":
+    """A file to write rows to. Equal rows in equal parts give equal bytes."""
     import pyarrow.parquet as pq
 
     texts = [field.name for field in schema if str(field.type).startswith("dictionary")]

@@ -11,14 +11,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from quiclab import _quiclab, folder, statistics
+from quiclab import _quiclab, folder, statistics, stored
 from quiclab._quiclab import VERSION, Error, OutputError
 from quiclab.progress import SweepCallback, SweepProgress, shown_sweep
 from quiclab.scenario import Changes, Scenario
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.parquet as pq
     from matplotlib.figure import Figure
 
 Engine = Literal["local", "dask"]
@@ -417,28 +416,11 @@ def _write_table(path: Path, pieces: "Iterator[pa.Table]") -> None:
         writer: pq.ParquetWriter | None = None
         try:
             for piece in pieces:
-                writer = writer or _writer(partial, piece.schema)
+                writer = writer or stored.parquet(partial, piece.schema)
                 writer.write_table(piece, row_group_size=_POINTS_AT_ONCE)
         finally:
             if writer is not None:
                 writer.close()
-
-
-def _writer(path: Path, schema: "pa.Schema") -> "pq.ParquetWriter":
-    import pyarrow.parquet as pq
-
-    texts = [field.name for field in schema if str(field.type).startswith("dictionary")]
-    # All options that could change the bytes are fixed; a Parquet file has no time of writing in it.
-    return pq.ParquetWriter(
-        str(path),
-        schema,
-        version="2.6",
-        compression="zstd",
-        compression_level=3,
-        use_dictionary=texts,
-        write_statistics=True,
-        store_schema=True,
-    )
 
 
 def _write_text(path: Path, text: str) -> None:
