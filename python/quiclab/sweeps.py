@@ -18,6 +18,7 @@ from quiclab.scenario import Changes, Scenario
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
     from matplotlib.figure import Figure
 
 Engine = Literal["local", "dask"]
@@ -371,14 +372,14 @@ def _run(
 
 def _pieces_of_runs(finished: _quiclab.FinishedSweep, total: int) -> "Iterator[pa.Table]":
     for first in range(0, total, _ROWS_AT_ONCE):
-        yield _read(finished.runs(first, _ROWS_AT_ONCE))
+        yield stored.memory(finished.runs(first, _ROWS_AT_ONCE))
 
 
 def _pieces(rows: "Callable[[int, int], tuple[_quiclab.Table, int]]", total: int) -> "Iterator[pa.Table]":
     first = 0
     while first < total:
         piece, first = rows(first, _POINTS_AT_ONCE)
-        yield _read(piece)
+        yield stored.memory(piece)
 
 
 def _rows_of(finished: _quiclab.FinishedSweep, name: str) -> "Callable[[int, int], tuple[_quiclab.Table, int]]":
@@ -402,16 +403,7 @@ def _kept_before(path: Path) -> list[str]:
     return [name for name in kept if isinstance(name, str) and name.isidentifier()] if isinstance(kept, list) else []
 
 
-def _read(piece: _quiclab.Table) -> "pa.Table":
-    import pyarrow as pa
-
-    # Not pa.table, which imports pandas to see whether it is one of its frames: a fifth of a second.
-    return pa.RecordBatchReader.from_stream(piece).read_all()
-
-
 def _write_table(path: Path, pieces: "Iterator[pa.Table]") -> None:
-    import pyarrow.parquet as pq
-
     with _beside(path) as partial:
         writer: pq.ParquetWriter | None = None
         try:
