@@ -26,7 +26,7 @@ _WORDS = {"side", "direction", "kind", "trigger", "fate"}
 
 
 def tables_page(project: Path) -> str:
-    """Every table. Raises if `columns.toml` lacks a column, or has one that is none."""
+    """Every table. Raises if `columns.toml` lacks a column, or describes one that no table has."""
     with Path(__file__).with_name("columns.toml").open("rb") as file:
         meanings = tomllib.load(file)
     schemas = _schemas(project)

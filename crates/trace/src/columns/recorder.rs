@@ -301,7 +301,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Hands full parts of tables to the store, after so many more records.
+    /// Counts `records` more records. The store gets the full parts of all tables once [`UNCHECKED`] records have come.
     fn hand_over(&mut self, records: usize) -> io::Result<()> {
         // A record is at most one row of a table.
         self.unchecked += records;
