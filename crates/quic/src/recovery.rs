@@ -9,8 +9,8 @@ use congestion::{
     Acked, Capacity, Controller, Learned, Limit, Pacer, PathMetrics, Phase, Regulator, RttEstimate,
     SentState, Setup, Signal,
 };
-use trace::Log;
 use trace::event::LossTrigger;
+use trace::{Log, Wait};
 use units::{Duration, Time};
 
 /// The packets newly acknowledged by one ACK frame, combined.
@@ -172,6 +172,13 @@ impl Recovery {
     #[inline]
     pub(crate) fn note_dry(&mut self, now: Time) {
         self.regulator.note_dry(now);
+    }
+    /// What a full window is a sign of.
+    pub(crate) fn wait(&self) -> Wait {
+        match self.pto_count {
+            0 => Wait::window(self.regulator.controller().state()),
+            _ => Wait::Timeout,
+        }
     }
     /// See [`Regulator::trace`].
     pub(crate) fn trace(&self, now: Time, traced_state: &mut &'static str, log: &mut Log) {

@@ -29,6 +29,7 @@ const TABLES: &[&str] = &[
     "loss",
     "event",
     "gauge",
+    "wait",
     "stream",
     "message",
     "object",
@@ -46,7 +47,7 @@ pub static RECORD: &[Parameter] = &[
     Parameter::with_default(
         "tables",
         Kind::List(&Kind::Choice(TABLES)),
-        r#"["connection", "loss", "event", "stream", "message", "object", "segment", "playback", "queue", "drop", "rate", "node", "air"]"#,
+        r#"["connection", "loss", "event", "wait", "stream", "message", "object", "segment", "playback", "queue", "drop", "rate", "node", "air"]"#,
         "tables that are kept",
     ),
     Parameter::with_default("packets", Kind::Flag, "false", "whether the table of all packets is kept too"),

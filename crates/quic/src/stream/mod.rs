@@ -141,7 +141,16 @@ pub(crate) struct Streams {
     /// The queued notices, each once.
     notices: VecDeque<Notice>,
     events: VecDeque<Event>,
+    /// The number of streams of which received data waits for data before it.
+    pub(crate) gaps: u32,
     pub(crate) stats: StreamStats,
+}
+
+impl Counts {
+    /// Whether the application has asked for a stream that the limit does not admit.
+    fn blocks(&self) -> bool {
+        self.opened >= self.may_open && self.blocked_at == Some(self.may_open)
+    }
 }
 
 fn direction_index(direction: Direction) -> usize {
@@ -188,6 +197,7 @@ impl Streams {
             awaiting_allowance: VecDeque::new(),
             notices: VecDeque::new(),
             events: VecDeque::new(),
+            gaps: 0,
             stats: StreamStats::default(),
         }
     }

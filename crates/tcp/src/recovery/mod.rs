@@ -18,7 +18,7 @@ use crate::tlp::Tlp;
 use congestion::{
     Capacity, Controller, Limit, Pacer, PathMetrics, Regulator, RttEstimate, SentState, Setup, Signal,
 };
-use trace::Log;
+use trace::{Log, Wait};
 use units::{Duration, Time};
 
 /// Whether losses are being repaired, and up to which number.
@@ -192,6 +192,13 @@ impl Recovery {
         self.regulator.window()
     }
 
+    /// What a full window is a sign of.
+    pub(crate) fn wait(&self) -> Wait {
+        match self.backoffs() {
+            0 => Wait::window(self.regulator.controller().state()),
+            _ => Wait::Timeout,
+        }
+    }
     /// See [`Regulator::trace`].
     pub(crate) fn trace(&self, now: Time, traced: &mut &'static str, log: &mut Log) {
         let path =
