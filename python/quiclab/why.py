@@ -27,7 +27,7 @@ _NOTABLE = 0.005
 _INFLATED = 1.5
 """From this ratio of the mean round-trip time over the least one on, queues are told."""
 
-_HELD_BACK = ("slow_start", "window", "recovery", "pacer")
+_HELD_BACK = ("slow_start", "window", "recovery", "pacer", "delivery")
 """Waits in which the network may have been full."""
 
 
@@ -37,13 +37,13 @@ class Cause:
 
     name: str
     """`handshake`, `slow start`, `window`, `recovery`, `timeout`, `pacer`, `stream credit`, `connection credit`, `stream count`,
-    `application`, `capacity`, `outage`."""
+    `application`, `delivery`, `capacity`, `outage`."""
     seconds: float
     """In all."""
     share: float
     """Of the time of the flow, 0 to 1."""
     longest: tuple[float, float]
-    """Start and end of the longest stretch, in seconds of the run, without stretches of other causes below 10 ms."""
+    """Start and end of the longest stretch, in seconds of the run. What interrupts it for no longer than a round trip counts to it."""
     what: str
     """What happened, in one sentence."""
     change: str
@@ -165,10 +165,11 @@ class _Flow:
             for cause, seconds in stretch.causes.items():
                 sums[cause] = sums.get(cause, 0.0) + seconds
         causes = []
+        within = (self.entry.get("rtt_mean_ms") or 0.0) / 1e3
         for cause, seconds in sorted(sums.items(), key=lambda pair: -pair[1]):
             if seconds >= _NOTABLE * total:
                 what, change = self._words(cause)
-                longest = _longest(stretches, cause)
+                longest = _longest(stretches, cause, within)
                 causes.append(Cause(cause, seconds, seconds / total, longest, what, change))
         beside = tuple(self._beside(total))
         return Answer(
@@ -243,7 +244,7 @@ class _Flow:
         if self.completed:
             return None
         close = self.entry.get("close")
-        if close:
+        if close not in (None, "open"):
             return f"the connection was closed: {close}"
         if self.waits is None:
             return f"no packet of the {self.sender} was sent: no handshake was completed"
@@ -306,9 +307,10 @@ class _Flow:
                 f"a larger `transport.initial_max_streams_bidi` (or `_uni`) of the {self.receiver}",
             ),
             "application": (
-                "the application had written nothing more",
+                "the application had written nothing more, and all had been delivered",
                 "an application that writes sooner, or more at a time",
             ),
+            "delivery": ("all had been sent, and was on its way", "a shorter delay, or a shorter queue before the last packet"),
             "capacity": (f"{link} was full", f"a faster {link} ({at} in the mean), or less other traffic on it"),
             "outage": (f"{link} carried nothing", f"a {link} without outages"),
         }
@@ -319,16 +321,15 @@ def _cause(wait: str) -> str:
     return "handshake" if wait == "validation" else wait.replace("_", " ")
 
 
-def _longest(stretches: Sequence[_Stretch], cause: str) -> tuple[float, float]:
-    """The longest time in which this cause took more than half of every stretch."""
-    best, start, end = (0.0, 0.0), None, 0.0
+def _longest(stretches: Sequence[_Stretch], cause: str, within: float) -> tuple[float, float]:
+    """The longest time that this cause took, for the most part, with interruptions of at most `within` seconds."""
+    best = current = (0.0, 0.0)
     for stretch in stretches:
-        if stretch.causes.get(cause, 0.0) * 2 >= stretch.end - stretch.start:
-            start, end = (stretch.start if start is None else start), stretch.end
-            if end - start > best[1] - best[0]:
-                best = (start, end)
-        else:
-            start = None
+        if stretch.causes.get(cause, 0.0) * 2 < stretch.end - stretch.start or stretch.end <= stretch.start:
+            continue
+        begun = current[0] if current[1] > 0 and stretch.start - current[1] <= within else stretch.start
+        current = (begun, stretch.end)
+        best = max(best, current, key=lambda span: span[1] - span[0])
     return best
 
 

@@ -180,6 +180,21 @@ impl Recovery {
             _ => Wait::Timeout,
         }
     }
+    /// What is waited for when all has been sent.
+    pub(crate) fn after_all(&self) -> Wait {
+        match (self.bytes_in_flight, self.pto_count) {
+            (0, _) => Wait::Application,
+            (_, 0) => Wait::Delivery,
+            _ => Wait::Timeout,
+        }
+    }
+    /// What a pacer that holds back is a sign of: in slow start it spreads what the window admits.
+    pub(crate) fn paced(&self) -> Wait {
+        match self.wait() {
+            Wait::SlowStart => Wait::SlowStart,
+            _ => Wait::Pacer,
+        }
+    }
     /// See [`Regulator::trace`].
     pub(crate) fn trace(&self, now: Time, traced_state: &mut &'static str, log: &mut Log) {
         let Recovery { rtt, bytes_in_flight, pto_count, .. } = self;

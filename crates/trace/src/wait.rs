@@ -25,13 +25,15 @@ pub enum Wait {
     ConnectionCredit,
     /// The limit on the number of streams.
     StreamCount,
-    /// The application: all that it has written has been sent.
+    /// The delivery of what was sent: all that the application has written is underway.
+    Delivery,
+    /// The application: all that it has written has been acknowledged.
     Application,
 }
 
 impl Wait {
     /// All, in the order of their discriminants.
-    pub const ALL: [Wait; 11] = [
+    pub const ALL: [Wait; 12] = [
         Wait::Handshake,
         Wait::Validation,
         Wait::SlowStart,
@@ -42,6 +44,7 @@ impl Wait {
         Wait::StreamCredit,
         Wait::ConnectionCredit,
         Wait::StreamCount,
+        Wait::Delivery,
         Wait::Application,
     ];
     /// The word in tables.
@@ -57,6 +60,7 @@ impl Wait {
             Wait::StreamCredit => "stream_credit",
             Wait::ConnectionCredit => "connection_credit",
             Wait::StreamCount => "stream_count",
+            Wait::Delivery => "delivery",
             Wait::Application => "application",
         }
     }

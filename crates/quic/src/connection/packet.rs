@@ -115,7 +115,9 @@ impl Connection {
             self.jump(now, Limit::Pacer);
             if !self.paths.current.is_paced(now) {
                 self.paths.current.recovery.note_stop(now, Limit::Pacer);
-                self.trace_wait(now, Wait::Pacer);
+                if self.traces_waits() {
+                    self.trace_wait(now, self.paths.current.recovery.paced());
+                }
                 return ack;
             }
         }
@@ -137,7 +139,11 @@ impl Connection {
     #[inline]
     pub(super) fn note_nothing_to_send(&mut self, now: Time) {
         if self.traces_waits() {
-            let wait = if self.is_established() { self.streams.wait() } else { Wait::Handshake };
+            let wait = match self.streams.wait() {
+                _ if !self.is_established() => Wait::Handshake,
+                Wait::Application => self.paths.current.recovery.after_all(),
+                credit => credit,
+            };
             self.trace_wait(now, wait);
         }
         if self.streams.wait_for_credit() || self.paths.current.paced_until.is_some_and(|until| until > now) {

@@ -198,7 +198,7 @@ impl Connection {
     }
     fn pause(&mut self, now: Time, at: Time) -> Next {
         self.recovery.note_stop(now, Limit::Pacer);
-        self.trace_wait(now, Wait::Pacer);
+        self.trace_wait(now, self.recovery.paced());
         self.paced_until = Some(at);
         Next::Nothing
     }
@@ -212,7 +212,7 @@ impl Connection {
                 if self.recovery.backoffs() == 0 { Wait::StreamCredit } else { Wait::Timeout },
             );
         } else {
-            self.trace_wait(now, Wait::Application);
+            self.trace_wait(now, self.recovery.after_all());
             self.recovery.note_dry(now);
         }
         Next::Nothing

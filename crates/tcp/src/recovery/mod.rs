@@ -199,6 +199,21 @@ impl Recovery {
             _ => Wait::Timeout,
         }
     }
+    /// What is waited for when all has been sent.
+    pub(crate) fn after_all(&self) -> Wait {
+        match (self.in_flight(), self.backoffs()) {
+            (0, _) => Wait::Application,
+            (_, 0) => Wait::Delivery,
+            _ => Wait::Timeout,
+        }
+    }
+    /// What a pacer that holds back is a sign of: in slow start it spreads what the window admits.
+    pub(crate) fn paced(&self) -> Wait {
+        match self.wait() {
+            Wait::SlowStart => Wait::SlowStart,
+            _ => Wait::Pacer,
+        }
+    }
     /// See [`Regulator::trace`].
     pub(crate) fn trace(&self, now: Time, traced: &mut &'static str, log: &mut Log) {
         let path =
