@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from quiclab.scenario import Scenario
+    from quiclab.why import Answer
 
 
 class Run:
@@ -75,6 +76,12 @@ class Run:
         if name not in self._tables:
             self._tables[name] = stored.whole(self._source(name))
         return self._tables[name]
+
+    def why(self, connection: str | None = None) -> "list[Answer]":
+        """Where the time of each connection went, or of one: see `quiclab.why.why`."""
+        from quiclab.why import why
+
+        return why(self, connection)
 
     def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> "Iterator[pa.Table]":
         """The rows of a table in parts, with these columns: of a file, one part after the other is read.
