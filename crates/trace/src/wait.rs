@@ -25,6 +25,8 @@ pub enum Wait {
     ConnectionCredit,
     /// The limit on the number of streams.
     StreamCount,
+    /// Room in the send queue: all that it holds is underway, and the application has more to write.
+    SendQueue,
     /// The delivery of what was sent: all that the application has written is underway.
     Delivery,
     /// The application: all that it has written has been acknowledged.
@@ -33,7 +35,7 @@ pub enum Wait {
 
 impl Wait {
     /// All, in the order of their discriminants.
-    pub const ALL: [Wait; 12] = [
+    pub const ALL: [Wait; 13] = [
         Wait::Handshake,
         Wait::Validation,
         Wait::SlowStart,
@@ -44,6 +46,7 @@ impl Wait {
         Wait::StreamCredit,
         Wait::ConnectionCredit,
         Wait::StreamCount,
+        Wait::SendQueue,
         Wait::Delivery,
         Wait::Application,
     ];
@@ -60,6 +63,7 @@ impl Wait {
             Wait::StreamCredit => "stream_credit",
             Wait::ConnectionCredit => "connection_credit",
             Wait::StreamCount => "stream_count",
+            Wait::SendQueue => "send_queue",
             Wait::Delivery => "delivery",
             Wait::Application => "application",
         }

@@ -139,10 +139,12 @@ impl Connection {
     #[inline]
     pub(super) fn note_nothing_to_send(&mut self, now: Time) {
         if self.traces_waits() {
+            let underway = self.paths.current.recovery.after_all();
             let wait = match self.streams.wait() {
                 _ if !self.is_established() => Wait::Handshake,
-                Wait::Application => self.paths.current.recovery.after_all(),
-                credit => credit,
+                Wait::Application => underway,
+                Wait::SendQueue if underway == Wait::Timeout => underway,
+                wait => wait,
             };
             self.trace_wait(now, wait);
         }

@@ -89,6 +89,8 @@ impl Streams {
             Wait::StreamCredit
         } else if self.counts.iter().any(Counts::blocks) {
             Wait::StreamCount
+        } else if self.queue.as_ref().is_some_and(|queue| queue.is_awaited()) {
+            Wait::SendQueue
         } else {
             Wait::Application
         }

@@ -212,7 +212,11 @@ impl Connection {
                 if self.recovery.backoffs() == 0 { Wait::StreamCredit } else { Wait::Timeout },
             );
         } else {
-            self.trace_wait(now, self.recovery.after_all());
+            let wait = match self.recovery.after_all() {
+                Wait::Delivery if self.write_blocked => Wait::SendQueue,
+                wait => wait,
+            };
+            self.trace_wait(now, wait);
             self.recovery.note_dry(now);
         }
         Next::Nothing

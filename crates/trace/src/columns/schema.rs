@@ -116,6 +116,7 @@ pub(super) fn wait() -> Table {
             f64("stream_credit_s"),
             f64("connection_credit_s"),
             f64("stream_count_s"),
+            f64("send_queue_s"),
             f64("delivery_s"),
             f64("application_s"),
             f64("gap_s"),
