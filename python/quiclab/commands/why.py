@@ -2,15 +2,18 @@
 
 import dataclasses
 import json
+import shutil
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from quiclab.commands.arguments import Json
+from quiclab.lines import plain
 
 if TYPE_CHECKING:
-    from quiclab.why import Answer
+    from quiclab.why import Answer, Cause
 
 
 def why(
@@ -29,29 +32,33 @@ def why(
     if as_json:
         typer.echo(json.dumps([dataclasses.asdict(answer) for answer in answers], indent=2, ensure_ascii=False))
         return
-    for answer in answers:
-        _print(answer)
+    for number, answer in enumerate(answers):
+        _print(answer, first=number == 0)
 
 
-def _print(answer: "Answer") -> None:
-    from rich.console import Console
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    done = "complete" if answer.completed else "not complete"
-    table = Table(title=f"{answer.name}: {answer.end_s - answer.start_s:,.3f} s, {done}", title_justify="left", box=None)
-    for title in ("cause", "seconds", "share", "longest"):
-        table.add_column(title, justify="left" if title == "cause" else "right", no_wrap=True)
-    table.add_column("what happened; what would change it")
+def _print(answer: "Answer", *, first: bool) -> None:
+    if not first:
+        typer.echo()
+    done = "completed" if answer.completed else "not completed"
+    typer.echo(plain(f"{answer.connection}: {answer.end_s - answer.start_s:,.3f} s, {done}"))
+    if answer.unfinished is not None:
+        _indented(f"Not completed: {answer.unfinished}.", 2)
     for cause in answer.causes:
-        start, end = cause.longest
-        longest = f"{start:,.3f} to {end:,.3f}" if end > start else ""
-        table.add_row(
-            cause.name, f"{cause.seconds:,.3f}", f"{cause.share:.1%}", longest, Text(f"{cause.what}; {cause.change}")
-        )
-    console.print(table)
-    for line in (*((answer.unfinished,) if answer.unfinished else ()), *answer.beside):
-        console.print(Padding(Text(line), (0, 0, 0, 2)))
-    console.print()
+        _cause(cause)
+    if answer.beside:
+        typer.echo("  At the same time:")
+    for cause in answer.beside:
+        _cause(cause)
+
+
+def _cause(cause: "Cause") -> None:
+    start, end = cause.longest
+    longest = f"longest {start:,.3f} to {end:,.3f} s" if end > start else ""
+    typer.echo(f"{cause.share:7.1%}  {cause.seconds:9,.3f} s  {cause.name:17}  {longest}".rstrip())
+    _indented(f"{cause.what}. Try: {cause.change}.", 9)
+
+
+def _indented(text: str, by: int) -> None:
+    """Wraps a text to the width of the terminal, to 80 columns without one."""
+    width = min(shutil.get_terminal_size().columns, 120)
+    typer.echo(textwrap.fill(plain(text), width, initial_indent=" " * by, subsequent_indent=" " * by))
