@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 def why(
     run: Annotated[Path, typer.Argument(metavar="FOLDER", help="A run's folder.", show_default=False)],
-    connection: Annotated[str | None, typer.Option(help="Only this connection. Default: all.", show_default=False)] = None,
+    connection: Annotated[
+        str | None, typer.Option(help="Only this connection. Default: all.", show_default=False)
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Where the time of each flow of a run went: handshake, window, flow control, capacity, losses; what would change it.
+    """Say where the time of each flow of a run went, cause by cause, and what would change it.
 
-    Every moment from the start of a flow to its end belongs to one cause: what the sender waited for, and, where that was its
-    window or its pacer, whether the network had more to give (docs/why.md).
+    Every moment from the start of a flow to its end belongs to one cause: what the sender waited for, and, where that
+    was its window or its pacer, whether the network had more to give (docs/why.md).
+
+    Example: quiclab why runs/cellular-seed1
     """
     from quiclab import load
 

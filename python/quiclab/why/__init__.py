@@ -1,8 +1,8 @@
-"""Where the time of a flow went, from the records of its run: what its sender waited for, and what the network did meanwhile.
+"""Where the time of a flow went: what its sender waited for, and what the network did meanwhile.
 
-Every moment from the start of a flow to its end belongs to one cause. The table `wait` says what kept the sender from sending
-more; where that was its window or its pacer, the records of the bottleneck say whether the network had more to give
-(docs/why.md).
+Every moment from the start of a flow to its end belongs to one cause. The table `wait` says what kept the sender from
+sending more; where that was its window or its pacer, the records of the bottleneck say whether the network had more to
+give (docs/why.md).
 """
 
 from typing import TYPE_CHECKING
@@ -38,8 +38,9 @@ def why(run: "Run", connection: str | None = None) -> list[Answer]:
     names = [entry["name"] for entry in connections]
     if connection is not None and connection not in names:
         raise Error(f"the run has no connection {connection!r}; it has {_some(names)}")
-    records = Records(run)
-    return [Flow(records, entry).answer() for entry in connections if connection in (None, entry["name"])]
+    chosen = [entry for entry in connections if connection in (None, entry["name"])]
+    records = Records(run, chosen)
+    return [Flow(records, entry).answer() for entry in chosen]
 
 
 def _some(names: list[str]) -> str:

@@ -9,13 +9,14 @@ class Cause:
 
     name: str
     """One of `handshake`, `slow start`, `window`, `recovery`, `timeout`, `pacer`, `stream credit`, `connection credit`,
-    `stream count`, `send queue`, `application`, `delivery`, `capacity`, `outage`; beside these `queueing` and `head of line`."""
+    `stream count`, `send queue`, `application`, `delivery`, `capacity`, `outage`; beside these `queueing` and
+    `head of line`."""
     seconds: float
     """In all."""
     share: float
     """Of the time of the flow, 0 to 1."""
     longest: tuple[float, float]
-    """Start and end of the longest stretch, in seconds of the run. A break of at most one round trip does not end a stretch."""
+    """Start and end of the longest stretch, in seconds of the run. A break of up to one round trip does not end it."""
     what: str
     """What happened."""
     change: str

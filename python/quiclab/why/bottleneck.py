@@ -19,9 +19,10 @@ _OUT = 0.01
 class Bottleneck:
     """The direction of a link, or the attachment of a medium, whose queue was the longest on the way of the data.
 
-    A link is full in a bin of the table `rate` in which it delivers 90 % of its capacity, and out in one in which its capacity is
-    less than 1 % of its mean. The capacity of a medium changes with who sends: it is full while there are packets in the
-    queue of the attachment, and out in a bin in which such packets wait all the time and none is delivered.
+    A link is full in a bin of the table `rate` in which it delivers 90 % of its capacity, and out in one in which its
+    capacity is less than 1 % of its mean. The capacity of a medium depends on who sends: it is full while there are
+    packets in the queue of the attachment, and out in a bin in which packets wait there all the time and none is
+    delivered.
     """
 
     def __init__(self, records: Records, name: str | None) -> None:
@@ -38,13 +39,12 @@ class Bottleneck:
             out = available < _OUT * available.mean()
             self._out = Steps(starts, out.astype(float))
             self._full = Steps(starts, (~out & (carried >= _FULL * available)).astype(float))
-        elif delivered is not None and (queue := records.queue(name or "")) is not None:
+        elif delivered is not None and (queue := records.queue.get((name or "",))) is not None:
             starts, carried = delivered["time_s"].astype(float), delivered["mbps"].astype(float)
             waiting = Steps(queue["time_s"].astype(float), (queue["packets"] > 0).astype(float))
             ends = np.append(starts[1:], 2 * starts[-1] - starts[-2]) if starts.size > 1 else starts + 0.1
-            out = np.array(
-                [rate == 0 and waiting.mean(start, end) == 1 for start, end, rate in zip(starts, ends, carried, strict=True)]
-            )
+            waits = np.array([waiting.mean(start, end) for start, end in zip(starts, ends, strict=True)])
+            out = (carried == 0) & (waits == 1)
             self._out = Steps(starts, out.astype(float))
             self._full = waiting
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from quiclab.why import losses
 from quiclab.why.answer import Answer, Cause
 from quiclab.why.bottleneck import Bottleneck
@@ -141,8 +143,10 @@ class Flow:
         return None if rows is None else Waited(rows)
 
     def _ask(self, start: float, end: float, share: float, causes: dict[str, float]) -> None:
-        """Where a sender has nothing to send because its peer cannot ask for more, the cause is what keeps the peer from asking."""
-        for wait in _OF_REQUESTS if self._peer is not None else ():
+        """Where a sender has nothing to send because its peer may not ask for more, takes what keeps the peer from it."""
+        if self._peer is None or not causes.keys() & {"application", "delivery"}:
+            return
+        for wait in _OF_REQUESTS:
             asks = share * self._peer.seconds(wait, start, end)
             for cause in ("application", "delivery"):
                 spent = min(asks, causes.get(cause, 0.0))
@@ -153,10 +157,10 @@ class Flow:
 
     def _queueing(self) -> Iterable[_Stretch]:
         """When the round-trip time was a sign of queues."""
-        rows = self.records.round_trips(self.name, self.sender)
-        if rows is None:
+        rows = self.records.windows.get((self.name, self.sender))
+        if rows is None or np.isnan(rows["latest_rtt_ms"]).all():
             return
-        least = rows["latest_rtt_ms"].min()
+        least = np.nanmin(rows["latest_rtt_ms"])
         times = rows["time_s"].tolist()
         for start, end, rtt in zip(times, [*times[1:], self.end], rows["latest_rtt_ms"].tolist(), strict=True):
             if rtt >= _INFLATED * least and start < self.end:
@@ -191,7 +195,8 @@ class Flow:
             return f"nothing was sent after {since:,.3f} s: {what}"
         if last in ("application", "delivery"):
             if self._peer is not None and self._peer.last in _OF_REQUESTS:
-                return f"no request was sent after {self._peer.since:,.3f} s: {words(_cause(self._peer.last), self._facts)[0]}"
+                what, _ = words(_cause(self._peer.last), self._facts)
+                return f"no request was sent after {self._peer.since:,.3f} s: {what}"
             return f"its application had not finished when the run ended at {self.end:,.3f} s"
         return f"data was left to send when the run ended at {self.end:,.3f} s; a longer `duration` would help"
 

@@ -14,8 +14,8 @@ def reduced(records: Records, connection: str, side: str) -> Steps:
 
     Losses of one round trip belong together: a controller reduces its window once for all of them.
     """
-    windows = records.windows(connection, side)
-    losses = records.losses(connection, side)
+    windows = records.windows.get((connection, side))
+    losses = records.losses.get((connection, side))
     if windows is None or losses is None:
         return Steps.zero()
     times, sizes, rtts = (windows[name].astype(float) for name in ("time_s", "cwnd_bytes", "smoothed_rtt_ms"))

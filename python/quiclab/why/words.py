@@ -26,7 +26,8 @@ class Facts:
         rtt = self.entry.get("rtt_mean_ms")
         if not self.rate_mbps or not rtt:
             return ""
-        return f" ({self.bottleneck} at {self.rate_mbps:,.3g} Mbit/s and {rtt:,.3g} ms hold {_bytes(self.rate_mbps * rtt * 125)})"
+        holds = _bytes(self.rate_mbps * rtt * 125)
+        return f" ({self.rate_mbps:,.3g} Mbit/s of {self.bottleneck} times {rtt:,.3g} ms are {holds})"
 
     @property
     def stream_credit(self) -> str:
@@ -62,8 +63,9 @@ def _window(facts: Facts) -> tuple[str, str]:
 
 def _recovery(facts: Facts) -> tuple[str, str]:
     lost = facts.entry.get("packets_lost") or 0
+    other = _other(facts, "a controller that reacts less to losses", "bbr3", "bbr1")
     return f"the window was smaller than before a loss ({lost:,} packets were lost), and the network was not full", (
-        f"{_other(facts, 'a controller that reacts less to losses', 'bbr3', 'bbr1')}, a longer queue, or a link that loses less"
+        f"{other}, a longer queue, or a link that loses less"
     )
 
 
@@ -101,11 +103,13 @@ def _send_queue(facts: Facts) -> tuple[str, str]:
 
 
 def _application(facts: Facts) -> tuple[str, str]:
-    return "the sender had nothing to send", "an application that writes sooner, or more at a time"
+    return "the sender had nothing to send", "an application that writes or asks earlier, or more at a time"
 
 
 def _delivery(facts: Facts) -> tuple[str, str]:
-    return "everything was sent and on its way", "a shorter delay, or a shorter queue"
+    return "everything that the application had written was on its way", (
+        "a shorter delay, a shorter queue, or an application that writes earlier"
+    )
 
 
 def _capacity(facts: Facts) -> tuple[str, str]:
