@@ -143,7 +143,7 @@ class Flow:
         return None if rows is None else Waited(rows)
 
     def _ask(self, start: float, end: float, share: float, causes: dict[str, float]) -> None:
-        """Where a sender has nothing to send because its peer may not ask for more, takes what keeps the peer from it."""
+        """Where the sender has nothing to send because its peer may not ask for more, the cause is with the peer."""
         if self._peer is None or not causes.keys() & {"application", "delivery"}:
             return
         for wait in _OF_REQUESTS:
