@@ -1,0 +1,56 @@
+// The columns of a sweep's runs: short names, values in words, order.
+
+import { decimalsOf, tick, written } from "./numbers.js";
+
+/** Columns with what the page needs of them. */
+export function readColumns(columns) {
+  const ends = new Map();
+  for (const { name } of columns) {
+    for (const end of endsOf(name)) ends.set(end, (ends.get(end) ?? 0) + 1);
+  }
+  return columns.map((column) => {
+    let greatest = 0;
+    if (column.kind === "number") for (const value of column.values) greatest = Math.max(greatest, Math.abs(value ?? 0));
+    const short = endsOf(column.name).find((end) => ends.get(end) === 1) ?? column.name;
+    return { ...column, short, decimals: column.whole ? 0 : decimalsOf(greatest), isShown: column.shown };
+  });
+}
+
+/** The ends of a name, the shortest first. */
+function endsOf(name) {
+  const parts = name.split(".");
+  return parts.map((_, at) => parts.slice(parts.length - 1 - at).join("."));
+}
+
+/** Finds a column by its name, or by the end of it where only one ends so. */
+export function finder(columns) {
+  return (text) => {
+    const wanted = text.toLowerCase();
+    const exact = columns.find((column) => column.name.toLowerCase() === wanted || column.short.toLowerCase() === wanted);
+    if (exact) return exact;
+    const ending = columns.filter((column) => column.name.toLowerCase().endsWith(`.${wanted}`));
+    return ending.length === 1 ? ending[0] : undefined;
+  };
+}
+
+/** The value of a row in words. */
+export function valueText(column, row) {
+  const value = column.values[row];
+  if (value === null) return "-";
+  if (column.kind === "text") return column.words[value];
+  if (column.kind === "flag") return value ? "yes" : "no";
+  // What was varied stands as it was chosen.
+  return column.varied || column.name === "run" ? tick(value) : written(value, column.decimals);
+}
+
+/** Compares rows by a column: what has no value comes last, whichever way. */
+export function order(column, isDown) {
+  const value = column.kind === "text" ? (row) => column.words[column.values[row]] : (row) => column.values[row];
+  return (one, other) => {
+    const [a, b] = [column.values[one], column.values[other]];
+    if (a === null || b === null) return (a === null) - (b === null) || one - other;
+    const [first, second] = [value(one), value(other)];
+    const sign = first < second ? -1 : first > second ? 1 : 0;
+    return (isDown ? -sign : sign) || one - other;
+  };
+}
