@@ -205,7 +205,8 @@ def _is_at(key: str, place: str) -> bool:
 def value_text(value: Any, digits: int | None = None) -> str:
     """A value of a scenario or of a summary for people, on one line: numbers with so many decimals, or as they are."""
     if isinstance(value, Mapping):
-        if "type" not in value and {"name", "direction"} & value.keys():
+        if "name" in value:
+            # A link or a flow that the other does not have.
             return "present"
         options = [f"{key}={value_text(one)}" for key, one in value.items() if key != "type"]
         return " ".join([*([str(value["type"])] if "type" in value else []), *options])

@@ -54,4 +54,4 @@ def _labels(all_: Sequence[Run | Sweep]) -> list[str]:
 
 
 def _sweep_label(sweep_: Sweep) -> str:
-    return f"Sweep {sweep_.info['scenario']}, {sweep_.info['runs']:,} runs"
+    return f"{sweep_.info['scenario']}, {sweep_.info['runs']:,} runs"

@@ -85,31 +85,43 @@ def _figures(shown: Sequence[Shown]) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _what(shown: Sequence[Shown]) -> Html:
-    facts: list[tuple[str, list[object]]] = [
-        ("scenario", [one.run.summary.get("scenario") for one in shown]),
-        ("seed", [one.run.summary.get("seed") for one in shown]),
-        ("version of quiclab", [one.run.summary.get("version", "-") for one in shown]),
-        ("simulated (s)", _texts([one.run.summary.get("duration_s") for one in shown])),
-        ("folder", [one.run.path or "not saved" for one in shown]),
-    ]
-    subjects: dict[str, list[list[str]]] = {}
-    for at, one in enumerate(shown):
-        for subject, told in one.described:
-            if subject not in ("scenario", "seed"):
-                subjects.setdefault(subject, [[] for _ in shown])[at].append(told)
-    rows = [(subject, ["; ".join(told) or "-" for told in cells]) for subject, cells in subjects.items()]
-    every = [*facts, *rows]
-    differs = [len(shown) > 1 and name != "folder" and len({str(cell) for cell in cells}) > 1 for name, cells in every]
+    facts: dict[str, list[object]] = {
+        "scenario": [one.run.summary.get("scenario") for one in shown],
+        "seed": [one.run.summary.get("seed") for one in shown],
+        "version of quiclab": [one.run.summary.get("version", "-") for one in shown],
+        "simulated (s)": [*_texts([one.run.summary.get("duration_s") for one in shown])],
+        "folder": [one.run.path or "not saved" for one in shown],
+    }
+    networks = [_joined(one.described) for one in shown]
+    subjects = list(dict.fromkeys(subject for network in networks for subject in network))
+    common = [subject for subject in subjects if all(subject in network for network in networks)]
+    # Networks that have little in common stand below each other.
+    is_beside = 2 * len(common) >= len(subjects)
+    if is_beside:
+        facts |= {subject: [network.get(subject, "-") for network in networks] for subject in subjects}
+    differs = [len(shown) > 1 and name != "folder" and len(set(map(str, cells))) > 1 for name, cells in facts.items()]
     heads = ["", *(one.label for one in shown)] if len(shown) > 1 else ["", "value"]
-    words = range(len(heads))
-    what = table("Scenario, network and flows", heads, [[a, *b] for a, b in every], words=words, marked=differs)
+    rows = [[name, *cells] for name, cells in facts.items()]
+    parts = [table("Scenario, network and flows", heads, rows, words=range(len(heads)), marked=differs)]
+    for one, network in [] if is_beside else zip(shown, networks, strict=True):
+        inside = table(f"Network and flows of {one.label}", ["", "value"], network.items(), words=(0, 1))
+        parts.append(tag("details", tag("summary", f"Network and flows: {one.label}"), inside))
     gone = [one.label for one in shown if not one.described]
-    told = note(f"{', '.join(gone)}: the network is not described: a file that the scenario names is gone")
-    documents = joined(
-        tag("details", tag("summary", f"The whole scenario: {one.label}"), tag("pre", one.run.scenario_toml))
-        for one in shown
-    )
-    return joined([what, told if gone else Html(""), documents])
+    if gone:
+        parts.append(note(f"{', '.join(gone)}: the network is not described: a file that the scenario names is gone"))
+    for one in shown:
+        title = "The whole scenario" if len(shown) == 1 else f"The whole scenario: {one.label}"
+        parts.append(tag("details", tag("summary", title), tag("pre", one.run.scenario_toml)))
+    return joined(parts)
+
+
+def _joined(described: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """What is said of each subject, on one line."""
+    found: dict[str, str] = {}
+    for subject, told in described:
+        if subject not in ("scenario", "seed"):
+            found[subject] = f"{found[subject]}; {told}" if subject in found else told
+    return found
 
 
 def _differences(shown: Sequence[Shown]) -> Html:
@@ -172,7 +184,7 @@ def _results(shown: Sequence[Shown]) -> list[Html]:
         for one in shown:
             rows = [_united(title, texts) for title, texts in _rows(one, one.connections)]
             heads = ["connection", *(title for title, _ in rows)]
-            lines = [[entry["name"], *(texts[at] for _, texts in rows)] for at, entry in enumerate(one.connections)]
+            lines = [[entry["name"], *(texts[at] or "-" for _, texts in rows)] for at, entry in enumerate(one.connections)]
             parts.append(table(f"Connections of {one.label}" if several else "Connections", heads, lines))
     for title, key in (("Links", "links"), ("Media", "media"), ("Middleboxes and proxies", "nodes")):
         rows_ = [(one.label, entry) for one in shown for entry in one.run.summary.get(key) or []]
@@ -244,7 +256,7 @@ def _carriers(title: str, rows: Sequence[tuple[str, dict[str, Any]]], several: b
     ]
     heads = [*(["run"] if several else []), title.lower(), *(head for head, _, _ in _CARRIER)]
     lines = [
-        [*([label] if several else []), names[at], *(column[at] for column in texts)]
+        [*([label] if several else []), tag("span", names[at], class_="name"), *(column[at] for column in texts)]
         for at, (label, _) in enumerate(rows)
     ]
     return table(title, heads, lines, words=(0, 1) if several else (0,))
@@ -293,7 +305,7 @@ def _answer(name: str, answer: Any, figure: int | None) -> Html:
     if answer.beside:
         rows.insert(len(answer.causes), [tag("em", "at the same time"), *[""] * 4])
     unfinished = [note(worded(f"Not completed: {answer.unfinished}."))] if answer.unfinished else []
-    heads = ["cause", "time (s)", "share (%)", "longest (s)", "what would change it"]
+    heads = ["cause", "time (s)", "share (%)", "longest (s)", "what happened, and what would change it"]
     return tag("div", *unfinished, table(caption, heads, rows, words=(0, 4)))
 
 

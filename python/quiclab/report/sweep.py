@@ -149,7 +149,7 @@ def _add(found: _Columns, name: str, column: "pa.ChunkedArray", every: int, show
 
 
 def _series(sweep: Sweep, notes: list[str]) -> list[list[Any]]:
-    """For each series its run, what it is, times and values: of as many runs as the page can hold."""
+    """For each series its run, whose it is, its quantity, times and values: of as many runs as the page can hold."""
     if not sweep.info["series"]:
         return []
     total = int(sweep.info["runs"])
@@ -161,7 +161,10 @@ def _series(sweep: Sweep, notes: list[str]) -> list[list[Any]]:
         every = -(-total // runs)
         if every > 1:
             notes.append(f"Time series are there for every {every}th of {total:,} runs.")
-        return [[run, what, steps(times), shortened(values)] for run, what, times, values in _reduced(file, every)]
+        return [
+            [run, whose, quantity, steps(times), shortened(values)]
+            for run, (whose, quantity), times, values in _reduced(file, every)
+        ]
 
 
 def _first_count(file: "pq.ParquetFile") -> int:
@@ -174,17 +177,17 @@ def _first_count(file: "pq.ParquetFile") -> int:
     return max(len(part.group_by(["table", "subject", "quantity"]).aggregate([])), 1)
 
 
-def _reduced(file: "pq.ParquetFile", every: int) -> Iterator[tuple[int, str, Any, Any]]:
+def _reduced(file: "pq.ParquetFile", every: int) -> Iterator[tuple[int, tuple[str, str], Any, Any]]:
     """The series of every so manieth run, one run after the other."""
     import numpy as np
 
     from quiclab.plots.columns import numbers
     from quiclab.plots.downsample import downsample
 
-    waiting: dict[str, list[tuple[Any, Any]]] = {}
+    waiting: dict[tuple[str, str], list[tuple[Any, Any]]] = {}
     now = -1
 
-    def done() -> Iterator[tuple[int, str, Any, Any]]:
+    def done() -> Iterator[tuple[int, tuple[str, str], Any, Any]]:
         for what, parts in waiting.items():
             times, values = (np.concatenate(one) for one in zip(*parts, strict=True))
             yield now, what, *downsample(times, values, _SPANS)
@@ -198,14 +201,14 @@ def _reduced(file: "pq.ParquetFile", every: int) -> Iterator[tuple[int, str, Any
         starts = np.flatnonzero(np.append(True, (np.diff(codes) != 0).any(axis=0)))
         for start, end in zip(starts, [*starts[1:], len(runs)], strict=True):
             run = int(runs[start])
-            if run % every:
+            if (run - 1) % every:
                 continue
             if run != now:
                 yield from done()
                 waiting.clear()
                 now = run
-            what = " ".join(str(key.dictionary[int(codes[at, start])]) for at, key in enumerate(keys, 1))
-            waiting.setdefault(what, []).append((times[start:end], values[start:end]))
+            table_, subject, quantity = (str(key.dictionary[int(codes[at, start])]) for at, key in enumerate(keys, 1))
+            waiting.setdefault((f"{table_} {subject}", quantity), []).append((times[start:end], values[start:end]))
     yield from done()
 
 

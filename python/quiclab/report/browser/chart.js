@@ -195,7 +195,8 @@ export class Chart {
     // Groups that share an x stand a little beside each other, so that their intervals can be told apart.
     const at = (point) => x(point.x) + (place % 2 ? 1 : -1) * Math.ceil(place / 2);
     const line = points.map((point, number) => `${number ? "L" : "M"}${at(point).toFixed(1)} ${y(point.mean).toFixed(1)}`).join("");
-    this.svg.append(drawn("path", { class: "series", d: line, fill: "none", stroke, "stroke-width": 1.6 }));
+    // Between texts there is nothing.
+    if (this.x.kind === "number") this.svg.append(drawn("path", { class: "series", d: line, fill: "none", stroke, "stroke-width": 1.6 }));
     for (const point of points) {
       if (point.half) {
         const [low, high] = [y(point.mean - point.half), y(point.mean + point.half)];

@@ -2,8 +2,10 @@
 
 import { TimeAxis } from "../../view/browser/time.js";
 import { valueText } from "./columns.js";
-import { element } from "./elements.js";
+import { choice, element } from "./elements.js";
 import { LEFT, Panel } from "./panel.js";
+
+const UNITS = { mbps: "Mbit/s", ms: "ms", s: "s", bytes: "bytes", packets: "packets" };
 
 /** The part of the page about the run that was chosen. */
 export class Detail {
@@ -64,17 +66,37 @@ export class Detail {
 
   #panels(number) {
     const series = this.series.get(number) ?? [];
-    this.panels = series.map(([label, times, values], at) => new Panel({
-      title: label,
-      unit: label.split(/[ _]/).at(-1),
-      lines: [{ label: "", colour: ["blue", "green", "orange", "vermillion"][at % 4], style: "steps", times, values }],
-      marks: [],
-    }));
+    this.panels = [];
     if (!series.length) return this.facts.series.length ? element("p", {}, "The page has no time series of this run.") : null;
+    const subjects = [...new Set(series.map(([subject]) => subject))];
+    // The choice stays when another run is shown; at first it is what has most to show.
+    const size = (subject) => series.filter(([one]) => one === subject).reduce((sum, [, , times]) => sum + times.length, 0);
+    if (!subjects.includes(this.subject)) this.subject = subjects.reduce((best, one) => (size(one) > size(best) ? one : best));
+    this.plots = element("div");
+    const fill = () => this.#fillPlots(series.filter(([subject]) => subject === this.subject));
+    fill();
+    const choose = choice("of", subjects.map((subject) => [subject, subject]), this.subject, (subject) => {
+      this.subject = subject;
+      fill();
+      this.draw();
+    });
+    return element("div", {}, element("h3", {}, "Over time"), choose, this.plots);
+  }
+
+  #fillPlots(series) {
+    this.panels = series.map(([, quantity, times, values], at) => {
+      const word = quantity.split("_").at(-1);
+      const unit = UNITS[word];
+      return new Panel({
+        title: unit ? quantity.slice(0, -word.length - 1) || word : quantity,
+        unit: unit ?? "",
+        lines: [{ label: "", colour: ["blue", "green", "orange", "vermillion"][at % 4], style: "steps", times, values }],
+        marks: [],
+      });
+    });
     const end = Math.max(...this.panels.map((panel) => panel.lines[0].times.at(-1) ?? 0));
     this.time = new TimeAxis(end);
-    this.plots = element("div", {}, ...this.panels.flatMap((panel) => [panel.legend, panel.svg]));
-    return element("div", {}, element("h3", {}, "Over time"), this.plots);
+    this.plots.replaceChildren(...this.panels.flatMap((panel) => [panel.legend, panel.svg]));
   }
 
   /** Draws its series. */

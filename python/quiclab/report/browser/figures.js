@@ -7,6 +7,8 @@ import { LEFT, Panel } from "./panel.js";
 /** Figures that are shown at first; the others wait for their box to be ticked. */
 const AT_FIRST = 4;
 const RIGHT = 8;
+/** Runs whose durations differ by less than this factor have one time axis at first. */
+const SIMILAR = 4;
 
 /** A connection of a run: its panels below each other over one time axis. */
 class TimeFigure {
@@ -27,14 +29,22 @@ export class Figures {
   constructor(place, facts, colours) {
     this.colours = colours;
     this.figures = facts.map((one) => new TimeFigure(one));
-    this.figures.slice(AT_FIRST).forEach((figure) => (figure.isShown = false));
-    this.isShared = true;
+    const chosen = this.#atFirst();
+    for (const figure of this.figures) figure.isShown = chosen.includes(figure);
+    const durations = this.figures.map((figure) => figure.duration);
+    this.isShared = Math.max(...durations) < SIMILAR * Math.min(...durations);
     this.#makeAxes();
     const columns = element("div", { className: "columns" }, ...this.figures.map((figure) => figure.element));
     place.append(this.#toolbar(), columns);
     for (const figure of this.figures) this.#listen(figure);
     new ResizeObserver(() => this.draw()).observe(columns);
     this.draw();
+  }
+
+  /** The first connection of each run; of one run the first connections. */
+  #atFirst() {
+    const firsts = this.figures.filter((figure, at) => figure.facts.run !== this.figures[at - 1]?.facts.run);
+    return (firsts.length > 1 ? firsts : this.figures).slice(0, AT_FIRST);
   }
 
   #makeAxes() {
@@ -51,7 +61,7 @@ export class Figures {
     };
     const bar = element("div", { className: "toolbar" }, zoom("zoom in", 2), zoom("zoom out", 0.5), zoom("whole time", 0));
     if (this.figures.length < 2) return bar;
-    bar.append(box("the same axes for all", true, (isShared) => {
+    bar.append(box("the same axes for all", this.isShared, (isShared) => {
       this.isShared = isShared;
       this.#makeAxes();
       this.draw();

@@ -56,7 +56,7 @@ export class Panel {
     svg.replaceChildren(
       drawn("defs", {}, drawn("clipPath", { id: this.clip }, drawn("rect", { x: LEFT, y: 0, width: time.width, height: TOP + HEIGHT }))),
     );
-    const step = niceStep(most / 3);
+    const step = niceStep(most / 5);
     for (let value = 0; value <= this.top; value += step) {
       svg.append(drawn("line", { class: "gridline", x1: LEFT, x2: LEFT + time.width, y1: y(value), y2: y(value) }));
       const text = drawn("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" });
@@ -104,12 +104,14 @@ export class Panel {
       isOpen = false;
     };
     for (let at = from; at < to; at++) {
+      // A coordinate of millions of pixels is none that every browser draws.
+      x = (LEFT + Math.min(Math.max(time.x(line.times[at]), -1e5), 1e5)).toFixed(1);
       if (line.values[at] === null) {
+        // A value holds until there is none.
+        if (isOpen && line.style !== "line") [path, area] = [`${path}H${x}`, `${area}H${x}`];
         close();
         continue;
       }
-      // A coordinate of millions of pixels is none that every browser draws.
-      x = (LEFT + Math.min(Math.max(time.x(line.times[at]), -1e5), 1e5)).toFixed(1);
       const height = y(line.values[at]).toFixed(1);
       const next = line.style === "line" ? `L${x} ${height}` : `H${x}V${height}`;
       path += isOpen ? next : `M${x} ${height}`;
@@ -144,9 +146,13 @@ export class Panel {
       return element("span", {}, swatch, label, " ", element("b"));
     };
     this.legend.replaceChildren(
-      element("strong", {}, `${this.facts.title} (${this.facts.unit})`),
+      element("strong", {}, this.facts.title, this.facts.unit ? ` (${this.facts.unit})` : ""),
       ...this.lines.map((line) => key(colour(colours, line.colour), line.label, line.style === "ground")),
-      ...this.marks.map((mark) => element("span", {}, element("b", {}, "\u00d7 "), `${mark.label} (${mark.count.toLocaleString("en-US")})`)),
+      ...this.marks.map((mark) => {
+        const cross = element("em", {}, "\u00d7 ");
+        cross.style.color = colour(colours, "vermillion");
+        return element("span", {}, cross, `${mark.label} (${mark.count.toLocaleString("en-US")})`);
+      }),
     );
   }
 
@@ -158,7 +164,7 @@ export class Panel {
     this.lines.forEach((line, place) => {
       const before = at === undefined ? -1 : upperBound(line.times, at) - 1;
       const text = before < 0 ? "" : written(line.values[before], line.decimals);
-      this.legend.querySelectorAll("span > b")[place].textContent = text;
+      this.legend.querySelectorAll("b")[place].textContent = text;
     });
   }
 

@@ -27,10 +27,9 @@ export class Runs {
       element("h3", {}, "Runs"),
       element("div", { className: "toolbar" }, this.#filter(), this.message),
       this.#chooser(),
-      element("div", { className: "scroll", tabIndex: 0, role: "region", aria: { label } }, this.table),
-      this.pager,
-      this.detail.element,
-      this.chart.element,
+      element("div", { className: "split" },
+        element("div", {}, element("div", { className: "scroll", tabIndex: 0, role: "region", aria: { label } }, this.table), this.pager),
+        element("div", {}, this.detail.element, this.chart.element)),
     );
     this.apply();
   }
@@ -115,7 +114,7 @@ export class Runs {
     const rows = this.rows.slice(first, first + ROWS).map((row) => this.#row(row, shown));
     this.table.replaceChildren(
       element("caption", {}, "Runs of the sweep: click a run to see it"),
-      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, element("span", { hidden: false }, "show")), ...heads)),
+      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "show"), ...heads)),
       element("tbody", {}, ...rows),
     );
     this.#fillPager(first, rows.length);
