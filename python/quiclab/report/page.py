@@ -20,9 +20,11 @@ def page(shown: Sequence[Run], sweeps: Sequence[Sweep], show: Sequence[str], bes
     body, drawn, notes = runs.sections(shown, labels[: len(shown)]) if shown else (Html(""), [], [])
     parts = [body]
     data = []
+    told = list(notes)
     for place, (one, label) in enumerate(zip(sweeps, labels[len(shown) :], strict=True)):
-        section, values = sweep.section(one, label, place, show, beside)
+        section, values, left_out = sweep.section(one, label, place, show, beside)
         parts.append(section)
+        told += [f"{label}: {words}" for words in left_out]
         data.append(values)
     title = ", ".join(labels) if len(labels) <= 3 else f"{len(labels)} runs and sweeps"
     words = {
@@ -37,7 +39,7 @@ def page(shown: Sequence[Run], sweeps: Sequence[Sweep], show: Sequence[str], bes
     text = selfcontained.filled(
         template, script=script, style=selfcontained.source(f"{_FOLDER}/style.css"), parts=words
     )
-    return text, notes
+    return text, told
 
 
 def _labels(all_: Sequence[Run | Sweep]) -> list[str]:

@@ -21,6 +21,8 @@ _FIGURES = 24
 """Connections with figures, and with answers, on a page at most."""
 _DIFFERENCES = 1000
 """Lines of a table of differences at most."""
+_WARNING = ", warning"
+"""How the subjects of warnings end, in the description of a scenario."""
 _UNITS = ("Mbit/s", "ms", "s", "bytes", "packets")
 """Units that are taken from the cells of a row to its head."""
 
@@ -46,7 +48,7 @@ class Shown:
             scenario = Scenario.from_text(self.run.scenario_toml, origin=where / "scenario.toml" if where else "<run>")
         except Error:
             return []
-        return [(subject, told) for subject, told in scenario.describe() if not subject.endswith(", warning")]
+        return scenario.describe()
 
 
 def sections(runs: Sequence[Run], labels: Sequence[str]) -> tuple[Html, list[dict[str, Any]], list[str]]:
@@ -92,7 +94,7 @@ def _what(shown: Sequence[Shown]) -> Html:
         "simulated (s)": [*_texts([one.run.summary.get("duration_s") for one in shown])],
         "folder": [one.run.path or "not saved" for one in shown],
     }
-    networks = [_joined(one.described) for one in shown]
+    networks = [_joined([line for line in one.described if not line[0].endswith(_WARNING)]) for one in shown]
     subjects = list(dict.fromkeys(subject for network in networks for subject in network))
     common = [subject for subject in subjects if all(subject in network for network in networks)]
     # Networks that have little in common stand below each other.
@@ -109,6 +111,10 @@ def _what(shown: Sequence[Shown]) -> Html:
     gone = [one.label for one in shown if not one.described]
     if gone:
         parts.append(note(f"{', '.join(gone)}: the network is not described: a file that the scenario names is gone"))
+    for one in shown:
+        warned = [(subject, told) for subject, told in one.described if subject.endswith(_WARNING)]
+        where = f"{one.label}: " if len(shown) > 1 else ""
+        parts += [note(f"{where}{subject.removesuffix(_WARNING)}: {told}") for subject, told in warned]
     for one in shown:
         title = "The whole scenario" if len(shown) == 1 else f"The whole scenario: {one.label}"
         parts.append(tag("details", tag("summary", title), tag("pre", one.run.scenario_toml)))
@@ -184,7 +190,9 @@ def _results(shown: Sequence[Shown]) -> list[Html]:
         for one in shown:
             rows = [_united(title, texts) for title, texts in _rows(one, one.connections)]
             heads = ["connection", *(title for title, _ in rows)]
-            lines = [[entry["name"], *(texts[at] or "-" for _, texts in rows)] for at, entry in enumerate(one.connections)]
+            lines = [
+                [entry["name"], *(texts[at] or "-" for _, texts in rows)] for at, entry in enumerate(one.connections)
+            ]
             parts.append(table(f"Connections of {one.label}" if several else "Connections", heads, lines))
     for title, key in (("Links", "links"), ("Media", "media"), ("Middleboxes and proxies", "nodes")):
         rows_ = [(one.label, entry) for one in shown for entry in one.run.summary.get(key) or []]

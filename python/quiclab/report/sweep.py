@@ -44,10 +44,14 @@ class _Columns:
     same: list[tuple[str, str]]
     """Columns with one value in all runs, and the value."""
     left_out: list[str]
+    every: int
+    """One run in so many is on the page."""
 
 
-def section(sweep: Sweep, label: str, place: int, show: Sequence[str], beside: Path) -> tuple[Html, dict[str, Any]]:
-    """The HTML of a sweep, and the data for what its script shows.
+def section(
+    sweep: Sweep, label: str, place: int, show: Sequence[str], beside: Path
+) -> tuple[Html, dict[str, Any], list[str]]:
+    """The HTML of a sweep, the data for what its script shows, and what is left out.
 
     :param place: which of the page's sweeps it is.
     :param show: columns to show first, by the end of their name; default: goodput, completion time, mean RTT.
@@ -60,7 +64,7 @@ def section(sweep: Sweep, label: str, place: int, show: Sequence[str], beside: P
         "columns": found.columns,
         "quantiles": [student_quantile(0.975, degrees) for degrees in range(1, _DEGREES + 1)],
         "normal": 1.959964,
-        "series": _series(sweep, notes),
+        "series": _series(sweep, found.every, notes),
         "repeat": _repeat(sweep, found, beside),
     }
     info = sweep.info
@@ -83,7 +87,7 @@ def section(sweep: Sweep, label: str, place: int, show: Sequence[str], beside: P
         joined(note(words) for words in [*sweep.warnings, *sweep.notes, *notes]),
         tag("div", class_="runs"),
     ]
-    return tag("section", *parts, class_="sweep", data_sweep=place), data
+    return tag("section", *parts, class_="sweep", data_sweep=place), data, notes
 
 
 def _read(path: Path) -> str:
@@ -101,7 +105,7 @@ def _columns(sweep: Sweep, show: Sequence[str], notes: list[str]) -> _Columns:
         every = -(-total // RUNS) if total > RUNS else 1
         most = max(_COLUMNS, CELLS // max(-(-total // every), 1))
         order = dict.fromkeys([*_FIRST, *sweep.parameters, "error", *first, *names])
-        found = _Columns([], [], [])
+        found = _Columns([], [], [], every)
         for name in order:
             if name not in names:
                 continue
@@ -111,7 +115,7 @@ def _columns(sweep: Sweep, show: Sequence[str], notes: list[str]) -> _Columns:
             column = file.read(columns=[name])[name]
             _add(found, name, column, every, name in first, name in sweep.parameters)
     if every > 1:
-        notes.append(f"The page has every {every}th of {total:,} runs: means and charts are of these.")
+        notes.append(f"The page has one run in {every:,} of {total:,}: means and charts are of these.")
     if found.left_out:
         notes.append(
             f"{len(found.left_out)} columns are left out, because the page would be too large: "
@@ -148,8 +152,11 @@ def _add(found: _Columns, name: str, column: "pa.ChunkedArray", every: int, show
     found.columns.append(one)
 
 
-def _series(sweep: Sweep, notes: list[str]) -> list[list[Any]]:
-    """For each series its run, whose it is, its quantity, times and values: of as many runs as the page can hold."""
+def _series(sweep: Sweep, among: int, notes: list[str]) -> list[list[Any]]:
+    """For each series its run, whose it is, its quantity, times and values: of as many runs as the page can hold.
+
+    `among`: one run in so many is on the page.
+    """
     if not sweep.info["series"]:
         return []
     total = int(sweep.info["runs"])
@@ -158,9 +165,10 @@ def _series(sweep: Sweep, notes: list[str]) -> list[list[Any]]:
             return []
         each = _first_count(file)
         runs = max(min(total, POINTS // (4 * _SPANS * each)), 1)
-        every = -(-total // runs)
+        # Only of runs that are on the page.
+        every = among * -(-total // (runs * among))
         if every > 1:
-            notes.append(f"Time series are there for every {every}th of {total:,} runs.")
+            notes.append(f"The page has the time series of one run in {every:,} of {total:,}.")
         return [
             [run, whose, quantity, steps(times), shortened(values)]
             for run, (whose, quantity), times, values in _reduced(file, every)

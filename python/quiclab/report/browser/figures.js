@@ -117,8 +117,9 @@ export class Figures {
   show(place, from, to) {
     const figure = this.figures[place];
     figure.isShown = true;
+    const { time } = figure;
     const margin = (to - from) * 0.1;
-    figure.time.show((from - margin) * 1e9, (to + margin) * 1e9);
+    time.show(Math.max((from - margin) * 1e9, time.least), Math.min((to + margin) * 1e9, time.most));
     this.draw();
     figure.element.scrollIntoView({ block: "nearest" });
     figure.plots.focus({ preventScroll: true });
