@@ -215,6 +215,9 @@ def test_a_filter_leaves_fewer_rows(chromium: Browser, sweep: Path, swept: quicl
     seed = str(table["seed"][7])
     assert enter(page, f"seed = {seed}") == "1 of 48 runs" and rows(page)[0][0] == "8"
     assert enter(page, "goodput_mbps") == "48 of 48 runs"
+    # Columns with one value in all runs, or with none.
+    assert enter(page, "completed and not error") == "48 of 48 runs"
+    assert enter(page, "not completed or error ~ memory or delivered_bytes < 300000") == "0 of 48 runs"
     # What is wrong is said, and the rows stay.
     for wrong, why in (
         ("nothing > 3", "no column nothing"),

@@ -41,8 +41,8 @@ class _Columns:
     """The runs in columns."""
 
     columns: list[dict[str, Any]]
-    same: list[tuple[str, str]]
-    """Columns with one value in all runs, and the value."""
+    same: dict[str, Any]
+    """Columns with one value in all runs, and the value: None if they have none at all."""
     left_out: list[str]
     every: int
     """One run in so many is on the page."""
@@ -62,6 +62,9 @@ def section(
     found = _columns(sweep, show, notes)
     data = {
         "columns": found.columns,
+        "same": [
+            [name, shortened([value])[0] if isinstance(value, float) else value] for name, value in found.same.items()
+        ],
         "quantiles": [student_quantile(0.975, degrees) for degrees in range(1, _DEGREES + 1)],
         "normal": 1.959964,
         "series": _series(sweep, found.every, notes),
@@ -77,13 +80,19 @@ def section(
         ["folder", sweep.path or "not saved"],
     ]
     facts += [[f"varied: {one['path']}", ", ".join(map(str, one.get("values", [])))] for one in info["parameters"]]
-    same = table("The same in all runs", ["", "value"], found.same, words=(0, 1)) if found.same else Html("")
+    same = [[name, text(value, decimals([value]))] for name, value in found.same.items() if value is not None]
     document = sweep.series_path.with_name("sweep.toml")
     parts = [
         tag("h2", label),
         table("What was run", ["", "value"], facts, words=(0, 1)),
         tag("details", tag("summary", "The whole scenario"), tag("pre", _read(document))),
-        tag("details", tag("summary", f"The same in all runs: {len(found.same)} values"), same) if found.same else "",
+        tag(
+            "details",
+            tag("summary", f"The same in all runs: {len(same)} values"),
+            table("The same in all runs", ["", "value"], same, words=(0, 1)),
+        )
+        if same
+        else "",
         joined(note(words) for words in [*sweep.warnings, *sweep.notes, *notes]),
         tag("div", class_="runs"),
     ]
@@ -105,15 +114,13 @@ def _columns(sweep: Sweep, show: Sequence[str], notes: list[str]) -> _Columns:
         every = -(-total // RUNS) if total > RUNS else 1
         most = max(_COLUMNS, CELLS // max(-(-total // every), 1))
         order = dict.fromkeys([*_FIRST, *sweep.parameters, "error", *first, *names])
-        found = _Columns([], [], [], every)
+        found = _Columns([], {}, [], every)
         for name in order:
             if name not in names:
                 continue
-            if len(found.columns) >= most and name not in first:
-                found.left_out.append(name)
-                continue
             column = file.read(columns=[name])[name]
-            _add(found, name, column, every, name in first, name in sweep.parameters)
+            is_full = len(found.columns) >= most and name not in first
+            _add(found, name, column, is_full, name in first, name in sweep.parameters)
     if every > 1:
         notes.append(f"The page has one run in {every:,} of {total:,}: means and charts are of these.")
     if found.left_out:
@@ -124,20 +131,24 @@ def _columns(sweep: Sweep, show: Sequence[str], notes: list[str]) -> _Columns:
     return found
 
 
-def _add(found: _Columns, name: str, column: "pa.ChunkedArray", every: int, shown: bool, varied: bool) -> None:
-    """Adds a column, or its only value; nothing if it has no value at all."""
+def _add(found: _Columns, name: str, column: "pa.ChunkedArray", is_full: bool, shown: bool, varied: bool) -> None:
+    """Adds a column, or its only value; nothing if the page is full."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if column.null_count == len(column) and not varied:
+        found.same[name] = None
         return
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    kept = column.take(pa.array(range(0, len(column), every))) if every > 1 else column
     if name not in _FIRST and not varied and not column.null_count and pc.count_distinct(column).as_py() == 1:
-        value = column[0].as_py()
-        found.same.append((name, text(value, decimals([value]))))
+        found.same[name] = column[0].as_py()
         return
+    if is_full:
+        found.left_out.append(name)
+        return
+    every = found.every
+    kept = column.take(pa.array(range(0, len(column), every))) if every > 1 else column
     one: dict[str, Any] = {"name": name, "shown": shown or varied or name == "run", "varied": varied}
     if pa.types.is_boolean(kept.type):
         one |= {"kind": "flag", "values": [None if value is None else int(value) for value in kept.to_pylist()]}

@@ -76,11 +76,11 @@ export class Chart {
   #groups() {
     const groups = new Map();
     const { x, y, group } = this;
-    for (const row of [...this.runs.rows].sort((one, other) => one - other)) {
+    for (const row of this.runs.rows) {
       if (x.values[row] === null) continue;
-      const name = group ? valueText(group, row) : "";
-      if (!groups.has(name)) groups.set(name, { name, order: group?.kind === "number" ? group.values[row] : groups.size, points: new Map() });
-      const { points } = groups.get(name);
+      const key = group ? group.values[row] : null;
+      if (!groups.has(key)) groups.set(key, { name: group ? valueText(group, row) : "", order: key ?? Infinity, points: new Map() });
+      const { points } = groups.get(key);
       const at = x.values[row];
       if (!points.has(at)) points.set(at, { x: at, text: valueText(x, row), values: [], total: 0 });
       points.get(at).total++;

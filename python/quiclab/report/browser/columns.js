@@ -22,15 +22,27 @@ function endsOf(name) {
   return parts.map((_, at) => parts.slice(parts.length - 1 - at).join("."));
 }
 
-/** Finds a column by its name, or by the end of it where only one ends so. */
-export function finder(columns) {
+/** Finds a column by its name, or by the end of it where only one ends so.
+ *  @param same columns with one value in all runs: pairs of name and value */
+export function finder(columns, same) {
+  const count = columns[0]?.values.length ?? 0;
+  const others = same.map(([name]) => ({ name, short: endsOf(name)[0] }));
   return (text) => {
     const wanted = text.toLowerCase();
-    const exact = columns.find((column) => column.name.toLowerCase() === wanted || column.short.toLowerCase() === wanted);
-    if (exact) return exact;
-    const ending = columns.filter((column) => column.name.toLowerCase().endsWith(`.${wanted}`));
-    return ending.length === 1 ? ending[0] : undefined;
+    const found = [columns, others].flatMap((some) => [
+      some.filter((column) => column.name.toLowerCase() === wanted),
+      some.filter((column) => column.short.toLowerCase() === wanted || column.name.toLowerCase().endsWith(`.${wanted}`)),
+    ]).find((some) => some.length);
+    const column = found?.length === 1 ? found[0] : undefined;
+    return column && !column.values ? constant(column, same.find(([name]) => name === column.name)[1], count) : column;
   };
+}
+
+/** A column with one value. */
+function constant(column, value, count) {
+  const kind = typeof value === "boolean" ? "flag" : typeof value === "number" ? "number" : "text";
+  const isText = kind === "text" && value !== null;
+  return { ...column, kind, words: isText ? [value] : [], values: new Array(count).fill(isText ? 0 : value === null ? null : Number(value)) };
 }
 
 /** The value of a row in words. */

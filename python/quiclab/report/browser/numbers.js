@@ -6,10 +6,14 @@ export function decimalsOf(greatest) {
   return Math.min(Math.max(3 - Math.floor(Math.log10(greatest)), 0), 6);
 }
 
+// A format takes long to make and little to use.
+const FORMATS = [0, 1, 2, 3, 4, 5, 6].map((decimals) => (
+  new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+));
+
 /** A number with so many decimals and separated thousands; "-" where there is none. */
 export function written(value, decimals) {
-  if (value === null || value === undefined || Number.isNaN(value)) return "-";
-  return value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return value === null || value === undefined || Number.isNaN(value) ? "-" : FORMATS[decimals].format(value);
 }
 
 /** A number of an axis. */

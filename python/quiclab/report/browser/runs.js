@@ -12,7 +12,7 @@ const ROWS = 25;
 export class Runs {
   constructor(place, facts, colours) {
     this.columns = readColumns(facts.columns);
-    this.find = finder(this.columns);
+    this.find = finder(this.columns, facts.same);
     this.count = this.columns[0]?.values.length ?? 0;
     this.rows = Array.from({ length: this.count }, (_, row) => row);
     this.sorted = null;
