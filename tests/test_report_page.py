@@ -217,10 +217,13 @@ def test_a_filter_leaves_fewer_rows(chromium: Browser, sweep: Path, swept: quicl
     assert enter(page, "goodput_mbps") == "48 of 48 runs"
     # Columns with one value in all runs, or with none.
     assert enter(page, "completed and not error") == "48 of 48 runs"
-    assert enter(page, "not completed or error ~ memory or delivered_bytes < 300000") == "0 of 48 runs"
+    assert (
+        enter(page, "not completed or error ~ memory or connection.download.delivered_bytes < 300000") == "0 of 48 runs"
+    )
     # What is wrong is said, and the rows stay.
     for wrong, why in (
         ("nothing > 3", "no column nothing"),
+        ("delivered_bytes > 3", "delivered_bytes may be link.cell.forward.delivered_bytes, link.cell.backward."),
         ("run > x", "expected a number instead of x"),
         ("run >", "expected a value behind run >"),
         ("(run > 3", "a ) is missing"),

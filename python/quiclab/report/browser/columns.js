@@ -22,18 +22,22 @@ function endsOf(name) {
   return parts.map((_, at) => parts.slice(parts.length - 1 - at).join("."));
 }
 
-/** Finds a column by its name, or by the end of it where only one ends so.
+/** Finds a column by its name, or by the end of it where only one ends so; throws an `Error` where several do.
  *  @param same columns with one value in all runs: pairs of name and value */
 export function finder(columns, same) {
   const count = columns[0]?.values.length ?? 0;
   const others = same.map(([name]) => ({ name, short: endsOf(name)[0] }));
   return (text) => {
     const wanted = text.toLowerCase();
-    const found = [columns, others].flatMap((some) => [
-      some.filter((column) => column.name.toLowerCase() === wanted),
-      some.filter((column) => column.short.toLowerCase() === wanted || column.name.toLowerCase().endsWith(`.${wanted}`)),
-    ]).find((some) => some.length);
-    const column = found?.length === 1 ? found[0] : undefined;
+    const all = [...columns, ...others];
+    const found = [
+      all.filter((column) => column.name.toLowerCase() === wanted),
+      // As the heads of the table have it.
+      columns.filter((column) => column.short.toLowerCase() === wanted),
+      all.filter((column) => column.name.toLowerCase().endsWith(`.${wanted}`)),
+    ].find((some) => some.length);
+    if (found?.length > 1) throw new Error(`${text} may be ${found.map((column) => column.name).slice(0, 3).join(", ")}`);
+    const column = found?.[0];
     return column && !column.values ? constant(column, same.find(([name]) => name === column.name)[1], count) : column;
   };
 }
