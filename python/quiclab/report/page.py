@@ -22,7 +22,7 @@ def page(shown: Sequence[Run], sweeps: Sequence[Sweep], show: Sequence[str], bes
     data = []
     told = list(notes)
     for place, (one, label) in enumerate(zip(sweeps, labels[len(shown) :], strict=True)):
-        section, values, left_out = sweep.section(one, label, place, show, beside)
+        section, values, left_out = sweep.section(one, label if len(labels) > 1 else "What was run", place, show, beside)
         parts.append(section)
         told += [f"{label}: {words}" for words in left_out]
         data.append(values)

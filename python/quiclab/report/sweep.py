@@ -84,7 +84,7 @@ def section(
     document = sweep.series_path.with_name("sweep.toml")
     parts = [
         tag("h2", label),
-        table("What was run", ["", "value"], facts, words=(0, 1)),
+        table("Scenario, and what was varied", ["", "value"], facts, words=(0, 1)),
         tag("details", tag("summary", "The whole scenario"), tag("pre", _read(document))),
         tag(
             "details",
