@@ -22,7 +22,8 @@ def page(shown: Sequence[Run], sweeps: Sequence[Sweep], show: Sequence[str], bes
     data = []
     told = list(notes)
     for place, (one, label) in enumerate(zip(sweeps, labels[len(shown) :], strict=True)):
-        section, values, left_out = sweep.section(one, label if len(labels) > 1 else "What was run", place, show, beside)
+        head = label if len(labels) > 1 else "What was run"
+        section, values, left_out = sweep.section(one, head, place, show, beside)
         parts.append(section)
         told += [f"{label}: {words}" for words in left_out]
         data.append(values)
