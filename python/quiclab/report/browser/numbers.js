@@ -7,13 +7,13 @@ export function decimalsOf(greatest) {
 }
 
 // A format takes long to make and little to use.
-const FORMATS = [0, 1, 2, 3, 4, 5, 6].map((decimals) => (
+const EVEN = [0, 1, 2, 3, 4, 5, 6].map((decimals) => (
   new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 ));
 
 /** A number with so many decimals and separated thousands; "-" where there is none. */
 export function written(value, decimals) {
-  return value === null || value === undefined || Number.isNaN(value) ? "-" : FORMATS[decimals].format(value);
+  return value === null || value === undefined || Number.isNaN(value) ? "-" : EVEN[decimals].format(value);
 }
 
 /** A number of an axis. */
