@@ -434,3 +434,32 @@ def test_times_are_read_back(chromium: Browser, one: Path, run: quiclab.Run) -> 
     table = run.table("connection").to_pydict()
     last = max(at for at, side in zip(table["time_s"], table["side"], strict=True) if side == "server")
     assert values_of(page) == pytest.approx([last * 1e9, last * 1e9], abs=1000)
+
+
+def test_failed_runs_say_why(chromium: Browser, tmp_path: Path) -> None:
+    """A flow that begins after the end of its run is no scenario: one of four combinations."""
+    table = '[sweep]\nrepetitions = 2\nduration = ["20 s", "1 s"]\nflow.download.start = ["0 s", "5 s"]\n'
+    swept = quiclab.sweep(quiclab.Scenario.from_text(SCENARIO + table), jobs=1)
+    page = opened(chromium, report.write(swept, tmp_path / "r.html").report)
+    assert enter(page, "error") == "2 of 8 runs"
+    assert any("too late" in cell for cell in rows(page)[0])
+    page.value("document.querySelector('.runs tbody tr').click()")
+    assert "failed: " in page.value("document.querySelector('.detail .note').textContent")
+    # The mean of no value is none.
+    assert "no run with a value is left" in page.value("document.querySelector('.split').innerText")
+    enter(page, "")
+    assert "2 runs have no value" in page.value("document.querySelector('.split').innerText")
+    assert page.complaints == []
+
+
+def test_columns_of_text_are_groups_and_places(chromium: Browser, tmp_path: Path) -> None:
+    table = '[sweep]\ntransport.scheduler = ["rr", "fifo"]\nflow.download.transport.controller = ["newreno", "bbr3"]\n'
+    swept = quiclab.sweep(quiclab.Scenario.from_text(SCENARIO + table), jobs=1)
+    page = opened(chromium, report.write(swept, tmp_path / "r.html").report)
+    ticks = page.value("[...document.querySelectorAll('.chart > text')].map((one) => one.textContent)")
+    assert {"rr", "fifo"} <= {*ticks}
+    # Between texts there is no line, and of one run no interval.
+    assert page.value("document.querySelectorAll('.chart .series, .chart .interval').length") == 0
+    assert page.value("document.querySelectorAll('.chart circle.mean').length") == 4
+    assert enter(page, 'controller = bbr3 and scheduler != "fifo"') == "1 of 4 runs"
+    assert page.complaints == []

@@ -149,7 +149,7 @@ def _add(found: _Columns, name: str, column: "pa.ChunkedArray", is_full: bool, s
         return
     every = found.every
     kept = column.take(pa.array(range(0, len(column), every))) if every > 1 else column
-    one: dict[str, Any] = {"name": name, "shown": shown or varied or name == "run", "varied": varied}
+    one: dict[str, Any] = {"name": name, "shown": shown or varied or name in ("run", "error"), "varied": varied}
     if pa.types.is_boolean(kept.type):
         one |= {"kind": "flag", "values": [None if value is None else int(value) for value in kept.to_pylist()]}
     elif name == "seed" or not (pa.types.is_integer(kept.type) or pa.types.is_floating(kept.type)):
@@ -248,7 +248,8 @@ def _repeat(sweep: Sweep, found: _Columns, beside: Path) -> list[list[Any]]:
     ] or [[] for _ in columns["seed"]["values"]]
     seeds = [columns["seed"]["words"][at] for at in columns["seed"]["values"]]
     folders = _folders(sweep, seeds, sets, beside)
-    words = sweep.info.get("set", [])
+    # Changes of the table have no effect on a run.
+    words = [one for one in sweep.info.get("set", []) if not one.startswith("sweep.")]
     return [
         [" ".join(["--seed", seed, *(f"--set {shlex.quote(one)}" for one in [*words, *own])]), folders.get(at)]
         for at, (seed, own) in enumerate(zip(seeds, sets, strict=True))
