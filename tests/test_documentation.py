@@ -43,6 +43,9 @@ NOT_RUN = {
 """Programs that are not run, by their page and beginning, and why."""
 
 BEFORE = {
+    "docs/report.md": (
+        'import quiclab\nquiclab.Scenario.from_file("examples/cellular.toml").run(out="runs/cellular-seed1")'
+    ),
     "docs/model/resume.md": 'import quiclab\nscenario = quiclab.Scenario.from_file("examples/resume-store.toml")',
     "docs/site/pages/tables.md": (
         'import quiclab\nquiclab.Scenario.from_file("examples/cellular.toml").run(out="runs/cellular-seed1")'
@@ -86,6 +89,7 @@ SHOWN = {
     "docs/model/satellite.md": 2,
     "docs/performance.md": 1,
     "docs/real-traffic.md": 4,
+    "docs/report.md": 1,
     "docs/satellites.md": 1,
     "docs/scripts.md": 4,
     "docs/streams.md": 2,

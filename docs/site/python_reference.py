@@ -23,6 +23,7 @@ MODULES = {
         "quiclab.rooms",
     ],
     "Sweeps": ["quiclab.sweep", "quiclab.Sweep", "quiclab.load_sweep", "quiclab.SweepProgress"],
+    "Reports and differences": ["quiclab.report.write", "quiclab.diff", "quiclab.Diff", "quiclab.Change"],
     "Statistics": ["quiclab.statistics.means", "quiclab.statistics.quantiles"],
     "Figures": ["quiclab.plots.draw", "quiclab.plots.save", "quiclab.plots.chart"],
     "Traces": [

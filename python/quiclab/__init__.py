@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     # For the others, `_PLACES` says where they are.
     from quiclab.abr import Abr
     from quiclab.controller import Controller
+    from quiclab.differences import Change, Diff, diff
     from quiclab.progress import Progress, SweepProgress
     from quiclab.run import Run, load
     from quiclab.scenario import Scenario
@@ -50,7 +51,9 @@ __all__ = [
     "AbrView",
     "Ack",
     "Adjustment",
+    "Change",
     "Controller",
+    "Diff",
     "Download",
     "Error",
     "OutputError",
@@ -68,6 +71,7 @@ __all__ = [
     "Underway",
     "View",
     "__version__",
+    "diff",
     "load",
     "load_sweep",
     "rooms",
@@ -78,7 +82,9 @@ __all__ = [
 _PLACES = {
     "abr": ("Abr",),
     "controller": ("Controller",),
+    "differences": ("Change", "Diff", "diff"),
     "progress": ("Progress", "SweepProgress"),
+    "report": (),
     "run": ("Run", "load"),
     "scenario": ("Scenario",),
     "scheduler": ("Scheduler",),

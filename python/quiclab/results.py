@@ -27,6 +27,15 @@ METRICS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
 )
 """What is shown of a connection: title, key in the summary, how it is written."""
 
+IMPORTANT = ("goodput_mbps", "completion_s", "rtt_mean_ms")
+"""The ends of the columns of a sweep that are shown if none are named."""
+
+
+def important(columns: list[str]) -> list[str]:
+    """Of the columns of a sweep's runs those that are shown if none are named."""
+    ends = tuple(f".{metric}" for metric in IMPORTANT)
+    return [name for name in columns if name.startswith("connection.") and name.endswith(ends)]
+
 
 def of_applications(connections: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     """Rows for what applications count beside bytes: pages, playbacks, messages, requests, and the parts of a mix."""

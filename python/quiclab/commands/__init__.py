@@ -21,6 +21,10 @@ COMMANDS: dict[str, Row] = {
         "Make a page for the browser: every packet by stream, losses and retransmissions, and what waited for what."
     ),
     "why": Row("Say where the time of each flow of a run went, cause by cause, and what would change it."),
+    "report": Row(
+        "Make a report: one HTML file of runs and sweeps, with tables, figures to zoom, and where the time went."
+    ),
+    "diff": Row("Say what differs between two runs, scenarios or sweeps. Exit code 1 if something does."),
     "qoe": Row(
         "Quality of experience of each player of a run: the linear QoE of the literature, and scores of ITU-T P.1203."
     ),

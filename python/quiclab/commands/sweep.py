@@ -17,8 +17,6 @@ _ROWS = 40
 """Combinations of values that are printed."""
 _FAILURES = 10
 """Failed runs that are printed."""
-_METRICS = ("goodput_mbps", "completion_s", "rtt_mean_ms")
-"""The ends of the columns whose means are printed if none are named."""
 _MOST = 6
 """More columns do not go on a line: then they are named."""
 
@@ -114,13 +112,11 @@ def sweep(
 
 
 def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
+    from quiclab.results import important
     from quiclab.statistics import resolve
 
     known = result.runs.column_names
-    if show:
-        return [resolve(name, known) for name in show]
-    ends = tuple(f".{metric}" for metric in _METRICS)
-    return [name for name in known if name.startswith("connection.") and name.endswith(ends)]
+    return [resolve(name, known) for name in show] if show else important(known)
 
 
 def _print(result: "Sweep", columns: list[str], means: list[dict[str, Any]]) -> None:

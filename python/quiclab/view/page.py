@@ -1,20 +1,16 @@
 """The page: the model in columns, and the sources in `browser/`, put into one HTML file that needs nothing else."""
 
-import base64
-import hashlib
 import html
 import json
-import re
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
+from quiclab import selfcontained
 from quiclab.view.columns import Columns
 from quiclab.view.model import Connection, Direction
 
 _MODULE = "main.js"
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
+_FOLDER = "view/browser"
 
 
 def page(title: str, connections: Sequence[Connection], notes: Sequence[str], version: str) -> str:
@@ -22,45 +18,21 @@ def page(title: str, connections: Sequence[Connection], notes: Sequence[str], ve
     columns = Columns()
     shown = [_connection(columns, f"{at}", connection) for at, connection in enumerate(connections)]
     facts = {"title": title, "version": version, "notes": list(notes), "connections": shown, "columns": columns.index}
-    script, style = bundle(_MODULE), _source("style.css")
     parts = {
         "title": html.escape(title),
-        "policy": f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}",
-        "style": style,
         # "<" ends no script element where it is written so, and JSON reads it back.
         "facts": json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c"),
         "columns": columns.packed(),
-        "script": script,
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _source("index.html"))
+    style = selfcontained.source(f"{_FOLDER}/style.css")
+    return selfcontained.filled(
+        selfcontained.source(f"{_FOLDER}/index.html"), script=bundle(_MODULE), style=style, parts=parts
+    )
 
 
 def bundle(name: str) -> str:
-    """A module and all that it imports as one script: each module once, after those that it imports."""
-    done: list[str] = []
-    texts: list[str] = []
-
-    def add(module: str, above: tuple[str, ...]) -> None:
-        assert module not in above, f"{module} imports itself"
-        if module in done:
-            return
-        text = _source(module)
-        for imported in _IMPORT.findall(text):
-            add(imported, (*above, module))
-        done.append(module)
-        texts.append(_EXPORT.sub("", _IMPORT.sub("", text)))
-
-    add(name, ())
-    return "\n" + "\n".join(texts)
-
-
-def _source(name: str) -> str:
-    return (files("quiclab.view") / "browser" / name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    """What a content security policy calls an inline element by."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    """A module of the page and all that it imports as one script."""
+    return selfcontained.bundle(f"{_FOLDER}/{name}")
 
 
 def _connection(columns: Columns, prefix: str, connection: Connection) -> dict[str, Any]:

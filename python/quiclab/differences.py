@@ -1,0 +1,315 @@
+"""What differs between two runs, scenarios or sweeps: `quiclab.diff`."""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from quiclab._quiclab import Error, OutputError
+from quiclab.results import important
+from quiclab.rounded import decimals, is_number, text
+from quiclab.run import Run
+from quiclab.scenario import Scenario
+from quiclab.sweeps import Sweep
+
+Comparable = Run | Scenario | Sweep | str | PathLike[str]
+"""What can be compared: an object, or the path of a run's folder, a sweep's folder, or a scenario file."""
+
+_KINDS = {"connections": "connection", "links": "link", "media": "medium", "nodes": "node"}
+"""Lists of a summary, and how the names of their values begin: as the columns of a sweep do."""
+_NAMES = ("name", "direction", "attachment", "to")
+_NOT_RESULTS = ("scenario", "seed")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A value that differs."""
+
+    key: str
+    """Its path: `transport.ack_ratio`, `connection.download.goodput_mbps`."""
+    a: Any
+    """The value in the first; None if it has none."""
+    b: Any
+    """The value in the second; None if it has none."""
+
+    @property
+    def difference(self) -> float | None:
+        """`b - a`; None if one of them is no number."""
+        return self.b - self.a if is_number(self.a) and is_number(self.b) else None
+
+    @property
+    def percent(self) -> float | None:
+        """The difference as percent of `a`; None if there is none, or if `a` is 0."""
+        return 100 * self.difference / abs(self.a) if self.difference is not None and self.a else None
+
+    def as_json(self) -> dict[str, Any]:
+        """As `quiclab diff --json` prints it."""
+        return {
+            "key": self.key,
+            "a": self.a,
+            "b": self.b,
+            "difference": self.difference,
+            "percent": self.percent,
+        }
+
+    def texts(self) -> tuple[str, str, str, str]:
+        """For people: both values, evenly rounded, the difference and the percent."""
+        digits = decimals([self.a, self.b])
+        difference = "" if self.difference is None else f"{self.difference:+,.{digits}f}"
+        percent = "" if self.percent is None else f"{self.percent:+,.1f} %"
+        return value_text(self.a, digits), value_text(self.b, digits), difference, percent
+
+
+@dataclass(frozen=True)
+class Diff:
+    """What differs. It is false if nothing does."""
+
+    scenario: list[Change] = field(default_factory=list)
+    """Keys of the resolved scenarios; of two sweeps, of their scenario files."""
+    results: list[Change] = field(default_factory=list)
+    """Numbers of the summaries; of two sweeps, means over the runs of each combination."""
+    notes: list[str] = field(default_factory=list)
+    """What could not be compared."""
+
+    def __bool__(self) -> bool:
+        return bool(self.scenario or self.results)
+
+    def __str__(self) -> str:
+        lines = [f"{change.key} {value_text(change.a)} {value_text(change.b)}" for change in self.scenario]
+        lines += [" ".join([change.key, *change.texts()]).rstrip() for change in self.results]
+        return "\n".join([*lines, *self.notes]) or "nothing differs"
+
+
+def diff(a: Comparable, b: Comparable) -> Diff:
+    """What differs between two runs, two scenarios or two sweeps.
+
+    :param a: the first: an object, or the path of a run's folder, a sweep's folder or a scenario file.
+    :param b: the second. A run can be compared with a scenario, but not with a sweep.
+    :raises Error: one of them cannot be read, or they cannot be compared.
+
+    ```python
+    for change in quiclab.diff("runs/a", "runs/b").results:
+        print(change.key, change.a, change.b, change.percent)
+    ```
+    """
+    one, other = _read(a), _read(b)
+    if isinstance(one, Sweep) != isinstance(other, Sweep):
+        raise Error(f"{_told(a)} and {_told(b)}: a sweep can be compared with another sweep only")
+    if isinstance(one, Sweep) and isinstance(other, Sweep):
+        return _of_sweeps(one, other)
+    assert not isinstance(one, Sweep) and not isinstance(other, Sweep)
+    scenario = changes(_values(one), _values(other))
+    if isinstance(one, Run) and isinstance(other, Run):
+        return Diff(scenario, changes(results(one.summary), results(other.summary)))
+    notes = []
+    if isinstance(one, Run) or isinstance(other, Run):
+        notes = [f"{_told(b if isinstance(one, Run) else a)} is a scenario: it has no results to compare"]
+    return Diff(scenario, [], notes)
+
+
+class Values(dict[str, Any]):
+    """The values of a document by their paths."""
+
+    def __init__(self, document: Mapping[str, Any], kinds: Mapping[str, str]) -> None:
+        """`kinds` says how the names of the values in a list begin, where that is not the key of the list."""
+        super().__init__()
+        self.entries: dict[str, Mapping[str, Any]] = {}
+        """The tables in its lists, by their paths: links, flows, connections."""
+        for key, value in document.items():
+            if _are_tables(value):
+                for at, entry in enumerate(value):
+                    names = [str(entry[part]) for part in _NAMES if isinstance(entry.get(part), str)]
+                    if key not in kinds:
+                        names = names[:1]
+                    path = ".".join([kinds.get(key, key), *(names or [str(at)])])
+                    named = _NAMES if key in kinds else _NAMES[:1]
+                    self.entries[path] = entry
+                    self.update(_leaves({part: one for part, one in entry.items() if part not in named}, path))
+            else:
+                self.update(_leaves(value, key))
+
+
+def results(summary: Mapping[str, Any]) -> Values:
+    """The values of a summary by the names that they have as columns of a sweep."""
+    return Values({key: value for key, value in summary.items() if key not in _NOT_RESULTS}, _KINDS)
+
+
+def scenario_values(document: Mapping[str, Any]) -> Values:
+    """The values of a scenario's document by their paths, as `--set` has them."""
+    return Values(document, {})
+
+
+def changes(a: Values, b: Values) -> list[Change]:
+    """What differs between two documents: see `compared`."""
+    return [Change(key, one, other) for key, (one, other) in compared([a, b]).items()]
+
+
+def compared(documents: Sequence[Values]) -> dict[str, list[Any]]:
+    """The paths whose values are not the same in all documents, with their values.
+
+    In the order of the first document; what it does not have comes last. Components of different types are one path:
+    their options have nothing to do with each other. So is a link or a flow that not all have.
+    """
+    documents = _with_inherited(documents)
+    found: dict[str, list[Any]] = {}
+    below: list[str] = []
+    keys = dict.fromkeys(key for one in documents for key in one)
+    types = {key.removesuffix(".type") for key in keys if key.endswith(".type")}
+    for path in dict.fromkeys(path for one in documents for path in one.entries):
+        if not all(path in one.entries for one in documents):
+            below.append(f"{path}.")
+            found[path] = [one.entries.get(path) for one in documents]
+    for place in types:
+        values = [one.get(f"{place}.type", one.get(place)) for one in documents]
+        if not _same(values) and not place.startswith(tuple(below)):
+            below.append(f"{place}.")
+            found[place] = [_component(one, place) for one in documents]
+    for key in keys:
+        values = [one.get(key) for one in documents]
+        if key not in found and not key.startswith(tuple(below)) and not _same(values):
+            found[key] = values
+    places = {key: at for at, key in reversed(list(enumerate(keys)))}
+    firsts = {path: next((places[key] for key in keys if _is_at(key, path)), 0) for path in found}
+    return dict(sorted(found.items(), key=lambda pair: firsts[pair[0]]))
+
+
+def _with_inherited(documents: Sequence[Values]) -> Sequence[Values]:
+    """The documents with what a flow of one has of its own, as the others take it from the tables of all flows."""
+    own = {
+        (path, f"{table}.{key}")
+        for one in documents
+        for path, entry in one.entries.items()
+        if path.startswith("flow.")
+        for table in ("transport", "tcp")
+        if isinstance(entry.get(table), Mapping)
+        for key in entry[table]
+    }
+    found = []
+    for document in documents:
+        whole = copy(document)
+        for path, key in sorted(own):
+            place = f"{path}.{key}"
+            if path in document.entries and not any(_is_at(one, place) for one in document):
+                whole.update({f"{path}.{one}": value for one, value in document.items() if _is_at(one, key)})
+        found.append(whole)
+    return found
+
+
+def _is_at(key: str, place: str) -> bool:
+    return key == place or key.startswith(f"{place}.")
+
+
+def value_text(value: Any, digits: int | None = None) -> str:
+    """A value of a scenario or of a summary for people, on one line: numbers with so many decimals, or as they are."""
+    if isinstance(value, Mapping):
+        if "name" in value:
+            # A link or a flow that the other does not have.
+            return "present"
+        options = [f"{key}={value_text(one)}" for key, one in value.items() if key != "type"]
+        return " ".join([*([str(value["type"])] if "type" in value else []), *options])
+    if isinstance(value, list):
+        return ", ".join(value_text(one) for one in value) or "none"
+    return f"{value:.10g}" if is_number(value) and digits is None else text(value, digits or 0)
+
+
+def _component(values: Mapping[str, Any], place: str) -> Any:
+    """A component with its options, as it stands in the document."""
+    if place in values:
+        return values[place]
+    return {key[len(place) + 1 :]: value for key, value in values.items() if key.startswith(f"{place}.")} or None
+
+
+def _same(values: Sequence[Any]) -> bool:
+    return all(value == values[0] and isinstance(value, bool) == isinstance(values[0], bool) for value in values[1:])
+
+
+def _are_tables(value: object) -> TypeGuard[list[Mapping[str, Any]]]:
+    return isinstance(value, list) and bool(value) and all(isinstance(entry, Mapping) for entry in value)
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """The values below a value, by their paths."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}")
+    elif _are_tables(value):
+        for at, entry in enumerate(value):
+            yield from _leaves(entry, f"{path}.{at}")
+    else:
+        yield path, value
+
+
+def _read(given: Comparable) -> Run | Scenario | Sweep:
+    if isinstance(given, Run | Scenario | Sweep):
+        return given
+    path = Path(given)
+    if path.is_dir():
+        return folder(path)
+    if not path.exists():
+        raise Error(f"{path}: there is no such run folder, sweep folder or scenario file")
+    return Scenario.from_file(path)
+
+
+def folder(path: Path) -> Run | Sweep:
+    """The run or the sweep of a folder. Raises `OutputError` if it is neither."""
+    from quiclab.run import load
+    from quiclab.sweeps import load_sweep
+
+    is_sweep = (path / "sweep.json").exists() or (path / "finished").is_dir()
+    return load_sweep(path) if is_sweep else load(path)
+
+
+def _told(given: Comparable) -> str:
+    return repr(given) if isinstance(given, Run | Scenario | Sweep) else str(given)
+
+
+def _values(of: Run | Scenario | Sweep) -> Values:
+    """The resolved scenario; of a sweep its scenario file, and what was set beside it."""
+    if isinstance(of, Sweep):
+        document = sweep_document(of)
+        sets = dict(one.partition("=")[::2] for one in of.info.get("set", []))
+        return scenario_values({**document, **({"--set": sets} if sets else {})})
+    return scenario_values(run_document(of) if isinstance(of, Run) else tomllib.loads(of.to_toml()))
+
+
+def run_document(run: Run) -> dict[str, Any]:
+    """The resolved scenario of a run. Raises `OutputError` if its file is none."""
+    try:
+        return tomllib.loads(run.scenario_toml)
+    except tomllib.TOMLDecodeError as error:
+        raise OutputError(f"{run.path}: scenario.toml cannot be read: {error}") from error
+
+
+def sweep_document(sweep: Sweep) -> dict[str, Any]:
+    """The scenario file of a sweep. Raises `OutputError` if it cannot be read."""
+    where = sweep.series_path.with_name("sweep.toml")
+    try:
+        return tomllib.loads(where.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{where}: cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def _of_sweeps(a: Sweep, b: Sweep) -> Diff:
+    scenario = changes(_values(a), _values(b))
+    one, other = _means(a), _means(b)
+    both = [key for key in one if key in other]
+    found = [Change(key, one[key], other[key]) for key in both if one[key] != other[key]]
+    notes = [
+        f"{len(keys)} means of the {which} sweep alone: its combinations or columns are not in the other"
+        for which, keys in (("first", one.keys() - other.keys()), ("second", other.keys() - one.keys()))
+        if keys
+    ]
+    return Diff(scenario, found, notes)
+
+
+def _means(sweep: Sweep) -> dict[str, float | None]:
+    """The means of the most important columns, by combination."""
+    columns = important(sweep.runs.column_names)
+    rows: Iterable[dict[str, Any]] = sweep.means(*columns).to_pylist() if columns else []
+    return {
+        ", ".join([*(f"{name}={row[name]}" for name in sweep.parameters), f"mean {row['column']}"]): row["mean"]
+        for row in rows
+    }

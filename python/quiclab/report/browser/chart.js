@@ -1,0 +1,250 @@
+// A chart of a sweep's columns: means with intervals over the runs that the filter leaves, or every run as a dot.
+
+import { niceStep } from "../../view/browser/time.js";
+import { valueText } from "./columns.js";
+import { box, choice, drawn, element } from "./elements.js";
+import { decimalsOf, tick, written } from "./numbers.js";
+
+const SPACE = { left: 58, right: 12, top: 10, height: 260, below: 40 };
+const GROUPS = 12;
+const DOTS = 5000;
+
+/** The chart, its choices and the table of its means. */
+export class Chart {
+  constructor(runs, facts, colours) {
+    this.runs = runs;
+    this.facts = facts;
+    this.colours = colours;
+    const { columns } = runs;
+    const isResult = (column) => column.kind === "number" && !column.varied && !["run", "repetition"].includes(column.name);
+    const varied = columns.filter((column) => column.varied);
+    const results = columns.filter(isResult);
+    this.x = varied[0] ?? columns.find((column) => column.name === "repetition") ?? columns[0];
+    this.y = results.find((column) => column.isShown) ?? results[0];
+    this.group = varied[1];
+    this.kind = "means";
+    this.isLogarithmic = false;
+    this.svg = drawn("svg", { class: "panel chart", role: "img" });
+    this.legend = element("div", { className: "legend" });
+    this.note = element("p", { className: "note", hidden: true });
+    this.table = element("table");
+    this.element = element("div", {}, element("h3", {}, "Chart"));
+    if (!this.y) {
+      this.element.append(element("p", {}, "No column has numbers that differ between runs."));
+      return;
+    }
+    const named = (list) => list.map((column) => [column.name, column.name]);
+    const by = (name) => columns.find((column) => column.name === name);
+    const change = (what) => (name) => {
+      this[what] = by(name);
+      this.draw();
+    };
+    const rest = columns.filter((column) => !column.varied && column.kind === "number");
+    const label = "Means of the chart";
+    this.element.append(
+      element("div", { className: "toolbar" },
+        choice("x", named([...varied, ...rest]), this.x.name, change("x")),
+        choice("y", named(results), this.y.name, change("y")),
+        choice("group", [["", "none"], ...named(columns.filter((column) => column.varied || column.kind !== "number"))], this.group?.name ?? "", change("group")),
+        choice("show", [["means", "means with 95 % intervals"], ["runs", "every run"]], "means", (kind) => {
+          this.kind = kind;
+          this.draw();
+        }),
+        box("logarithmic x", false, (is) => {
+          this.isLogarithmic = is;
+          this.draw();
+        })),
+      this.legend, this.svg, this.note,
+      element("details", {}, element("summary", {}, "Means as a table"), element("div", { className: "scroll", tabIndex: 0, role: "region", aria: { label } }, this.table)));
+    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+
+  /** The interval of a mean, by Student's t. */
+  #statistics(values) {
+    const n = values.length;
+    const mean = values.reduce((sum, value) => sum + value - values[0], 0) / n + values[0];
+    if (n < 2) return { n, mean, half: null };
+    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
+    const { quantiles, normal } = this.facts;
+    // Between the last that is known and the normal distribution the quantile is nearly linear in 1 / degrees.
+    const last = quantiles.length;
+    const t = n - 1 <= last ? quantiles[n - 2] : normal + ((quantiles[last - 1] - normal) * last) / (n - 1);
+    return { n, mean, half: t * Math.sqrt(variance / n) };
+  }
+
+  /** The groups in their order: each a name, and its points by x. */
+  #groups() {
+    const groups = new Map();
+    const { x, y, group } = this;
+    for (const row of this.runs.rows) {
+      if (x.values[row] === null) continue;
+      const key = group ? group.values[row] : null;
+      if (!groups.has(key)) groups.set(key, { name: group ? valueText(group, row) : "", order: key ?? Infinity, points: new Map() });
+      const { points } = groups.get(key);
+      const at = x.values[row];
+      if (!points.has(at)) points.set(at, { x: at, text: valueText(x, row), values: [], total: 0 });
+      points.get(at).total++;
+      if (y.values[row] !== null) points.get(at).values.push(y.values[row]);
+    }
+    const sorted = [...groups.values()].sort((one, other) => one.order - other.order);
+    for (const one of sorted) {
+      one.points = [...one.points.values()].sort((a, b) => a.x - b.x);
+      for (const point of one.points) if (point.values.length) Object.assign(point, this.#statistics(point.values));
+    }
+    return sorted;
+  }
+
+  /** Draws it anew. */
+  draw() {
+    if (!this.y) return;
+    const all = this.#groups();
+    const groups = all.slice(0, GROUPS);
+    const width = Math.min(this.element.clientWidth || 600, 860);
+    const points = groups.flatMap((group) => group.points);
+    const known = points.filter((point) => point.values.length);
+    const runs = known.reduce((sum, point) => sum + point.values.length, 0);
+    const told = [];
+    if (all.length > GROUPS) told.push(`the first ${GROUPS} of ${all.length} groups`);
+    const every = Math.ceil(runs / DOTS);
+    if (this.kind === "runs" && every > 1) told.push(`every ${every}th run`);
+    const some = points.reduce((sum, point) => sum + point.total - point.values.length, 0);
+    if (some) told.push(`${some.toLocaleString("en-US")} runs have no value of ${this.y.short}, and do not count`);
+    this.note.textContent = told.length ? `Shown: ${told.join("; ")}.` : "";
+    this.note.hidden = !told.length;
+    this.#plot(groups, known, width, every);
+    this.#fillTable(all);
+  }
+
+  #plot(groups, known, width, every) {
+    const { svg, x: column } = this;
+    const colours = this.colours();
+    const height = SPACE.top + SPACE.height + SPACE.below;
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    svg.setAttribute("aria-label", `${this.y.name} by ${column.name}${this.group ? `, for each ${this.group.name}` : ""}`);
+    svg.replaceChildren();
+    this.legend.replaceChildren(element("strong", {}, this.y.short));
+    if (!known.length) {
+      this.legend.append("no run with a value is left");
+      return;
+    }
+    const ends = known.flatMap((point) => (this.kind === "runs" ? extremes(point.values) : [point.mean - (point.half ?? 0), point.mean + (point.half ?? 0)]));
+    const [low, high] = [Math.min(0, extremes(ends)[0]), Math.max(extremes(ends)[1], 1e-12)];
+    const inner = width - SPACE.left - SPACE.right;
+    const y = (value) => SPACE.top + SPACE.height * (1 - (value - low) / ((high - low) * 1.05));
+    const x = this.#scale(known, inner);
+    const step = niceStep((high - low) / 5);
+    for (let at = Math.ceil(low / step); at * step <= high * 1.05; at++) this.#grid(y(at * step), tick(at * step), width);
+    this.#xTicks(known, x, inner);
+    const label = drawn("text", { x: SPACE.left + inner / 2, y: height - 4, "text-anchor": "middle" });
+    label.textContent = column.short;
+    svg.append(label);
+    groups.forEach((group, at) => {
+      const stroke = colours.stream(at);
+      const points = group.points.filter((point) => point.values.length);
+      if (this.kind === "runs") this.#dots(points, x, y, stroke, every);
+      else this.#means(points, x, y, stroke, at);
+      if (!this.group) return;
+      const swatch = element("i");
+      swatch.style.background = stroke;
+      this.legend.append(element("span", {}, swatch, `${this.group.short} ${group.name}`));
+    });
+  }
+
+  /** From a point to its place: linear, logarithmic, or one place for each text. */
+  #scale(known, inner) {
+    const values = known.map((point) => point.x);
+    const isText = this.x.kind !== "number";
+    const isLogarithmic = this.isLogarithmic && !isText && values.every((value) => value > 0);
+    const places = isText ? new Map([...new Set(values)].sort((a, b) => a - b).map((value, at) => [value, at])) : null;
+    const position = (value) => (places ? places.get(value) : isLogarithmic ? Math.log(value) : value);
+    const [least, most] = extremes(values.map(position));
+    // Half a step of space at both sides: an interval at the edge is seen whole.
+    const margin = 14;
+    return (value) => SPACE.left + margin + (most > least ? (position(value) - least) / (most - least) : 0.5) * (inner - 2 * margin);
+  }
+
+  #xTicks(known, x, inner) {
+    const texts = new Map(known.map((point) => [point.x, point.text]));
+    let last = -Infinity;
+    const gap = Math.max(30, Math.max(...[...texts.values()].map((text) => text.length)) * 7);
+    const shown = texts.size <= 40 || this.x.kind !== "number" ? [...texts.keys()].sort((a, b) => x(a) - x(b)) : this.#evenTicks(known, inner);
+    for (const value of shown) {
+      if (x(value) - last < gap) continue;
+      last = x(value);
+      const text = drawn("text", { x: last, y: SPACE.top + SPACE.height + 16, "text-anchor": "middle" });
+      text.textContent = texts.get(value) ?? tick(value);
+      this.svg.append(text, drawn("line", { class: "gridline", x1: last, x2: last, y1: SPACE.top, y2: SPACE.top + SPACE.height + 4 }));
+    }
+  }
+
+  #evenTicks(known, inner) {
+    const [least, most] = extremes(known.map((point) => point.x));
+    const step = niceStep((most - least) / Math.max(2, inner / 100));
+    const ticks = [];
+    for (let at = Math.ceil(least / step); at * step <= most; at++) ticks.push(at * step);
+    return ticks;
+  }
+
+  #grid(y, words, width) {
+    const text = drawn("text", { x: SPACE.left - 6, y: y + 4, "text-anchor": "end" });
+    text.textContent = words;
+    this.svg.append(text, drawn("line", { class: "gridline", x1: SPACE.left, x2: width - SPACE.right, y1: y, y2: y }));
+  }
+
+  #means(points, x, y, stroke, place) {
+    // Groups that share an x stand a little beside each other, so that their intervals can be told apart.
+    const at = (point) => x(point.x) + (place % 2 ? 1 : -1) * Math.ceil(place / 2);
+    const line = points.map((point, number) => `${number ? "L" : "M"}${at(point).toFixed(1)} ${y(point.mean).toFixed(1)}`).join("");
+    // Between texts there is nothing.
+    if (this.x.kind === "number") this.svg.append(drawn("path", { class: "series", d: line, fill: "none", stroke, "stroke-width": 1.6 }));
+    for (const point of points) {
+      if (point.half) {
+        const [low, high] = [y(point.mean - point.half), y(point.mean + point.half)];
+        const d = `M${at(point)} ${low}V${high}M${at(point) - 4} ${low}h8M${at(point) - 4} ${high}h8`;
+        this.svg.append(drawn("path", { class: "interval", d, fill: "none", stroke, "stroke-width": 1.3 }));
+      }
+      const title = drawn("title");
+      title.textContent = `${point.text}: ${written(point.mean, this.y.decimals)}${point.half ? ` ± ${written(point.half, this.y.decimals)}` : ""}, ${point.values.length} of ${point.total} runs`;
+      this.svg.append(drawn("circle", { class: "mean", cx: at(point), cy: y(point.mean), r: 3.5, fill: stroke }, title));
+    }
+  }
+
+  #dots(points, x, y, stroke, every) {
+    let d = "";
+    let number = 0;
+    for (const point of points) {
+      for (const value of point.values) if (number++ % every === 0) d += `M${x(point.x).toFixed(1)} ${y(value).toFixed(1)}h0`;
+    }
+    this.svg.append(drawn("path", { class: "dots", d, stroke, "stroke-width": 5, "stroke-linecap": "round", "stroke-opacity": 0.5 }));
+  }
+
+  #fillTable(groups) {
+    const { x, y, group } = this;
+    const all = groups.flatMap((one) => one.points.map((point) => ({ ...point, group: one.name })));
+    const shown = all.slice(0, 500);
+    const means = shown.filter((point) => point.values.length).map((point) => Math.abs(point.mean));
+    const decimals = decimalsOf(means.length ? extremes(means)[1] : 0);
+    const heads = [[x.short, ""], ...(group ? [[group.short, ""]] : []), ["runs", "number"], ["of", "number"], ["mean", "number"], ["\u00b1", "number"]];
+    const rows = shown.map((point) => {
+      const has = point.values.length > 0;
+      const numbers = [String(point.values.length), String(point.total), has ? written(point.mean, decimals) : "-", has ? written(point.half, decimals) : "-"];
+      return element("tr", {}, element("th", { scope: "row" }, point.text), ...(group ? [element("td", {}, point.group)] : []), ...numbers.map((text) => element("td", { className: "number" }, text)));
+    });
+    const more = all.length > shown.length ? `; the first ${shown.length} of ${all.length}` : "";
+    this.table.replaceChildren(
+      element("caption", {}, `Means of ${y.name} with 95 % intervals over the filtered runs${more}`),
+      element("thead", {}, element("tr", {}, ...heads.map(([text, className]) => element("th", { scope: "col", className }, text)))),
+      element("tbody", {}, ...rows),
+    );
+  }
+}
+
+/** The least and the greatest: of more numbers than a call can have. */
+function extremes(values) {
+  let [least, most] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return [least, most];
+}

@@ -1,0 +1,60 @@
+"""The page of a report: its sections, the data for its script, and the sources in `browser/`."""
+
+import html
+from collections.abc import Sequence
+from pathlib import Path
+
+from quiclab import __version__, selfcontained
+from quiclab.report import figures, runs, sweep
+from quiclab.report.packed import packed
+from quiclab.report.tags import Html, joined, note
+from quiclab.run import Run
+from quiclab.sweeps import Sweep
+
+_FOLDER = "report/browser"
+
+
+def page(shown: Sequence[Run], sweeps: Sequence[Sweep], show: Sequence[str], beside: Path) -> tuple[str, list[str]]:
+    """The HTML text, and what is left out."""
+    labels = _labels([*shown, *sweeps])
+    body, drawn, notes = runs.sections(shown, labels[: len(shown)]) if shown else (Html(""), [], [])
+    parts = [body]
+    data = []
+    told = list(notes)
+    for place, (one, label) in enumerate(zip(sweeps, labels[len(shown) :], strict=True)):
+        head = label if len(labels) > 1 else "What was run"
+        section, values, left_out = sweep.section(one, head, place, show, beside)
+        parts.append(section)
+        told += [f"{label}: {words}" for words in left_out]
+        data.append(values)
+    title = ", ".join(labels) if len(labels) <= 3 else f"{len(labels)} runs and sweeps"
+    words = {
+        "title": html.escape(title),
+        "version": html.escape(__version__),
+        "body": joined([*map(note, notes), *parts]),
+        "points": f"{figures.POINTS:,}",
+        "data": packed({"figures": drawn, "sweeps": data}),
+    }
+    template = selfcontained.source(f"{_FOLDER}/index.html")
+    script = selfcontained.bundle(f"{_FOLDER}/main.js")
+    text = selfcontained.filled(
+        template, script=script, style=selfcontained.source(f"{_FOLDER}/style.css"), parts=words
+    )
+    return text, told
+
+
+def _labels(all_: Sequence[Run | Sweep]) -> list[str]:
+    """What runs and sweeps are called: by scenario and seed, or by the name of their folder where that is the same."""
+    labels = [
+        f"{one.summary.get('scenario')}, seed {one.summary.get('seed')}" if isinstance(one, Run) else _sweep_label(one)
+        for one in all_
+    ]
+    if len(set(labels)) < len(labels):
+        labels = [one.path.resolve().name if one.path else label for one, label in zip(all_, labels, strict=True)]
+    if len(set(labels)) < len(labels):
+        labels = [f"{label} ({at})" for at, label in enumerate(labels, 1)]
+    return labels
+
+
+def _sweep_label(sweep_: Sweep) -> str:
+    return f"{sweep_.info['scenario']}, {sweep_.info['runs']:,} runs"

@@ -1,0 +1,303 @@
+"""What a report has of a sweep: its runs in columns, series of some, and how to repeat one."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quiclab._quiclab import Error, OutputError
+from quiclab.report.packed import shortened, steps
+from quiclab.report.tags import Html, joined, note, table, tag
+from quiclab.results import important
+from quiclab.rounded import decimals, text
+from quiclab.scenario import Scenario
+from quiclab.statistics import resolve, student_quantile
+from quiclab.sweeps import Sweep
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+RUNS = 100_000
+"""Runs of a sweep on a page at most; of more, runs at equal distances are taken."""
+CELLS = 2_000_000
+"""Values of runs on a page at most: of many runs a page has fewer columns."""
+_COLUMNS = 20
+"""Columns that a page has even so."""
+POINTS = 400_000
+"""Points of time series on a page at most."""
+_SPANS = 50
+"""Spans of time of a series: of each up to four points are kept."""
+_DEGREES = 100
+"""Degrees of freedom up to which the page has the quantiles of Student's distribution."""
+_FOLDERS = 50
+"""Run folders that are looked at at most to find those of the sweep's runs."""
+_FIRST = ("run", "repetition", "seed")
+
+
+@dataclass
+class _Columns:
+    """The runs in columns."""
+
+    columns: list[dict[str, Any]]
+    same: dict[str, Any]
+    """Columns with one value in all runs, and the value: None if they have none at all."""
+    left_out: list[str]
+    every: int
+    """One run in so many is on the page."""
+
+
+def section(
+    sweep: Sweep, label: str, place: int, show: Sequence[str], beside: Path
+) -> tuple[Html, dict[str, Any], list[str]]:
+    """The HTML of a sweep, the data for what its script shows, and what is left out.
+
+    :param place: which of the page's sweeps it is.
+    :param show: columns to show first, by the end of their name; default: goodput, completion time, mean RTT.
+    :param beside: the folder of the page, for links to the folders of runs.
+    :raises Error: there is no such column. :raises OutputError: a table cannot be read.
+    """
+    notes: list[str] = []
+    found = _columns(sweep, show, notes)
+    data = {
+        "columns": found.columns,
+        "same": [
+            [name, shortened([value])[0] if isinstance(value, float) else value] for name, value in found.same.items()
+        ],
+        "quantiles": [student_quantile(0.975, degrees) for degrees in range(1, _DEGREES + 1)],
+        "normal": 1.959964,
+        "series": _series(sweep, found.every, notes),
+        "repeat": _repeat(sweep, found, beside),
+    }
+    info = sweep.info
+    facts = [
+        ["scenario", info["scenario"]],
+        ["version of quiclab", info.get("version", "-")],
+        ["runs", f"{info['runs']:,}"],
+        ["failed", f"{len(sweep.failures):,}"],
+        ["repetitions of each combination", f"{info.get('repetitions', 1):,}"],
+        ["folder", sweep.path or "not saved"],
+    ]
+    facts += [[f"varied: {one['path']}", ", ".join(map(str, one.get("values", [])))] for one in info["parameters"]]
+    same = [[name, text(value, decimals([value]))] for name, value in found.same.items() if value is not None]
+    document = sweep.series_path.with_name("sweep.toml")
+    parts = [
+        tag("h2", label),
+        table("Scenario, and what was varied", ["", "value"], facts, words=(0, 1)),
+        tag("details", tag("summary", "The whole scenario"), tag("pre", _read(document))),
+        tag(
+            "details",
+            tag("summary", f"The same in all runs: {len(same)} values"),
+            table("The same in all runs", ["", "value"], same, words=(0, 1)),
+        )
+        if same
+        else "",
+        joined(note(words) for words in [*sweep.warnings, *sweep.notes, *notes]),
+        tag("div", class_="runs"),
+    ]
+    return tag("section", *parts, class_="sweep", data_sweep=place), data, notes
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _columns(sweep: Sweep, show: Sequence[str], notes: list[str]) -> _Columns:
+    with _file(sweep.series_path.with_name("runs.parquet")) as file:
+        names: list[str] = file.schema_arrow.names
+        first = [resolve(name, names) for name in show] if show else important(names)
+        total = file.metadata.num_rows
+        every = -(-total // RUNS) if total > RUNS else 1
+        most = max(_COLUMNS, CELLS // max(-(-total // every), 1))
+        order = dict.fromkeys([*_FIRST, *sweep.parameters, "error", *first, *names])
+        found = _Columns([], {}, [], every)
+        for name in order:
+            if name not in names:
+                continue
+            column = file.read(columns=[name])[name]
+            is_full = len(found.columns) >= most and name not in first
+            _add(found, name, column, is_full, name in first, name in sweep.parameters)
+    if every > 1:
+        notes.append(f"The page has one run in {every:,} of {total:,}: means and charts are of these.")
+    if found.left_out:
+        notes.append(
+            f"{len(found.left_out)} columns are left out, because the page would be too large: "
+            f"{', '.join(found.left_out[:5])} ... --show names a column to be there."
+        )
+    return found
+
+
+def _add(found: _Columns, name: str, column: "pa.ChunkedArray", is_full: bool, shown: bool, varied: bool) -> None:
+    """Adds a column, or its only value; nothing if the page is full."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.null_count == len(column) and not varied:
+        found.same[name] = None
+        return
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if name not in _FIRST and not varied and not column.null_count and pc.count_distinct(column).as_py() == 1:
+        found.same[name] = column[0].as_py()
+        return
+    if is_full:
+        found.left_out.append(name)
+        return
+    every = found.every
+    kept = column.take(pa.array(range(0, len(column), every))) if every > 1 else column
+    one: dict[str, Any] = {"name": name, "shown": shown or varied or name in ("run", "error"), "varied": varied}
+    if pa.types.is_boolean(kept.type):
+        one |= {"kind": "flag", "values": [None if value is None else int(value) for value in kept.to_pylist()]}
+    elif name == "seed" or not (pa.types.is_integer(kept.type) or pa.types.is_floating(kept.type)):
+        # A seed has more digits than a number of the browser.
+        texts = [None if value is None else str(value) for value in kept.to_pylist()]
+        words = {word: at for at, word in enumerate(dict.fromkeys(word for word in texts if word is not None))}
+        one |= {"kind": "text", "words": list(words), "values": [None if w is None else words[w] for w in texts]}
+    else:
+        values = [float("nan") if value is None else value for value in kept.to_pylist()]
+        one |= {"kind": "number", "values": shortened(values, 7), "whole": bool(pa.types.is_integer(kept.type))}
+    found.columns.append(one)
+
+
+def _series(sweep: Sweep, among: int, notes: list[str]) -> list[list[Any]]:
+    """For each series its run, whose it is, its quantity, times and values: of as many runs as the page can hold.
+
+    `among`: one run in so many is on the page.
+    """
+    if not sweep.info["series"]:
+        return []
+    total = int(sweep.info["runs"])
+    with _file(sweep.series_path) as file:
+        if not file.metadata.num_rows:
+            return []
+        each = _first_count(file)
+        runs = max(min(total, POINTS // (4 * _SPANS * each)), 1)
+        # Only of runs that are on the page.
+        every = among * -(-total // (runs * among))
+        if every > 1:
+            notes.append(f"The page has the time series of one run in {every:,} of {total:,}.")
+        return [
+            [run, whose, quantity, steps(times), shortened(values)]
+            for run, (whose, quantity), times, values in _reduced(file, every)
+        ]
+
+
+def _first_count(file: "pq.ParquetFile") -> int:
+    """How many series the first run has, about: as many as its first rows tell."""
+    part = file.read_row_group(0, ["run", "table", "subject", "quantity"]).slice(0, 1 << 16)
+    first = part["run"][0].as_py()
+    import pyarrow.compute as pc
+
+    part = part.filter(pc.equal(part["run"], first))
+    return max(len(part.group_by(["table", "subject", "quantity"]).aggregate([])), 1)
+
+
+def _reduced(file: "pq.ParquetFile", every: int) -> Iterator[tuple[int, tuple[str, str], Any, Any]]:
+    """The series of every so manieth run, one run after the other."""
+    import numpy as np
+
+    from quiclab.plots.columns import numbers
+    from quiclab.plots.downsample import downsample
+
+    waiting: dict[tuple[str, str], list[tuple[Any, Any]]] = {}
+    now = -1
+
+    def done() -> Iterator[tuple[int, tuple[str, str], Any, Any]]:
+        for what, parts in waiting.items():
+            times, values = (np.concatenate(one) for one in zip(*parts, strict=True))
+            yield now, what, *downsample(times, values, _SPANS)
+
+    for group in range(file.num_row_groups):
+        part = file.read_row_group(group).unify_dictionaries()
+        runs = numbers(part["run"]).astype(np.int64)
+        keys = [part[name].combine_chunks() for name in ("table", "subject", "quantity")]
+        codes = np.stack([runs, *(np.asarray(key.indices) for key in keys)])
+        times, values = numbers(part["time_s"]), numbers(part["value"])
+        starts = np.flatnonzero(np.append(True, (np.diff(codes) != 0).any(axis=0)))
+        for start, end in zip(starts, [*starts[1:], len(runs)], strict=True):
+            run = int(runs[start])
+            if (run - 1) % every:
+                continue
+            if run != now:
+                yield from done()
+                waiting.clear()
+                now = run
+            table_, subject, quantity = (str(key.dictionary[int(codes[at, start])]) for at, key in enumerate(keys, 1))
+            waiting.setdefault((f"{table_} {subject}", quantity), []).append((times[start:end], values[start:end]))
+    yield from done()
+
+
+def _repeat(sweep: Sweep, found: _Columns, beside: Path) -> list[list[Any]]:
+    """For each run on the page the options of `quiclab run` that repeat it, and where its folder is, if it is known."""
+    columns = {column["name"]: column for column in found.columns}
+    texts: list[tuple[str, dict[Any, str]]] = []
+    for parameter in sweep.info["parameters"]:
+        column = columns.get(parameter["column"])
+        values = list(dict.fromkeys(column["values"])) if column else []
+        if len(values) != len(parameter.get("values", [])):
+            # Two ways to write one value: which of them a run had is not known.
+            return []
+        texts.append((parameter["path"], dict(zip(values, parameter["values"], strict=True))))
+    sets = [
+        [f"{path}={of[value]}" for (path, of), value in zip(texts, row, strict=True)]
+        for row in zip(*(columns[one["column"]]["values"] for one in sweep.info["parameters"]), strict=True)
+    ] or [[] for _ in columns["seed"]["values"]]
+    seeds = [columns["seed"]["words"][at] for at in columns["seed"]["values"]]
+    folders = _folders(sweep, seeds, sets, beside)
+    # Changes of the table have no effect on a run.
+    words = [one for one in sweep.info.get("set", []) if not one.startswith("sweep.")]
+    return [
+        [" ".join(["--seed", seed, *(f"--set {shlex.quote(one)}" for one in [*words, *own])]), folders.get(at)]
+        for at, (seed, own) in enumerate(zip(seeds, sets, strict=True))
+    ]
+
+
+def _folders(sweep: Sweep, seeds: Sequence[str], sets: Sequence[list[str]], beside: Path) -> dict[int, str]:
+    """The folders of runs that were made again by `quiclab run`, by the place of the run: as links from the page."""
+    from quiclab.folder import numbered
+    from quiclab.run import load
+
+    start = str(numbered(str(sweep.info["scenario"]), 0).first.name).removesuffix("0")
+    found: dict[int, str] = {}
+    places = [Path("runs"), *([sweep.path.parent.parent / "runs"] if sweep.path else [])]
+    folders = dict.fromkeys(path.resolve() for place in places for path in sorted(place.glob(f"{start}*")))
+    for path in list(folders)[:_FOLDERS]:
+        try:
+            run = load(path)
+            if run.summary.get("version") != sweep.info.get("version"):
+                continue
+            seed = str(run.summary.get("seed"))
+            scenario = Scenario.from_text(run.scenario_toml, origin=path / "scenario.toml")
+            # The run has these values if setting them changes nothing.
+            same = [
+                at
+                for at, one in enumerate(seeds)
+                if one == seed and scenario.with_(sets[at]).to_toml() == scenario.to_toml()
+            ]
+        except Error:
+            continue
+        if len(same) == 1:
+            found.setdefault(same[0], _link(path, beside))
+    return found
+
+
+def _link(path: Path, beside: Path) -> str:
+    """The relative address of a folder."""
+    import os
+    from urllib.parse import quote
+
+    return quote(Path(os.path.relpath(path, beside.resolve())).as_posix()) + "/"
+
+
+def _file(path: Path) -> "pq.ParquetFile":
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(str(path))
+    except (OSError, pa.ArrowException) as error:
+        raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
