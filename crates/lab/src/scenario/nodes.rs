@@ -22,12 +22,7 @@ static PLAIN: &[Row<NodeKind>] = &[
         parameters: &[],
         build: NodeKind::Host,
     },
-    Row {
-        name: "router",
-        about: "packets pass through unchanged",
-        parameters: &[],
-        build: NodeKind::Router,
-    },
+    Row { name: "router", about: "packets pass through unchanged", parameters: &[], build: NodeKind::Router },
     Row {
         name: "gate",
         about: "packets of real applications enter and leave here, where `quiclab emulate` runs the scenario in real time",

@@ -253,7 +253,7 @@ impl Connection {
                 Space::of_data(&config),
             ),
             acks: AckRequests::new(&config, &parameters),
-            streams: Streams::new(origin.side, &config, scheduler),
+            streams: Streams::new(origin.side, &config, scheduler).counting_gaps(interest.metrics),
             datagrams: None,
             variety,
             paths,

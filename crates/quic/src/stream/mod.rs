@@ -142,7 +142,7 @@ pub(crate) struct Streams {
     notices: VecDeque<Notice>,
     events: VecDeque<Event>,
     /// Whether gaps are counted, for a trace.
-    pub(crate) counts_gaps: bool,
+    counts_gaps: bool,
     /// The number of streams of which received data waits for data before it, if that is counted.
     pub(crate) gaps: u32,
     pub(crate) stats: StreamStats,
@@ -168,6 +168,12 @@ impl Streams {
     pub(crate) fn prefetch(&self) {
         ask_for(&*self.scheduler);
         self.slots.first().into_iter().for_each(ask_for);
+    }
+
+    /// Counts gaps or not; by default not.
+    pub(crate) fn counting_gaps(mut self, counts_gaps: bool) -> Streams {
+        self.counts_gaps = counts_gaps;
+        self
     }
 
     pub(crate) fn new(side: Side, config: &Config, scheduler: Box<dyn Scheduler>) -> Streams {
