@@ -10,6 +10,8 @@ from pathlib import PurePath
 from typing import overload
 
 from quiclab._quiclab import ViewDirection
+from quiclab.view.bottleneck import Bottleneck
+from quiclab.view.causes import Causes
 from quiclab.view.players import Player
 from quiclab.view.qlog import Log, Packet, packet
 
@@ -172,6 +174,12 @@ class Connection:
     notes: list[str]
     player: Player | None = None
     """What its player did, if it plays a video and the folder has the tables of that."""
+    data_sender: str | None = None
+    """The end that sends its data, as the summary of a run says."""
+    bottleneck: Bottleneck | None = None
+    """On the way of its data, if the folder has the tables of a run."""
+    causes: Causes | None = None
+    """Where its time went, if the folder has the tables of a run."""
 
 
 def connections(logs: list[Log]) -> list[Connection]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
+from quiclab.view.bottleneck import Bottleneck
 from quiclab.view.columns import Columns
 from quiclab.view.model import Connection, Direction
 
@@ -20,8 +21,18 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MU
 def page(title: str, connections: Sequence[Connection], notes: Sequence[str], version: str) -> str:
     """The HTML text. What comes from outside stands in it as data only, whatever its characters."""
     columns = Columns()
+    # Connections may share one.
+    found = {connection.bottleneck.name: connection.bottleneck for connection in connections if connection.bottleneck}
+    bottlenecks = {name: _bottleneck(columns, f"bottleneck.{at}.", found[name]) for at, name in enumerate(found)}
     shown = [_connection(columns, f"{at}", connection) for at, connection in enumerate(connections)]
-    facts = {"title": title, "version": version, "notes": list(notes), "connections": shown, "columns": columns.index}
+    facts = {
+        "title": title,
+        "version": version,
+        "notes": list(notes),
+        "connections": shown,
+        "bottlenecks": bottlenecks,
+        "columns": columns.index,
+    }
     script, style = bundle(_MODULE), _source("style.css")
     parts = {
         "title": html.escape(title),
@@ -64,17 +75,32 @@ def _hash(text: str) -> str:
 
 
 def _connection(columns: Columns, prefix: str, connection: Connection) -> dict[str, Any]:
+    start = connection.start
     directions = [
-        _direction(columns, f"{prefix}.{at}.", connection.start, direction)
-        for at, direction in enumerate(connection.directions)
+        _direction(columns, f"{prefix}.{at}.", start, direction) for at, direction in enumerate(connection.directions)
     ]
     return {
         "name": connection.name,
-        "start": connection.start,
-        "duration": connection.end - connection.start,
+        "start": start,
+        "duration": connection.end - start,
         "notes": connection.notes,
         "directions": directions,
-        **({} if connection.player is None else {"player": connection.player.facts(connection.start)}),
+        **({} if connection.player is None else {"player": connection.player.facts(start)}),
+        **({} if connection.bottleneck is None else {"bottleneck": connection.bottleneck.name}),
+        **({} if connection.data_sender is None else {"dataSender": connection.data_sender}),
+        **({} if connection.causes is None else {"why": connection.causes.facts(columns, f"{prefix}.why.", start)}),
+    }
+
+
+def _bottleneck(columns: Columns, prefix: str, bottleneck: Bottleneck) -> dict[str, Any]:
+    for name, series in (("rate", bottleneck.rate), ("queue", bottleneck.queue)):
+        for key, values in series.items():
+            columns.differences(f"{prefix}{name}.{key}", values)
+    return {
+        "prefix": prefix,
+        "rate": list(bottleneck.rate),
+        "queue": list(bottleneck.queue),
+        "outages": bottleneck.outages,
     }
 
 
