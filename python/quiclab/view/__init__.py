@@ -73,7 +73,7 @@ def write(
         heard(0)
         logs += qlog.read(path, heard)
     logs += without_packets
-    found = model.connections(logs)
+    found = model.connections(logs, _ends(where))
     known = players.players(where)
     for connection in found:
         connection.player = known.get(connection.name)
@@ -144,6 +144,16 @@ def _add_records(where: Path, found: list[Any], told: Callable[[str, float], obj
         connection.bottleneck = known.get(entry.get("bottleneck"))
         if {"wait", "rate"} <= set(run.tables):
             connection.causes = causes(records, entry)
+
+
+def _ends(where: Path) -> dict[str, int]:
+    """The end of the run, in nanoseconds, for each connection that was not completed: it may have waited until then."""
+    summary = _summary(where)
+    if "duration_s" not in summary:
+        return {}
+    entries = summary.get("connections", [])
+    open_ = [str(entry.get("name")) for entry in entries if entry.get("completion_s", 0) is None]
+    return dict.fromkeys(open_, round(summary["duration_s"] * 1e9))
 
 
 def _title(where: Path, logs: Sequence[Any]) -> str:

@@ -115,4 +115,5 @@ def _extremes(bins: "NDArray[np.float64]", values: "NDArray[np.int64]") -> "NDAr
 def _integers(values: "NDArray[np.generic]") -> "NDArray[np.int64]":
     import numpy as np
 
-    return np.rint(values).astype(np.int64)
+    rounded: NDArray[np.int64] = np.rint(values).astype(np.int64)
+    return rounded

@@ -65,7 +65,7 @@ function reason(track, start, end) {
     outage(track, start, end), start === 0 ? "before the first data" : null, credit(direction, start, end),
     missing(direction, end), ...sending(direction, start, end),
   ].filter(Boolean);
-  return found.length ? found.join("; ") : fullWindow(direction, start) ?? "nothing new arrived";
+  return found.length ? found.join("; ") : silence(direction, start, end);
 }
 
 /** How much of a time the link carried nothing. */
@@ -107,17 +107,24 @@ function sending(direction, start, end) {
   const first = lowerBound(sent, start - direction.typicalDelay);
   const last = upperBound(sent, end);
   if (last - first > MOST_LOOKED_AT) return [];
-  let [lost, timeouts, data] = [0, 0, 0];
+  let [lost, timeouts, underway] = [0, 0, 0];
   for (let packet = first; packet < last; packet++) {
-    if (direction.isLost(packet)) lost++;
-    if (direction.frameAt[packet + 1] > direction.frameAt[packet]) data++;
     if (packet > 0 && isAfterTimeout(direction, packet)) timeouts++;
+    // What arrived before, or ended the stall, was not underway in it.
+    if (direction.received[packet] <= start || direction.received[packet] >= end) continue;
+    underway++;
+    if (direction.isLost(packet) || isGone(direction, packet)) lost++;
   }
-  const texts = [];
-  if (timeouts) texts.push(`the sender waited for ${plural(timeouts, "timeout")}`);
-  if (lost) texts.push(`${integer(lost)} of ${plural(last - first, "packet")} lost`);
-  if (!data) texts.push(idle(direction, start, end));
-  return texts;
+  return [
+    timeouts ? `the sender waited for ${plural(timeouts, "timeout")}` : null,
+    lost ? `${integer(lost)} of ${plural(underway, "packet")} lost` : null,
+  ];
+}
+
+/** Whether a packet should have arrived long ago, but did not. */
+function isGone(direction, packet) {
+  const { sent, facts, duration: end, typicalDelay } = direction;
+  return facts.hasReceiver && !direction.hasArrived(packet) && sent[packet] + 4 * typicalDelay < end;
 }
 
 /** Whether a packet ends a silence of more than a round trip in which no acknowledgement came, though one was due: what was
@@ -132,16 +139,16 @@ function isAfterTimeout(direction, packet) {
   return !(acknowledged[packet - 1] <= sent[packet]);
 }
 
-/** Why a sender sent no data. */
-function idle(direction, start, end) {
-  const { queued, facts } = direction;
-  const middle = (start + end) / 2;
+/** Why nothing came though nothing was lost. */
+function silence(direction, start, end) {
+  const { queued, facts, typicalDelay } = direction;
+  const middle = Math.max(0, (start + end) / 2 - typicalDelay);
   const hasData = direction.streams.some(({ at }) => {
     const span = lowerBound(queued.end, middle, queued.at[at], queued.at[at + 1]);
     return span < queued.at[at + 1] && queued.start[span] <= middle;
   });
   if (facts.hasWritten && !hasData) return "the application had written nothing";
-  return fullWindow(direction, middle) ?? "no data was sent";
+  return fullWindow(direction, middle) ?? fullWindow(direction, start) ?? "no new data arrived";
 }
 
 /** Whether the congestion window was full. */
