@@ -11,9 +11,10 @@ import pytest
 import quiclab
 from chromium import Browser, browser
 from quiclab import view
-from quiclab.view import bottleneck, model, qlog
+from quiclab.view import bottleneck, causes, model, qlog, records
 from quiclab.view.columns import Columns, integers
 from quiclab.view.page import page as build
+from quiclab.why import Answer, Cause
 from test_view_page import MS, READY, Figure
 from view_logs import ack, header, packet, stream, two_streams, write_sequence, write_two_streams
 
@@ -261,11 +262,11 @@ def test_where_the_time_went_is_what_why_answers(chromium: Browser, outage: tupl
     (answer,) = run.why("get")
     figure = opened(chromium, path)
     told = rows(figure, "#why")
-    causes = [*answer.causes, *answer.beside]
-    assert [row[0].removeprefix("at the same time: ") for row in told] == [cause.name for cause in causes]
-    assert [row[1] for row in told] == [f"{100 * cause.share:.1f} %" for cause in causes]
-    assert [row[2] for row in told] == [f"{cause.seconds:.3f}" for cause in causes]
-    for row, cause in zip(told, causes, strict=True):
+    all_causes = [*answer.causes, *answer.beside]
+    assert [row[0].removeprefix("at the same time: ") for row in told] == [cause.name for cause in all_causes]
+    assert [row[1] for row in told] == [f"{100 * cause.share:.1f} %" for cause in all_causes]
+    assert [row[2] for row in told] == [f"{cause.seconds:.3f}" for cause in all_causes]
+    for row, cause in zip(told, all_causes, strict=True):
         plain = f"{cause.what[0].upper()}{cause.what[1:]}. Try: {cause.change}.".replace("`", "")
         assert " ".join(row[4].split()) == plain
         start, end = cause.longest
@@ -274,8 +275,8 @@ def test_where_the_time_went_is_what_why_answers(chromium: Browser, outage: tupl
     paragraph = figure.page.value("document.querySelector('#why p').innerText")
     assert answer.unfinished is not None
     assert paragraph == f"4.00 s, not completed: {answer.unfinished.replace('`', '')}"
-    at = [cause.name for cause in causes].index("outage")
-    assert leads(figure, "#why", at) == pytest.approx([time * 1e9 for time in causes[at].longest], abs=1)
+    at = [cause.name for cause in all_causes].index("outage")
+    assert leads(figure, "#why", at) == pytest.approx([time * 1e9 for time in all_causes[at].longest], abs=1)
     assert "carried nothing" in figure.page.value("document.querySelector('#marked').innerText")
 
 
@@ -314,10 +315,9 @@ def test_text_from_outside_stays_text(chromium: Browser, tmp_path: Path) -> None
     evil = '<img src=x onerror="document.title=1"></script>'
     connection.name = evil
     link = bottleneck.Bottleneck(evil, {"time": np.array([0, MS]), "delivered": np.array([1, 2])}, {}, [(0, 40 * MS)])
-    cause = quiclab.why.Cause(evil, 0.01, 0.5, (0.0, 0.01), evil, f"`{evil}`")
-    answer = quiclab.why.Answer(evil, 0.0, 0.045, False, (cause,), (), evil)
-    connection.bottleneck, connection.data_sender = link, "server"
-    connection.causes = view.causes.Causes(answer, [(0, 45 * MS, evil)])
+    cause = Cause(evil, 0.01, 0.5, (0.0, 0.01), evil, f"`{evil}`")
+    answer = Answer(evil, 0.0, 0.045, False, (cause,), (), evil)
+    connection.recorded = records.Recorded("server", link, causes.Causes(answer, [(0, 45 * MS, evil)]))
     path = tmp_path / "evil.html"
     path.write_text(build(evil, [connection, connection], [evil], "1"), encoding="utf-8")
     figure = opened(chromium, path)

@@ -56,10 +56,15 @@ def write(
     Raises `Error` if there is no qlog, or one that cannot be read; `OutputError` if the page cannot be written.
     """
     from quiclab import __version__
-    from quiclab.view import model, players, qlog, tables
+    from quiclab.view import model, players, qlog, records, tables
     from quiclab.view.page import page
 
     where = Path(run)
+    _files(where, may_be_none=True)
+    if told is not None:
+        told("reading the tables", 0.0)
+    # Before the logs, which are held until the page is written: so their memory and that of the tables do not add up.
+    recorded = records.read(where, _summary(where), connections)
     without_packets = tables.logs(where)
     paths = _files(where, bool(without_packets))
     logs = []
@@ -77,13 +82,13 @@ def write(
     known = players.players(where)
     for connection in found:
         connection.player = known.get(connection.name)
+        connection.recorded = recorded.get(connection.name)
     notes = _missing(where, {connection.name for connection in found})
     found = _chosen(where, found, connections)
     packets = sum(len(direction.packets) for connection in found for direction in connection.directions)
     if packets > LIMIT:
         names = ", ".join(connection.name for connection in found[:5])
         raise Error(f"{where}: {packets} packets are more than a page takes ({LIMIT}): choose by --connection: {names}")
-    _add_records(where, found, told)
     path = Path(out) if out is not None else (where / PAGE if where.is_dir() else where.with_suffix(".html"))
     if told is not None:
         told("writing the page", 1.0)
@@ -118,32 +123,6 @@ def _summary(where: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return summary if isinstance(summary, dict) else {}
-
-
-def _add_records(where: Path, found: list[Any], told: Callable[[str, float], object] | None) -> None:
-    """Adds what the tables of a run know of its connections: their bottlenecks, and where their time went."""
-    from quiclab.run import load
-    from quiclab.view.bottleneck import bottleneck
-    from quiclab.view.causes import causes
-    from quiclab.why.records import Records
-
-    summary = _summary(where)
-    if "scenario" not in summary or not (where / folder.SCENARIO).exists():
-        return
-    if told is not None:
-        told("reading the tables", 1.0)
-    entries = {str(entry.get("name")): entry for entry in summary.get("connections", [])}
-    shown = [connection for connection in found if connection.name in entries]
-    run = load(where)
-    records = Records(run, [entries[connection.name] for connection in shown])
-    names = {entries[connection.name].get("bottleneck") for connection in shown} if "rate" in run.tables else set()
-    known = {name: bottleneck(records, name) for name in sorted(name for name in names if name)}
-    for connection in shown:
-        entry = entries[connection.name]
-        connection.data_sender = entry.get("sender")
-        connection.bottleneck = known.get(entry.get("bottleneck"))
-        if {"wait", "rate"} <= set(run.tables):
-            connection.causes = causes(records, entry)
 
 
 def _ends(where: Path) -> dict[str, int]:

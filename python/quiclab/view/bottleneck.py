@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from quiclab.run import Run
@@ -74,24 +75,22 @@ def _outages(records: "Records", name: str, starts: "NDArray[np.float64]") -> li
 def _queue(run: "Run", name: str) -> "Series":
     """What was in its queue; nothing if the run has no table of that."""
     import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
+
+    from quiclab.plots.columns import having, mask, numbers
 
     if "queue" not in run.tables:
         return {}
 
     def parts(columns: list[str]) -> "Iterable[pa.Table]":
         for part in run.parts("queue", ["link", *columns]):
-            yield part.filter(pc.equal(part["link"].cast(pa.string()), name))
+            yield part.filter(mask(having(part["link"], name)))
 
     count = sum(len(part) for part in parts([]))
     width = run.summary["duration_s"] / (_LONGEST / 2) if count > _LONGEST else 0.0
     found: dict[str, list[NDArray[np.int64]]] = {"time": [], "packets": [], "bytes": []}
     for part in parts(["time_s", "packets", "bytes"]):
-        times = part["time_s"].to_numpy()
-        series = {"time": _integers(times * 1e9)} | {
-            key: _integers(part[key].to_numpy()) for key in ("packets", "bytes")
-        }
+        times = numbers(part["time_s"])
+        series = {"time": _integers(times * 1e9)} | {key: _integers(numbers(part[key])) for key in ("packets", "bytes")}
         if width:
             kept = _extremes(np.floor(times / width), series["bytes"])
             series = {key: column[kept] for key, column in series.items()}

@@ -10,10 +10,9 @@ from pathlib import PurePath
 from typing import overload
 
 from quiclab._quiclab import ViewDirection
-from quiclab.view.bottleneck import Bottleneck
-from quiclab.view.causes import Causes
 from quiclab.view.players import Player
 from quiclab.view.qlog import Log, Packet, packet
+from quiclab.view.records import Recorded
 
 DATAGRAMS = -1
 """The id under which DATAGRAM frames (RFC 9221) are shown beside the streams."""
@@ -174,12 +173,8 @@ class Connection:
     notes: list[str]
     player: Player | None = None
     """What its player did, if it plays a video and the folder has the tables of that."""
-    data_sender: str | None = None
-    """The end that sends its data, as the summary of a run says."""
-    bottleneck: Bottleneck | None = None
-    """On the way of its data, if the folder has the tables of a run."""
-    causes: Causes | None = None
-    """Where its time went, if the folder has the tables of a run."""
+    recorded: Recorded | None = None
+    """What else is known of it, if it is of a run."""
 
 
 def connections(logs: list[Log], ends: Mapping[str, int] | None = None) -> list[Connection]:

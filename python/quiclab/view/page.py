@@ -12,6 +12,7 @@ from typing import Any
 from quiclab.view.bottleneck import Bottleneck
 from quiclab.view.columns import Columns
 from quiclab.view.model import Connection, Direction
+from quiclab.view.records import Recorded
 
 _MODULE = "main.js"
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILINE)
@@ -22,7 +23,8 @@ def page(title: str, connections: Sequence[Connection], notes: Sequence[str], ve
     """The HTML text. What comes from outside stands in it as data only, whatever its characters."""
     columns = Columns()
     # Connections may share one.
-    found = {connection.bottleneck.name: connection.bottleneck for connection in connections if connection.bottleneck}
+    recorded = [connection.recorded for connection in connections if connection.recorded is not None]
+    found = {known.bottleneck.name: known.bottleneck for known in recorded if known.bottleneck is not None}
     bottlenecks = {name: _bottleneck(columns, f"bottleneck.{at}.", found[name]) for at, name in enumerate(found)}
     shown = [_connection(columns, f"{at}", connection) for at, connection in enumerate(connections)]
     facts = {
@@ -86,9 +88,15 @@ def _connection(columns: Columns, prefix: str, connection: Connection) -> dict[s
         "notes": connection.notes,
         "directions": directions,
         **({} if connection.player is None else {"player": connection.player.facts(start)}),
-        **({} if connection.bottleneck is None else {"bottleneck": connection.bottleneck.name}),
-        **({} if connection.data_sender is None else {"dataSender": connection.data_sender}),
-        **({} if connection.causes is None else {"why": connection.causes.facts(columns, f"{prefix}.why.", start)}),
+        **({} if connection.recorded is None else _recorded(columns, f"{prefix}.why.", start, connection.recorded)),
+    }
+
+
+def _recorded(columns: Columns, prefix: str, start: int, recorded: Recorded) -> dict[str, Any]:
+    return {
+        "dataSender": recorded.sender,
+        "bottleneck": None if recorded.bottleneck is None else recorded.bottleneck.name,
+        "why": None if recorded.causes is None else recorded.causes.facts(columns, prefix, start),
     }
 
 
