@@ -6,7 +6,7 @@ import { fixed } from "./text.js";
 import { decimals, niceStep } from "./time.js";
 
 /** The least distance of two values on the axis, in pixels. */
-const TICK_GAP = 14;
+const TICK_GAP = 16;
 
 /** Lines of gauges on the shared time axis. */
 export class GaugesPanel {

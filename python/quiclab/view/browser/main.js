@@ -54,6 +54,7 @@ class Content {
       direction,
       start,
       name: `${name}, from the ${direction.facts.sender}`,
+      flow: name,
       short: `${name} ${direction.facts.sender}`,
       bottleneck: isOnTheWay ? this.#bottleneck(connection.bottleneck) : undefined,
       why: direction.sendsData && connection.why ? this.#why(connection.why) : undefined,
@@ -94,9 +95,9 @@ async function main() {
 
   const show = (chosen) => {
     const shown = chosen.map(([at, side]) => content.shown(at, side));
-    byId("summary").replaceChildren(...shown.map(({ direction, name }) => {
+    byId("summary").replaceChildren(...shown.map(({ direction, flow }) => {
       const line = document.createElement("div");
-      line.textContent = (chosen.length > 1 ? `${name}: ` : "") + summarise(direction);
+      line.textContent = (chosen.length > 1 ? `${flow}: ` : "") + summarise(direction);
       return line;
     }));
     const notes = [...new Set([...facts.notes, ...shown.flatMap((each) => each.notes)])];

@@ -141,13 +141,18 @@ function isAfterTimeout(direction, packet) {
 
 /** Why nothing came though nothing was lost. */
 function silence(direction, start, end) {
-  const { queued, facts, typicalDelay } = direction;
+  const { queued, facts, typicalDelay, streams } = direction;
+  const last = direction.received.indexOf(end);
+  if (last >= 0 && facts.hasSender && direction.sent[last] <= start) {
+    return `packet ${direction.number[last]} was on its way for ${duration(end - direction.sent[last])}`;
+  }
   const middle = Math.max(0, (start + end) / 2 - typicalDelay);
-  const hasData = direction.streams.some(({ at }) => {
+  const hasData = streams.some(({ at }) => {
     const span = lowerBound(queued.end, middle, queued.at[at], queued.at[at + 1]);
     return span < queued.at[at + 1] && queued.start[span] <= middle;
   });
-  if (facts.hasWritten && !hasData) return "the application had written nothing";
+  // What is written as datagrams the log does not tell.
+  if (facts.hasWritten && !hasData && streams.every(({ id }) => id >= 0)) return "the application had written nothing";
   return fullWindow(direction, middle) ?? fullWindow(direction, start) ?? "no new data arrived";
 }
 
