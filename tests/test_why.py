@@ -11,6 +11,7 @@ import quiclab
 from quiclab.commands import app
 from quiclab.why import Answer, Cause
 
+ROOT = Path(__file__).parent.parent
 LINK = {"name": "wire", "from": "server", "to": "client", "rate": "20 Mbit/s", "delay": "20 ms", "queue": "1 BDP"}
 BULK = {"type": "bulk", "size": "5 MB"}
 Parts = dict[str, Any]
@@ -181,7 +182,7 @@ def test_data_that_waits_for_what_was_lost_before_it_is_told(protocol: str) -> N
 
 
 def test_a_wireless_link_is_full() -> None:
-    run = quiclab.Scenario.from_file(Path(__file__).parent.parent / "examples" / "cell.toml").run()
+    run = quiclab.Scenario.from_file(ROOT / "examples" / "cell.toml").run()
     for answer in run.why():
         assert answer.causes[0].name == "capacity"
         assert answer.causes[0].share > 0.8
@@ -235,6 +236,14 @@ def test_the_answer_is_the_same_from_a_folder_and_in_each_form(tmp_path: Path) -
     assert "capacity" in text
     assert "wire forward was full" in text
     assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
+    run = quiclab.Scenario.from_file(ROOT / "examples" / "cellular.toml").run(out=tmp_path / "run", figure=False)
+    printed = CliRunner().invoke(app, ["why", str(run.path)]).stdout
+    shown = (ROOT / "docs" / "why.md").read_text(encoding="utf-8").partition("```text\n")[2].partition("```")[0]
+    for part in shown.split("...\n"):
+        assert part in printed
 
 
 def test_what_cannot_be_answered_is_an_error() -> None:

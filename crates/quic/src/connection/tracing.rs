@@ -40,6 +40,7 @@ impl Connection {
     }
 
     pub(super) fn trace_start(&mut self, now: Time) {
+        self.streams.counts_gaps = self.traces_waits();
         if self.log.interest().lifecycle {
             let event = Event::ConnectionStarted {
                 local: self.origin.local,

@@ -95,7 +95,7 @@ impl Streams {
         let report = open && !half.is_reported && half.is_readable();
         half.is_reported |= report;
         let stopped = half.is_stopped();
-        if half.has_gap() != half.counts_as_gap {
+        if self.counts_gaps && half.has_gap() != half.counts_as_gap {
             half.counts_as_gap = !half.counts_as_gap;
             self.gaps = if half.counts_as_gap { self.gaps + 1 } else { self.gaps - 1 };
         }

@@ -141,7 +141,9 @@ pub(crate) struct Streams {
     /// The queued notices, each once.
     notices: VecDeque<Notice>,
     events: VecDeque<Event>,
-    /// The number of streams of which received data waits for data before it.
+    /// Whether gaps are counted, for a trace.
+    pub(crate) counts_gaps: bool,
+    /// The number of streams of which received data waits for data before it, if that is counted.
     pub(crate) gaps: u32,
     pub(crate) stats: StreamStats,
 }
@@ -197,6 +199,7 @@ impl Streams {
             awaiting_allowance: VecDeque::new(),
             notices: VecDeque::new(),
             events: VecDeque::new(),
+            counts_gaps: false,
             gaps: 0,
             stats: StreamStats::default(),
         }

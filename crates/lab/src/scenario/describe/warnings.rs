@@ -71,8 +71,8 @@ fn credit_words(flow: &Flow) -> Vec<Warning> {
         return Vec::new();
     }
     let size = |name: &str| flow.transport.size(name).as_bytes();
-    // HTTP/3 has its control streams there, and `page-streams` what it pushes.
-    let unidirectional = flow.alpn() == b"h3" || flow.application.name == "page-streams";
+    // HTTP/3 has its control streams there.
+    let unidirectional = flow.alpn() == b"h3";
     let credits = [
         ("initial_max_data", size("initial_max_data"), "no stream data is ever sent"),
         (
@@ -108,9 +108,13 @@ fn credit_words(flow: &Flow) -> Vec<Warning> {
     zero.map(|(name, _, what)| (name.to_owned(), format!("transport.{name} is 0: {what}"))).collect()
 }
 
+fn uploads(flow: &Flow) -> bool {
+    flow.application.arguments.get("direction") == Some(&Value::Text("upload".to_owned()))
+}
+
 /// Warnings about what admits less than the bandwidth-delay product of the way of the data.
 fn held_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -> Vec<Warning> {
-    let uploads = flow.application.arguments.get("direction") == Some(&Value::Text("upload".to_owned()));
+    let uploads = uploads(flow);
     let Some((rate, name, _)) = slowest(network, if uploads { route.there } else { route.back }) else {
         return Vec::new();
     };
@@ -124,8 +128,8 @@ fn held_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -
     let given = named.iter().filter(|option| options.has(option));
     let mut holds: Vec<(&str, Size)> = given.map(|option| (*option, options.size(option))).collect();
     let controller = options.component("controller");
-    if controller.name == "fixed" && controller.arguments.has("window") {
-        holds.push(("controller", controller.arguments.size("window")));
+    if let Some(&Value::Size(window)) = controller.arguments.get("window") {
+        holds.push(("controller", window));
     }
     let few = holds.into_iter().filter(|(_, size)| (1..product).contains(&size.as_bytes()));
     let words = few.map(|(option, size)| {
@@ -143,12 +147,9 @@ fn held_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -
 /// A warning about a transfer that cannot be complete by the end of the run.
 fn time_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -> Option<String> {
     let arguments = &flow.application.arguments;
-    if flow.application.name != "bulk" || !arguments.has("size") {
-        return None;
-    }
-    let uploads = arguments.text("direction") == "upload";
+    let Some(&Value::Size(size)) = arguments.get("size") else { return None };
+    let uploads = uploads(flow);
     let (rate, name, _) = slowest(network, if uploads { route.there } else { route.back })?;
-    let size = arguments.size("size");
     let needed = rate.time_for(size) + route.rtt;
     let start = if flow.after.is_some() { Duration::ZERO } else { flow.start };
     let end = flow.stop.unwrap_or(network.0.duration).min(network.0.duration);
