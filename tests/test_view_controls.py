@@ -399,3 +399,24 @@ def test_numbers_have_equal_digits_and_round_steps(chromium: Browser, hand: Path
         "999 ms",
         "5.00 \u00b5s",
     ]
+
+
+def test_many_found_packets_cost_no_more_than_the_pixels(chromium: Browser, tmp_path: Path) -> None:
+    """Half of 20,000 packets are found: a mark for each pixel at most, and Enter goes through them."""
+    path = tmp_path / "many.html"
+    path.write_text(build("many", [many(20_000, 2)], [], "1"), encoding="utf-8")
+    figure = opened(chromium, path)
+    figure.page.key("/")
+    typed(figure.page, "stream 4")
+    packets = figure.value("[...figure.found.get(figure.track)]")
+    assert len(packets) > 9000
+    marks = (
+        "(() => { const { figure } = window.quiclab; let count = 0; const context = figure.overlay.getContext('2d');"
+        " const fill = context.fillRect; context.fillRect = (...box) => { count++; fill.apply(context, box); };"
+        " figure.drawOverlay(); delete context.fillRect; return count; })()"
+    )
+    assert figure.value("figure.time.width") / 2 < figure.page.value(marks) <= figure.value("figure.time.width") + 2
+    for at in range(3):
+        figure.page.key("Enter")
+        assert kept(figure) == packets[at]
+        assert text(figure, "#found") == f"{at + 1} of {len(packets):,} packets"

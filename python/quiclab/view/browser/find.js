@@ -1,6 +1,6 @@
 // Going to a packet by its number, and the search for packets by words.
 
-import { lowerBound } from "./search.js";
+import { Found } from "./found.js";
 import { describe } from "./tip.js";
 import { integer, plural, state } from "./text.js";
 
@@ -122,31 +122,21 @@ export class Finder {
     const text = elements.search.value;
     const results = figure.tracks.map((track) => [track, search(track.direction, text)]);
     figure.found = new Map(results.map(([track, { packets }]) => [track, packets]));
-    this.count = results.reduce((sum, [, { packets }]) => sum + packets.length, 0);
-    elements.next.disabled = elements.previous.disabled = !this.count;
+    this.found = new Found([...figure.found]);
+    elements.next.disabled = elements.previous.disabled = !this.found.count;
     const unknown = results.every(([, result]) => result.unknown) ? results[0][1].unknown : undefined;
-    elements.found.textContent = !text.trim() ? "" : unknown ? `nothing here has the word \u201c${unknown}\u201d` : `${plural(this.count, "packet")}`;
+    elements.found.textContent = !text.trim() ? "" : unknown ? `nothing here has the word \u201c${unknown}\u201d` : plural(this.found.count, "packet");
     figure.mark();
   }
 
   /** Goes to the next found packet, or with -1 to the one before, from what is marked or the left edge on. */
   step(by) {
-    const { figure, elements } = this;
-    if (!this.count) return;
-    // By time, over all tracks.
-    const all = [];
-    for (const [track, packets] of figure.found) for (const packet of packets) all.push({ track, packet, time: track.direction.sent[packet] + track.offset });
-    if (figure.isStacked) all.sort((one, other) => one.time - other.time);
-    let now = all.findIndex(({ track, packet }) => this.#isKept(track, packet));
-    if (now < 0) {
-      const { kept } = figure;
-      const from = kept?.kind === "packet" ? kept.track.direction.sent[kept.packet] + kept.track.offset : figure.time.start;
-      const next = lowerBound(all.map(({ time }) => time), from);
-      now = by > 0 ? next - 1 : next;
-    }
-    const at = (now + by + all.length) % all.length;
-    figure.revealPacket(all[at].track, all[at].packet);
-    elements.found.textContent = `${integer(at + 1)} of ${plural(all.length, "packet")}`;
+    const { figure, found } = this;
+    if (!found.count) return;
+    const { kept, time } = figure;
+    const place = found.step(kept?.kind === "packet" ? kept : { time: time.start }, by);
+    figure.revealPacket(place.track, place.packet);
+    this.elements.found.textContent = `${integer(found.rank(place))} of ${plural(found.count, "packet")}`;
   }
 
   /** What is marked, in words, with the packets that it leads to. */

@@ -8,15 +8,13 @@ export function drawFound(track, frame, packets) {
   const { direction, time, sent, colours } = track;
   const { context } = frame;
   context.fillStyle = colours.palette[4];
-  let last = -Infinity;
   let at = lowerBound(packets, lowerBound(direction.sent, time.start));
-  for (; at < packets.length && direction.sent[packets[at]] <= time.end; at++) {
-    frame.visited++;
-    const x = Math.round(frame.left + time.x(direction.sent[packets[at]]));
-    if (x === last) continue;
-    context.fillRect(x - 1, sent.top, 3, 5);
-    last = x;
+  while (at < packets.length && direction.sent[packets[at]] <= time.end) {
+    const x = Math.round(time.x(direction.sent[packets[at]]));
+    context.fillRect(frame.left + x - 1, sent.top, 3, 5);
     frame.count++;
+    // On to the first in another pixel.
+    at = Math.max(at + 1, lowerBound(packets, lowerBound(direction.sent, time.time(x + 0.5)), at));
   }
 }
 
