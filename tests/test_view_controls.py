@@ -285,6 +285,7 @@ def test_the_figure_is_told_in_words(chromium: Browser, two_flows: tuple[quiclab
     packets = figure.value("figure.direction.sent.filter((at) => at >= 1.6e9 && at <= 1.7e9).length")
     told = page.value(label)
     assert told.startswith("Time from 1.600 s to 1.700 s.") and f": {packets} packet" in told
+    assert ", 0 waits of streams, " in told
     page.key(".")
     assert "Marked: packet" in page.value(label)
 
@@ -316,6 +317,8 @@ def test_several_flows_and_directions_share_a_time_axis(chromium: Browser, two_f
     # The second flow starts after half a second: its first packet stands there, and is told so.
     assert figure.value("figure.tracks[2].offset") == pytest.approx(500 * MS, abs=1)
     sent = 500 * MS + figure.value("figure.tracks[2].direction.sent[0]")
+    place = "figure.tracks[2].time.x(figure.tracks[2].direction.sent[0])"
+    assert figure.value(place) == pytest.approx(figure.value(f"figure.time.x({sent})"))
     left = figure.value("figure.element.getBoundingClientRect().left + 96")
     top = figure.value("figure.element.getBoundingClientRect().top + figure.tracks[2].sent.top")
     x = left + figure.value(f"figure.time.x({sent})")

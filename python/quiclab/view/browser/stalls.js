@@ -113,7 +113,7 @@ function sending(direction, start, end) {
     // What arrived before, or ended the stall, was not underway in it.
     if (direction.received[packet] <= start || direction.received[packet] >= end) continue;
     underway++;
-    if (direction.isLost(packet) || isGone(direction, packet)) lost++;
+    if (!direction.hasArrived(packet) && (direction.isLost(packet) || isGone(direction, packet))) lost++;
   }
   return [
     timeouts ? `the sender waited for ${plural(timeouts, "timeout")}` : null,
@@ -121,10 +121,10 @@ function sending(direction, start, end) {
   ];
 }
 
-/** Whether a packet should have arrived long ago, but did not. */
+/** Whether a packet that did not arrive should have done so long ago. */
 function isGone(direction, packet) {
   const { sent, facts, duration: end, typicalDelay } = direction;
-  return facts.hasReceiver && !direction.hasArrived(packet) && sent[packet] + 4 * typicalDelay < end;
+  return facts.hasReceiver && sent[packet] + 4 * typicalDelay < end;
 }
 
 /** Whether a packet ends a silence of more than a round trip in which no acknowledgement came, though one was due: what was
