@@ -25,6 +25,9 @@ _LAUNCH = (
 """The browser reads from descriptor 3 and writes to 4."""
 
 
+_CODES = {"Escape": 27, "Tab": 9}
+
+
 class Page:
     """A page, its requests and console messages, and the input of a user."""
 
@@ -81,9 +84,12 @@ class Page:
 
     def key(self, key: str) -> None:
         """Press and release a key."""
-        text = {"text": key} if len(key) == 1 else {}
-        self.send("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
-        self.send("Input.dispatchKeyEvent", type="keyUp", key=key)
+        more: dict[str, Any] = {"text": key} if len(key) == 1 else {}
+        if key in _CODES:
+            # The browser itself acts on these, and by their codes.
+            more = {"code": key, "windowsVirtualKeyCode": _CODES[key]}
+        self.send("Input.dispatchKeyEvent", type="keyDown", key=key, **more)
+        self.send("Input.dispatchKeyEvent", type="keyUp", key=key, **more)
         self.settle()
 
     def picture(self) -> bytes:

@@ -56,10 +56,15 @@ def write(
     Raises `Error` if there is no qlog, or one that cannot be read; `OutputError` if the page cannot be written.
     """
     from quiclab import __version__
-    from quiclab.view import model, players, qlog, tables
+    from quiclab.view import model, players, qlog, records, tables
     from quiclab.view.page import page
 
     where = Path(run)
+    _files(where, may_be_none=True)
+    if told is not None:
+        told("reading the tables", 0.0)
+    # Before the logs, which are held until the page is written: so their memory and that of the tables do not add up.
+    recorded = records.read(where, _summary(where), connections)
     without_packets = tables.logs(where)
     paths = _files(where, bool(without_packets))
     logs = []
@@ -73,10 +78,11 @@ def write(
         heard(0)
         logs += qlog.read(path, heard)
     logs += without_packets
-    found = model.connections(logs)
+    found = model.connections(logs, _ends(where))
     known = players.players(where)
     for connection in found:
         connection.player = known.get(connection.name)
+        connection.recorded = recorded.get(connection.name)
     notes = _missing(where, {connection.name for connection in found})
     found = _chosen(where, found, connections)
     packets = sum(len(direction.packets) for connection in found for direction in connection.directions)
@@ -117,6 +123,16 @@ def _summary(where: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return summary if isinstance(summary, dict) else {}
+
+
+def _ends(where: Path) -> dict[str, int]:
+    """The end of the run, in nanoseconds, for each connection that was not completed: it may have waited until then."""
+    summary = _summary(where)
+    if "duration_s" not in summary:
+        return {}
+    entries = summary.get("connections", [])
+    open_ = [str(entry.get("name")) for entry in entries if entry.get("completion_s", 0) is None]
+    return dict.fromkeys(open_, round(summary["duration_s"] * 1e9))
 
 
 def _title(where: Path, logs: Sequence[Any]) -> str:

@@ -4,7 +4,7 @@ Both ends' logs are put together here; what became of each packet, and what wait
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import overload
@@ -12,6 +12,7 @@ from typing import overload
 from quiclab._quiclab import ViewDirection
 from quiclab.view.players import Player
 from quiclab.view.qlog import Log, Packet, packet
+from quiclab.view.records import Recorded
 
 DATAGRAMS = -1
 """The id under which DATAGRAM frames (RFC 9221) are shown beside the streams."""
@@ -172,11 +173,17 @@ class Connection:
     notes: list[str]
     player: Player | None = None
     """What its player did, if it plays a video and the folder has the tables of that."""
+    recorded: Recorded | None = None
+    """What else is known of it, if it is of a run."""
 
 
-def connections(logs: list[Log]) -> list[Connection]:
-    """Puts the logs of both ends together, and finds out what waited for what."""
-    return [_connection(name, client, server) for name, client, server in _pairs(logs)]
+def connections(logs: list[Log], ends: Mapping[str, int] | None = None) -> list[Connection]:
+    """Puts the logs of both ends together, and finds out what waited for what.
+
+    :param ends: when connections ended, by their names, in nanoseconds. Default: with the last event of their logs.
+    """
+    ends = ends or {}
+    return [_connection(name, client, server, ends.get(name, 0)) for name, client, server in _pairs(logs)]
 
 
 def _pairs(logs: list[Log]) -> list[tuple[str, Log | None, Log | None]]:
@@ -205,7 +212,7 @@ def _stem(log: Log | None) -> str:
     return name
 
 
-def _connection(name: str, client: Log | None, server: Log | None) -> Connection:
+def _connection(name: str, client: Log | None, server: Log | None, end: int) -> Connection:
     logs = [log for log in (client, server) if log is not None]
     notes = [note for log in logs for note in log.notes]
     if len(logs) == 1:
@@ -218,7 +225,7 @@ def _connection(name: str, client: Log | None, server: Log | None) -> Connection
         assert server is not None, "two clocks belong to two logs"
         server.events.shift(-off)
     spans = [span for log in logs if (span := log.events.span()) is not None]
-    start, end = min((start for start, _ in spans), default=0), max((end for _, end in spans), default=0)
+    start, end = min((start for start, _ in spans), default=0), max([end, *(last for _, last in spans)])
     directions = [_direction(client, server, "client", end), _direction(server, client, "server", end)]
     directions = [direction for direction in directions if direction.packets or direction.gauges]
     directions.sort(key=_weight)

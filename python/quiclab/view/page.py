@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from quiclab import selfcontained
+from quiclab.view.bottleneck import Bottleneck
 from quiclab.view.columns import Columns
 from quiclab.view.model import Connection, Direction
+from quiclab.view.records import Recorded
 
 _MODULE = "main.js"
 _FOLDER = "view/browser"
@@ -16,8 +18,19 @@ _FOLDER = "view/browser"
 def page(title: str, connections: Sequence[Connection], notes: Sequence[str], version: str) -> str:
     """The HTML text. What comes from outside stands in it as data only, whatever its characters."""
     columns = Columns()
+    # Connections may share one.
+    recorded = [connection.recorded for connection in connections if connection.recorded is not None]
+    found = {known.bottleneck.name: known.bottleneck for known in recorded if known.bottleneck is not None}
+    bottlenecks = {name: _bottleneck(columns, f"bottleneck.{at}.", found[name]) for at, name in enumerate(found)}
     shown = [_connection(columns, f"{at}", connection) for at, connection in enumerate(connections)]
-    facts = {"title": title, "version": version, "notes": list(notes), "connections": shown, "columns": columns.index}
+    facts = {
+        "title": title,
+        "version": version,
+        "notes": list(notes),
+        "connections": shown,
+        "bottlenecks": bottlenecks,
+        "columns": columns.index,
+    }
     parts = {
         "title": html.escape(title),
         # "<" ends no script element where it is written so, and JSON reads it back.
@@ -36,17 +49,38 @@ def bundle(name: str) -> str:
 
 
 def _connection(columns: Columns, prefix: str, connection: Connection) -> dict[str, Any]:
+    start = connection.start
     directions = [
-        _direction(columns, f"{prefix}.{at}.", connection.start, direction)
-        for at, direction in enumerate(connection.directions)
+        _direction(columns, f"{prefix}.{at}.", start, direction) for at, direction in enumerate(connection.directions)
     ]
     return {
         "name": connection.name,
-        "start": connection.start,
-        "duration": connection.end - connection.start,
+        "start": start,
+        "duration": connection.end - start,
         "notes": connection.notes,
         "directions": directions,
-        **({} if connection.player is None else {"player": connection.player.facts(connection.start)}),
+        **({} if connection.player is None else {"player": connection.player.facts(start)}),
+        **({} if connection.recorded is None else _recorded(columns, f"{prefix}.why.", start, connection.recorded)),
+    }
+
+
+def _recorded(columns: Columns, prefix: str, start: int, recorded: Recorded) -> dict[str, Any]:
+    return {
+        "dataSender": recorded.sender,
+        "bottleneck": None if recorded.bottleneck is None else recorded.bottleneck.name,
+        "why": None if recorded.causes is None else recorded.causes.facts(columns, prefix, start),
+    }
+
+
+def _bottleneck(columns: Columns, prefix: str, bottleneck: Bottleneck) -> dict[str, Any]:
+    for name, series in (("rate", bottleneck.rate), ("queue", bottleneck.queue)):
+        for key, values in series.items():
+            columns.differences(f"{prefix}{name}.{key}", values)
+    return {
+        "prefix": prefix,
+        "rate": list(bottleneck.rate),
+        "queue": list(bottleneck.queue),
+        "outages": bottleneck.outages,
     }
 
 

@@ -60,6 +60,17 @@ class Flow:
         unfinished = None if self.completed else self._unfinished(stretches)
         return Answer(self.name, self.start, self.end, self.completed, causes, tuple(beside), unfinished)
 
+    def spans(self) -> list[tuple[float, float, str]]:
+        """Start and end, in seconds of the run, of each time that one cause took for the most part, and the cause."""
+        found: list[tuple[float, float, str]] = []
+        for stretch in self._stretches():
+            if stretch.end <= stretch.start or not stretch.causes:
+                continue
+            cause = max(stretch.causes, key=lambda name: stretch.causes[name])
+            begun = found.pop()[0] if found and found[-1][1:] == (stretch.start, cause) else stretch.start
+            found.append((begun, stretch.end, cause))
+        return found
+
     @cached_property
     def _bottleneck(self) -> Bottleneck:
         return Bottleneck(self.records, self.entry.get("bottleneck"))

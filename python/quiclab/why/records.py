@@ -148,6 +148,9 @@ def _array(column: "pa.ChunkedArray") -> "np.ndarray[Any, Any]":
     import numpy as np
     import pyarrow as pa
 
-    if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
-        return np.asarray(column.to_pylist(), dtype=object)
-    return np.asarray(column.to_numpy())
+    # `to_numpy` would import pandas.
+    from quiclab.plots.columns import numbers
+
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+        return numbers(column)
+    return np.asarray(column.to_pylist(), dtype=bool if pa.types.is_boolean(column.type) else object)

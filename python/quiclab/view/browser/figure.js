@@ -1,21 +1,22 @@
 // The figure: panels below each other over one time axis, drawn when something has changed.
 
+import { bottleneckPanels, drawOutages } from "./bottleneck.js";
 import { Colours } from "./colours.js";
-import { FlightPanel } from "./flight.js";
 import { Frame } from "./frame.js";
-import { gaugePanels } from "./gauges.js";
 import { AXIS, GAP, LEFT, RIGHT } from "./layout.js";
-import { drawMarked } from "./marked.js";
+import { drawFound, drawMarked } from "./marked.js";
 import { OverviewPanel } from "./overview.js";
-import { RowsPanel } from "./rows.js";
-import { SegmentsPanel, drawStalls } from "./segments.js";
-import { SentPanel } from "./sent.js";
+import { drawStalls } from "./segments.js";
 import { TimeAxis } from "./time.js";
+import { Track } from "./track.js";
+
+/** So many packets on each side of one that is gone to can be seen. */
+const NEIGHBOURS = 20;
 
 /** How many drawings the times are kept of. */
 const KEPT = 240;
 
-/** All panels of one direction of a connection. */
+/** All panels: of one direction of a connection, or of several, which then have fewer each. */
 export class Figure {
   constructor(element) {
     this.element = element;
@@ -27,29 +28,67 @@ export class Figure {
     this.kept = undefined;
     this.pointer = undefined;
     this.onRange = () => {};
+    this.onKept = () => {};
+    /** Found packets: for each track its packets in their order. */
+    this.found = new Map();
     /** Of the last drawings: milliseconds, primitives, elements looked at. */
     this.drawings = [];
     this.pending = false;
     this.overlayPending = false;
   }
 
-  /** Shows a direction from its beginning to its end. */
-  show(direction) {
-    this.direction = direction;
-    this.time = new TimeAxis(direction.duration);
+  /** Shows directions from the first beginning to the last end.
+   *  @param shown of each: the direction, its name and a shorter one, when its connection began, and, if these are known, its
+   *  bottleneck and where its time went */
+  show(shown) {
+    const zero = Math.min(...shown.map(({ start }) => start));
+    this.time = new TimeAxis(Math.max(...shown.map(({ direction, start }) => start - zero + direction.duration)));
     this.hovered = this.kept = undefined;
+    this.found = new Map();
+    this.tracks = shown.map((each) => new Track(this, each.direction, each.start - zero, each));
+    this.track = this.tracks[0];
+    // A bottleneck has the clock of the run.
+    const bottlenecks = [...new Set(shown.map(({ bottleneck }) => bottleneck).filter(Boolean))];
+    this.links = new Map(bottlenecks.map((bottleneck) => [bottleneck, new Track(this, bottleneck, -zero, bottleneck)]));
+    this.tracks.forEach((track, at) => (track.link = this.links.get(shown[at].bottleneck)));
+    const links = [...this.links.values()].flatMap(bottleneckPanels);
     this.overview = new OverviewPanel(this);
-    this.sent = new SentPanel(this);
-    this.flight = new FlightPanel(this);
-    this.rows = new RowsPanel(this);
-    // Of a connection without packets there is nothing but its gauges.
-    const packets = [this.overview, this.sent, this.flight, this.rows];
-    for (const panel of packets) panel.top = 0;
-    this.segments = direction.player ? new SegmentsPanel(this) : undefined;
-    const player = this.segments ? [this.segments] : [];
-    const above = direction.count ? [this.overview, this.sent, this.flight] : [];
-    this.panels = [...above, ...player, ...(direction.count ? [this.rows] : []), ...gaugePanels(this)];
+    this.overview.top = 0;
+    const panels = this.isStacked ? [...this.tracks.flatMap((track) => track.stacked()), ...links] : this.track.panels(links);
+    this.panels = [...(this.tracks.some(({ direction }) => direction.count) ? [this.overview] : []), ...panels];
     this.theme();
+    this.onKept();
+  }
+
+  /** Whether there are several tracks: they have no rows of streams. */
+  get isStacked() {
+    return this.tracks.length > 1;
+  }
+
+  /** Where the panels below the overview begin, in pixels. */
+  get head() {
+    return this.panels[0] === this.overview ? this.overview.height : 0;
+  }
+
+  /** What belongs to the track that was marked last. */
+  get direction() {
+    return this.track.direction;
+  }
+
+  get sent() {
+    return this.track.sent;
+  }
+
+  get flight() {
+    return this.track.flight;
+  }
+
+  get rows() {
+    return this.track.rows;
+  }
+
+  get segments() {
+    return this.track.segments;
   }
 
   /** Reads the colours again, and draws. */
@@ -123,7 +162,7 @@ export class Figure {
       context.fillRect(LEFT, panel.top, this.time.width, panel.height);
       if (panel !== this.overview) frame.drawGrid(panel);
       panel.draw(frame);
-      if (panel !== this.overview) drawStalls(this, frame, panel);
+      if (panel !== this.overview && !panel.isText) this.#shade(frame, panel);
       context.restore();
     }
     for (const draw of frame.deferred) draw();
@@ -132,6 +171,14 @@ export class Figure {
     this.drawings.push({ milliseconds: performance.now() - begun, primitives: frame.count, visited: frame.visited });
     if (this.drawings.length > KEPT) this.drawings.shift();
     this.onRange();
+  }
+
+  /** Stalls of a player, and outages of the bottleneck. */
+  #shade(frame, panel) {
+    const track = panel.figure;
+    const link = this.links.get(track.direction) ?? track.link;
+    if (link) drawOutages(link, frame, panel);
+    drawStalls(track, frame, panel);
   }
 
   #axis(frame, ticks, unit) {
@@ -163,13 +210,28 @@ export class Figure {
       context.strokeStyle = this.colours.soft;
       context.setLineDash([2, 3]);
       context.beginPath();
-      context.moveTo(LEFT + this.pointer.x, this.sent.top);
+      context.moveTo(LEFT + this.pointer.x, this.head);
       context.lineTo(LEFT + this.pointer.x, this.height - AXIS);
       context.stroke();
       context.setLineDash([]);
     }
-    for (const target of [this.kept, this.hovered]) if (target) drawMarked(this, frame, target);
+    for (const [track, packets] of this.found) drawFound(track, frame, packets);
+    for (const target of [this.kept, this.hovered]) if (target) drawMarked(target.track, frame, target);
     context.restore();
+  }
+
+  /** What is at a place in a panel. */
+  hit({ panel, x, y }) {
+    const target = x >= 0 && x <= this.time.width ? panel.hit(x, y) : undefined;
+    return target && { ...target, track: panel.figure };
+  }
+
+  /** Keeps something marked, or nothing. */
+  keep(target) {
+    this.kept = target;
+    if (this.tracks.includes(target?.track)) this.track = target.track;
+    this.onKept();
+    this.invalidate();
   }
 
   /** The panel at a height, and the place in it, from a place in the figure. */
@@ -180,20 +242,42 @@ export class Figure {
 
   /** Marks a segment, and scrolls to the row of its stream. */
   revealSegment(target) {
-    this.kept = target;
-    this.rows.reveal(this.direction.streams.findIndex((stream) => stream.id === target.segment.stream));
-    this.invalidate();
+    const { rows, direction } = target.track;
+    rows.reveal(direction.streams.findIndex((stream) => stream.id === target.segment.stream));
+    this.keep(target);
   }
 
-  /** Shows a wait with some room around it, and marks it. */
-  reveal(waits, span) {
-    const start = Math.min(waits.start[span], waits.missing[span] >= 0 ? this.direction.sent[waits.missing[span]] : Infinity);
-    const room = (waits.end[span] - start) * 0.25;
-    this.time.show(Math.max(this.time.least, start - room), Math.min(this.time.most, waits.end[span] + room));
+  /** Shows a wait with some space around it, and marks it. */
+  reveal(waits, span, track = this.track) {
+    const { direction } = track;
+    const start = Math.min(waits.start[span], waits.missing[span] >= 0 ? direction.sent[waits.missing[span]] : Infinity);
+    this.#around(track, start, waits.end[span]);
     const stream = waits.stream[span];
-    const isCredit = waits === this.direction.blocked;
-    this.kept = { kind: isCredit ? "blocked" : "wait", waits, span, stream: Math.min(stream, this.direction.streams.length - 1) };
-    this.rows.reveal(stream);
-    this.invalidate();
+    const isCredit = waits === direction.blocked;
+    track.rows.reveal(stream);
+    this.keep({ kind: isCredit ? "blocked" : "wait", waits, span, stream: Math.min(stream, direction.streams.length - 1), track });
+  }
+
+  /** Shows a time with some space around it, and marks it. */
+  revealSpan(track, start, end, text) {
+    this.#around(track, start, end);
+    this.keep({ kind: "span", start, end, text, track });
+  }
+
+  #around({ time }, start, end) {
+    const space = (end - start) * 0.25;
+    time.show(Math.max(time.least, start - space), Math.min(time.most, end + space));
+  }
+
+  /** Marks a packet, and moves and zooms until it can be told from its neighbours. */
+  revealPacket(track, packet) {
+    const { direction, time } = track;
+    const { sent } = direction;
+    const near = sent[Math.min(direction.count - 1, packet + NEIGHBOURS)] - sent[Math.max(0, packet - NEIGHBOURS)];
+    const wide = Math.max(near, 3 * direction.typicalDelay);
+    const span = Math.min(time.span, wide * 1.5);
+    const isVisible = time.start <= sent[packet] && sent[packet] <= time.end;
+    if (!isVisible || time.span > 4 * wide) time.show(sent[packet] - span / 3, sent[packet] + (2 * span) / 3);
+    this.keep({ kind: "packet", packet, track });
   }
 }

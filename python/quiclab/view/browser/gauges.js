@@ -2,7 +2,11 @@
 
 import { pixelEnd } from "./pyramid.js";
 import { lowerBound, upperBound } from "./search.js";
-import { niceStep } from "./time.js";
+import { fixed } from "./text.js";
+import { decimals, niceStep } from "./time.js";
+
+/** The least distance of two values on the axis, in pixels. */
+const TICK_GAP = 16;
 
 /** Lines of gauges on the shared time axis. */
 export class GaugesPanel {
@@ -15,6 +19,8 @@ export class GaugesPanel {
     this.height = lines.some((line) => figure.direction.metrics.has(line.name)) ? height : 24;
     this.lines = lines;
     this.factor = factor;
+    /** Of what kind a hit is. */
+    this.kind = "gauges";
   }
 
   draw(frame) {
@@ -52,9 +58,12 @@ export class GaugesPanel {
     const { colours, time } = this.figure;
     const { context } = frame;
     frame.label(this, "");
-    const step = niceStep(this.most / this.factor / Math.max(2, this.height / 34));
-    for (let value = 0; value * this.factor <= this.most; value += step) {
-      const y = this.#y(value * this.factor) + 0.5;
+    const step = niceStep(this.most / this.factor / Math.max(2, (this.height - 22) / TICK_GAP));
+    const digits = decimals(step);
+    for (let at = 0; at * step * this.factor <= this.most; at++) {
+      const y = this.#y(at * step * this.factor) + 0.5;
+      // The title has its place on the left.
+      if (y < this.top + 18) continue;
       context.strokeStyle = colours.grid;
       context.beginPath();
       context.moveTo(frame.left, y);
@@ -65,7 +74,7 @@ export class GaugesPanel {
         context.textAlign = "right";
         context.textBaseline = "middle";
         context.fillStyle = colours.soft;
-        context.fillText(`${Number(value.toPrecision(6))}`, frame.left - 6, Math.min(y, this.top + this.height - 5));
+        context.fillText(fixed(at * step, digits), frame.left - 6, Math.min(y, this.top + this.height - 5));
       });
       frame.count += 2;
     }
@@ -136,8 +145,12 @@ export class GaugesPanel {
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
     context.textAlign = "left";
-    const widths = shown.map((line) => context.measureText(line.text).width + 34);
-    let x = frame.left + time.width - widths.reduce((sum, width) => sum + width, 0);
+    const measured = (texts) => texts.map((text) => context.measureText(text).width + 34);
+    const sum = (widths) => widths.reduce((one, other) => one + other, 0);
+    const long = shown.map((line) => line.text);
+    const texts = sum(measured(long)) <= time.width ? long : shown.map((line) => line.short ?? line.text);
+    const widths = measured(texts);
+    let x = frame.left + time.width - sum(widths);
     const y = this.top + 8;
     context.globalAlpha = 0.8;
     context.fillStyle = colours.panel;
@@ -153,7 +166,7 @@ export class GaugesPanel {
       context.stroke();
       context.setLineDash([]);
       context.fillStyle = colours.ink;
-      context.fillText(line.text, x + 22, y + 0.5);
+      context.fillText(texts[at], x + 22, y + 0.5);
       x += widths[at];
     });
     context.lineWidth = 1;
@@ -161,18 +174,23 @@ export class GaugesPanel {
   }
 
   hit(x) {
-    return { kind: "gauges", time: this.figure.time.time(x) };
+    return { kind: this.kind, time: this.figure.time.time(x) };
   }
+}
+
+/** The panel of the congestion window. */
+export function windowPanel(figure, height) {
+  return new GaugesPanel(figure, "window (kB)", height, [
+    { name: "bytes_in_flight", text: "bytes in flight", short: "in flight", colour: 5, isArea: true },
+    { name: "ssthresh", text: "slow-start threshold", short: "ssthresh", colour: 4, dash: [4, 3], isBound: true },
+    { name: "congestion_window", text: "congestion window", short: "window", colour: 1 },
+  ], 1e3);
 }
 
 /** The two panels of a figure. */
 export function gaugePanels(figure) {
   return [
-    new GaugesPanel(figure, "window (kB)", 130, [
-      { name: "bytes_in_flight", text: "bytes in flight", colour: 5, isArea: true },
-      { name: "ssthresh", text: "slow-start threshold", colour: 4, dash: [4, 3], isBound: true },
-      { name: "congestion_window", text: "congestion window", colour: 1 },
-    ], 1e3),
+    windowPanel(figure, 130),
     new GaugesPanel(figure, "RTT (ms)", 90, [
       { name: "latest_rtt", text: "latest", colour: 5, isDots: true },
       { name: "min_rtt", text: "min_rtt", colour: 2, dash: [4, 3] },

@@ -1,6 +1,7 @@
 // Wheel, pointer and keys: they change the range, the rows and what is marked.
 
 import { LEFT } from "./layout.js";
+import { lowerBound } from "./search.js";
 import { showTip } from "./tip.js";
 
 /** Lets people move in the figure. */
@@ -67,16 +68,15 @@ export function listen(figure) {
     }
     const spot = figure.at(x, y);
     figure.pointer = spot;
-    figure.hovered = spot && spot.x >= 0 && spot.x <= figure.time.width ? spot.panel.hit(spot.x, spot.y) : undefined;
+    figure.hovered = spot && figure.hit(spot);
     showTip(tip, figure, figure.hovered, x, y);
     figure.mark();
   });
   element.addEventListener("pointerup", (event) => {
     if (drag && !drag.moved && drag.spot?.panel !== figure.overview) {
-      const isMark = ["packet", "wait", "queued", "blocked"].includes(figure.hovered?.kind);
-      figure.kept = isMark ? figure.hovered : undefined;
+      const isMark = ["packet", "wait", "queued", "blocked", "span"].includes(figure.hovered?.kind);
       if (figure.hovered?.kind === "segment") figure.revealSegment(figure.hovered);
-      figure.mark();
+      else figure.keep(isMark ? figure.hovered : undefined);
     }
     lift(event);
   });
@@ -89,7 +89,10 @@ export function listen(figure) {
   element.addEventListener("dblclick", () => reset(figure));
 
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || /^(SELECT|INPUT|BUTTON|SUMMARY)$/.test(event.target.tagName)) return;
+    // A dialog has its own keys, and so has whatever is operated by them.
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    const { tagName } = event.target;
+    if (/^(SELECT|INPUT)$/.test(tagName) || (/^(BUTTON|SUMMARY)$/.test(tagName) && /^( |Enter)$/.test(event.key))) return;
     const action = KEYS[event.key];
     if (!action) return;
     event.preventDefault();
@@ -101,8 +104,7 @@ export function listen(figure) {
 /** Shows the whole time, and marks nothing. */
 export function reset(figure) {
   figure.time.reset();
-  figure.kept = undefined;
-  figure.invalidate();
+  figure.keep(undefined);
 }
 
 /** Moves one of two fingers: the times below both stay below them. */
@@ -135,6 +137,19 @@ function step(figure, by) {
   if (next >= 0 && next < shown.length) figure.reveal(waits, shown[next]);
 }
 
+/** Marks the next packet, or with -1 the one before. */
+function stepPacket(figure, by) {
+  const { track, kept } = figure;
+  const now = kept?.kind === "packet" && kept.track === track ? kept.packet + by : lowerBound(track.direction.sent, track.time.start);
+  if (now >= 0 && now < track.direction.count) figure.revealPacket(track, now);
+}
+
+/** Into a field, over what is written there. */
+function enter(field) {
+  document.querySelector(field).focus();
+  document.querySelector(field).select();
+}
+
 const KEYS = {
   ArrowLeft: (figure) => figure.time.pan(-figure.time.width / 5),
   ArrowRight: (figure) => figure.time.pan(figure.time.width / 5),
@@ -147,6 +162,14 @@ const KEYS = {
   Home: reset,
   n: (figure) => step(figure, 1),
   p: (figure) => step(figure, -1),
+  ".": (figure) => stepPacket(figure, 1),
+  ",": (figure) => stepPacket(figure, -1),
   t: () => document.querySelector("#one-stream").click(),
-  Escape: (figure) => (figure.kept = figure.hovered = undefined),
+  g: () => enter("#go"),
+  "/": () => enter("#search"),
+  "?": () => document.querySelector("#show-keys").click(),
+  Escape: (figure) => {
+    figure.hovered = undefined;
+    figure.keep(undefined);
+  },
 };

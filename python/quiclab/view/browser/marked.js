@@ -1,10 +1,29 @@
 // What is marked in the figure: a packet with its copies, or a wait with the packets that it was for.
 
+import { AXIS } from "./layout.js";
+import { lowerBound } from "./search.js";
+
+/** Marks of found packets above their bars, not more than there are pixels. */
+export function drawFound(track, frame, packets) {
+  const { direction, time, sent, colours } = track;
+  const { context } = frame;
+  context.fillStyle = colours.palette[4];
+  let at = lowerBound(packets, lowerBound(direction.sent, time.start));
+  while (at < packets.length && direction.sent[packets[at]] <= time.end) {
+    const x = Math.round(time.x(direction.sent[packets[at]]));
+    context.fillRect(frame.left + x - 1, sent.top, 3, 5);
+    frame.count++;
+    // On to the first in another pixel.
+    at = Math.max(at + 1, lowerBound(packets, lowerBound(direction.sent, time.time(x + 0.5)), at));
+  }
+}
+
 /** Draws what belongs to a target: the way of its packets, and the span. */
 export function drawMarked(figure, frame, target) {
   const { direction, time } = figure;
   const { context } = frame;
   context.lineWidth = 1.5;
+  if (target.kind === "span") return drawSpan(figure, frame, target);
   if (target.kind === "segment") return drawSegment(figure, frame, target.segment);
   if (target.kind === "packet") {
     for (const packet of [target.packet, ...direction.again(target.packet)]) drawWay(figure, frame, packet);
@@ -40,6 +59,26 @@ export function drawMarked(figure, frame, target) {
       context.stroke();
       context.setLineDash([]);
     }
+  }
+  context.lineWidth = 1;
+}
+
+/** A stretch of time over all panels. */
+function drawSpan({ time, colours, figure }, frame, { start, end }) {
+  const { context } = frame;
+  const [from, to] = [frame.left + time.x(start), frame.left + time.x(end)];
+  const top = figure.head;
+  const bottom = figure.height - AXIS;
+  context.fillStyle = context.strokeStyle = colours.palette[3];
+  context.globalAlpha = 0.14;
+  context.fillRect(from, top, Math.max(1, to - from), bottom - top);
+  context.globalAlpha = 1;
+  context.lineWidth = 1.5;
+  for (const x of [from, to]) {
+    context.beginPath();
+    context.moveTo(x, top);
+    context.lineTo(x, bottom);
+    context.stroke();
   }
   context.lineWidth = 1;
 }

@@ -10,6 +10,8 @@ const NEVER = NaN;
 export class Direction {
   constructor(columns, prefix, facts, duration) {
     this.facts = facts;
+    /** What to add to a time for the one that the figure's axis shows. */
+    this.clock = 0;
     this.duration = duration;
     this.sent = columns.sums(prefix + "sent");
     this.count = this.sent.length;
@@ -186,6 +188,24 @@ export class Direction {
   /** The packets that carry bytes of this one again. */
   again(packet) {
     return this.againTo.subarray(lowerBound(this.againFrom, packet), upperBound(this.againFrom, packet));
+  }
+
+  /** The packets whose bytes this one carries again. */
+  before(packet) {
+    const found = [];
+    for (let at = this.againTo.indexOf(packet); at >= 0; at = this.againTo.indexOf(packet, at + 1)) found.push(this.againFrom[at]);
+    return found;
+  }
+
+  /** Whether a packet has a frame of a stream, or of datagrams, for which this holds. */
+  hasFrame(packet, test) {
+    for (let frame = this.frameAt[packet]; frame < this.frameAt[packet + 1]; frame++) if (test(frame)) return true;
+    return false;
+  }
+
+  /** Whether a packet has more than acknowledgements, so that the receiver must acknowledge it. */
+  isElicited(packet) {
+    return this.frameAt[packet + 1] > this.frameAt[packet] || this.otherAt[packet + 1] > this.otherAt[packet];
   }
 
   /** Whether anything is known of what waits at the sender. */

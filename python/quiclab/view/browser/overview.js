@@ -46,22 +46,25 @@ export class OverviewPanel {
   }
 
   #paint(width, height, frame) {
-    const { direction, colours } = this.figure;
+    const { tracks, colours } = this.figure;
     const raster = new Raster(width, height, colours.pixel(colours.panel));
     const ratio = frame.ratio;
     const foot = height - Math.round(8 * ratio);
     const sums = new Float64Array(width);
     const losses = new Uint8Array(width);
     const waits = new Uint8Array(width);
-    for (let packet = 0; packet < direction.count; packet++) {
-      const column = Math.min(width - 1, Math.max(0, Math.floor(this.#x(direction.sent[packet]) * ratio)));
-      sums[column] += direction.bytes(packet);
-      if (direction.isLost(packet)) losses[column] = 1;
-    }
-    for (let span = 0; span < direction.waits.count; span++) {
-      if (!direction.streams[direction.waits.stream[span]].shown) continue;
-      const from = Math.max(0, Math.floor(this.#x(direction.waits.start[span]) * ratio));
-      waits.fill(1, from, Math.max(from + 1, Math.floor(this.#x(direction.waits.end[span]) * ratio)));
+    for (const { direction, offset } of tracks) {
+      const place = (time) => Math.max(0, Math.floor(this.#x(time + offset) * ratio));
+      for (let packet = 0; packet < direction.count; packet++) {
+        const column = Math.min(width - 1, place(direction.sent[packet]));
+        sums[column] += direction.bytes(packet);
+        if (direction.isLost(packet)) losses[column] = 1;
+      }
+      for (let span = 0; span < direction.waits.count; span++) {
+        if (!direction.streams[direction.waits.stream[span]].shown) continue;
+        const from = place(direction.waits.start[span]);
+        waits.fill(1, from, Math.max(from + 1, place(direction.waits.end[span])));
+      }
     }
     const most = sums.reduce((one, other) => Math.max(one, other), 1);
     const [grey, ink, wait] = [colours.other, colours.ink, colours.soft].map((colour) => colours.pixel(colour));

@@ -285,6 +285,7 @@ export class RowsPanel {
 
   /** The top of a stream's row in the figure; NaN if it is not visible. */
   rowOf(stream) {
+    if (!this.rows) return NaN;
     const row = this.rows.findIndex((entry) => entry.at === stream);
     const top = row * this.row - this.scroll;
     return row < 0 || top < -this.row || top > this.height ? NaN : this.top + top;
@@ -292,8 +293,8 @@ export class RowsPanel {
 
   /** Scrolls until a stream's row is visible. */
   reveal(stream) {
-    const top = this.streams.findIndex((entry) => entry.at === stream) * this.row;
-    if (top < 0) return;
+    const top = this.streams.findIndex((entry) => entry.at === stream) * (this.row ?? 1);
+    if (!this.row || top < 0) return;
     if (top < this.scroll) this.scroll = top;
     else if (top + this.row > this.scroll + this.height) this.scroll = top + this.row - this.height;
   }

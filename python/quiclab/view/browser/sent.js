@@ -21,6 +21,11 @@ export class SentPanel {
     this.bars = { left: [], width: [], from: [], to: [], scale: 1 };
   }
 
+  /** Makes it lower. */
+  shrink() {
+    this.height = MARKS + 44;
+  }
+
   draw(frame) {
     const { direction, time } = this.figure;
     const first = lowerBound(direction.sent, time.start);

@@ -1,34 +1,61 @@
 // Numbers, times, packets and waits in words.
 
-/** An integer with separated thousands. */
-export function integer(value) {
-  return Math.round(value).toLocaleString("en-US");
+/** Formats by their decimals: to make one takes long. */
+const FORMATS = new Map();
+
+/** A number with so many decimals, and separated thousands. */
+export function fixed(value, digits) {
+  let format = FORMATS.get(digits);
+  if (!format) {
+    format = new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    FORMATS.set(digits, format);
+  }
+  // No minus before what is rounded to zero.
+  return format.format(value).replace(/^-(?=[0.]+$)/, "");
 }
 
-/** Nanoseconds as milliseconds, exact, without the zeros behind. */
+/** A number with three digits, and all digits before the point: 1.20, 14.7, 667, 1,234. */
+export function significant(value) {
+  const rounded = Math.abs(Number(value.toPrecision(3)));
+  return fixed(value, rounded === 0 ? 2 : Math.max(0, 2 - Math.floor(Math.log10(rounded))));
+}
+
+/** An integer with separated thousands. */
+export function integer(value) {
+  return fixed(value, 0);
+}
+
+/** One and its noun, or several and theirs. */
+export function plural(count, one, several = `${one}s`) {
+  return `${integer(count)} ${count === 1 ? one : several}`;
+}
+
+/** Nanoseconds as milliseconds, to the microsecond. */
 export function milliseconds(time) {
-  const text = (time / 1e6).toFixed(6).replace(/\.?0+$/, "");
-  const [whole, part] = text.split(".");
-  return integer(Number(whole)) + (part ? `.${part}` : "");
+  return fixed(time / 1e6, 3);
+}
+
+/** A value with three digits and the largest unit of which it is at least one; `rest` is the unit of 1. */
+function withUnit(value, units, rest) {
+  for (const [unit, factor] of units) {
+    if (Math.abs(Number((value / factor).toPrecision(3))) >= 1) return `${significant(value / factor)} ${unit}`;
+  }
+  return `${integer(value)} ${rest}`;
 }
 
 /** A duration in nanoseconds with three digits and its unit. */
 export function duration(time) {
-  for (const [unit, factor] of [["s", 1e9], ["ms", 1e6], ["\u00b5s", 1e3]]) {
-    if (Math.abs(time) >= factor) return `${(time / factor).toPrecision(3).replace(/e.*/, "")} ${unit}`;
-  }
-  return `${Math.round(time)} ns`;
+  return withUnit(time, [["s", 1e9], ["ms", 1e6], ["\u00b5s", 1e3]], "ns");
 }
 
 /** Bytes with three digits and a decimal unit. */
 export function size(bytes) {
-  for (const [unit, factor] of [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]]) {
-    if (bytes >= factor) {
-      const value = bytes / factor;
-      return `${value >= 100 ? Math.round(value) : value.toPrecision(3).replace(/\.?0+$/, "")} ${unit}`;
-    }
-  }
-  return `${Math.round(bytes)} B`;
+  return withUnit(bytes, [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]], "B");
+}
+
+/** A rate in bit/s with three digits and its unit. */
+export function rate(bits) {
+  return withUnit(bits, [["Gbit/s", 1e9], ["Mbit/s", 1e6], ["kbit/s", 1e3]], "bit/s");
 }
 
 /** What became of a packet. */

@@ -1,5 +1,7 @@
 // The time axis that all panels share: the visible range, zoom and pan, ticks.
 
+import { fixed } from "./text.js";
+
 /** The shortest range that can be seen, in nanoseconds. */
 const SHORTEST = 200;
 
@@ -55,18 +57,67 @@ export class TimeAxis {
     this.end = this.start + span;
   }
 
-  /** Ticks about every 100 pixels: their times and texts, and the unit. */
+  /** Ticks about every 90 pixels: their times and texts, and the unit. */
   ticks() {
-    const step = niceStep(this.span / Math.max(2, this.width / 100));
+    const step = niceStep(this.span / Math.max(4, this.width / 90));
     const [unit, factor] = step >= 5e7 ? ["s", 1e9] : ["ms", 1e6];
-    const digits = Math.max(0, -Math.floor(Math.log10(step / factor) + 1e-9));
+    const digits = Math.min(6, decimals(step / factor));
     const ticks = [];
     for (let at = Math.ceil(this.start / step); at * step <= this.end; at++) {
       const time = at * step;
-      ticks.push({ time, text: (time / factor).toFixed(Math.min(digits, 6)) });
+      ticks.push({ time, text: fixed(time / factor, digits) });
     }
     return { ticks, unit };
   }
+}
+
+/** The time axis as a clock sees it that is behind by an offset. */
+export class ShiftedAxis {
+  constructor(axis, offset) {
+    this.axis = axis;
+    this.offset = offset;
+  }
+
+  get start() {
+    return this.axis.start - this.offset;
+  }
+
+  get end() {
+    return this.axis.end - this.offset;
+  }
+
+  get least() {
+    return this.axis.least - this.offset;
+  }
+
+  get most() {
+    return this.axis.most - this.offset;
+  }
+
+  get span() {
+    return this.axis.span;
+  }
+
+  get width() {
+    return this.axis.width;
+  }
+
+  x(time) {
+    return this.axis.x(time + this.offset);
+  }
+
+  time(x) {
+    return this.axis.time(x) - this.offset;
+  }
+
+  show(start, end) {
+    this.axis.show(start + this.offset, end + this.offset);
+  }
+}
+
+/** How many decimals the multiples of a step have. */
+export function decimals(step) {
+  return Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
 }
 
 /** The next of 1, 2, 5, 10, 20 ... that is not smaller. */

@@ -1,7 +1,12 @@
 // The tip beside the pointer: the packet, the wait or the gauges there.
 
 import { lowerBound } from "./search.js";
-import { cause, duration, frames, integer, milliseconds, size, state } from "./text.js";
+import { cause, duration, frames, integer, milliseconds, plural, rate, size, state } from "./text.js";
+
+/** A time as the axis shows it, in milliseconds. */
+function moment({ clock }, time) {
+  return milliseconds(time + clock);
+}
 
 /** The lines of a tip: a heading and what is below it. */
 export function describe(direction, target) {
@@ -10,18 +15,38 @@ export function describe(direction, target) {
   if (target.kind === "wait") return waitLines(direction, target);
   if (target.kind === "queued") return queuedLines(direction, target);
   if (target.kind === "blocked") return blockedLines(direction, target);
-  if (target.kind === "segment") return segmentLines(target.segment);
+  if (target.kind === "segment") return segmentLines(direction, target.segment);
+  if (target.kind === "span") return spanLines(direction, target);
+  if (target.kind === "bottleneck") return bottleneckLines(direction, target.time);
   return gaugeLines(direction, target.time);
 }
 
+/** A stretch of time. */
+function spanLines(direction, { start, end, text }) {
+  return [text, `from ${moment(direction, start)} to ${moment(direction, end)} ms (${duration(end - start)})`];
+}
+
+/** The bottleneck at a time. */
+function bottleneckLines(bottleneck, time) {
+  const lines = [`${bottleneck.name} at ${moment(bottleneck, Math.max(0, time))} ms`];
+  for (const name of ["capacity", "delivered"]) {
+    const value = bottleneck.gauge(name, time);
+    if (value !== undefined) lines.push(`${name} ${rate(value)}`);
+  }
+  const [packets, bytes] = ["packets", "bytes"].map((name) => bottleneck.gauge(name, time));
+  if (packets !== undefined) lines.push(`${plural(packets, "packet")} in the queue, ${integer(bytes)} B`);
+  if (bottleneck.outagesWithin(time, time + 1).length) lines.push("an outage: it carries nothing");
+  return lines;
+}
+
 /** The download of a segment. */
-function segmentLines(segment) {
+function segmentLines(direction, segment) {
   const what = segment.segment === null ? "initialization segment" : `segment ${segment.segment}`;
   const lines = [`${segment.kind}, ${what}: ${segment.outcome}`];
   lines.push(`representation ${segment.representation}, ${segment.bitrate} Mbit/s, ${size(segment.received)} of ${size(segment.size)}`);
-  lines.push(`asked for at ${milliseconds(segment.asked)} ms${segment.stream === null ? "" : `, stream ${segment.stream}`}`);
-  if (segment.first !== null) lines.push(`first byte at ${milliseconds(segment.first)} ms`);
-  if (segment.ended !== null) lines.push(`ended at ${milliseconds(segment.ended)} ms (after ${duration(segment.ended - segment.asked)})`);
+  lines.push(`asked for at ${moment(direction, segment.asked)} ms${segment.stream === null ? "" : `, stream ${segment.stream}`}`);
+  if (segment.first !== null) lines.push(`first byte at ${moment(direction, segment.first)} ms`);
+  if (segment.ended !== null) lines.push(`ended at ${moment(direction, segment.ended)} ms (after ${duration(segment.ended - segment.asked)})`);
   return lines;
 }
 
@@ -41,7 +66,7 @@ function shares(direction, from, to) {
 /** Data that waits at the sender: since when, and who was sent instead. */
 function queuedLines(direction, { waits, span, stream, time }) {
   const lines = [`${direction.streams[stream].label} has data that waits to be sent`];
-  lines.push(`up to ${size(waits.held[span])}, from ${milliseconds(waits.start[span])} to ${milliseconds(waits.end[span])} ms`);
+  lines.push(`up to ${size(waits.held[span])}, from ${moment(direction, waits.start[span])} to ${moment(direction, waits.end[span])} ms`);
   const [before, after] = direction.around(stream, time);
   const start = Math.max(waits.start[span], before < 0 ? -Infinity : direction.sent[before]);
   const end = Math.min(waits.end[span], after < 0 ? Infinity : direction.sent[after]);
@@ -69,7 +94,7 @@ function blockedLines(direction, { waits, span, stream }) {
   return [
     `${who} has no credit for ${length}`,
     `the receiver's limit of ${integer(waits.offset[span])} B is reached (${frame}_BLOCKED)`,
-    `from ${milliseconds(waits.start[span])} ms until MAX_${frame} came at ${milliseconds(waits.end[span])} ms`,
+    `from ${moment(direction, waits.start[span])} ms until MAX_${frame} came at ${moment(direction, waits.end[span])} ms`,
   ];
 }
 
@@ -79,9 +104,9 @@ function packetLines(direction, packet) {
   const kind = facts.kinds[direction.kind[packet]];
   const lines = [`${number < 0 ? "packet without number" : `packet ${number}`} (${kind}), ${state(direction, packet)}`];
   const bytes = direction.size[packet] >= 0 ? `, ${integer(direction.size[packet])} B` : "";
-  lines.push(`${facts.hasSender ? "sent" : "arrived"} at ${milliseconds(direction.sent[packet])} ms${bytes}`);
+  lines.push(`${facts.hasSender ? "sent" : "arrived"} at ${moment(direction, direction.sent[packet])} ms${bytes}`);
   const after = (name, column) => {
-    if (!Number.isNaN(column[packet])) lines.push(`${name} at ${milliseconds(column[packet])} ms (after ${duration(column[packet] - direction.sent[packet])})`);
+    if (!Number.isNaN(column[packet])) lines.push(`${name} at ${moment(direction, column[packet])} ms (after ${duration(column[packet] - direction.sent[packet])})`);
   };
   if (facts.hasReceiver && facts.hasSender) after("arrived", direction.received);
   after("acknowledged", direction.acknowledged);
@@ -104,7 +129,7 @@ function packetsLines(direction, { from, to }) {
   let lost = 0;
   for (let packet = from; packet < to; packet++) if (direction.isLost(packet)) lost++;
   const lines = [`${integer(to - from)} packets in this pixel, ${integer(lost)} lost`];
-  lines.push(`from ${milliseconds(direction.sent[from])} to ${milliseconds(direction.sent[to - 1])} ms: zoom in to see each`);
+  lines.push(`from ${moment(direction, direction.sent[from])} to ${moment(direction, direction.sent[to - 1])} ms: zoom in to see each`);
   return [...lines, ...shares(direction, from, to)];
 }
 
@@ -122,13 +147,13 @@ function waitLines(direction, { waits, span }) {
     }
     lines.push(`which carries bytes of ${[...new Set(carried)].slice(0, 6).join(", ")}`);
   }
-  lines.push(`from ${milliseconds(waits.start[span])} to ${milliseconds(waits.end[span])} ms`);
+  lines.push(`from ${moment(direction, waits.start[span])} to ${moment(direction, waits.end[span])} ms`);
   lines.push(`${isOne ? "place" : "offset"} ${integer(waits.offset[span])} is missing; up to ${integer(waits.held[span])} B held back`);
   return lines;
 }
 
 function gaugeLines(direction, time) {
-  const lines = [`at ${milliseconds(Math.max(0, Math.round(time)))} ms`];
+  const lines = [`at ${moment(direction, Math.max(0, Math.round(time)))} ms`];
   const add = (name, text, format) => {
     const value = direction.gauge(name, time);
     if (value !== undefined) lines.push(`${text} ${format(value)}`);
@@ -137,7 +162,7 @@ function gaugeLines(direction, time) {
   add("congestion_window", "congestion window", bytes);
   add("bytes_in_flight", "bytes in flight", bytes);
   add("ssthresh", "slow-start threshold", bytes);
-  add("pacing_rate", "pacing rate", (value) => `${(value / 1e6).toPrecision(4)} Mbit/s`);
+  add("pacing_rate", "pacing rate", rate);
   for (const [name, text] of [["latest_rtt", "latest RTT"], ["smoothed_rtt", "smoothed RTT"], ["min_rtt", "least RTT"]]) {
     add(name, text, (value) => `${milliseconds(value)} ms`);
   }
@@ -148,7 +173,7 @@ function gaugeLines(direction, time) {
 export function showTip(element, figure, target, x, y) {
   element.hidden = !target;
   if (!target) return;
-  const [heading, ...rest] = describe(figure.direction, target);
+  const [heading, ...rest] = describe(target.track.direction, target);
   const strong = document.createElement("strong");
   strong.textContent = heading;
   element.replaceChildren(strong, ...rest.map((line) => {

@@ -1,0 +1,28 @@
+// A line of text above the panels of one of several flows.
+
+/** The name of a flow, and who sends. */
+export class HeadingPanel {
+  constructor(track) {
+    this.figure = track;
+    this.height = 18;
+    this.title = "";
+    this.isText = true;
+  }
+
+  draw(frame) {
+    const { colours, time, name } = this.figure;
+    const { context } = frame;
+    context.fillStyle = colours.ground;
+    context.fillRect(frame.left, this.top, time.width, this.height);
+    context.font = "600 12px system-ui, sans-serif";
+    context.textAlign = "left";
+    context.textBaseline = "bottom";
+    context.fillStyle = colours.ink;
+    context.fillText(name, frame.left, this.top + this.height - 1, time.width);
+    frame.count += 2;
+  }
+
+  hit() {
+    return undefined;
+  }
+}
