@@ -69,8 +69,8 @@ def write_page() -> None:
     share = 100 * len(passed) / len(supported) if supported else 0.0
     text = [HEAD]
     text.append(
-        f"{len(passed)} of {len(supported)} supported cells pass ({share:.1f} %). Each cell has two marks, for quiclab as"
-        " client and as server: ✓ passed, ✗ failed, — unsupported by the peer.\n"
+        f"{len(passed)} of {len(supported)} supported cells pass ({share:.1f} %). Each cell has two marks, for"
+        " quiclab as client and as server: ✓ passed, ✗ failed, — unsupported by the peer.\n"
     )
     versions = {row["peer"]: row.get("version", row["peer"]) for row in rows}
     text.append("| case | " + " | ".join(versions.get(peer, peer) for peer in OTHERS) + " |")

@@ -324,8 +324,9 @@ def claim(rows: Sequence[Row]) -> str:
     ours = [row for row in rows if row.stack == OURS and not row.holds]
     others = [row for row in rows if row.stack != OURS and not row.holds]
     first = f"Beyond the bound: {told(ours)}." if ours else "Every median of quiclab's own stack is within its bound."
-    second = f"Medians of other stacks beyond the bound: {told(others)}." if others else "So is every median of the others."
-    return f"{first} {second}"
+    if others:
+        return f"{first} Medians of other stacks beyond the bound: {told(others)}."
+    return f"{first} So is every median of the others."
 
 
 def study(folder: Path, runs: int | None) -> Section:
