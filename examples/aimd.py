@@ -7,7 +7,7 @@ import quiclab
 
 
 class Aimd(quiclab.Controller):
-    """One packet more for each window, a share of it at a loss."""
+    """Adds one packet per window, and keeps the share `beta` of the window at a loss."""
 
     options = {"beta": 0.5}
 

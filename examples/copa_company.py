@@ -1,4 +1,4 @@
-"""How long is the queue that Copa senders keep, among themselves and beside others? The tables of docs/model/copa.md.
+"""How long a queue Copa senders keep, among themselves and beside others: the tables of docs/model/copa.md.
 
 python examples/copa_company.py
 """
@@ -12,7 +12,7 @@ RTT_MS = 40
 def scenario(flows: list[tuple[object, int]], queue: str) -> quiclab.Scenario:
     """Downloads with these controllers and base RTTs (in ms) over 20 Mbit/s, each beginning a second after the last.
 
-    Each has a server and a client of its own, and up to half a millisecond of jitter before the bottleneck.
+    Each has its own server and client, and up to half a millisecond of jitter before the bottleneck.
     """
     wide = {"rate": "1 Gbit/s", "queue": "100000 packets"}
     narrow = {"rate": "20 Mbit/s", "queue": queue}

@@ -1,4 +1,4 @@
-"""A rate adaptation in Python, by throughput and buffer together, and how it does beside `dynamic` and `mpc`.
+"""A rate adaptation in Python, by throughput and buffer together, compared with `dynamic` and `mpc`.
 
 python examples/own_abr.py
 quiclab run SCENARIO --set flow.NAME.application.abr=examples/own_abr.py:Affordable

@@ -7,7 +7,7 @@ import quiclab
 
 
 class Quota(quiclab.Scheduler):
-    """The most urgent stream, as long as it has had no more than a share of the bytes; else the others in turns."""
+    """Sends the most urgent stream while it has had at most `share` of the bytes, otherwise the others in turns."""
 
     options = {"share": 0.75}
 

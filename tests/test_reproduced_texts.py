@@ -176,7 +176,7 @@ def test_a_page_that_is_out_of_step_with_code_data_scenario_or_rules_is_found(
     ("file", "old", "new"),
     [
         ("ns3/bbr_capacity.py", "_STEP_S = 0.1", "# Of the figure.\n_STEP_S = 0.1"),
-        ("ns3/bbr_capacity.toml", "Used is what", "What is used is what"),
+        ("ns3/bbr_capacity.toml", "the old bandwidth counts as remembered", "the old bandwidth is remembered"),
         ("ns3/bbr_fairness.py", "_STEP_S = 0.1", "_STEP_S = 0.2"),
         ("inet/measures.py", "IP_UDP = 28", "IP_UDP = 48"),
     ],

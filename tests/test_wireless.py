@@ -125,7 +125,7 @@ def test_what_a_grant_costs() -> None:
     said(f"makes it {messages('phone.toml', grant)['messages']['delay_mean_ms']:.1f} ms")
     download = messages("phone.toml", "flow.get.application.direction=download", "transport.ack_ratio=1")
     rtt = round(download["rtt_mean_ms"])
-    said(f"measures an RTT of {rtt} ms in the mean, {rtt - 20} more than the internet has")
+    said(f"measures a mean RTT of {rtt} ms, {rtt - 20} ms more than the internet takes")
     (period,) = re.findall(r"`--set \"(medium.air.request_period=[^\"]*)\"` makes", WORDS)
     delay = messages("phone.toml", "medium.air.type=nr", period)["messages"]["delay_mean_ms"]
     usual = messages("phone.toml", "medium.air.type=nr")["messages"]["delay_mean_ms"]
@@ -213,4 +213,4 @@ def test_a_train() -> None:
         f"costs the call {(late[1] - late[0]) / 2:.0f} packets more at each",
     )
     film = flows(run("examples/train.toml", "flow.film.protocol=tcp", "medium.railway.forwarding=false"))["film"]
-    said(f"loses {film['packets_lost']} and comes to {film['goodput_mbps']:.1f} Mbit/s")
+    said(f"loses {film['packets_lost']} packets and reaches {film['goodput_mbps']:.1f} Mbit/s")

@@ -1,8 +1,8 @@
 """Writes lte-like.down: a made-up trace of the capacity that one user of a mobile network gets.
 
-The rate walks up and down at random around a mean and is pulled down by fades; there is one outage. The radio serves
-the user in some milliseconds and others in the rest. Everything is whole numbers and the one random generator whose
-sequence Python promises to keep, so that the file is the same wherever it is made:
+The rate is a random walk around a mean, with fades and one outage. The radio serves the user in some milliseconds and
+others in the rest. The program uses only whole numbers and the one random generator whose sequence Python promises to
+keep, so it writes the same file on every machine:
 
     python3 examples/traces/generate.py
 """

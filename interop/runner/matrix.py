@@ -20,9 +20,9 @@ MARKS = {"passed": "✓", "failed": "✗", "unsupported": "—"}
 
 HEAD = """# Interoperability
 
-What `make interop` found: each test case of the QUIC interop runner, with quiclab as client and as server, against
-stacks that others wrote. Nothing of it is written by hand: this page is made from `interop/matrix.json` and
-`interop/throughput.json`. How cells are run and judged stands in [interop/README.md](../interop/README.md).
+`make interop` runs each test case of the QUIC interop runner, with quiclab as client and as server, against four other
+stacks. It generates this page from `interop/matrix.json` and `interop/throughput.json`.
+[interop/README.md](../interop/README.md) says how it runs and judges a cell.
 """
 
 
@@ -69,8 +69,8 @@ def write_page() -> None:
     share = 100 * len(passed) / len(supported) if supported else 0.0
     text = [HEAD]
     text.append(
-        f"{len(passed)} of {len(supported)} supported cells pass ({share:.1f} %). In each cell: quiclab as client,"
-        " quiclab as server; ✓ passed, ✗ failed, — unsupported by the peer.\n"
+        f"{len(passed)} of {len(supported)} supported cells pass ({share:.1f} %). Each cell has two marks, for"
+        " quiclab as client and as server: ✓ passed, ✗ failed, — unsupported by the peer.\n"
     )
     versions = {row["peer"]: row.get("version", row["peer"]) for row in rows}
     text.append("| case | " + " | ".join(versions.get(peer, peer) for peer in OTHERS) + " |")
@@ -85,7 +85,7 @@ def write_page() -> None:
     text += [f"* `{case.name}`: {case.about}" for case in CASES.values()]
     failed = [row for row in rows if row["result"] == "failed"]
     if failed:
-        text += ["", "## What failed", ""]
+        text += ["", "## Failed cells", ""]
     for row in failed:
         text.append(f"* {row['peer']}, `{row['case']}`, quiclab as {row['role']}: {row.get('reason', '')}")
     text += ["", "## What peers do not support", ""]
@@ -103,8 +103,8 @@ def throughput() -> list[str]:
         return []
     text = ["", "## Large transfers", ""]
     text.append(
-        "One file over the loopback interface, without a relay, byte-identical at its end; `make interop-throughput`."
-        " The last column is the peer with itself, in the same run on the same machine.\n"
+        "`make interop-throughput` transfers one file over the loopback interface, without a relay, and checks that it"
+        " arrives byte-identical. The last column is the peer with itself, in the same run on the same machine.\n"
     )
     text.append("| peer | file | quiclab fetches | quiclab serves | peer with itself |")
     text.append("| --- | ---: | ---: | ---: | ---: |")

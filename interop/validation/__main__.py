@@ -18,10 +18,10 @@ DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "validation.md"
 HEAD = [
     "# Simulated and real",
     "",
-    "The same files from a server to a client over HTTP/3 and a link, by our endpoint simulated in virtual time,",
-    "and by the same endpoint in real time: `quiclab serve` and `quiclab fetch` over UDP, and the link in",
+    "This page compares simulation and reality: the same endpoint transfers the same files over HTTP/3 and the same",
+    "link, in virtual time, and in real time, with `quiclab serve` and `quiclab fetch` over UDP and the link in",
     "`quiclab relay` between them. The link has 10 Mbit/s and a queue of 100 packets, unless a section says",
-    "otherwise. A seed means the same random losses in both. Written by `make validation`.",
+    "otherwise. The same seed means the same random losses in both. Written by `make validation`.",
 ]
 
 

@@ -20,24 +20,25 @@ SESSION_S = 1e-4
 TEXT = """\
 ## Rate adaptation
 
-{sessions} drawn sessions of 40 segments each, on demand, by three algorithms: played in whole runs over HTTP/3 and one
-link, and by a player and algorithms in Python that share no code with quiclab. The throughput changes after each
-0.5 s to 20 s between 200 kbit/s and 9 Mbit/s, with outages; ladder, durations and sizes of segments and the limit of
-the buffer are drawn as well. The link has a delay of 1 us, an unlimited queue, and no loss; `controller = "none"`, wide
-windows, and `max_ack_delay = "16 s"`, so that outages below 16 s cause no probes. What is compared:
+Three algorithms each play {sessions} random sessions of 40 segments, on demand: once in whole runs over HTTP/3 and
+one link, and once with a player and algorithms in Python that share no code with quiclab. The throughput changes
+every 0.5 s to 20 s, between 200 kbit/s and 9 Mbit/s, with outages; the ladder, the durations and sizes of segments
+and the limit of the buffer are random, too. The link has a delay of 1 us, an unlimited queue, and no loss;
+`controller = "none"`, wide windows, and `max_ack_delay = "16 s"`, so that outages below 16 s cause no probes. Two
+comparisons are made:
 
-* *same downloads*: the reference is told when each download of the run began and ended, and has to make the same
-  choices, and to ask at the same time;
-* *alone*: the reference is told when the first request was sent, and plays the whole session by itself. What a
-  download costs beside its segment is counted, not fitted: 2 us for the way of the request and of the answer, and each
+* *same downloads*: the reference is told when each download of the run began and ended, and must make the same
+  choices, and send its requests at the same times;
+* *alone*: the reference is told when the first request was sent, and plays the whole session by itself. The cost of
+  a download beyond its segment is computed, not fitted: 2 us for the path of the request and of the answer, and each
   byte of the answer on the link, by the formats of HTTP/3, QPACK, QUIC, UDP and IP (`answer` in
-  `tests/abr_in_runs.py`). *Download off* is how far a download ended from that at most, if it was asked for when the
-  run did; *session off* how far the last download of a session did. Both are without the sessions in which an outage of
-  more than 16 s caused a probe, which repeats what still waits at the link.
+  `tests/abr_in_runs.py`). *Download off* is the largest difference between the end of a download and that prediction,
+  if both requested it at the same time; *session off* is the same for the last download of a session. Both exclude
+  sessions in which an outage of more than 16 s caused a probe, which repeats data that still waits at the link.
 
-No choice may differ. A request may be off by 10 us, a download by 1 us, a session by 100 us. *Without costs* shows why
-they are counted: with the bytes of the segments alone, a choice close to a threshold turns, and others after it.
-Written by `make validation-abr`.
+No choice may differ. A request may be off by 10 us, a download by 1 us, a session by 100 us. *Without costs* shows
+why the costs are computed: with the bytes of the segments alone, a choice close to a threshold changes, and others
+after it. Written by `make validation-abr`.
 """
 
 

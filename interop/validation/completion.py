@@ -212,8 +212,8 @@ def study(folder: Path, runs: int | None = None) -> Section:
 
 
 INTRODUCTION = [
-    f"One file of {SIZE // 1000} kB. Times are geometric means over the seeds of a cell. The difference is the mean of",
-    "the ratios of real to simulated time seed by seed (of their logarithms), with its 95 % interval by Student's t.",
-    f"Every cell has {LEAST} seeds; how much their ratios scatter tells how many more it gets, for an interval of",
-    f"{AIM:.0%} to both sides, as far as the time for all cells goes.",
+    f"A client fetches one file of {SIZE // 1000} kB. Times are geometric means over the seeds of a cell. The",
+    "difference is the mean ratio of real to simulated time, seed by seed (the mean of the logarithms), with its 95 %",
+    f"interval by Student's t. Every cell has {LEAST} seeds; it gets more, depending on how much their ratios scatter,",
+    f"for an interval of {AIM:.0%} to both sides, as far as the time for all cells allows.",
 ]

@@ -239,25 +239,27 @@ def read(page: str) -> list[Row]:
 INTRODUCTION = [
     TITLE,
     "",
-    f"A transfer of {SIZE // 1_000_000} MB by the TCP of the Linux kernel between two gates (`quiclab emulate`) and",
-    "by ours between two hosts, through the same link: 20 Mbit/s, 20 ms each way, a queue of 1 BDP or of 500 ms; or",
-    "the cell of LTE of the next section, with a link of 10 ms each way behind it. RTT: delays, queues and the link",
-    "layer of both ways, means over the packets; lost: of those from the server; first simulated, then the kernel's.",
-    f"The time counts from the first byte to the last at the receiver. Medians of {RUNS} runs, of both with the seeds",
-    "from 1 on; the losses of a seed meet other packets in real time. The kernel's `bbr` is BBRv1. Written by",
+    f"The TCP of the Linux kernel transfers {SIZE // 1_000_000} MB between two gates (`quiclab emulate`), and",
+    "quiclab's TCP does the same between two simulated hosts, through the same link: 20 Mbit/s, 20 ms each way, a",
+    "queue of 1 BDP or of 500 ms; or through the LTE cell of the next section, with a link of 10 ms each way behind",
+    "it. RTT is the sum of delays, queues and the link layer in both directions, as means over the packets; lost are",
+    "packets from the server; the simulated number comes first, then the kernel's. The time counts from the first",
+    f"byte to the last at the receiver. The table has medians of {RUNS} runs, of both with the seeds from 1 on; in",
+    "real time the losses of a seed hit other packets. The kernel's `bbr` is BBRv1. Written by",
     "`make validation-kernel`.",
 ]
 
 
 REASON = [
-    "CUBIC under loss: once its window that is friendly to Reno has reached the window before the loss, ours lets it",
-    "grow by a packet in each round trip (RFC 9438 section 4.3, alpha_cubic = 1); the kernel goes on with 0.53, as in",
+    "CUBIC under loss: once its Reno-friendly window has reached the window before the loss, quiclab's CUBIC lets it",
+    "grow by a packet per round trip (RFC 9438 section 4.3, alpha_cubic = 1); the kernel continues with 0.53, as in",
     "RFC 8312. With 0.53 throughout, the simulated median of 20 transfers of 10 MB was 3.52 instead of 3.96 Mbit/s.",
     "",
-    "CUBIC on LTE: the kernel's HyStart takes the delays of grants and blocks for a queue and leaves slow start early.",
-    "With it off (the parameter `hystart` of the module), three transfers had 30.0 to 30.6 Mbit/s, as ours; HyStart++",
-    "(RFC 9406), which is the slow start of ours here, does not leave early there. In the deep queue the kernel had",
-    "127 ms with its HyStart, and 386 ms and 19 % lost without it, in each of three transfers.",
+    "CUBIC on LTE: the kernel's HyStart takes the delays of grants and blocks for a queue, and leaves slow start",
+    "early. With HyStart off (the parameter `hystart` of the module), three transfers reached 30.0 to 30.6 Mbit/s,",
+    "like quiclab's; HyStart++ (RFC 9406), which quiclab uses here, does not leave slow start early there. With the",
+    "deep queue the kernel had an RTT of 127 ms with its HyStart, and 386 ms and 19 % lost without it, in each of",
+    "three transfers.",
 ]
 """What was found where the medians differ. The numbers are of a build or a setting with that one change."""
 

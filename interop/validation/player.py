@@ -209,27 +209,28 @@ def read(page: str) -> list[Row]:
 INTRODUCTION = [
     TITLE,
     "",
-    "semi-real: the networks of the SEMI paper, lived in. `quiclab play` has dash.js in Chromium play a film that",
-    "`quiclab serve` sends over HTTP/3, and `quiclab run` simulates the same scenario with the rate adaptation",
+    "semi-real: a real player in the networks of the SEMI paper. `quiclab play` has dash.js in Chromium play a film",
+    "that `quiclab serve` sends over HTTP/3, and `quiclab run` simulates the same scenario with the rate adaptation",
     f"`dynamic`, which is that of dash.js. The film lasts {DURATION_S} s, in segments of {SEGMENT_S} s, at six",
-    "bitrates from 0.3 to 4.3 Mbit/s. Networks: 20 Mbit/s and 10 ms each way with packets lost at random in both",
-    "directions; LTE of 5 MHz and 802.11b at 1 Mbit/s as for the figures of LDAD, without LDAD, and with it at the",
-    f"base station or the access point. Medians of {RUNS} played and of {SIMULATED} simulated sessions. The picture",
-    "stands: the share of the time from the start of the player to the end of the film without a moving picture. The",
-    "bounds are this page's own: 20 % of the bitrate (0.1 Mbit/s at least), 10 percentage points of time, 25 % of the",
-    "start-up (0.25 s at least). Written by `make validation-player`.",
+    "bitrates from 0.3 to 4.3 Mbit/s. The networks are: 20 Mbit/s and 10 ms each way with random losses in both",
+    "directions; LTE of 5 MHz and 802.11b at 1 Mbit/s as in the figures of LDAD, without LDAD, and with it at the",
+    f"base station or the access point. The table has medians of {RUNS} played and of {SIMULATED} simulated sessions.",
+    "*Picture stands* is the share of the time from the start of the player to the end of the film without a moving",
+    "picture. The bounds are this page's own: 20 % of the bitrate (at least 0.1 Mbit/s), 10 percentage points of",
+    "time, 25 % of the start-up (at least 0.25 s). Written by `make validation-player`.",
 ]
 REASON = [
-    "Of what is beyond its bound, the interval of the played median has the simulated one in it: six sessions do not",
-    "tell them apart. At 30 % one download decides. Both players had the same throughput (medians of a session 0.33",
-    "to 0.42 Mbit/s), but after its first segment the simulated one asked for 1.85 or 4.3 Mbit/s in each of eight",
-    "sessions that were looked at, and dash.js in two of six for 0.3 or 0.75: its first sample was lower. From 20 to",
-    "50 % what was played stands less for that reason. In LTE and 802.11b it starts 0.05 to 0.16 s earlier: its",
-    "connection has carried a request before the player begins, and has a sample of the RTT.",
+    "Where a median is beyond its bound, the interval of the played median contains the simulated one: six sessions",
+    "cannot tell them apart. At 30 % loss one download decides. Both players had the same throughput (session medians",
+    "of 0.33 to 0.42 Mbit/s), but after its first segment the simulated player requested 1.85 or 4.3 Mbit/s in each",
+    "of eight sessions that were examined, and dash.js requested 0.3 or 0.75 in two of six: its first sample was",
+    "lower. From 20 to 50 % loss, the played picture stands less for that reason. In LTE and 802.11b the played film",
+    "starts 0.05 to 0.16 s earlier: its connection has carried a request before the player begins, and has an RTT",
+    "sample.",
     "",
-    "dash.js as it comes has rules that `dynamic` has not, and that `quiclab play` leaves out: about past switches,",
-    "and a rest of 10 s in the lowest bitrate after a download was given up. With both, the bitrate at 10 % was",
-    "0.79 Mbit/s (0.42 to 1.31), with the rest alone 0.86 (0.50 to 1.19), medians of six sessions.",
+    "By default, dash.js has rules that `dynamic` does not have, and that `quiclab play` turns off: about past",
+    "switches, and a pause of 10 s in the lowest bitrate after an abandoned download. With both, the bitrate at 10 %",
+    "was 0.79 Mbit/s (0.42 to 1.31), with the pause alone 0.86 (0.50 to 1.19), as medians of six sessions.",
 ]
 """What was found where the medians differ."""
 
@@ -240,12 +241,12 @@ def claim(rows: Sequence[Row]) -> str:
     if beyond:
         others = f"The other {len(rows) - len(beyond)} of {len(rows)} rows are within it."
         return f"Beyond the bound: {'; '.join(beyond)}. {others}"
-    return f"All {len(rows)} medians of what was played are within the bound of what was simulated."
+    return f"All {len(rows)} medians of played sessions are within their bounds of the simulated ones."
 
 
 def late(latest_ms: float) -> str:
     """How late the worlds were."""
-    return f"Of the session that was latest, 1 % of all events came more than {latest_ms:.1f} ms late."
+    return f"In the latest session, 1 % of all events were more than {latest_ms:.1f} ms late."
 
 
 def simulated(path: Path, seeds: Sequence[int]) -> list[dict[str, Any]]:

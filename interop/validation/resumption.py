@@ -171,15 +171,15 @@ def claim(rows: Sequence[Row]) -> str:
 
 
 INTRODUCTION = [
-    f"A file of {FIRST // 1_000_000} MB, then one of {SECOND // 1000} kB over a second connection with 0-RTT, over",
-    f"the preset `{PRESET}` (50 and 10 Mbit/s, 300 ms each way, a queue of one BDP): `quiclab fetch --resume",
-    "--early-data`. The time is that of the second download, from its first packet to its last byte. Without",
-    'resumption (`none`) it starts from the initial window, with `resume = "careful"` from what the first',
-    "download has found of the capacity. That comes from the server's own store, or from the client in BDP_FRAME",
-    "([resume.md](model/resume.md)). Each download has a server of its own, which says at its end that it has",
-    "taken the capacity over. Real times are medians, in an interval that holds the median with at least 95 %",
-    "whatever the distribution is (order statistics). `make validation ARGUMENTS='--only resumption --write'`",
-    "measures this section alone.",
+    f"A client fetches a file of {FIRST // 1_000_000} MB, then one of {SECOND // 1000} kB over a second connection",
+    f"with 0-RTT (`quiclab fetch --resume --early-data`), over the preset `{PRESET}` (50 and 10 Mbit/s, 300 ms each",
+    "way, a queue of one BDP). The table has the time of the second download, from its first packet to its last byte.",
+    'Without resumption (`none`) the server starts from the initial window; with `resume = "careful"` it starts from',
+    "the capacity that it measured in the first download. That capacity comes from the server's own store, or from",
+    "the client in a BDP_FRAME ([resume.md](model/resume.md)). Each download has its own server, which reports at its",
+    "end that it has used the saved capacity. Real times are medians, with an interval that contains the median with",
+    "at least 95 % for any distribution (order statistics). `make validation ARGUMENTS='--only resumption --write'`",
+    "measures only this section.",
 ]
 
 

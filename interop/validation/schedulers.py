@@ -66,17 +66,16 @@ def study(folder: Path, runs: int | None = None) -> Section:
     lines = [
         "## Order of schedulers",
         "",
-        f"{len(LARGE)} files of {LARGE[0].size // 1000} kB, asked for at once, and beside them {len(SMALL)} files of",
-        f"{SMALL[0].size // 1000} kB, one after the other, at urgency {SMALL[0].urgency} where the large ones have",
-        f"{LARGE[0].urgency} (RFC 9218), over an RTT of {RTT_MS} ms. The delay of a small file is from its request to",
-        "its last byte, in it the round trip and the queue of the link; the value is the mean over the small files, of",
-        f"that the median over {runs} seeds. The server's scheduler is the one of the row",
-        "(`quiclab serve --set transport.scheduler=...`). Requests say nothing of weights and deadlines, so `wrr` is",
-        "`rr` here, and `edf` is `fifo`.",
+        f"A client requests {len(LARGE)} files of {LARGE[0].size // 1000} kB at once, and beside them {len(SMALL)}",
+        f"files of {SMALL[0].size // 1000} kB, one after the other, over an RTT of {RTT_MS} ms. The small files have",
+        f"urgency {SMALL[0].urgency}, the large ones {LARGE[0].urgency} (RFC 9218). The delay of a small file is the",
+        "time from its request to its last byte, which includes the round trip and the queue of the link; the table",
+        f"has the mean over the small files, and of these means the median over {runs} seeds. The server uses the",
+        "scheduler of the row (`quiclab serve --set transport.scheduler=...`). Requests carry no weights and no",
+        "deadlines, so here `wrr` equals `rr`, and `edf` equals `fifo`.",
         "",
-        "The place is the simulation's, from the shortest delay to the longest; delays within",
-        f"{TIE:.0%} of the next one share a place. In real time every scheduler shall be faster than all of a later",
-        "place.",
+        f"The place is that in the simulation, from the shortest delay to the longest; delays within {TIE:.0%} of the",
+        "next one share a place. In real time every scheduler must be faster than all schedulers of later places.",
     ]
     holds = True
     for loss in LOSSES:

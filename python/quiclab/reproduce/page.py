@@ -21,12 +21,12 @@ FOLDER = "papers"
 _HEAD = """\
 # Papers, reproduced
 
-This page is generated: `make papers` makes all runs again, `quiclab reproduce ID` those of one figure, and
-`quiclab reproduce --list` names them. `paper` is what the paper says, in numbers or in its own words; where the paper
-gives no number, or more is asked for, `target` gives our own. A row holds if what came out here is where
-`accept` says; the exit code of the command is 0 only if all rows do. Numbers below the tables are taken from the same
-runs. What a figure is made of stands in `papers/`: scenario files, the code that measures
-and draws, and what must hold. Change a scenario file and the figure changes.
+This page is generated. `make papers` repeats all runs, `quiclab reproduce ID` repeats those of one figure, and
+`quiclab reproduce --list` names the figures. `paper` is what the paper says, in numbers or in its own words; where the
+paper gives no number, or we ask for more, `target` is our own. A row holds if the value in `here` meets `accept`; the
+exit code of the command is 0 only if all rows hold. Numbers below the tables come from the same runs. The folder
+`papers/` has what a figure is made of: scenario files, the code that measures and draws, and what must hold.
+Change a scenario file and the figure changes.
 """
 
 

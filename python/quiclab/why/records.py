@@ -124,6 +124,9 @@ def _groups(rows: "pa.Table", keys: tuple[str, ...], columns: list[str]) -> "Ite
     """Groups of rows with equal values in columns of text, each in the order of the table."""
     import numpy as np
 
+    # `to_numpy` would import pandas.
+    from quiclab.plots.columns import values
+
     if not rows.num_rows:
         return
     codes = np.zeros(rows.num_rows, dtype=np.int64)
@@ -131,15 +134,15 @@ def _groups(rows: "pa.Table", keys: tuple[str, ...], columns: list[str]) -> "Ite
     for key in keys:
         coded = rows[key].cast("string").combine_chunks().dictionary_encode()
         words.append(coded.dictionary.to_pylist())
-        codes = codes * len(words[-1]) + coded.indices.to_numpy()
+        codes = codes * len(words[-1]) + values(coded.indices)
     order = np.argsort(codes, kind="stable")
     arrays = {column: _array(rows[column])[order] for column in columns}
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
         rest, key_words = int(codes[order[start]]), []
-        for values in reversed(words):
-            rest, at = divmod(rest, len(values))
-            key_words.append(values[at])
+        for known in reversed(words):
+            rest, at = divmod(rest, len(known))
+            key_words.append(known[at])
         yield tuple(reversed(key_words)), {column: array[start:end] for column, array in arrays.items()}
 
 
