@@ -136,7 +136,7 @@ def large(rows: int, connections: int) -> quiclab.Run:
         "links": [{"name": "cell", "direction": "forward", "queue_mean_packets": 9}],
     }
     run = quiclab.Run(summary, "", {})
-    run._sources = run._tables = tables
+    run._sources = tables
     return run
 
 

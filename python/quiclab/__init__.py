@@ -4,8 +4,10 @@
 
     run = quiclab.Scenario.from_file("examples/cellular.toml").run()
     print(run.summary["connections"][0]["goodput_mbps"])
-    run.table("connection")  # a pyarrow.Table, not copied
+    run.table("connection").to_pandas()
     run.plot("figure.png")
+
+Its modules are imported when they are used: `quiclab.abr`, `gym`, `p1203`, `plots`, `statistics`, `traces`, `view`.
 
 Every error is a `quiclab.Error` with one line that says what to change.
 """
@@ -34,6 +36,20 @@ from quiclab._quiclab import rooms_json as _rooms_json
 
 if TYPE_CHECKING:
     # For the others, `_PLACES` says where they are.
+    from quiclab import abr as abr
+    from quiclab import controller as controller
+    from quiclab import gym as gym
+    from quiclab import p1203 as p1203
+    from quiclab import plots as plots
+    from quiclab import progress as progress
+    from quiclab import run as run
+    from quiclab import scenario as scenario
+    from quiclab import scheduler as scheduler
+    from quiclab import statistics as statistics
+    from quiclab import sweeps as sweeps
+    from quiclab import table as table
+    from quiclab import traces as traces
+    from quiclab import view as view
     from quiclab.abr import Abr
     from quiclab.controller import Controller
     from quiclab.progress import Progress, SweepProgress
@@ -41,6 +57,7 @@ if TYPE_CHECKING:
     from quiclab.scenario import Scenario
     from quiclab.scheduler import Scheduler
     from quiclab.sweeps import Sweep, load_sweep, sweep
+    from quiclab.table import Table
 
 __version__ = VERSION
 """The version of the package and of the simulator in it."""
@@ -64,6 +81,7 @@ __all__ = [
     "ScriptError",
     "Sweep",
     "SweepProgress",
+    "Table",
     "Trouble",
     "Underway",
     "View",
@@ -78,12 +96,18 @@ __all__ = [
 _PLACES = {
     "abr": ("Abr",),
     "controller": ("Controller",),
+    "gym": (),
+    "p1203": (),
+    "plots": (),
     "progress": ("Progress", "SweepProgress"),
     "run": ("Run", "load"),
     "scenario": ("Scenario",),
     "scheduler": ("Scheduler",),
     "statistics": (),
     "sweeps": ("Sweep", "load_sweep", "sweep"),
+    "table": ("Table",),
+    "traces": (),
+    "view": (),
 }
 """The modules that are imported when something of them is used, and what `quiclab` has of each."""
 

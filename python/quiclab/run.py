@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab import _quiclab, folder, libraries, stored
 from quiclab._quiclab import Error, OutputError
+from quiclab.table import Table
 
 if TYPE_CHECKING:
     import tempfile
 
     import pyarrow as pa
-    from matplotlib.figure import Figure
 
+    from quiclab.plots.figure import Figure
     from quiclab.scenario import Scenario
 
 
@@ -35,7 +36,7 @@ class Run:
             self._inner = summary
         self._scenario = scenario
         self._sources = dict(tables)
-        self._tables: dict[str, pa.Table] = {}
+        self._tables: dict[str, Table] = {}
         self._traces: tempfile.TemporaryDirectory[str] | None = None
         self._path: Path | None = None
 
@@ -66,17 +67,17 @@ class Run:
         """The names of its tables."""
         return tuple(self._sources)
 
-    def table(self, name: str) -> "pa.Table":
-        """A table by name: a pyarrow.Table over the simulator's own memory, without copying, or read from its file.
+    def table(self, name: str) -> Table:
+        """A table by name: over the simulator's own memory, without copying, or read from its file.
 
-        All its rows are in memory then, and stay there as long as the run: see `parts` for long tables. Raises
-        `OutputError` if the file cannot be read.
+        All its rows are in memory then, and stay there as long as the run: see `parts` for long tables. Raises `Error`
+        if there is no such table, and `OutputError` if the file cannot be read.
         """
         if name not in self._tables:
-            self._tables[name] = stored.whole(self._source(name))
+            self._tables[name] = Table(stored.whole(self._source(name)))
         return self._tables[name]
 
-    def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> "Iterator[pa.Table]":
+    def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> Iterator[Table]:
         """The rows of a table in parts, with these columns: of a file, one part after the other is read.
 
         :param backwards: begin with the last part.
@@ -84,7 +85,8 @@ class Run:
         """
         source = self._source(name)
         of_file = isinstance(source, Path) and name not in self._tables
-        return stored.parts(source if of_file else self.table(name), columns, backwards=backwards)
+        parts = stored.parts(source if of_file else self.table(name).arrow, columns, backwards=backwards)
+        return map(Table, parts)
 
     def _source(self, name: str) -> "_quiclab.Table | pa.Table | Path":
         if name not in self._sources:
@@ -167,8 +169,14 @@ class Run:
         return state
 
     def __repr__(self) -> str:
-        where = f" in {self._path}" if self._path else ""
-        return f"<quiclab.Run of {self.summary.get('scenario')!r} seed {self.summary.get('seed')}{where}>"
+        from quiclab import _shown
+
+        return _shown.run_text(self)
+
+    def _repr_html_(self) -> str:
+        from quiclab import _shown
+
+        return _shown.run_html(self)
 
     def _moved(self, path: Path) -> None:
         """Says where its folder is now."""
@@ -199,7 +207,7 @@ class Run:
                     if source.parent != path:
                         shutil.copyfile(source, path / source.name)
                 else:
-                    files.finish([(name, self.table(name), stored.note(source))])
+                    files.finish([(name, self.table(name).arrow, stored.note(source))])
 
 
 def load(path: str | PathLike[str]) -> Run:

@@ -118,6 +118,11 @@ class Scenario:
     def __repr__(self) -> str:
         return f"<quiclab.Scenario {self.name!r} seed {self.seed}>"
 
+    def _repr_html_(self) -> str:
+        from quiclab import _shown
+
+        return _shown.scenario_html(self)
+
     def run(
         self,
         seed: int | None = None,

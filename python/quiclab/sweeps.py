@@ -15,11 +15,13 @@ from quiclab import _quiclab, folder, statistics, stored
 from quiclab._quiclab import VERSION, Error, OutputError
 from quiclab.progress import SweepCallback, SweepProgress, shown_sweep
 from quiclab.scenario import Changes, Scenario
+from quiclab.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
-    from matplotlib.figure import Figure
+
+    from quiclab.plots.figure import Figure
 
 Engine = Literal["local", "dask"]
 
@@ -45,7 +47,7 @@ class Sweep:
         self.info = info
         """The contents of sweep.json: scenario, version, runs, failed, repetitions, combinations, identical (whose
         repetitions all gave the same), parameters, series, keep, set, and failures."""
-        self._tables: dict[str, pa.Table] = {}
+        self._tables: dict[str, Table] = {}
         self._held: tempfile.TemporaryDirectory[str] | None = None
         self.reused = 0
         """Runs that the folder had already when the sweep began."""
@@ -56,12 +58,12 @@ class Sweep:
         return None if self._held else self._path
 
     @property
-    def runs(self) -> "pa.Table":
+    def runs(self) -> Table:
         """A row for each run: run, repetition, seed, a column for each path that varies, error, and the summary."""
         return self._table(_RUNS)
 
     @property
-    def series(self) -> "pa.Table | None":
+    def series(self) -> Table | None:
         """The time series: run, table, subject, quantity, time_s, value; None if the sweep keeps none."""
         return self._table(_SERIES) if self.info["series"] else None
 
@@ -70,7 +72,7 @@ class Sweep:
         """The file of the time series, which may be larger than memory; it is there if the sweep keeps series."""
         return self._path / _SERIES
 
-    def table(self, name: str) -> "pa.Table":
+    def table(self, name: str) -> Table:
         """A table of the runs that the sweep keeps (`keep`): run, and the columns that it has in each run.
 
         Raises `OutputError` if the sweep does not keep it.
@@ -109,24 +111,23 @@ class Sweep:
         interval: statistics.Interval = "student",
         confidence: float = 0.95,
         seed: int = 1,
-    ) -> "pa.Table":
+    ) -> Table:
         """Means with intervals over the runs of each group, as `quiclab.statistics.means` makes them.
 
         :param columns: names of columns of `runs`, or their ends where only one ends so (`goodput_mbps`).
         :param by: the columns or paths that make the groups; default: all that was varied. `[]`: all runs together.
         """
-        return statistics.means(
-            self.runs, columns, self._groups(by), interval=interval, confidence=confidence, seed=seed
-        )
+        runs, groups = self.runs.arrow, self._groups(by)
+        return Table(statistics.means(runs, columns, groups, interval=interval, confidence=confidence, seed=seed))
 
     def quantiles(
         self,
         *columns: str,
         by: Sequence[str] | None = None,
         q: Sequence[float] = (0.05, 0.25, 0.5, 0.75, 0.95),
-    ) -> "pa.Table":
+    ) -> Table:
         """Quantiles over the runs of each group, as `quiclab.statistics.quantiles` makes them."""
-        return statistics.quantiles(self.runs, columns, self._groups(by), q)
+        return Table(statistics.quantiles(self.runs.arrow, columns, self._groups(by), q))
 
     def plot(
         self, path: str | PathLike[str] | None = None, kind: str = "line", *, subject: str | None = None, **choice: Any
@@ -153,21 +154,45 @@ class Sweep:
         columns = {parameter["path"]: parameter["column"] for parameter in self.info["parameters"]}
         return self.parameters if by is None else [columns.get(name, name) for name in by]
 
-    def _table(self, name: str) -> "pa.Table":
-        import pyarrow as pa
+    def _table(self, name: str) -> Table:
         import pyarrow.parquet as pq
 
         if name not in self._tables:
-            path = self._path / name
-            try:
-                self._tables[name] = pq.read_table(str(path))
-            except (OSError, pa.ArrowException) as error:
-                raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+            with _read(self._path / name) as path:
+                self._tables[name] = Table(pq.read_table(path))
         return self._tables[name]
 
+    def _first(self, most: int) -> "pa.Table":
+        """The first runs, at most so many."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        if _RUNS in self._tables:
+            return self._tables[_RUNS].arrow.slice(0, most)
+        with _read(self._path / _RUNS) as path, pq.ParquetFile(path) as file:
+            batch = next(file.iter_batches(most), None)
+            return pa.Table.from_batches([] if batch is None else [batch], file.schema_arrow)
+
     def __repr__(self) -> str:
-        where = f" in {self.path}" if self.path else ""
-        return f"<quiclab.Sweep of {self.info['scenario']!r}, {self.info['runs']} runs{where}>"
+        from quiclab import _shown
+
+        return _shown.sweep_text(self)
+
+    def _repr_html_(self) -> str:
+        from quiclab import _shown
+
+        return _shown.sweep_html(self)
+
+
+@contextmanager
+def _read(path: Path) -> Iterator[str]:
+    """The name of a file that is read. Raises `OutputError` if it cannot be."""
+    import pyarrow as pa
+
+    try:
+        yield str(path)
+    except (OSError, pa.ArrowException) as error:
+        raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
 
 
 def sweep(

@@ -12,10 +12,11 @@ from quiclab.plots import air, buffer, delay, flight, latency, quality, queue, r
 from quiclab.plots.page import Panel, page, pages
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as AnyFigure
 
     # For the others, `__getattr__`: a run does not need them.
     from quiclab.plots.charts import CHARTS, Choice, chart
+    from quiclab.plots.figure import Figure
     from quiclab.plots.sweep import draw_sweep
     from quiclab.run import Run
 
@@ -44,6 +45,7 @@ __all__ = [
     "FORMATS",
     "PLOTS",
     "Choice",
+    "Figure",
     "chart",
     "check_format",
     "draw",
@@ -63,14 +65,14 @@ _METADATA: dict[str, dict[str, None]] = {
 }
 
 
-_OF_SWEEPS = {"CHARTS": "charts", "Choice": "charts", "chart": "charts", "draw_sweep": "sweep"}
+_ELSEWHERE = {"CHARTS": "charts", "Choice": "charts", "Figure": "figure", "chart": "charts", "draw_sweep": "sweep"}
 """What is imported only when it is used, and where it is."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _OF_SWEEPS:
+    if name not in _ELSEWHERE:
         raise AttributeError(f"module 'quiclab.plots' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"quiclab.plots.{_OF_SWEEPS[name]}"), name)
+    value = globals()[name] = getattr(import_module(f"quiclab.plots.{_ELSEWHERE[name]}"), name)
     return value
 
 
@@ -94,7 +96,7 @@ def save(run: "Run", path: Path, kind: str = "overview", connection: str | None 
     save_figures(figures, path)
 
 
-def save_figures(figures: Sequence["Figure"], path: Path) -> None:
+def save_figures(figures: Sequence["AnyFigure"], path: Path) -> None:
     """Writes figures into a file, in the format that its ending names: a PDF has a page for each, others the first.
 
     Equal figures give equal files. Raises `OutputError` if the ending is another one, or if it cannot be written.
@@ -128,7 +130,7 @@ def _panels(kind: str) -> tuple[Panel, ...]:
     return PLOTS[kind]
 
 
-def _bytes(figures: Sequence["Figure"], ending: str) -> bytes:
+def _bytes(figures: Sequence["AnyFigure"], ending: str) -> bytes:
     """The file as bytes: the writers of formats need not handle a full disk."""
     from quiclab.plots.style import styled
 
@@ -147,7 +149,7 @@ def _bytes(figures: Sequence["Figure"], ending: str) -> bytes:
     return file.getvalue()
 
 
-def _save_png(figure: "Figure", file: BytesIO) -> None:
+def _save_png(figure: "AnyFigure", file: BytesIO) -> None:
     """As `savefig` does, but with one drawing instead of two: where there is a layout, `savefig` draws to make it."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg

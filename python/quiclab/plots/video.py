@@ -150,7 +150,7 @@ def playback_of(view: "View") -> Playback | None:
 
 
 def _rows(view: "View", name: str) -> list[dict[str, Any]]:
-    table = view.run.table(name)
+    table = view.run.table(name).arrow
     if not len(table):
         return []
     rows: list[dict[str, Any]] = table.filter(mask(having(table["connection"], view.connection))).to_pylist()

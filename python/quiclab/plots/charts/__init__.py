@@ -16,7 +16,8 @@ from quiclab.plots.style import styled
 if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from quiclab.plots.figure import Figure
 
 __all__ = ["CHARTS", "Choice", "chart", "chart_with_note"]
 
@@ -54,7 +55,7 @@ def chart_with_note(table: "pa.Table", kind: str, choice: Choice, title: str = "
 
 def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: Choice, title: str) -> "Figure":
     # Not through pyplot: a Figure by itself belongs to no window and no global list.
-    from matplotlib.figure import Figure
+    from quiclab.plots.figure import Figure
 
     columns = min(len(found.panels), _PANELS_IN_A_ROW)
     rows = -(-len(found.panels) // columns)
