@@ -50,7 +50,7 @@ def test_all_of_the_package_is_there() -> None:
     assert quiclab.sweeps.Sweep is quiclab.Sweep
     assert callable(quiclab.statistics.means)
     with pytest.raises(AttributeError, match="module 'quiclab' has no attribute 'nothing'"):
-        quiclab.nothing  # noqa: B018
+        quiclab.nothing  # type: ignore[attr-defined] # noqa: B018
     with pytest.raises(ImportError):
         exec("from quiclab import nothing")
 

@@ -112,14 +112,17 @@ _PLACES = {
 """The modules that are imported when something of them is used, and what `quiclab` has of each."""
 
 
-def __getattr__(name: str) -> _Any:
-    for module, names in _PLACES.items():
-        if name == module or name in names:
-            found = _import_module(f"quiclab.{module}")
-            value = found if name == module else getattr(found, name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module 'quiclab' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # For types, all that there is stands above.
+
+    def __getattr__(name: str) -> _Any:
+        for module, names in _PLACES.items():
+            if name == module or name in names:
+                found = _import_module(f"quiclab.{module}")
+                value = found if name == module else getattr(found, name)
+                globals()[name] = value
+                return value
+        raise AttributeError(f"module 'quiclab' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

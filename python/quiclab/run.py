@@ -149,7 +149,9 @@ class Run:
         *,
         connection: str | None = None,
     ) -> "Figure":
-        """Draws the run over time: window, RTT, rates, queue, losses, link layers. Returns the matplotlib figure.
+        """Draws the run over time: window, RTT, rates, queue, losses, link layers.
+
+        Returns the figure of matplotlib, which a notebook shows.
 
         :param path: also write it there: .png, .svg or .pdf (a PDF has one page per connection).
         :param kind: one of `quiclab.plots.PLOTS`.

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from quiclab import _quiclab, folder, statistics, stored
 from quiclab._quiclab import VERSION, Error, OutputError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from quiclab.plots.charts.choice import Options
     from quiclab.plots.figure import Figure
 
 Engine = Literal["local", "dask"]
@@ -37,6 +38,18 @@ _POINTS_AT_ONCE = 1 << 18
 """Rows of the two tables that are in memory at once; also what decides their row groups."""
 
 _SECONDS_BETWEEN_REPORTS = 0.1
+
+
+class Failure(TypedDict):
+    """A run of a sweep that failed."""
+
+    run: int
+    repetition: int
+    seed: int
+    values: dict[str, str]
+    """What was varied, by its path."""
+    error: str
+    """One line."""
 
 
 class Sweep:
@@ -100,7 +113,7 @@ class Sweep:
         return list(self.info.get("notes", []))
 
     @property
-    def failures(self) -> list[dict[str, Any]]:
+    def failures(self) -> list[Failure]:
         """The runs that failed: run, repetition, seed, values (by path), error."""
         return list(self.info["failures"])
 
@@ -130,9 +143,14 @@ class Sweep:
         return Table(statistics.quantiles(self.runs.arrow, columns, self._groups(by), q))
 
     def plot(
-        self, path: str | PathLike[str] | None = None, kind: str = "line", *, subject: str | None = None, **choice: Any
+        self,
+        path: str | PathLike[str] | None = None,
+        kind: str = "line",
+        *,
+        subject: str | None = None,
+        **choice: "Unpack[Options]",
     ) -> "Figure":
-        """Draws columns of the runs by name, and returns the matplotlib figure.
+        """Draws columns of the runs by name, and returns the figure of matplotlib, which a notebook shows.
 
         :param path: also write it there: .png, .svg or .pdf.
         :param kind: line (means with a band), bar (means with error bars), box, ecdf or heatmap.

@@ -38,9 +38,9 @@ class Table:
 
     What reads Arrow takes it as it is, without a copy: `polars.DataFrame(queue)`, `pyarrow.table(queue)`, and DuckDB by
     the name of the variable, `duckdb.sql("SELECT max(packets) FROM queue")`. It has all methods and attributes of a
-    `pyarrow.Table` (`filter`, `select`, `slice`, `sort_by`, `schema`, `queue["packets"]` ...); those that return a table
-    return a `Table`. Functions of pyarrow that take nothing but its own tables, as `pyarrow.parquet.write_table` and
-    `pyarrow.concat_tables`, take `queue.arrow`.
+    `pyarrow.Table` (`filter`, `select`, `slice`, `sort_by`, `schema`, `queue["packets"]` ...), of which those that
+    return a table return a `Table`. Functions of pyarrow that take nothing but its own tables, such as
+    `pyarrow.parquet.write_table` and `pyarrow.concat_tables`, take `queue.arrow`.
     """
 
     __slots__ = ("_arrow",)
@@ -113,7 +113,7 @@ class Table:
     def __len__(self) -> int:
         return self.num_rows
 
-    def __getitem__(self, column: str | int) -> Any:
+    def __getitem__(self, column: str | int) -> "pa.ChunkedArray":
         """A column, by its name or number, as a `pyarrow.ChunkedArray`."""
         return self._arrow[column]
 

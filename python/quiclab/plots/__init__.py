@@ -69,11 +69,14 @@ _ELSEWHERE = {"CHARTS": "charts", "Choice": "charts", "Figure": "figure", "chart
 """What is imported only when it is used, and where it is."""
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _ELSEWHERE:
-        raise AttributeError(f"module 'quiclab.plots' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"quiclab.plots.{_ELSEWHERE[name]}"), name)
-    return value
+if not TYPE_CHECKING:
+    # For types, all that there is stands above.
+
+    def __getattr__(name: str) -> Any:
+        if name not in _ELSEWHERE:
+            raise AttributeError(f"module 'quiclab.plots' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"quiclab.plots.{_ELSEWHERE[name]}"), name)
+        return value
 
 
 def __dir__() -> list[str]:

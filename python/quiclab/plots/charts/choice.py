@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Required, TypedDict
 
 Spread = Literal["student", "bootstrap", "quantiles"]
 
@@ -41,3 +41,21 @@ class Choice:
     def named(self) -> Sequence[str]:
         """The columns that tell the runs apart in the chart."""
         return [name for name in (self.x, self.y, self.group, self.facet, *self.where) if name is not None]
+
+
+class Options(TypedDict, total=False):
+    """The fields of a `Choice`, as arguments by name."""
+
+    x: Required[str]
+    y: str | None
+    group: str | None
+    facet: str | None
+    value: str | None
+    where: Mapping[str, Any]
+    spread: Spread
+    confidence: float
+    log: str
+    title: str | None
+    x_label: str | None
+    y_label: str | None
+    value_label: str | None
