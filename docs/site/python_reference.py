@@ -11,46 +11,9 @@ from pathlib import Path
 
 import griffe
 from markup import fenced
+from public import EXAMPLES, MODULES
 
 import quiclab
-
-MODULES = {
-    "Scenarios and runs": [
-        "quiclab.Scenario",
-        "quiclab.Run",
-        "quiclab.load",
-        "quiclab.Progress",
-        "quiclab.rooms",
-    ],
-    "Sweeps": ["quiclab.sweep", "quiclab.Sweep", "quiclab.load_sweep", "quiclab.SweepProgress"],
-    "Statistics": ["quiclab.statistics.means", "quiclab.statistics.quantiles"],
-    "Figures": ["quiclab.plots.draw", "quiclab.plots.save", "quiclab.plots.chart"],
-    "Traces": [
-        "quiclab.traces.generate",
-        "quiclab.traces.read",
-        "quiclab.traces.write",
-        "quiclab.traces.Capacity",
-        "quiclab.traces.series_of",
-        "quiclab.traces.Series",
-    ],
-    "A controller of your own": ["quiclab.Controller", "quiclab.Ack", "quiclab.Trouble", "quiclab.Adjustment"],
-    "A stream scheduler of your own": ["quiclab.Scheduler", "quiclab.View", "quiclab.Priority"],
-    "A rate adaptation of your own": ["quiclab.Abr", "quiclab.AbrView", "quiclab.Download", "quiclab.Underway"],
-    "Environments of Gymnasium": [
-        "quiclab.gym.CongestionControl",
-        "quiclab.gym.RateAdaptation",
-        "quiclab.gym.copa_utility",
-    ],
-    "Quality of video": ["quiclab.p1203.inputs", "quiclab.p1203.score", "quiclab.p1203.Score"],
-    "Errors": [
-        "quiclab.Error",
-        "quiclab.ScenarioError",
-        "quiclab.RunError",
-        "quiclab.OutputError",
-        "quiclab.ScriptError",
-    ],
-}
-"""What is public, by subject."""
 
 _undocumented: list[str] = []
 _TOLD = {
@@ -75,7 +38,9 @@ def python_page(project: Path) -> str:
     named = {name for names in MODULES.values() for name in names}
     missing = [name for name in quiclab.__all__ if f"quiclab.{name}" not in named and name != "__version__"]
     if missing:
-        raise ValueError(f"the Python reference does not have {', '.join(missing)}: add it to MODULES in {__file__}")
+        raise ValueError(
+            f"the Python reference does not have {', '.join(missing)}: add it to MODULES in docs/site/public.py"
+        )
     parts = []
     for title, names in MODULES.items():
         parts.append(f"## {title}\n")
@@ -199,7 +164,7 @@ def _docstring(found, name):
     text = found.docstring.value if found.docstring else _TOLD.get(name) or _of_module(name)
     if not text:
         _undocumented.append(name)
-    return _markdown(text)
+    return _markdown("\n\n".join(filter(None, [text, EXAMPLES.get(name)])))
 
 
 def _of_module(name):
@@ -220,7 +185,16 @@ def _markdown(text):
             lines.extend(["", fenced(textwrap.dedent("\n".join(block)).strip("\n"), "python"), ""])
             block.clear()
 
+    session = False
     for line in text.split("\n"):
+        # A session goes on to the next empty line.
+        session = bool(line.strip()) and (session or line.startswith(">>> "))
+        if session:
+            block.append(line)
+            continue
+        if block and block[0].startswith(">>> "):
+            lines.extend(["", fenced("\n".join(block), "pycon"), ""])
+            block.clear()
         field = re.match(r":(?:param|raises) ?(\w*):\s*(.*)", line)
         if line.startswith("    ") and not parameters:
             block.append(line)

@@ -134,6 +134,10 @@ def rooms() -> list[dict[str, _Any]]:
 
     One entry per room (controllers, queues, losses, ...) with its components, and for each of their options the
     kind, the default and one line of explanation. `quiclab list` prints it.
+
+    >>> rooms = {room["name"]: room for room in quiclab.rooms()}
+    >>> [row["name"] for row in rooms["queues"]["rows"]]
+    ['drop-tail', 'drop-head', 'codel', 'fq-codel', 'red', 'pie', 'dualpi2', 'priority', 'policer']
     """
     import json
 

@@ -11,7 +11,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a run."""
+    """The progress of a run.
+
+    >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
+    >>> told = []
+    >>> run = scenario.run(progress=told.append)
+    >>> 0 < told[0].fraction <= 1
+    True
+    """
 
     now_s: float
     """The elapsed virtual time, in seconds."""
@@ -93,7 +100,13 @@ def _lines(title: str) -> Callback:
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """The progress of a sweep."""
+    """The progress of a sweep.
+
+    >>> told = []
+    >>> sweep = quiclab.sweep("examples/sweep.toml", progress=told.append)
+    >>> told[-1]
+    SweepProgress(done=150, reused=0, failed=0, total=150)
+    """
 
     done: int
     """The number of finished runs, including failed ones."""

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """What came out of a run: from `Scenario.run`, or read back by `load`."""
+    """What came out of a run: from `Scenario.run`, or read back by `load`.
+
+    >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+    >>> run
+    <quiclab.Run of 'cellular', seed 1>
+      download: 5.401 Mbit/s, completed in 14.812 s, mean RTT 290.83 ms, 233 packets lost
+    >>> run.summary["connections"][0]["packets_lost"]
+    233
+    >>> int(run.table("connection").to_pandas()["cwnd_bytes"].max())
+    659456
+    """
 
     def __init__(
         self,
@@ -72,6 +82,22 @@ class Run:
 
         All its rows are in memory then, and stay there as long as the run: see `parts` for long tables. Raises `Error`
         if there is no such table, and `OutputError` if the file cannot be read.
+
+        >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+        >>> run.table("drop")
+        <quiclab.Table, 233 rows, 4 columns>
+          time_s  link          length_bytes  reason
+        0.599292  cell forward          1500  queue
+        0.602268  cell forward          1500  queue
+         0.60228  cell forward          1500  queue
+        0.602292  cell forward          1500  queue
+          0.6155  cell forward          1500  queue
+        0.615512  cell forward          1500  queue
+        0.615524  cell forward          1500  queue
+        0.615536  cell forward          1500  queue
+         0.62028  cell forward          1500  queue
+        0.620292  cell forward          1500  queue
+        and 223 more rows
         """
         if name not in self._tables:
             self._tables[name] = Table(stored.whole(self._source(name)))
@@ -79,6 +105,10 @@ class Run:
 
     def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> Iterator[Table]:
         """The rows of a table in parts, with these columns: of a file, one part after the other is read.
+
+        >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+        >>> max(max(part["cwnd_bytes"].to_pylist()) for part in run.parts("connection", ["cwnd_bytes"]))
+        659456
 
         :param backwards: begin with the last part.
         :raises OutputError: the file cannot be read.
@@ -131,6 +161,10 @@ class Run:
     def save(self, path: str | PathLike[str], *, figure: bool = True) -> Path:
         """Writes the run folder, which must not exist. Runs of equal seeds give equal bytes.
 
+        >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+        >>> sorted(file.name for file in run.save("there").iterdir())[:3]
+        ['air.parquet', 'connection.parquet', 'drop.parquet']
+
         Raises `OutputError` if it cannot be written; then nothing is left of it.
         """
         import shutil
@@ -152,6 +186,11 @@ class Run:
         """Draws the run over time: window, RTT, rates, queue, losses, link layers.
 
         Returns the figure of matplotlib, which a notebook shows.
+
+        >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+        >>> figure = run.plot("figure.pdf", kind="rtt")
+        >>> figure.axes[0].get_ylabel()
+        'RTT (ms)'
 
         :param path: also write it there: .png, .svg or .pdf (a PDF has one page per connection).
         :param kind: one of `quiclab.plots.PLOTS`.
@@ -213,7 +252,12 @@ class Run:
 
 
 def load(path: str | PathLike[str]) -> Run:
-    """Reads a run folder back. Raises `OutputError` if it is not one, or not complete."""
+    """Reads a run folder back. Raises `OutputError` if it is not one, or not complete.
+
+    >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run(out="runs/cellular")
+    >>> quiclab.load("runs/cellular").summary == run.summary
+    True
+    """
     where = Path(path)
     if not where.is_dir():
         raise OutputError(f"{where}: there is no such run folder")

@@ -53,7 +53,16 @@ class Failure(TypedDict):
 
 
 class Sweep:
-    """What came out of a sweep: from `quiclab.sweep`, or read back by `quiclab.load_sweep`."""
+    """What came out of a sweep: from `quiclab.sweep`, or read back by `quiclab.load_sweep`.
+
+    >>> sweep = quiclab.sweep("examples/sweep.toml")
+    >>> sweep
+    <quiclab.Sweep of 'sweep', 150 runs>
+      transport.ack_ratio: 1, 2, 5, 10, 20
+      link.path.forward.loss.probability: 0.0, 0.001, 0.01
+    >>> sweep.parameters
+    ['transport.ack_ratio', 'link.path.forward.loss.probability']
+    """
 
     def __init__(self, path: Path, info: dict[str, Any]) -> None:
         self._path = path
@@ -127,6 +136,16 @@ class Sweep:
     ) -> Table:
         """Means with intervals over the runs of each group, as `quiclab.statistics.means` makes them.
 
+        >>> sweep = quiclab.sweep("examples/sweep.toml")
+        >>> means = sweep.means("goodput_mbps", by=["link.path.forward.loss.probability"])
+        >>> means.select(["n", "mean", "low", "high"])
+        <quiclab.Table, 3 rows, 4 columns>
+         n     mean      low     high
+        50  15.3341  15.1907  15.4775
+        50  12.9533  12.2217  13.6849
+        50  3.42348  3.07232  3.77463
+        >>> frame = means.to_polars()
+
         :param columns: names of columns of `runs`, or their ends where only one ends so (`goodput_mbps`).
         :param by: the columns or paths that make the groups; default: all that was varied. `[]`: all runs together.
         """
@@ -139,7 +158,14 @@ class Sweep:
         by: Sequence[str] | None = None,
         q: Sequence[float] = (0.05, 0.25, 0.5, 0.75, 0.95),
     ) -> Table:
-        """Quantiles over the runs of each group, as `quiclab.statistics.quantiles` makes them."""
+        """Quantiles over the runs of each group, as `quiclab.statistics.quantiles` makes them.
+
+        >>> sweep = quiclab.sweep("examples/sweep.toml")
+        >>> sweep.quantiles("completion_s", by=[], q=[0.5, 0.9])
+        <quiclab.Table, 1 row, 5 columns>
+        column                              n  total      q50      q90
+        connection.download.completion_s  150    150  1.15658  5.87783
+        """
         return Table(statistics.quantiles(self.runs.arrow, columns, self._groups(by), q))
 
     def plot(
@@ -151,6 +177,9 @@ class Sweep:
         **choice: "Unpack[Options]",
     ) -> "Figure":
         """Draws columns of the runs by name, and returns the figure of matplotlib, which a notebook shows.
+
+        >>> sweep = quiclab.sweep("examples/sweep.toml")
+        >>> figure = sweep.plot("figure.pdf", x="ack_ratio", y="goodput_mbps", group="loss.probability", log="x")
 
         :param path: also write it there: .png, .svg or .pdf.
         :param kind: line (means with a band), bar (means with error bars), box, ecdf or heatmap.
@@ -225,6 +254,11 @@ def sweep(
 ) -> Sweep:
     """Makes all runs that a scenario's `[sweep]` table asks for, on all cores or on a cluster, without holding the GIL.
 
+    >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
+    >>> sweep = quiclab.sweep(scenario, {"sweep.transport.controller": ["newreno", "cubic"], "sweep.repetitions": 3})
+    >>> sweep.runs.num_rows
+    6
+
     :param scenario: a `Scenario`, the path of its file, or its document as a mapping.
     :param set: changes to it, as in `Scenario.from_file`.
     :param jobs: how many runs at once; default: as many as there are cores for this process.
@@ -235,7 +269,7 @@ def sweep(
         processes on this machine.
     :param out: the sweep's folder. What it has is not run again; one that was interrupted goes on, an extended one runs
         what is new. True: sweeps/NAME. None: no folder; the results are gone with the object.
-    :param progress: called with a `SweepProgress` at most ten times a second; True shows it on stderr.
+    :param progress: called with a `SweepProgress` at most ten times a second; True shows it on stderr or in a notebook.
     :raises ScenarioError: the scenario or its table is wrong. :raises OutputError: the folder cannot be used.
     :raises Error: the cluster cannot be used.
     :raises KeyboardInterrupt: at once; what was finished is kept in the folder.
@@ -299,7 +333,12 @@ def _identical_told(info: dict[str, Any]) -> str | None:
 
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:
-    """Reads a sweep's folder back. Raises `OutputError` if it is not one, or not complete."""
+    """Reads a sweep's folder back. Raises `OutputError` if it is not one, or not complete.
+
+    >>> sweep = quiclab.sweep("examples/sweep.toml", out="sweeps/losses")
+    >>> quiclab.load_sweep("sweeps/losses").runs == sweep.runs
+    True
+    """
     where = Path(path)
     try:
         info = json.loads((where / _INFO).read_text(encoding="utf-8"))

@@ -104,6 +104,7 @@ class Table:
         `transport_ack_ratio`. A reserved word gets one behind it (`table_`), a name that begins with a digit one before
         it, and of names that would be equal the second gets `_2`. SQL does not tell `A` from `a`.
 
+        >>> import duckdb
         >>> sweep = quiclab.sweep("examples/sweep.toml")
         >>> runs = sweep.runs.for_sql()
         >>> rows = duckdb.sql("SELECT transport_ack_ratio, avg(connection_download_goodput_mbps) FROM runs GROUP BY 1")

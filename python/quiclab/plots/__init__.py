@@ -84,12 +84,21 @@ def __dir__() -> list[str]:
 
 
 def draw(run: "Run", kind: str = "overview", connection: str | None = None) -> "Figure":
-    """One figure: a column of panels for each connection (the first four of them), or for the one that is named."""
+    """One figure: a column of panels for each connection (the first four of them), or for the one that is named.
+
+    >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+    >>> figure = quiclab.plots.draw(run, "rate")
+    >>> list(quiclab.plots.PLOTS)
+    ['overview', 'flight', 'rtt', 'rate', 'queue', 'air', 'playback']
+    """
     return page(run, _panels(kind), connection, most=4)
 
 
 def save(run: "Run", path: Path, kind: str = "overview", connection: str | None = None) -> None:
     """Draws into a file, in the format that its ending names. A PDF has one page per connection.
+
+    >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+    >>> quiclab.plots.save(run, Path("figure.svg"), "queue")
 
     Raises `OutputError` if the ending is another one, or if the file cannot be written.
     """

@@ -49,6 +49,11 @@ def write(
 ) -> Shown:
     """Writes the page of a run folder, of any folder with qlog files, or of one qlog file.
 
+    >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml", {"flow.download.application.size": "100 kB"})
+    >>> run = scenario.run(qlog=True, out="runs/small")
+    >>> quiclab.view.write("runs/small").view
+    PosixPath('runs/small/view.html')
+
     :param out: the page's file. Default: view.html in the folder, or beside the file.
     :param connections: only these, by name. Default: all.
     :param told: hears what is done, and what part of it is, from 0 to 1.

@@ -9,7 +9,11 @@ Spread = Literal["student", "bootstrap", "quantiles"]
 
 @dataclass(frozen=True)
 class Choice:
-    """The columns of a chart. A column may be named by the end of its name where only one ends so."""
+    """The columns of a chart. A column may be named by the end of its name where only one ends so.
+
+    >>> quiclab.plots.Choice(x="ack_ratio", y="goodput_mbps", where={"loss.probability": [0.0, 0.01]}).named()
+    ['ack_ratio', 'goodput_mbps', 'loss.probability']
+    """
 
     x: str
     """The horizontal axis; of an empirical distribution the values themselves."""
