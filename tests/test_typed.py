@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from quiclab.plots.charts.choice import Choice, Options
+
 ROOT = Path(__file__).parents[1]
 PROGRAM = ROOT / "tests" / "typed" / "experiment.py"
 
@@ -41,3 +43,7 @@ def test_a_program_is_found_right(tmp_path: Path) -> None:
 def test_mistakes_are_found(line: str, error: str, tmp_path: Path) -> None:
     found = mypy(tmp_path, f"import quiclab\n\n{line}\n")
     assert found.startswith("program.py:3: error: ") and error in found
+
+
+def test_the_arguments_of_a_plot_are_the_fields_of_a_choice() -> None:
+    assert list(Options.__annotations__) == list(Choice.__dataclass_fields__)

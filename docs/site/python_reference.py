@@ -94,19 +94,19 @@ def _class(found, name):
         if member.name.startswith("_") or member.is_alias:
             continue
         if member.is_function:
-            inner.append(_function(member, f"{name}.{member.name}", fence=3, method=True))
+            inner.append(_function(member, f"{name}.{member.name}", fence=4, method=True))
         elif member.is_attribute:
             inner.append(_attribute(member, f"{name}.{member.name}"))
     signature = f"{name}({parameters})" if parameters else name
     lines += [
-        f"````{{py:class}} {signature}",
+        f"`````{{py:class}} {signature}",
         *([f"Bases: {bases}", ""] if bases and not bases.startswith("object") else []),
     ]
-    lines += [body, "", *inner, "````", ""]
+    lines += [body, "", *inner, "`````", ""]
     return "\n".join(lines)
 
 
-def _function(found, name, fence=4, method=False):
+def _function(found, name, fence=5, method=False):
     ticks = "`" * fence
     kind = "py:method" if method else "py:function"
     flags = [f":{flag}:" for flag in ("classmethod", "staticmethod") if flag in found.labels]
@@ -130,7 +130,7 @@ def _attribute(found, name):
     flags = [f":type: {_type(found.annotation)}"] if found.annotation is not None else []
     if found.value is not None and kind == "py:attribute" and len(str(found.value)) < 40:
         flags.append(f":value: {found.value}")
-    return "\n".join([f"```{{{kind}}} {name}", *flags, "", _docstring(found, name), "```", ""])
+    return "\n".join([f"````{{{kind}}} {name}", *flags, "", _docstring(found, name), "````", ""])
 
 
 def _type(annotation):
@@ -182,7 +182,8 @@ def _markdown(text):
 
     def close():
         if block:
-            lines.extend(["", fenced(textwrap.dedent("\n".join(block)).strip("\n"), "python"), ""])
+            language = "pycon" if block[0].startswith(">>> ") else "python"
+            lines.extend(["", fenced(textwrap.dedent("\n".join(block)).strip("\n"), language), ""])
             block.clear()
 
     session = False
@@ -193,16 +194,16 @@ def _markdown(text):
             block.append(line)
             continue
         if block and block[0].startswith(">>> "):
-            lines.extend(["", fenced("\n".join(block), "pycon"), ""])
-            block.clear()
-        field = re.match(r":(?:param|raises) ?(\w*):\s*(.*)", line)
+            close()
+        field = re.match(r":(param|raises) ?(\w*):\s*(.*)", line)
         if line.startswith("    ") and not parameters:
             block.append(line)
         elif not line.strip() and block:
             block.append("")
         elif field:
             close()
-            parameters.append([field[1], field[2]])
+            raised = "raises " if field[1] == "raises" else ""
+            parameters.append([f"{raised}`{field[2]}`", field[3]])
         elif parameters and line.startswith(" "):
             parameters[-1][1] += " " + line.strip()
         else:
@@ -218,7 +219,7 @@ def _markdown(text):
 
 
 def _list(parameters):
-    return ["", *(f"* `{name}`: {about}" for name, about in parameters), ""] if parameters else []
+    return ["", *(f"* {name}: {about}" for name, about in parameters), ""] if parameters else []
 
 
 def _quotes(text):

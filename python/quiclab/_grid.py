@@ -92,8 +92,7 @@ def _left_out(heads: Sequence[str]) -> list[str]:
 
 
 def _cell(tag: str, text: str, left: bool, first: bool) -> str:
-    weight = " font-weight: 600;" if tag == "th" else ""
-    style = (
-        f"border: 0; border-bottom: {_LINE}; padding: 0.15em 0.7em; text-align: {'left' if left else 'right'};{weight}"
-    )
+    style = f"border: 0; border-bottom: {_LINE}; padding: 0.15em 0.7em; text-align: {'left' if left else 'right'};"
+    style += " font-weight: 600;" if tag == "th" else ""
+    style += " min-width: 9em;" if first and left else ""
     return f'<{tag} style="{style}">{escape(text)}</{tag}>'

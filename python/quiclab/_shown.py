@@ -30,7 +30,9 @@ _MOST_MEANS = 6
 
 def scenario_html(scenario: "Scenario") -> str:
     """What a scenario describes."""
-    described = scenario.describe()
+    # Files are named as the scenario names them: what is kept of a notebook has no path of a machine.
+    folder = f"{scenario._origin.absolute().parent}/"
+    described = [(subject, text.replace(folder, "")) for subject, text in scenario.describe()]
     about = [pair for pair in described if pair[0] not in ("scenario", "seed")]
     grid = Grid(["", ""], about[:_LINES], [True, True])
     more = _grid.more(len(about) - _LINES, "line")

@@ -183,7 +183,8 @@ class Scenario:
         :param tables: keep the tables. Without them, or with a folder, memory does not grow with the bytes of the run.
         :param figure: draw figure.png into the run folder (if there are tables).
         :param progress: called with a `Progress` at most ten times a second; True shows it on stderr or in a notebook.
-        :raises RunError: the run could not go on. :raises OutputError: results could not be written.
+        :raises RunError: the run could not go on.
+        :raises OutputError: results could not be written.
         :raises KeyboardInterrupt: within a tenth of a second; a run folder that is not complete is removed.
         """
         scenario = self if seed is None else self._seeded(seed)

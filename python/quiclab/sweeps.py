@@ -270,7 +270,8 @@ def sweep(
     :param out: the sweep's folder. What it has is not run again; one that was interrupted goes on, an extended one runs
         what is new. True: sweeps/NAME. None: no folder; the results are gone with the object.
     :param progress: called with a `SweepProgress` at most ten times a second; True shows it on stderr or in a notebook.
-    :raises ScenarioError: the scenario or its table is wrong. :raises OutputError: the folder cannot be used.
+    :raises ScenarioError: the scenario or its table is wrong.
+    :raises OutputError: the folder cannot be used.
     :raises Error: the cluster cannot be used.
     :raises KeyboardInterrupt: at once; what was finished is kept in the folder.
 
