@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 
@@ -194,6 +193,8 @@ class _Bar:
         return self.text
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         label = escape(self.text)
         style = "width: 16em; vertical-align: middle; margin-right: 0.7em;"
         return f'<div><progress value="{self.fraction:.3f}" max="1" style="{style}"></progress>{label}</div>'

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab import _quiclab, folder, libraries, stored
 from quiclab._quiclab import Error, OutputError
-from quiclab.table import Table
 
 if TYPE_CHECKING:
     import tempfile
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from quiclab.plots.figure import Figure
     from quiclab.scenario import Scenario
+    from quiclab.table import Table
 
 
 class Run:
@@ -77,7 +77,7 @@ class Run:
         """The names of its tables."""
         return tuple(self._sources)
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> "Table":
         """A table by name: over the simulator's own memory, without copying, or read from its file.
 
         All its rows are in memory then, and stay there as long as the run: see `parts` for long tables. Raises `Error`
@@ -99,11 +99,13 @@ class Run:
         0.620292  cell forward          1500  queue
         and 223 more rows
         """
+        from quiclab.table import Table
+
         if name not in self._tables:
             self._tables[name] = Table(stored.whole(self._source(name)))
         return self._tables[name]
 
-    def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> Iterator[Table]:
+    def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> "Iterator[Table]":
         """The rows of a table in parts, with these columns: of a file, one part after the other is read.
 
         >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
@@ -113,6 +115,8 @@ class Run:
         :param backwards: begin with the last part.
         :raises OutputError: the file cannot be read.
         """
+        from quiclab.table import Table
+
         source = self._source(name)
         of_file = isinstance(source, Path) and name not in self._tables
         parts = stored.parts(source if of_file else self.table(name).arrow, columns, backwards=backwards)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _grid
 from quiclab._quiclab import Error
 
 if TYPE_CHECKING:
@@ -13,6 +12,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
     from typing_extensions import CapsuleType
+
+    from quiclab._grid import Grid
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_]")
 _RESERVED_WORDS = """
@@ -149,6 +150,8 @@ class Table:
         return "\n".join([f"<quiclab.Table, {self._size()}>", self._head().text(), *self._more()])
 
     def _repr_html_(self) -> str:
+        from quiclab import _grid
+
         return _grid.page(self._size(), self._head().html(), _grid.lines(self._more()))
 
     def _size(self) -> str:
@@ -156,10 +159,14 @@ class Table:
         return f"{rows:,} row{'s' * (rows != 1)}, {columns} column{'s' * (columns != 1)}"
 
     def _more(self) -> list[str]:
+        from quiclab import _grid
+
         return _grid.more(self.num_rows - _grid.ROWS, "row")
 
-    def _head(self) -> _grid.Grid:
+    def _head(self) -> "Grid":
         """The first rows."""
+        from quiclab import _grid
+
         columns = self._arrow.slice(0, _grid.ROWS).to_pydict().values()
         rows = [[_grid.cell(value) for value in row] for row in zip(*columns, strict=True)]
         left = [not _is_number(field.type) for field in self._arrow.schema]
