@@ -196,7 +196,7 @@ def test_many_connections_stand_side_by_side_or_on_pages(tmp_path: Path) -> None
 
 
 def test_each_connection_is_shown_with_the_bottleneck_of_its_own_route() -> None:
-    from quiclab.results import of_bottlenecks
+    from quiclab._results import of_bottlenecks
 
     example = Path(__file__).parent.parent / "examples" / "page.toml"
     run = quiclab.Scenario.from_file(example).run()

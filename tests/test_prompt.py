@@ -111,7 +111,7 @@ def test_a_run_imports_what_its_figure_needs(tmp_path: Path) -> None:
 def test_a_command_leaves_libraries_and_its_environment_whole(tmp_path: Path) -> None:
     script = """if True:
         import gc, os, sys
-        from quiclab import libraries
+        from quiclab import _libraries as libraries
         threads = os.environ.get("OPENBLAS_NUM_THREADS")
         with libraries.loaded(figures=True):
             assert "numpy" not in sys.modules, "only in a command"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from quiclab.lines import plain
+from quiclab._lines import plain
 
 ROWS = 10
 """The most rows that are shown of a table that may be long."""

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _grid, results, statistics
+from quiclab import _grid, _results, statistics
 from quiclab._grid import ROWS, Grid
 from quiclab._quiclab import OutputError
 
@@ -44,7 +44,7 @@ def run_text(run: "Run") -> str:
     summary = run.summary
     where = f" in {run.path}" if run.path else ""
     connections = summary.get("connections") or []
-    metrics = {key: write for _, key, write in results.METRICS}
+    metrics = {key: write for _, key, write in _results.METRICS}
     lines = []
     for connection in connections[:_CONNECTIONS]:
         ended = connection.get("completion_s")
@@ -63,8 +63,8 @@ def run_html(run: "Run") -> str:
     """The numbers of a run: a column for each connection, or a row where there are many."""
     every = run.summary.get("connections") or []
     summary = {**run.summary, "connections": every[:ROWS]}
-    names, rows = results.names(summary), results.rows(summary)
-    if len(names) > results.COLUMNS_AT_MOST:
+    names, rows = _results.names(summary), _results.rows(summary)
+    if len(names) > _results.COLUMNS_AT_MOST:
         heads = ["connection", *(title for title, _ in rows)]
         cells = [[name, *(values[at] for _, values in rows)] for at, name in enumerate(names)]
     else:
@@ -77,7 +77,7 @@ def run_html(run: "Run") -> str:
     with suppress(OutputError):
         # Of files that are gone there is nothing to say.
         lines += run.notes
-    return _grid.page(f"Run of {results.title(summary)}", grid.html(), _grid.lines(lines))
+    return _grid.page(f"Run of {_results.title(summary)}", grid.html(), _grid.lines(lines))
 
 
 def sweep_text(sweep: "Sweep") -> str:

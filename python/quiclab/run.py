@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _quiclab, folder, libraries, stored
+from quiclab import _folder, _libraries, _quiclab, stored
 from quiclab._quiclab import Error, OutputError
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Run:
     def capture(self) -> Path | None:
         """The packet capture, if it was asked for."""
         where = self._files
-        return where / folder.CAPTURE if where and (where / folder.CAPTURE).exists() else None
+        return where / _folder.CAPTURE if where and (where / _folder.CAPTURE).exists() else None
 
     @property
     def _files(self) -> Path | None:
@@ -173,7 +173,7 @@ class Run:
         """
         import shutil
 
-        with folder.complete(folder.only(Path(path))) as (partial, place):
+        with _folder.complete(_folder.only(Path(path))) as (partial, place):
             for trace in [*self.qlogs, *([self.capture] if self.capture else [])]:
                 shutil.copyfile(trace, partial / trace.name)
             self._write(partial, figure=figure)
@@ -231,17 +231,17 @@ class Run:
         }
 
     def _write(self, path: Path, *, figure: bool) -> None:
-        (path / folder.SCENARIO).write_text(self.scenario_toml, encoding="utf-8")
+        (path / _folder.SCENARIO).write_text(self.scenario_toml, encoding="utf-8")
         summary = json.dumps(self.summary, indent=2, ensure_ascii=False)
-        (path / folder.SUMMARY).write_text(summary + "\n", encoding="utf-8")
+        (path / _folder.SUMMARY).write_text(summary + "\n", encoding="utf-8")
         if not self.tables:
             return
-        with libraries.loaded(figures=figure):
+        with _libraries.loaded(figures=figure):
             self._write_tables(path)
             if figure:
                 from quiclab import plots
 
-                plots.save(self, path / folder.FIGURE)
+                plots.save(self, path / _folder.FIGURE)
 
     def _write_tables(self, path: Path) -> None:
         import shutil
@@ -266,14 +266,14 @@ def load(path: str | PathLike[str]) -> Run:
     if not where.is_dir():
         raise OutputError(f"{where}: there is no such run folder")
     try:
-        summary = json.loads((where / folder.SUMMARY).read_text(encoding="utf-8"))
-        scenario = (where / folder.SCENARIO).read_text(encoding="utf-8")
+        summary = json.loads((where / _folder.SUMMARY).read_text(encoding="utf-8"))
+        scenario = (where / _folder.SCENARIO).read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise OutputError(f"{where}: not a run folder: it has no {Path(error.filename).name}") from error
     except (OSError, ValueError) as error:
         raise OutputError(f"{where}: cannot be read as a run folder: {str(error).splitlines()[0]}") from error
     if not isinstance(summary, dict):
-        raise OutputError(f"{where}: cannot be read as a run folder: {folder.SUMMARY} is not an object")
+        raise OutputError(f"{where}: cannot be read as a run folder: {_folder.SUMMARY} is not an object")
     run = Run(summary, scenario, {file.stem: file for file in sorted(where.glob("*.parquet"))})
     run._path = where
     return run

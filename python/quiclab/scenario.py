@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from quiclab import _quiclab, document, folder, stored
+from quiclab import _document, _folder, _quiclab, stored
 from quiclab._quiclab import ScenarioError
 from quiclab.progress import Callback, Progress, shown
 from quiclab.run import Run
@@ -194,12 +194,12 @@ class Scenario:
         report = _report(progress or None)
         if out is None:
             # Held by the Run, and gone with it.
-            traces = folder.temporary() if qlog or pcap else None
+            traces = _folder.temporary() if qlog or pcap else None
             run = scenario._run(Path(traces.name) if traces else Path(), qlog, pcap, tables, report)
             run._traces = traces
             return run
-        names = folder.numbered(self.name, scenario.seed) if out is True else folder.only(Path(out))
-        with folder.complete(names) as (path, place):
+        names = _folder.numbered(self.name, scenario.seed) if out is True else _folder.only(Path(out))
+        with _folder.complete(names) as (path, place):
             with stored.writing(path) as files:
                 run = scenario._run(path, qlog, pcap, tables, report, files)
             run._write(path, figure=figure)
@@ -219,7 +219,7 @@ class Scenario:
         summary, results = self._inner.run(
             tables=tables,
             qlog=path if qlog else None,
-            pcap=path / folder.CAPTURE if pcap else None,
+            pcap=path / _folder.CAPTURE if pcap else None,
             progress=report,
             store=files,
         )
@@ -244,7 +244,7 @@ def _report(callback: Callback | None) -> Callable[..., object] | None:
 
 def _sets(changes: Changes) -> list[str]:
     if isinstance(changes, Mapping):
-        return [f"{key}={document.literal(value, key)}" for key, value in changes.items()]
+        return [f"{key}={_document.literal(value, key)}" for key, value in changes.items()]
     if isinstance(changes, str):
         return [changes]
     return list(changes)

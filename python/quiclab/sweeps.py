@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from quiclab import _quiclab, folder, statistics, stored
+from quiclab import _folder, _quiclab, statistics, stored
 from quiclab._quiclab import VERSION, Error, OutputError
 from quiclab.progress import SweepCallback, SweepProgress, shown_sweep
 from quiclab.scenario import Changes, Scenario
@@ -292,7 +292,7 @@ def sweep(
     how = _How(engine, scheduler, _jobs(jobs))
     held = None
     if out is None:
-        held = folder.temporary()
+        held = _folder.temporary()
         path = Path(held.name)
     else:
         path = Path("sweeps") / inner.name if out is True else Path(out)
@@ -408,7 +408,7 @@ def _run(
     finished_folder = path / _FINISHED
     if path.exists() and not finished_folder.is_dir() and (not path.is_dir() or any(path.iterdir())):
         raise OutputError(f"{path}: exists and is no sweep's folder; choose another --out or remove it")
-    with folder.writing(path):
+    with _folder.writing(path):
         finished_folder.mkdir(parents=True, exist_ok=True)
     finished = how.run(inner, finished_folder, report)
     _, reused, failed, total = finished.counts
@@ -433,7 +433,7 @@ def _run(
             for run, repetition, seed, values, error in finished.failures
         ],
     }
-    with folder.writing(path):
+    with _folder.writing(path):
         _remove_leftovers(path)
         # The tables of another state of the sweep are none of this one: it has them when sweep.json is there.
         for name in _kept_before(path):

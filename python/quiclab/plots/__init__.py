@@ -113,7 +113,7 @@ def save_figures(figures: Sequence["AnyFigure"], path: Path) -> None:
 
     Equal figures give equal files. Raises `OutputError` if the ending is another one, or if it cannot be written.
     """
-    from quiclab.folder import writing
+    from quiclab._folder import writing
 
     ending = check_format(path)
     drawn = _bytes(figures, ending)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quiclab._stalls import stalls
 from quiclab.plots.columns import having, mask
 from quiclab.plots.downsample import Series
 from quiclab.plots.lanes import seconds
-from quiclab.stalls import stalls
 
 if TYPE_CHECKING:
     from quiclab.plots.view import View

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from quiclab import folder
+from quiclab import _folder
 from quiclab._quiclab import Error
 
 PAGE = "view.html"
@@ -92,7 +92,7 @@ def write(
     if told is not None:
         told("writing the page", 1.0)
     text = page(_title(where, logs), found, notes, __version__)
-    folder.write_whole(path, text)
+    _folder.write_whole(path, text)
     return Shown(path, len(text.encode()), [_numbers(connection) for connection in found], notes)
 
 
@@ -118,7 +118,7 @@ def _chosen(where: Path, found: list[Any], names: Sequence[str]) -> list[Any]:
 def _summary(where: Path) -> dict[str, Any]:
     """The summary of a run folder; empty if it is another folder."""
     try:
-        summary = json.loads((where / folder.SUMMARY).read_text(encoding="utf-8"))
+        summary = json.loads((where / _folder.SUMMARY).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return summary if isinstance(summary, dict) else {}

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from quiclab._lines import plain
 from quiclab._quiclab import Error
-from quiclab.lines import plain
 from quiclab.plots.charts import bar, box, ecdf, heatmap, line
 from quiclab.plots.charts.choice import Choice
 from quiclab.plots.charts.labels import value_text
