@@ -113,3 +113,26 @@ PLACES = {
 def test_everything_public_has_an_example() -> None:
     shown = {name for name in NAMES if any(text.startswith(name) for text in [*SESSIONS, *dict(PROGRAMS)])}
     assert set(NAMES) - shown == set(WITHOUT)
+
+
+PARTS = {
+    "__init__": "the package",
+    "__main__": "`python -m quiclab`",
+    "cli": "the program `quiclab`",
+    "commands": "its commands",
+    "cluster": "the engine `dask` of `quiclab.sweep`",
+    "emulation": "`quiclab emulate`",
+    "matrix": "`quiclab matrix`",
+    "papers": "data of `quiclab reproduce`",
+    "play": "`quiclab play`",
+    "reproduce": "`quiclab reproduce`",
+    "stored": "the tables of a run as files",
+}
+"""Modules without an underscore that are not public, and what they are."""
+
+
+def test_a_module_is_public_or_begins_with_an_underscore() -> None:
+    folder = Path(quiclab.__file__).parent
+    found = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    public = {name.split(".")[1] for name in NAMES if name.count(".") > 1} | set(quiclab._PLACES)
+    assert {name for name in found if not name.startswith("_") or name.startswith("__")} == public | set(PARTS)
