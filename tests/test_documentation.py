@@ -94,6 +94,7 @@ SHOWN = {
     "docs/traces.md": 2,
     "docs/videos.md": 5,
     "docs/wireless.md": 5,
+    "docs/why.md": 1,
 }
 """Blocks that are nothing to run, by page: what is printed, contents of files, choices, other programs."""
 

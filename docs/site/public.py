@@ -18,6 +18,7 @@ MODULES = {
         "quiclab.plots.Choice",
         "quiclab.plots.Figure",
     ],
+    "Where the time went": ["quiclab.why.why", "quiclab.why.Answer", "quiclab.why.Cause"],
     "The page of a run": ["quiclab.view.write", "quiclab.view.Shown"],
     "Traces": [
         "quiclab.traces.generate",

@@ -7,7 +7,8 @@
     run.table("connection").to_pandas()
     run.plot("figure.png")
 
-Its modules are imported when they are used: `quiclab.abr`, `gym`, `p1203`, `plots`, `statistics`, `traces`, `view`.
+Its modules are imported when they are used: `quiclab.abr`, `gym`, `p1203`, `plots`, `statistics`, `traces`, `view`,
+`why`.
 
 Every error is a `quiclab.Error` with one line that says what to change.
 """
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from quiclab import table as table
     from quiclab import traces as traces
     from quiclab import view as view
+    from quiclab import why as why
     from quiclab.abr import Abr
     from quiclab.controller import Controller
     from quiclab.progress import Progress, SweepProgress
@@ -108,6 +110,7 @@ _PLACES = {
     "table": ("Table",),
     "traces": (),
     "view": (),
+    "why": (),
 }
 """The modules that are imported when something of them is used, and what `quiclab` has of each."""
 

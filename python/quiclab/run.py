@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from quiclab.plots.figure import Figure
     from quiclab.scenario import Scenario
     from quiclab.table import Table
+    from quiclab.why import Answer
 
 
 class Run:
@@ -104,6 +105,17 @@ class Run:
         if name not in self._tables:
             self._tables[name] = Table(stored.whole(self._source(name)))
         return self._tables[name]
+
+    def why(self, connection: str | None = None) -> "list[Answer]":
+        """Where the time of each connection went, or of one: see `quiclab.why.why`.
+
+        >>> (answer,) = quiclab.Scenario.from_file("examples/cellular.toml").run().why("download")
+        >>> answer.completed, answer.causes[0].name
+        (True, 'capacity')
+        """
+        from quiclab.why import why
+
+        return why(self, connection)
 
     def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> "Iterator[Table]":
         """The rows of a table in parts, with these columns: of a file, one part after the other is read.

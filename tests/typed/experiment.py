@@ -61,6 +61,7 @@ def tables(run: quiclab.Run) -> None:
         assert_type(part, quiclab.Table)
     assert_type(run.plot(), quiclab.plots.Figure)
     assert_type(quiclab.plots.draw(run, "rtt"), quiclab.plots.Figure)
+    assert_type(run.why(), list[quiclab.why.Answer])
     shown = quiclab.view.write(run.path or "runs/there")
     assert_type(shown.view, Path)
 

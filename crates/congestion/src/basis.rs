@@ -11,7 +11,7 @@ pub(crate) const MINIMUM_WINDOW: Parameter = Parameter {
     name: "minimum_window",
     kind: Kind::Integer(1, 1000),
     default: Default::Is("2"),
-    about: "least window in packets: kMinimumWindow (RFC 9002 section 7.2)",
+    about: "minimum window in packets: kMinimumWindow (RFC 9002 section 7.2)",
 };
 
 /// The share of the window kept after a mark, for controllers that treat a mark as a loss. `about` ends with the

@@ -8,19 +8,19 @@ const UNLIMITED: u64 = 1 << 62;
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "fixed",
-    about: "a given window and a given pacing rate, whatever is lost or marked: for measurements of everything else",
+    about: "a fixed window and pacing rate, whatever is lost or marked: to measure everything else",
     parameters: &[
         Parameter {
             name: "window",
             kind: Kind::Size,
             default: Default::Absent,
-            about: "bytes that may be in flight, at least one packet; unlimited unless said",
+            about: "bytes that may be in flight, at least one packet; unlimited by default",
         },
         Parameter {
             name: "rate",
             kind: Kind::Rate,
             default: Default::Absent,
-            about: "rate at which packets are released; not paced unless said",
+            about: "rate at which packets are released; not paced by default",
         },
     ],
     build: &|arguments, setup| Box::new(Fixed::new(arguments, setup)),

@@ -15,7 +15,7 @@ const OWN: [Parameter; 4] = [
         name: "beta",
         kind: Kind::Number(0.1, 0.95),
         default: Default::Is("0.5"),
-        about: "what is left of the window after a loss: kLossReductionFactor (RFC 9002 B.1)",
+        about: "factor of the window after a loss: kLossReductionFactor (RFC 9002 B.1)",
     },
     beta_ecn("what is left of the window after a CE mark; as after a loss, unless said (RFC 8511 says 0.8)"),
     MINIMUM_WINDOW,

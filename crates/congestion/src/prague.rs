@@ -21,19 +21,19 @@ const OWN: [Parameter; 5] = [
         name: "rtt_virt_min",
         kind: Kind::Duration,
         default: Default::Is("\"25 ms\""),
-        about: "a flow with a shorter RTT takes the rate of one with this RTT (section 2.4.4: 25 ms)",
+        about: "RTT whose rate a flow with a shorter RTT takes (section 2.4.4: 25 ms)",
     },
     Parameter {
         name: "rtt_transition",
         kind: Kind::Integer(0, 1_000_000),
         default: Default::Is("500"),
-        about: "round trips after slow start before that begins (section 2.4.4: 500)",
+        about: "round trips after slow start before that applies (section 2.4.4: 500)",
     },
     Parameter {
         name: "beta",
         kind: Kind::Number(0.1, 0.95),
         default: Default::Is("0.5"),
-        about: "what is left of the window after a loss (section 2.4.1: as Reno, 0.5)",
+        about: "factor of the window after a loss (section 2.4.1: as Reno, 0.5)",
     },
     MINIMUM_WINDOW,
 ];

@@ -18,31 +18,31 @@ pub(crate) const fn parameters(default: &'static str) -> [Parameter; 8] {
             name: "min_rtt_thresh",
             kind: Kind::Duration,
             default: Default::Is("\"4 ms\""),
-            about: "HyStart++: least growth of the RTT that ends slow start (RFC 9406 section 4.3)",
+            about: "HyStart++: lower limit of the RTT growth that ends slow start (RFC 9406 section 4.3)",
         },
         Parameter {
             name: "max_rtt_thresh",
             kind: Kind::Duration,
             default: Default::Is("\"16 ms\""),
-            about: "HyStart++: growth of the RTT that ends slow start on any path (RFC 9406 section 4.3)",
+            about: "HyStart++: upper limit of the RTT growth that ends slow start (RFC 9406 section 4.3)",
         },
         Parameter {
             name: "min_rtt_divisor",
             kind: Kind::Integer(1, 1000),
             default: Default::Is("8"),
-            about: "HyStart++: the growth that ends slow start is this part of the last round's least RTT, within the two limits (RFC 9406 section 4.3)",
+            about: "HyStart++: slow start ends when the RTT grows by the last round's minimum divided by this, within the two limits (RFC 9406 section 4.3)",
         },
         Parameter {
             name: "n_rtt_sample",
             kind: Kind::Integer(1, 1000),
             default: Default::Is("8"),
-            about: "HyStart++: RTT samples of a round before they are believed (RFC 9406 section 4.3)",
+            about: "HyStart++: RTT samples that a round needs to count (RFC 9406 section 4.3)",
         },
         Parameter {
             name: "css_growth_divisor",
             kind: Kind::Integer(2, 1000),
             default: Default::Is("4"),
-            about: "HyStart++: growth in conservative slow start is this part of slow start's (RFC 9406 section 4.3)",
+            about: "HyStart++: conservative slow start grows this many times slower than slow start (RFC 9406 section 4.3)",
         },
         Parameter {
             name: "css_rounds",
@@ -54,7 +54,7 @@ pub(crate) const fn parameters(default: &'static str) -> [Parameter; 8] {
             name: "l",
             kind: Kind::Integer(1, 1_000_000),
             default: Default::Absent,
-            about: "HyStart++: packets that one acknowledgement may add; unlimited when paced, 8 when not, unless said (RFC 9406 section 4.3)",
+            about: "HyStart++: packets that one acknowledgement may add; by default unlimited with pacing, 8 without (RFC 9406 section 4.3)",
         },
     ]
 }

@@ -32,7 +32,7 @@ const OWN: [Parameter; 5] = [
         name: "loss_reduction",
         kind: Kind::Number(0.1, 0.95),
         default: Default::Is("0.5"),
-        about: "what is left of the window after a loss or a CE mark (RFC 9002 section 7.3.2; ns-2's Vegas leaves 0.75)",
+        about: "factor of the window after a loss or a CE mark (RFC 9002 section 7.3.2; 0.75 in ns-2's Vegas)",
     },
     MINIMUM_WINDOW,
 ];
@@ -40,7 +40,7 @@ pub(crate) const PARAMETERS: [Parameter; 10] = join(&[&OWN, &window_pacing::para
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "vegas",
-    about: "Vegas: a few packets in queues, told from the RTT, and not more (Brakmo and Peterson 1995)",
+    about: "Vegas: keeps a few packets in queues, which it estimates from the RTT (Brakmo and Peterson 1995)",
     parameters: &PARAMETERS,
     build: &|arguments, setup| Box::new(Vegas::new(arguments, setup)),
 };

@@ -22,7 +22,7 @@ const OWN: [Parameter; 3] = [
         name: "interval",
         kind: Kind::Duration,
         default: Default::Is("\"50 ms\""),
-        about: "least time between two samples of the bandwidth, where the RTT is shorter (Linux: 50 ms)",
+        about: "minimum time between two bandwidth samples if the RTT is shorter (Linux: 50 ms)",
     },
     MINIMUM_WINDOW,
 ];
@@ -31,7 +31,7 @@ pub(crate) const PARAMETERS: [Parameter; 16] =
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "westwood",
-    about: "Westwood+: as NewReno, but a loss leaves what the measured bandwidth fills in the least RTT (Grieco and Mascolo 2004)",
+    about: "Westwood+: NewReno, but a loss sets the window to the measured bandwidth times the minimum RTT (Grieco and Mascolo 2004)",
     parameters: &PARAMETERS,
     build: &|arguments, setup| Box::new(Westwood::new(arguments, setup)),
 };

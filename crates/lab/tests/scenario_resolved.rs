@@ -426,6 +426,82 @@ fn a_capacity_that_never_comes_back_gives_a_warning() {
     assert_eq!(warned(&[bdp, "tls.tickets=1", "tls.early_data=true", "flow.get.early_data=true"]), None);
 }
 
+/// What is valid, and stops a flow, slows it down, or leaves it no time.
+#[test]
+fn what_keeps_a_flow_from_its_rate_gives_a_warning() {
+    let warned = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let lines = describe(&Scenario::parse(SMALL, Path::new("a.toml"), &sets).unwrap());
+        let lines = lines.into_iter().filter_map(|(subject, words)| {
+            Some((subject.strip_suffix(", warning")?.strip_prefix("flow get, ")?.to_owned(), words))
+        });
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(warned(&[]), []);
+    // Each alone, with the option that it is about and a part of its words.
+    let cases: &[(&[&str], &str, &str)] = &[
+        (&["transport.initial_max_data='0 B'"], "initial_max_data", "no stream data is ever sent"),
+        (
+            &["transport.initial_max_stream_data_bidi_local='0 B'"],
+            "initial_max_stream_data_bidi_local",
+            "the server never sends data",
+        ),
+        (
+            &["transport.initial_max_stream_data_bidi_remote='0 B'"],
+            "initial_max_stream_data_bidi_remote",
+            "the client never sends data",
+        ),
+        (&["transport.initial_max_streams_bidi=0"], "initial_max_streams_bidi", "never opens"),
+        // The BDP is 40 kB, of 8 Mbit/s.
+        (
+            &["transport.initial_max_data='10 kB'"],
+            "initial_max_data",
+            "10 kB admit at most 2 Mbit/s of the 8 Mbit/s",
+        ),
+        (
+            &["transport.initial_max_stream_data_bidi_local='39 kB'"],
+            "initial_max_stream_data_bidi_local",
+            "7.8 Mbit/s",
+        ),
+        (&["transport.send_queue='20 kB'"], "send_queue", "at most 4 Mbit/s"),
+        (&["transport.controller={ type = 'fixed', window = '20 kB' }"], "controller", "at most 4 Mbit/s"),
+        (
+            &["flow.get.protocol='tcp'", "tcp.max_receive_buffer='20 kB'"],
+            "max_receive_buffer",
+            "at most 4 Mbit/s",
+        ),
+        // A megabyte takes a second, and 40 ms until its last byte is there.
+        (
+            &["flow.get.application.size='1 MB'", "duration='1039 ms'"],
+            "duration",
+            "1 MB take at least 1.04 s",
+        ),
+        (
+            &["flow.get.application.size='1 MB'", "flow.get.start='59 s'", "duration='60 s'"],
+            "duration",
+            "has 1 s",
+        ),
+    ];
+    for (sets, option, part) in cases {
+        let found = warned(sets);
+        assert_eq!(found.len(), 1, "{sets:?}: {found:?}");
+        assert!(found[0].0 == *option && found[0].1.contains(part), "{sets:?}: {found:?}");
+    }
+    let enough: &[&[&str]] = &[
+        &["transport.initial_max_data='40 kB'"],
+        &["transport.initial_max_stream_data_bidi_remote='10 kB'"],
+        &["transport.initial_max_streams_uni=0"],
+        &["flow.get.application.size='1 MB'", "duration='1040 ms'"],
+        &["flow.get.protocol='tcp'", "transport.initial_max_data='0 B'"],
+    ];
+    for sets in enough {
+        assert_eq!(warned(sets), [], "{sets:?}");
+    }
+    let page =
+        ["flow.get.application={ type = 'http3', sizes = ['1 kB'] }", "transport.initial_max_streams_uni=0"];
+    assert!(warned(&page)[0].1.contains("no unidirectional stream"));
+}
+
 /// A limit in BDPs counts the delay of the link only: without a delay, a single packet can wait.
 #[test]
 fn a_queue_of_a_single_packet_gives_a_warning() {

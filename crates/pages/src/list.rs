@@ -13,7 +13,7 @@ pub(super) const ROW: Row<Model> = Row {
             name: "file",
             kind: OptionKind::File("size\n20 kB\n5 kB\n"),
             default: Default::Required,
-            about: "the list: a header line, then a line for each object; the column size, and any of the others",
+            about: "the list: a header line, then one line per object, with the column size and any of the others",
         },
         file::READING,
     ],

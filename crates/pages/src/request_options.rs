@@ -9,13 +9,13 @@ pub(super) const REQUEST: Parameter = Parameter {
     name: "request",
     kind: OptionKind::Size,
     default: Default::Is("\"350 B\""),
-    about: "bytes of each request with its fields, before they are compressed; at least what it needs",
+    about: "bytes of each request with its fields, before compression; at least what it needs",
 };
 pub(super) const THINK: Parameter = Parameter {
     name: "think",
     kind: OptionKind::Duration,
     default: Default::Is("\"0 s\""),
-    about: "time from a complete request at the server to the begin of its response",
+    about: "time from a complete request at the server to the start of its response",
 };
 pub(super) const MAIN_URGENCY: Parameter = Parameter {
     name: "main_urgency",

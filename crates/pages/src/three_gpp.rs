@@ -19,7 +19,7 @@ const fn option(
 
 pub(super) const ROW: Row<Model> = Row {
     name: "3gpp",
-    about: "pages as 3GPP evaluates with: one main object, 5.64 embedded ones on the average, parsing and reading times",
+    about: "web pages of 3GPP's evaluations: one main object, 5.64 embedded ones on average, parsing and reading times",
     parameters: &[
         option(
             "main_size_mean",

@@ -9,8 +9,8 @@ use congestion::{
     Acked, Capacity, Controller, Learned, Limit, Pacer, PathMetrics, Phase, Regulator, RttEstimate,
     SentState, Setup, Signal,
 };
-use trace::Log;
 use trace::event::LossTrigger;
+use trace::{Log, Wait};
 use units::{Duration, Time};
 
 /// The packets newly acknowledged by one ACK frame, combined.
@@ -172,6 +172,28 @@ impl Recovery {
     #[inline]
     pub(crate) fn note_dry(&mut self, now: Time) {
         self.regulator.note_dry(now);
+    }
+    /// What a full window is a sign of.
+    pub(crate) fn wait(&self) -> Wait {
+        match self.pto_count {
+            0 => Wait::window(self.regulator.controller().state()),
+            _ => Wait::Timeout,
+        }
+    }
+    /// What is waited for when all has been sent.
+    pub(crate) fn after_all(&self) -> Wait {
+        match (self.bytes_in_flight, self.pto_count) {
+            (0, _) => Wait::Application,
+            (_, 0) => Wait::Delivery,
+            _ => Wait::Timeout,
+        }
+    }
+    /// What a pacer that holds back is a sign of: in slow start it spreads what the window admits.
+    pub(crate) fn paced(&self) -> Wait {
+        match self.wait() {
+            Wait::SlowStart => Wait::SlowStart,
+            _ => Wait::Pacer,
+        }
     }
     /// See [`Regulator::trace`].
     pub(crate) fn trace(&self, now: Time, traced_state: &mut &'static str, log: &mut Log) {

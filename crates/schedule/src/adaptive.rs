@@ -13,7 +13,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "target",
             kind: Kind::Rate,
             default: Default::Is("\"50 Mbit/s\""),
-            about: "rate up to which the most urgent stream has all (the paper tries 10 to 500 Mbit/s)",
+            about: "rate up to which the most urgent stream gets everything (the paper tries 10 to 500 Mbit/s)",
         },
         RETRANSMISSIONS,
     ],

@@ -7,7 +7,7 @@ use units::{Duration, Time};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "edf",
-    about: "earliest deadline first: of a stream, or of its data by a latency budget; streams without one last",
+    about: "earliest deadline first, of a stream or of its data by a latency budget; streams without a deadline last",
     parameters: &[RETRANSMISSIONS],
     build: &|_| Box::new(Ranked::<Edf>::default()),
 };

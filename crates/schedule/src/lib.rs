@@ -110,7 +110,7 @@ pub const RETRANSMISSIONS: Parameter = Parameter {
     name: "retransmissions",
     kind: Kind::Choice(&["rank", "first"]),
     default: Default::Is("\"rank\""),
-    about: "lost data is sent again when its own stream's turn comes (rank), or before the new data of all streams (first)",
+    about: "lost data is retransmitted when its stream's turn comes (rank), or before all new data (first)",
 };
 
 /// The schedulers.

@@ -6,7 +6,7 @@ use units::parameter::Row;
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "rfc9218",
-    about: "by urgency; within one urgency first the streams that are not incremental, by id, then the others in turns",
+    about: "by urgency; within one urgency first the streams that are not incremental, by id, then the others in turn",
     parameters: &[RETRANSMISSIONS],
     build: &|_| Box::new(Ranked::<Rfc9218>::default()),
 };

@@ -21,7 +21,7 @@ pub static PARAMETERS: &[Parameter] = &[
         name: "certificate_chain",
         kind: Kind::Size,
         default: DefaultValue::Is("\"3 kB\""),
-        about: "DER bytes of the server's two certificates together; the first one is padded to make it exact",
+        about: "total DER bytes of the server's two certificates; the first one is padded to fit",
     },
     Parameter {
         name: "key_share",
@@ -39,25 +39,25 @@ pub static PARAMETERS: &[Parameter] = &[
         name: "tickets",
         kind: Kind::Integer(0, 8),
         default: DefaultValue::Is("0"),
-        about: "session tickets that the server gives to each client, for resumption (RFC 8446 section 4.6.1)",
+        about: "session tickets that the server sends each client, for resumption (RFC 8446 section 4.6.1)",
     },
     Parameter {
         name: "ticket_lifetime",
         kind: Kind::Duration,
         default: DefaultValue::Is("\"86400 s\""),
-        about: "the server takes a ticket for so long; the client keeps it for a day at most",
+        about: "how long the server accepts a ticket; the client keeps it for a day at most",
     },
     Parameter {
         name: "early_data",
         kind: Kind::Flag,
         default: DefaultValue::Is("false"),
-        about: "whether the server takes 0-RTT data of a client with a ticket (RFC 9001 section 4.6)",
+        about: "whether the server accepts 0-RTT data from a client with a ticket (RFC 9001 section 4.6)",
     },
     Parameter {
         name: "replay_protection",
         kind: Kind::Flag,
         default: DefaultValue::Is("true"),
-        about: "a ticket is good for one connection, so that 0-RTT data cannot be replayed (RFC 8446 section 8.1)",
+        about: "whether a ticket is valid for one connection only, so that 0-RTT data cannot be replayed (RFC 8446 section 8.1)",
     },
 ];
 

@@ -1,5 +1,6 @@
 //! The events, with the vocabulary of qlog (draft-ietf-quic-qlog-main-schema-14, draft-ietf-quic-qlog-quic-events-13).
 
+use crate::wait::Waited;
 use std::net::SocketAddr;
 use units::{Duration, Rate, Time};
 use wire::PacketKind;
@@ -512,6 +513,8 @@ pub enum Event {
         /// The new state.
         state: &'static str,
     },
+    /// What the end waits for changed.
+    Waits(Waited),
     /// Careful Resume changed its phase.
     ResumePhase(Box<ResumePhase>),
     /// What an earlier connection learned of the path was presented.

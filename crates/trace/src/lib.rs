@@ -14,6 +14,8 @@ mod log;
 pub mod qlog;
 mod sink;
 mod subject;
+mod wait;
+mod waits;
 
 pub use event::{
     Block, BlockFate, Contents, Event, Message, Metrics, ObjectLoaded, Packet, PlaybackChange, SegmentData,
@@ -22,4 +24,6 @@ pub use event::{
 pub use log::{Interest, Log, Logged, Record};
 pub use sink::{Fan, Sink};
 pub use subject::{Direction, Role, Side, Subject, Subjects};
+pub use wait::{Wait, Waited};
+pub use waits::Waits;
 pub use wire::PacketKind;

@@ -54,6 +54,7 @@ impl Interest {
             Event::PacketLost { .. } | Event::NetworkDrop { .. } => self.losses(),
             Event::DatagramSent { .. } | Event::Delivered { .. } | Event::Capacity { .. } => self.datagrams(),
             Event::Metrics(_)
+            | Event::Waits(_)
             | Event::Gauge { .. }
             | Event::Queue { .. }
             | Event::Block(_)

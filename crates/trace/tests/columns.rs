@@ -54,6 +54,8 @@ fn names_and_columns() {
         "loss: time_s connection side kind number trigger",
         "event: time_s connection side event detail",
         "gauge: time_s connection side gauge value",
+        "wait: time_s connection side wait in_gap handshake_s validation_s slow_start_s window_s recovery_s timeout_s pacer_s \
+         stream_credit_s connection_credit_s stream_count_s send_queue_s delivery_s application_s gap_s",
         "packet: time_s connection side direction kind number length_bytes frames",
         "stream: connection side stream opened_s closed_s sent_bytes received_bytes",
         "message: connection side part message stream bytes written_s delivered_s delay_ms deadline_ms missed",

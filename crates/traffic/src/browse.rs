@@ -17,7 +17,7 @@ const CONCURRENCY: usize = 100;
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "page",
-    about: "web pages, each object asked for when what it waits for has come",
+    about: "web pages, each object requested when its dependencies have arrived",
     parameters: &[
         versions::OVER,
         Parameter {
@@ -30,7 +30,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             name: "pages",
             kind: Kind::Integer(1, 100_000),
             default: Default::Is("1"),
-            about: "pages that are loaded one after another, with a time for reading between them",
+            about: "number of pages, loaded one after another with reading times between them",
         },
         CONNECTIONS,
         Parameter { default: Default::Absent, ..http2_options::SCHEDULER },

@@ -14,13 +14,13 @@ use wire::{Direction, StreamId};
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "bulk",
-    about: "a transfer of so many bytes, or without end, on one or several streams",
+    about: "a transfer of a given size, or without end, on one or several streams",
     parameters: &[
         Parameter {
             name: "size",
             kind: Kind::Size,
             default: Default::Absent,
-            about: "bytes in all, over all streams; without it the transfer lasts as long as the run",
+            about: "size of the transfer over all streams; without it the transfer lasts as long as the run",
         },
         Parameter {
             name: "direction",

@@ -10,7 +10,7 @@ pub(crate) const CHANGES: Parameter = Parameter {
     name: "changes",
     kind: Kind::List(&Kind::Component(ROOM)),
     default: Default::Absent,
-    about: "what the sender's scheduler is told anew, and when",
+    about: "changes of what the sender's scheduler knows of streams, and when",
 };
 
 const ROOM: &str = "changes";
@@ -18,19 +18,19 @@ const ROOM: &str = "changes";
 /// The kinds of changes.
 static CHANGE: &[Row<()>] = &[Row {
     name: "priority",
-    about: "from a time on, something else is said of streams to the sender's scheduler",
+    about: "at a given time the priorities of streams change for the sender's scheduler",
     parameters: &[
         Parameter {
             name: "at",
             kind: Kind::Duration,
             default: Default::Required,
-            about: "when, from the end of the sender's handshake on",
+            about: "when, counted from the end of the sender's handshake",
         },
         Parameter {
             name: "stream",
             kind: Kind::Integer(0, 1 << 60),
             default: Default::Absent,
-            about: "the stream, by its number from 0 in the order of opening; without it all, those too that are opened later",
+            about: "the stream, numbered from 0 in the order of opening; without it all streams, including those opened later",
         },
         Parameter {
             name: "urgency",
@@ -42,25 +42,25 @@ static CHANGE: &[Row<()>] = &[Row {
             name: "incremental",
             kind: Kind::Flag,
             default: Default::Absent,
-            about: "whether it may share with others of its urgency (RFC 9218 section 4.2)",
+            about: "whether it shares with others of its urgency (RFC 9218 section 4.2)",
         },
         Parameter {
             name: "weight",
             kind: Kind::Integer(1, 65_535),
             default: Default::Absent,
-            about: "share beside streams of other weights",
+            about: "weight, relative to other streams",
         },
         Parameter {
             name: "deadline",
             kind: Kind::Duration,
             default: Default::Absent,
-            about: "all of it should be sent so long after this change; 0 s: whenever",
+            about: "deadline for all its data, counted from this change; 0 s: none",
         },
         Parameter {
             name: "latency",
             kind: Kind::Duration,
             default: Default::Absent,
-            about: "latency budget: data should be sent so long after it was written; 0 s: none",
+            about: "latency budget: how long after it was written data should be sent; 0 s: none",
         },
     ],
     build: (),

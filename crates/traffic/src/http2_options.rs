@@ -15,13 +15,13 @@ pub(crate) const STREAM_WINDOW: Parameter = Parameter {
     name: "stream_window",
     kind: Kind::Size,
     default: Default::Is("\"6 MiB\""),
-    about: "bytes that the server may send unread on a stream of HTTP/2 (RFC 9113: 65535 unless told; Chromium: 6 MiB)",
+    about: "flow-control window of an HTTP/2 stream in bytes (RFC 9113: 65535 by default; Chromium: 6 MiB)",
 };
 pub(crate) const CONNECTION_WINDOW: Parameter = Parameter {
     name: "connection_window",
     kind: Kind::Size,
     default: Default::Is("\"15 MiB\""),
-    about: "bytes that the server may send unread on all streams of HTTP/2 together, at least 65535 (Chromium: 15 MiB)",
+    about: "flow-control window of an HTTP/2 connection in bytes, at least 65535 (Chromium: 15 MiB)",
 };
 
 /// The windows granted by a client. The defaults are those of Chromium.

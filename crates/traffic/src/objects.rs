@@ -10,26 +10,26 @@ const SIZES: Parameter = Parameter {
     name: "sizes",
     kind: Kind::List(&Kind::Size),
     default: Default::Is("[\"100 kB\"]"),
-    about: "sizes of the objects; with more objects than sizes they begin anew",
+    about: "sizes of the objects; with more objects the list repeats",
 };
 const COUNT: Parameter = Parameter {
     name: "count",
     kind: Kind::Integer(1, 100_000),
     default: Default::Absent,
-    about: "objects; without it as many as there are sizes",
+    about: "number of objects; without it as many as there are sizes",
 };
 const CONCURRENCY: Parameter = Parameter {
     name: "concurrency",
     kind: Kind::Integer(1, 100_000),
     default: Default::Is("100"),
-    about: "requests that are underway at a time; the server's limit on streams bounds them too",
+    about: "maximum number of concurrent requests; the server's stream limit applies too",
 };
 
 const URGENCIES: Parameter = Parameter {
     name: "urgencies",
     kind: Kind::List(&Kind::Integer(0, 7)),
     default: Default::Is("[3]"),
-    about: "urgencies of the responses (RFC 9218), 0 the most urgent; with more objects they begin anew",
+    about: "urgencies of the responses (RFC 9218), 0 the most urgent; with more objects the list repeats",
 };
 const INCREMENTAL: Parameter = Parameter {
     name: "incremental",

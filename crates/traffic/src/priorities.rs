@@ -12,35 +12,35 @@ pub(crate) const URGENCIES: Parameter = Parameter {
     name: "urgencies",
     kind: Kind::List(&Kind::Integer(0, 255)),
     default: Default::Absent,
-    about: "urgencies of the streams for the sender's scheduler, 0 the most urgent (RFC 9218: 0 to 7, 3 where nobody says); with more streams they begin anew",
+    about: "urgencies of the streams for the sender's scheduler, 0 the most urgent (RFC 9218: 0 to 7, default 3); with more streams the list repeats",
 };
 /// Whether streams are incremental, by stream.
 pub(crate) const INCREMENTALS: Parameter = Parameter {
     name: "incrementals",
     kind: Kind::List(&Kind::Flag),
     default: Default::Absent,
-    about: "whether streams may share with others of their urgency (RFC 9218 section 4.2); with more streams they begin anew",
+    about: "whether streams share with others of their urgency (RFC 9218 section 4.2); with more streams the list repeats",
 };
 /// Weights, by stream.
 pub(crate) const WEIGHTS: Parameter = Parameter {
     name: "weights",
     kind: Kind::List(&Kind::Integer(1, 65_535)),
     default: Default::Absent,
-    about: "weights of the streams for the sender's scheduler (1 where nobody says); with more streams they begin anew",
+    about: "weights of the streams for the sender's scheduler (default 1); with more streams the list repeats",
 };
 /// Latency budgets, by stream.
 pub(crate) const LATENCIES: Parameter = Parameter {
     name: "latencies",
     kind: Kind::List(&Kind::Duration),
     default: Default::Absent,
-    about: "latency budgets of the streams for the sender's scheduler, 0 s: none; with more streams they begin anew",
+    about: "latency budgets of the streams for the sender's scheduler, 0 s: none; with more streams the list repeats",
 };
 /// Deadlines, by stream.
 pub(crate) const DEADLINES: Parameter = Parameter {
     name: "deadlines",
     kind: Kind::List(&Kind::Duration),
     default: Default::Absent,
-    about: "so long after its opening each stream should be sent whole, for the sender's scheduler, 0 s: whenever; with more streams they begin anew",
+    about: "deadlines of the streams for the sender's scheduler, counted from when each opens, 0 s: none; with more streams the list repeats",
 };
 
 /// The urgency of all streams.
@@ -55,14 +55,14 @@ pub(crate) const INCREMENTAL: Parameter = Parameter {
     name: "incremental",
     kind: Kind::Flag,
     default: Default::Is("false"),
-    about: "whether parts of a stream are of use, so that it may share with others of its urgency (RFC 9218 section 4.2)",
+    about: "whether parts of a stream are useful, so that it can share with others of its urgency (RFC 9218 section 4.2)",
 };
 /// The weight of all streams.
 pub(crate) const WEIGHT: Parameter = Parameter {
     name: "weight",
     kind: Kind::Integer(1, 65_535),
     default: Default::Is("1"),
-    about: "share of its streams beside those of other weights, where the scheduler goes by weights",
+    about: "weight of its streams, for schedulers that use weights",
 };
 
 /// The initial settings of a stream.

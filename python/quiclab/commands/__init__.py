@@ -20,6 +20,7 @@ COMMANDS: dict[str, Row] = {
     "view": Row(
         "Make a page for the browser: every packet by stream, losses and retransmissions, and what waited for what."
     ),
+    "why": Row("Say where the time of each flow of a run went, cause by cause, and what would change it."),
     "qoe": Row(
         "Quality of experience of each player of a run: the linear QoE of the literature, and scores of ITU-T P.1203."
     ),

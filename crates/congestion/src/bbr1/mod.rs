@@ -20,7 +20,7 @@ use units::{Duration, Time};
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "bbr1",
-    about: "BBRv1: paced at the largest delivery rate of ten rounds, with a window of two bandwidth-delay products; loss is no signal (ACM Queue 2016)",
+    about: "BBRv1: paces at the maximum delivery rate of ten rounds, with a window of two bandwidth-delay products, and ignores losses (ACM Queue 2016)",
     parameters: options::PARAMETERS,
     build: &|arguments, setup| Box::new(Bbr1::new(arguments, setup)),
 };

@@ -18,11 +18,11 @@ const DELTA: Parameter = Parameter {
     name: "delta",
     kind: Kind::Number(0.001, 1.0),
     default: Default::Is("0.5"),
-    about: "how much delay weighs against rate: 1/delta packets in queues (Copa section 2.1: 0.5)",
+    about: "weight of delay against rate: the flow aims at 1/delta packets in queues (Copa section 2.1: 0.5)",
 };
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "copa",
-    about: "Copa: towards a rate of a packet for each delta times the queueing delay, with a mode for company that fills buffers (NSDI 2018)",
+    about: "Copa: aims at a rate of one packet per delta times the queueing delay, and competes with flows that fill buffers in a mode of its own (NSDI 2018)",
     parameters: &PARAMETERS,
     build: &|arguments, setup| Box::new(Copa::new(arguments, setup)),
 };
@@ -32,13 +32,13 @@ pub(crate) const PARAMETERS: [Parameter; 5] = [
         name: "competitive",
         kind: Kind::Flag,
         default: Default::Is("true"),
-        about: "change to the competitive mode while a queue is never nearly empty (Copa section 2.2)",
+        about: "switch to the competitive mode while the queue is never nearly empty (Copa section 2.2)",
     },
     Parameter {
         name: "min_rtt_window",
         kind: Kind::Duration,
         default: Default::Is("\"10 s\""),
-        about: "the least RTT is that of this span (Copa section 2.1: 10 s)",
+        about: "time over which the minimum RTT is taken (Copa section 2.1: 10 s)",
     },
     Parameter {
         name: "pacing_gain",

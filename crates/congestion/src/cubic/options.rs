@@ -16,14 +16,14 @@ const OWN: [Parameter; 7] = [
         name: "beta",
         kind: Kind::Number(0.1, 0.95),
         default: Default::Is("0.7"),
-        about: "what is left of the window after a loss: beta_cubic (RFC 9438 section 4.6)",
+        about: "factor of the window after a loss: beta_cubic (RFC 9438 section 4.6)",
     },
     beta_ecn("what is left of the window after a CE mark; as after a loss, unless said (RFC 8511 says 0.85)"),
     Parameter {
         name: "fast_convergence",
         kind: Kind::Flag,
         default: Default::Is("true"),
-        about: "leave room for others when the window was smaller than at the loss before (RFC 9438 section 4.7)",
+        about: "fast convergence: leave room for others when the window was smaller than at the previous loss (RFC 9438 section 4.7)",
     },
     Parameter {
         name: "reno_friendly",
@@ -35,7 +35,7 @@ const OWN: [Parameter; 7] = [
         name: "spurious_undo",
         kind: Kind::Flag,
         default: Default::Is("true"),
-        about: "take a reduction back when every packet that led to it was acknowledged after all (RFC 9438 section 4.9)",
+        about: "undo a reduction when all the packets that led to it turn out to have arrived (RFC 9438 section 4.9)",
     },
     MINIMUM_WINDOW,
 ];

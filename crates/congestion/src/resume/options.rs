@@ -67,19 +67,19 @@ const MAX_JUMP: Parameter = Parameter {
     name: "max_jump",
     kind: Kind::Size,
     default: Default::Absent,
-    about: "largest window to jump to (max_jump of RFC 9959); by default none but half of the saved capacity",
+    about: "largest window to jump to (max_jump of RFC 9959); by default half of the saved capacity is the only limit",
 };
 const BETA: Parameter = Parameter {
     name: "beta",
     kind: Kind::Number(0.5, 1.0),
     default: Default::Is("0.5"),
-    about: "share of the validated capacity that is the slow start threshold after a safe retreat (RFC 9959 section 3.5)",
+    about: "slow start threshold after a safe retreat, as a share of the validated capacity (RFC 9959 section 3.5)",
 };
 const STORE: Parameter = Parameter {
     name: "store",
     kind: Kind::Choice(&["address", "ticket", "off"]),
     default: Default::Is("\"address\""),
-    about: "what the sender's own store is keyed by: the peer's address, or the session ticket that it resumes",
+    about: "key of the sender's own store: the peer's address, or the session ticket that it resumes",
 };
 const TOKEN: Parameter = Parameter {
     name: "token",
@@ -91,13 +91,13 @@ const BDP_FRAME: Parameter = Parameter {
     name: "bdp_frame",
     kind: Kind::Flag,
     default: Default::Is("false"),
-    about: "whether BDP_FRAME carries the capacity: from the server in 1-RTT packets, back from the client in 0-RTT packets (draft-kuhn-quic-0rtt-bdp-09)",
+    about: "whether BDP_FRAMEs carry the capacity: from the server in 1-RTT packets, and back from the client in 0-RTT packets (draft-kuhn-quic-0rtt-bdp-09)",
 };
 const PATH: Parameter = Parameter {
     name: "path",
     kind: Kind::Choice(&["address", "prefix"]),
     default: Default::Is("\"address\""),
-    about: "what makes two connections have the same path: the peer's address, or its prefix (24 bits of an IPv4 address, 56 of an IPv6 address)",
+    about: "how connections on the same path are recognized: by the peer's address, or by its prefix (24 bits of an IPv4 address, 56 of an IPv6 address)",
 };
 const LIFETIME: Parameter = Parameter {
     name: "lifetime",

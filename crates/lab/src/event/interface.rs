@@ -16,14 +16,14 @@ const PARAMETERS: &[Parameter] = &[
 
 pub(crate) const DOWN: Row<Kind> = Row {
     name: "interface-down",
-    about: "what would leave a node by an interface, and what arrives there, is dropped from now on",
+    about: "an interface of a node goes down: packets that leave or arrive there are dropped",
     parameters: PARAMETERS,
     build: Kind { check, moves: |_, _| None, act: |arguments, context| set(arguments, context, false) },
 };
 
 pub(crate) const UP: Row<Kind> = Row {
     name: "interface-up",
-    about: "an interface that was down works again",
+    about: "an interface of a node comes up again",
     parameters: PARAMETERS,
     build: Kind { check, moves: |_, _| None, act: |arguments, context| set(arguments, context, true) },
 };

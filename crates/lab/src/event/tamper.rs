@@ -5,14 +5,14 @@ use units::parameter::{Arguments, Default, Kind as Of, OptionError, Parameter, R
 
 pub(crate) const ROW: Row<Kind> = Row {
     name: "tamper",
-    about: "a host alters what servers have given its QUIC clients for later connections: a bit of each address token, and the capacity in each BDP_FRAME",
+    about: "a host alters what servers have given its QUIC clients for later connections: one bit of each address token, and the capacity in each BDP_FRAME",
     parameters: &[
         Parameter { name: "node", kind: Of::Text, default: Default::Required, about: "host of the clients" },
         Parameter {
             name: "factor",
             kind: Of::Number(0.0, 1e6),
             default: Default::Is("10"),
-            about: "what the capacity in a BDP_FRAME is multiplied with",
+            about: "factor applied to the capacity in a BDP_FRAME",
         },
     ],
     build: Kind { check, moves: |_, _| None, act },

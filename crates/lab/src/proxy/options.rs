@@ -24,19 +24,19 @@ const OWN: [Parameter; 3] = [
         name: "connections",
         kind: Kind::Integer(0, 100_000),
         default: Default::Is("10000"),
-        about: "most connections that are split at a time; further ones pass as they are",
+        about: "maximum number of split connections; further ones pass unchanged",
     },
     Parameter {
         name: "client",
         kind: Kind::Component(SIDES),
         default: Default::Absent,
-        about: "options that differ on the side of the client, where the proxy takes the place of the server",
+        about: "options that differ on the client's side, where the proxy acts as the server",
     },
     Parameter {
         name: "server",
         kind: Kind::Component(SIDES),
         default: Default::Absent,
-        about: "options that differ on the side of the server, where the proxy takes the place of the client",
+        about: "options that differ on the server's side, where the proxy acts as the client",
     },
 ];
 
@@ -66,7 +66,7 @@ static SIDE: [Parameter; ENDPOINT] = {
 
 static ROWS: &[Row<()>] = &[Row {
     name: "side",
-    about: "one side of a proxy: what is not given is as on both sides",
+    about: "one side of a proxy; options that are not given are those of both sides",
     parameters: &SIDE,
     build: (),
 }];

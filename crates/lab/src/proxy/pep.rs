@@ -25,7 +25,7 @@ use wire::tcp::{Flags, Header};
 
 pub(super) const ROW: Row<Profile> = Row {
     name: "pep",
-    about: "performance-enhancing proxy: ends the TCP connections that pass on each side, and relays their data (RFC 3135)",
+    about: "performance-enhancing proxy: terminates passing TCP connections on each side, and relays their data (RFC 3135)",
     parameters: &PARAMETERS,
     build: Profile { controllers, build: |options| Ok(Box::new(Pep::new(options)?)) },
 };

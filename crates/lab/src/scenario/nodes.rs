@@ -24,7 +24,7 @@ static PLAIN: &[Row<NodeKind>] = &[
     },
     Row {
         name: "router",
-        about: "packets pass, and nothing happens to them",
+        about: "packets pass through unchanged",
         parameters: &[],
         build: NodeKind::Router,
     },

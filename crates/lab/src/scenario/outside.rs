@@ -200,7 +200,7 @@ fn parameters(part: Part, wanted: &Wanted, described: &Described) -> Result<Vec<
             name: SOURCE,
             kind: Kind::File(""),
             default: Default::Is(String::leak(write::written(&Value::File(file.clone())))),
-            about: "file that it is in",
+            about: "file that contains it",
         });
     }
     if part == Part::Scheduler {

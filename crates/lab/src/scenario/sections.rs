@@ -29,6 +29,7 @@ const TABLES: &[&str] = &[
     "loss",
     "event",
     "gauge",
+    "wait",
     "stream",
     "message",
     "object",
@@ -46,7 +47,7 @@ pub static RECORD: &[Parameter] = &[
     Parameter::with_default(
         "tables",
         Kind::List(&Kind::Choice(TABLES)),
-        r#"["connection", "loss", "event", "stream", "message", "object", "segment", "playback", "queue", "drop", "rate", "node", "air"]"#,
+        r#"["connection", "loss", "event", "wait", "stream", "message", "object", "segment", "playback", "queue", "drop", "rate", "node", "air"]"#,
         "tables that are kept",
     ),
     Parameter::with_default("packets", Kind::Flag, "false", "whether the table of all packets is kept too"),
@@ -220,7 +221,7 @@ pub(super) static FLOW: &[Parameter] = &[
 /// A visit of a flow: the only row of its room.
 pub(super) static VISITS: &[Row<()>] = &[Row {
     name: "visit",
-    about: "a connection of a flow behind its first one, with what the client has learned before",
+    about: "a later connection of a flow, with what the client learned before",
     parameters: &[
         Parameter::required(
             "at",
@@ -340,7 +341,7 @@ pub(super) static SECTIONS: &[Section] = &[
     },
     Section {
         name: NODE_TABLE,
-        about: "[[node]]: nodes, where links alone do not say enough",
+        about: "[[node]]: nodes that links alone do not define",
         parameters: NODE,
         top: true,
     },
@@ -370,7 +371,7 @@ pub(super) static SECTIONS: &[Section] = &[
     },
     Section {
         name: CROSS_TRAFFIC_TABLE,
-        about: "[[cross_traffic]]: UDP datagrams that nobody answers and nothing slows down",
+        about: "[[cross_traffic]]: UDP datagrams without answers and without congestion control",
         parameters: CROSS_TRAFFIC,
         top: true,
     },
@@ -388,7 +389,7 @@ pub(super) static SECTIONS: &[Section] = &[
     },
     Section {
         name: SWEEP_TABLE,
-        about: "[sweep]: which paths are varied, as lists or ranges; how often all is run",
+        about: "[sweep]: the keys to vary, as lists or ranges, and how often to repeat each combination",
         parameters: SWEEP,
         top: true,
     },

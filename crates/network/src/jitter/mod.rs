@@ -24,19 +24,19 @@ pub static JITTERS: &[Row<Build>] = &[
     Row { name: "none", about: "every packet has the same delay", parameters: &[], build: |_, _| Ok(None) },
     Row {
         name: "uniform",
-        about: "uniform between zero and a maximum, or to both sides of the propagation delay",
+        about: "uniform between zero and a maximum, or on both sides of the propagation delay",
         parameters: &[
             Parameter {
                 name: "maximum",
                 kind: Kind::Duration,
                 default: Default::Required,
-                about: "the largest shift",
+                about: "maximum shift",
             },
             Parameter {
                 name: "both_sides",
                 kind: Kind::Flag,
                 default: Default::Is("false"),
-                about: "whether a packet may also be early, by as much; never before its last bit has gone",
+                about: "whether a packet may also be early by as much, but never before its last bit was sent",
             },
         ],
         build: |arguments, stream| {
@@ -46,7 +46,7 @@ pub static JITTERS: &[Row<Build>] = &[
     },
     Row {
         name: "normal",
-        about: "normal around a mean; no packet arrives before its last bit has gone",
+        about: "normal around a mean; no packet arrives before its last bit was sent",
         parameters: &[
             Parameter {
                 name: "mean",
@@ -70,7 +70,7 @@ pub static JITTERS: &[Row<Build>] = &[
     },
     Row {
         name: "spikes",
-        about: "single packets are late by one fixed time; with `reorder` they are overtaken",
+        about: "single packets are late by a fixed time; with `reorder` others overtake them",
         parameters: &[
             Parameter {
                 name: "probability",

@@ -22,13 +22,13 @@ pub static LINK: &[Parameter] = &[
         name: "queue",
         kind: Kind::Component("queues"),
         default: Default::Is("\"drop-tail\""),
-        about: "what waits for transmission",
+        about: "queue of packets that wait for transmission",
     },
     Parameter {
         name: "loss",
         kind: Kind::Component("losses"),
         default: Default::Is("\"none\""),
-        about: "packets that are lost after transmission",
+        about: "loss of packets after transmission",
     },
     Parameter {
         name: "jitter",
@@ -40,13 +40,13 @@ pub static LINK: &[Parameter] = &[
         name: "series",
         kind: Kind::Component("series"),
         default: Default::Is("\"none\""),
-        about: "rate, delay and loss over time, on one clock; what it has takes the place of the option of that name",
+        about: "rate, delay and loss over time, on one clock; each that it has replaces the option of that name",
     },
     Parameter {
         name: "reorder",
         kind: Kind::Flag,
         default: Default::Is("false"),
-        about: "whether jitter or a series may change the order of packets; else a packet waits for those before it",
+        about: "whether jitter or a series may reorder packets; otherwise a packet waits for those before it",
     },
     Parameter {
         name: "mtu",
@@ -58,7 +58,7 @@ pub static LINK: &[Parameter] = &[
         name: "duplicate",
         kind: Kind::Probability,
         default: Default::Is("0.0"),
-        about: "probability that a packet arrives twice, the copy right behind it",
+        about: "probability that a packet is duplicated, with the copy right behind it",
     },
     Parameter {
         name: "corrupt",

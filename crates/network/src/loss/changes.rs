@@ -12,7 +12,7 @@ const REPEAT: Parameter = Parameter {
     name: "repeat",
     kind: Kind::Duration,
     default: Default::Absent,
-    about: "all of it starts again after so long; without it the last probability stays",
+    about: "time after which the list starts again; without it the last probability stays",
 };
 
 pub(crate) const LIST: Row<super::Build> = Row {

@@ -38,7 +38,7 @@ type Build = fn(&Arguments, &Setup<'_>) -> Result<Channel, BuildError>;
 static CHANNELS: &[Row<Build>] = &[
     Row {
         name: "constant",
-        about: "the same signal-to-noise ratio for ever",
+        about: "a constant signal-to-noise ratio",
         parameters: &[Parameter {
             name: "sinr",
             kind: Kind::Number(-30.0, 60.0),
@@ -49,7 +49,7 @@ static CHANNELS: &[Row<Build>] = &[
     },
     Row {
         name: "series",
-        about: "the signal-to-noise ratio of a file",
+        about: "signal-to-noise ratios over time from a file",
         parameters: &[
             Parameter {
                 name: "file",
@@ -61,7 +61,7 @@ static CHANNELS: &[Row<Build>] = &[
                 name: "linear",
                 kind: Kind::Flag,
                 default: Default::Is("false"),
-                about: "whether it changes evenly from line to line, instead of staying until the next one",
+                about: "whether to interpolate between lines, instead of holding each until the next",
             },
         ],
         build: |arguments, setup| {
@@ -107,7 +107,7 @@ static CHANNELS: &[Row<Build>] = &[
                 name: "noise_figure",
                 kind: Kind::Number(0.0, 60.0),
                 default: Default::Is("9.0"),
-                about: "noise of the receiver above the thermal one in dB; also what interference adds",
+                about: "noise figure of the receiver in dB, with what interference adds",
             },
             Parameter {
                 name: "carrier",
@@ -119,7 +119,7 @@ static CHANNELS: &[Row<Build>] = &[
                 name: "exponent",
                 kind: Kind::Number(1.0, 10.0),
                 default: Default::Is("3.5"),
-                about: "exponent of the path loss beyond 1 m, up to which it is that of free space",
+                about: "exponent of the path loss beyond 1 m; up to 1 m the loss is that of free space",
             },
             Parameter {
                 name: "shadowing",
@@ -143,7 +143,7 @@ static CHANNELS: &[Row<Build>] = &[
                 name: "doppler",
                 kind: Kind::Number(0.0, 100_000.0),
                 default: Default::Absent,
-                about: "greatest Doppler shift in Hz, for what moves around a terminal that stays; else by its speed",
+                about: "maximum Doppler shift in Hz, from what moves around a terminal at rest; otherwise from its speed",
             },
         ],
         build: drawn,

@@ -29,7 +29,7 @@ use units::{Duration, Rate, Size, Time};
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "shared",
-    about: "one rate for all that are attached, one transmission at a time, first come, first served",
+    about: "one rate shared by all attached nodes, one transmission at a time, first come, first served",
     parameters: &[
         Parameter {
             name: "rate",
@@ -47,13 +47,13 @@ pub(crate) const ROW: Row<Profile> = Row {
             name: "queue",
             kind: Kind::Component("queues"),
             default: Default::Is("\"drop-tail\""),
-            about: "what waits at an attachment; 1 BDP counts with the whole rate",
+            about: "queue of an attachment; 1 BDP uses the whole rate",
         },
         Parameter {
             name: "loss",
             kind: Kind::Component("losses"),
             default: Default::Is("\"none\""),
-            about: "packets to and from an attachment that are lost after transmission",
+            about: "loss of packets to and from an attachment, after transmission",
         },
         Parameter {
             name: "mtu",

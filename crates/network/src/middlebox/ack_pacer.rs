@@ -28,19 +28,19 @@ const OWN: [Parameter; 4] = [
         name: "window",
         kind: Kind::Integer(1, 1000),
         default: Default::Is("16"),
-        about: "times between acknowledgements that the mean is taken of; nothing is paced before",
+        about: "number of times between acknowledgements in the mean; nothing is paced before",
     },
     Parameter {
         name: "longest_delay",
         kind: Kind::Duration,
         default: Default::Is("\"20 ms\""),
-        about: "longest time for which an acknowledgement waits",
+        about: "longest time that an acknowledgement waits",
     },
     Parameter {
         name: "queue",
         kind: Kind::Integer(1, 10_000),
         default: Default::Is("64"),
-        about: "most waiting acknowledgements of a flow; one more sends the first at once",
+        about: "maximum number of waiting acknowledgements of a flow; one more releases the first at once",
     },
 ];
 
@@ -48,7 +48,7 @@ const PARAMETERS: [Parameter; 8] = quic_flows::parameters(&OWN);
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "ack-pacer",
-    about: "sends acknowledgements of QUIC that arrive in bursts evenly spaced",
+    about: "spaces out QUIC acknowledgements that arrive in bursts",
     parameters: &PARAMETERS,
     build: Profile { remembers: false, build: |options| Ok(Box::new(AckPacer::new(options)?)) },
 };

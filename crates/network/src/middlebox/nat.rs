@@ -27,7 +27,7 @@ use units::{Duration, Time};
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "nat",
-    about: "translates inside addresses and ports into its own; forgets after silence, and at given times",
+    about: "translates inside addresses and ports into its own; mappings expire after silence or at given times",
     parameters: &[
         Parameter {
             name: "inside",
@@ -45,7 +45,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             name: "timeout",
             kind: Kind::Duration,
             default: Default::Is("\"5 min\""),
-            about: "silence from inside after which a mapping of UDP is forgotten (RFC 4787 REQ-5); above zero",
+            about: "silence from inside after which a UDP mapping expires (RFC 4787 REQ-5); above zero",
         },
         Parameter {
             name: "tcp_timeout",
@@ -57,7 +57,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             name: "mappings",
             kind: Kind::Integer(1, MOST_MAPPINGS),
             default: Default::Is("10000"),
-            about: "most mappings of each protocol at a time; a packet that would need one more is dropped",
+            about: "maximum number of mappings per protocol; a packet that would need one more is dropped",
         },
     ],
     build: Profile { remembers: true, build: |options| Ok(Box::new(Nat::new(options)?)) },

@@ -27,7 +27,7 @@ const SHARED: [Parameter; 4] = [
         name: "wireless",
         kind: Kind::List(&Kind::Text),
         default: Default::Absent,
-        about: "links and media to the terminals; what comes from there is uplink (default: the first of two links, or of two media; required otherwise)",
+        about: "links and media to the terminals, whose packets are uplink (default: the first of two links, or of two media; required otherwise)",
     },
     Parameter {
         name: "ports",
@@ -45,7 +45,7 @@ const SHARED: [Parameter; 4] = [
         name: "flows",
         kind: Kind::Integer(1, 100_000),
         default: Default::Is("256"),
-        about: "most flows that are remembered (a flow is a pair of addresses with ports); the one that was silent for longest is forgotten for a new one",
+        about: "maximum number of flows, by addresses and ports; the flow that was silent longest makes room for a new one",
     },
 ];
 

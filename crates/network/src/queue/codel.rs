@@ -11,13 +11,13 @@ pub(super) const TARGET: Parameter = Parameter {
     name: "target",
     kind: Kind::Duration,
     default: Default::Is("\"5 ms\""),
-    about: "the delay that may stand in the queue (RFC 8289 section 4.3)",
+    about: "standing delay that is tolerated (RFC 8289 section 4.3)",
 };
 pub(super) const INTERVAL: Parameter = Parameter {
     name: "interval",
     kind: Kind::Duration,
     default: Default::Is("\"100 ms\""),
-    about: "how long it must stand before the first signal: the longest usual RTT (RFC 8289 section 4.2)",
+    about: "how long the delay must stay above the target before the first signal: the longest usual RTT (RFC 8289 section 4.2)",
 };
 pub(super) const ECN: Parameter = Parameter {
     name: "ecn",
@@ -29,12 +29,12 @@ pub(super) const CE_THRESHOLD: Parameter = Parameter {
     name: "ce_threshold",
     kind: Kind::Duration,
     default: Default::Absent,
-    about: "every ECN-capable packet that waited longer than this is marked (RFC 8290 section 5.2.7)",
+    about: "delay above which every ECN-capable packet is marked (RFC 8290 section 5.2.7)",
 };
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "codel",
-    about: "CoDel (RFC 8289): signals when the delay stays above a target for an interval, then ever more often",
+    about: "CoDel (RFC 8289): signals when the delay stays above a target for an interval, and then more and more often",
     parameters: &[
         TARGET,
         INTERVAL,
@@ -44,7 +44,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "limit",
             kind: Kind::Limit,
             default: Default::Is("\"1000 packets\""),
-            about: "what may wait at most, without the packet in transmission",
+            about: "limit of the queue, without the packet in transmission",
         },
     ],
     build: |arguments, setup, _| {

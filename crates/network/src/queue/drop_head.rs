@@ -9,12 +9,12 @@ use units::parameter::{Default, Kind, Limit, Parameter, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "drop-head",
-    about: "first in, first out, up to a limit; the oldest are dropped for a packet that does not fit",
+    about: "first in, first out, up to a limit; the oldest packets are dropped to make room for a new one",
     parameters: &[Parameter {
         name: "limit",
         kind: Kind::Limit,
         default: Default::Is("\"1 BDP\""),
-        about: "what may wait, without the packet in transmission; time and BDP count at the link's mean rate",
+        about: "limit of the queue, without the packet in transmission; a time or a BDP is converted at the link's mean rate",
     }],
     build: |arguments, setup, _| Ok(Waiting::Other(Box::new(DropHead::new(arguments.limit("limit"), setup)))),
 };

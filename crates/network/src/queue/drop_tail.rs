@@ -15,13 +15,13 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "limit",
             kind: Kind::Limit,
             default: Default::Is("\"1 BDP\""),
-            about: "what may wait, without the packet in transmission; time and BDP count at the link's mean rate",
+            about: "limit of the queue, without the packet in transmission; a time or a BDP is converted at the link's mean rate",
         },
         Parameter {
             name: "mark_above",
             kind: Kind::Limit,
             default: Default::Absent,
-            about: "an ECN-capable packet that would make more than this wait is marked with CE (RFC 3168 section 5)",
+            about: "length of the queue above which an arriving ECN-capable packet is marked with CE (RFC 3168 section 5)",
         },
     ],
     build: |arguments, setup, _| {

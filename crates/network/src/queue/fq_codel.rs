@@ -13,7 +13,7 @@ use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "fq-codel",
-    about: "FQ-CoDel (RFC 8290): flows share the link in turns of some bytes, each in a queue of its own under CoDel",
+    about: "FQ-CoDel (RFC 8290): each flow has its own queue with CoDel, and the flows take turns of a few bytes",
     parameters: &[
         TARGET,
         INTERVAL,
@@ -29,19 +29,19 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "flows",
             kind: Kind::Integer(1, 65_536),
             default: Default::Is("1024"),
-            about: "queues that addresses and ports are hashed to (RFC 8290 section 5.2.5)",
+            about: "number of queues, to which addresses and ports are hashed (RFC 8290 section 5.2.5)",
         },
         Parameter {
             name: "limit",
             kind: Kind::Limit,
             default: Default::Is("\"10240 packets\""),
-            about: "what may wait in all queues together (RFC 8290 section 5.2.3)",
+            about: "limit of all queues together (RFC 8290 section 5.2.3)",
         },
         Parameter {
             name: "drop_batch",
             kind: Kind::Integer(1, 65_536),
             default: Default::Is("64"),
-            about: "packets that are dropped at most at once from the longest queue when the limit is passed (Linux: 64)",
+            about: "maximum number of packets dropped at once from the longest queue when the limit is exceeded (Linux: 64)",
         },
     ],
     build: |arguments, setup, stream| Ok(Waiting::Other(Box::new(FqCoDel::new(arguments, setup, stream)?))),

@@ -10,31 +10,31 @@ use units::{Rate, Time};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "policer",
-    about: "drops or marks what exceeds a rate with a burst, a token bucket; the rest waits first in, first out",
+    about: "a token bucket that drops or marks packets above a rate with a burst; the others wait, first in, first out",
     parameters: &[
         Parameter {
             name: "rate",
             kind: Kind::Rate,
             default: Default::Required,
-            about: "bits per second at which tokens come, IP header included; above zero",
+            about: "bits per second at which tokens accumulate, IP header included; above zero",
         },
         Parameter {
             name: "burst",
             kind: Kind::Size,
             default: Default::Required,
-            about: "tokens that the bucket holds: bytes that may come at once after a pause",
+            about: "size of the bucket: bytes that may arrive at once after a pause",
         },
         Parameter {
             name: "exceed",
             kind: Kind::Choice(&["drop", "mark"]),
             default: Default::Is("\"drop\""),
-            about: "what is done with a packet without tokens; one that cannot be marked with CE is dropped",
+            about: "what happens to a packet without tokens; one that cannot be marked with CE is dropped",
         },
         Parameter {
             name: "limit",
             kind: Kind::Limit,
             default: Default::Is("\"1 BDP\""),
-            about: "what may wait, without the packet in transmission",
+            about: "limit of the queue, without the packet in transmission",
         },
     ],
     build: |arguments, setup, _| Ok(Waiting::Other(Box::new(Policer::new(arguments, setup)?))),

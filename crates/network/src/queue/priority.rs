@@ -12,19 +12,19 @@ const MAX_CLASSES: usize = 16;
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "priority",
-    about: "strict priority of classes, each first in, first out: one sends only when none above it waits",
+    about: "strict priority of classes, each first in, first out: a class is served only while all above it are empty",
     parameters: &[
         Parameter {
             name: "classes",
             kind: Kind::List(&Kind::List(&Kind::Text)),
             default: Default::Required,
-            about: "names of flows and of cross traffic, a list for each class, the first class first; all others are one more, the last",
+            about: "names of flows and of cross traffic, one list per class, the highest first; all others form one more class, the last",
         },
         Parameter {
             name: "limit",
             kind: Kind::Limit,
             default: Default::Is("\"1 BDP\""),
-            about: "what may wait in each class",
+            about: "limit of each class",
         },
     ],
     build: |arguments, setup, _| Ok(Waiting::Other(Box::new(Priority::new(arguments, setup)?))),

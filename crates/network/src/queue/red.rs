@@ -11,13 +11,13 @@ use units::{Duration, Rate, Size, Time};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "red",
-    about: "RED (Floyd and Jacobson 1993): signals at random, the more the longer the queue is on average",
+    about: "RED (Floyd and Jacobson 1993): signals at random, more often the longer the average queue",
     parameters: &[
         Parameter {
             name: "min_th",
             kind: Kind::Limit,
             default: Default::Is("\"5 packets\""),
-            about: "average queue below which nothing is done",
+            about: "average queue below which there is no signal",
         },
         Parameter {
             name: "max_th",
@@ -41,13 +41,13 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "gentle",
             kind: Kind::Flag,
             default: Default::Is("true"),
-            about: "whether the probability rises on from max_p at max_th to 1 at twice max_th, instead of jumping to 1",
+            about: "whether the probability rises from max_p at max_th to 1 at twice max_th, instead of jumping to 1",
         },
         Parameter {
             name: "mean_packet",
             kind: Kind::Size,
             default: Default::Is("\"500 B\""),
-            about: "size of a typical packet: in its time of transmission the average of an idle queue decays once",
+            about: "size of a typical packet: the average of an idle queue decays once per transmission time of it",
         },
         Parameter {
             name: "ecn",
@@ -59,7 +59,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "limit",
             kind: Kind::Limit,
             default: Default::Is("\"1 BDP\""),
-            about: "what may wait at most, without the packet in transmission",
+            about: "limit of the queue, without the packet in transmission",
         },
     ],
     build: |arguments, setup, stream| Ok(Waiting::Other(Box::new(Red::new(arguments, setup, stream)?))),

@@ -7,7 +7,7 @@ use units::{Duration, Rate, Size, Time};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "changes",
-    about: "a rate that changes at given times; a packet in service over a change is sent piece by piece",
+    about: "a rate that changes at given times; a packet in transmission during a change continues at the new rate",
     parameters: &[
         Parameter {
             name: "steps",
@@ -19,7 +19,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "repeat",
             kind: Kind::Duration,
             default: Default::Absent,
-            about: "the whole list starts again after so long; without it the last rate stays",
+            about: "time after which the list starts again; without it the last rate stays",
         },
     ],
     build: |arguments, _| {

@@ -19,13 +19,13 @@ const MAX_FRAMES: u64 = 4096;
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "dvb-rcs2",
-    about: "the return link of a satellite terminal: capacity is requested, granted a round trip later and used in frames",
+    about: "the return link of a satellite terminal, which requests capacity, is granted it a round trip later and uses it in frames",
     parameters: &[
         Parameter {
             name: "maximum",
             kind: Kind::Rate,
             default: Default::Is("\"10 Mbit/s\""),
-            about: "most that a frame can carry, and the rate of its burst; above zero",
+            about: "maximum that a frame can carry, and the rate of its burst; above zero",
         },
         Parameter {
             name: "cra",
@@ -43,7 +43,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "fca",
             kind: Kind::Rate,
             default: Default::Is("\"0 bit/s\""),
-            about: "free capacity that the terminal gets in every frame beside what it requested, up to the maximum",
+            about: "free capacity that the terminal gets in every frame in addition to its requests, up to the maximum",
         },
         Parameter {
             name: "frame",
@@ -55,7 +55,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "round_trip",
             kind: Kind::Duration,
             default: Default::Is("\"560 ms\""),
-            about: "from a request to the first moment at which its grant can be used: to the NCC and back; at most 4096 frames",
+            about: "time from a request until its grant can be used, to the NCC and back; at most 4096 frames",
         },
     ],
     build: |arguments, _| {

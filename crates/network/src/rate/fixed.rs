@@ -6,7 +6,7 @@ use units::{Duration, Rate, Time};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "fixed",
-    about: "one rate for ever",
+    about: "a constant rate",
     parameters: &[Parameter {
         name: "rate",
         kind: Kind::Rate,

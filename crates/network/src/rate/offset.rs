@@ -10,7 +10,7 @@ pub(super) const OFFSET: Parameter = Parameter {
     name: "offset",
     kind: Kind::Component("offsets"),
     default: Default::Is("\"none\""),
-    about: "how far into it a run begins: none, a time, or random, drawn anew for each seed",
+    about: "where in it a run begins: none (at its start), a time, or random, drawn anew for each seed",
 };
 
 /// Gives how far into a recording a run begins: less than this, after which the recording has nothing.
@@ -26,7 +26,7 @@ static OFFSETS: &[Row<Choose>] = &[
     },
     Row {
         name: "fixed",
-        about: "so far into the recording",
+        about: "at a time after the start of the recording",
         parameters: &[Parameter {
             name: "at",
             kind: Kind::Duration,
@@ -40,7 +40,7 @@ static OFFSETS: &[Row<Choose>] = &[
     },
     Row {
         name: "random",
-        about: "anywhere in the recording while something is still to come, uniform, drawn anew for each seed",
+        about: "anywhere before the last opportunity, uniform, drawn anew for each seed",
         parameters: &[],
         build: |_, lasts, mut stream| Ok(Duration::from_nanos(stream.below(lasts.as_nanos()))),
     },

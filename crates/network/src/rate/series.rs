@@ -12,7 +12,7 @@ pub const MAX_LINES: usize = 10_000_000;
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "series",
-    about: "rates over time from a file, played in a circle; a packet in service over a change is sent piece by piece",
+    about: "rates over time from a file, repeated without end; a packet in transmission during a change continues at the new rate",
     parameters: &[
         Parameter {
             name: "file",
@@ -24,7 +24,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "circle",
             kind: Kind::Flag,
             default: Default::Is("true"),
-            about: "whether it starts again at its end; if not, its last rate stays",
+            about: "whether it starts again at its end; otherwise its last rate stays",
         },
         offset::OFFSET,
     ],

@@ -10,25 +10,25 @@ use units::{Rate, Size, Time};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "token-bucket",
-    about: "a shaper: packets wait for tokens that come at a rate, up to a burst, and then go at a peak rate",
+    about: "a shaper: packets wait for tokens, which accumulate at a rate up to a burst, and are then sent at a peak rate",
     parameters: &[
         Parameter {
             name: "rate",
             kind: Kind::Rate,
             default: Default::Required,
-            about: "bits per second at which tokens come: the rate over time; above zero",
+            about: "bits per second at which tokens accumulate: the long-term rate; above zero",
         },
         Parameter {
             name: "burst",
             kind: Kind::Size,
             default: Default::Required,
-            about: "tokens that the bucket holds: bytes that may go at the peak rate after a pause",
+            about: "size of the bucket: bytes that may be sent at the peak rate after a pause",
         },
         Parameter {
             name: "peak",
             kind: Kind::Rate,
             default: Default::Absent,
-            about: "bits per second at which a packet with its tokens goes; without it, at once",
+            about: "bits per second at which a packet with enough tokens is sent; without it, at once",
         },
     ],
     build: |arguments, _| {

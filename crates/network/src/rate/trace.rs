@@ -19,7 +19,7 @@ pub const MAX_OPPORTUNITIES: usize = 50_000_000;
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "trace",
-    about: "recorded capacity (Mahimahi): each line one opportunity, in ms, to move 1500 bytes; played in a circle",
+    about: "recorded capacity (Mahimahi): each line is the time in ms of an opportunity to send 1500 bytes; repeated without end",
     parameters: &[
         Parameter {
             name: "file",

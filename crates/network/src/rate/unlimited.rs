@@ -5,7 +5,7 @@ use units::parameter::Row;
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "unlimited",
-    about: "packets take no time to be sent, and none ever waits",
+    about: "transmission takes no time, and no packet ever waits",
     parameters: &[],
     build: |_, _| Ok(Server::Unlimited),
 };

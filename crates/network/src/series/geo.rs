@@ -31,7 +31,7 @@ pub(super) const MODEL: Model = Model {
             name: "peak_db",
             kind: Kind::Number(0.0, 40.0),
             default: Default::Is("10.0"),
-            about: "most attenuation by rain, in the middle of the event; 0 is a clear sky",
+            about: "maximum attenuation by rain, in the middle of the event; 0 is a clear sky",
         },
         Parameter {
             name: "attenuation_db",
@@ -49,7 +49,7 @@ pub(super) const MODEL: Model = Model {
             name: "margin_db",
             kind: Kind::Number(0.0, 10.0),
             default: Default::Is("0.5"),
-            about: "what a MODCOD must have above its threshold to be selected",
+            about: "margin above its threshold that a MODCOD needs to be selected",
         },
         Parameter {
             name: "scintillation_db",
@@ -61,7 +61,7 @@ pub(super) const MODEL: Model = Model {
             name: "lag",
             kind: Kind::Duration,
             default: Default::Is("\"600 ms\""),
-            about: "from the measurement of the signal to the MODCOD that it selects; at most 10 s",
+            about: "delay from measuring the signal to the MODCOD that it selects; at most 10 s",
         },
         Parameter {
             name: "duration",

@@ -37,25 +37,25 @@ pub(super) const MODEL: Model = Model {
             name: "gateway_km",
             kind: Kind::Number(0.0, 1000.0),
             default: Default::Is("300.0"),
-            about: "distance between terminal and gateway over ground",
+            about: "distance between terminal and gateway on the ground",
         },
         Parameter {
             name: "isl_km",
             kind: Kind::Number(0.0, 50_000.0),
             default: Default::Is("0.0"),
-            about: "way over other satellites; 0 is a bent pipe",
+            about: "distance over inter-satellite links; 0 is a bent pipe",
         },
         Parameter {
             name: "ground",
             kind: Kind::Duration,
             default: Default::Is("\"7 ms\""),
-            about: "one-way delay beside propagation: framing, processing, and the way from the gateway",
+            about: "one-way delay in addition to propagation: framing, processing, and the path from the gateway",
         },
         Parameter {
             name: "spread",
             kind: Kind::Duration,
             default: Default::Is("\"10 ms\""),
-            about: "most that scheduling adds to the one-way delay in a slot, drawn for each slot",
+            about: "maximum that scheduling adds to the one-way delay in a slot, drawn for each slot",
         },
         Parameter {
             name: "slot",
@@ -73,7 +73,7 @@ pub(super) const MODEL: Model = Model {
             name: "loss",
             kind: Kind::Probability,
             default: Default::Is("0.5"),
-            about: "most that is lost in the 200 ms on each side of a gap, drawn for each change",
+            about: "maximum loss in the 200 ms on each side of a gap, drawn for each change",
         },
         DURATION,
         SEED,
@@ -87,7 +87,7 @@ const DURATION: Parameter = Parameter {
     name: "duration",
     kind: Kind::Duration,
     default: Default::Is("\"120 s\""),
-    about: "after how long it starts again: 30 s to 3600 s, best a multiple of the slot",
+    about: "length, after which it starts again: 30 s to 3600 s, best a multiple of the slot",
 };
 
 /// The width of a line.

@@ -25,7 +25,7 @@ const OFFSET: Parameter = Parameter {
     name: "offset",
     kind: Kind::Component("offsets"),
     default: Default::Is("\"none\""),
-    about: "how far into it a run begins, the same for both directions: none, a time, or random, drawn anew for each seed",
+    about: "where in it a run begins, the same for both directions: none (at its start), a time, or random, drawn anew for each seed",
 };
 
 const SEED: Parameter = Parameter {
@@ -65,13 +65,13 @@ type Build = fn(&Arguments, &mut Stream) -> Result<Option<Series>, BuildError>;
 static SERIES: &[Row<Build>] = &[
     Row {
         name: "none",
-        about: "rate, delay and loss are those of the link's options",
+        about: "none: rate, delay and loss are the link's own options",
         parameters: &[],
         build: |_, _| Ok(None),
     },
     Row {
         name: "file",
-        about: "a file; what it has as a column takes the place of the link's option of that name",
+        about: "a file; each of its columns replaces the link's option of that name",
         parameters: &[
             Parameter {
                 name: "file",
@@ -83,7 +83,7 @@ static SERIES: &[Row<Build>] = &[
                 name: "circle",
                 kind: Kind::Flag,
                 default: Default::Is("true"),
-                about: "whether it starts again at its end; if not, its last line stays",
+                about: "whether it starts again at its end; otherwise its last line stays in force",
             },
             OFFSET,
         ],

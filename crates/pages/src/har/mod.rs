@@ -24,25 +24,25 @@ const SHORTEST: &str = r#"{"log": {"version": "1.2", "entries": [
 
 pub(super) const ROW: Row<Model> = Row {
     name: "har",
-    about: "the pages of an HTTP Archive (HAR 1.2), as the developer tools of browsers save it, in turn",
+    about: "the pages of an HTTP Archive (HAR 1.2), as browsers' developer tools save it, in turn",
     parameters: &[
         Parameter {
             name: "file",
             kind: Kind::File(SHORTEST),
             default: Default::Required,
-            about: "the archive; sizes, priorities and what waits for what are taken from it",
+            about: "the archive, with sizes, priorities and dependencies",
         },
         Parameter {
             name: "gaps",
             kind: Kind::Flag,
             default: Default::Is("true"),
-            about: "whether an object is asked for as long after what it waits for as it was when it was recorded",
+            about: "whether an object is requested as long after its dependency as when it was recorded",
         },
         Parameter {
             name: "think",
             kind: Kind::Duration,
             default: Default::Is("\"0 s\""),
-            about: "time from a complete request at the server to the begin of its response; no archive tells it",
+            about: "time from a complete request at the server to the start of its response; archives do not contain it",
         },
         file::READING,
     ],

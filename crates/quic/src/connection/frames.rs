@@ -65,7 +65,9 @@ impl Connection {
             }
             ack_eliciting |= frame.is_ack_eliciting();
             let done = if let &Frame::Stream { id, offset, data, fin } = frame {
-                self.streams.on_stream(id, offset, data, fin)
+                let done = self.streams.on_stream(id, offset, data, fin);
+                self.trace_gap(now, self.streams.gaps > 0);
+                done
             } else if let Frame::Ack(ack) = frame {
                 self.on_ack(now, kind, ack)
             } else {
@@ -90,7 +92,9 @@ impl Connection {
         let (done, ack_eliciting) = match frame {
             &TypedFrame::Stream { id, offset, length, fin, .. } => {
                 let data = Data::Virtual { length: length as usize };
-                (self.streams.on_stream(id, offset, data, fin), true)
+                let done = self.streams.on_stream(id, offset, data, fin);
+                self.trace_gap(now, self.streams.gaps > 0);
+                (done, true)
             }
             TypedFrame::Ack { largest, first_range, lower, delay } => {
                 let ack = Ack::listed(*largest, *first_range, lower, *delay);

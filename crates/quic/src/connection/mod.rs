@@ -58,6 +58,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tls::{Change, Session};
 use trace::{Interest, Log};
+use tracing::Traced;
 use units::Time;
 use wire::{Code, ConnectionId, Direction, Side, StreamId, TransportParameters, Version};
 
@@ -155,8 +156,7 @@ pub struct Connection {
     log: Log,
     /// The time of the last call that passed it.
     now: Time,
-    /// The last traced state of the controller.
-    traced_state: &'static str,
+    traced: Traced,
     stats: Stats,
 }
 
@@ -271,7 +271,7 @@ impl Connection {
             zero_rtt: None,
             log: Log::new(interest),
             now,
-            traced_state: "",
+            traced: Traced::new(now, interest),
             stats: Stats::default(),
             origin,
             config,

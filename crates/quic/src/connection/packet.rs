@@ -8,7 +8,7 @@ use crate::sent::{Contents, SentFrame, SentKind};
 use crate::space::SpaceKind;
 use congestion::{Limit, SentState};
 use tls::Sealer;
-use trace::PacketKind;
+use trace::{PacketKind, Wait};
 use units::{Duration, Time};
 use wire::header::{ShortHeader, WrittenLong};
 use wire::{ConnectionId, Ecn, FirstByte, Frame, Hole, Truncated, TypedPacket};
@@ -96,6 +96,9 @@ impl Connection {
             && !self.makes_room(now, room)
         {
             self.paths.current.recovery.note_stop(now, Limit::Window);
+            if self.traces_waits() {
+                self.trace_wait(now, self.paths.current.recovery.wait());
+            }
             return ack;
         }
         let view = self.view(now);
@@ -112,6 +115,9 @@ impl Connection {
             self.jump(now, Limit::Pacer);
             if !self.paths.current.is_paced(now) {
                 self.paths.current.recovery.note_stop(now, Limit::Pacer);
+                if self.traces_waits() {
+                    self.trace_wait(now, self.paths.current.recovery.paced());
+                }
                 return ack;
             }
         }
@@ -132,6 +138,16 @@ impl Connection {
     /// which limits the rate as a network would (draft-ietf-ccwg-bbr-06 section 4.1.1.3.1).
     #[inline]
     pub(super) fn note_nothing_to_send(&mut self, now: Time) {
+        if self.traces_waits() {
+            let underway = self.paths.current.recovery.after_all();
+            let wait = match self.streams.wait() {
+                _ if !self.is_established() => Wait::Handshake,
+                Wait::Application => underway,
+                Wait::SendQueue if underway == Wait::Timeout => underway,
+                wait => wait,
+            };
+            self.trace_wait(now, wait);
+        }
         if self.streams.wait_for_credit() || self.paths.current.paced_until.is_some_and(|until| until > now) {
             self.paths.current.recovery.note_stop(now, Limit::Application);
         } else {

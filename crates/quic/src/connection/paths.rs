@@ -119,7 +119,7 @@ impl Connection {
     #[inline]
     pub(super) fn trace_metrics(&mut self, now: Time) {
         if self.log.interest().metrics {
-            self.paths.current.recovery.trace(now, &mut self.traced_state, &mut self.log);
+            self.paths.current.recovery.trace(now, &mut self.traced.state, &mut self.log);
         }
     }
 

@@ -6,9 +6,24 @@ use crate::space::SpaceKind;
 use crate::stats::Stats;
 use std::net::SocketAddr;
 use trace::event::{DropReason, EcnState, LossTrigger, MigrationState};
-use trace::{Contents, Event, Log, Packet, PacketKind};
+use trace::{Contents, Event, Interest, Log, Packet, PacketKind, Wait, Waits};
 use units::Time;
 use wire::{ConnectionId, Header, Hole, Side, StreamId, TransportParameters, Version, VersionList};
+
+/// What was traced last.
+pub(super) struct Traced {
+    /// The state of the controller.
+    pub(super) state: &'static str,
+    /// What this end waits for, if that is of interest.
+    waits: Option<Box<Waits>>,
+}
+
+impl Traced {
+    /// Nothing yet.
+    pub(super) fn new(now: Time, interest: Interest) -> Traced {
+        Traced { state: "", waits: interest.metrics.then(|| Box::new(Waits::new(now))) }
+    }
+}
 
 impl Connection {
     /// The log of events that wait for a sink.
@@ -25,6 +40,7 @@ impl Connection {
     }
 
     pub(super) fn trace_start(&mut self, now: Time) {
+        self.streams.counts_gaps = self.traces_waits();
         if self.log.interest().lifecycle {
             let event = Event::ConnectionStarted {
                 local: self.origin.local,
@@ -174,6 +190,26 @@ impl Connection {
                 self.log.push(now, Event::KeyDiscarded { key });
             }
         }
+    }
+
+    /// Traces what this end waits for from now on.
+    #[inline]
+    pub(super) fn trace_wait(&mut self, now: Time, wait: Wait) {
+        if let Some(waits) = &mut self.traced.waits {
+            waits.note(now, wait, &mut self.log);
+        }
+    }
+    /// Traces whether received data waits for data before it.
+    #[inline]
+    pub(super) fn trace_gap(&mut self, now: Time, in_gap: bool) {
+        if let Some(waits) = &mut self.traced.waits {
+            waits.note_gap(now, in_gap, &mut self.log);
+        }
+    }
+    /// Whether it is traced what this end waits for.
+    #[inline]
+    pub(super) fn traces_waits(&self) -> bool {
+        self.traced.waits.is_some()
     }
 
     /// Whether each packet is traced.

@@ -6,6 +6,7 @@ use crate::path::{MIN_PAYLOAD, MIN_ROOM};
 use crate::space::SpaceKind;
 use congestion::Limit;
 use std::net::SocketAddr;
+use trace::Wait;
 use transport::Outgoing;
 use units::Time;
 use wire::Side;
@@ -29,6 +30,7 @@ impl Connection {
         if self.paths.current.route.is_blocked() {
             // RFC 9002 section 7.8: the congestion window is not the limit.
             self.paths.current.recovery.note_stop(now, Limit::Application);
+            self.trace_wait(now, Wait::Validation);
             return None;
         }
         if self.paths.probes_size()

@@ -95,6 +95,10 @@ impl Streams {
         let report = open && !half.is_reported && half.is_readable();
         half.is_reported |= report;
         let stopped = half.is_stopped();
+        if self.counts_gaps && half.has_gap() != half.counts_as_gap {
+            half.counts_as_gap = !half.counts_as_gap;
+            self.gaps = if half.counts_as_gap { self.gaps + 1 } else { self.gaps - 1 };
+        }
         self.stats.received_bytes += fresh;
         self.grant.receive(fresh)?;
         if report {
@@ -118,8 +122,11 @@ impl Streams {
         let known = half.reset_code().is_some();
         // RFC 9000-4.4-1: "MUST maintain flow control state for the stream in the unterminated direction".
         let fresh = half.on_reset(code, sizes)?;
+        // Nobody waits for what is missing now.
+        let gap = std::mem::take(&mut half.counts_as_gap);
         let stopped = half.is_stopped();
         let report = !known && half.reset_code().is_some() && !stopped;
+        self.gaps -= u32::from(gap);
         self.grant.receive(fresh)?;
         if report {
             self.events.push_back(Event::Reset { stream: id, code });

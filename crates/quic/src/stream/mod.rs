@@ -141,7 +141,18 @@ pub(crate) struct Streams {
     /// The queued notices, each once.
     notices: VecDeque<Notice>,
     events: VecDeque<Event>,
+    /// Whether gaps are counted, for a trace.
+    pub(crate) counts_gaps: bool,
+    /// The number of streams of which received data waits for data before it, if that is counted.
+    pub(crate) gaps: u32,
     pub(crate) stats: StreamStats,
+}
+
+impl Counts {
+    /// Whether the application has asked for a stream that the limit does not admit.
+    fn blocks(&self) -> bool {
+        self.opened >= self.may_open && self.blocked_at == Some(self.may_open)
+    }
 }
 
 fn direction_index(direction: Direction) -> usize {
@@ -188,6 +199,8 @@ impl Streams {
             awaiting_allowance: VecDeque::new(),
             notices: VecDeque::new(),
             events: VecDeque::new(),
+            counts_gaps: false,
+            gaps: 0,
             stats: StreamStats::default(),
         }
     }

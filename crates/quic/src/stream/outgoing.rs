@@ -4,11 +4,12 @@ use super::lists::List;
 use super::recv::RecvHalf;
 use super::send::{SendHalf, WaitingFor};
 use super::spares::SpareBuffers;
-use super::{Notice, Streams, direction_index};
+use super::{Counts, Notice, Streams, direction_index};
 use crate::assemble::Payload;
 use crate::event::Event;
 use crate::schedule::{PathView, StreamKey};
 use crate::sent::SentFrame;
+use trace::Wait;
 use units::Time;
 use wire::StreamId;
 
@@ -78,6 +79,21 @@ impl Streams {
     pub(crate) fn wait_for_credit(&mut self) -> bool {
         !self.starved.is_empty() && self.credit.available() == 0
             || !self.blocked.is_empty() && self.is_any_blocked()
+    }
+
+    /// What keeps new data from being sent although window and pacer admit it.
+    pub(crate) fn wait(&mut self) -> Wait {
+        if !self.starved.is_empty() && self.credit.available() == 0 {
+            Wait::ConnectionCredit
+        } else if self.is_any_blocked() {
+            Wait::StreamCredit
+        } else if self.counts.iter().any(Counts::blocks) {
+            Wait::StreamCount
+        } else if self.queue.as_ref().is_some_and(|queue| queue.is_awaited()) {
+            Wait::SendQueue
+        } else {
+            Wait::Application
+        }
     }
 
     fn is_any_blocked(&mut self) -> bool {
@@ -323,6 +339,7 @@ impl Streams {
         if let Some(marks) = &mut self.marks {
             marks.forget(slot);
         }
+        self.gaps -= u32::from(stream.recv.as_ref().is_some_and(|half| half.counts_as_gap));
         self.index.remove(id);
         self.slots[slot as usize] = None;
         self.free.push(slot);

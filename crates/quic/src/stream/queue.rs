@@ -32,6 +32,10 @@ impl SendQueue {
     pub(crate) fn room(&self) -> u64 {
         self.limit.saturating_sub(self.queued)
     }
+    /// Whether an application waits for room.
+    pub(crate) fn is_awaited(&self) -> bool {
+        !self.waiting.is_empty()
+    }
     /// Adds written bytes; `all`: whether the application had no more to write.
     pub(crate) fn note_written(&mut self, id: StreamId, length: u64, all: bool) {
         self.queued += length;

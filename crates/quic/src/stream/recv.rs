@@ -57,6 +57,8 @@ pub(crate) struct RecvHalf {
     end_was_read: bool,
     /// Whether a readable event was reported since the last read.
     pub is_reported: bool,
+    /// Whether the stream counts as one with a gap.
+    pub counts_as_gap: bool,
     /// The state of MAX_STREAM_DATA.
     pub update: Delivery,
     /// The state of STOP_SENDING.
@@ -78,6 +80,7 @@ impl RecvHalf {
             stopped: OptionalNumber::NONE,
             end_was_read: false,
             is_reported: false,
+            counts_as_gap: false,
             update: Delivery::default(),
             stop_delivery: Delivery::default(),
         }

@@ -28,7 +28,7 @@ use random::Stream;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use trace::{Interest, Log};
+use trace::{Interest, Log, Waits};
 use units::{Duration, Time};
 use wire::tcp::Timestamps;
 use wire::{Damage, Ecn, Hole, Side};
@@ -172,6 +172,8 @@ pub struct Connection {
     closed: bool,
     log: Log,
     traced_state: &'static str,
+    /// What this end waits for, once that is traced.
+    waits: Option<Box<Waits>>,
     stats: Stats,
     /// The time of the last segment or timer.
     now: Time,
@@ -224,6 +226,7 @@ impl Connection {
             closed: false,
             log: Log::new(interest),
             traced_state: "",
+            waits: None,
             stats: Stats::default(),
             now: Time::ZERO,
             config,

@@ -346,6 +346,7 @@ impl Connection {
         }
         let limit = self.window.edge().min(self.peer_fin.unwrap_or(u64::MAX));
         let taken = self.incoming.insert(start, payload, limit);
+        self.trace_gap(now);
         if taken.out_of_order || taken.duplicate || !taken.advanced {
             // RFC 5681 section 4.2: acknowledge immediately data that is out of order or fills a gap.
             self.acks.at_once();

@@ -2,7 +2,7 @@
 
 use super::Connection;
 use crate::event::CloseReason;
-use trace::{Contents, Event, Packet, PacketKind, SegmentData};
+use trace::{Contents, Event, Packet, PacketKind, SegmentData, Wait, Waits};
 use units::Time;
 use wire::tcp::{Flags, Header};
 
@@ -11,6 +11,11 @@ const STREAM: u64 = 0;
 
 impl Connection {
     pub(super) fn trace_start(&mut self, now: Time) {
+        if self.log.interest().metrics {
+            let mut waits = Box::new(Waits::new(now));
+            waits.note(now, Wait::Handshake, &mut self.log);
+            self.waits = Some(waits);
+        }
         if self.log.interest().lifecycle
             && let Some(remote) = self.remote
         {
@@ -95,6 +100,21 @@ impl Connection {
             }
         }
         self.recovery.losses.clear();
+    }
+
+    /// Traces what this end waits for from now on.
+    #[inline]
+    pub(super) fn trace_wait(&mut self, now: Time, wait: Wait) {
+        if let Some(waits) = &mut self.waits {
+            waits.note(now, wait, &mut self.log);
+        }
+    }
+    /// Traces whether received data waits for data before it.
+    #[inline]
+    pub(super) fn trace_gap(&mut self, now: Time) {
+        if let Some(waits) = &mut self.waits {
+            waits.note_gap(now, self.incoming.has_gaps(), &mut self.log);
+        }
     }
 
     #[inline]

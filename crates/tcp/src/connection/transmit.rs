@@ -4,6 +4,7 @@ use super::{Connection, Transmit};
 use crate::handshake;
 use crate::state::State;
 use congestion::Limit;
+use trace::Wait;
 use units::Time;
 use wire::tcp::{Flags, HEADER_SIZE, Header, MAX_OPTIONS, Options, SackBlocks, Timestamps};
 use wire::{Ecn, Hole};
@@ -192,10 +193,12 @@ impl Connection {
 
     fn stop(&mut self, now: Time, limit: Limit) -> Next {
         self.recovery.note_stop(now, limit);
+        self.trace_wait(now, self.recovery.wait());
         Next::Nothing
     }
     fn pause(&mut self, now: Time, at: Time) -> Next {
         self.recovery.note_stop(now, Limit::Pacer);
+        self.trace_wait(now, self.recovery.paced());
         self.paced_until = Some(at);
         Next::Nothing
     }
@@ -204,7 +207,16 @@ impl Connection {
     fn note_nothing_to_send(&mut self, now: Time) -> Next {
         if self.outgoing.end() + 1 > self.recovery.nxt {
             self.recovery.note_stop(now, Limit::Application);
+            self.trace_wait(
+                now,
+                if self.recovery.backoffs() == 0 { Wait::StreamCredit } else { Wait::Timeout },
+            );
         } else {
+            let wait = match self.recovery.after_all() {
+                Wait::Delivery if self.write_blocked => Wait::SendQueue,
+                wait => wait,
+            };
+            self.trace_wait(now, wait);
             self.recovery.note_dry(now);
         }
         Next::Nothing

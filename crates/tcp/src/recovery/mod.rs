@@ -18,7 +18,7 @@ use crate::tlp::Tlp;
 use congestion::{
     Capacity, Controller, Limit, Pacer, PathMetrics, Regulator, RttEstimate, SentState, Setup, Signal,
 };
-use trace::Log;
+use trace::{Log, Wait};
 use units::{Duration, Time};
 
 /// Whether losses are being repaired, and up to which number.
@@ -192,6 +192,28 @@ impl Recovery {
         self.regulator.window()
     }
 
+    /// What a full window is a sign of.
+    pub(crate) fn wait(&self) -> Wait {
+        match self.backoffs() {
+            0 => Wait::window(self.regulator.controller().state()),
+            _ => Wait::Timeout,
+        }
+    }
+    /// What is waited for when all has been sent.
+    pub(crate) fn after_all(&self) -> Wait {
+        match (self.in_flight(), self.backoffs()) {
+            (0, _) => Wait::Application,
+            (_, 0) => Wait::Delivery,
+            _ => Wait::Timeout,
+        }
+    }
+    /// What a pacer that holds back is a sign of: in slow start it spreads what the window admits.
+    pub(crate) fn paced(&self) -> Wait {
+        match self.wait() {
+            Wait::SlowStart => Wait::SlowStart,
+            _ => Wait::Pacer,
+        }
+    }
     /// See [`Regulator::trace`].
     pub(crate) fn trace(&self, now: Time, traced: &mut &'static str, log: &mut Log) {
         let path =

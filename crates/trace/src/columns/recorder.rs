@@ -6,7 +6,7 @@ use super::data::{Data, Words};
 use super::message::Messages;
 use super::rate::Rates;
 use super::schema::{self, CONNECTION, LINK, NODE, SUBJECT};
-use super::series::{Gauged, Measured, NodeGauged, Queued};
+use super::series::{Gauged, Measured, NodeGauged, Queued, Waiting};
 use super::store::{PART, Parts, Store};
 use super::stream::{End, Streams};
 use super::table::Table;
@@ -58,6 +58,7 @@ pub struct Columns<'a> {
     metrics: bool,
     connection: Series<Measured>,
     gauge: Series<Gauged>,
+    wait: Series<Waiting>,
     queue: Series<Queued>,
     node: Series<NodeGauged>,
     loss: FirstRows,
@@ -91,6 +92,7 @@ impl<'a> Columns<'a> {
             metrics: options.metrics,
             connection: Series::new(schema::connection(), rows),
             gauge: Series::new(schema::gauge(), rows),
+            wait: Series::new(schema::wait(), rows),
             queue: Series::new(schema::queue(), rows),
             node: Series::new(schema::node(), rows),
             loss: FirstRows::new(schema::loss(), rows),
@@ -127,6 +129,7 @@ impl<'a> Columns<'a> {
             self.loss.table,
             self.event.table,
             self.gauge.into_table(),
+            self.wait.into_table(),
             self.stream.into_table(),
             self.message.into_table(),
             self.object.table,
@@ -142,7 +145,7 @@ impl<'a> Columns<'a> {
             tables.push(self.block.table);
         }
         if self.packets {
-            tables.insert(4, self.packet.table);
+            tables.insert(5, self.packet.table);
         }
         let labels = self.labels.iter().map(AsRef::as_ref);
         let (subjects, remap) = distinct(labels);
@@ -169,6 +172,9 @@ impl<'a> Columns<'a> {
             }
             Event::Gauge { name, value } => {
                 self.gauge.add(end.subject, &mut self.parts, || Gauged { time, end, name, value: *value });
+            }
+            Event::Waits(waited) => {
+                self.wait.add(end.subject, &mut self.parts, || Waiting { time, end, waited: *waited });
             }
             Event::DatagramSent { length, .. } => self.rate.add(time, end.subject, schema::SENT, *length),
             Event::PacketLost { kind, number, trigger } => {
@@ -312,6 +318,7 @@ impl<'a> Columns<'a> {
         let tables = [
             self.connection.written(),
             self.gauge.written(),
+            self.wait.written(),
             self.queue.written(),
             self.node.written(),
             &mut self.loss.table,

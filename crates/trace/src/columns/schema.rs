@@ -2,8 +2,8 @@
 
 use super::data::{Bitmap, Column, Data, Text, Words};
 use super::table::Table;
-use crate::PacketKind;
 use crate::event::{BlockFate, LossTrigger};
+use crate::{PacketKind, Wait};
 use std::sync::LazyLock;
 
 /// The values of the column `side`, by the discriminant of [`crate::Side`].
@@ -24,6 +24,7 @@ static DIRECTION_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(DIRECTIONS)
 static RATE_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(RATES));
 static KIND_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(PacketKind::ALL.map(PacketKind::name)));
 static TRIGGER_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(LossTrigger::ALL.map(LossTrigger::name)));
+static WAIT_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(Wait::ALL.map(Wait::name)));
 static FATE_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(BlockFate::ALL.map(BlockFate::name)));
 
 pub(super) const CONNECTION: &str = "connection";
@@ -98,6 +99,29 @@ pub(super) fn loss() -> Table {
 }
 pub(super) fn event() -> Table {
     of_end("event", [text("event"), text("detail")])
+}
+pub(super) fn wait() -> Table {
+    of_end(
+        "wait",
+        [
+            words("wait", &WAIT_WORDS),
+            flag("in_gap"),
+            f64("handshake_s"),
+            f64("validation_s"),
+            f64("slow_start_s"),
+            f64("window_s"),
+            f64("recovery_s"),
+            f64("timeout_s"),
+            f64("pacer_s"),
+            f64("stream_credit_s"),
+            f64("connection_credit_s"),
+            f64("stream_count_s"),
+            f64("send_queue_s"),
+            f64("delivery_s"),
+            f64("application_s"),
+            f64("gap_s"),
+        ],
+    )
 }
 pub(super) fn gauge() -> Table {
     of_end("gauge", [text("gauge"), f64("value")])

@@ -3,7 +3,7 @@
 use super::bounded::Line;
 use super::stream::End;
 use super::table::Rows;
-use crate::Metrics;
+use crate::{Metrics, Wait, Waited};
 use units::{Duration, Time};
 
 /// A row of the table `connection`.
@@ -51,6 +51,28 @@ impl Line for Gauged {
             .word(|line| line.name)
             .f64(|line| line.value)
             .end();
+    }
+}
+
+/// A row of the table `wait`.
+#[derive(Debug, Clone)]
+pub(super) struct Waiting {
+    pub(super) time: Time,
+    pub(super) end: End,
+    pub(super) waited: Waited,
+}
+
+impl Line for Waiting {
+    fn write(rows: Rows<'_, Self>) {
+        let rows = rows
+            .f64(|line| line.time.as_secs_f64())
+            .code(|line| line.end.connection)
+            .code(|line| line.end.side)
+            .code(|line| line.waited.wait as u32)
+            .flag(|line| line.waited.in_gap);
+        let rows = (0..Wait::ALL.len())
+            .fold(rows, |rows, at| rows.f64(move |line| line.waited.spans[at].as_secs_f64()));
+        rows.f64(|line| line.waited.gap.as_secs_f64()).end();
     }
 }
 

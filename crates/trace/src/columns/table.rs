@@ -228,6 +228,15 @@ impl<L> Rows<'_, L> {
         }
         self
     }
+    pub(super) fn flag(mut self, value: impl Fn(&L) -> bool) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::Bool(bits), .. }) => {
+                self.1.iter().for_each(|line| bits.push(value(line)))
+            }
+            other => wrong(other),
+        }
+        self
+    }
     pub(super) fn optional_f64(mut self, value: impl Fn(&L) -> Option<f64>) -> Self {
         match self.0.next() {
             Some(Column { data: Data::F64(values), validity: Some(validity), .. }) => {

@@ -1,7 +1,9 @@
 //! Records with every event and every frame, including edge cases.
 
 use trace::event::{DropReason, EcnState, LossTrigger, MigrationState, ResumePhase};
-use trace::{Block, BlockFate, Contents, Event, Message, Metrics, Packet, PacketKind, Record, Stages};
+use trace::{
+    Block, BlockFate, Contents, Event, Message, Metrics, Packet, PacketKind, Record, Stages, Wait, Waited,
+};
 use units::{Duration, Rate, Time};
 use wire::{Code, ConnectionId, Data, Direction, EcnCounts, Frame, StreamId};
 
@@ -143,6 +145,10 @@ pub(crate) fn connection() -> Vec<Record> {
         trigger,
     }));
     events.extend(metrics().map(Event::Metrics));
+    let spans = [Duration::from_millis(5); Wait::ALL.len()];
+    events.extend(Wait::ALL.map(|wait| {
+        Event::Waits(Waited { wait, spans, gap: Duration::from_millis(7), in_gap: wait == Wait::Window })
+    }));
     events.extend(["slow_start", "recovery"].map(|state| Event::CongestionState { state }));
     events.extend([None, Some((7, 12))].map(|unvalidated| {
         Event::ResumePhase(Box::new(ResumePhase {

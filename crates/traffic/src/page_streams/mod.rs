@@ -31,7 +31,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             name: "pages",
             kind: Kind::Integer(1, 10_000),
             default: Preset::Is("1"),
-            about: "pages, one after the other, with the reading times between them",
+            about: "number of pages, one after the other, with the reading times between them",
         },
         Parameter {
             name: "threshold",

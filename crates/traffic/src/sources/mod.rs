@@ -51,7 +51,7 @@ pub static SOURCES: &[Row<Profile>] = &[
                 name: "gap",
                 kind: Kind::Duration,
                 default: Default::Required,
-                about: "time between two of them",
+                about: "time between packets or messages",
             },
         ],
         build: Profile {
@@ -71,7 +71,7 @@ pub static SOURCES: &[Row<Profile>] = &[
                 name: "gap",
                 kind: Kind::Duration,
                 default: Default::Required,
-                about: "mean time between two of them",
+                about: "mean time between packets or messages",
             },
         ],
         build: Profile {

@@ -8,26 +8,26 @@ use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 
 pub(super) const ROW: Row<Profile> = Row {
     name: "on-off",
-    about: "one size at one interval during exponential times, between exponential times of silence",
+    about: "one size at one interval during exponential on periods, between exponential off periods",
     parameters: &[
         super::SIZE,
         Parameter {
             name: "gap",
             kind: Kind::Duration,
             default: Default::Required,
-            about: "time between two of them while it is on",
+            about: "time between packets while it is on",
         },
         Parameter {
             name: "on",
             kind: Kind::Duration,
             default: Default::Is("\"1 s\""),
-            about: "mean time for which it is on",
+            about: "mean duration of an on period",
         },
         Parameter {
             name: "off",
             kind: Kind::Duration,
             default: Default::Is("\"1 s\""),
-            about: "mean time for which it is off",
+            about: "mean duration of an off period",
         },
     ],
     build: Profile {

@@ -18,7 +18,7 @@ use units::{Duration, Rate};
 
 pub(crate) const ROW: Row<Profile> = Row {
     name: "video",
-    about: "a video: segments asked for one after the other, in a quality that follows the network, and played",
+    about: "a video: segments requested one after the other, in a quality that adapts to the network, and played",
     parameters: &[
         versions::OVER,
         Parameter::with_default(
@@ -125,7 +125,7 @@ pub(crate) const ROW: Row<Profile> = Row {
         ),
         Parameter {
             default: Default::Is("64"),
-            about: "connections of HTTP/1.1 over the whole playback: each download that is cancelled costs one",
+            about: "connections of HTTP/1.1 over the whole playback; each cancelled download uses one up",
             ..CONNECTIONS
         },
         Parameter { default: Default::Absent, ..http2_options::SCHEDULER },

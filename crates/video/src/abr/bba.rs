@@ -15,7 +15,7 @@ const VARIANTS: &[&str] = &["bba-0", "bba-1", "bba-2"];
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "bba",
-    about: "by the buffer alone (Huang et al. 2014): a linear map from the buffer to the bitrate",
+    about: "BBA: by the buffer alone, with a linear map from buffer to bitrate (Huang et al. 2014)",
     parameters: &[
         Parameter::with_default(
             VARIANT,

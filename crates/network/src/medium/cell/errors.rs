@@ -24,7 +24,7 @@ static BLOCK_ERRORS: &[Row<Build>] = &[
     Row { name: "none", about: "every block is received", parameters: &[], build: |_| BlockErrors::None },
     Row {
         name: "target",
-        about: "each attempt fails with one probability, whatever the channel is",
+        about: "each attempt fails with the same probability, whatever the channel",
         parameters: &[Parameter {
             name: "bler",
             kind: Kind::Probability,

@@ -25,7 +25,7 @@ static FRAME_ERRORS: &[Row<Build>] = &[
     Row { name: "none", about: "every frame is received", parameters: &[], build: |_| FrameErrors::None },
     Row {
         name: "target",
-        about: "each frame fails with one probability, whatever the channel is",
+        about: "each frame fails with the same probability, whatever the channel",
         parameters: &[
             Parameter {
                 name: "per",
@@ -37,7 +37,7 @@ static FRAME_ERRORS: &[Row<Build>] = &[
                 name: "by_rate",
                 kind: Kind::Pairs(&Kind::Rate, &Kind::Probability),
                 default: Default::Is("[]"),
-                about: "other probabilities at some rates",
+                about: "different probabilities at some rates",
             },
         ],
         build: |arguments| {

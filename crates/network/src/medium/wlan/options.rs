@@ -30,19 +30,19 @@ pub(super) const PARAMETERS: [Parameter; 20] = [
         name: "rate",
         kind: Kind::Rate,
         default: Default::Absent,
-        about: "rate of data frames from a station, and from the access point to it, in b, a and g; the highest, unless said",
+        about: "rate of data frames from a station, and from the access point to it, in b, a and g; the highest by default",
     },
     Parameter {
         name: "mcs",
         kind: Kind::Integer(0, 31),
         default: Default::Absent,
-        about: "the same in n: modulation and coding scheme; 8 to 31 have two to four streams; 7, unless said",
+        about: "modulation and coding scheme in n; 8 to 31 have two to four streams; 7 by default",
     },
     Parameter {
         name: "rate_control",
         kind: Kind::Component("rate_controls"),
         default: Default::Is("\"fixed\""),
-        about: "at which rate a station sends",
+        about: "rate control: the rates at which a station sends",
     },
     Parameter {
         name: "streams",
@@ -54,7 +54,7 @@ pub(super) const PARAMETERS: [Parameter; 20] = [
         name: "basic_rates",
         kind: Kind::List(&Kind::Rate),
         default: Default::Absent,
-        about: "rates of ACK, CTS and block ACK; the mandatory ones, unless said: 1 and 2 in b, 6, 12 and 24 Mbit/s else",
+        about: "rates of ACK, CTS and block ACK; by default the mandatory ones: 1 and 2 Mbit/s in b, otherwise 6, 12 and 24 Mbit/s",
     },
     Parameter {
         name: "preamble",
@@ -66,7 +66,7 @@ pub(super) const PARAMETERS: [Parameter; 20] = [
         name: "slot",
         kind: Kind::Choice(&["short", "long"]),
         default: Default::Is("\"short\""),
-        about: "slot of g and n: 9 us, or 20 us as where stations of b are near",
+        about: "slot of g and n: 9 us, or 20 us as near stations of b",
     },
     Parameter {
         name: "width",
@@ -84,19 +84,19 @@ pub(super) const PARAMETERS: [Parameter; 20] = [
         name: "rts_threshold",
         kind: Kind::Size,
         default: Default::Is("\"1 MB\""),
-        about: "frames of more bytes are preceded by RTS and CTS; by default none is",
+        about: "size in bytes above which RTS and CTS precede a frame; by default they never do",
     },
     Parameter {
         name: "attempts",
         kind: Kind::Integer(1, 255),
         default: Default::Is("7"),
-        about: "attempts of a frame before it is given up (dot11ShortRetryLimit)",
+        about: "attempts before a frame is given up (dot11ShortRetryLimit)",
     },
     Parameter {
         name: "ampdu_frames",
         kind: Kind::Integer(1, MOST_FRAMES as u64),
         default: Default::Is("64"),
-        about: "most frames of an A-MPDU in n, within 65,535 B and 10 ms",
+        about: "maximum number of frames in an A-MPDU in n, within 65,535 B and 10 ms",
     },
     Parameter {
         name: "frame_errors",
@@ -120,7 +120,7 @@ pub(super) const PARAMETERS: [Parameter; 20] = [
         name: "queue",
         kind: Kind::Component("queues"),
         default: Default::Is("\"drop-tail\""),
-        about: "what waits at a station; 1 BDP counts with the highest rate and 100 ms",
+        about: "queue of a station; 1 BDP is the highest rate times 100 ms",
     },
     Parameter {
         name: "mtu",
@@ -138,7 +138,7 @@ pub(super) const PARAMETERS: [Parameter; 20] = [
         name: "window",
         kind: Kind::Integer(1, 32_767),
         default: Default::Absent,
-        about: "least contention window in slots (CWmin); by default 31 in b, else 15",
+        about: "minimum contention window in slots (CWmin); by default 31 in b, otherwise 15",
     },
 ];
 

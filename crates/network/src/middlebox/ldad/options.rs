@@ -19,19 +19,19 @@ const OWN: [Parameter; 12] = [
         name: "ack_every",
         kind: Kind::Integer(1, 100),
         default: Default::Is("2"),
-        about: "downlink packets that one acknowledgement is for (section 3.2 leaves it open; RFC 9000 section 13.2.2: 2)",
+        about: "downlink packets per acknowledgement (section 3.2 leaves it open; RFC 9000 section 13.2.2: 2)",
     },
     Parameter {
         name: "table",
         kind: Kind::Integer(1, 100_000),
         default: Default::Is("4096"),
-        about: "most downlink packets of a flow in the mapping table (section 3.2); the oldest are forgotten",
+        about: "maximum number of downlink packets of a flow in the mapping table (section 3.2); the oldest are forgotten",
     },
     Parameter {
         name: "lifetime",
         kind: Kind::Duration,
         default: Default::Is("\"1 s\""),
-        about: "age at which a downlink packet in the mapping table is taken for lost; above zero",
+        about: "age at which a downlink packet in the mapping table counts as lost; above zero",
     },
     Parameter {
         name: "samples",
@@ -49,7 +49,7 @@ const OWN: [Parameter; 12] = [
         name: "least_excess",
         kind: Kind::Duration,
         default: Default::Is("\"10 ms\""),
-        about: "and by no less than this above the usual one",
+        about: "and at least this far above the usual one",
     },
     Parameter {
         name: "congestion_after",
@@ -67,7 +67,7 @@ const OWN: [Parameter; 12] = [
         name: "margin",
         kind: Kind::Duration,
         default: Default::Is("\"10 ms\""),
-        about: "time by which what is kept arrives ahead of the sender's probe timeout (section 3.2: Sender Timeout Determination Timer)",
+        about: "how long before the sender's probe timeout a held acknowledgement arrives (section 3.2: Sender Timeout Determination Timer)",
     },
     Parameter {
         name: "error_probability",
@@ -79,7 +79,7 @@ const OWN: [Parameter; 12] = [
         name: "error_size",
         kind: Kind::Number(0.0, 10.0),
         default: Default::Is("0.2"),
-        about: "by which share of it (section 4, third experiment: 0.2)",
+        about: "share by which it is taken as too long (section 4, third experiment: 0.2)",
     },
 ];
 

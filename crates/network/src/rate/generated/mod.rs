@@ -38,7 +38,7 @@ const NAMES: &[&str] = &[mmwave::MODEL.name, lte::MODEL.name];
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "generated",
-    about: "a trace out of a model, another one for each seed; played in a circle",
+    about: "a trace from a model, different for each seed, repeated without end",
     parameters: &[
         Parameter {
             name: "model",
@@ -50,7 +50,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "duration",
             kind: Kind::Duration,
             default: Default::Is("\"120 s\""),
-            about: "after how long it starts again: 60 s (mmwave) or 30 s to 3600 s",
+            about: "length, after which it starts again: 60 s (mmwave) or 30 s to 3600 s",
         },
         Parameter {
             name: "seed",

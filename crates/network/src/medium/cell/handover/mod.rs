@@ -32,7 +32,7 @@ pub(super) struct Build {
 static HANDOVERS: &[Row<Build>] = &[
     Row {
         name: "none",
-        about: "the first site serves the terminal for ever",
+        about: "none: the first site always serves the terminal",
         parameters: &[],
         build: Build { build: |_, _| None, check: |_, _, _| Ok(()) },
     },

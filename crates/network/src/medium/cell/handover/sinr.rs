@@ -15,19 +15,19 @@ pub(super) const ROW: Row<Build> = Row {
             name: "hysteresis",
             kind: Kind::Number(0.0, 30.0),
             default: Default::Is("3.0"),
-            about: "by how many dB another site has to be better",
+            about: "hysteresis: by how many dB another site must be better",
         },
         Parameter {
             name: "time_to_trigger",
             kind: Kind::Duration,
             default: Default::Is("\"256 ms\""),
-            about: "for how long it has to be better",
+            about: "time to trigger: for how long it must be better",
         },
         Parameter {
             name: "period",
             kind: Kind::Duration,
             default: Default::Is("\"40 ms\""),
-            about: "from one measurement of all sites to the next; at least 1 ms",
+            about: "time between measurements of all sites; at least 1 ms",
         },
         Parameter {
             name: "averaging",

@@ -6,7 +6,7 @@ use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
 
 pub(super) const ROW: Row<Build> = Row {
     name: "times",
-    about: "another site from given times on",
+    about: "the serving site changes at given times",
     parameters: &[Parameter {
         name: "steps",
         kind: Kind::Pairs(&Kind::Duration, &Kind::Integer(0, 63)),

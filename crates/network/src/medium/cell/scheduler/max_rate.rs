@@ -5,7 +5,7 @@ use units::parameter::Row;
 
 pub(super) const ROW: Row<Build> = Row {
     name: "max-rate",
-    about: "the best channel first: the highest throughput of the cell, and nothing for those at its edge",
+    about: "the best channel first: highest throughput of the cell, nothing for terminals at its edge",
     parameters: &[],
     build: |_, _, _| Box::new(MaxRate),
 };

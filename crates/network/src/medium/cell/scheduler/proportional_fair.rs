@@ -9,12 +9,12 @@ use units::parameter::{Default, Kind, Parameter, Row};
 
 pub(super) const ROW: Row<Build> = Row {
     name: "proportional-fair",
-    about: "the best channel compared with what a terminal has had",
+    about: "proportional fair: the best channel relative to a terminal's past throughput",
     parameters: &[Parameter {
         name: "window",
         kind: Kind::Duration,
         default: Default::Is("\"100 ms\""),
-        about: "time constant of the average of what a terminal has had",
+        about: "time constant of the average throughput of a terminal",
     }],
     build: |arguments, terminals, slot_ns| {
         let slots = (arguments.duration("window").as_nanos() / slot_ns).max(1);

@@ -5,7 +5,7 @@ use units::parameter::Row;
 
 pub(super) const ROW: Row<Build> = Row {
     name: "round-robin",
-    about: "equal shares of each slot; what does not come out even goes round",
+    about: "equal shares of each slot; the remainder goes round",
     parameters: &[],
     build: |_, _, _| Box::new(RoundRobin::default()),
 };

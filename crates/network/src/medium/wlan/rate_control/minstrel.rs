@@ -15,13 +15,13 @@ use units::{Duration, Time};
 
 pub(super) const ROW: Row<Build> = Row {
     name: "minstrel",
-    about: "rates by what was acknowledged, with samples of others",
+    about: "Minstrel: rates by what was acknowledged, with samples of other rates",
     parameters: &[
         Parameter {
             name: "interval",
             kind: Kind::Duration,
             default: Default::Is("\"100 ms\""),
-            about: "from one update of the averages to the next",
+            about: "time between updates of the averages",
         },
         Parameter {
             name: "ewma",
@@ -33,7 +33,7 @@ pub(super) const ROW: Row<Build> = Row {
             name: "samples",
             kind: Kind::Probability,
             default: Default::Is("0.1"),
-            about: "part of the frames that try another rate",
+            about: "share of the frames that try another rate",
         },
     ],
     build: |arguments, setup| Box::new(Minstrel::new(arguments, setup)),

@@ -1,10 +1,9 @@
 //! Describes a scenario for people, as `quiclab check` prints it.
 
-use super::model::{
-    Attachment, CrossTraffic, Flow, IpVersion, Medium, NodeKind, Protocol, Remembered, Scenario,
-};
-use super::topology::{HopView, Surroundings, build_middlebox};
-use congestion::{Resume, StoreKey};
+mod warnings;
+
+use super::model::{Attachment, CrossTraffic, Flow, Medium, NodeKind, Remembered, Scenario};
+use super::topology::HopView;
 use network::medium::{Outlook, Way};
 use network::queue::{Bound, Setup};
 use network::{Hop, NodeId, Topology};
@@ -14,9 +13,6 @@ use units::{Duration, Rate, Size};
 
 /// The maximum number of links and flows that are described one by one.
 const SHOWN: usize = 100;
-
-/// The end of the subject of a warning.
-const WARNING: &str = ", warning";
 
 /// Describes a scenario by pairs of distinct subjects and their descriptions, in a fixed order.
 ///
@@ -39,12 +35,10 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
         {
             let subject = format!("link {} {name}", link.name);
             lines.push((subject.clone(), format!("{from} to {to}: {}", direction(values, round_trip))));
-            if let Some(words) = queue_words(values, round_trip) {
-                lines.push((subject.clone() + WARNING, words));
-            }
-            if let Some(words) = replaced_words(values) {
-                lines.push((subject + WARNING, words));
-            }
+            lines.extend(
+                warnings::of_direction(values, round_trip)
+                    .map(|(option, words)| (warnings::subject(&subject, &option), words)),
+            );
         }
     }
     more(&mut lines, scenario.links.len(), "link");
@@ -129,33 +123,6 @@ fn direction(values: &Arguments, round_trip: Duration) -> String {
 
 fn setup(values: &Arguments, round_trip: Duration) -> Setup<'static> {
     Setup { rate: mean_rate(values), round_trip, mtu: values.integer("mtu") as u32, flows: &[] }
-}
-
-/// A warning about a queue whose limit is a multiple of the BDP of its own link. If that link has hardly any delay, only one
-/// packet fits.
-fn queue_words(values: &Arguments, round_trip: Duration) -> Option<String> {
-    let (queue, setup) = (values.component("queue"), setup(values, round_trip));
-    let limit = queue.arguments.0.iter().find_map(|(name, value)| match value {
-        Value::Limit(limit @ Limit::BdpThousandths(_)) if *name == "limit" => Some(*limit),
-        _ => None,
-    })?;
-    (Bound::new(limit, setup).bytes < 2 * u64::from(setup.mtu)).then(|| {
-        format!(
-            "the queue holds a single packet of the MTU: its limit is {limit} of this link, whose base RTT is {round_trip}; say \
-             bytes or a time if the delay is elsewhere"
-        )
-    })
-}
-
-/// A warning about options in whose place the series of the direction stands.
-fn replaced_words(values: &Arguments) -> Option<String> {
-    let given = |option: &&str| {
-        let default = network::LINK.iter().find(|row| row.name == *option)?.default_value(&network::rooms());
-        (values.get(option) != default.as_ref()).then_some(())
-    };
-    let replaced = network::series::replaced(values);
-    let idle: Vec<&str> = replaced.into_iter().filter(|option| given(option).is_some()).collect();
-    (!idle.is_empty()).then(|| format!("not used, since the series has it: {}", idle.join(", ")))
 }
 
 fn rate_words(values: &Arguments) -> String {
@@ -280,7 +247,7 @@ fn describe_medium(scenario: &Scenario, medium: &Medium) -> Vec<(String, String)
             && outlook(medium, [0, number]).is_some_and(|outlook| outlook.rate == Rate::ZERO)
         {
             let words = format!("out of reach of {station}: no scheme is low enough for its channel");
-            lines.push((subject + WARNING, words));
+            lines.push((warnings::subject(&subject, ""), words));
         }
     }
     lines
@@ -376,55 +343,12 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         let subject = format!("{subject}, {} to {}", name(from), name(to));
         lines.push((subject, path_words((scenario, topology), path, base)));
     }
-    let stopped = there.windows(2).filter_map(|hops| stop_words((scenario, topology), [hops[0], hops[1]]));
-    lines.extend(stopped.map(|words| (subject.clone() + WARNING, words)));
-    lines.extend(resume_words(scenario, flow).map(|words| (format!("{subject}, resume{WARNING}"), words)));
-    if let Some(words) = mtu_words((scenario, topology), flow, there.iter().chain(&back)) {
-        lines.push((subject + WARNING, words));
-    }
+    let route = warnings::Route { there: &there, back: &back, rtt: base.least };
+    lines.extend(
+        warnings::of_flow((scenario, topology), flow, &route)
+            .map(|(option, words)| (warnings::subject(&subject, &option), words)),
+    );
     lines
-}
-
-/// A warning about a capacity that never comes back, because the session tickets or the 0-RTT packets for it are not there.
-fn resume_words(scenario: &Scenario, flow: &Flow) -> Option<String> {
-    let resume = Resume::of(&flow.transport.component("resume"));
-    if flow.protocol == Protocol::Tcp {
-        return None;
-    }
-    let (tickets, early_data) = (scenario.tls.integer("tickets"), scenario.tls.flag("early_data"));
-    let missing = [
-        ("tls.tickets is 0", tickets == 0),
-        ("tls.early_data is false", !early_data),
-        ("early_data of the flow is false", !flow.early_data),
-    ];
-    let (what, needed) = match resume {
-        Resume { bdp_frame: true, .. } => ("BDP_FRAME comes back in 0-RTT packets", &missing[..]),
-        Resume { store: StoreKey::Ticket, .. } => ("a store by ticket needs session tickets", &missing[..1]),
-        _ => return None,
-    };
-    let missing: Vec<&str> = needed.iter().filter(|(_, is)| *is).map(|(words, _)| *words).collect();
-    (!missing.is_empty()).then(|| format!("{what}, and {}", missing.join(", ")))
-}
-
-/// A warning about a middlebox between two hops of the way to the server, if it stops the client's first packet.
-fn stop_words((scenario, topology): (&Scenario, &Topology), hops: [usize; 2]) -> Option<String> {
-    let at = topology.end_of(hops[0]);
-    let node = &scenario.nodes[at.0 as usize];
-    let NodeKind::Middlebox(kind) = &node.kind else { return None };
-    let ports = hops.map(|hop| match topology.hop(hop) {
-        Hop::Link { link, .. } => topology.port_to(at, link),
-        Hop::Medium { medium, .. } => topology.port_to(at, scenario.links.len() + medium),
-    });
-    let surroundings = Surroundings {
-        carriers: (&scenario.links, &scenario.media),
-        name: "describe",
-        stream: &|name| Stream::new(0, name),
-        interest: trace::Interest::NONE,
-        run: &crate::proxy::RunInputs::default(),
-    };
-    let middlebox = build_middlebox(kind, at.0 as usize, &surroundings).ok()?;
-    let why = middlebox.stops(ports[0]?, ports[1]?)?;
-    Some(format!("the connection does not open: node {} ({}) {why}", node.name, kind.name))
 }
 
 /// A base RTT, and whether a link layer on the way makes it longer.
@@ -456,50 +380,29 @@ fn outlook_of(scenario: &Scenario, hop: Hop) -> Option<Outlook> {
     }
 }
 
-fn path_words((scenario, topology): (&Scenario, &Topology), path: &[usize], base: BaseRtt) -> String {
+/// The slowest hop of a path: its rate, its name, and whether that is the most that is possible there.
+fn slowest((scenario, topology): (&Scenario, &Topology), path: &[usize]) -> Option<(Rate, String, bool)> {
     let rates = path.iter().filter_map(|at| {
         let hop = topology.hop(*at);
         let HopView { label, shared, .. } = scenario.hop(hop);
         match outlook_of(scenario, hop) {
-            Some(outlook) => Some((outlook.rate, label, " at most")),
-            None => Some((mean_rate(shared)?, label, "")),
+            Some(outlook) => Some((outlook.rate, label, true)),
+            None => Some((mean_rate(shared)?, label, false)),
         }
     });
+    rates.min_by_key(|(rate, ..)| *rate)
+}
+
+fn path_words(network: (&Scenario, &Topology), path: &[usize], base: BaseRtt) -> String {
     // The product of a bound with anything is an estimate.
     let (at_least, about) = if base.is_bound { ("at least ", "about ") } else { ("", "") };
     let rtt = base.least;
-    match rates.min_by_key(|(rate, ..)| *rate) {
-        Some((rate, name, at_most)) => {
+    match slowest(network, path) {
+        Some((rate, name, is_most)) => {
             let (bdp, rate) = (rate.bytes_in(rtt), rounded(rate));
+            let at_most = if is_most { " at most" } else { "" };
             format!("bottleneck {name}{at_most} {rate}, base RTT {at_least}{rtt}, BDP {about}{bdp}")
         }
         None => format!("no bottleneck, base RTT {at_least}{rtt}"),
     }
-}
-
-/// A warning about packets that are larger than the MTU of the path.
-fn mtu_words<'a>(
-    (scenario, topology): (&Scenario, &Topology),
-    flow: &Flow,
-    path: impl Iterator<Item = &'a usize>,
-) -> Option<String> {
-    // IPv4 or IPv6 header, and UDP header.
-    let headers = if flow.ip == IpVersion::V6 { 48 } else { 28 };
-    if flow.transport.flag("mtu_discovery") {
-        return None;
-    }
-    let largest = flow.transport.integer("max_udp_payload") + headers;
-    let hop = path.map(|at| topology.hop(*at)).min_by_key(|hop| scenario.hop(*hop).mtu())?;
-    let mtu = scenario.hop(hop).mtu();
-    let carrier = match hop {
-        Hop::Link { link, .. } => format!("link {}", scenario.links[link].name),
-        Hop::Medium { medium, .. } => format!("medium {}", scenario.media[medium].name),
-    };
-    (largest > mtu).then(|| {
-        let fits = mtu.saturating_sub(headers);
-        format!(
-            "packets of {largest} bytes are larger than the MTU of {carrier} ({mtu}): max_udp_payload is {fits} \
-             instead"
-        )
-    })
 }

@@ -1,0 +1,259 @@
+//! What is valid in a scenario and may not be intended.
+
+use super::{rounded, setup, slowest};
+use crate::scenario::model::{Flow, IpVersion, NodeKind, Protocol, Scenario};
+use crate::scenario::topology::{Surroundings, build_middlebox};
+use congestion::{Resume, StoreKey};
+use network::queue::Bound;
+use network::{Hop, Topology};
+use random::Stream;
+use units::parameter::{Arguments, Limit, Value};
+use units::{Duration, Rate, Size};
+
+/// The end of the subject of a warning.
+const WARNING: &str = ", warning";
+
+/// The way of a flow.
+pub(super) struct Route<'a> {
+    /// The hops from the client to the server.
+    pub(super) there: &'a [usize],
+    /// The hops back.
+    pub(super) back: &'a [usize],
+    /// The base RTT.
+    pub(super) rtt: Duration,
+}
+
+/// A warning: the option that it is about, empty where it is about no single one, and what is the matter.
+type Warning = (String, String);
+
+/// The subject of a warning about a part of a scenario.
+pub(super) fn subject(part: &str, option: &str) -> String {
+    if option.is_empty() { format!("{part}{WARNING}") } else { format!("{part}, {option}{WARNING}") }
+}
+
+/// The warnings about a direction of a link.
+pub(super) fn of_direction(values: &Arguments, round_trip: Duration) -> impl Iterator<Item = Warning> {
+    let found = [
+        ("", queue_words(values, round_trip)),
+        ("series", replaced_words(values)),
+        ("loss", loss_words(values)),
+    ];
+    found.into_iter().filter_map(|(option, words)| Some((option.to_owned(), words?)))
+}
+
+/// The warnings about a flow.
+pub(super) fn of_flow(
+    network: (&Scenario, &Topology),
+    flow: &Flow,
+    route: &Route<'_>,
+) -> impl Iterator<Item = Warning> {
+    let hops = || route.there.iter().chain(route.back);
+    let mut stops = route.there.windows(2).filter_map(|hops| stop_words(network, [hops[0], hops[1]]));
+    let found = [
+        ("", stops.next().or_else(|| mtu_words(network, flow, hops()))),
+        ("resume", resume_words(network.0, flow)),
+        ("duration", time_words(network, flow, route)),
+    ];
+    let found = found.into_iter().filter_map(|(option, words)| Some((option.to_owned(), words?)));
+    found.chain(credit_words(flow)).chain(held_words(network, flow, route))
+}
+
+/// A warning about a link that delivers nothing.
+fn loss_words(values: &Arguments) -> Option<String> {
+    let loss = values.component("loss");
+    let all = loss.arguments.get("probability") == Some(&Value::Number(1.0));
+    all.then(|| "every packet is lost".to_owned())
+}
+
+/// Warnings about credit of zero: what waits for it is never sent.
+fn credit_words(flow: &Flow) -> Vec<Warning> {
+    if flow.protocol == Protocol::Tcp {
+        return Vec::new();
+    }
+    let size = |name: &str| flow.transport.size(name).as_bytes();
+    // HTTP/3 has its control streams there.
+    let unidirectional = flow.alpn() == b"h3";
+    let credits = [
+        ("initial_max_data", size("initial_max_data"), "no stream data is ever sent"),
+        (
+            "initial_max_stream_data_bidi_local",
+            size("initial_max_stream_data_bidi_local"),
+            "the server never sends data on a stream that the client opens",
+        ),
+        (
+            "initial_max_stream_data_bidi_remote",
+            size("initial_max_stream_data_bidi_remote"),
+            "the client never sends data, nor a request, on a stream that it opens",
+        ),
+        (
+            "initial_max_streams_bidi",
+            flow.transport.integer("initial_max_streams_bidi"),
+            "the client never opens a bidirectional stream",
+        ),
+    ];
+    let one_way = [
+        (
+            "initial_max_stream_data_uni",
+            size("initial_max_stream_data_uni"),
+            "no data is ever sent on unidirectional streams, which this application needs",
+        ),
+        (
+            "initial_max_streams_uni",
+            flow.transport.integer("initial_max_streams_uni"),
+            "no unidirectional stream is ever opened, and this application needs them",
+        ),
+    ];
+    let one_way = one_way.into_iter().filter(|_| unidirectional);
+    let zero = credits.into_iter().chain(one_way).filter(|(_, credit, _)| *credit == 0);
+    zero.map(|(name, _, what)| (name.to_owned(), format!("transport.{name} is 0: {what}"))).collect()
+}
+
+fn uploads(flow: &Flow) -> bool {
+    flow.application.arguments.get("direction") == Some(&Value::Text("upload".to_owned()))
+}
+
+/// Warnings about what admits less than the bandwidth-delay product of the way of the data.
+fn held_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -> Vec<Warning> {
+    let uploads = uploads(flow);
+    let Some((rate, name, _)) = slowest(network, if uploads { route.there } else { route.back }) else {
+        return Vec::new();
+    };
+    let product = rate.bytes_in(route.rtt).as_bytes();
+    let options = if flow.protocol == Protocol::Tcp { &flow.tcp } else { &flow.transport };
+    let stream = format!("initial_max_stream_data_bidi_{}", if uploads { "remote" } else { "local" });
+    let named: &[&str] = match flow.protocol {
+        Protocol::Tcp => &["max_receive_buffer"],
+        _ => &["initial_max_data", &stream, "send_queue"],
+    };
+    let given = named.iter().filter(|option| options.has(option));
+    let mut holds: Vec<(&str, Size)> = given.map(|option| (*option, options.size(option))).collect();
+    let controller = options.component("controller");
+    if let Some(&Value::Size(window)) = controller.arguments.get("window") {
+        holds.push(("controller", window));
+    }
+    let few = holds.into_iter().filter(|(_, size)| (1..product).contains(&size.as_bytes()));
+    let words = few.map(|(option, size)| {
+        let most = u128::from(rate.as_bits_per_sec()) * u128::from(size.as_bytes()) / u128::from(product);
+        let most = rounded(Rate::from_bits_per_sec(most as u64));
+        let (rate, product) = (rounded(rate), Size::from_bytes(product));
+        let words = format!(
+            "{size} admit at most {most} of the {rate} of {name}: less than the BDP of {product}, so that data waits"
+        );
+        (option.to_owned(), words)
+    });
+    words.collect()
+}
+
+/// A warning about a transfer that cannot be complete by the end of the run.
+fn time_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -> Option<String> {
+    let arguments = &flow.application.arguments;
+    let Some(&Value::Size(size)) = arguments.get("size") else { return None };
+    let uploads = uploads(flow);
+    let (rate, name, _) = slowest(network, if uploads { route.there } else { route.back })?;
+    let needed = rate.time_for(size) + route.rtt;
+    let start = if flow.after.is_some() { Duration::ZERO } else { flow.start };
+    let end = flow.stop.unwrap_or(network.0.duration).min(network.0.duration);
+    let left = Duration::from_nanos(end.as_nanos().saturating_sub(start.as_nanos()));
+    (needed > left).then(|| {
+        format!(
+            "{size} take at least {needed} at {} of {name}, and the flow has {left}: it will not be completed",
+            rounded(rate)
+        )
+    })
+}
+
+/// A warning about a queue whose limit is a multiple of the BDP of its own link. If that link has hardly any delay, only one
+/// packet fits.
+fn queue_words(values: &Arguments, round_trip: Duration) -> Option<String> {
+    let (queue, setup) = (values.component("queue"), setup(values, round_trip));
+    let limit = queue.arguments.0.iter().find_map(|(name, value)| match value {
+        Value::Limit(limit @ Limit::BdpThousandths(_)) if *name == "limit" => Some(*limit),
+        _ => None,
+    })?;
+    (Bound::new(limit, setup).bytes < 2 * u64::from(setup.mtu)).then(|| {
+        format!(
+            "the queue holds a single packet of the MTU: its limit is {limit} of this link, whose base RTT is {round_trip}; say \
+             bytes or a time if the delay is elsewhere"
+        )
+    })
+}
+
+/// A warning about options in whose place the series of the direction stands.
+fn replaced_words(values: &Arguments) -> Option<String> {
+    let given = |option: &&str| {
+        let default = network::LINK.iter().find(|row| row.name == *option)?.default_value(&network::rooms());
+        (values.get(option) != default.as_ref()).then_some(())
+    };
+    let replaced = network::series::replaced(values);
+    let idle: Vec<&str> = replaced.into_iter().filter(|option| given(option).is_some()).collect();
+    (!idle.is_empty()).then(|| format!("not used, since the series has it: {}", idle.join(", ")))
+}
+
+/// A warning about a capacity that never comes back, because the session tickets or the 0-RTT packets for it are not there.
+fn resume_words(scenario: &Scenario, flow: &Flow) -> Option<String> {
+    let resume = Resume::of(&flow.transport.component("resume"));
+    if flow.protocol == Protocol::Tcp {
+        return None;
+    }
+    let (tickets, early_data) = (scenario.tls.integer("tickets"), scenario.tls.flag("early_data"));
+    let missing = [
+        ("tls.tickets is 0", tickets == 0),
+        ("tls.early_data is false", !early_data),
+        ("early_data of the flow is false", !flow.early_data),
+    ];
+    let (what, needed) = match resume {
+        Resume { bdp_frame: true, .. } => ("BDP_FRAME comes back in 0-RTT packets", &missing[..]),
+        Resume { store: StoreKey::Ticket, .. } => ("a store by ticket needs session tickets", &missing[..1]),
+        _ => return None,
+    };
+    let missing: Vec<&str> = needed.iter().filter(|(_, is)| *is).map(|(words, _)| *words).collect();
+    (!missing.is_empty()).then(|| format!("{what}, and {}", missing.join(", ")))
+}
+
+/// A warning about a middlebox between two hops of the way to the server, if it stops the client's first packet.
+fn stop_words((scenario, topology): (&Scenario, &Topology), hops: [usize; 2]) -> Option<String> {
+    let at = topology.end_of(hops[0]);
+    let node = &scenario.nodes[at.0 as usize];
+    let NodeKind::Middlebox(kind) = &node.kind else { return None };
+    let ports = hops.map(|hop| match topology.hop(hop) {
+        Hop::Link { link, .. } => topology.port_to(at, link),
+        Hop::Medium { medium, .. } => topology.port_to(at, scenario.links.len() + medium),
+    });
+    let surroundings = Surroundings {
+        carriers: (&scenario.links, &scenario.media),
+        name: "describe",
+        stream: &|name| Stream::new(0, name),
+        interest: trace::Interest::NONE,
+        run: &crate::proxy::RunInputs::default(),
+    };
+    let middlebox = build_middlebox(kind, at.0 as usize, &surroundings).ok()?;
+    let why = middlebox.stops(ports[0]?, ports[1]?)?;
+    Some(format!("the connection does not open: node {} ({}) {why}", node.name, kind.name))
+}
+
+/// A warning about packets that are larger than the MTU of the path.
+fn mtu_words<'a>(
+    (scenario, topology): (&Scenario, &Topology),
+    flow: &Flow,
+    path: impl Iterator<Item = &'a usize>,
+) -> Option<String> {
+    // IPv4 or IPv6 header, and UDP header.
+    let headers = if flow.ip == IpVersion::V6 { 48 } else { 28 };
+    if flow.transport.flag("mtu_discovery") {
+        return None;
+    }
+    let largest = flow.transport.integer("max_udp_payload") + headers;
+    let hop = path.map(|at| topology.hop(*at)).min_by_key(|hop| scenario.hop(*hop).mtu())?;
+    let mtu = scenario.hop(hop).mtu();
+    let carrier = match hop {
+        Hop::Link { link, .. } => format!("link {}", scenario.links[link].name),
+        Hop::Medium { medium, .. } => format!("medium {}", scenario.media[medium].name),
+    };
+    (largest > mtu).then(|| {
+        let fits = mtu.saturating_sub(headers);
+        format!(
+            "packets of {largest} bytes are larger than the MTU of {carrier} ({mtu}): max_udp_payload is {fits} \
+             instead"
+        )
+    })
+}

@@ -1,0 +1,68 @@
+"""`quiclab why FOLDER`: where the time of each flow of a run went."""
+
+import dataclasses
+import json
+import shutil
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quiclab._lines import plain
+from quiclab.commands.arguments import Json
+
+if TYPE_CHECKING:
+    from quiclab.why import Answer, Cause
+
+
+def why(
+    run: Annotated[Path, typer.Argument(metavar="FOLDER", help="A run's folder.", show_default=False)],
+    connection: Annotated[
+        str | None, typer.Option(help="Only this connection. Default: all.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say where the time of each flow of a run went, cause by cause, and what would change it.
+
+    Every moment from the start of a flow to its end belongs to one cause: what the sender waited for, and, where that
+    was its window or its pacer, whether the network had more to give (docs/why.md).
+
+    Example: quiclab why runs/cellular-seed1
+    """
+    from quiclab import load
+
+    answers = load(run).why(connection)
+    if as_json:
+        typer.echo(json.dumps([dataclasses.asdict(answer) for answer in answers], indent=2, ensure_ascii=False))
+        return
+    for number, answer in enumerate(answers):
+        _print(answer, first=number == 0)
+
+
+def _print(answer: "Answer", *, first: bool) -> None:
+    if not first:
+        typer.echo()
+    done = "completed" if answer.completed else "not completed"
+    typer.echo(plain(f"{answer.connection}: {answer.end_s - answer.start_s:,.3f} s, {done}"))
+    if answer.unfinished is not None:
+        _indented(f"Not completed: {answer.unfinished}.", 2)
+    for cause in answer.causes:
+        _cause(cause)
+    if answer.beside:
+        typer.echo("  At the same time:")
+    for cause in answer.beside:
+        _cause(cause)
+
+
+def _cause(cause: "Cause") -> None:
+    start, end = cause.longest
+    longest = f"longest {start:,.3f} to {end:,.3f} s" if end > start else ""
+    typer.echo(f"{cause.share:7.1%}  {cause.seconds:9,.3f} s  {cause.name:17}  {longest}".rstrip())
+    _indented(f"{cause.what}. Try: {cause.change}.", 9)
+
+
+def _indented(text: str, by: int) -> None:
+    """Wraps a text to the width of the terminal, to 80 columns without one."""
+    width = min(shutil.get_terminal_size().columns, 120)
+    typer.echo(textwrap.fill(plain(text), width, initial_indent=" " * by, subsequent_indent=" " * by))

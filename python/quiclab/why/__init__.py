@@ -1,0 +1,50 @@
+"""Where the time of a flow went: what its sender waited for, and what the network did meanwhile.
+
+Every moment from the start of a flow to its end belongs to one cause. The table `wait` says what kept the sender from
+sending more; where that was its window or its pacer, the records of the bottleneck say whether the network had more to
+give (docs/why.md).
+"""
+
+from typing import TYPE_CHECKING
+
+from quiclab._quiclab import Error
+from quiclab.why.answer import Answer, Cause
+
+if TYPE_CHECKING:
+    from quiclab.run import Run
+
+__all__ = ["Answer", "Cause", "why"]
+
+
+def why(run: "Run", connection: str | None = None) -> list[Answer]:
+    """Where the time of each connection went, or of one.
+
+    >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+    >>> for answer in run.why():
+    ...     print(answer.connection, [cause.name for cause in answer.causes])
+    download ['capacity', 'outage', 'recovery', 'slow start', 'handshake']
+
+    :param run: a run with the tables `wait` and `rate`; both are kept by default.
+    :param connection: the name of a connection; by default all.
+    :raises Error: if the run has no such connection, or lacks a table.
+    """
+    from quiclab.why.flow import Flow
+    from quiclab.why.records import Records
+
+    missing = [table for table in ("wait", "rate") if table not in run.tables]
+    if missing:
+        raise Error(f"the run has no table {missing[0]!r}: add it to record.tables")
+    connections = run.summary.get("connections") or []
+    names = [entry["name"] for entry in connections]
+    if connection is not None and connection not in names:
+        raise Error(f"the run has no connection {connection!r}; it has {_some(names)}")
+    chosen = [entry for entry in connections if connection in (None, entry["name"])]
+    records = Records(run, chosen)
+    return [Flow(records, entry).answer() for entry in chosen]
+
+
+def _some(names: list[str]) -> str:
+    if not names:
+        return "none"
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more

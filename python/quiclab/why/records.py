@@ -1,0 +1,153 @@
+"""The tables of a run, as far as `why` needs them."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from quiclab.run import Run
+
+    Rows = dict[str, NDArray[Any]]
+    """The columns of some rows."""
+
+_OTHERS = re.compile("#| at |@")
+"""Where the name of a flow ends in those of its other connections."""
+
+
+class Records:
+    """The tables of a run, split by what their rows are about. Each is read once.
+
+    :param run: the run.
+    :param entries: the entries of the summary for the connections that are asked about.
+    """
+
+    def __init__(self, run: "Run", entries: Iterable[dict[str, Any]]) -> None:
+        self.run = run
+        entries = list(entries)
+        self._names = [entry["name"] for entry in entries]
+        self._bottlenecks = sorted({entry.get("bottleneck") or "" for entry in entries})
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return tomllib.loads(self.run.scenario_toml)
+
+    @cached_property
+    def _flows(self) -> dict[str, dict[str, Any]]:
+        return {flow["name"]: flow for flow in self._document.get("flow", [])}
+
+    def transport(self, connection: str) -> tuple[str, dict[str, Any]]:
+        """The protocol of a connection, `quic` or `tcp`, and the options of its endpoints.
+
+        The names of other connections of a flow, `get#1` and `get@2`, and of a proxy's, `get at terminal`, begin with
+        its own.
+        """
+        flow = self._flows.get(connection) or self._flows.get(_OTHERS.split(connection)[0], {})
+        protocol = flow.get("protocol", "quic")
+        table = "tcp" if protocol == "tcp" else "transport"
+        return protocol, {**self._document.get(table, {}), **flow.get(table, {})}
+
+    @cached_property
+    def wait(self) -> "dict[tuple[str, ...], Rows]":
+        """What each end of a connection waited for."""
+        columns = [name for name in self.run.table("wait").column_names if name not in ("connection", "side")]
+        return self._split("wait", ("connection", "side"), columns, self._names)
+
+    @cached_property
+    def rate(self) -> "dict[tuple[str, ...], Rows]":
+        """The rates of each bottleneck, by their kind."""
+        return self._split("rate", ("subject", "kind"), ["time_s", "mbps"], self._bottlenecks)
+
+    @cached_property
+    def queue(self) -> "dict[tuple[str, ...], Rows]":
+        """The packets in the queue of each bottleneck, when they changed."""
+        return self._split("queue", ("link",), ["time_s", "packets"], self._bottlenecks)
+
+    @cached_property
+    def windows(self) -> "dict[tuple[str, ...], Rows]":
+        """Congestion window and round-trip times of each end of a connection, when they changed."""
+        columns = ["time_s", "cwnd_bytes", "smoothed_rtt_ms", "latest_rtt_ms"]
+        return self._split("connection", ("connection", "side"), columns, self._names)
+
+    @cached_property
+    def losses(self) -> "dict[tuple[str, ...], Rows]":
+        """When each end of a connection declared packets lost."""
+        return self._split("loss", ("connection", "side"), ["time_s"], self._names)
+
+    def _split(
+        self, name: str, keys: tuple[str, ...], columns: list[str], wanted: Sequence[str]
+    ) -> "dict[tuple[str, ...], Rows]":
+        """The rows of a table, if there is one, by columns of text, of which the first has one of these values."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        parts: dict[tuple[str, ...], list[Rows]] = {}
+        for part in self.run.parts(name, [*keys, *columns]) if name in self.run.tables else ():
+            text = part[keys[0]].cast(pa.string())
+            rows = part.filter(pc.is_in(text, pa.array(wanted, pa.string())))
+            for key, found in _groups(rows, keys, columns):
+                parts.setdefault(key, []).append(found)
+        return {
+            key: {column: np.concatenate([rows[column] for rows in found]) for column in columns}
+            for key, found in parts.items()
+        }
+
+
+class Waited:
+    """What one end of a connection waited for."""
+
+    def __init__(self, rows: "Rows") -> None:
+        self._rows = rows
+        self.last: str = rows["wait"][-1]
+        """What it waited for at the end."""
+        self.since = float(rows["time_s"][-1])
+        """The time of the last row, in seconds of the run."""
+
+    def seconds(self, wait: str, start: float, end: float) -> float:
+        """How much of a time it waited for this; between two rows evenly."""
+        return self._until(wait, end) - self._until(wait, start)
+
+    def _until(self, wait: str, time: float) -> float:
+        import numpy as np
+
+        more = max(0.0, time - self.since) if wait == self.last else 0.0
+        return float(np.interp(time, self._rows["time_s"], self._rows[f"{wait}_s"])) + more
+
+
+def _groups(rows: "pa.Table", keys: tuple[str, ...], columns: list[str]) -> "Iterable[tuple[tuple[str, ...], Rows]]":
+    """Groups of rows with equal values in columns of text, each in the order of the table."""
+    import numpy as np
+
+    if not rows.num_rows:
+        return
+    codes = np.zeros(rows.num_rows, dtype=np.int64)
+    words: list[list[str]] = []
+    for key in keys:
+        coded = rows[key].cast("string").combine_chunks().dictionary_encode()
+        words.append(coded.dictionary.to_pylist())
+        codes = codes * len(words[-1]) + coded.indices.to_numpy()
+    order = np.argsort(codes, kind="stable")
+    arrays = {column: _array(rows[column])[order] for column in columns}
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
+        rest, key_words = int(codes[order[start]]), []
+        for values in reversed(words):
+            rest, at = divmod(rest, len(values))
+            key_words.append(values[at])
+        yield tuple(reversed(key_words)), {column: array[start:end] for column, array in arrays.items()}
+
+
+def _array(column: "pa.ChunkedArray") -> "np.ndarray[Any, Any]":
+    """The values of a column; NaN where a number is null."""
+    import numpy as np
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
+        return np.asarray(column.to_pylist(), dtype=object)
+    return np.asarray(column.to_numpy())

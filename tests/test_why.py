@@ -1,0 +1,255 @@
+"""Where the time of a flow went: scenarios that are built to have one known cause, and what takes it away."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import quiclab
+from quiclab.commands import app
+from quiclab.why import Answer, Cause
+
+ROOT = Path(__file__).parent.parent
+LINK = {"name": "wire", "from": "server", "to": "client", "rate": "20 Mbit/s", "delay": "20 ms", "queue": "1 BDP"}
+BULK = {"type": "bulk", "size": "5 MB"}
+Parts = dict[str, Any]
+
+
+def scenario(
+    application: Parts = BULK,
+    *,
+    link: Parts | None = None,
+    flow: Parts | None = None,
+    duration: str = "60 s",
+    **keys: Any,
+) -> quiclab.Scenario:
+    """One flow from a server to a client."""
+    ends = {"name": "get", "client": "client", "server": "server"}
+    document = {
+        "name": "why",
+        "duration": duration,
+        "link": [{**LINK, **(link or {})}],
+        "flow": [{**ends, "application": application, **(flow or {})}],
+        **keys,
+    }
+    return quiclab.Scenario(document)
+
+
+def asked(application: Parts = BULK, **keys: Any) -> Answer:
+    """Run it, and ask why."""
+    (answer,) = scenario(application, **keys).run().why("get")
+    assert all(0 < cause.share <= 1 + 1e-9 for cause in (*answer.causes, *answer.beside))
+    # Each cause of less than 0.5 % is left out: there are 14.
+    total = sum(cause.seconds for cause in answer.causes)
+    took = answer.end_s - answer.start_s
+    assert 0.93 * took <= total <= took * (1 + 1e-6)
+    return answer
+
+
+def fixed(window: str, rate: str | None = None) -> Parts:
+    """Options with a controller that never changes its window."""
+    controller = {"type": "fixed", "window": window, **({"rate": rate} if rate else {})}
+    return {"transport": {"controller": controller}}
+
+
+def outage(rate: str) -> Parts:
+    """A link whose rate changes for ten seconds."""
+    steps = [["0 s", "20 Mbit/s"], ["1 s", rate], ["11 s", "20 Mbit/s"]]
+    return {"rate": {"type": "changes", "steps": steps}}
+
+
+def lost(probability: float) -> Parts:
+    """A link that loses packets for three seconds, and none before and after."""
+    steps = [["0 s", 0.0], ["1 s", probability], ["4 s", 0.0]]
+    return {"loss": {"type": "changes", "steps": steps}}
+
+
+FAR = {"delay": "100 ms"}
+LARGE = {"type": "bulk", "size": "20 MB"}
+MANY = {"type": "hq", "sizes": ["10 kB"] * 100, "concurrency": 100}
+THINKS: Parts = {"type": "request-response", "request": 200, "response": 10_000, "count": 20, "over": "streams"}
+
+# By what was built in: the cause, the scenario, and the same with that taken away.
+CAUSES: dict[str, tuple[str, Parts, Parts]] = {
+    "a kilobyte from far away": (
+        "handshake",
+        {"application": {"type": "bulk", "size": "1 kB"}, "link": FAR},
+        {"application": {"type": "bulk", "size": "1 kB"}, "link": {"delay": "10 ms"}},
+    ),
+    "half a megabyte over a fast link": (
+        "slow start",
+        {"application": {"type": "bulk", "size": "500 kB"}, "link": {"rate": "1 Gbit/s", **FAR}},
+        {
+            "application": {"type": "bulk", "size": "500 kB"},
+            "link": {"rate": "1 Gbit/s", **FAR},
+            "transport": {"initial_window": 500},
+        },
+    ),
+    "a window of a fifth of what the path holds": ("window", fixed("20 kB"), fixed("150 kB")),
+    "a full link": ("capacity", {"application": LARGE}, {"application": LARGE, "link": {"rate": "100 Mbit/s"}}),
+    "a full link, and a controller that paces": (
+        "capacity",
+        {"application": LARGE, "transport": {"controller": "bbr3"}},
+        {"application": LARGE, "transport": {"controller": "bbr3"}, "link": {"rate": "100 Mbit/s"}},
+    ),
+    "a full link, over TCP": (
+        "capacity",
+        {"application": LARGE, "flow": {"protocol": "tcp"}},
+        {"application": LARGE, "flow": {"protocol": "tcp"}, "link": {"rate": "100 Mbit/s"}},
+    ),
+    "little credit of the stream": (
+        "stream credit",
+        {"transport": {"initial_max_stream_data_bidi_local": "30 kB"}},
+        {"transport": {"initial_max_stream_data_bidi_local": "1 MB"}},
+    ),
+    "a small receive window of TCP": (
+        "stream credit",
+        {"flow": {"protocol": "tcp"}, "tcp": {"receive_buffer": "20 kB", "max_receive_buffer": "20 kB"}},
+        {"flow": {"protocol": "tcp"}},
+    ),
+    "little credit of the connection": (
+        "connection credit",
+        {"transport": {"initial_max_data": "30 kB"}},
+        {"transport": {"initial_max_data": "1 MB"}},
+    ),
+    "one stream at a time": (
+        "stream count",
+        {"application": MANY, "transport": {"initial_max_streams_bidi": 1}},
+        {"application": MANY, "transport": {"initial_max_streams_bidi": 100}},
+    ),
+    "a send queue of a fifth of what the path holds": (
+        "send queue",
+        {"transport": {"send_queue": "20 kB"}},
+        {"transport": {"send_queue": "1 MB"}},
+    ),
+    "a slow rate of the sender": ("pacer", fixed("10 MB", "2 Mbit/s"), fixed("150 kB", "18 Mbit/s")),
+    "a client that thinks": (
+        "application",
+        {"application": {**THINKS, "think": "500 ms"}},
+        {"application": {**THINKS, "think": "1 ms"}},
+    ),
+    "a link that is down for ten seconds": (
+        "outage",
+        {"link": outage("0 Mbit/s"), "transport": {"controller": "bbr3"}},
+        {"link": outage("20 Mbit/s"), "transport": {"controller": "bbr3"}},
+    ),
+    "a window that is halved by losses again and again": (
+        "recovery",
+        {"link": {"loss": 0.01}, "transport": {"controller": "newreno"}},
+        {"transport": {"controller": "newreno"}},
+    ),
+    "nothing arrives for three seconds": ("timeout", {"link": lost(1.0)}, {"link": lost(0.0)}),
+}
+
+
+@pytest.mark.parametrize("case", CAUSES)
+def test_the_known_cause_is_found_and_goes_away_with_what_caused_it(case: str) -> None:
+    cause, with_it, without = CAUSES[case]
+    answer = asked(**with_it)
+    assert answer.completed, answer
+    assert answer.causes[0].name == cause, answer
+    start, end = answer.causes[0].longest
+    assert answer.start_s <= start < end <= answer.end_s + 1e-6
+    left = sum(found.seconds for found in asked(**without).causes if found.name == cause)
+    assert left < 0.5 * answer.causes[0].seconds
+
+
+def beside(answer: Answer, name: str) -> Cause | None:
+    """What happened at the same time as the causes."""
+    return next((cause for cause in answer.beside if cause.name == name), None)
+
+
+def test_a_long_queue_is_told_with_when_it_was_long() -> None:
+    deep = asked(LARGE, link={"queue": "10 BDP"})
+    queueing = beside(deep, "queueing")
+    assert queueing is not None
+    assert queueing.share > 0.9
+    assert "wire forward" in queueing.what
+    short = beside(asked(LARGE, link={"queue": {"type": "codel", "target": "2 ms"}}), "queueing")
+    assert short is None or short.share < 0.5 * queueing.share
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "quic"])
+def test_data_that_waits_for_what_was_lost_before_it_is_told(protocol: str) -> None:
+    flow = {"protocol": protocol}
+    gaps = beside(asked(LARGE, link={"loss": 0.02}, flow=flow), "head of line")
+    assert gaps is not None
+    assert gaps.share > 0.1
+    assert ("QUIC" in gaps.change) == (protocol == "tcp")
+    assert beside(asked(LARGE, link={"queue": "100 MB"}, flow=flow), "head of line") is None
+
+
+def test_a_wireless_link_is_full() -> None:
+    run = quiclab.Scenario.from_file(ROOT / "examples" / "cell.toml").run()
+    for answer in run.why():
+        assert answer.causes[0].name == "capacity"
+        assert answer.causes[0].share > 0.8
+        assert "cell enb" in answer.causes[0].what
+
+
+UNFINISHED: dict[str, tuple[str, Parts]] = {
+    "a run that is too short": ("a longer `duration`", {"duration": "1 s"}),
+    "no credit for the connection": (
+        "no more flow-control credit for the connection",
+        {"transport": {"initial_max_data": "0 B", "max_idle_timeout": "0 s"}},
+    ),
+    "no credit for the stream": (
+        "no more flow-control credit for the stream",
+        {"transport": {"initial_max_stream_data_bidi_local": "0 B", "max_idle_timeout": "0 s"}},
+    ),
+    "no streams": (
+        "the receiver admitted no more streams",
+        {"transport": {"initial_max_streams_bidi": 0, "max_idle_timeout": "0 s"}},
+    ),
+    "nothing arrives": ("no handshake", {"link": {"loss": 1.0}, "transport": {"max_idle_timeout": "0 s"}}),
+    "silence": ("idle", {"link": {"loss": {"type": "changes", "steps": lost(1.0)["loss"]["steps"][:2]}}}),
+    "an outage at the end": (
+        "wire forward carried nothing",
+        {"link": outage("0 Mbit/s"), "duration": "5 s"},
+    ),
+    "an application without an end": (
+        "its application had not finished",
+        {"application": {"type": "messages", "source": {"type": "constant", "gap": "10 ms"}}},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNFINISHED)
+def test_what_was_not_completed_has_a_reason(case: str) -> None:
+    reason, parts = UNFINISHED[case]
+    answer = asked(**parts)
+    assert not answer.completed
+    assert answer.unfinished is not None
+    assert reason in answer.unfinished
+
+
+def test_the_answer_is_the_same_from_a_folder_and_in_each_form(tmp_path: Path) -> None:
+    run = scenario().run(out=tmp_path / "run", figure=False)
+    (answer,) = run.why()
+    assert quiclab.load(tmp_path / "run").why("get") == [answer]
+    told = CliRunner().invoke(app, ["why", str(tmp_path / "run"), "--json"])
+    assert json.loads(told.stdout)[0]["causes"][0]["name"] == answer.causes[0].name
+    text = CliRunner().invoke(app, ["why", str(tmp_path / "run")]).stdout
+    assert text.splitlines()[0] == str(answer).splitlines()[0]
+    assert "capacity" in text
+    assert "wire forward was full" in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
+    run = quiclab.Scenario.from_file(ROOT / "examples" / "cellular.toml").run(out=tmp_path / "run", figure=False)
+    printed = CliRunner().invoke(app, ["why", str(run.path)]).stdout
+    shown = (ROOT / "docs" / "why.md").read_text(encoding="utf-8").partition("```text\n")[2].partition("```")[0]
+    for part in shown.split("...\n"):
+        assert part in printed
+
+
+def test_what_cannot_be_answered_is_an_error() -> None:
+    run = scenario().run()
+    with pytest.raises(quiclab.Error, match="no connection 'put'; it has get"):
+        run.why("put")
+    lacks = scenario(record={"tables": ["rate"]}).run()
+    with pytest.raises(quiclab.Error, match=r"no table .wait.: add it to record\.tables"):
+        lacks.why()
