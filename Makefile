@@ -313,6 +313,10 @@ papers: build ## reproduce all papers, to docs/papers.md: over half an hour of t
 	$(BIN)/quiclab reproduce all --out target/papers || test $$? -eq 1
 	$(BIN)/python -m quiclab.reproduce.page target/papers docs
 
+.PHONY: notebooks
+notebooks: build $(VENV)/.checks ## run the notebooks of examples/notebooks, and keep what they show
+	$(BIN)/python tests/notebooks.py
+
 .PHONY: docs
 docs: build $(VENV)/.docs ## the site, to target/site/index.html: opened from the disk, it needs no network
 	$(BIN)/python docs/site/build.py

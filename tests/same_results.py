@@ -79,7 +79,7 @@ def of_run(scenario: quiclab.Scenario) -> Parts:
                 found |= {f"summary.{key}.{column}": of_json([row.get(column) for row in value]) for column in columns}
             else:
                 found[f"summary.{key}"] = of_json(value)
-        found |= {f"table.{name}": of_table(run.table(name)) for name in run.tables}
+        found |= {f"table.{name}": of_table(run.table(name).arrow) for name in run.tables}
         for file in sorted((Path(folder) / "run").glob("**/*.sqlog")):
             found[f"qlog.{file.name}"] = digest(file.read_bytes())
     return found

@@ -72,7 +72,7 @@ def test_the_summary_has_what_is_promised(run: quiclab.Run) -> None:
 
 def test_tables_are_arrow_tables(run: quiclab.Run) -> None:
     connection = run.table("connection")
-    assert isinstance(connection, pa.Table)
+    assert isinstance(connection, quiclab.Table) and isinstance(connection.arrow, pa.Table)
     assert run.table("connection") is connection
     times = connection["time_s"].to_numpy()
     assert (times[1:] >= times[:-1]).all()

@@ -88,6 +88,7 @@ SHOWN = {
     "docs/model/resume.md": 1,
     "docs/model/satellite.md": 2,
     "docs/performance.md": 1,
+    "docs/python.md": 1,
     "docs/real-traffic.md": 4,
     "docs/report.md": 1,
     "docs/satellites.md": 1,

@@ -136,7 +136,7 @@ def large(rows: int, connections: int) -> quiclab.Run:
         "links": [{"name": "cell", "direction": "forward", "queue_mean_packets": 9}],
     }
     run = quiclab.Run(summary, "", {})
-    run._sources = run._tables = tables
+    run._sources = tables
     return run
 
 
@@ -196,7 +196,7 @@ def test_many_connections_stand_side_by_side_or_on_pages(tmp_path: Path) -> None
 
 
 def test_each_connection_is_shown_with_the_bottleneck_of_its_own_route() -> None:
-    from quiclab.results import of_bottlenecks
+    from quiclab._results import of_bottlenecks
 
     example = Path(__file__).parent.parent / "examples" / "page.toml"
     run = quiclab.Scenario.from_file(example).run()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab import OutputError, folder
+from quiclab import OutputError, _folder
 
 
 def entries(path: Path) -> list[str]:
@@ -17,7 +17,7 @@ def entries(path: Path) -> list[str]:
 
 
 def test_it_is_hidden_until_complete(tmp_path: Path) -> None:
-    with folder.complete(folder.only(tmp_path / "out")) as (partial, place):
+    with _folder.complete(_folder.only(tmp_path / "out")) as (partial, place):
         assert partial.name == f".out.partial-{os.getpid()}"
         assert place.final is None
         (partial / "file").write_text("x")
@@ -29,14 +29,14 @@ def test_it_is_hidden_until_complete(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_nothing_is_left_after_an_error(tmp_path: Path, error: type[BaseException]) -> None:
-    with pytest.raises(error), folder.complete(folder.only(tmp_path / "a" / "b" / "out")) as (partial, _):
+    with pytest.raises(error), _folder.complete(_folder.only(tmp_path / "a" / "b" / "out")) as (partial, _):
         (partial / "file").write_text("x")
         raise error
     assert entries(tmp_path) == []
 
 
 def test_a_parent_that_somebody_else_uses_stays(tmp_path: Path) -> None:
-    with pytest.raises(ValueError), folder.complete(folder.only(tmp_path / "a" / "out")):
+    with pytest.raises(ValueError), _folder.complete(_folder.only(tmp_path / "a" / "out")):
         (tmp_path / "a" / "theirs").touch()
         raise ValueError
     assert entries(tmp_path / "a") == ["theirs"]
@@ -44,15 +44,18 @@ def test_a_parent_that_somebody_else_uses_stays(tmp_path: Path) -> None:
 
 def test_one_that_exists_is_refused_before_anything_is_run(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    with pytest.raises(OutputError, match="exists already"), folder.complete(folder.only(tmp_path / "out")):
+    with pytest.raises(OutputError, match="exists already"), _folder.complete(_folder.only(tmp_path / "out")):
         pytest.fail("the run must not start")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(OutputError, match="exists already"), folder.complete(folder.only(tmp_path / "link")):
+    with pytest.raises(OutputError, match="exists already"), _folder.complete(_folder.only(tmp_path / "link")):
         pytest.fail("the run must not start")
 
 
 def test_one_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="meanwhile"), folder.complete(folder.only(tmp_path / "out")) as (partial, _):
+    with (
+        pytest.raises(OutputError, match="meanwhile"),
+        _folder.complete(_folder.only(tmp_path / "out")) as (partial, _),
+    ):
         (tmp_path / "out").mkdir()
     assert entries(tmp_path) == ["out"]
     assert not partial.exists()
@@ -62,7 +65,7 @@ def test_default_names_are_numbered(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     finals = []
     for _ in range(3):
-        with folder.complete(folder.numbered("two hosts/x", 7)) as (_, place):
+        with _folder.complete(_folder.numbered("two hosts/x", 7)) as (_, place):
             pass
         finals.append(str(place.final))
     assert finals == ["runs/two-hosts-x-seed7", "runs/two-hosts-x-seed7-2", "runs/two-hosts-x-seed7-3"]
@@ -71,8 +74,8 @@ def test_default_names_are_numbered(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_two_at_one_name_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with (
-        folder.complete(folder.numbered("x", 1)) as (first, one),
-        folder.complete(folder.numbered("x", 1)) as (second, two),
+        _folder.complete(_folder.numbered("x", 1)) as (first, one),
+        _folder.complete(_folder.numbered("x", 1)) as (second, two),
     ):
         assert first != second
     assert {str(one.final), str(two.final)} == {"runs/x-seed1", "runs/x-seed1-2"}
@@ -80,7 +83,7 @@ def test_two_at_one_name_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("name", ["..", "", "../../etc", ".hidden"])
 def test_a_scenario_cannot_choose_another_folder(name: str) -> None:
-    first = folder.numbered(name, 1).first
+    first = _folder.numbered(name, 1).first
     assert first.parent == Path("runs")
     assert not first.name.startswith(".")
 
@@ -88,7 +91,7 @@ def test_a_scenario_cannot_choose_another_folder(name: str) -> None:
 def test_errors_name_the_final_folder(tmp_path: Path) -> None:
     with (
         pytest.raises(OutputError, match=f"^{tmp_path}/out/x.sqlog: full$"),
-        folder.complete(folder.only(tmp_path / "out")) as (partial, _),
+        _folder.complete(_folder.only(tmp_path / "out")) as (partial, _),
     ):
         raise OutputError(f"{partial}/x.sqlog: full")
 
@@ -97,7 +100,7 @@ def test_errors_of_the_system_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with (
         pytest.raises(OutputError, match=r"cannot be written: Not a directory$"),
-        folder.complete(folder.only(tmp_path / "file" / "out")),
+        _folder.complete(_folder.only(tmp_path / "file" / "out")),
     ):
         pytest.fail("the run must not start")
 
@@ -105,7 +108,7 @@ def test_errors_of_the_system_are_one_line(tmp_path: Path) -> None:
 HOLDING = """
 import sys
 from pathlib import Path
-from quiclab import folder
+from quiclab import _folder as folder
 with folder.complete(folder.numbered(sys.argv[1], 1)) as (partial, _):
     (partial / "file").write_text("x")
     held = folder.temporary()
@@ -136,13 +139,13 @@ def test_what_a_killed_run_left_is_taken_away_and_what_lives_stays(
     (tmp_path / "runs" / ".theirs.partial-x").mkdir()
     assert entries(tmp_path / "runs") == sorted([*left, ".theirs.partial-x"])
     # A run of another name: all in runs/ is ours. A folder of somebody's choice is not.
-    with folder.complete(folder.only(tmp_path / "runs" / "c")):
+    with _folder.complete(_folder.only(tmp_path / "runs" / "c")):
         assert (tmp_path / "runs" / left[0]).exists()
-    with folder.complete(folder.numbered("c", 2)):
+    with _folder.complete(_folder.numbered("c", 2)):
         assert not (tmp_path / "runs" / left[0]).exists()
     assert entries(tmp_path / "runs") == sorted([left[1], ".theirs.partial-x", "c", "c-seed2"])
     assert [path.exists() for path in held] == [True, True]
-    mine = folder.temporary()
+    mine = _folder.temporary()
     assert [path.exists() for path in held] == [False, True] and Path(mine.name).exists()
     alive.communicate("")
     assert (tmp_path / "runs" / "b-seed1" / "file").read_text() == "x"

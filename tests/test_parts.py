@@ -172,6 +172,6 @@ def test_the_commands_warn(command: Command) -> None:
 
 def test_figures_of_parts_are_drawn(sweep: quiclab.Sweep, tmp_path: Path) -> None:
     for kind in ("line", "bar", "box", "ecdf"):
-        along = {"x": "completion_s"} if kind == "ecdf" else {"x": "delay_ms", "y": "completion_s"}
+        along: dict[str, Any] = {"x": "completion_s"} if kind == "ecdf" else {"x": "delay_ms", "y": "completion_s"}
         sweep.plot(tmp_path / f"{kind}.png", kind, **along, facet="repetition")
         assert (tmp_path / f"{kind}.png").read_bytes().startswith(b"\x89PNG")

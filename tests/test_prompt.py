@@ -50,9 +50,35 @@ def test_all_of_the_package_is_there() -> None:
     assert quiclab.sweeps.Sweep is quiclab.Sweep
     assert callable(quiclab.statistics.means)
     with pytest.raises(AttributeError, match="module 'quiclab' has no attribute 'nothing'"):
-        quiclab.nothing  # noqa: B018
+        quiclab.nothing  # type: ignore[attr-defined] # noqa: B018
     with pytest.raises(ImportError):
         exec("from quiclab import nothing")
+
+
+USES = ("abr.Abr", "gym.CongestionControl", "p1203.inputs", "plots.draw", "traces.read", "view.write")
+
+
+@pytest.mark.parametrize("use", USES)
+def test_modules_are_imported_when_they_are_used(use: str, tmp_path: Path) -> None:
+    name = use.partition(".")[0]
+    before = f"import sys, quiclab; assert 'quiclab.{name}' not in sys.modules"
+    assert f"quiclab.{name}" in imported(
+        tmp_path, script=f"{before}; quiclab.{use}; print(*sys.modules, file=sys.stderr)"
+    )
+    assert name in dir(quiclab)
+
+
+def test_a_missing_extra_says_how_to_get_it(tmp_path: Path) -> None:
+    script = """if True:
+        import sys, quiclab
+        sys.modules["gymnasium"] = None
+        try:
+            quiclab.gym
+        except ImportError as error:
+            print(error, file=sys.stderr)
+    """
+    words = "quiclab.gym needs Gymnasium: pip install 'quiclab[gym]'"
+    assert imported(tmp_path, script=script) == set(words.split())
 
 
 def test_help_imports_no_command(tmp_path: Path) -> None:
@@ -85,7 +111,7 @@ def test_a_run_imports_what_its_figure_needs(tmp_path: Path) -> None:
 def test_a_command_leaves_libraries_and_its_environment_whole(tmp_path: Path) -> None:
     script = """if True:
         import gc, os, sys
-        from quiclab import libraries
+        from quiclab import _libraries as libraries
         threads = os.environ.get("OPENBLAS_NUM_THREADS")
         with libraries.loaded(figures=True):
             assert "numpy" not in sys.modules, "only in a command"

@@ -83,4 +83,10 @@ def test_every_page_is_in_the_navigation() -> None:
     written = {name for name in written if not name.startswith("docs/site/")} - {"docs/index"}
     assert len(pages) == len(set(pages))
     assert not written - set(pages), "add it to docs/site/navigation.toml"
-    assert not [name for name in pages if not name.startswith("reference/") and not (ROOT / f"{name}.md").is_file()]
+    made = ("reference/", "notebooks/")
+    assert not [name for name in pages if not name.startswith(made) and not (ROOT / f"{name}.md").is_file()]
+
+
+def test_every_notebook_has_a_page() -> None:
+    notebooks = {f"notebooks/{path.stem}" for path in (ROOT / "examples" / "notebooks").glob("*.ipynb")}
+    assert notebooks == {name for name in _part("navigation").pages() if name.startswith("notebooks/")}

@@ -146,8 +146,8 @@ def test_an_error_while_parts_are_written_ends_the_run_and_leaves_nothing(
 PEAK = """
 import resource, sys
 from pathlib import Path
-from quiclab import Scenario, libraries
-libraries.alone()
+from quiclab import Scenario, _libraries
+_libraries.alone()
 change = {"flow.first.application.size": sys.argv[2], "flow.second.application.size": sys.argv[2]}
 Scenario.from_text(Path(sys.argv[1]).read_text(), change).run(out=Path(sys.argv[1]).parent / sys.argv[2])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

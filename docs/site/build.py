@@ -1,6 +1,7 @@
 """`make docs`: builds the site into `target/site/`, and checks it. Open `target/site/index.html` from the disk.
 
-1. `target/site-work/source/` has the pages of `navigation.toml`, generated pages in `reference/`, and the start page.
+1. `target/site-work/source/` has the pages of `navigation.toml`, those that are generated in `reference/` and
+   `notebooks/`, and the start page.
 2. Sphinx makes pages of it (`conf.py`); a warning is an error.
 3. `check.py` reads the pages that came out.
 """
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import check
 import navigation
+import notebook_pages
 import sources
 from command_reference import commands_page
 from python_reference import python_page
@@ -74,7 +76,8 @@ def main() -> int:
 
 def stage(source: Path) -> None:
     """Makes the folder that Sphinx reads: the pages of the navigation, their pictures, and what is generated."""
-    wanted = {f"{page}.md" for page in navigation.pages()} - set(GENERATED)
+    notebooks = notebook_pages.pages(PROJECT)
+    wanted = {f"{page}.md" for page in navigation.pages()} - set(GENERATED) - set(notebooks)
     wanted |= {path.relative_to(PROJECT).as_posix() for folder in PICTURES for path in (PROJECT / folder).iterdir()}
     written = {path.relative_to(PROJECT).as_posix() for path in (PROJECT / "docs").rglob("*.md")}
     missing = {name for name in written - wanted if not name.startswith("docs/site/")} - {"docs/index.md"}
@@ -84,9 +87,12 @@ def stage(source: Path) -> None:
         sources.copy(PROJECT / name, source / name)
     for name in GENERATED:
         _write(source / name, _page(name))
+    for name, notebook in notebooks.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        _write(source / name, notebook_pages.write(notebook, source / name))
     for path in source.rglob("*.md"):
         name = path.relative_to(source).as_posix()
-        if name not in wanted and name not in GENERATED:
+        if name not in wanted and name not in GENERATED and name not in notebooks:
             path.unlink()
 
 

@@ -11,47 +11,9 @@ from pathlib import Path
 
 import griffe
 from markup import fenced
+from public import EXAMPLES, MODULES
 
 import quiclab
-
-MODULES = {
-    "Scenarios and runs": [
-        "quiclab.Scenario",
-        "quiclab.Run",
-        "quiclab.load",
-        "quiclab.Progress",
-        "quiclab.rooms",
-    ],
-    "Sweeps": ["quiclab.sweep", "quiclab.Sweep", "quiclab.load_sweep", "quiclab.SweepProgress"],
-    "Reports and differences": ["quiclab.report.write", "quiclab.diff", "quiclab.Diff", "quiclab.Change"],
-    "Statistics": ["quiclab.statistics.means", "quiclab.statistics.quantiles"],
-    "Figures": ["quiclab.plots.draw", "quiclab.plots.save", "quiclab.plots.chart"],
-    "Traces": [
-        "quiclab.traces.generate",
-        "quiclab.traces.read",
-        "quiclab.traces.write",
-        "quiclab.traces.Capacity",
-        "quiclab.traces.series_of",
-        "quiclab.traces.Series",
-    ],
-    "A controller of your own": ["quiclab.Controller", "quiclab.Ack", "quiclab.Trouble", "quiclab.Adjustment"],
-    "A stream scheduler of your own": ["quiclab.Scheduler", "quiclab.View", "quiclab.Priority"],
-    "A rate adaptation of your own": ["quiclab.Abr", "quiclab.AbrView", "quiclab.Download", "quiclab.Underway"],
-    "Environments of Gymnasium": [
-        "quiclab.gym.CongestionControl",
-        "quiclab.gym.RateAdaptation",
-        "quiclab.gym.copa_utility",
-    ],
-    "Quality of video": ["quiclab.p1203.inputs", "quiclab.p1203.score", "quiclab.p1203.Score"],
-    "Errors": [
-        "quiclab.Error",
-        "quiclab.ScenarioError",
-        "quiclab.RunError",
-        "quiclab.OutputError",
-        "quiclab.ScriptError",
-    ],
-}
-"""What is public, by subject."""
 
 _undocumented: list[str] = []
 _TOLD = {
@@ -76,7 +38,9 @@ def python_page(project: Path) -> str:
     named = {name for names in MODULES.values() for name in names}
     missing = [name for name in quiclab.__all__ if f"quiclab.{name}" not in named and name != "__version__"]
     if missing:
-        raise ValueError(f"the Python reference does not have {', '.join(missing)}: add it to MODULES in {__file__}")
+        raise ValueError(
+            f"the Python reference does not have {', '.join(missing)}: add it to MODULES in docs/site/public.py"
+        )
     parts = []
     for title, names in MODULES.items():
         parts.append(f"## {title}\n")
@@ -130,19 +94,19 @@ def _class(found, name):
         if member.name.startswith("_") or member.is_alias:
             continue
         if member.is_function:
-            inner.append(_function(member, f"{name}.{member.name}", fence=3, method=True))
+            inner.append(_function(member, f"{name}.{member.name}", fence=4, method=True))
         elif member.is_attribute:
             inner.append(_attribute(member, f"{name}.{member.name}"))
     signature = f"{name}({parameters})" if parameters else name
     lines += [
-        f"````{{py:class}} {signature}",
+        f"`````{{py:class}} {signature}",
         *([f"Bases: {bases}", ""] if bases and not bases.startswith("object") else []),
     ]
-    lines += [body, "", *inner, "````", ""]
+    lines += [body, "", *inner, "`````", ""]
     return "\n".join(lines)
 
 
-def _function(found, name, fence=4, method=False):
+def _function(found, name, fence=5, method=False):
     ticks = "`" * fence
     kind = "py:method" if method else "py:function"
     flags = [f":{flag}:" for flag in ("classmethod", "staticmethod") if flag in found.labels]
@@ -166,7 +130,7 @@ def _attribute(found, name):
     flags = [f":type: {_type(found.annotation)}"] if found.annotation is not None else []
     if found.value is not None and kind == "py:attribute" and len(str(found.value)) < 40:
         flags.append(f":value: {found.value}")
-    return "\n".join([f"```{{{kind}}} {name}", *flags, "", _docstring(found, name), "```", ""])
+    return "\n".join([f"````{{{kind}}} {name}", *flags, "", _docstring(found, name), "````", ""])
 
 
 def _type(annotation):
@@ -200,7 +164,7 @@ def _docstring(found, name):
     text = found.docstring.value if found.docstring else _TOLD.get(name) or _of_module(name)
     if not text:
         _undocumented.append(name)
-    return _markdown(text)
+    return _markdown("\n\n".join(filter(None, [text, EXAMPLES.get(name)])))
 
 
 def _of_module(name):
@@ -218,18 +182,28 @@ def _markdown(text):
 
     def close():
         if block:
-            lines.extend(["", fenced(textwrap.dedent("\n".join(block)).strip("\n"), "python"), ""])
+            language = "pycon" if block[0].startswith(">>> ") else "python"
+            lines.extend(["", fenced(textwrap.dedent("\n".join(block)).strip("\n"), language), ""])
             block.clear()
 
+    session = False
     for line in text.split("\n"):
-        field = re.match(r":(?:param|raises) ?(\w*):\s*(.*)", line)
+        # A session goes on to the next empty line.
+        session = bool(line.strip()) and (session or line.startswith(">>> "))
+        if session:
+            block.append(line)
+            continue
+        if block and block[0].startswith(">>> "):
+            close()
+        field = re.match(r":(param|raises) ?(\w*):\s*(.*)", line)
         if line.startswith("    ") and not parameters:
             block.append(line)
         elif not line.strip() and block:
             block.append("")
         elif field:
             close()
-            parameters.append([field[1], field[2]])
+            raised = "raises " if field[1] == "raises" else ""
+            parameters.append([f"{raised}`{field[2]}`", field[3]])
         elif parameters and line.startswith(" "):
             parameters[-1][1] += " " + line.strip()
         else:
@@ -245,7 +219,7 @@ def _markdown(text):
 
 
 def _list(parameters):
-    return ["", *(f"* `{name}`: {about}" for name, about in parameters), ""] if parameters else []
+    return ["", *(f"* {name}: {about}" for name, about in parameters), ""] if parameters else []
 
 
 def _quotes(text):

@@ -76,6 +76,8 @@ def _link(app, folder, words, target):
         found = "index.md"
     elif found.startswith("examples/") and place.suffix == ".toml" and place.parent.name == "examples":
         found, anchor = "reference/examples.md", place.stem
+    elif place.parent.name == "notebooks" and place.suffix == ".ipynb":
+        found = f"notebooks/{place.stem}.md"
     elif place.is_dir() and (place / "README.md").is_file():
         found = posixpath.join(found, "README.md")
     elif place.is_dir():

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import quiclab
-from quiclab.median import interval_of_median
+from quiclab._median import interval_of_median
 from validation.section import Section
 from validation.stacks import CELL
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import quiclab
-from quiclab.median import interval_of_median
+from quiclab._median import interval_of_median
 from quiclab.play import film
 from validation.section import Section
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from runner.stacks import PEERS
 
 import quiclab
+from quiclab._median import interval_of_median
 from quiclab.matrix import Network, Outcome, Stack, Task, run
 from quiclab.matrix.packets import DATA, Traffic, Way
-from quiclab.median import interval_of_median
 from validation.section import Section
 
 RUNS = 10

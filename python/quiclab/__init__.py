@@ -4,8 +4,11 @@
 
     run = quiclab.Scenario.from_file("examples/cellular.toml").run()
     print(run.summary["connections"][0]["goodput_mbps"])
-    run.table("connection")  # a pyarrow.Table, not copied
+    run.table("connection").to_pandas()
     run.plot("figure.png")
+
+Its modules are imported when they are used: `quiclab.abr`, `gym`, `p1203`, `plots`, `statistics`, `traces`, `view`,
+`why`.
 
 Every error is a `quiclab.Error` with one line that says what to change.
 """
@@ -34,6 +37,22 @@ from quiclab._quiclab import rooms_json as _rooms_json
 
 if TYPE_CHECKING:
     # For the others, `_PLACES` says where they are.
+    from quiclab import abr as abr
+    from quiclab import controller as controller
+    from quiclab import gym as gym
+    from quiclab import p1203 as p1203
+    from quiclab import plots as plots
+    from quiclab import progress as progress
+    from quiclab import report as report
+    from quiclab import run as run
+    from quiclab import scenario as scenario
+    from quiclab import scheduler as scheduler
+    from quiclab import statistics as statistics
+    from quiclab import sweeps as sweeps
+    from quiclab import table as table
+    from quiclab import traces as traces
+    from quiclab import view as view
+    from quiclab import why as why
     from quiclab.abr import Abr
     from quiclab.controller import Controller
     from quiclab.differences import Change, Diff, diff
@@ -42,6 +61,7 @@ if TYPE_CHECKING:
     from quiclab.scenario import Scenario
     from quiclab.scheduler import Scheduler
     from quiclab.sweeps import Sweep, load_sweep, sweep
+    from quiclab.table import Table
 
 __version__ = VERSION
 """The version of the package and of the simulator in it."""
@@ -67,6 +87,7 @@ __all__ = [
     "ScriptError",
     "Sweep",
     "SweepProgress",
+    "Table",
     "Trouble",
     "Underway",
     "View",
@@ -83,6 +104,9 @@ _PLACES = {
     "abr": ("Abr",),
     "controller": ("Controller",),
     "differences": ("Change", "Diff", "diff"),
+    "gym": (),
+    "p1203": (),
+    "plots": (),
     "progress": ("Progress", "SweepProgress"),
     "report": (),
     "run": ("Run", "load"),
@@ -90,18 +114,25 @@ _PLACES = {
     "scheduler": ("Scheduler",),
     "statistics": (),
     "sweeps": ("Sweep", "load_sweep", "sweep"),
+    "table": ("Table",),
+    "traces": (),
+    "view": (),
+    "why": (),
 }
 """The modules that are imported when something of them is used, and what `quiclab` has of each."""
 
 
-def __getattr__(name: str) -> _Any:
-    for module, names in _PLACES.items():
-        if name == module or name in names:
-            found = _import_module(f"quiclab.{module}")
-            value = found if name == module else getattr(found, name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module 'quiclab' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # For types, all that there is stands above.
+
+    def __getattr__(name: str) -> _Any:
+        for module, names in _PLACES.items():
+            if name == module or name in names:
+                found = _import_module(f"quiclab.{module}")
+                value = found if name == module else getattr(found, name)
+                globals()[name] = value
+                return value
+        raise AttributeError(f"module 'quiclab' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
@@ -113,6 +144,10 @@ def rooms() -> list[dict[str, _Any]]:
 
     One entry per room (controllers, queues, losses, ...) with its components, and for each of their options the
     kind, the default and one line of explanation. `quiclab list` prints it.
+
+    >>> rooms = {room["name"]: room for room in quiclab.rooms()}
+    >>> [row["name"] for row in rooms["queues"]["rows"]]
+    ['drop-tail', 'drop-head', 'codel', 'fq-codel', 'red', 'pie', 'dualpi2', 'priority', 'policer']
     """
     import json
 

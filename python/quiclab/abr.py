@@ -1,7 +1,7 @@
 """The class `Abr`: a rate adaptation of video written in Python."""
 
+from quiclab._plugged import Plugged, part
 from quiclab._quiclab import AbrView, Underway
-from quiclab.plugged import Plugged, part
 
 
 class Abr(Plugged):

@@ -105,11 +105,11 @@ def _terminated(signum: int, frame: FrameType | None) -> None:
 
 def _command(arguments: Sequence[str] | None) -> int:
     # Here and not above, so that Ctrl-C during these imports is one line too.
-    from quiclab import libraries
+    from quiclab import _libraries
 
     if arguments is None:
-        libraries.alone()
-    with libraries.importing():
+        _libraries.alone()
+    with _libraries.importing():
         import typer
 
         from quiclab.commands import app
@@ -135,7 +135,7 @@ def _was_interrupt(error: BaseException | None) -> bool:
 
 def _one_line(error: BaseException) -> str:
     from quiclab import Error
-    from quiclab.lines import plain
+    from quiclab._lines import plain
 
     # Typer's own errors (a missing argument, an unknown option) know how to be told.
     told = getattr(error, "format_message", None)

@@ -1,7 +1,7 @@
 """The class `Controller`: a congestion controller written in Python."""
 
+from quiclab._plugged import Plugged, part
 from quiclab._quiclab import Ack, Adjustment, Trouble
-from quiclab.plugged import Plugged, part
 
 
 class Controller(Plugged):

@@ -73,6 +73,11 @@ def inputs(
 ) -> dict[str, Any]:
     """What the model is told of a playback in mode 0: the JSON document that the package itu-p1203 reads.
 
+    >>> run = quiclab.Scenario.from_file("examples/video.toml").run()
+    >>> inputs = quiclab.p1203.inputs(run, "near")
+    >>> inputs["I13"]["segments"][0]["bitrate"]
+    230.0
+
     It has what was shown, in media time from the first picture on (P.1203, clause 7.2 and table 5): the segments of
     video (``I13``) and audio (``I11``), cut where playback began and ended, and under ``I23`` pairs of position and
     duration in seconds: first the initial loading, at 0, then each stall. (I.14 is the Recommendation's name for it.)

@@ -1,15 +1,23 @@
-"""The progress of runs and sweeps, for callbacks and on a terminal."""
+"""The progress of runs and sweeps, for callbacks, on a terminal and in a notebook."""
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a run."""
+    """The progress of a run.
+
+    >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
+    >>> told = []
+    >>> run = scenario.run(progress=told.append)
+    >>> 0 < told[0].fraction <= 1
+    True
+    """
 
     now_s: float
     """The elapsed virtual time, in seconds."""
@@ -35,8 +43,11 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 @contextmanager
 def shown(title: str) -> Iterator[Callback]:
-    """Show progress on stderr: a bar on a terminal, otherwise one plain line every few seconds."""
-    if sys.stderr.isatty():
+    """Show progress: a bar in a notebook, on stderr a bar on a terminal, otherwise one plain line every few seconds."""
+    if _in_notebook():
+        with _in_cell(title) as callback:
+            yield callback
+    elif sys.stderr.isatty():
         with _bar(title) as callback:
             yield callback
     else:
@@ -88,7 +99,13 @@ def _lines(title: str) -> Callback:
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """The progress of a sweep."""
+    """The progress of a sweep.
+
+    >>> told = []
+    >>> sweep = quiclab.sweep("examples/sweep.toml", progress=told.append)
+    >>> told[-1]
+    SweepProgress(done=150, reused=0, failed=0, total=150)
+    """
 
     done: int
     """The number of finished runs, including failed ones."""
@@ -105,8 +122,11 @@ SweepCallback = Callable[[SweepProgress], object]
 
 @contextmanager
 def shown_sweep(title: str) -> Iterator[SweepCallback]:
-    """Show the progress of a sweep on stderr: a bar on a terminal, otherwise one plain line every few seconds."""
-    if sys.stderr.isatty():
+    """Show the progress of a sweep, as `shown` does that of a run."""
+    if _in_notebook():
+        with _sweep_in_cell(title) as callback:
+            yield callback
+    elif sys.stderr.isatty():
         with _sweep_bar(title) as callback:
             yield callback
     else:
@@ -160,6 +180,58 @@ def _sweep_lines(title: str) -> SweepCallback:
         )
 
     return callback
+
+
+@dataclass(frozen=True)
+class _Bar:
+    """A bar in the output of a cell, which is always the same one. What is kept of it has no clock in it."""
+
+    fraction: float
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        label = escape(self.text)
+        style = "width: 16em; vertical-align: middle; margin-right: 0.7em;"
+        return f'<div><progress value="{self.fraction:.3f}" max="1" style="{style}"></progress>{label}</div>'
+
+
+def _in_notebook() -> bool:
+    """Whether this is a kernel of Jupyter: its outputs can be replaced."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
+
+
+def _shown_bar(text: str) -> Callable[[float, str], object]:
+    """Shows an empty bar; returns what replaces it by one with another fraction and text."""
+    from IPython.display import display
+
+    handle: Any = display(_Bar(0.0, text), display_id=True)  # type: ignore[no-untyped-call]
+    return lambda fraction, text: handle.update(_Bar(fraction, text))
+
+
+@contextmanager
+def _in_cell(title: str) -> Iterator[Callback]:
+    show = _shown_bar(f"{title}: 0 %")
+    yield lambda progress: show(
+        progress.fraction, f"{title}: {100 * progress.fraction:.0f} %, {progress.now_s:.1f} s simulated"
+    )
+    show(1.0, f"{title}: done")
+
+
+@contextmanager
+def _sweep_in_cell(title: str) -> Iterator[SweepCallback]:
+    show = _shown_bar(title)
+    # The last one has all of the runs.
+    yield lambda progress: show(
+        progress.done / max(progress.total, 1),
+        f"{title}: {progress.done:,} of {progress.total:,} runs, {progress.failed:,} failed",
+    )
 
 
 @contextmanager

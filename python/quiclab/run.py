@@ -7,21 +7,32 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _quiclab, folder, libraries, stored
+from quiclab import _folder, _libraries, _quiclab, stored
 from quiclab._quiclab import Error, OutputError
 
 if TYPE_CHECKING:
     import tempfile
 
     import pyarrow as pa
-    from matplotlib.figure import Figure
 
+    from quiclab.plots.figure import Figure
     from quiclab.scenario import Scenario
+    from quiclab.table import Table
     from quiclab.why import Answer
 
 
 class Run:
-    """What came out of a run: from `Scenario.run`, or read back by `load`."""
+    """What came out of a run: from `Scenario.run`, or read back by `load`.
+
+    >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+    >>> run
+    <quiclab.Run of 'cellular', seed 1>
+      download: 5.401 Mbit/s, completed in 14.812 s, mean RTT 290.83 ms, 233 packets lost
+    >>> run.summary["connections"][0]["packets_lost"]
+    233
+    >>> int(run.table("connection").to_pandas()["cwnd_bytes"].max())
+    659456
+    """
 
     def __init__(
         self,
@@ -36,7 +47,7 @@ class Run:
             self._inner = summary
         self._scenario = scenario
         self._sources = dict(tables)
-        self._tables: dict[str, pa.Table] = {}
+        self._tables: dict[str, Table] = {}
         self._traces: tempfile.TemporaryDirectory[str] | None = None
         self._path: Path | None = None
 
@@ -67,31 +78,61 @@ class Run:
         """The names of its tables."""
         return tuple(self._sources)
 
-    def table(self, name: str) -> "pa.Table":
-        """A table by name: a pyarrow.Table over the simulator's own memory, without copying, or read from its file.
+    def table(self, name: str) -> "Table":
+        """A table by name: over the simulator's own memory, without copying, or read from its file.
 
-        All its rows are in memory then, and stay there as long as the run: see `parts` for long tables. Raises
-        `OutputError` if the file cannot be read.
+        All its rows are in memory then, and stay there as long as the run: see `parts` for long tables. Raises `Error`
+        if there is no such table, and `OutputError` if the file cannot be read.
+
+        >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+        >>> run.table("drop")
+        <quiclab.Table, 233 rows, 4 columns>
+          time_s  link          length_bytes  reason
+        0.599292  cell forward          1500  queue
+        0.602268  cell forward          1500  queue
+         0.60228  cell forward          1500  queue
+        0.602292  cell forward          1500  queue
+          0.6155  cell forward          1500  queue
+        0.615512  cell forward          1500  queue
+        0.615524  cell forward          1500  queue
+        0.615536  cell forward          1500  queue
+         0.62028  cell forward          1500  queue
+        0.620292  cell forward          1500  queue
+        and 223 more rows
         """
+        from quiclab.table import Table
+
         if name not in self._tables:
-            self._tables[name] = stored.whole(self._source(name))
+            self._tables[name] = Table(stored.whole(self._source(name)))
         return self._tables[name]
 
     def why(self, connection: str | None = None) -> "list[Answer]":
-        """Where the time of each connection went, or of one: see `quiclab.why.why`."""
+        """Where the time of each connection went, or of one: see `quiclab.why.why`.
+
+        >>> (answer,) = quiclab.Scenario.from_file("examples/cellular.toml").run().why("download")
+        >>> answer.completed, answer.causes[0].name
+        (True, 'capacity')
+        """
         from quiclab.why import why
 
         return why(self, connection)
 
-    def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> "Iterator[pa.Table]":
+    def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> "Iterator[Table]":
         """The rows of a table in parts, with these columns: of a file, one part after the other is read.
+
+        >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+        >>> max(max(part["cwnd_bytes"].to_pylist()) for part in run.parts("connection", ["cwnd_bytes"]))
+        659456
 
         :param backwards: begin with the last part.
         :raises OutputError: the file cannot be read.
         """
+        from quiclab.table import Table
+
         source = self._source(name)
         of_file = isinstance(source, Path) and name not in self._tables
-        return stored.parts(source if of_file else self.table(name), columns, backwards=backwards)
+        parts = stored.parts(source if of_file else self.table(name).arrow, columns, backwards=backwards)
+        return map(Table, parts)
 
     def _source(self, name: str) -> "_quiclab.Table | pa.Table | Path":
         if name not in self._sources:
@@ -125,7 +166,7 @@ class Run:
     def capture(self) -> Path | None:
         """The packet capture, if it was asked for."""
         where = self._files
-        return where / folder.CAPTURE if where and (where / folder.CAPTURE).exists() else None
+        return where / _folder.CAPTURE if where and (where / _folder.CAPTURE).exists() else None
 
     @property
     def _files(self) -> Path | None:
@@ -136,11 +177,15 @@ class Run:
     def save(self, path: str | PathLike[str], *, figure: bool = True) -> Path:
         """Writes the run folder, which must not exist. Runs of equal seeds give equal bytes.
 
+        >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+        >>> sorted(file.name for file in run.save("there").iterdir())[:3]
+        ['air.parquet', 'connection.parquet', 'drop.parquet']
+
         Raises `OutputError` if it cannot be written; then nothing is left of it.
         """
         import shutil
 
-        with folder.complete(folder.only(Path(path))) as (partial, place):
+        with _folder.complete(_folder.only(Path(path))) as (partial, place):
             for trace in [*self.qlogs, *([self.capture] if self.capture else [])]:
                 shutil.copyfile(trace, partial / trace.name)
             self._write(partial, figure=figure)
@@ -154,7 +199,14 @@ class Run:
         *,
         connection: str | None = None,
     ) -> "Figure":
-        """Draws the run over time: window, RTT, rates, queue, losses, link layers. Returns the matplotlib figure.
+        """Draws the run over time: window, RTT, rates, queue, losses, link layers.
+
+        Returns the figure of matplotlib, which a notebook shows.
+
+        >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+        >>> figure = run.plot("figure.pdf", kind="rtt")
+        >>> figure.axes[0].get_ylabel()
+        'RTT (ms)'
 
         :param path: also write it there: .png, .svg or .pdf (a PDF has one page per connection).
         :param kind: one of `quiclab.plots.PLOTS`.
@@ -174,8 +226,14 @@ class Run:
         return state
 
     def __repr__(self) -> str:
-        where = f" in {self._path}" if self._path else ""
-        return f"<quiclab.Run of {self.summary.get('scenario')!r} seed {self.summary.get('seed')}{where}>"
+        from quiclab import _shown
+
+        return _shown.run_text(self)
+
+    def _repr_html_(self) -> str:
+        from quiclab import _shown
+
+        return _shown.run_html(self)
 
     def _moved(self, path: Path) -> None:
         """Says where its folder is now."""
@@ -185,17 +243,17 @@ class Run:
         }
 
     def _write(self, path: Path, *, figure: bool) -> None:
-        (path / folder.SCENARIO).write_text(self.scenario_toml, encoding="utf-8")
+        (path / _folder.SCENARIO).write_text(self.scenario_toml, encoding="utf-8")
         summary = json.dumps(self.summary, indent=2, ensure_ascii=False)
-        (path / folder.SUMMARY).write_text(summary + "\n", encoding="utf-8")
+        (path / _folder.SUMMARY).write_text(summary + "\n", encoding="utf-8")
         if not self.tables:
             return
-        with libraries.loaded(figures=figure):
+        with _libraries.loaded(figures=figure):
             self._write_tables(path)
             if figure:
                 from quiclab import plots
 
-                plots.save(self, path / folder.FIGURE)
+                plots.save(self, path / _folder.FIGURE)
 
     def _write_tables(self, path: Path) -> None:
         import shutil
@@ -206,23 +264,28 @@ class Run:
                     if source.parent != path:
                         shutil.copyfile(source, path / source.name)
                 else:
-                    files.finish([(name, self.table(name), stored.note(source))])
+                    files.finish([(name, self.table(name).arrow, stored.note(source))])
 
 
 def load(path: str | PathLike[str]) -> Run:
-    """Reads a run folder back. Raises `OutputError` if it is not one, or not complete."""
+    """Reads a run folder back. Raises `OutputError` if it is not one, or not complete.
+
+    >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run(out="runs/cellular")
+    >>> quiclab.load("runs/cellular").summary == run.summary
+    True
+    """
     where = Path(path)
     if not where.is_dir():
         raise OutputError(f"{where}: there is no such run folder")
     try:
-        summary = json.loads((where / folder.SUMMARY).read_text(encoding="utf-8"))
-        scenario = (where / folder.SCENARIO).read_text(encoding="utf-8")
+        summary = json.loads((where / _folder.SUMMARY).read_text(encoding="utf-8"))
+        scenario = (where / _folder.SCENARIO).read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise OutputError(f"{where}: not a run folder: it has no {Path(error.filename).name}") from error
     except (OSError, ValueError) as error:
         raise OutputError(f"{where}: cannot be read as a run folder: {str(error).splitlines()[0]}") from error
     if not isinstance(summary, dict):
-        raise OutputError(f"{where}: cannot be read as a run folder: {folder.SUMMARY} is not an object")
+        raise OutputError(f"{where}: cannot be read as a run folder: {_folder.SUMMARY} is not an object")
     run = Run(summary, scenario, {file.stem: file for file in sorted(where.glob("*.parquet"))})
     run._path = where
     return run

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from quiclab import _quiclab, document, folder, stored
+from quiclab import _document, _folder, _quiclab, stored
 from quiclab._quiclab import ScenarioError
 from quiclab.progress import Callback, Progress, shown
 from quiclab.run import Run
@@ -24,15 +24,19 @@ _SECONDS_BETWEEN_REPORTS = 0.1
 
 
 class Scenario:
-    """A network and its traffic, read and found right.
+    """A network and its traffic, read and checked.
 
-    Built in Python it is the same document as a file, read by the same reader::
+    Built in Python it is the same document as a file, read by the same reader:
 
-        quiclab.Scenario(
-            name="two hosts",
-            link=[{"name": "wire", "between": ["a", "b"], ...}],
-            flow=[{"name": "bulk", ...}],
-        )
+    >>> scenario = quiclab.Scenario(
+    ...     name="two-hosts",
+    ...     link=[{"name": "wire", "from": "server", "to": "client", "both": {"rate": "9 Mbit/s", "delay": "20 ms"}}],
+    ...     flow=[{"name": "get", "client": "client", "server": "server", "application": "bulk"}],
+    ...     duration="10 s",
+    ... )
+    >>> scenario.run()
+    <quiclab.Run of 'two-hosts', seed 1>
+      get: 8.491 Mbit/s, not completed, mean RTT 62.29 ms, 73 packets lost
 
     Raises `ScenarioError` if it is not a scenario. A scenario never changes; `with_` gives a changed copy.
     """
@@ -50,7 +54,13 @@ class Scenario:
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], set: Changes = ()) -> "Scenario":
-        """Reads a TOML file. Files named in it are relative to its folder. `set` changes it before it is checked."""
+        """Reads a TOML file. Files named in it are relative to its folder. `set` changes it before it is checked.
+
+        >>> quiclab.Scenario.from_file("examples/cellular.toml", {"seed": 7, "link.cell.forward.queue": "50 packets"})
+        <quiclab.Scenario 'cellular' seed 7>
+
+        :raises ScenarioError: the file cannot be read, or something in it is wrong: one line says where, and what.
+        """
         try:
             with Path(path).open("rb") as file:
                 text = file.read(_LONGEST).decode("utf-8")
@@ -62,7 +72,12 @@ class Scenario:
 
     @classmethod
     def from_text(cls, text: str, set: Changes = (), *, origin: str | PathLike[str] = "<text>") -> "Scenario":
-        """Reads a TOML document. Files named in it are relative to the folder of `origin`, which errors name too."""
+        """Reads a TOML document. Files named in it are relative to the folder of `origin`, which errors name too.
+
+        >>> text = Path("examples/cellular.toml").read_text()
+        >>> quiclab.Scenario.from_text(text, origin="examples/cellular.toml")
+        <quiclab.Scenario 'cellular' seed 1>
+        """
         return cls._new(text, Path(origin), _sets(set))
 
     @classmethod
@@ -72,7 +87,15 @@ class Scenario:
         return scenario
 
     def with_(self, changes: Changes = (), /, **keys: Any) -> "Scenario":
-        """A copy with changes: `scenario.with_(seed=7)`, `scenario.with_({"link.cell.forward.rate": "10 Mbit/s"})`."""
+        """A copy with changes, by the paths of their keys, or by name where a key is at the top.
+
+        >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
+        >>> for controller in ("newreno", "bbr3"):
+        ...     run = scenario.with_({"flow.download.transport.controller": controller}, duration="10 s").run()
+        ...     print(controller, run.summary["connections"][0]["rtt_mean_ms"])
+        newreno 288.167113
+        bbr3 150.306628
+        """
         return self._new(self._text, self._origin, [*self._sets, *_sets(changes), *_sets(keys)])
 
     def _seeded(self, seed: int) -> "Scenario":
@@ -96,11 +119,21 @@ class Scenario:
         return self._inner.seed
 
     def to_toml(self) -> str:
-        """The document with every default filled in. Read again, it gives the same run."""
+        """The document with every default filled in. Read again, it gives the same run.
+
+        >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
+        >>> quiclab.Scenario.from_text(scenario.to_toml()).run().summary == scenario.run().summary
+        True
+        """
         return self._inner.to_toml()
 
     def describe(self) -> list[tuple[str, str]]:
-        """What it is, for people: pairs of a subject and what there is to say about it, as `quiclab check` prints."""
+        """What it is, for people: pairs of a subject and what there is to say about it, as `quiclab check` prints.
+
+        >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
+        >>> dict(scenario.describe())["flow download, server to client"]
+        'bottleneck cell forward 6.005 Mbit/s, base RTT 50 ms, BDP 37.532 kB'
+        """
         return self._inner.describe()
 
     def page_draws(self, flow: str, count: int) -> dict[str, bytes]:
@@ -118,6 +151,11 @@ class Scenario:
     def __repr__(self) -> str:
         return f"<quiclab.Scenario {self.name!r} seed {self.seed}>"
 
+    def _repr_html_(self) -> str:
+        from quiclab import _shown
+
+        return _shown.scenario_html(self)
+
     def run(
         self,
         seed: int | None = None,
@@ -131,6 +169,11 @@ class Scenario:
     ) -> Run:
         """Runs it, in virtual time, on the calling thread, without holding the GIL.
 
+        >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
+        >>> run = scenario.run(seed=2, qlog=True, out="runs/second")
+        >>> [file.name for file in run.qlogs]
+        ['download-client.sqlog', 'download-server.sqlog']
+
         :param seed: instead of the scenario's own. Equal seeds give equal results, byte for byte.
         :param qlog: write one .sqlog file for each end of each connection.
         :param pcap: write a capture with the TLS secrets in it (packets are then protected by real cryptography).
@@ -139,8 +182,9 @@ class Scenario:
             None: no folder; results stay in memory, traces in a temporary folder, until `Run.save`.
         :param tables: keep the tables. Without them, or with a folder, memory does not grow with the bytes of the run.
         :param figure: draw figure.png into the run folder (if there are tables).
-        :param progress: called with a `Progress` at most ten times a second; True shows it on stderr.
-        :raises RunError: the run could not go on. :raises OutputError: results could not be written.
+        :param progress: called with a `Progress` at most ten times a second; True shows it on stderr or in a notebook.
+        :raises RunError: the run could not go on.
+        :raises OutputError: results could not be written.
         :raises KeyboardInterrupt: within a tenth of a second; a run folder that is not complete is removed.
         """
         scenario = self if seed is None else self._seeded(seed)
@@ -150,12 +194,12 @@ class Scenario:
         report = _report(progress or None)
         if out is None:
             # Held by the Run, and gone with it.
-            traces = folder.temporary() if qlog or pcap else None
+            traces = _folder.temporary() if qlog or pcap else None
             run = scenario._run(Path(traces.name) if traces else Path(), qlog, pcap, tables, report)
             run._traces = traces
             return run
-        names = folder.numbered(self.name, scenario.seed) if out is True else folder.only(Path(out))
-        with folder.complete(names) as (path, place):
+        names = _folder.numbered(self.name, scenario.seed) if out is True else _folder.only(Path(out))
+        with _folder.complete(names) as (path, place):
             with stored.writing(path) as files:
                 run = scenario._run(path, qlog, pcap, tables, report, files)
             run._write(path, figure=figure)
@@ -175,7 +219,7 @@ class Scenario:
         summary, results = self._inner.run(
             tables=tables,
             qlog=path if qlog else None,
-            pcap=path / folder.CAPTURE if pcap else None,
+            pcap=path / _folder.CAPTURE if pcap else None,
             progress=report,
             store=files,
         )
@@ -200,7 +244,7 @@ def _report(callback: Callback | None) -> Callable[..., object] | None:
 
 def _sets(changes: Changes) -> list[str]:
     if isinstance(changes, Mapping):
-        return [f"{key}={document.literal(value, key)}" for key, value in changes.items()]
+        return [f"{key}={_document.literal(value, key)}" for key, value in changes.items()]
     if isinstance(changes, str):
         return [changes]
     return list(changes)

@@ -1,7 +1,7 @@
 """The class `Scheduler`: a stream scheduler written in Python."""
 
+from quiclab._plugged import Plugged, part
 from quiclab._quiclab import Priority, View
-from quiclab.plugged import Plugged, part
 
 
 class Scheduler(Plugged):

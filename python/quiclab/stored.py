@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _quiclab, libraries
+from quiclab import _libraries, _quiclab
 from quiclab._quiclab import OutputError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Files:
             name = part.name
             if not self._writers:
                 # The first part of all.
-                with libraries.loaded(figures=False):
+                with _libraries.loaded(figures=False):
                     part = memory(part)
             else:
                 part = memory(part)

@@ -9,17 +9,20 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from quiclab import _quiclab, folder, statistics, stored
+from quiclab import _folder, _quiclab, statistics, stored
 from quiclab._quiclab import VERSION, Error, OutputError
 from quiclab.progress import SweepCallback, SweepProgress, shown_sweep
 from quiclab.scenario import Changes, Scenario
+from quiclab.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
-    from matplotlib.figure import Figure
+
+    from quiclab.plots.charts.choice import Options
+    from quiclab.plots.figure import Figure
 
 Engine = Literal["local", "dask"]
 
@@ -37,15 +40,36 @@ _POINTS_AT_ONCE = 1 << 18
 _SECONDS_BETWEEN_REPORTS = 0.1
 
 
+class Failure(TypedDict):
+    """A run of a sweep that failed."""
+
+    run: int
+    repetition: int
+    seed: int
+    values: dict[str, str]
+    """What was varied, by its path."""
+    error: str
+    """One line."""
+
+
 class Sweep:
-    """What came out of a sweep: from `quiclab.sweep`, or read back by `quiclab.load_sweep`."""
+    """What came out of a sweep: from `quiclab.sweep`, or read back by `quiclab.load_sweep`.
+
+    >>> sweep = quiclab.sweep("examples/sweep.toml")
+    >>> sweep
+    <quiclab.Sweep of 'sweep', 150 runs>
+      transport.ack_ratio: 1, 2, 5, 10, 20
+      link.path.forward.loss.probability: 0.0, 0.001, 0.01
+    >>> sweep.parameters
+    ['transport.ack_ratio', 'link.path.forward.loss.probability']
+    """
 
     def __init__(self, path: Path, info: dict[str, Any]) -> None:
         self._path = path
         self.info = info
         """The contents of sweep.json: scenario, version, runs, failed, repetitions, combinations, identical (whose
         repetitions all gave the same), parameters, series, keep, set, and failures."""
-        self._tables: dict[str, pa.Table] = {}
+        self._tables: dict[str, Table] = {}
         self._held: tempfile.TemporaryDirectory[str] | None = None
         self.reused = 0
         """Runs that the folder had already when the sweep began."""
@@ -56,12 +80,12 @@ class Sweep:
         return None if self._held else self._path
 
     @property
-    def runs(self) -> "pa.Table":
+    def runs(self) -> Table:
         """A row for each run: run, repetition, seed, a column for each path that varies, error, and the summary."""
         return self._table(_RUNS)
 
     @property
-    def series(self) -> "pa.Table | None":
+    def series(self) -> Table | None:
         """The time series: run, table, subject, quantity, time_s, value; None if the sweep keeps none."""
         return self._table(_SERIES) if self.info["series"] else None
 
@@ -70,7 +94,7 @@ class Sweep:
         """The file of the time series, which may be larger than memory; it is there if the sweep keeps series."""
         return self._path / _SERIES
 
-    def table(self, name: str) -> "pa.Table":
+    def table(self, name: str) -> Table:
         """A table of the runs that the sweep keeps (`keep`): run, and the columns that it has in each run.
 
         Raises `OutputError` if the sweep does not keep it.
@@ -98,7 +122,7 @@ class Sweep:
         return list(self.info.get("notes", []))
 
     @property
-    def failures(self) -> list[dict[str, Any]]:
+    def failures(self) -> list[Failure]:
         """The runs that failed: run, repetition, seed, values (by path), error."""
         return list(self.info["failures"])
 
@@ -109,29 +133,53 @@ class Sweep:
         interval: statistics.Interval = "student",
         confidence: float = 0.95,
         seed: int = 1,
-    ) -> "pa.Table":
+    ) -> Table:
         """Means with intervals over the runs of each group, as `quiclab.statistics.means` makes them.
+
+        >>> sweep = quiclab.sweep("examples/sweep.toml")
+        >>> means = sweep.means("goodput_mbps", by=["link.path.forward.loss.probability"])
+        >>> means.select(["n", "mean", "low", "high"])
+        <quiclab.Table, 3 rows, 4 columns>
+         n     mean      low     high
+        50  15.3341  15.1907  15.4775
+        50  12.9533  12.2217  13.6849
+        50  3.42348  3.07232  3.77463
+        >>> frame = means.to_polars()
 
         :param columns: names of columns of `runs`, or their ends where only one ends so (`goodput_mbps`).
         :param by: the columns or paths that make the groups; default: all that was varied. `[]`: all runs together.
         """
-        return statistics.means(
-            self.runs, columns, self._groups(by), interval=interval, confidence=confidence, seed=seed
-        )
+        runs, groups = self.runs.arrow, self._groups(by)
+        return Table(statistics.means(runs, columns, groups, interval=interval, confidence=confidence, seed=seed))
 
     def quantiles(
         self,
         *columns: str,
         by: Sequence[str] | None = None,
         q: Sequence[float] = (0.05, 0.25, 0.5, 0.75, 0.95),
-    ) -> "pa.Table":
-        """Quantiles over the runs of each group, as `quiclab.statistics.quantiles` makes them."""
-        return statistics.quantiles(self.runs, columns, self._groups(by), q)
+    ) -> Table:
+        """Quantiles over the runs of each group, as `quiclab.statistics.quantiles` makes them.
+
+        >>> sweep = quiclab.sweep("examples/sweep.toml")
+        >>> sweep.quantiles("completion_s", by=[], q=[0.5, 0.9])
+        <quiclab.Table, 1 row, 5 columns>
+        column                              n  total      q50      q90
+        connection.download.completion_s  150    150  1.15658  5.87783
+        """
+        return Table(statistics.quantiles(self.runs.arrow, columns, self._groups(by), q))
 
     def plot(
-        self, path: str | PathLike[str] | None = None, kind: str = "line", *, subject: str | None = None, **choice: Any
+        self,
+        path: str | PathLike[str] | None = None,
+        kind: str = "line",
+        *,
+        subject: str | None = None,
+        **choice: "Unpack[Options]",
     ) -> "Figure":
-        """Draws columns of the runs by name, and returns the matplotlib figure.
+        """Draws columns of the runs by name, and returns the figure of matplotlib, which a notebook shows.
+
+        >>> sweep = quiclab.sweep("examples/sweep.toml")
+        >>> figure = sweep.plot("figure.pdf", x="ack_ratio", y="goodput_mbps", group="loss.probability", log="x")
 
         :param path: also write it there: .png, .svg or .pdf.
         :param kind: line (means with a band), bar (means with error bars), box, ecdf or heatmap.
@@ -153,21 +201,45 @@ class Sweep:
         columns = {parameter["path"]: parameter["column"] for parameter in self.info["parameters"]}
         return self.parameters if by is None else [columns.get(name, name) for name in by]
 
-    def _table(self, name: str) -> "pa.Table":
-        import pyarrow as pa
+    def _table(self, name: str) -> Table:
         import pyarrow.parquet as pq
 
         if name not in self._tables:
-            path = self._path / name
-            try:
-                self._tables[name] = pq.read_table(str(path))
-            except (OSError, pa.ArrowException) as error:
-                raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+            with _read(self._path / name) as path:
+                self._tables[name] = Table(pq.read_table(path))
         return self._tables[name]
 
+    def _first(self, most: int) -> "pa.Table":
+        """The first runs, at most so many."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        if _RUNS in self._tables:
+            return self._tables[_RUNS].arrow.slice(0, most)
+        with _read(self._path / _RUNS) as path, pq.ParquetFile(path) as file:
+            batch = next(file.iter_batches(most), None)
+            return pa.Table.from_batches([] if batch is None else [batch], file.schema_arrow)
+
     def __repr__(self) -> str:
-        where = f" in {self.path}" if self.path else ""
-        return f"<quiclab.Sweep of {self.info['scenario']!r}, {self.info['runs']} runs{where}>"
+        from quiclab import _shown
+
+        return _shown.sweep_text(self)
+
+    def _repr_html_(self) -> str:
+        from quiclab import _shown
+
+        return _shown.sweep_html(self)
+
+
+@contextmanager
+def _read(path: Path) -> Iterator[str]:
+    """The name of a file that is read. Raises `OutputError` if it cannot be."""
+    import pyarrow as pa
+
+    try:
+        yield str(path)
+    except (OSError, pa.ArrowException) as error:
+        raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
 
 
 def sweep(
@@ -182,6 +254,11 @@ def sweep(
 ) -> Sweep:
     """Makes all runs that a scenario's `[sweep]` table asks for, on all cores or on a cluster, without holding the GIL.
 
+    >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
+    >>> sweep = quiclab.sweep(scenario, {"sweep.transport.controller": ["newreno", "cubic"], "sweep.repetitions": 3})
+    >>> sweep.runs.num_rows
+    6
+
     :param scenario: a `Scenario`, the path of its file, or its document as a mapping.
     :param set: changes to it, as in `Scenario.from_file`.
     :param jobs: how many runs at once; default: as many as there are cores for this process.
@@ -192,8 +269,9 @@ def sweep(
         processes on this machine.
     :param out: the sweep's folder. What it has is not run again; one that was interrupted goes on, an extended one runs
         what is new. True: sweeps/NAME. None: no folder; the results are gone with the object.
-    :param progress: called with a `SweepProgress` at most ten times a second; True shows it on stderr.
-    :raises ScenarioError: the scenario or its table is wrong. :raises OutputError: the folder cannot be used.
+    :param progress: called with a `SweepProgress` at most ten times a second; True shows it on stderr or in a notebook.
+    :raises ScenarioError: the scenario or its table is wrong.
+    :raises OutputError: the folder cannot be used.
     :raises Error: the cluster cannot be used.
     :raises KeyboardInterrupt: at once; what was finished is kept in the folder.
 
@@ -214,7 +292,7 @@ def sweep(
     how = _How(engine, scheduler, _jobs(jobs))
     held = None
     if out is None:
-        held = folder.temporary()
+        held = _folder.temporary()
         path = Path(held.name)
     else:
         path = Path("sweeps") / inner.name if out is True else Path(out)
@@ -256,7 +334,12 @@ def _identical_told(info: dict[str, Any]) -> str | None:
 
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:
-    """Reads a sweep's folder back. Raises `OutputError` if it is not one, or not complete."""
+    """Reads a sweep's folder back. Raises `OutputError` if it is not one, or not complete.
+
+    >>> sweep = quiclab.sweep("examples/sweep.toml", out="sweeps/losses")
+    >>> quiclab.load_sweep("sweeps/losses").runs == sweep.runs
+    True
+    """
     where = Path(path)
     try:
         info = json.loads((where / _INFO).read_text(encoding="utf-8"))
@@ -325,7 +408,7 @@ def _run(
     finished_folder = path / _FINISHED
     if path.exists() and not finished_folder.is_dir() and (not path.is_dir() or any(path.iterdir())):
         raise OutputError(f"{path}: exists and is no sweep's folder; choose another --out or remove it")
-    with folder.writing(path):
+    with _folder.writing(path):
         finished_folder.mkdir(parents=True, exist_ok=True)
     finished = how.run(inner, finished_folder, report)
     _, reused, failed, total = finished.counts
@@ -350,7 +433,7 @@ def _run(
             for run, repetition, seed, values, error in finished.failures
         ],
     }
-    with folder.writing(path):
+    with _folder.writing(path):
         _remove_leftovers(path)
         # The tables of another state of the sweep are none of this one: it has them when sweep.json is there.
         for name in _kept_before(path):

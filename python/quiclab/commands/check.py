@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
-from quiclab.lines import plain
 
 if TYPE_CHECKING:
     from quiclab._quiclab import Sweep

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
-from quiclab.lines import plain
 
 if TYPE_CHECKING:
     from quiclab._quiclab import Emulator
@@ -121,7 +121,7 @@ def _emulate(
     qlog: bool = False,
     captured: Sequence[str] = (),
 ) -> None:
-    from quiclab import _quiclab, folder
+    from quiclab import _folder, _quiclab
     from quiclab.emulation import Emulation
     from quiclab.run import Run
     from quiclab.scenario import Scenario
@@ -140,12 +140,12 @@ def _emulate(
         placed.append((gate or gates[0], words))
     if until is not None and until not in [gate for gate, _ in placed]:
         raise _quiclab.Error(f"--until {until}: no command runs in a gate of this name")
-    names = folder.numbered(scenario.name, scenario.seed) if out is None else folder.only(out)
-    with folder.complete(names) as (path, place):
+    names = _folder.numbered(scenario.name, scenario.seed) if out is None else _folder.only(out)
+    with _folder.complete(names) as (path, place):
         emulation = Emulation(emulator)
         for gate, words in placed:
             emulation.start(gate, words, interactive=interactive)
-        capture = path / folder.CAPTURE if pcap else None
+        capture = path / _folder.CAPTURE if pcap else None
         counters = Counters(gates) if sys.stderr.isatty() and not (as_json or interactive) else None
         options = {"pcap": capture, "pcap_at": list(captured), "qlog": path if qlog else None}
         summary, results, status = emulation.run(status=counters, interactive=interactive, until=until, **options)

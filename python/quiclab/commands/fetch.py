@@ -13,10 +13,10 @@ from typing import Annotated, Any
 
 import typer
 
+from quiclab._lines import plain
 from quiclab.commands import wire
 from quiclab.commands.arguments import Json
 from quiclab.commands.serve import read
-from quiclab.lines import plain
 
 Watch = Callable[[int, int, int], object]
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from quiclab.lines import plain
+from quiclab._lines import plain
 
 
 def film(

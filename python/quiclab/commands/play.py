@@ -48,11 +48,11 @@ def play(
     import pyarrow as pa
     from rich.console import Console
 
-    from quiclab import Error, emulation, folder, plots
+    from quiclab import Error, _folder, emulation, plots
+    from quiclab._results import tables as results_of
     from quiclab.play import browser as browsers
     from quiclab.play import dashjs as bundles
     from quiclab.play.session import Session, connection, plan
-    from quiclab.results import tables as results_of
     from quiclab.run import Run
     from quiclab.scenario import Scenario
 
@@ -71,8 +71,8 @@ def play(
         for name in planned.left_out:
             typer.echo(f"flow {name} does not run: its host is a real one now", err=True)
         raise typer.Exit(emulation.enter(sys.argv[1:]))
-    names = folder.numbered(scenario.name, scenario.seed) if out is None else folder.only(out)
-    with folder.complete(names) as (path, place), tempfile.TemporaryDirectory() as work:
+    names = _folder.numbered(scenario.name, scenario.seed) if out is None else _folder.only(out)
+    with _folder.complete(names) as (path, place), tempfile.TemporaryDirectory() as work:
         emulator = emulator_of(planned.gated)
         gates = [entry["name"] for entry in emulator.gates()]
         running = emulation.Emulation(emulator)
@@ -82,7 +82,7 @@ def play(
             running.close()
             raise
         shown = Counters(gates) if sys.stderr.isatty() and not as_json else None
-        capture = path / folder.CAPTURE if pcap else None
+        capture = path / _folder.CAPTURE if pcap else None
         summary, results, status = running.run(status=session.watching(shown), until=planned.client, pcap=capture)
         if shown is not None:
             shown.clear()
@@ -98,7 +98,7 @@ def play(
         run = Run(whole, scenario.to_toml(), tables)
         run._write(path, figure=False)
         if record is not None and record.has_started:
-            plots.save(run, path / folder.FIGURE, "playback")
+            plots.save(run, path / _folder.FIGURE, "playback")
     assert place.final is not None, "the folder is complete"
     if as_json:
         typer.echo(json.dumps({"folder": str(place.final), **whole}, indent=2))

@@ -83,7 +83,7 @@ def _playbacks(run: "Run") -> dict[str, dict[str, Any]]:
 def _print(run: "Run", playbacks: dict[str, dict[str, Any]], scores: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from quiclab.results import arranged, of_playback
+    from quiclab._results import arranged, of_playback
 
     rows: dict[str, list[str]] = {}
     for name, playback in playbacks.items():

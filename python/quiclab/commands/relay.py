@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 from quiclab.commands.emulate import warn_if_late
-from quiclab.lines import plain
 
 
 def relay(
@@ -76,7 +76,7 @@ def relay(
     its simulated hosts. In a scenario without gates, client and server of the first flow are gates, and the flows there
     do not run.
     """
-    from quiclab import _quiclab, folder
+    from quiclab import _folder, _quiclab
     from quiclab.run import Run
     from quiclab.scenario import Scenario
 
@@ -116,7 +116,7 @@ def relay(
     if out is None:
         told, *_ = relayed()
     else:
-        with folder.complete(folder.only(out)) as (path, _):
+        with _folder.complete(_folder.only(out)) as (path, _):
             told, summary, tables = relayed()
             whole = {**json.loads(summary), "relay": told}
             run = Run(whole, scenario.to_toml(), {table.name: table for table in tables})

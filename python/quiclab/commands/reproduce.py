@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quiclab._lines import plain
 from quiclab.commands.arguments import Json
-from quiclab.lines import plain
 
 if TYPE_CHECKING:
     from quiclab.progress import SweepProgress

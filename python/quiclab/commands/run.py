@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
-from quiclab.lines import plain
 
 
 def run(
@@ -48,7 +48,7 @@ def run(
         return
     from rich.console import Console
 
-    from quiclab.results import tables
+    from quiclab._results import tables
 
     console = Console(highlight=False)
     for table in tables(result.summary, console.width):

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from quiclab._lines import plain
 from quiclab.commands import wire
 from quiclab.commands.arguments import Json
-from quiclab.lines import plain
 
 MaxOfSource = Annotated[
     int | None,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
-from quiclab.lines import plain
 
 if TYPE_CHECKING:
     from quiclab.statistics import Interval

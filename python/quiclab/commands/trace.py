@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from quiclab._lines import plain
 from quiclab.commands.arguments import Json
 from quiclab.commands.group import Command, PlainGroup
-from quiclab.lines import plain
 
 trace = typer.Typer(
     cls=PlainGroup,
@@ -165,7 +165,7 @@ def _named(file: Path) -> Iterator[None]:
 
 
 def _save(out: Path, text: str) -> None:
-    from quiclab.folder import write_whole
+    from quiclab._folder import write_whole
 
     write_whole(out, text)
     typer.echo(plain(out))

@@ -6,6 +6,11 @@
 They need the extra `quiclab[gym]`.
 """
 
+from importlib.util import find_spec
+
+if find_spec("gymnasium") is None:
+    raise ImportError("quiclab.gym needs Gymnasium: pip install 'quiclab[gym]'")
+
 from quiclab.gym.congestion import FIELDS, ID, CongestionControl, Observation, Reward, copa_utility
 from quiclab.gym.video import RateAdaptation
 

@@ -62,6 +62,9 @@ ID = "quiclab/CongestionControl-v0"
 def copa_utility(seen: Mapping[str, float]) -> float:
     """The default reward: log2(rate) - log2(RTT / least RTT) - 10 x share of losses.
 
+    >>> quiclab.gym.copa_utility({"acked_mbps": 8, "lost_mbps": 0, "rtt_ms": 100, "min_rtt_ms": 50})
+    2.0
+
     It is Copa's utility (NSDI 2018) with losses. The rate is what was acknowledged during the step, in Mbit/s, at
     least 0.001.
     """
@@ -73,6 +76,12 @@ def copa_utility(seen: Mapping[str, float]) -> float:
 
 class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
     """One sender of a scenario in the hands of an agent, all others as the scenario says.
+
+    >>> environment = quiclab.gym.CongestionControl("examples/cellular.toml", action="rate", normalised=False)
+    >>> observation, info = environment.reset(seed=1)
+    >>> observation, reward, terminated, truncated, info = environment.step([5.0])
+    >>> round(info["rtt_ms"])
+    57
 
     A step is `interval_s` of virtual time. An action is an array of one number, from -1 to 1 on a logarithmic scale:
     the window, 1 to 10,000 packets with 100 at 0; or the pacing rate, 0.01 to 10,000 Mbit/s with 10 at 0 (the window is

@@ -38,6 +38,12 @@ _MOST_HISTORY = 64
 class RateAdaptation(gymnasium.Env[Observation, np.int64]):
     """The player of a video in the hands of an agent, everything else as the scenario says.
 
+    >>> environment = quiclab.gym.RateAdaptation("examples/video.toml", flow="near")
+    >>> observation, info = environment.reset(seed=1)
+    >>> observation, reward, terminated, truncated, info = environment.step(0)
+    >>> reward
+    0.23
+
     A step is one segment: an action is the number of its representation, from 0, the lowest bitrate. The observation
     is what is known when the choice is made. `fields` names its numbers, with k = `history`:
 

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from quiclab import folder
+from quiclab import _folder
 from quiclab._quiclab import VERSION, Error, OutputError
 from quiclab.matrix import packets
 from quiclab.matrix.endpoint import START_S
@@ -114,7 +114,7 @@ class Cell:
         final = cells / self.name
         if final.is_dir() and self.finished(cells) is None:
             shutil.rmtree(final)
-        with folder.complete(folder.only(final)) as (path, _):
+        with _folder.complete(_folder.only(final)) as (path, _):
             for part in ("client/qlog", "server/qlog", "certs", "downloads"):
                 (path / part).mkdir(parents=True)
             (path / "scenario.toml").write_text(self.scenario, encoding="utf-8")
@@ -124,7 +124,7 @@ class Cell:
             shutil.rmtree(path / "downloads")
             (path / "ready").unlink(missing_ok=True)
             if not self.task.pcap:
-                (path / "run" / folder.CAPTURE).unlink(missing_ok=True)
+                (path / "run" / _folder.CAPTURE).unlink(missing_ok=True)
             (path / RESULT).write_text(json.dumps(asdict(outcome), indent=2) + "\n", encoding="utf-8")
         return outcome
 
@@ -170,14 +170,14 @@ class Cell:
                         process.kill()
                         process.wait()
             told.seek(0)
-            if not (path / "run" / folder.SUMMARY).exists():
+            if not (path / "run" / _folder.SUMMARY).exists():
                 lines = told.read().strip().splitlines()
                 raise Error(f"{self.label}: {lines[-1].removeprefix('quiclab: ') if lines else 'no emulation'}")
         (path / "emulate.txt").unlink()
 
     def _outcome(self, path: Path, www: Path) -> Outcome:
         client, server = (_told(path / f"{role}.json") for role in ("client", "server"))
-        summary = json.loads((path / "run" / folder.SUMMARY).read_text(encoding="utf-8"))
+        summary = json.loads((path / "run" / _folder.SUMMARY).read_text(encoding="utf-8"))
         late = summary["emulation"]["lateness"]
         outcome = Outcome(
             *self._judged(path, www, client, server),
@@ -187,7 +187,7 @@ class Cell:
         if not client.get("addresses") or not server.get("addresses"):
             return outcome
         ends = ((self.network.client, client["addresses"]), (self.network.server, server["addresses"]))
-        outcome.measure(packets.read(path / "run" / folder.CAPTURE, *ends), self.task.size)
+        outcome.measure(packets.read(path / "run" / _folder.CAPTURE, *ends), self.task.size)
         return outcome
 
     def _judged(self, path: Path, www: Path, client: dict[str, Any], server: dict[str, Any]) -> tuple[str, str]:
@@ -246,7 +246,7 @@ def _last(end: Path) -> str:
 def make_file(www: Path, task: Task) -> None:
     """The file that is served: bytes that depend on its size alone."""
     path = www / task.file
-    with folder.writing(path):
+    with _folder.writing(path):
         www.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.stat().st_size == task.size:
             return
@@ -263,7 +263,7 @@ def held(path: Path) -> Iterator[None]:
     """The lock of a matrix's folder. Raises `OutputError` if another process has it."""
     import fcntl
 
-    with folder.writing(path):
+    with _folder.writing(path):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from quiclab._document import to_toml
 from quiclab._quiclab import Error, ScenarioError
-from quiclab.document import to_toml
 from quiclab.scenario import Scenario
 
 Value = str | float

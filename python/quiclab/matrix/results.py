@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quiclab._median import interval_of_median
 from quiclab.matrix.packets import Traffic
-from quiclab.median import interval_of_median
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from quiclab import emulation, folder
+from quiclab import _folder, emulation
 from quiclab._quiclab import VERSION, Error, OutputError
 from quiclab.matrix import certificates, figures
 from quiclab.matrix.cells import Cell, Task, held, make_file
@@ -100,7 +100,7 @@ def run(
 def _prepare(out: Path) -> None:
     if out.exists() and not (out / CELLS).is_dir() and (not out.is_dir() or any(out.iterdir())):
         raise OutputError(f"{out}: exists and is no matrix's folder; choose another --out or remove it")
-    with folder.writing(out):
+    with _folder.writing(out):
         (out / CELLS).mkdir(parents=True, exist_ok=True)
 
 
@@ -192,10 +192,10 @@ def _write(out: Path, rows: Sequence[Mapping[str, Any]], parameters: Sequence[st
             if row["result"] == FAILED
         ],
     }
-    with folder.writing(out):
+    with _folder.writing(out):
         (out / INFO).unlink(missing_ok=True)
         for old in out.glob("heatmap-*.png"):
             old.unlink()
         table = write_table(out / RUNS, rows, ["reason", "error"])
         figures.write(out, table, parameters)
-        folder.write_whole(out / INFO, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+        _folder.write_whole(out / INFO, json.dumps(info, indent=2, ensure_ascii=False) + "\n")

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from quiclab import folder
+from quiclab import _folder
 from quiclab._quiclab import Error
 
 MANIFEST = "film.mpd"
@@ -68,7 +68,7 @@ def make(
     command += ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-x264-params", "scenecut=0"]
     command += ["-g", frames, "-keyint_min", frames, "-f", "dash", "-seg_duration", f"{segment_s:g}"]
     command += ["-use_timeline", "1", "-use_template", "1", "-adaptation_sets", "id=0,streams=v", MANIFEST]
-    with folder.complete(folder.only(to)) as (path, _):
+    with _folder.complete(_folder.only(to)) as (path, _):
         done = subprocess.run(command, cwd=path, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise Error(f"ffmpeg: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import experience
-from quiclab.stalls import stalls
+from quiclab._stalls import stalls
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quiclab import document
+from quiclab import _document
 from quiclab._quiclab import Error
 from quiclab.emulation import Application, Emulation
 from quiclab.play.browser import AVAILABLE_FROM, Order
@@ -89,7 +89,7 @@ def plan(scenario: Scenario, flow: str | None = None, settings: Mapping[str, Any
     plain = tomllib.loads(Scenario.from_text(_EMPTY).to_toml())["transport"]
     wanted = {**whole["transport"], **chosen.get("transport", {})}
     return Play(
-        gated=Scenario.from_text(document.to_toml(whole), origin="the scenario with gates"),
+        gated=Scenario.from_text(_document.to_toml(whole), origin="the scenario with gates"),
         flow=name,
         client=ends[0],
         server=ends[1],
@@ -98,7 +98,7 @@ def plan(scenario: Scenario, flow: str | None = None, settings: Mapping[str, Any
         since_s=seconds(application["since"]) if "latency" in application else None,
         dashjs=_merged(_settings(name, application, Path(presentation["file"])), settings or {}),
         transport=[
-            f"transport.{key}={document.literal(value)}" for key, value in wanted.items() if plain.get(key) != value
+            f"transport.{key}={_document.literal(value)}" for key, value in wanted.items() if plain.get(key) != value
         ],
         left_out=others,
     )

@@ -12,10 +12,11 @@ from quiclab.plots import air, buffer, delay, flight, latency, quality, queue, r
 from quiclab.plots.page import Panel, page, pages
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as AnyFigure
 
     # For the others, `__getattr__`: a run does not need them.
     from quiclab.plots.charts import CHARTS, Choice, chart
+    from quiclab.plots.figure import Figure
     from quiclab.plots.sweep import draw_sweep
     from quiclab.run import Run
 
@@ -44,6 +45,7 @@ __all__ = [
     "FORMATS",
     "PLOTS",
     "Choice",
+    "Figure",
     "chart",
     "check_format",
     "draw",
@@ -63,15 +65,18 @@ _METADATA: dict[str, dict[str, None]] = {
 }
 
 
-_OF_SWEEPS = {"CHARTS": "charts", "Choice": "charts", "chart": "charts", "draw_sweep": "sweep"}
+_ELSEWHERE = {"CHARTS": "charts", "Choice": "charts", "Figure": "figure", "chart": "charts", "draw_sweep": "sweep"}
 """What is imported only when it is used, and where it is."""
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _OF_SWEEPS:
-        raise AttributeError(f"module 'quiclab.plots' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"quiclab.plots.{_OF_SWEEPS[name]}"), name)
-    return value
+if not TYPE_CHECKING:
+    # For types, all that there is stands above.
+
+    def __getattr__(name: str) -> Any:
+        if name not in _ELSEWHERE:
+            raise AttributeError(f"module 'quiclab.plots' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"quiclab.plots.{_ELSEWHERE[name]}"), name)
+        return value
 
 
 def __dir__() -> list[str]:
@@ -79,12 +84,21 @@ def __dir__() -> list[str]:
 
 
 def draw(run: "Run", kind: str = "overview", connection: str | None = None) -> "Figure":
-    """One figure: a column of panels for each connection (the first four of them), or for the one that is named."""
+    """One figure: a column of panels for each connection (the first four of them), or for the one that is named.
+
+    >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+    >>> figure = quiclab.plots.draw(run, "rate")
+    >>> list(quiclab.plots.PLOTS)
+    ['overview', 'flight', 'rtt', 'rate', 'queue', 'air', 'playback']
+    """
     return page(run, _panels(kind), connection, most=4)
 
 
 def save(run: "Run", path: Path, kind: str = "overview", connection: str | None = None) -> None:
     """Draws into a file, in the format that its ending names. A PDF has one page per connection.
+
+    >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+    >>> quiclab.plots.save(run, Path("figure.svg"), "queue")
 
     Raises `OutputError` if the ending is another one, or if the file cannot be written.
     """
@@ -94,12 +108,12 @@ def save(run: "Run", path: Path, kind: str = "overview", connection: str | None 
     save_figures(figures, path)
 
 
-def save_figures(figures: Sequence["Figure"], path: Path) -> None:
+def save_figures(figures: Sequence["AnyFigure"], path: Path) -> None:
     """Writes figures into a file, in the format that its ending names: a PDF has a page for each, others the first.
 
     Equal figures give equal files. Raises `OutputError` if the ending is another one, or if it cannot be written.
     """
-    from quiclab.folder import writing
+    from quiclab._folder import writing
 
     ending = check_format(path)
     drawn = _bytes(figures, ending)
@@ -128,7 +142,7 @@ def _panels(kind: str) -> tuple[Panel, ...]:
     return PLOTS[kind]
 
 
-def _bytes(figures: Sequence["Figure"], ending: str) -> bytes:
+def _bytes(figures: Sequence["AnyFigure"], ending: str) -> bytes:
     """The file as bytes: the writers of formats need not handle a full disk."""
     from quiclab.plots.style import styled
 
@@ -147,7 +161,7 @@ def _bytes(figures: Sequence["Figure"], ending: str) -> bytes:
     return file.getvalue()
 
 
-def _save_png(figure: "Figure", file: BytesIO) -> None:
+def _save_png(figure: "AnyFigure", file: BytesIO) -> None:
     """As `savefig` does, but with one drawing instead of two: where there is a layout, `savefig` draws to make it."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg

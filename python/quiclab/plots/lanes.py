@@ -100,7 +100,7 @@ def lanes_of(view: "View") -> Lanes | None:
     """The lanes of a connection; None if it passes no link layer, or if the run has no table of them."""
     if not view.data_lanes or "air" not in view.run.tables:
         return None
-    table = view.run.table("air")
+    table = view.run.table("air").arrow
     if not len(table):
         return None
     data = view.link if view.link in view.data_lanes else view.data_lanes[0]

@@ -12,8 +12,8 @@ from quiclab.plots.view import View, views
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
+    from quiclab.plots.figure import Figure
     from quiclab.run import Run
 
 
@@ -68,8 +68,9 @@ def _with_anything(panels: Sequence[Panel], shown: list[View]) -> list[View]:
 
 def _page(run: "Run", panels: Sequence[Panel], shown: Sequence[View], total: int) -> "Figure":
     # Not through pyplot: a Figure by itself belongs to no window and no global list.
-    from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    from quiclab.plots.figure import Figure
 
     heights = [panel.height for panel in panels]
     width = 9.0 if len(shown) == 1 else 6.0 * len(shown)

@@ -12,8 +12,8 @@ from quiclab.statistics import resolve
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from matplotlib.figure import Figure
 
+    from quiclab.plots.figure import Figure
     from quiclab.sweeps import Sweep
 
 _COLUMNS = ("x", "y", "group", "facet", "value")
@@ -36,7 +36,7 @@ def draw_sweep(
         wanted = Choice(where=where, **fields)
     except TypeError as error:
         raise Error(f"a chart needs a column for x, and knows {', '.join(Choice.__dataclass_fields__)}") from error
-    table = sweep.runs
+    table = sweep.runs.arrow
     if wanted.x == TIME and kind == "line":
         if not sweep.info["series"]:
             raise Error('over time the series are drawn, and this sweep keeps none: sweep.series = ["connection"]')

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quiclab._stalls import stalls
 from quiclab.plots.columns import having, mask
 from quiclab.plots.downsample import Series
 from quiclab.plots.lanes import seconds
-from quiclab.stalls import stalls
 
 if TYPE_CHECKING:
     from quiclab.plots.view import View
@@ -150,7 +150,7 @@ def playback_of(view: "View") -> Playback | None:
 
 
 def _rows(view: "View", name: str) -> list[dict[str, Any]]:
-    table = view.run.table(name)
+    table = view.run.table(name).arrow
     if not len(table):
         return []
     rows: list[dict[str, Any]] = table.filter(mask(having(table["connection"], view.connection))).to_pylist()

@@ -88,7 +88,7 @@ class View:
         over = float(times[-1]) + bin_s(self.run)
         if kind == "capacity" or over >= end:
             return np.append(times, end), np.append(values, values[-1])
-        if is_cut_off(self.run.table("rate")):
+        if is_cut_off(self.run.table("rate").arrow):
             return np.append(times, over), np.append(values, values[-1])
         # The table has no rows of bins after the last packet.
         return np.append(times, [over, end]), np.append(values, [0.0, 0.0])

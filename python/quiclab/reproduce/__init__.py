@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab.folder import writing
+from quiclab._folder import writing
 from quiclab.progress import SweepProgress
 from quiclab.reproduce import points as points_
 from quiclab.reproduce.accept import Row, shown

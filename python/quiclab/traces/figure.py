@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from quiclab.traces.capacity import Capacity
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from quiclab.plots.figure import Figure
 
 
 def draw(capacity: Capacity, name: str, bin_ms: int = 100) -> "Figure":
     """Its rate over time in bins of so many milliseconds, and the distribution of its rates over 10 ms."""
-    from matplotlib.figure import Figure
+    from quiclab.plots.figure import Figure
 
     figure = Figure(figsize=(10, 3.2), layout="constrained")
     over_time, spread = figure.subplots(1, 2, width_ratios=[3, 1])

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from quiclab import folder
+from quiclab import _folder
 from quiclab._quiclab import Error
 
 PAGE = "view.html"
@@ -48,6 +48,11 @@ def write(
     told: Callable[[str, float], object] | None = None,
 ) -> Shown:
     """Writes the page of a run folder, of any folder with qlog files, or of one qlog file.
+
+    >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml", {"flow.download.application.size": "100 kB"})
+    >>> run = scenario.run(qlog=True, out="runs/small")
+    >>> quiclab.view.write("runs/small").view
+    PosixPath('runs/small/view.html')
 
     :param out: the page's file. Default: view.html in the folder, or beside the file.
     :param connections: only these, by name. Default: all.
@@ -93,7 +98,7 @@ def write(
     if told is not None:
         told("writing the page", 1.0)
     text = page(_title(where, logs), found, notes, __version__)
-    folder.write_whole(path, text)
+    _folder.write_whole(path, text)
     return Shown(path, len(text.encode()), [_numbers(connection) for connection in found], notes)
 
 
@@ -119,7 +124,7 @@ def _chosen(where: Path, found: list[Any], names: Sequence[str]) -> list[Any]:
 def _summary(where: Path) -> dict[str, Any]:
     """The summary of a run folder; empty if it is another folder."""
     try:
-        summary = json.loads((where / folder.SUMMARY).read_text(encoding="utf-8"))
+        summary = json.loads((where / _folder.SUMMARY).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return summary if isinstance(summary, dict) else {}

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from quiclab.stalls import stalls
+from quiclab._stalls import stalls
 
 SEGMENTS, PLAYBACK = "segment.parquet", "playback.parquet"
 

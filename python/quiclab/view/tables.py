@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab import folder
+from quiclab import _folder
 from quiclab.view.qlog import Log
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def logs(where: Path) -> list[Log]:
 
 def _tcp_flows(where: Path) -> set[str]:
     try:
-        scenario = tomllib.loads((where / folder.SCENARIO).read_text(encoding="utf-8"))
+        scenario = tomllib.loads((where / _folder.SCENARIO).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return set()
     return {str(flow.get("name")) for flow in scenario.get("flow", []) if flow.get("protocol") == "tcp"}

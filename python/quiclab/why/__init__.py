@@ -19,14 +19,14 @@ __all__ = ["Answer", "Cause", "why"]
 def why(run: "Run", connection: str | None = None) -> list[Answer]:
     """Where the time of each connection went, or of one.
 
+    >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+    >>> for answer in run.why():
+    ...     print(answer.connection, [cause.name for cause in answer.causes])
+    download ['capacity', 'outage', 'recovery', 'slow start', 'handshake']
+
     :param run: a run with the tables `wait` and `rate`; both are kept by default.
     :param connection: the name of a connection; by default all.
     :raises Error: if the run has no such connection, or lacks a table.
-
-    ```python
-    for answer in quiclab.load("runs/cellular-seed1").why():
-        print(answer)
-    ```
     """
     from quiclab.why.flow import Flow
     from quiclab.why.records import Records

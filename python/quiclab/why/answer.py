@@ -5,7 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cause:
-    """A cause, and the time that it took."""
+    """A cause, and the time that it took.
+
+    >>> (answer,) = quiclab.Scenario.from_file("examples/cellular.toml").run().why()
+    >>> answer.causes[0].name, answer.causes[0].what
+    ('capacity', 'cell forward was full')
+    """
 
     name: str
     """One of `handshake`, `slow start`, `window`, `recovery`, `timeout`, `pacer`, `stream credit`, `connection credit`,
@@ -30,7 +35,12 @@ class Cause:
 
 @dataclass(frozen=True)
 class Answer:
-    """Where the time of one connection went."""
+    """Where the time of one connection went.
+
+    >>> (answer,) = quiclab.Scenario.from_file("examples/cellular.toml").run().why()
+    >>> answer.completed, {cause.name: round(cause.seconds, 1) for cause in answer.causes}
+    (True, {'capacity': 13.5, 'outage': 0.5, 'recovery': 0.4, 'slow start': 0.3, 'handshake': 0.1})
+    """
 
     connection: str
     """The connection."""
@@ -39,6 +49,7 @@ class Answer:
     end_s: float
     """When the receiver had everything, or the end of the run."""
     completed: bool
+    """Whether the receiver had everything before the end of the run."""
     causes: tuple[Cause, ...]
     """The longest first. Their seconds add up to the time of the flow, except for causes of less than 0.5 % of it."""
     beside: tuple[Cause, ...] = ()

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from quiclab._lines import plain
 from quiclab._quiclab import Error
-from quiclab.lines import plain
 from quiclab.plots.charts import bar, box, ecdf, heatmap, line
 from quiclab.plots.charts.choice import Choice
 from quiclab.plots.charts.labels import value_text
@@ -16,7 +16,8 @@ from quiclab.plots.style import styled
 if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from quiclab.plots.figure import Figure
 
 __all__ = ["CHARTS", "Choice", "chart", "chart_with_note"]
 
@@ -38,6 +39,10 @@ _LETTERS_PER_INCH = 13
 def chart(table: "pa.Table", kind: str, choice: Choice, title: str = "") -> "Figure":
     """Draws the columns of a table that `choice` names. Raises `Error` if a column is missing or of the wrong sort.
 
+    >>> runs = quiclab.sweep("examples/sweep.toml").runs
+    >>> choice = quiclab.plots.Choice(x="ack_ratio", y="goodput_mbps", group="loss.probability")
+    >>> figure = quiclab.plots.chart(runs.arrow, "line", choice)
+
     Where runs have no value, the figure shows how many have one, and says so below its title.
     """
     return chart_with_note(table, kind, choice, title)[0]
@@ -54,7 +59,7 @@ def chart_with_note(table: "pa.Table", kind: str, choice: Choice, title: str = "
 
 def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: Choice, title: str) -> "Figure":
     # Not through pyplot: a Figure by itself belongs to no window and no global list.
-    from matplotlib.figure import Figure
+    from quiclab.plots.figure import Figure
 
     columns = min(len(found.panels), _PANELS_IN_A_ROW)
     rows = -(-len(found.panels) // columns)

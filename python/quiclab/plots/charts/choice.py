@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Required, TypedDict
 
 Spread = Literal["student", "bootstrap", "quantiles"]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The columns of a chart. A column may be named by the end of its name where only one ends so."""
+    """The columns of a chart. A column may be named by the end of its name where only one ends so.
+
+    >>> quiclab.plots.Choice(x="ack_ratio", y="goodput_mbps", where={"loss.probability": [0.0, 0.01]}).named()
+    ['ack_ratio', 'goodput_mbps', 'loss.probability']
+    """
 
     x: str
     """The horizontal axis; of an empirical distribution the values themselves."""
@@ -41,3 +45,21 @@ class Choice:
     def named(self) -> Sequence[str]:
         """The columns that tell the runs apart in the chart."""
         return [name for name in (self.x, self.y, self.group, self.facet, *self.where) if name is not None]
+
+
+class Options(TypedDict, total=False):
+    """The fields of a `Choice`, as arguments by name."""
+
+    x: Required[str]
+    y: str | None
+    group: str | None
+    facet: str | None
+    value: str | None
+    where: Mapping[str, Any]
+    spread: Spread
+    confidence: float
+    log: str
+    title: str | None
+    x_label: str | None
+    y_label: str | None
+    value_label: str | None

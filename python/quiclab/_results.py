@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from rich.table import Table
 
-_COLUMNS_AT_MOST = 4
+COLUMNS_AT_MOST = 4
 """Up to so many connections stand side by side; more stand below each other."""
 
 
@@ -108,22 +108,35 @@ def of_bottlenecks(summary: dict[str, Any]) -> list[tuple[str, list[str]]]:
     return rows
 
 
-def tables(summary: dict[str, Any], width: int) -> "list[Table]":
-    """The most important numbers of a run: tables of at most so many characters, to be printed below each other."""
+def title(summary: dict[str, Any]) -> str:
+    """What was run: scenario, seed, virtual time."""
+    return f"{summary.get('scenario')}, seed {summary.get('seed')}, {_number(3, 's')(summary.get('duration_s'))}"
+
+
+def names(summary: dict[str, Any]) -> list[str]:
+    """The connections of a run."""
+    return [str(connection.get("name")) for connection in summary.get("connections") or []]
+
+
+def rows(summary: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """The most important numbers of a run: what each is, and how it is written for each of the connections."""
     connections = summary.get("connections") or []
-    title = f"{summary.get('scenario')}, seed {summary.get('seed')}, {_number(3, 's')(summary.get('duration_s'))}"
-    rows = [(title, [write(connection.get(key)) for connection in connections]) for title, key, write in METRICS]
-    rows += [*of_applications(connections), *of_bottlenecks(summary)]
-    return arranged(title, [_name(connection) for connection in connections], rows, width)
+    found = [(name, [write(connection.get(key)) for connection in connections]) for name, key, write in METRICS]
+    return [*found, *of_applications(connections), *of_bottlenecks(summary)]
+
+
+def tables(summary: dict[str, Any], width: int) -> "list[Table]":
+    """The same as tables of at most so many characters, to be printed below each other."""
+    return arranged(title(summary), names(summary), rows(summary), width)
 
 
 def arranged(title: str, names: list[str], rows: list[tuple[str, list[str]]], width: int) -> "list[Table]":
     """Rows with a value for each connection, as tables of at most so many characters.
 
-    Up to `_COLUMNS_AT_MOST` connections are columns, more are rows. Columns that do not fit go on in another table,
+    Up to `COLUMNS_AT_MOST` connections are columns, more are rows. Columns that do not fit go on in another table,
     with the same first column. What is wider than a table by itself is folded; nothing is cut off.
     """
-    if len(names) > _COLUMNS_AT_MOST:
+    if len(names) > COLUMNS_AT_MOST:
         first = _Column("connection", names)
         others = [_Column(name, values) for name, values in rows]
     else:
@@ -175,7 +188,3 @@ def _table(title: str | None, first: _Column, others: list[_Column], width: int)
     for cells in zip(*(column.cells for column in columns), strict=True):
         result.add_row(*map(Text, cells))
     return result
-
-
-def _name(connection: dict[str, Any]) -> str:
-    return str(connection.get("name"))

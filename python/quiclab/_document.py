@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from quiclab import _quiclab
+from quiclab._plugged import Plugged, place_of
 from quiclab._quiclab import ScenarioError
-from quiclab.plugged import Plugged, place_of
 
 
 def to_toml(document: Mapping[str, Any]) -> str:

@@ -1,0 +1,168 @@
+"""How a scenario, a run and a sweep show themselves: as text, and as HTML in notebooks. Both are of bounded size."""
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from quiclab import _grid, _results, statistics
+from quiclab._grid import ROWS, Grid
+from quiclab._quiclab import OutputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from quiclab.run import Run
+    from quiclab.scenario import Scenario
+    from quiclab.sweeps import Sweep
+
+_LINES = 30
+"""The most lines about a scenario."""
+_CONNECTIONS = 5
+"""The most connections that a text names."""
+_VALUES = 8
+"""The most values of what a sweep varies."""
+_FAILURES = 3
+_MOST_RUNS = 10_000
+"""The most runs over which means are taken only to be shown."""
+_MEANS = ("goodput_mbps", "completion_s", "rtt_mean_ms")
+"""Of which numbers of a connection."""
+_MOST_MEANS = 6
+
+
+def scenario_html(scenario: "Scenario") -> str:
+    """What a scenario describes."""
+    # Files are named as the scenario names them: what is kept of a notebook has no path of a machine.
+    folder = f"{scenario._origin.absolute().parent}/"
+    described = [(subject, text.replace(folder, "")) for subject, text in scenario.describe()]
+    about = [pair for pair in described if pair[0] not in ("scenario", "seed")]
+    grid = Grid(["", ""], about[:_LINES], [True, True])
+    more = _grid.more(len(about) - _LINES, "line")
+    return _grid.page(_title("Scenario", scenario.name, scenario.seed), grid.html(), _grid.lines(more))
+
+
+def run_text(run: "Run") -> str:
+    """A line about a run, and one for each of its connections."""
+    summary = run.summary
+    where = f" in {run.path}" if run.path else ""
+    connections = summary.get("connections") or []
+    metrics = {key: write for _, key, write in _results.METRICS}
+    lines = []
+    for connection in connections[:_CONNECTIONS]:
+        ended = connection.get("completion_s")
+        parts = [
+            f"{_grid.cell(connection.get('name'))}: {metrics['goodput_mbps'](connection.get('goodput_mbps'))}",
+            "not completed" if ended is None else f"completed in {metrics['completion_s'](ended)}",
+            f"mean RTT {metrics['rtt_mean_ms'](connection.get('rtt_mean_ms'))}",
+            f"{metrics['packets_lost'](connection.get('packets_lost'))} packets lost",
+        ]
+        lines.append(f"  {', '.join(parts)}")
+    lines += [f"  {line}" for line in _grid.more(len(connections) - _CONNECTIONS, "connection")]
+    return "\n".join([f"<quiclab.Run of {summary.get('scenario')!r}, seed {summary.get('seed')}{where}>", *lines])
+
+
+def run_html(run: "Run") -> str:
+    """The numbers of a run: a column for each connection, or a row where there are many."""
+    every = run.summary.get("connections") or []
+    summary = {**run.summary, "connections": every[:ROWS]}
+    names, rows = _results.names(summary), _results.rows(summary)
+    if len(names) > _results.COLUMNS_AT_MOST:
+        heads = ["connection", *(title for title, _ in rows)]
+        cells = [[name, *(values[at] for _, values in rows)] for at, name in enumerate(names)]
+    else:
+        heads = ["connection", *names]
+        cells = [[title, *values] for title, values in rows]
+    grid = Grid(heads, cells, [True, *[False] * (len(heads) - 1)])
+    lines = _grid.more(len(every) - ROWS, "connection")
+    lines += [f"tables: {', '.join(run.tables)}"] if run.tables else ["made without tables"]
+    lines += [f"folder: {run.path}"] if run.path else []
+    with suppress(OutputError):
+        # Of files that are gone there is nothing to say.
+        lines += run.notes
+    return _grid.page(f"Run of {_results.title(summary)}", grid.html(), _grid.lines(lines))
+
+
+def sweep_text(sweep: "Sweep") -> str:
+    """A line about a sweep, and one for each thing that it varies."""
+    where = f" in {sweep.path}" if sweep.path else ""
+    lines = [f"  {path}: {values}" for path, values in _varied(sweep)]
+    return "\n".join([f"<quiclab.Sweep of {sweep.info['scenario']!r}, {_counts(sweep)}{where}>", *lines])
+
+
+def sweep_html(sweep: "Sweep") -> str:
+    """What a sweep varies, the means of its first combinations, and what failed."""
+    varied = Grid(["varied", "values"], [list(pair) for pair in _varied(sweep)], [True, True])
+    failures = sweep.failures
+    lines = [f"run {failure['run']} failed: {failure['error']}" for failure in failures[:_FAILURES]]
+    lines += _grid.more(len(failures) - _FAILURES, "failure")
+    lines += [*sweep.warnings, *sweep.notes]
+    lines += [f"folder: {sweep.path}"] if sweep.path else []
+    title = f"Sweep of {sweep.info['scenario']}, {_counts(sweep)}"
+    return _grid.page(title, varied.html() if varied.rows else "", _means(sweep), _grid.lines(lines))
+
+
+def _title(what: str, name: str, seed: int) -> str:
+    return f"{what} {name}, seed {seed}"
+
+
+def _counts(sweep: "Sweep") -> str:
+    runs, failed = sweep.info["runs"], sweep.info.get("failed", len(sweep.failures))
+    return f"{runs:,} run{'s' * (runs != 1)}" + (f", {failed:,} failed" if failed else "")
+
+
+def _varied(sweep: "Sweep") -> list[tuple[str, str]]:
+    """What is varied, and its values."""
+    found = []
+    for parameter in sweep.info["parameters"][:ROWS]:
+        values = [_grid.cell(value) for value in parameter.get("values", [])]
+        more = f", ... ({len(values)} in all)" if len(values) > _VALUES else ""
+        found.append((_grid.cell(parameter["path"]), ", ".join(values[:_VALUES]) + more))
+    return found
+
+
+def _means(sweep: "Sweep") -> str:
+    """HTML of the means of the first combinations; empty where there are none to be shown."""
+    from quiclab.plots.charts.labels import short
+
+    repetitions = max(sweep.info.get("repetitions") or 1, 1)
+    combinations = sweep.info.get("combinations") or sweep.info["runs"]
+    shown = min(combinations, ROWS, _MOST_RUNS // repetitions)
+    if not shown:
+        return ""
+    try:
+        runs = sweep._first(shown * repetitions)
+    except OutputError:
+        return ""
+    columns = [name for name in runs.column_names if _is_shown(name, runs)][:_MOST_MEANS]
+    if not columns:
+        return ""
+    by = sweep.parameters
+    found = statistics.means(runs, columns, by).to_pylist()
+    rows: dict[tuple[Any, ...], dict[str, str]] = {}
+    for row in found:
+        rows.setdefault(tuple(row[name] for name in by), {})[row["column"]] = _mean(row)
+    cells = [[*map(_grid.cell, key), *(row[name] for name in columns)] for key, row in rows.items()]
+    heads = [*(short(name, by) for name in by), *(name.removeprefix("connection.") for name in columns)]
+    left = [*(_is_text(runs, name) for name in by), *[False] * len(columns)]
+    more = _grid.more(combinations - shown, "combination")
+    interval = ["means, with the half width of their 95 % intervals"] if repetitions > 1 else []
+    return Grid(heads, cells, left).html() + _grid.lines([*more, *interval])
+
+
+def _is_shown(name: str, runs: "pa.Table") -> bool:
+    ends = tuple(f".{end}" for end in _MEANS)
+    return name.startswith("connection.") and name.endswith(ends) and runs.column(name).null_count < len(runs)
+
+
+def _is_text(runs: "pa.Table", name: str) -> bool:
+    import pyarrow as pa
+
+    kind = runs.schema.field(name).type
+    return not (pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _mean(row: dict[str, Any]) -> str:
+    if row["mean"] is None:
+        return "-"
+    text = f"{row['mean']:.4g}"
+    if row["low"] is not None and row["high"] > row["low"]:
+        text += f" \N{PLUS-MINUS SIGN} {(row['high'] - row['low']) / 2:.2g}"
+    return text if row["n"] == row["total"] else f"{text} ({row['n']} of {row['total']})"
