@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from quiclab._quiclab import Error, OutputError
-from quiclab.results import important
-from quiclab.rounded import decimals, is_number, text
+from quiclab._results import important
+from quiclab._rounded import decimals, is_number, text
 from quiclab.run import Run
 from quiclab.scenario import Scenario
 from quiclab.sweeps import Sweep

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from quiclab._lines import plain
 from quiclab.commands.arguments import Json
-from quiclab.lines import plain
 
 _WIDEST = 44
 """Characters of a value that are printed; --json has all."""

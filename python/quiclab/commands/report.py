@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from quiclab._lines import plain
 from quiclab.commands.arguments import Json
-from quiclab.lines import plain
 
 
 def report(

@@ -112,7 +112,7 @@ def sweep(
 
 
 def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
-    from quiclab.results import important
+    from quiclab._results import important
     from quiclab.statistics import resolve
 
     known = result.runs.column_names

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import folder
+from quiclab import _folder
 from quiclab._quiclab import Error
 
 if TYPE_CHECKING:
@@ -77,5 +77,5 @@ def write(
     alone = read[0].path if len(read) == 1 else None
     path = Path(out) if out is not None else (alone / PAGE if alone else Path(PAGE))
     text, notes = page(runs, sweeps, show, path.parent)
-    folder.write_whole(path, text)
+    _folder.write_whole(path, text)
     return Report(path, len(text.encode()), len(runs), len(sweeps), notes)

@@ -4,7 +4,7 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
-from quiclab import __version__, selfcontained
+from quiclab import __version__, _selfcontained
 from quiclab.report import figures, runs, sweep
 from quiclab.report.packed import packed
 from quiclab.report.tags import Html, joined, note
@@ -35,10 +35,10 @@ def page(shown: Sequence[Run], sweeps: Sequence[Sweep], show: Sequence[str], bes
         "points": f"{figures.POINTS:,}",
         "data": packed({"figures": drawn, "sweeps": data}),
     }
-    template = selfcontained.source(f"{_FOLDER}/index.html")
-    script = selfcontained.bundle(f"{_FOLDER}/main.js")
-    text = selfcontained.filled(
-        template, script=script, style=selfcontained.source(f"{_FOLDER}/style.css"), parts=words
+    template = _selfcontained.source(f"{_FOLDER}/index.html")
+    script = _selfcontained.bundle(f"{_FOLDER}/main.js")
+    text = _selfcontained.filled(
+        template, script=script, style=_selfcontained.source(f"{_FOLDER}/style.css"), parts=words
     )
     return text, told
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from quiclab import results
+from quiclab import _results
 from quiclab._quiclab import Error
+from quiclab._rounded import decimals, text
 from quiclab.differences import Change, compared, run_document, scenario_values, value_text
 from quiclab.differences import results as result_values
 from quiclab.report import figures
 from quiclab.report.tags import Html, joined, note, table, tag, worded
-from quiclab.rounded import decimals, text
 from quiclab.run import Run
 from quiclab.scenario import Scenario
 
@@ -60,7 +60,7 @@ def sections(runs: Sequence[Run], labels: Sequence[str]) -> tuple[Html, list[dic
     parts = [
         tag("section", tag("h2", "What was run"), _what(shown), id="what"),
         _differences(shown),
-        tag("section", tag("h2", "Results"), *_results(shown), id="results"),
+        tag("section", tag("h2", "Results"), *_result_tables(shown), id="results"),
         tag("section", tag("h2", "Over time"), tag("div", class_="figures"), id="figures") if drawn else Html(""),
         tag("section", tag("h2", "Where the time went"), _why(shown, drawn, notes), id="why"),
     ]
@@ -178,7 +178,7 @@ def _with_change(written: str, first: Any, value: Any) -> Html:
     return joined([Html(tag("span", written)), more])
 
 
-def _results(shown: Sequence[Shown]) -> list[Html]:
+def _result_tables(shown: Sequence[Shown]) -> list[Html]:
     columns = [(one, entry) for one in shown for entry in one.connections]
     several = len(shown) > 1
     parts: list[Html] = []
@@ -211,7 +211,7 @@ def _beside(shown: Sequence[Shown], columns: Sequence[tuple[Shown, dict[str, Any
         for title, texts in _rows(one, one.connections):
             found.setdefault(title, ["-"] * len(columns))[at : at + len(texts)] = [cell or "-" for cell in texts]
         at += len(one.connections)
-    keys = {title: key for title, key, _ in results.METRICS}
+    keys = {title: key for title, key, _ in _results.METRICS}
     firsts = {entry["name"]: entry for entry in shown[0].connections}
     rows: list[list[object]] = []
     for title, texts in found.items():
@@ -228,8 +228,8 @@ def _beside(shown: Sequence[Shown], columns: Sequence[tuple[Shown, dict[str, Any
 
 def _rows(one: Shown, connections: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     """The rows that are printed after a run: a title, and a text for each connection."""
-    rows = [(title, [write(entry.get(key)) for entry in connections]) for title, key, write in results.METRICS]
-    return [*rows, *results.of_applications(connections), *results.of_bottlenecks(one.run.summary)]
+    rows = [(title, [write(entry.get(key)) for entry in connections]) for title, key, write in _results.METRICS]
+    return [*rows, *_results.of_applications(connections), *_results.of_bottlenecks(one.run.summary)]
 
 
 def _united(title: str, texts: Sequence[str]) -> tuple[str, list[str]]:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error, OutputError
+from quiclab._results import important
+from quiclab._rounded import decimals, text
 from quiclab.report.packed import shortened, steps
 from quiclab.report.tags import Html, joined, note, table, tag
-from quiclab.results import important
-from quiclab.rounded import decimals, text
 from quiclab.scenario import Scenario
 from quiclab.statistics import resolve, student_quantile
 from quiclab.sweeps import Sweep
@@ -258,7 +258,7 @@ def _repeat(sweep: Sweep, found: _Columns, beside: Path) -> list[list[Any]]:
 
 def _folders(sweep: Sweep, seeds: Sequence[str], sets: Sequence[list[str]], beside: Path) -> dict[int, str]:
     """The folders of runs that were made again by `quiclab run`, by the place of the run: as links from the page."""
-    from quiclab.folder import numbered
+    from quiclab._folder import numbered
     from quiclab.run import load
 
     start = str(numbered(str(sweep.info["scenario"]), 0).first.name).removesuffix("0")

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from quiclab import selfcontained
+from quiclab import _selfcontained
 from quiclab.view.bottleneck import Bottleneck
 from quiclab.view.columns import Columns
 from quiclab.view.model import Connection, Direction
@@ -37,15 +37,15 @@ def page(title: str, connections: Sequence[Connection], notes: Sequence[str], ve
         "facts": json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c"),
         "columns": columns.packed(),
     }
-    style = selfcontained.source(f"{_FOLDER}/style.css")
-    return selfcontained.filled(
-        selfcontained.source(f"{_FOLDER}/index.html"), script=bundle(_MODULE), style=style, parts=parts
+    style = _selfcontained.source(f"{_FOLDER}/style.css")
+    return _selfcontained.filled(
+        _selfcontained.source(f"{_FOLDER}/index.html"), script=bundle(_MODULE), style=style, parts=parts
     )
 
 
 def bundle(name: str) -> str:
     """A module of the page and all that it imports as one script."""
-    return selfcontained.bundle(f"{_FOLDER}/{name}")
+    return _selfcontained.bundle(f"{_FOLDER}/{name}")
 
 
 def _connection(columns: Columns, prefix: str, connection: Connection) -> dict[str, Any]:

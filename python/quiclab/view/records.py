@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quiclab import folder
+from quiclab import _folder
 from quiclab.view.bottleneck import Bottleneck, bottleneck
 from quiclab.view.causes import Causes, causes
 
@@ -28,7 +28,7 @@ def read(where: Path, summary: dict[str, Any], names: Collection[str]) -> dict[s
     :param summary: the summary of the run.
     :param names: only these. Default, if there is none: all.
     """
-    if "scenario" not in summary or not (where / folder.SCENARIO).exists():
+    if "scenario" not in summary or not (where / _folder.SCENARIO).exists():
         return {}
     from quiclab.run import load
     from quiclab.why.records import Records
