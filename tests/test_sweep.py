@@ -183,6 +183,22 @@ def test_lines_of_progress_tell_the_time_left(
     ]
 
 
+def test_lines_of_progress_tell_that_no_worker_is_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("quiclab.progress.time.monotonic", lambda: now)
+    with progress.shown_sweep("bulk") as callback:
+        for seconds, done, workers in ((0, 0, 0), (6, 0, 0), (12, 0, 2), (18, 50, 2), (24, 50, 0)):
+            now = 100.0 + seconds
+            callback(quiclab.SweepProgress(done=done, reused=0, failed=0, total=100, workers=workers))
+    assert capsys.readouterr().err.splitlines() == [
+        "bulk: 0 of 100 runs, 0 failed, no worker is there: waiting for one",
+        "bulk: 50 of 100 runs, 0 failed, about 18 s left",
+        "bulk: 50 of 100 runs, 0 failed, no worker is there: waiting for one",
+    ]
+
+
 def test_what_the_progress_raises_ends_the_sweep(file: Path, tmp_path: Path) -> None:
     class EnoughError(Exception):
         pass

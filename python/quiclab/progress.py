@@ -98,6 +98,8 @@ class SweepProgress:
     """The number of finished runs that failed."""
     total: int
     """The number of all runs."""
+    workers: int | None = None
+    """The number of threads of the workers of a cluster, which may come later, and go; None without a cluster."""
 
 
 SweepCallback = Callable[[SweepProgress], object]
@@ -135,7 +137,7 @@ def _sweep_bar(title: str) -> Iterator[SweepCallback]:
                 task,
                 total=progress.total - progress.reused,
                 completed=progress.done - progress.reused,
-                failed=f"{progress.failed} failed" if progress.failed else "",
+                failed=", ".join(_remarks(progress)),
             )
 
         yield callback
@@ -149,17 +151,27 @@ def _sweep_lines(title: str) -> SweepCallback:
         nonlocal next_line
         now = time.monotonic()
         made = progress.done - progress.reused
-        if now < next_line or made <= 0:
+        waits = progress.workers == 0
+        if now < next_line or (made <= 0 and not waits):
             return
         next_line = now + _SECONDS_BETWEEN_LINES
-        left = (now - start) * (progress.total - progress.done) / made
-        print(
-            f"{title}: {progress.done} of {progress.total} runs, {progress.failed} failed, about {left:.0f} s left",
-            file=sys.stderr,
-            flush=True,
-        )
+        words = [f"{title}: {progress.done} of {progress.total} runs", f"{progress.failed} failed"]
+        if waits:
+            words.append(_WAITS)
+        else:
+            words.append(f"about {(now - start) * (progress.total - progress.done) / made:.0f} s left")
+        print(", ".join(words), file=sys.stderr, flush=True)
 
     return callback
+
+
+_WAITS = "no worker is there: waiting for one"
+
+
+def _remarks(progress: SweepProgress) -> list[str]:
+    """What a bar says beside the numbers."""
+    failed = [f"{progress.failed} failed"] if progress.failed else []
+    return [*failed, _WAITS] if progress.workers == 0 and progress.done < progress.total else failed
 
 
 @contextmanager

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Engine = Literal["local", "dask"]
 
+_Report = Callable[..., object]
+"""Is told the numbers of finished, reused, failed and all runs, and `workers` of a cluster: see `SweepProgress`."""
+
 _FINISHED = "finished"
 """The folder in a sweep's folder that keeps its finished runs."""
 _INFO = "sweep.json"
@@ -188,8 +191,8 @@ def sweep(
     :param engine: "local": threads of this process; "dask": Dask distributed (the extra `quiclab[cluster]`), whose
         processes import the script that calls this: what is not to run in them stands below
         `if __name__ == "__main__":`. The tables are the same to the byte.
-    :param scheduler: of the engine dask, the address of a scheduler ("tcp://head:8786"); default: a cluster of `jobs`
-        processes on this machine.
+    :param scheduler: of the engine dask, the address of a scheduler ("tcp://head:8786"), or the file in which it wrote
+        its address; default: a cluster of `jobs` processes on this machine.
     :param out: the sweep's folder. What it has is not run again; one that was interrupted goes on, an extended one runs
         what is new. True: sweeps/NAME. None: no folder; the results are gone with the object.
     :param progress: called with a `SweepProgress` at most ten times a second; True shows it on stderr.
@@ -309,9 +312,7 @@ class _How:
     scheduler: str | None
     jobs: int
 
-    def run(
-        self, inner: _quiclab.Sweep, path: Path, report: Callable[[int, int, int, int], object]
-    ) -> _quiclab.FinishedSweep:
+    def run(self, inner: _quiclab.Sweep, path: Path, report: _Report) -> _quiclab.FinishedSweep:
         if self.engine == "local":
             return inner.run(path, self.jobs, report)
         from quiclab import cluster
@@ -319,9 +320,7 @@ class _How:
         return cluster.run(inner, path, self.scheduler, self.jobs, report)
 
 
-def _run(
-    scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, report: Callable[[int, int, int, int], object]
-) -> Sweep:
+def _run(scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, report: _Report) -> Sweep:
     finished_folder = path / _FINISHED
     if path.exists() and not finished_folder.is_dir() and (not path.is_dir() or any(path.iterdir())):
         raise OutputError(f"{path}: exists and is no sweep's folder; choose another --out or remove it")
@@ -449,7 +448,7 @@ def _remove_leftovers(path: Path) -> None:
 
 
 @contextmanager
-def _shown(name: str, progress: SweepCallback | bool | None) -> Iterator[Callable[[int, int, int, int], object]]:
+def _shown(name: str, progress: SweepCallback | bool | None) -> Iterator[_Report]:
     if progress is True:
         with shown_sweep(name) as callback:
             yield _report(callback)
@@ -457,15 +456,15 @@ def _shown(name: str, progress: SweepCallback | bool | None) -> Iterator[Callabl
         yield _report(progress or None)
 
 
-def _report(callback: SweepCallback | None) -> Callable[[int, int, int, int], object]:
+def _report(callback: SweepCallback | None) -> _Report:
     next_call = 0.0
 
-    def report(done: int, reused: int, failed: int, total: int) -> None:
+    def report(done: int, reused: int, failed: int, total: int, workers: int | None = None) -> None:
         nonlocal next_call
         if callback is None:
             return
         if (clock := time.monotonic()) >= next_call or done == total:
             next_call = clock + _SECONDS_BETWEEN_REPORTS
-            callback(SweepProgress(done, reused, failed, total))
+            callback(SweepProgress(done, reused, failed, total, workers))
 
     return report

@@ -1,8 +1,8 @@
 """Sweeps on SLURM and on SSH hosts, with workers and schedulers that are killed: `python -m cluster --wheel FILE`.
 
-It runs as root on Debian or Ubuntu: it installs SLURM and the SSH server where they are missing, without starting them, and
-puts quiclab into an environment under `target/cluster`. Everything else happens in namespaces of its own: users, ports,
-configuration and processes exist only there, and vanish with the command, however it ends.
+It runs as root on Debian or Ubuntu: it installs SLURM and the SSH server where they are missing, without starting
+them, and puts quiclab into an environment under `target/cluster`. Everything else happens in namespaces of its own:
+users, ports, configuration and processes exist only there, and vanish with the command, however it ends.
 """
 
 import argparse
@@ -42,7 +42,7 @@ cd /mnt/work
 shift
 exec env PYTHONPATH=/mnt/work/code PYTHONDONTWRITEBYTECODE=1 /mnt/venv/bin/python -m cluster.inside "$@"
 """
-"""In the namespaces: everybody can read the folder at /mnt, wherever the repository is, and nobody sees other daemons."""
+"""In the namespaces, where the folder is at /mnt: everybody can read it there, wherever the repository is."""
 
 
 def skip(why: str) -> int:
@@ -108,7 +108,9 @@ def install() -> str | None:
     before = set(enabled())
     try:
         for command in (["update"], ["install", "--yes", "--no-install-recommends", *missing]):
-            done = subprocess.run(["apt-get", "-qq", *command], env=environment, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                ["apt-get", "-qq", *command], env=environment, capture_output=True, text=True, check=False
+            )
             if done.returncode != 0:
                 return f"apt-get {command[0]}: {(done.stderr.strip() or 'failed').splitlines()[-1]}"
     finally:
@@ -135,7 +137,9 @@ def interpreter() -> Path | None:
         if not candidate.exists():
             continue
         places = [candidate.resolve(), *candidate.resolve().parents]
-        new = subprocess.run([candidate, "-c", "import sys, ensurepip; sys.exit(sys.version_info < (3, 11))"], check=False)
+        new = subprocess.run(
+            [candidate, "-c", "import sys, ensurepip; sys.exit(sys.version_info < (3, 11))"], check=False
+        )
         if new.returncode == 0 and all(place.stat().st_mode & stat.S_IXOTH for place in places):
             return candidate
     return None
@@ -158,10 +162,14 @@ def prepare(python: Path, wheel: Path) -> None:
     print("installing quiclab, dask-jobqueue, asyncssh and paramiko under target/cluster", flush=True)
     script = """
         mount --bind "$1" /mnt
-        test -x /mnt/venv/bin/python && /mnt/venv/bin/python -c '' || "$2" -m venv --clear /mnt/venv
-        pip='/mnt/venv/bin/python -m pip --disable-pip-version-check --quiet'
-        $pip install --requirement /mnt/work/code/cluster/requirements.txt "/mnt/work/$3[cluster]"
-        $pip install --force-reinstall --no-deps "/mnt/work/$3"
+        for name in venv bare; do
+            /mnt/$name/bin/python -m pip --version >/dev/null 2>&1 || "$2" -m venv --clear /mnt/$name
+        done
+        pip='-m pip --disable-pip-version-check --quiet'
+        /mnt/venv/bin/python $pip install --requirement /mnt/work/code/cluster/requirements.txt "/mnt/work/$3[cluster]"
+        # The version of another state of the sources may be the same.
+        /mnt/venv/bin/python $pip install --force-reinstall --no-deps "/mnt/work/$3"
+        /mnt/bare/bin/python $pip install "$(/mnt/venv/bin/python $pip freeze | grep ^distributed==)"
     """
     umask = "umask 022;"
     arguments = ["unshare", "--mount", "sh", "-euc", umask + script, "sh", str(FOLDER), str(python), wheels[-1].name]

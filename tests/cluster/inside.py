@@ -14,13 +14,14 @@ from pathlib import Path
 from cluster import ssh
 from cluster.slurm import Slurm
 from cluster.world import (
+    BARE,
     BIN,
     HEAD,
     HOME,
     NODES,
     PYTHON,
     STUDENT,
-    Failed,
+    ClusterError,
     Process,
     furnish,
     listens,
@@ -57,7 +58,7 @@ class Stages:
         start = time.monotonic()
         code, said = student(name, *command)
         if code != 0:
-            raise Failed(f"{name} ended with {code}: {last(said)}")
+            raise ClusterError(f"{name} ended with {code}: {last(said)}")
         return time.monotonic() - start
 
     def slurm(self) -> None:
@@ -79,6 +80,7 @@ class Stages:
                 slurm.start_controller()
                 say("  slurmctld is killed and started again: the jobs go on")
                 self.grown(script, "slurm", 0.6)
+                say(f"  jobs that run now: {len(slurm.running())}")
                 script.kill()
                 script.wait()
             before = self.part("slurm")
@@ -134,11 +136,31 @@ class Stages:
             self.same("ssh", "ssh-second")
             say(f"  called again: {reused('ssh-second')} runs reused, the others in {seconds:.1f} s")
 
+    def others(self) -> None:
+        """Workers without quiclab, and with another one."""
+        address = f"tcp://{HEAD}:{PORT}"
+        command = (str(BIN / "quiclab"), "sweep", SWEEP, "--engine", "dask", "--scheduler", address, "--out", "others")
+        other = HOME / "other"
+        other.mkdir()
+        patch = "import quiclab._quiclab\nquiclab._quiclab.PROGRAM = '0.0.9 abc'\n"
+        (other / "sitecustomize.py").write_text(patch, encoding="utf-8")
+        start = ("-m", "distributed.cli.dask_scheduler", "--host", HEAD, "--port", str(PORT), "--no-dashboard")
+        with Process("scheduler", PYTHON, *start, user=STUDENT).until_the_end():
+            wait_until("the scheduler listens", lambda: listens(HEAD, PORT))
+            for what, python, path in (("without quiclab", BARE, ""), ("with another quiclab", PYTHON, str(other))):
+                name = f"worker-{what.replace(' ', '-')}"
+                arguments = ("-m", WORKER, address, "--nthreads", "1", "--no-dashboard")
+                with Process(name, python, *arguments, user=STUDENT, env={"PYTHONPATH": path}).until_the_end():
+                    code, said = student(f"{name}-sweep", *command)
+                if code != 2:
+                    raise ClusterError(f"workers {what}: the sweep ended with {code}: {last(said)}")
+                say(f"workers {what}: {last(said)}")
+
     def grown(self, process: Process, out: str, part: float) -> None:
         """Waits until this part of the sweep is kept."""
         wait_until(f"{part:.0%} of the sweep", lambda: process.ended or self.part(out) >= part, 180)
         if process.ended:
-            raise Failed(f"{process.log.stem} ended at {self.part(out):.0%} already: {last(process.said())}")
+            raise ClusterError(f"{process.log.stem} ended at {self.part(out):.0%} already: {last(process.said())}")
 
     def part(self, out: str) -> float:
         """What part of the sweep is kept."""
@@ -148,7 +170,7 @@ class Stages:
         """Compares the tables with those of this machine alone."""
         for name in TABLES:
             if (HOME / out / name).read_bytes() != (HOME / "local" / name).read_bytes():
-                raise Failed(f"{log}: {name} differs from that of the engine local")
+                raise ClusterError(f"{log}: {name} differs from that of the engine local")
 
 
 def kept(out: str) -> int:
@@ -163,7 +185,7 @@ def reused(log: str) -> int:
     found = re.search(r"(\d+) reused", (LOGS / f"{log}.log").read_text(encoding="utf-8"))
     number = int(found[1]) if found else 0
     if number == 0:
-        raise Failed(f"{log}: what the folder had was made again")
+        raise ClusterError(f"{log}: what the folder had was made again")
     return number
 
 
@@ -180,11 +202,11 @@ def main() -> int:
     furnish()
     try:
         stages = Stages()
-        every: dict[str, Callable[[], None]] = {"slurm": stages.slurm, "ssh": stages.ssh}
+        every: dict[str, Callable[[], None]] = {"slurm": stages.slurm, "ssh": stages.ssh, "others": stages.others}
         for name, stage in every.items():
             if only is None or name in only:
                 stage()
-    except Failed as error:
+    except ClusterError as error:
         print(f"FAILED: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -2,9 +2,9 @@
 
 import os
 import subprocess
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
-from cluster.world import HEAD, NODES, SLURM, WORK, Failed, Process, environment, own, wait_until
+from cluster.world import HEAD, NODES, SLURM, WORK, ClusterError, Process, environment, own, wait_until
 
 FOLDER = WORK / "slurm"
 CORES = 2
@@ -54,7 +54,13 @@ class Slurm:
         self.start_controller()
         for node in NODES:
             self._start(f"slurmd-{node}", "slurmd", "-D", "-N", node)
-        wait_until("all nodes are idle", lambda: self.ask("sinfo", "-h", "-o", "%D %T") == [f"{len(NODES)} idle"])
+        wait_until("all nodes are idle", self._idle)
+
+    def _idle(self) -> bool:
+        # There is no answer before the controller has read its files.
+        with suppress(ClusterError):
+            return self.ask("sinfo", "-h", "-o", "%D %T") == [f"{len(NODES)} idle"]
+        return False
 
     def start_controller(self) -> None:
         """Starts the controller, again if it was killed: what it knows of jobs is on disk."""
@@ -65,22 +71,20 @@ class Slurm:
         return self._stack.enter_context(process.until_the_end())
 
     def ask(self, *command: str) -> list[str]:
-        """The lines that a command of SLURM prints; none if it has no answer now."""
+        """The lines that a command of SLURM prints."""
         done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
-        return done.stdout.split("\n")[:-1] if done.returncode == 0 else []
+        if done.returncode != 0:
+            raise ClusterError(f"{command[0]}: {done.stderr.strip()}")
+        return done.stdout.splitlines()
 
     def running(self) -> list[str]:
-        """The numbers of the jobs that run."""
-        return self.ask("squeue", "-h", "-t", "running", "-o", "%i")
+        """The numbers of the jobs that run, or are ending."""
+        return self.ask("squeue", "-h", "-t", "running,completing", "-o", "%i")
 
     def lose(self, job: str) -> None:
         """All processes of a job die at once, as if its node had lost power."""
-        done = subprocess.run(
-            ["scancel", "--signal=KILL", "--full", job], env=environment(), capture_output=True, text=True, check=False
-        )
-        if done.returncode != 0:
-            raise Failed(f"scancel: {done.stderr.strip()}")
+        self.ask("scancel", "--signal=KILL", "--full", job)
 
     def version(self) -> str:
         """What it calls itself."""
-        return (self.ask("sinfo", "--version") or ["SLURM"])[0]
+        return self.ask("sinfo", "--version")[0]

@@ -40,5 +40,4 @@ def serve(stack: ExitStack) -> None:
         # Each with its own name: what is started there finds it as that of the machine.
         server = Process(f"sshd-{node}", "/usr/sbin/sshd", "-D", "-e", "-f", str(configuration))
         stack.enter_context(server.until_the_end())
-    for node in NODES:
-        wait_until(f"the SSH server of {node} listens", lambda node=node: listens(node, 22))
+    wait_until("the SSH servers listen", lambda: all(listens(node, 22) for node in NODES))

@@ -2,8 +2,9 @@
 
 import sys
 
-import quiclab
 from distributed import SSHCluster
+
+import quiclab
 
 if __name__ == "__main__":
     document, out, *hosts = sys.argv[1:]

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ LOGS = WORK / "logs"
 HOME = WORK / "home"
 BIN = Path("/mnt/venv/bin")
 PYTHON = str(BIN / "python")
+BARE = "/mnt/bare/bin/python"
+"""A Python with Dask and without quiclab."""
 
 HEAD, NODES = "head", ("node1", "node2")
 STUDENT, SLURM = "student", "slurm"
@@ -25,7 +27,7 @@ ID = {STUDENT: 5001, SLURM: 5002}
 _SECONDS = 60.0
 
 
-class Failed(Exception):
+class ClusterError(Exception):
     """Something did not happen that had to."""
 
 
@@ -64,7 +66,7 @@ def _lines(path: Path) -> list[str]:
 def _quietly(*command: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise Failed(f"{' '.join(command)}: {done.stderr.strip()}")
+        raise ClusterError(f"{' '.join(command)}: {done.stderr.strip()}")
 
 
 def own(path: Path, user: str) -> None:
@@ -88,9 +90,7 @@ def environment() -> dict[str, str]:
 class Process:
     """A command in the background, with its output in a file."""
 
-    def __init__(
-        self, name: str, *command: str, user: str | None = None, env: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, name: str, *command: str, user: str | None = None, env: Mapping[str, str] | None = None) -> None:
         self.log = LOGS / f"{name}.log"
         options: dict[str, Any] = {}
         if user is not None:
@@ -126,7 +126,7 @@ class Process:
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
-            raise Failed(f"{self.log.stem} did not end within {seconds:.0f} s") from None
+            raise ClusterError(f"{self.log.stem} did not end within {seconds:.0f} s") from None
 
     @contextmanager
     def until_the_end(self) -> Iterator["Process"]:
@@ -134,10 +134,8 @@ class Process:
         try:
             yield self
         finally:
-            try:
+            with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
             self.process.wait()
 
 
@@ -153,7 +151,7 @@ def wait_until(what: str, ready: Callable[[], object], seconds: float = _SECONDS
     start = time.monotonic()
     while not ready():
         if time.monotonic() - start > seconds:
-            raise Failed(f"{what}: not within {seconds:.0f} s")
+            raise ClusterError(f"{what}: not within {seconds:.0f} s")
         time.sleep(0.02)
     return time.monotonic() - start
 
