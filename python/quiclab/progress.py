@@ -100,6 +100,8 @@ class SweepProgress:
     """The number of all runs."""
     workers: int | None = None
     """The number of threads of the workers of a cluster, which may come later, and go; None without a cluster."""
+    written: float | None = None
+    """What part of the tables is written, from 0 to 1, once all runs are finished; None before."""
 
 
 SweepCallback = Callable[[SweepProgress], object]
@@ -133,32 +135,46 @@ def _sweep_bar(title: str) -> Iterator[SweepCallback]:
 
         def callback(progress: SweepProgress) -> None:
             # Reused runs would make the estimated time too short.
-            bar.update(
-                task,
-                total=progress.total - progress.reused,
-                completed=progress.done - progress.reused,
-                failed=", ".join(_remarks(progress)),
-            )
+            nonlocal task
+            remarks = ", ".join(_remarks(progress))
+            if progress.written is None:
+                made, all_ = progress.done - progress.reused, progress.total - progress.reused
+                bar.update(task, total=all_, completed=made, failed=remarks)
+                return
+            if not bar.tasks[-1].description.endswith(_TABLES):
+                # The time left is that of the tables from now on.
+                bar.remove_task(task)
+                task = bar.add_task(f"{title}: {_TABLES}", total=progress.total, failed="")
+            bar.update(task, completed=int(progress.written * progress.total), failed=remarks)
 
         yield callback
 
 
 def _sweep_lines(title: str) -> SweepCallback:
     start = time.monotonic()
+    writing: float | None = None
     next_line = start + _SECONDS_BETWEEN_LINES
 
     def callback(progress: SweepProgress) -> None:
-        nonlocal next_line
+        nonlocal start, next_line, writing
         now = time.monotonic()
         made = progress.done - progress.reused
+        if made <= 0:
+            # A cluster's workers may come later, and what the folder had took a time of its own.
+            start = now
         waits = progress.workers == 0
-        if now < next_line or (made <= 0 and not waits):
+        if progress.written is not None and writing is None:
+            writing = now
+        if now < next_line or (made <= 0 and not waits and not progress.written):
             return
         next_line = now + _SECONDS_BETWEEN_LINES
         words = [f"{title}: {progress.done} of {progress.total} runs", f"{progress.failed} failed"]
-        if waits:
+        if progress.written and writing is not None:
+            left = (now - writing) * (1 - progress.written) / progress.written
+            words += [f"{_TABLES} {progress.written:.0%}", f"about {left:.0f} s left"]
+        elif waits:
             words.append(_WAITS)
-        else:
+        elif made > 0:
             words.append(f"about {(now - start) * (progress.total - progress.done) / made:.0f} s left")
         print(", ".join(words), file=sys.stderr, flush=True)
 
@@ -166,6 +182,7 @@ def _sweep_lines(title: str) -> SweepCallback:
 
 
 _WAITS = "no worker is there: waiting for one"
+_TABLES = "writing tables"
 
 
 def _remarks(progress: SweepProgress) -> list[str]:

@@ -5,16 +5,18 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from quiclab import _quiclab, folder, statistics, stored
+from quiclab import _quiclab, folder, statistics
 from quiclab._quiclab import VERSION, Error, OutputError
 from quiclab.progress import SweepCallback, SweepProgress, shown_sweep
 from quiclab.scenario import Changes, Scenario
+from quiclab.sweep_tables import INFO, RUNS, SERIES, Tables
+from quiclab.sweep_tables import kept as kept_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,20 +26,17 @@ if TYPE_CHECKING:
 Engine = Literal["local", "dask"]
 
 _Report = Callable[..., object]
-"""Is told the numbers of finished, reused, failed and all runs, and `workers` of a cluster: see `SweepProgress`."""
+"""Is told the numbers of finished, reused, failed and all runs, and `workers` and `written`: see `SweepProgress`."""
 
 _FINISHED = "finished"
 """The folder in a sweep's folder that keeps its finished runs."""
-_INFO = "sweep.json"
-_DOCUMENT = "sweep.toml"
-_RUNS = "runs.parquet"
-_SERIES = "series.parquet"
-
-_ROWS_AT_ONCE = 1 << 14
-_POINTS_AT_ONCE = 1 << 18
-"""Rows of the two tables that are in memory at once; also what decides their row groups."""
+_MOST_FAILURES = 1000
+"""Failed runs that sweep.json lists; runs.parquet has them all."""
 
 _SECONDS_BETWEEN_REPORTS = 0.1
+
+_ROWS_OF_MEANS = 1 << 14
+"""Rows of which means are made at once."""
 
 
 class Sweep:
@@ -61,17 +60,17 @@ class Sweep:
     @property
     def runs(self) -> "pa.Table":
         """A row for each run: run, repetition, seed, a column for each path that varies, error, and the summary."""
-        return self._table(_RUNS)
+        return self._table(RUNS)
 
     @property
     def series(self) -> "pa.Table | None":
         """The time series: run, table, subject, quantity, time_s, value; None if the sweep keeps none."""
-        return self._table(_SERIES) if self.info["series"] else None
+        return self._table(SERIES) if self.info["series"] else None
 
     @property
     def series_path(self) -> Path:
         """The file of the time series, which may be larger than memory; it is there if the sweep keeps series."""
-        return self._path / _SERIES
+        return self._path / SERIES
 
     def table(self, name: str) -> "pa.Table":
         """A table of the runs that the sweep keeps (`keep`): run, and the columns that it has in each run.
@@ -82,7 +81,15 @@ class Sweep:
         if name not in kept:
             has = f"it keeps {', '.join(kept)}" if kept else "it keeps none"
             raise OutputError(f"{self._path}: the sweep does not keep the table {name!r}; {has}")
-        return self._table(_kept(name))
+        return self._table(kept_file(name))
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns of `runs`, without reading their values."""
+        if RUNS in self._tables:
+            return list(self._tables[RUNS].column_names)
+        with self._parquet(RUNS) as file:
+            return list(file.schema_arrow.names)
 
     @property
     def parameters(self) -> list[str]:
@@ -102,7 +109,10 @@ class Sweep:
 
     @property
     def failures(self) -> list[dict[str, Any]]:
-        """The runs that failed: run, repetition, seed, values (by path), error."""
+        """The first thousand runs that failed: run, repetition, seed, values (by path), error.
+
+        `info["failed"]` is the number of all of them; `runs` has the error of each.
+        """
         return list(self.info["failures"])
 
     def means(
@@ -118,9 +128,20 @@ class Sweep:
         :param columns: names of columns of `runs`, or their ends where only one ends so (`goodput_mbps`).
         :param by: the columns or paths that make the groups; default: all that was varied. `[]`: all runs together.
         """
-        return statistics.means(
-            self.runs, columns, self._groups(by), interval=interval, confidence=confidence, seed=seed
-        )
+        import pyarrow as pa
+
+        groups = self._groups(by)
+
+        def of(table: "pa.Table") -> "pa.Table":
+            return statistics.means(table, columns, groups, interval=interval, confidence=confidence, seed=seed)
+
+        if by is None and self.info["runs"] > _ROWS_OF_MEANS:
+            # A table of a million means is small, and what it is made of in Python is not.
+            pieces = [of(piece) for piece in self._combinations([*columns, *groups])]
+            whole = pa.concat_tables(pieces, promote_options="default")
+            if len(whole) == len(columns) * _groups_of(whole, groups):
+                return whole
+        return of(self._runs_with([*columns, *groups]))
 
     def quantiles(
         self,
@@ -129,7 +150,8 @@ class Sweep:
         q: Sequence[float] = (0.05, 0.25, 0.5, 0.75, 0.95),
     ) -> "pa.Table":
         """Quantiles over the runs of each group, as `quiclab.statistics.quantiles` makes them."""
-        return statistics.quantiles(self.runs, columns, self._groups(by), q)
+        groups = self._groups(by)
+        return statistics.quantiles(self._runs_with([*columns, *groups]), columns, groups, q)
 
     def plot(
         self, path: str | PathLike[str] | None = None, kind: str = "line", *, subject: str | None = None, **choice: Any
@@ -156,17 +178,54 @@ class Sweep:
         columns = {parameter["path"]: parameter["column"] for parameter in self.info["parameters"]}
         return self.parameters if by is None else [columns.get(name, name) for name in by]
 
+    def _runs_with(self, names: Sequence[str]) -> "pa.Table":
+        """The table of runs, with at least these columns: a million runs with all that is known of them fill memory."""
+        if RUNS in self._tables:
+            return self.runs
+        return self._read(RUNS, self._resolved(names))
+
+    def _combinations(self, names: Sequence[str]) -> "Iterator[pa.Table]":
+        """Columns of the table of runs, piece by piece. All repetitions of a combination are in one piece."""
+        import pyarrow as pa
+
+        repetitions = self.info["repetitions"]
+        at_once = max(1, _ROWS_OF_MEANS // repetitions) * repetitions
+        with self._parquet(RUNS) as file:
+            waiting: list[pa.Table] = []
+            for batch in file.iter_batches(columns=self._resolved(names), batch_size=_ROWS_OF_MEANS):
+                waiting.append(pa.Table.from_batches([batch]))
+                rows = sum(map(len, waiting))
+                if rows >= at_once:
+                    table = pa.concat_tables(waiting).unify_dictionaries()
+                    whole = rows // repetitions * repetitions
+                    yield table.slice(0, whole)
+                    waiting = [table.slice(whole)]
+            if any(map(len, waiting)):
+                yield pa.concat_tables(waiting).unify_dictionaries()
+
+    def _resolved(self, names: Sequence[str]) -> list[str]:
+        return list(dict.fromkeys(statistics.resolve(name, self.columns) for name in names))
+
     def _table(self, name: str) -> "pa.Table":
+        if name not in self._tables:
+            self._tables[name] = self._read(name)
+        return self._tables[name]
+
+    def _read(self, name: str, columns: list[str] | None = None) -> "pa.Table":
+        with self._parquet(name) as file:
+            return file.read(columns)
+
+    @contextmanager
+    def _parquet(self, name: str) -> "Iterator[pq.ParquetFile]":
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        if name not in self._tables:
-            path = self._path / name
-            try:
-                self._tables[name] = pq.read_table(str(path))
-            except (OSError, pa.ArrowException) as error:
-                raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
-        return self._tables[name]
+        path = self._path / name
+        try:
+            with pq.ParquetFile(str(path)) as file:
+                yield file
+        except (OSError, pa.ArrowException) as error:
+            raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
 
     def __repr__(self) -> str:
         where = f" in {self.path}" if self.path else ""
@@ -258,19 +317,24 @@ def _identical_told(info: dict[str, Any]) -> str | None:
     return f"all {info['repetitions']} repetitions gave the same results{where}: no random draw had an effect{_REMEDY}"
 
 
+def _groups_of(table: "pa.Table", by: Sequence[str]) -> int:
+    """How many different values these columns have together."""
+    return len(table.group_by(list(by)).aggregate([])) if by else 1
+
+
 def load_sweep(path: str | PathLike[str]) -> Sweep:
     """Reads a sweep's folder back. Raises `OutputError` if it is not one, or not complete."""
     where = Path(path)
     try:
-        info = json.loads((where / _INFO).read_text(encoding="utf-8"))
+        info = json.loads((where / INFO).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         unfinished = (where / _FINISHED).is_dir()
-        why = "the sweep is not complete: run it again, it goes on" if unfinished else f"it has no {_INFO}"
+        why = "the sweep is not complete: run it again, it goes on" if unfinished else f"it has no {INFO}"
         raise OutputError(f"{where}: not a finished sweep: {why}") from error
     except (OSError, ValueError) as error:
         raise OutputError(f"{where}: cannot be read as a sweep: {str(error).splitlines()[0]}") from error
     if not _is_info(info):
-        raise OutputError(f"{where}: cannot be read as a sweep: {_INFO} is not that of a sweep")
+        raise OutputError(f"{where}: cannot be read as a sweep: {INFO} is not that of a sweep")
     return Sweep(where, info)
 
 
@@ -328,6 +392,7 @@ def _run(scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, repor
         finished_folder.mkdir(parents=True, exist_ok=True)
     finished = how.run(inner, finished_folder, report)
     _, reused, failed, total = finished.counts
+    tables = Tables(finished, bool(inner.series), inner.keep, lambda part: report(*finished.counts, written=part))
     info = {
         "scenario": inner.name,
         "version": VERSION,
@@ -336,7 +401,7 @@ def _run(scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, repor
         "repetitions": inner.repetitions,
         "combinations": total // inner.repetitions,
         # Those whose repetitions all gave the same.
-        "identical": finished.identical(),
+        "identical": tables.identical(inner.repetitions),
         "parameters": [
             {"path": where, "column": column, "values": values} for where, values, column in inner.parameters
         ],
@@ -346,105 +411,13 @@ def _run(scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, repor
         "notes": inner.notes,
         "failures": [
             {"run": run, "repetition": repetition, "seed": seed, "values": dict(values), "error": error}
-            for run, repetition, seed, values, error in finished.failures
+            for run, repetition, seed, values, error in finished.failures(_MOST_FAILURES)
         ],
     }
-    with folder.writing(path):
-        _remove_leftovers(path)
-        # The tables of another state of the sweep are none of this one: it has them when sweep.json is there.
-        for name in _kept_before(path):
-            (path / _kept(name)).unlink(missing_ok=True)
-        (path / _INFO).unlink(missing_ok=True)
-        _write_text(path / _DOCUMENT, scenario._text)
-        _write_table(path / _RUNS, _pieces_of_runs(finished, total))
-        if inner.series:
-            _write_table(path / _SERIES, _pieces(finished.series_rows, total))
-        else:
-            (path / _SERIES).unlink(missing_ok=True)
-        for name in inner.keep:
-            _write_table(path / _kept(name), _pieces(_rows_of(finished, name), total))
-        _write_text(path / _INFO, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+    tables.write(path, scenario._text, info)
     result = Sweep(path, info)
     result.reused = reused
     return result
-
-
-def _pieces_of_runs(finished: _quiclab.FinishedSweep, total: int) -> "Iterator[pa.Table]":
-    for first in range(0, total, _ROWS_AT_ONCE):
-        yield stored.memory(finished.runs(first, _ROWS_AT_ONCE))
-
-
-def _pieces(rows: "Callable[[int, int], tuple[_quiclab.Table, int]]", total: int) -> "Iterator[pa.Table]":
-    first = 0
-    while first < total:
-        piece, first = rows(first, _POINTS_AT_ONCE)
-        yield stored.memory(piece)
-
-
-def _rows_of(finished: _quiclab.FinishedSweep, name: str) -> "Callable[[int, int], tuple[_quiclab.Table, int]]":
-    def rows(first: int, most: int) -> tuple[_quiclab.Table, int]:
-        return finished.kept_rows(name, first, most)
-
-    return rows
-
-
-def _kept(name: str) -> str:
-    """The file of a table that a sweep keeps."""
-    return f"{name}.parquet"
-
-
-def _kept_before(path: Path) -> list[str]:
-    """The tables that the folder's sweep kept when it was complete last."""
-    try:
-        kept = json.loads((path / _INFO).read_text(encoding="utf-8")).get("keep", [])
-    except (OSError, ValueError, AttributeError):
-        return []
-    return [name for name in kept if isinstance(name, str) and name.isidentifier()] if isinstance(kept, list) else []
-
-
-def _write_table(path: Path, pieces: "Iterator[pa.Table]") -> None:
-    with _beside(path) as partial:
-        writer: pq.ParquetWriter | None = None
-        try:
-            for piece in pieces:
-                writer = writer or stored.parquet(partial, piece.schema)
-                writer.write_table(piece, row_group_size=_POINTS_AT_ONCE)
-        finally:
-            if writer is not None:
-                writer.close()
-
-
-def _write_text(path: Path, text: str) -> None:
-    with _beside(path) as partial:
-        partial.write_text(text, encoding="utf-8")
-
-
-@contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """A file to write that gets its name when it is complete."""
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    try:
-        yield partial
-        partial.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Removes what processes of this machine left half-written when they were killed."""
-    if os.name != "posix":
-        return
-    for partial in path.glob(".*.partial-*"):
-        owner = partial.name.rsplit("-", 1)[-1]
-        try:
-            os.kill(int(owner), 0)
-        except ProcessLookupError:
-            partial.unlink(missing_ok=True)
-        except (ValueError, OSError):
-            # Not ours, or of somebody who lives.
-            continue
 
 
 @contextmanager
@@ -459,12 +432,19 @@ def _shown(name: str, progress: SweepCallback | bool | None) -> Iterator[_Report
 def _report(callback: SweepCallback | None) -> _Report:
     next_call = 0.0
 
-    def report(done: int, reused: int, failed: int, total: int, workers: int | None = None) -> None:
+    def report(
+        done: int,
+        reused: int,
+        failed: int,
+        total: int,
+        workers: int | None = None,
+        written: float | None = None,
+    ) -> None:
         nonlocal next_call
         if callback is None:
             return
-        if (clock := time.monotonic()) >= next_call or done == total:
+        if (clock := time.monotonic()) >= next_call or (done == total and written is None):
             next_call = clock + _SECONDS_BETWEEN_REPORTS
-            callback(SweepProgress(done, reused, failed, total, workers))
+            callback(SweepProgress(done, reused, failed, total, workers, written))
 
     return report
