@@ -73,13 +73,15 @@ def main() -> int:
         return skip(f"this machine forbids namespaces: {tried.stderr.strip()}")
     prepare(python, options.wheel)
     stages = [argument for stage in options.only or () for argument in ("--only", stage)]
-    entered = subprocess.Popen(["unshare", *NAMESPACES, "sh", "-euc", ENTER, "sh", str(FOLDER), *stages])
+    # What happens there ends with this process, even if that is killed.
+    unshare = ["setpriv", "--pdeathsig", "KILL", "unshare", *NAMESPACES]
+    entered = subprocess.Popen([*unshare, "sh", "-euc", ENTER, "sh", str(FOLDER), *stages])
     try:
         code = entered.wait()
     except KeyboardInterrupt:
         # The first process of the namespaces may end by itself; with it all others do.
         try:
-            entered.wait(timeout=10)
+            entered.wait(timeout=3)
         except subprocess.TimeoutExpired:
             entered.kill()
             entered.wait()

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 from cluster import ssh
@@ -18,6 +18,7 @@ from cluster.world import (
     BIN,
     HEAD,
     HOME,
+    LOGS,
     NODES,
     PYTHON,
     STUDENT,
@@ -36,6 +37,7 @@ SWEEP = "sweep.toml"
 TABLES = ("runs.parquet", "series.parquet", "stream.parquet", "sweep.json", "sweep.toml")
 WORKER = "distributed.cli.dask_worker"
 PORT = 8786
+JOBS = 3
 
 
 def say(text: str) -> None:
@@ -66,7 +68,7 @@ class Stages:
         with ExitStack() as stack:
             slurm = Slurm(stack)
             say(f"{slurm.version()}: {len(NODES)} nodes, jobs of one worker each")
-            command = (PYTHON, "slurm_sweep.py", SWEEP, "slurm", "3")
+            command = (PYTHON, "slurm_sweep.py", SWEEP, "slurm", str(JOBS))
             script = Process("slurm-first", *command, user=STUDENT)
             with script.until_the_end():
                 self.grown(script, "slurm", 0.15)
@@ -80,15 +82,24 @@ class Stages:
                 slurm.start_controller()
                 say("  slurmctld is killed and started again: the jobs go on")
                 self.grown(script, "slurm", 0.6)
-                say(f"  jobs that run now: {len(slurm.running())}")
                 script.kill()
                 script.wait()
             before = self.part("slurm")
             gone = wait_until("the jobs of a dead scheduler end", lambda: not slurm.running(), 180)
             say(f"  the script with its scheduler is killed at {before:.0%}: its jobs end {gone:.0f} s later")
-            seconds = self._timed("slurm-second", *command)
+            start = time.monotonic()
+            script = Process("slurm-second", *command, user=STUDENT)
+            with script.until_the_end():
+                self.grown(script, "slurm", 0.8)
+                for job in slurm.running():
+                    slurm.end(job)
+                say(f"  called again: all jobs are ended at {self.part('slurm'):.0%}, as when their time is over")
+                code = script.wait()
+            if code != 0:
+                raise ClusterError(f"slurm-second ended with {code}: {last(script.said())}")
             self.same("slurm", "slurm-second")
-            say(f"  called again: {reused('slurm-second')} runs reused, the others in {seconds:.1f} s")
+            seconds = time.monotonic() - start
+            say(f"  {reused('slurm-second')} runs reused, the others, on new jobs at last, in {seconds:.1f} s")
             wait_until("no job is left", lambda: not slurm.running())
 
     def ssh(self) -> None:
@@ -101,7 +112,7 @@ class Stages:
             seconds = self._timed("sshcluster", PYTHON, "ssh_sweep.py", SWEEP, "sshcluster", *NODES)
             self.same("sshcluster", "sshcluster")
             say(f"  SSHCluster: the same bytes in {seconds:.1f} s")
-            wait_until("no worker is left", lambda: not processes(WORKER))
+            wait_until("no worker is left", lambda: not workers())
 
     def _dask_ssh(self) -> None:
         start = (str(BIN / "dask"), "ssh", "--hostfile", "hosts.txt", "--nworkers", "2", "--nthreads", "1")
@@ -113,11 +124,8 @@ class Stages:
             sweep = Process("ssh-first", *command, user=STUDENT)
             with sweep.until_the_end():
                 self.grown(sweep, "ssh", 0.2)
-                # The nanny of a worker would start it again.
-                lost = [pid for pid in processes(WORKER) if os.getsid(pid) == os.getsid(processes(WORKER)[-1])]
-                for pid in lost:
-                    with suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
+                # With the nannies of its workers, who would start them again.
+                os.killpg(os.getpgid(processes(WORKER)[-1]), signal.SIGKILL)
                 say(f"  the workers of a host are killed at {self.part('ssh'):.0%}")
                 self.grown(sweep, "ssh", 0.5)
                 for pid in processes("distributed.cli.dask_scheduler"):
@@ -128,7 +136,7 @@ class Stages:
             say(f"  the scheduler is killed at {before:.0%}: {ended:.1f} s later the sweep ends with {code}, and says")
             say(f"    {last(sweep.said())}")
             hosts.kill(signal.SIGINT)
-            wait_until("the workers of a dead scheduler end", lambda: not processes(WORKER), 120)
+            wait_until("the workers of a dead scheduler end", lambda: not workers(), 120)
         again = Process("dask-ssh-second", *start, user=STUDENT)
         with again.until_the_end():
             wait_until("the scheduler of dask ssh listens again", lambda: again.ended or listens(NODES[0], PORT))
@@ -173,6 +181,11 @@ class Stages:
                 raise ClusterError(f"{log}: {name} differs from that of the engine local")
 
 
+def workers() -> list[int]:
+    """Nannies, and the workers that they started."""
+    return processes(WORKER) + processes("multiprocessing.spawn")
+
+
 def kept(out: str) -> int:
     """The bytes of the finished runs in a sweep's folder."""
     return sum(file.stat().st_size for file in (HOME / out).glob("finished/*.runs"))
@@ -180,8 +193,6 @@ def kept(out: str) -> int:
 
 def reused(log: str) -> int:
     """How many runs a sweep did not have to make."""
-    from cluster.world import LOGS
-
     found = re.search(r"(\d+) reused", (LOGS / f"{log}.log").read_text(encoding="utf-8"))
     number = int(found[1]) if found else 0
     if number == 0:

@@ -85,6 +85,10 @@ class Slurm:
         """All processes of a job die at once, as if its node had lost power."""
         self.ask("scancel", "--signal=KILL", "--full", job)
 
+    def end(self, job: str) -> None:
+        """Ends a job as SLURM does when its time is over."""
+        self.ask("scancel", job)
+
     def version(self) -> str:
         """What it calls itself."""
         return self.ask("sinfo", "--version")[0]
