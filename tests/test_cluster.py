@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -200,6 +201,68 @@ def test_a_run_that_kills_its_workers_fails_alone(sweeps: Command, monkeypatch: 
     assert sum(client.sizes) > 300 and max(client.sizes) > 1, "short runs go together, until one kills"
     alike = [row for row in here.runs.to_pylist() if row["run"] != 101]
     assert [row for row in there.runs.to_pylist() if row["run"] != 101] == alike
+
+
+class LostResult(Future[Any]):
+    """A result that was lost with its worker: it is waited for until another worker has made it again."""
+
+    def __init__(self, again: threading.Event) -> None:
+        super().__init__()
+        self.again = again
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Wait for the other worker."""
+        assert self.again.wait(30)
+        return super().result(timeout)
+
+
+class Forgetful(Deadly):
+    """A cluster that loses its worker with its first result."""
+
+    def __init__(self) -> None:
+        super().__init__(-1)
+        self.again = threading.Event()
+
+    def nthreads(self) -> dict[str, int]:
+        """Who is there."""
+        return {"another": 1} if self.again.is_set() else {}
+
+    def submit(self, function: Any, *arguments: Any, **_: Any) -> "Future[Any]":
+        """Run the function at once."""
+        future = LostResult(self.again)
+        future.set_result(function(*arguments))
+        return future
+
+
+def test_a_result_that_is_lost_with_its_worker_stops_nothing_else(
+    sweeps: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is reported goes on, and a callback, or Ctrl-C, can end the sweep while it waits."""
+    client = Forgetful()
+    seen: list[int | None] = []
+
+    @contextmanager
+    def cluster_of(*_: Any) -> Iterator[Deadly]:
+        yield client
+
+    def watch(far: quiclab.SweepProgress) -> None:
+        seen.append(far.workers)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        if len(seen) == 5:
+            client.again.set()
+
+    monkeypatch.setattr("quiclab.cluster._client", cluster_of)
+    monkeypatch.setattr("quiclab.cluster._SECONDS_BETWEEN_LOOKS", 0.2)
+    arguments: dict[str, Any] = {"engine": "dask", "out": sweeps.folder / "there", "progress": watch}
+    monkeypatch.setattr(Forgetful, "cancel", lambda *_: None)
+    with pytest.raises(KeyboardInterrupt):
+        quiclab.sweep(sweeps.folder / "sweep.toml", **arguments)
+    assert seen == [0, 0, 0]
+    there = quiclab.sweep(sweeps.folder / "sweep.toml", **arguments)
+    assert there.info["failed"] == 0
+    here = quiclab.sweep(sweeps.folder / "sweep.toml", out=sweeps.folder / "here")
+    assert here.runs.equals(there.runs)
 
 
 def test_an_interrupted_cluster_goes_on(sweeps: Command) -> None:

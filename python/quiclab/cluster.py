@@ -14,7 +14,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,9 @@ _OWN_CLUSTER = {"distributed.worker.profile.enabled": False, "distributed.admin.
 _SECONDS_TO_CONNECT = 20
 _SECONDS_BETWEEN_LOOKS = 1.0
 """How often it is looked whether there are more workers now."""
+
+_FETCHERS = 4
+"""Results that are fetched from workers, or wait to be kept, at once."""
 
 _SIGNAL = -1
 """In the place of a task's number: a signal has come."""
@@ -94,6 +97,10 @@ class _Work:
         """Tasks by number: the runs of each."""
         self.tasks = 0
         self.back: queue.SimpleQueue[int] = queue.SimpleQueue()
+        """Tasks whose results are fetched."""
+        self.fetched: dict[int, Any] = {}
+        self.fetchers = ThreadPoolExecutor(_FETCHERS, "quiclab-fetch")
+        self.places = threading.Semaphore(_FETCHERS)
         self.files: dict[str, Future[Any]] = {}
         self.together = 1
         """Runs of the next task."""
@@ -115,13 +122,18 @@ class _Work:
             with suppress(queue.Empty):
                 task = self.back.get(timeout=_SECONDS_BETWEEN_LOOKS)
                 if task != _SIGNAL:
-                    self._take(*self.open.pop(task))
+                    orders, _ = self.open.pop(task)
+                    self.places.release()
+                    self._take(orders, self.fetched.pop(task))
 
     def cancel(self) -> None:
         """Takes back what no worker has begun."""
+        self.fetchers.shutdown(wait=False, cancel_futures=True)
         # A scheduler that is gone has nothing to take back.
         with suppress(OSError):
             self.client.cancel([future for _, future in self.open.values()])
+        # Who waits for a place finds that the result is not wanted any more.
+        self.places.release(_FETCHERS)
         self.open.clear()
 
     def _look(self) -> None:
@@ -156,8 +168,22 @@ class _Work:
         future = self.client.submit(eval, _TASK, {"described": described, "texts": texts}, pure=False)
         task, self.tasks = self.tasks, self.tasks + 1
         self.open[task] = orders, future
-        # In another thread: a queue is what it may touch.
-        future.add_done_callback(lambda _: self.back.put(task))
+        future.add_done_callback(lambda future: self._done(task, future))
+
+    def _done(self, task: int, future: "Future[Any]") -> None:
+        """In another thread."""
+        # At the end nobody wants it any more.
+        with suppress(RuntimeError):
+            self.fetchers.submit(self._fetch, task, future)
+
+    def _fetch(self, task: int, future: "Future[Any]") -> None:
+        """In another thread: a result that is lost with its worker comes when another worker has made it again."""
+        self.places.acquire()
+        try:
+            self.fetched[task] = future.result()
+        except Exception as error:
+            self.fetched[task] = error
+        self.back.put(task)
 
     def _file(self, text: str) -> str:
         """A file as a task of its own: it goes to a worker once, and again to the next one if that dies."""
@@ -166,11 +192,12 @@ class _Work:
             self.files[key] = self.client.submit(str, text, key=key)
         return key
 
-    def _take(self, orders: list[Order], future: "Future[Any]") -> None:
+    def _take(self, orders: list[Order], result: Any) -> None:
         from distributed import KilledWorker
 
         try:
-            seconds, kept = future.result()
+            if isinstance(result, Exception):
+                raise result
         except KilledWorker as error:
             self._killed(orders, error.allowed_failures + 1)
             return
@@ -183,6 +210,7 @@ class _Work:
             raise Error(f"the cluster: {error}") from error
         except Exception as error:
             raise Error(f"the cluster: {_one_line(error)}") from error
+        seconds, kept = result
         for (number, *_), (contents, problem) in zip(orders, kept, strict=True):
             self.session.put(number, contents, problem)
         size = max((len(contents) for contents, _ in kept if contents is not None), default=0)

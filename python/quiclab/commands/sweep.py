@@ -38,7 +38,9 @@ def sweep(
     ] = "local",
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Of a Dask scheduler: tcp://head:8786, or its file. Default: one on this machine."),
+        typer.Option(
+            metavar="ADDRESS", help="Of a Dask scheduler: tcp://head:8786, or its file. Default: one on this machine."
+        ),
     ] = None,
     set_: Sets = None,
     out: Annotated[
