@@ -98,6 +98,20 @@ def test_equal_values_of_several_combinations_are_one_group(
     assert [row["total"] for row in means] == [27, 27]
 
 
+@pytest.mark.parametrize("most", [1, 5, 17, 18, 40])
+def test_few_of_many_means_are_those_of_the_whole_table(
+    combined: quiclab.Sweep, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(sweeps, "_ROWS_OF_MEANS", 7)
+    columns = ["connection.download.goodput_mbps", "connection.download.completion_s"]
+    whole = combined.means(*columns)
+    first, counts = combined._first_means(columns, most, "student")
+    assert first.slice(0, 2 * most).equals(whole.slice(0, 2 * most))
+    assert len(first) == 2 * min(18, most)
+    assert sorted(statistics.parts(counts.to_pylist())) == sorted(statistics.parts(whole.to_pylist()))
+    assert len(counts) == 36
+
+
 def test_means_read_only_the_columns_that_they_need(combined: quiclab.Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeps.Sweep, "runs", property(lambda _: pytest.fail("the whole table is read")))
     assert len(combined.means("goodput_mbps")) == 18

@@ -143,6 +143,29 @@ class Sweep:
                 return whole
         return of(self._runs_with([*columns, *groups]))
 
+    def _first_means(
+        self, columns: Sequence[str], most: int, interval: statistics.Interval
+    ) -> "tuple[pa.Table, pa.Table]":
+        """Means of the first `most` combinations, or of more; and column, n and total for each mean of all of them."""
+        import pyarrow as pa
+
+        combinations = self.info["combinations"]
+        if self.info["runs"] > _ROWS_OF_MEANS and combinations > most:
+            table = self._runs_with([*columns, *self.parameters])
+            counted = [(name, "count") for name in columns]
+            counts = table.group_by(self.parameters).aggregate([*counted, ([], "count_all")])
+            if len(counts) == combinations:
+                first = table.slice(0, most * self.info["repetitions"])
+                total = counts["count_all"]
+                each = [
+                    pa.table({"column": [name] * combinations, "n": counts[f"{name}_count"], "total": total})
+                    for name in columns
+                ]
+                means = statistics.means(first, columns, self.parameters, interval=interval)
+                return means, pa.concat_tables(each) if each else means
+        means = self.means(*columns, interval=interval)
+        return means, means
+
     def quantiles(
         self,
         *columns: str,

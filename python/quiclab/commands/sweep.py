@@ -94,8 +94,13 @@ def sweep(
         typer.echo("what was finished is kept: the same command goes on", err=True)
         raise
     columns = _columns(result, show)
-    means = result.means(*columns, interval=cast("Interval", interval))
-    parted = parts(_incomplete(means))
+    of = cast("Interval", interval)
+    if as_json:
+        means = counts = result.means(*columns, interval=of)
+    else:
+        # Nobody waits for a million means of which some are printed.
+        means, counts = result._first_means(columns, _ROWS, of)
+    parted = parts(_incomplete(counts))
     if as_json:
         document = {
             "folder": str(result.path),
@@ -153,7 +158,7 @@ def _print(result: "Sweep", columns: list[str], means: "pa.Table") -> None:
     shown = columns[:_MOST]
     known = result.columns
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    combinations = len(means) // max(1, len(columns))
+    combinations = info["combinations"] if columns else 0
     for row in means.slice(0, _ROWS * len(columns)).to_pylist():
         groups.setdefault(tuple(row[name] for name in result.parameters), []).append(row)
     table = Table(title=f"{info['scenario']}, {info['runs']} runs", title_justify="left")
@@ -161,7 +166,7 @@ def _print(result: "Sweep", columns: list[str], means: "pa.Table") -> None:
         table.add_column(short(name, result.parameters), overflow="fold")
     for name in shown:
         table.add_column(short(name, known), justify="right", overflow="fold")
-    for key, cells in groups.items():
+    for key, cells in list(groups.items())[:_ROWS]:
         table.add_row(
             *(f"{value:g}" if isinstance(value, float) else str(value) for value in key), *map(_cell, cells[:_MOST])
         )

@@ -29,7 +29,8 @@ impl Finished {
         let numbers = (first as usize).min(end)..end;
         let mut columns = self.parameters(numbers.clone());
         let mut names = Names::default();
-        let mut results: Vec<Builder> = self.schema.columns().map(|(name, of)| Builder::new(name, of)).collect();
+        let mut results: Vec<Builder> =
+            self.schema.columns().map(|(name, of)| Builder::new(name, of)).collect();
         for number in numbers {
             if let Ok(location) = self.runs[number].result {
                 let row = match self.rows.remove(&number) {
