@@ -278,6 +278,12 @@ interop-quick: $(PEERS)/bin/quinn $(PEERS)/venv/.installed $(NS3)/.installed bui
 interop-throughput: interop-peers build ## 1 GB with each peer, in both directions
 	$(RUNNER) --throughput
 
+.PHONY: cluster
+cluster: build ## sweeps on SLURM and on SSH hosts, in namespaces of this machine: workers and schedulers are killed (Debian, as root)
+	rm -rf target/cluster/wheels
+	$(MATURIN) build --profile $(PROFILE) --out target/cluster/wheels $(LOCKED)
+	cd tests && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m cluster --wheel ../target/cluster/wheels $(ARGUMENTS)
+
 .PHONY: validation
 validation: build ## the same transfers simulated and in real time, to docs/validation.md: a quarter of an hour on a machine at rest
 	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation $(if $(ARGUMENTS),$(ARGUMENTS),--write)

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -31,13 +32,15 @@ def sweeps(command: Command) -> Command:
     return command
 
 
-def start(folder: Path, role: str, *arguments: str) -> "subprocess.Popen[str]":
+def start(folder: Path, role: str, *arguments: str, path: Path | None = None) -> "subprocess.Popen[str]":
     """A scheduler or a worker, which prints to a file."""
+    before = [str(path)] if path else []
+    paths = os.pathsep.join([*before, *filter(None, [os.environ.get("PYTHONPATH")])])
     with (folder / f"{role}-{len(list(folder.glob('*.log')))}.log").open("w") as log:
         return subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.dask_{role}", *arguments],
             cwd=folder,
-            env={**os.environ, "DASK_DISTRIBUTED__WORKER__DAEMON": "False"},
+            env={**os.environ, "DASK_DISTRIBUTED__WORKER__DAEMON": "False", "PYTHONPATH": paths},
             stdout=log,
             stderr=log,
             text=True,
@@ -68,10 +71,13 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
         process.wait()
 
 
-def worker(scheduler: str, folder: Path) -> "subprocess.Popen[str]":
-    """Start a worker with one thread in one process, so that a kill ends all of it."""
+def worker(scheduler: str, folder: Path, path: Path | None = None) -> "subprocess.Popen[str]":
+    """Start a worker with one thread in one process, so that a kill ends all of it.
+
+    `path`: a folder in which Python looks for modules first.
+    """
     arguments = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1", "--local-directory", "."]
-    return start(folder / "cluster", "worker", scheduler, *arguments)
+    return start(folder / "cluster", "worker", scheduler, *arguments, path=path)
 
 
 def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(sweeps: Command, scheduler: str) -> None:
@@ -118,10 +124,15 @@ def test_a_scheduler_that_goes_away_ends_the_sweep_and_what_came_is_kept(sweeps:
         _, errors = sweep.communicate(timeout=120)
         assert sweep.returncode == 2
         # Progress lines may precede it.
-        assert errors.splitlines()[-1].startswith("quiclab: the cluster: ")
+        last = errors.splitlines()[-1]
+        told = re.fullmatch(
+            r"quiclab: the cluster: its scheduler is gone \(\w+\); (\d+) of \d+ runs are kept: .*", last
+        )
+        assert told is not None and len(last) < 300, last
         assert "Traceback" not in errors
-        told = json.loads(sweeps("sweep", "sweep.toml", "--jobs", "1", "--out", "there", "--json").stdout)
-        assert told["reused"] > 0
+        again = json.loads(sweeps("sweep", "sweep.toml", "--jobs", "1", "--out", "there", "--json").stdout)
+        assert again["reused"] > 0
+        assert int(told[1]) >= again["reused"]
     finally:
         for one in (process, mine):
             one.kill()
@@ -163,7 +174,7 @@ class Deadly:
     def submit(self, function: Any, *arguments: Any, **_: Any) -> "Future[Any]":
         """Run the function, or fail as a scheduler does."""
         future: Future[Any] = Future()
-        _, _, orders, _ = pickle.loads(arguments[0])
+        _, _, orders, _ = pickle.loads(arguments[1]["described"])
         self.sizes.append(len(orders))
         if any(seed == self.deadly for _, seed, _ in orders):
             future.set_exception(KilledWorker("task", None, 3))
@@ -190,6 +201,68 @@ def test_a_run_that_kills_its_workers_fails_alone(sweeps: Command, monkeypatch: 
     assert sum(client.sizes) > 300 and max(client.sizes) > 1, "short runs go together, until one kills"
     alike = [row for row in here.runs.to_pylist() if row["run"] != 101]
     assert [row for row in there.runs.to_pylist() if row["run"] != 101] == alike
+
+
+class LostResult(Future[Any]):
+    """A result that was lost with its worker: it is waited for until another worker has made it again."""
+
+    def __init__(self, again: threading.Event) -> None:
+        super().__init__()
+        self.again = again
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Wait for the other worker."""
+        assert self.again.wait(30)
+        return super().result(timeout)
+
+
+class Forgetful(Deadly):
+    """A cluster that loses its worker with its first result."""
+
+    def __init__(self) -> None:
+        super().__init__(-1)
+        self.again = threading.Event()
+
+    def nthreads(self) -> dict[str, int]:
+        """Who is there."""
+        return {"another": 1} if self.again.is_set() else {}
+
+    def submit(self, function: Any, *arguments: Any, **_: Any) -> "Future[Any]":
+        """Run the function at once."""
+        future = LostResult(self.again)
+        future.set_result(function(*arguments))
+        return future
+
+
+def test_a_result_that_is_lost_with_its_worker_stops_nothing_else(
+    sweeps: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is reported goes on, and a callback, or Ctrl-C, can end the sweep while it waits."""
+    client = Forgetful()
+    seen: list[int | None] = []
+
+    @contextmanager
+    def cluster_of(*_: Any) -> Iterator[Deadly]:
+        yield client
+
+    def watch(far: quiclab.SweepProgress) -> None:
+        seen.append(far.workers)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        if len(seen) == 5:
+            client.again.set()
+
+    monkeypatch.setattr("quiclab.cluster._client", cluster_of)
+    monkeypatch.setattr("quiclab.cluster._SECONDS_BETWEEN_LOOKS", 0.2)
+    arguments: dict[str, Any] = {"engine": "dask", "out": sweeps.folder / "there", "progress": watch}
+    monkeypatch.setattr(Forgetful, "cancel", lambda *_: None)
+    with pytest.raises(KeyboardInterrupt):
+        quiclab.sweep(sweeps.folder / "sweep.toml", **arguments)
+    assert seen == [0, 0, 0]
+    there = quiclab.sweep(sweeps.folder / "sweep.toml", **arguments)
+    assert there.info["failed"] == 0
+    here = quiclab.sweep(sweeps.folder / "sweep.toml", out=sweeps.folder / "here")
+    assert here.runs.equals(there.runs)
 
 
 def test_an_interrupted_cluster_goes_on(sweeps: Command) -> None:
@@ -235,6 +308,57 @@ def test_workers_of_another_version_are_refused(sweeps: Command, monkeypatch: py
     monkeypatch.setattr(cluster, "PROGRAM", "0.0.9 abc")
     with pytest.raises(quiclab.Error, match=rf"has quiclab {quiclab.__version__} \w+; expected 0\.0\.9 abc, as here"):
         quiclab.sweep(sweeps.folder / "sweep.toml", engine="dask", jobs=1)
+
+
+def test_workers_without_quiclab_are_said(sweeps: Command, scheduler: str) -> None:
+    """They must not die of what they cannot import, for then the sweep would wait for others."""
+    hidden = sweeps.folder / "hidden"
+    hidden.mkdir()
+    (hidden / "sitecustomize.py").write_text("import sys\nsys.modules['quiclab'] = None\n", encoding="utf-8")
+    process = worker(scheduler, sweeps.folder, hidden)
+    try:
+        told = sweeps("sweep", "sweep.toml", "--engine", "dask", "--scheduler", scheduler)
+        assert told.returncode == 2
+        version = quiclab.__version__
+        assert told.stderr.splitlines()[-1] == (
+            f"quiclab: the cluster: a worker has no quiclab: install quiclab {version} for the workers"
+        )
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_sweep_says_that_it_waits_for_workers(
+    sweeps: Command, scheduler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one comes late; the scheduler is named by the file that it wrote."""
+    file = sweeps.folder / "cluster" / "scheduler.json"
+    seen: list[quiclab.SweepProgress] = []
+    started: list[subprocess.Popen[str]] = []
+
+    def watch(far: quiclab.SweepProgress) -> None:
+        seen.append(far)
+        if len(seen) == 2:
+            started.append(worker(scheduler, sweeps.folder))
+
+    try:
+        quiclab.sweep(sweeps.folder / "sweep.toml", engine="dask", scheduler=str(file), progress=watch)
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+    assert (seen[0].workers, seen[0].done) == (0, 0)
+    assert any(far.workers == 1 for far in seen)
+    assert seen[-1].done == seen[-1].total == RUNS
+
+
+def test_a_file_without_the_address_of_a_scheduler_is_said(sweeps: Command) -> None:
+    for text in ("[1]", "{}", "no JSON"):
+        (sweeps.folder / "scheduler.json").write_text(text, encoding="utf-8")
+        told = sweeps("sweep", "sweep.toml", "--engine", "dask", "--scheduler", "scheduler.json")
+        assert (told.returncode, len(told.stderr.splitlines())) == (2, 1), told.stderr
+        assert "scheduler.json: no Dask scheduler answers: " in told.stderr
 
 
 def test_runs_of_one_scenario_are_ordered_with_one_text(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -162,9 +163,10 @@ def test_mistakes_name_their_line(file: Path) -> None:
 def test_progress_counts_runs(file: Path, tmp_path: Path) -> None:
     seen: list[quiclab.SweepProgress] = []
     quiclab.sweep(file, out=tmp_path / "out", progress=seen.append)
-    assert seen[-1] == quiclab.SweepProgress(done=12, reused=0, failed=0, total=12)
+    # A slow machine is told of the tables as well.
+    assert replace(seen[-1], written=None) == quiclab.SweepProgress(done=12, reused=0, failed=0, total=12)
     quiclab.sweep(file, out=tmp_path / "out", progress=seen.append)
-    assert seen[-1] == quiclab.SweepProgress(done=12, reused=12, failed=0, total=12)
+    assert replace(seen[-1], written=None) == quiclab.SweepProgress(done=12, reused=12, failed=0, total=12)
 
 
 def test_lines_of_progress_tell_the_time_left(
@@ -180,6 +182,37 @@ def test_lines_of_progress_tell_the_time_left(
     assert capsys.readouterr().err.splitlines() == [
         "bulk: 60 of 100 runs, 1 failed, about 40 s left",
         "bulk: 70 of 100 runs, 2 failed, about 30 s left",
+    ]
+
+
+def test_lines_of_progress_tell_that_no_worker_is_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("quiclab.progress.time.monotonic", lambda: now)
+    with progress.shown_sweep("bulk") as callback:
+        for seconds, done, workers in ((0, 0, 0), (6, 0, 0), (12, 0, 2), (18, 50, 2), (24, 50, 0)):
+            now = 100.0 + seconds
+            callback(quiclab.SweepProgress(done=done, reused=0, failed=0, total=100, workers=workers))
+    assert capsys.readouterr().err.splitlines() == [
+        "bulk: 0 of 100 runs, 0 failed, no worker is there: waiting for one",
+        "bulk: 50 of 100 runs, 0 failed, about 6 s left",
+        "bulk: 50 of 100 runs, 0 failed, no worker is there: waiting for one",
+    ]
+
+
+def test_lines_of_progress_tell_how_far_the_tables_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("quiclab.progress.time.monotonic", lambda: now)
+    with progress.shown_sweep("bulk") as callback:
+        for seconds, done, written in ((0, 0, None), (1, 100, None), (2, 100, 0.0), (12, 100, 0.25), (22, 100, 0.5)):
+            now = 100.0 + seconds
+            callback(quiclab.SweepProgress(done=done, reused=0, failed=0, total=100, written=written))
+    assert capsys.readouterr().err.splitlines() == [
+        "bulk: 100 of 100 runs, 0 failed, writing tables 25%, about 30 s left",
+        "bulk: 100 of 100 runs, 0 failed, writing tables 50%, about 20 s left",
     ]
 
 

@@ -5,19 +5,22 @@ the same quiclab, and no common file system. A run whose worker dies is given to
 """
 
 import hashlib
+import json
 import logging
 import pickle
 import queue
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab import _quiclab
-from quiclab._quiclab import PROGRAM, Error
+from quiclab._quiclab import PROGRAM, VERSION, Error
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -38,10 +41,17 @@ _SECONDS_TO_CONNECT = 20
 _SECONDS_BETWEEN_LOOKS = 1.0
 """How often it is looked whether there are more workers now."""
 
+_FETCHERS = 4
+"""Results that are fetched from workers, or wait to be kept, at once."""
+
 _SIGNAL = -1
 """In the place of a task's number: a signal has come."""
 
-Report = Callable[[int, int, int, int], object]
+_TASK = "__import__('quiclab.cluster', fromlist=['make']).make(described, *texts)"
+"""What a worker evaluates: one without quiclab could not even read a task that refers to it, and would die of it."""
+
+Report = Callable[..., object]
+"""Is told the numbers of finished, reused, failed and all runs, and the threads of the workers as `workers`."""
 Look = Callable[[], None]
 _Keep = tuple[list[str], list[str]]
 """The tables of which the series are kept, and those that are kept whole."""
@@ -60,8 +70,12 @@ def run(
         try:
             with _signals_wait(lambda: made.back.put(_SIGNAL)) as look:
                 made.run(report, look)
-        except OSError as error:
-            raise Error(f"the cluster: {_one_line(error)}") from error
+        except (OSError, CancelledError) as error:
+            done, _, _, total = session.counts
+            raise Error(
+                f"the cluster: its scheduler is gone ({type(error).__name__}); {done} of {total} runs are kept: "
+                "when there is a scheduler again, the same call goes on"
+            ) from error
         finally:
             made.cancel()
     report(*session.counts)
@@ -83,11 +97,15 @@ class _Work:
         """Tasks by number: the runs of each."""
         self.tasks = 0
         self.back: queue.SimpleQueue[int] = queue.SimpleQueue()
+        """Tasks whose results are fetched."""
+        self.fetched: dict[int, Any] = {}
+        self.fetchers = ThreadPoolExecutor(_FETCHERS, "quiclab-fetch")
+        self.places = threading.Semaphore(_FETCHERS)
         self.files: dict[str, Future[Any]] = {}
         self.together = 1
         """Runs of the next task."""
         self.most = 0
-        self.threads = 1
+        self.threads = 0
         self.next_look = 0.0
         self.more = True
 
@@ -98,26 +116,31 @@ class _Work:
             self._look()
             while self.more and len(self.open) < self.most:
                 self._hand_out()
-            report(*self.session.counts)
+            report(*self.session.counts, workers=self.threads)
             if not self.open:
                 continue
             with suppress(queue.Empty):
                 task = self.back.get(timeout=_SECONDS_BETWEEN_LOOKS)
                 if task != _SIGNAL:
-                    self._take(*self.open.pop(task))
+                    orders, _ = self.open.pop(task)
+                    self.places.release()
+                    self._take(orders, self.fetched.pop(task))
 
     def cancel(self) -> None:
         """Takes back what no worker has begun."""
+        self.fetchers.shutdown(wait=False, cancel_futures=True)
         # A scheduler that is gone has nothing to take back.
         with suppress(OSError):
             self.client.cancel([future for _, future in self.open.values()])
+        # Who waits for a place finds that the result is not wanted any more.
+        self.places.release(_FETCHERS)
         self.open.clear()
 
     def _look(self) -> None:
         """Workers come and go: what is handed out at once is as much as they can do soon, so that memory is bounded."""
         if (now := time.monotonic()) >= self.next_look:
             self.next_look = now + _SECONDS_BETWEEN_LOOKS
-            self.threads = max(1, sum(self.client.nthreads().values()))
+            self.threads = sum(self.client.nthreads().values())
             self.most = max(_LEAST_AHEAD, _AHEAD * self.threads)
 
     def _hand_out(self) -> None:
@@ -125,7 +148,7 @@ class _Work:
         done, _, _, total = self.session.counts
         left = total - done - sum(len(handed) for handed, _ in self.open.values())
         # Less and less towards the end, so that all workers are finished at about the same time.
-        together = max(1, min(self.together, left // (2 * self.threads)))
+        together = max(1, min(self.together, left // (2 * max(1, self.threads))))
         while len(orders) < together:
             order = self.session.order()
             if order is None:
@@ -142,29 +165,52 @@ class _Work:
         texts = [self.files[key] for key in used]
         # As bytes, which Dask does not search for tasks.
         described = pickle.dumps((PROGRAM, self.keep, sent, used))
-        future = self.client.submit(_make, described, *texts, pure=False)
+        future = self.client.submit(eval, _TASK, {"described": described, "texts": texts}, pure=False)
         task, self.tasks = self.tasks, self.tasks + 1
         self.open[task] = orders, future
-        # In another thread: a queue is what it may touch.
-        future.add_done_callback(lambda _: self.back.put(task))
+        future.add_done_callback(lambda future: self._done(task, future))
+
+    def _done(self, task: int, future: "Future[Any]") -> None:
+        """In another thread."""
+        # At the end nobody wants it any more.
+        with suppress(RuntimeError):
+            self.fetchers.submit(self._fetch, task, future)
+
+    def _fetch(self, task: int, future: "Future[Any]") -> None:
+        """In another thread: a result that is lost with its worker comes when another worker has made it again."""
+        self.places.acquire()
+        try:
+            self.fetched[task] = future.result()
+        except Exception as error:
+            self.fetched[task] = error
+        self.back.put(task)
 
     def _file(self, text: str) -> str:
         """A file as a task of its own: it goes to a worker once, and again to the next one if that dies."""
         key = f"quiclab-file-{hashlib.sha256(text.encode()).hexdigest()}"
         if key not in self.files:
-            self.files[key] = self.client.submit(_file, text, key=key)
+            self.files[key] = self.client.submit(str, text, key=key)
         return key
 
-    def _take(self, orders: list[Order], future: "Future[Any]") -> None:
+    def _take(self, orders: list[Order], result: Any) -> None:
         from distributed import KilledWorker
 
         try:
-            seconds, kept = future.result()
+            if isinstance(result, Exception):
+                raise result
         except KilledWorker as error:
             self._killed(orders, error.allowed_failures + 1)
             return
+        except (OSError, CancelledError):
+            raise
+        except ModuleNotFoundError as error:
+            module = (error.name or "quiclab").split(".")[0]
+            raise Error(f"the cluster: a worker has no {module}: install quiclab {VERSION} for the workers") from error
+        except Error as error:
+            raise Error(f"the cluster: {error}") from error
         except Exception as error:
             raise Error(f"the cluster: {_one_line(error)}") from error
+        seconds, kept = result
         for (number, *_), (contents, problem) in zip(orders, kept, strict=True):
             self.session.put(number, contents, problem)
         size = max((len(contents) for contents, _ in kept if contents is not None), default=0)
@@ -180,7 +226,7 @@ class _Work:
         self.session.put(orders[0][0], None, f"{workers} workers died while they made this run")
 
 
-def _make(described: bytes, *texts: str) -> tuple[float, list[tuple[bytes | None, str | None]]]:
+def make(described: bytes, *texts: str) -> tuple[float, list[tuple[bytes | None, str | None]]]:
     """On a worker: makes runs, and tells how long they took."""
     program: str
     keep: _Keep
@@ -188,17 +234,12 @@ def _make(described: bytes, *texts: str) -> tuple[float, list[tuple[bytes | None
     keys: list[str]
     program, keep, orders, keys = pickle.loads(described)
     if program != PROGRAM:
-        raise RuntimeError(f"a worker has quiclab {PROGRAM}; expected {program}, as here")
+        raise Error(f"the worker on {socket.gethostname()} has quiclab {PROGRAM}; expected {program}, as here")
     start = time.monotonic()
     known = dict(zip(keys, texts, strict=True))
     made = [(scenario, seed, {path: known[key] for path, key in names.items()}) for scenario, seed, names in orders]
     kept = _quiclab.carry_out(made, *keep)
     return time.monotonic() - start, kept
-
-
-def _file(text: str) -> str:
-    """On a worker: keeps a file."""
-    return text
 
 
 @contextmanager
@@ -219,12 +260,24 @@ def _client(scheduler: str | None, jobs: int) -> Iterator["Client"]:
             yield stack.enter_context(Client(cluster, set_as_default=False))
             return
         try:
+            address = _address(scheduler)
             # A client whose address is none would wait for itself when it is taken down.
-            resolve_address(scheduler)
-            client = Client(scheduler, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+            resolve_address(address)
+            client = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
         except (OSError, ValueError) as error:
             raise Error(f"{scheduler}: no Dask scheduler answers: {_one_line(error)}") from error
         yield stack.enter_context(client)
+
+
+def _address(scheduler: str) -> str:
+    """The address of a scheduler, which may have written it into a file (`dask scheduler --scheduler-file`)."""
+    if not Path(scheduler).is_file():
+        return scheduler
+    written = json.loads(Path(scheduler).read_text(encoding="utf-8"))
+    address = written.get("address") if isinstance(written, dict) else None
+    if not isinstance(address, str):
+        raise ValueError("the file has no address")
+    return address
 
 
 @contextmanager

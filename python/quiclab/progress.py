@@ -115,6 +115,10 @@ class SweepProgress:
     """The number of finished runs that failed."""
     total: int
     """The number of all runs."""
+    workers: int | None = None
+    """The number of threads of the workers of a cluster, which may come later, and go; None without a cluster."""
+    written: float | None = None
+    """What part of the tables is written, from 0 to 1, once all runs are finished; None before."""
 
 
 SweepCallback = Callable[[SweepProgress], object]
@@ -151,35 +155,60 @@ def _sweep_bar(title: str) -> Iterator[SweepCallback]:
 
         def callback(progress: SweepProgress) -> None:
             # Reused runs would make the estimated time too short.
-            bar.update(
-                task,
-                total=progress.total - progress.reused,
-                completed=progress.done - progress.reused,
-                failed=f"{progress.failed} failed" if progress.failed else "",
-            )
+            nonlocal task
+            remarks = ", ".join(_remarks(progress))
+            if progress.written is None:
+                made, all_ = progress.done - progress.reused, progress.total - progress.reused
+                bar.update(task, total=all_, completed=made, failed=remarks)
+                return
+            if not bar.tasks[-1].description.endswith(_TABLES):
+                # The time left is that of the tables from now on.
+                bar.remove_task(task)
+                task = bar.add_task(f"{title}: {_TABLES}", total=progress.total, failed="")
+            bar.update(task, completed=int(progress.written * progress.total), failed=remarks)
 
         yield callback
 
 
 def _sweep_lines(title: str) -> SweepCallback:
     start = time.monotonic()
+    writing: float | None = None
     next_line = start + _SECONDS_BETWEEN_LINES
 
     def callback(progress: SweepProgress) -> None:
-        nonlocal next_line
+        nonlocal start, next_line, writing
         now = time.monotonic()
         made = progress.done - progress.reused
-        if now < next_line or made <= 0:
+        if made <= 0:
+            # A cluster's workers may come later, and what the folder had took a time of its own.
+            start = now
+        waits = progress.workers == 0
+        if progress.written is not None and writing is None:
+            writing = now
+        if now < next_line or (made <= 0 and not waits and not progress.written):
             return
         next_line = now + _SECONDS_BETWEEN_LINES
-        left = (now - start) * (progress.total - progress.done) / made
-        print(
-            f"{title}: {progress.done} of {progress.total} runs, {progress.failed} failed, about {left:.0f} s left",
-            file=sys.stderr,
-            flush=True,
-        )
+        words = [f"{title}: {progress.done} of {progress.total} runs", f"{progress.failed} failed"]
+        if progress.written and writing is not None:
+            left = (now - writing) * (1 - progress.written) / progress.written
+            words += [f"{_TABLES} {progress.written:.0%}", f"about {left:.0f} s left"]
+        elif waits:
+            words.append(_WAITS)
+        elif made > 0:
+            words.append(f"about {(now - start) * (progress.total - progress.done) / made:.0f} s left")
+        print(", ".join(words), file=sys.stderr, flush=True)
 
     return callback
+
+
+_WAITS = "no worker is there: waiting for one"
+_TABLES = "writing tables"
+
+
+def _remarks(progress: SweepProgress) -> list[str]:
+    """What a bar says beside the numbers."""
+    failed = [f"{progress.failed} failed"] if progress.failed else []
+    return [*failed, _WAITS] if progress.workers == 0 and progress.done < progress.total else failed
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,16 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from quiclab import _folder, _quiclab, statistics, stored
+from quiclab import _folder, _quiclab, statistics
 from quiclab._quiclab import VERSION, Error, OutputError
+from quiclab._sweep_tables import INFO, RUNS, SERIES, Tables
+from quiclab._sweep_tables import kept as kept_file
 from quiclab.progress import SweepCallback, SweepProgress, shown_sweep
 from quiclab.scenario import Changes, Scenario
 from quiclab.table import Table
@@ -26,18 +28,18 @@ if TYPE_CHECKING:
 
 Engine = Literal["local", "dask"]
 
+_Report = Callable[..., object]
+"""Is told the numbers of finished, reused, failed and all runs, and `workers` and `written`: see `SweepProgress`."""
+
 _FINISHED = "finished"
 """The folder in a sweep's folder that keeps its finished runs."""
-_INFO = "sweep.json"
-_DOCUMENT = "sweep.toml"
-_RUNS = "runs.parquet"
-_SERIES = "series.parquet"
-
-_ROWS_AT_ONCE = 1 << 14
-_POINTS_AT_ONCE = 1 << 18
-"""Rows of the two tables that are in memory at once; also what decides their row groups."""
+_MOST_FAILURES = 1000
+"""Failed runs that sweep.json lists; runs.parquet has them all."""
 
 _SECONDS_BETWEEN_REPORTS = 0.1
+
+_ROWS_OF_MEANS = 1 << 14
+"""Rows of which means are made at once."""
 
 
 class Failure(TypedDict):
@@ -82,17 +84,17 @@ class Sweep:
     @property
     def runs(self) -> Table:
         """A row for each run: run, repetition, seed, a column for each path that varies, error, and the summary."""
-        return self._table(_RUNS)
+        return self._table(RUNS)
 
     @property
     def series(self) -> Table | None:
         """The time series: run, table, subject, quantity, time_s, value; None if the sweep keeps none."""
-        return self._table(_SERIES) if self.info["series"] else None
+        return self._table(SERIES) if self.info["series"] else None
 
     @property
     def series_path(self) -> Path:
         """The file of the time series, which may be larger than memory; it is there if the sweep keeps series."""
-        return self._path / _SERIES
+        return self._path / SERIES
 
     def table(self, name: str) -> Table:
         """A table of the runs that the sweep keeps (`keep`): run, and the columns that it has in each run.
@@ -103,7 +105,15 @@ class Sweep:
         if name not in kept:
             has = f"it keeps {', '.join(kept)}" if kept else "it keeps none"
             raise OutputError(f"{self._path}: the sweep does not keep the table {name!r}; {has}")
-        return self._table(_kept(name))
+        return self._table(kept_file(name))
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns of `runs`, without reading their values."""
+        if RUNS in self._tables:
+            return list(self._tables[RUNS].column_names)
+        with self._parquet(RUNS) as file:
+            return list(file.schema_arrow.names)
 
     @property
     def parameters(self) -> list[str]:
@@ -123,7 +133,10 @@ class Sweep:
 
     @property
     def failures(self) -> list[Failure]:
-        """The runs that failed: run, repetition, seed, values (by path), error."""
+        """The first thousand runs that failed: run, repetition, seed, values (by path), error.
+
+        `info["failed"]` is the number of all of them; `runs` has the error of each.
+        """
         return list(self.info["failures"])
 
     def means(
@@ -149,8 +162,43 @@ class Sweep:
         :param columns: names of columns of `runs`, or their ends where only one ends so (`goodput_mbps`).
         :param by: the columns or paths that make the groups; default: all that was varied. `[]`: all runs together.
         """
-        runs, groups = self.runs.arrow, self._groups(by)
-        return Table(statistics.means(runs, columns, groups, interval=interval, confidence=confidence, seed=seed))
+        import pyarrow as pa
+
+        groups = self._groups(by)
+
+        def of(table: "pa.Table") -> "pa.Table":
+            return statistics.means(table, columns, groups, interval=interval, confidence=confidence, seed=seed)
+
+        if by is None and self.info["runs"] > _ROWS_OF_MEANS:
+            # A table of a million means is small, and what it is made of in Python is not.
+            pieces = [of(piece) for piece in self._combinations([*columns, *groups])]
+            whole = pa.concat_tables(pieces, promote_options="default")
+            if len(whole) == len(columns) * _groups_of(whole, groups):
+                return Table(whole)
+        return Table(of(self._runs_with([*columns, *groups])))
+
+    def _first_means(
+        self, columns: Sequence[str], most: int, interval: statistics.Interval
+    ) -> "tuple[pa.Table, pa.Table]":
+        """Means of the first `most` combinations, or of more; and column, n and total for each mean of all of them."""
+        import pyarrow as pa
+
+        combinations = self.info["combinations"]
+        if self.info["runs"] > _ROWS_OF_MEANS and combinations > most:
+            table = self._runs_with([*columns, *self.parameters])
+            counted = [(name, "count") for name in columns]
+            counts = table.group_by(self.parameters).aggregate([*counted, ([], "count_all")])
+            if len(counts) == combinations:
+                first = table.slice(0, most * self.info["repetitions"])
+                total = counts["count_all"]
+                each = [
+                    pa.table({"column": [name] * combinations, "n": counts[f"{name}_count"], "total": total})
+                    for name in columns
+                ]
+                means = statistics.means(first, columns, self.parameters, interval=interval)
+                return means, pa.concat_tables(each) if each else means
+        means = self.means(*columns, interval=interval).arrow
+        return means, means
 
     def quantiles(
         self,
@@ -166,7 +214,8 @@ class Sweep:
         column                              n  total      q50      q90
         connection.download.completion_s  150    150  1.15658  5.87783
         """
-        return Table(statistics.quantiles(self.runs.arrow, columns, self._groups(by), q))
+        groups = self._groups(by)
+        return Table(statistics.quantiles(self._runs_with([*columns, *groups]), columns, groups, q))
 
     def plot(
         self,
@@ -201,22 +250,62 @@ class Sweep:
         columns = {parameter["path"]: parameter["column"] for parameter in self.info["parameters"]}
         return self.parameters if by is None else [columns.get(name, name) for name in by]
 
+    def _runs_with(self, names: Sequence[str]) -> "pa.Table":
+        """The table of runs, with at least these columns: a million runs with all that is known of them fill memory."""
+        if RUNS in self._tables:
+            return self.runs.arrow
+        return self._read(RUNS, self._resolved(names))
+
+    def _combinations(self, names: Sequence[str]) -> "Iterator[pa.Table]":
+        """Columns of the table of runs, piece by piece. All repetitions of a combination are in one piece."""
+        import pyarrow as pa
+
+        repetitions = self.info["repetitions"]
+        at_once = max(1, _ROWS_OF_MEANS // repetitions) * repetitions
+        with self._parquet(RUNS) as file:
+            waiting: list[pa.Table] = []
+            for batch in file.iter_batches(columns=self._resolved(names), batch_size=_ROWS_OF_MEANS):
+                waiting.append(pa.Table.from_batches([batch]))
+                rows = sum(map(len, waiting))
+                if rows >= at_once:
+                    table = pa.concat_tables(waiting).unify_dictionaries()
+                    whole = rows // repetitions * repetitions
+                    yield table.slice(0, whole)
+                    waiting = [table.slice(whole)]
+            if any(map(len, waiting)):
+                yield pa.concat_tables(waiting).unify_dictionaries()
+
+    def _resolved(self, names: Sequence[str]) -> list[str]:
+        return list(dict.fromkeys(statistics.resolve(name, self.columns) for name in names))
+
     def _table(self, name: str) -> Table:
+        if name not in self._tables:
+            self._tables[name] = Table(self._read(name))
+        return self._tables[name]
+
+    def _read(self, name: str, columns: list[str] | None = None) -> "pa.Table":
+        with self._parquet(name) as file:
+            return file.read(columns)
+
+    @contextmanager
+    def _parquet(self, name: str) -> "Iterator[pq.ParquetFile]":
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        if name not in self._tables:
-            with _read(self._path / name) as path:
-                self._tables[name] = Table(pq.read_table(path))
-        return self._tables[name]
+        path = self._path / name
+        try:
+            with pq.ParquetFile(str(path)) as file:
+                yield file
+        except (OSError, pa.ArrowException) as error:
+            raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
 
     def _first(self, most: int) -> "pa.Table":
         """The first runs, at most so many."""
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
-        if _RUNS in self._tables:
-            return self._tables[_RUNS].arrow.slice(0, most)
-        with _read(self._path / _RUNS) as path, pq.ParquetFile(path) as file:
+        if RUNS in self._tables:
+            return self._tables[RUNS].arrow.slice(0, most)
+        with self._parquet(RUNS) as file:
             batch = next(file.iter_batches(most), None)
             return pa.Table.from_batches([] if batch is None else [batch], file.schema_arrow)
 
@@ -265,8 +354,8 @@ def sweep(
     :param engine: "local": threads of this process; "dask": Dask distributed (the extra `quiclab[cluster]`), whose
         processes import the script that calls this: what is not to run in them stands below
         `if __name__ == "__main__":`. The tables are the same to the byte.
-    :param scheduler: of the engine dask, the address of a scheduler ("tcp://head:8786"); default: a cluster of `jobs`
-        processes on this machine.
+    :param scheduler: of the engine dask, the address of a scheduler ("tcp://head:8786"), or the file in which it wrote
+        its address; default: a cluster of `jobs` processes on this machine.
     :param out: the sweep's folder. What it has is not run again; one that was interrupted goes on, an extended one runs
         what is new. True: sweeps/NAME. None: no folder; the results are gone with the object.
     :param progress: called with a `SweepProgress` at most ten times a second; True shows it on stderr or in a notebook.
@@ -333,6 +422,11 @@ def _identical_told(info: dict[str, Any]) -> str | None:
     return f"all {info['repetitions']} repetitions gave the same results{where}: no random draw had an effect{_REMEDY}"
 
 
+def _groups_of(table: "pa.Table", by: Sequence[str]) -> int:
+    """How many different values these columns have together."""
+    return len(table.group_by(list(by)).aggregate([])) if by else 1
+
+
 def load_sweep(path: str | PathLike[str]) -> Sweep:
     """Reads a sweep's folder back. Raises `OutputError` if it is not one, or not complete.
 
@@ -342,15 +436,15 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
     """
     where = Path(path)
     try:
-        info = json.loads((where / _INFO).read_text(encoding="utf-8"))
+        info = json.loads((where / INFO).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         unfinished = (where / _FINISHED).is_dir()
-        why = "the sweep is not complete: run it again, it goes on" if unfinished else f"it has no {_INFO}"
+        why = "the sweep is not complete: run it again, it goes on" if unfinished else f"it has no {INFO}"
         raise OutputError(f"{where}: not a finished sweep: {why}") from error
     except (OSError, ValueError) as error:
         raise OutputError(f"{where}: cannot be read as a sweep: {str(error).splitlines()[0]}") from error
     if not _is_info(info):
-        raise OutputError(f"{where}: cannot be read as a sweep: {_INFO} is not that of a sweep")
+        raise OutputError(f"{where}: cannot be read as a sweep: {INFO} is not that of a sweep")
     return Sweep(where, info)
 
 
@@ -392,9 +486,7 @@ class _How:
     scheduler: str | None
     jobs: int
 
-    def run(
-        self, inner: _quiclab.Sweep, path: Path, report: Callable[[int, int, int, int], object]
-    ) -> _quiclab.FinishedSweep:
+    def run(self, inner: _quiclab.Sweep, path: Path, report: _Report) -> _quiclab.FinishedSweep:
         if self.engine == "local":
             return inner.run(path, self.jobs, report)
         from quiclab import cluster
@@ -402,9 +494,7 @@ class _How:
         return cluster.run(inner, path, self.scheduler, self.jobs, report)
 
 
-def _run(
-    scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, report: Callable[[int, int, int, int], object]
-) -> Sweep:
+def _run(scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, report: _Report) -> Sweep:
     finished_folder = path / _FINISHED
     if path.exists() and not finished_folder.is_dir() and (not path.is_dir() or any(path.iterdir())):
         raise OutputError(f"{path}: exists and is no sweep's folder; choose another --out or remove it")
@@ -412,6 +502,7 @@ def _run(
         finished_folder.mkdir(parents=True, exist_ok=True)
     finished = how.run(inner, finished_folder, report)
     _, reused, failed, total = finished.counts
+    tables = Tables(finished, bool(inner.series), inner.keep, lambda part: report(*finished.counts, written=part))
     info = {
         "scenario": inner.name,
         "version": VERSION,
@@ -420,7 +511,7 @@ def _run(
         "repetitions": inner.repetitions,
         "combinations": total // inner.repetitions,
         # Those whose repetitions all gave the same.
-        "identical": finished.identical(),
+        "identical": tables.identical(inner.repetitions),
         "parameters": [
             {"path": where, "column": column, "values": values} for where, values, column in inner.parameters
         ],
@@ -430,109 +521,17 @@ def _run(
         "notes": inner.notes,
         "failures": [
             {"run": run, "repetition": repetition, "seed": seed, "values": dict(values), "error": error}
-            for run, repetition, seed, values, error in finished.failures
+            for run, repetition, seed, values, error in finished.failures(_MOST_FAILURES)
         ],
     }
-    with _folder.writing(path):
-        _remove_leftovers(path)
-        # The tables of another state of the sweep are none of this one: it has them when sweep.json is there.
-        for name in _kept_before(path):
-            (path / _kept(name)).unlink(missing_ok=True)
-        (path / _INFO).unlink(missing_ok=True)
-        _write_text(path / _DOCUMENT, scenario._text)
-        _write_table(path / _RUNS, _pieces_of_runs(finished, total))
-        if inner.series:
-            _write_table(path / _SERIES, _pieces(finished.series_rows, total))
-        else:
-            (path / _SERIES).unlink(missing_ok=True)
-        for name in inner.keep:
-            _write_table(path / _kept(name), _pieces(_rows_of(finished, name), total))
-        _write_text(path / _INFO, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+    tables.write(path, scenario._text, info)
     result = Sweep(path, info)
     result.reused = reused
     return result
 
 
-def _pieces_of_runs(finished: _quiclab.FinishedSweep, total: int) -> "Iterator[pa.Table]":
-    for first in range(0, total, _ROWS_AT_ONCE):
-        yield stored.memory(finished.runs(first, _ROWS_AT_ONCE))
-
-
-def _pieces(rows: "Callable[[int, int], tuple[_quiclab.Table, int]]", total: int) -> "Iterator[pa.Table]":
-    first = 0
-    while first < total:
-        piece, first = rows(first, _POINTS_AT_ONCE)
-        yield stored.memory(piece)
-
-
-def _rows_of(finished: _quiclab.FinishedSweep, name: str) -> "Callable[[int, int], tuple[_quiclab.Table, int]]":
-    def rows(first: int, most: int) -> tuple[_quiclab.Table, int]:
-        return finished.kept_rows(name, first, most)
-
-    return rows
-
-
-def _kept(name: str) -> str:
-    """The file of a table that a sweep keeps."""
-    return f"{name}.parquet"
-
-
-def _kept_before(path: Path) -> list[str]:
-    """The tables that the folder's sweep kept when it was complete last."""
-    try:
-        kept = json.loads((path / _INFO).read_text(encoding="utf-8")).get("keep", [])
-    except (OSError, ValueError, AttributeError):
-        return []
-    return [name for name in kept if isinstance(name, str) and name.isidentifier()] if isinstance(kept, list) else []
-
-
-def _write_table(path: Path, pieces: "Iterator[pa.Table]") -> None:
-    with _beside(path) as partial:
-        writer: pq.ParquetWriter | None = None
-        try:
-            for piece in pieces:
-                writer = writer or stored.parquet(partial, piece.schema)
-                writer.write_table(piece, row_group_size=_POINTS_AT_ONCE)
-        finally:
-            if writer is not None:
-                writer.close()
-
-
-def _write_text(path: Path, text: str) -> None:
-    with _beside(path) as partial:
-        partial.write_text(text, encoding="utf-8")
-
-
 @contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """A file to write that gets its name when it is complete."""
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    try:
-        yield partial
-        partial.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Removes what processes of this machine left half-written when they were killed."""
-    if os.name != "posix":
-        return
-    for partial in path.glob(".*.partial-*"):
-        owner = partial.name.rsplit("-", 1)[-1]
-        try:
-            os.kill(int(owner), 0)
-        except ProcessLookupError:
-            partial.unlink(missing_ok=True)
-        except (ValueError, OSError):
-            # Not ours, or of somebody who lives.
-            continue
-
-
-@contextmanager
-def _shown(name: str, progress: SweepCallback | bool | None) -> Iterator[Callable[[int, int, int, int], object]]:
+def _shown(name: str, progress: SweepCallback | bool | None) -> Iterator[_Report]:
     if progress is True:
         with shown_sweep(name) as callback:
             yield _report(callback)
@@ -540,15 +539,22 @@ def _shown(name: str, progress: SweepCallback | bool | None) -> Iterator[Callabl
         yield _report(progress or None)
 
 
-def _report(callback: SweepCallback | None) -> Callable[[int, int, int, int], object]:
+def _report(callback: SweepCallback | None) -> _Report:
     next_call = 0.0
 
-    def report(done: int, reused: int, failed: int, total: int) -> None:
+    def report(
+        done: int,
+        reused: int,
+        failed: int,
+        total: int,
+        workers: int | None = None,
+        written: float | None = None,
+    ) -> None:
         nonlocal next_call
         if callback is None:
             return
-        if (clock := time.monotonic()) >= next_call or done == total:
+        if (clock := time.monotonic()) >= next_call or (done == total and written is None):
             next_call = clock + _SECONDS_BETWEEN_REPORTS
-            callback(SweepProgress(done, reused, failed, total))
+            callback(SweepProgress(done, reused, failed, total, workers, written))
 
     return report

@@ -231,12 +231,12 @@ impl FinishedSweep {
         (far.done, far.reused, far.failed, far.total)
     }
 
-    /// The failed runs in order: number from 1, repetition from 1, seed, the paths with their values, and the error.
-    #[getter]
+    /// The first `most` failed runs in order: number from 1, repetition from 1, seed, the paths with their values, and the
+    /// error.
     #[allow(clippy::type_complexity, reason = "a row of a table")]
-    fn failures(&self) -> Vec<(u64, u32, u64, Vec<(String, String)>, String)> {
+    fn failures(&self, most: usize) -> Vec<(u64, u32, u64, Vec<(String, String)>, String)> {
         self.with(|finished| {
-            let rows = finished.failures().map(|failure| {
+            let rows = finished.failures().take(most).map(|failure| {
                 let planned = finished.sweep().planned(failure.number);
                 let settings = finished.sweep().settings(&planned);
                 let settings = settings.into_iter().map(|(path, value)| (path.to_owned(), value.to_owned()));
@@ -247,9 +247,15 @@ impl FinishedSweep {
         })
     }
 
-    /// The number of combinations of values whose repetitions all gave the same result.
-    fn identical(&self, py: Python<'_>) -> PyResult<u64> {
-        py.detach(|| self.with(Finished::identical)).map_err(|error| failed(&error))
+    /// The number of combinations of values whose repetitions all gave the same result, among `most` from `first` on,
+    /// counted from 0.
+    fn identical(&self, py: Python<'_>, first: u64, most: u64) -> PyResult<u64> {
+        py.detach(|| self.with(|finished| finished.identical(first, most))).map_err(|error| failed(&error))
+    }
+
+    /// Finds out the columns of at most `most` further runs; returns the number of runs whose columns are known.
+    fn read_columns(&self, py: Python<'_>, most: usize) -> PyResult<u64> {
+        py.detach(|| self.with(|finished| finished.read_columns(most))).map_err(|error| failed(&error))
     }
 
     /// The resolved scenario of a run, with its seed. The number counts from 1.

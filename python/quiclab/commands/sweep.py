@@ -1,6 +1,7 @@
 """`quiclab sweep FILE`: makes the runs of a sweep and writes its tables."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -10,6 +11,8 @@ from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from quiclab.statistics import Interval
     from quiclab.sweeps import Engine, Sweep
 
@@ -17,6 +20,8 @@ _ROWS = 40
 """Combinations of values that are printed."""
 _FAILURES = 10
 """Failed runs that are printed."""
+_ROWS_AT_ONCE = 1 << 12
+"""Rows of means that are counted at once."""
 _MOST = 6
 """More columns do not go on a line: then they are named."""
 
@@ -31,7 +36,9 @@ def sweep(
     ] = "local",
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Of a Dask scheduler: tcp://head:8786. Default: one on this machine."),
+        typer.Option(
+            metavar="ADDRESS", help="Of a Dask scheduler: tcp://head:8786, or its file. Default: one on this machine."
+        ),
     ] = None,
     set_: Sets = None,
     out: Annotated[
@@ -85,14 +92,19 @@ def sweep(
         typer.echo("what was finished is kept: the same command goes on", err=True)
         raise
     columns = _columns(result, show)
-    means = result.means(*columns, interval=cast("Interval", interval)).to_pylist()
-    parted = parts(means)
+    of = cast("Interval", interval)
+    if as_json:
+        means = counts = result.means(*columns, interval=of)
+    else:
+        # Nobody waits for a million means of which some are printed.
+        means, counts = result._first_means(columns, _ROWS, of)
+    parted = parts(_incomplete(counts))
     if as_json:
         document = {
             "folder": str(result.path),
             "reused": result.reused,
             **result.info,
-            "means": means,
+            "means": means.to_pylist(),
             "warnings": [*result.warnings, *parted],
         }
         typer.echo(json.dumps(document, indent=2))
@@ -105,8 +117,8 @@ def sweep(
         values = "".join(f" --set {path}='{value}'" for path, value in failure["values"].items())
         line = f"run {failure['run']} failed: --seed {failure['seed']}{values}: {failure['error']}"
         typer.echo(plain(line), err=True)
-    if len(result.failures) > _FAILURES:
-        typer.echo(f"{len(result.failures) - _FAILURES} more failed: see sweep.json", err=True)
+    if (more := result.info["failed"] - _FAILURES) > 0:
+        typer.echo(f"{more} more failed: see sweep.json", err=True)
     if result.failures:
         raise typer.Exit(1)
 
@@ -115,11 +127,24 @@ def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
     from quiclab._results import important
     from quiclab.statistics import resolve
 
-    known = result.runs.column_names
+    known = result.columns
     return [resolve(name, known) for name in show] if show else important(known)
 
 
-def _print(result: "Sweep", columns: list[str], means: list[dict[str, Any]]) -> None:
+def _incomplete(means: "pa.Table") -> "Iterator[dict[str, Any]]":
+    """The rows of the columns that have no value for some runs."""
+    import pyarrow.compute as pc
+
+    if not len(means):
+        return
+    some = pc.not_equal(means["n"], means["total"])
+    names = pc.unique(means.filter(some)["column"])
+    counts = means.select(["column", "n", "total"]).filter(pc.is_in(means["column"], names))
+    for batch in counts.to_batches(_ROWS_AT_ONCE):
+        yield from batch.to_pylist()
+
+
+def _print(result: "Sweep", columns: list[str], means: "pa.Table") -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -127,21 +152,23 @@ def _print(result: "Sweep", columns: list[str], means: list[dict[str, Any]]) -> 
 
     info = result.info
     shown = columns[:_MOST]
+    known = result.columns
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in means:
+    combinations = info["combinations"] if columns else 0
+    for row in means.slice(0, _ROWS * len(columns)).to_pylist():
         groups.setdefault(tuple(row[name] for name in result.parameters), []).append(row)
     table = Table(title=f"{info['scenario']}, {info['runs']} runs", title_justify="left")
     for name in result.parameters:
         table.add_column(short(name, result.parameters), overflow="fold")
     for name in shown:
-        table.add_column(short(name, result.runs.column_names), justify="right", overflow="fold")
+        table.add_column(short(name, known), justify="right", overflow="fold")
     for key, cells in list(groups.items())[:_ROWS]:
         table.add_row(
             *(f"{value:g}" if isinstance(value, float) else str(value) for value in key), *map(_cell, cells[:_MOST])
         )
     more = []
-    if len(groups) > _ROWS:
-        more.append(f"{len(groups) - _ROWS} more combinations in runs.parquet")
+    if combinations > _ROWS:
+        more.append(f"{combinations - _ROWS} more combinations in runs.parquet")
     if len(columns) > _MOST:
         more.append(f"{len(columns) - _MOST} more columns: --show names others")
     table.caption = "; ".join(more) or None

@@ -79,8 +79,10 @@ pub struct Finished {
     pub(super) folder: PathBuf,
     pub(super) contents: Contents,
     pub(super) runs: Vec<Entry>,
-    pub(super) schema: Option<(Schema, Rows)>,
-    /// The rows of the summaries of the first runs that were made now.
+    /// The columns of the first runs, and the number of these runs.
+    pub(super) schema: Schema,
+    pub(super) seen: usize,
+    /// Rows of the summaries of first runs that were made or read, until the table has them.
     pub(super) rows: Rows,
     pub(super) progress: Progress,
 }
@@ -133,7 +135,7 @@ pub fn run(
     let fail = |error| SweepError::Folder { path: folder.to_owned(), error };
     let mut store = Store::open(folder).map_err(fail)?;
     let total = sweep.runs();
-    let known = store.known().clone();
+    let known = store.take_known();
     let work = Work { sweep, known: &known, next: AtomicU64::new(0), stop: AtomicBool::new(false) };
     let jobs = jobs.clamp(1, MAX_JOBS).min(total.try_into().unwrap_or(MAX_JOBS));
     let mut collected = Collected {
@@ -162,7 +164,8 @@ pub fn run(
         folder: folder.to_owned(),
         contents: store.contents(),
         runs,
-        schema: None,
+        schema: Schema::default(),
+        seen: 0,
         rows: collected.rows,
         progress: collected.progress,
     })

@@ -6,7 +6,8 @@
 use super::engine::{Entry, Finished, Progress, Scenarios, SweepError, simulate};
 use super::expand::Sweep;
 use super::key::Key;
-use super::store::{Sealed, Store};
+use super::schema::{Rows, Schema};
+use super::store::{Location, Sealed, Store};
 use crate::Prepared;
 use crate::scenario::{Keep, Scenario};
 use std::collections::BTreeMap;
@@ -34,6 +35,8 @@ pub struct Session {
     sweep: Sweep,
     folder: PathBuf,
     store: Store,
+    /// The finished runs that the folder had.
+    known: BTreeMap<Key, Location>,
     scenarios: Scenarios,
     /// The text of the scenario of the latest order, with its combination of values.
     text: Option<(Vec<usize>, Arc<str>)>,
@@ -51,13 +54,14 @@ impl Session {
     /// # Errors
     /// If the folder cannot be read or written.
     pub fn open(sweep: &Sweep, folder: &Path) -> Result<Session, SweepError> {
-        let store = Store::open(folder).map_err(|error| failed(folder, error))?;
+        let mut store = Store::open(folder).map_err(|error| failed(folder, error))?;
         let total = sweep.runs();
         let mut runs = Vec::new();
         runs.resize_with(total as usize, || None);
         Ok(Session {
             sweep: sweep.clone(),
             folder: folder.to_owned(),
+            known: store.take_known(),
             store,
             scenarios: Scenarios::default(),
             text: None,
@@ -78,7 +82,7 @@ impl Session {
                 Err(problem) => Err(problem),
                 Ok(scenario) => {
                     let key = Key::of(&scenario, &self.sweep.plan().keep);
-                    if let Some(location) = self.store.known().get(&key) {
+                    if let Some(location) = self.known.get(&key) {
                         self.progress.reused += 1;
                         Ok(*location)
                     } else {
@@ -134,8 +138,9 @@ impl Session {
             sweep: self.sweep,
             folder: self.folder,
             runs,
-            schema: None,
-            rows: BTreeMap::new(),
+            schema: Schema::default(),
+            seen: 0,
+            rows: Rows::new(),
             progress: self.progress,
         })
     }

@@ -58,9 +58,9 @@ impl Store {
         Ok(Store { folder: folder.to_owned(), segments, known, writing: None })
     }
 
-    /// The records in the folder when it was opened, and those written since.
-    pub(crate) fn known(&self) -> &BTreeMap<Key, Location> {
-        &self.known
+    /// The records in the folder when it was opened. A store has them once, since a sweep may have a million.
+    pub(crate) fn take_known(&mut self) -> BTreeMap<Key, Location> {
+        std::mem::take(&mut self.known)
     }
 
     /// Writes a record. After an error, the next record starts a new segment.
@@ -77,7 +77,6 @@ impl Store {
         };
         writing.offset += record.bytes.len() as u64;
         self.writing = Some(writing);
-        self.known.insert(record.key, location);
         Ok(location)
     }
 
@@ -113,7 +112,6 @@ impl Store {
 /// A record as it is written, with its checksum.
 #[derive(Debug)]
 pub(crate) struct Sealed {
-    key: Key,
     bytes: Vec<u8>,
 }
 
@@ -125,7 +123,7 @@ impl Sealed {
         bytes.extend_from_slice(&key.0);
         bytes.extend_from_slice(&checksum(&bytes, contents));
         bytes.extend_from_slice(contents);
-        Sealed { key, bytes }
+        Sealed { bytes }
     }
 }
 

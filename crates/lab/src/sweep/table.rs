@@ -4,7 +4,7 @@ use super::columns::{Column, Table};
 use super::engine::{Finished, SweepError};
 use super::kept::{Kept, Piece};
 use super::record::Record;
-use super::schema::{Cell, MAX_ROWS, Names, Row, Rows, Schema, Type, flatten};
+use super::schema::{Cell, MAX_ROWS, Names, Row, Type, flatten};
 use super::store::Location;
 use crate::scenario::Unit;
 use serde_json::Value;
@@ -24,23 +24,21 @@ impl Finished {
     /// # Errors
     /// If the folder cannot be read.
     pub fn runs(&mut self, first: u64, most: usize) -> Result<Table, SweepError> {
-        let (schema, mut rows) = match self.schema.take() {
-            Some(known) => known,
-            None => self.read_schema()?,
-        };
+        self.read_columns(self.runs.len())?;
         let end = self.runs.len().min((first as usize).saturating_add(most));
         let numbers = (first as usize).min(end)..end;
         let mut columns = self.parameters(numbers.clone());
         let mut names = Names::default();
-        let mut results: Vec<Builder> = schema.columns().map(|(name, of)| Builder::new(name, of)).collect();
+        let mut results: Vec<Builder> =
+            self.schema.columns().map(|(name, of)| Builder::new(name, of)).collect();
         for number in numbers {
             if let Ok(location) = self.runs[number].result {
-                let row = match rows.remove(&number) {
+                let row = match self.rows.remove(&number) {
                     Some(row) => row,
                     None => self.row(location, &mut names)?,
                 };
                 for (at, (name, value)) in row.into_iter().enumerate() {
-                    if let Some(place) = schema.place(&name, at) {
+                    if let Some(place) = self.schema.place(&name, at) {
                         results[place].value = value;
                     }
                 }
@@ -48,28 +46,31 @@ impl Finished {
             results.iter_mut().for_each(Builder::end_row);
         }
         columns.extend(results.into_iter().map(Builder::finish));
-        self.schema = Some((schema, rows));
         Ok(Table { columns })
     }
 
-    /// Reads all summaries to find out the columns. Also returns the rows of the first runs, which are mostly wanted next.
-    fn read_schema(&mut self) -> Result<(Schema, Rows), SweepError> {
-        let (mut schema, mut rows, mut made) =
-            (Schema::default(), Rows::new(), std::mem::take(&mut self.rows));
+    /// Finds out the columns of at most `most` further runs, and returns the number of runs whose columns are known. The table of
+    /// runs needs those of all, and finds them out if they are not known.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn read_columns(&mut self, most: usize) -> Result<u64, SweepError> {
         let mut names = Names::default();
-        for number in 0..self.runs.len() {
+        for number in self.seen..self.runs.len().min(self.seen.saturating_add(most)) {
             if let Ok(location) = self.runs[number].result {
-                let row = match made.remove(&number) {
+                let row = match self.rows.remove(&number) {
                     Some(row) => row,
                     None => self.row(location, &mut names)?,
                 };
-                schema.add(&row);
+                self.schema.add(&row);
+                // The first rows are mostly wanted next.
                 if number < MAX_ROWS {
-                    rows.insert(number, row);
+                    self.rows.insert(number, row);
                 }
             }
+            self.seen = number + 1;
         }
-        Ok((schema, rows))
+        Ok(self.seen as u64)
     }
 
     /// The time series of runs from `first` on, until there are `most` rows. Also returns the number of the next run.
@@ -115,18 +116,21 @@ impl Finished {
         Ok((piece.into_table(), number))
     }
 
-    /// The number of combinations of values whose repetitions all have equal records, so that the seeds had no effect.
+    /// The number of combinations of values whose repetitions all have equal records, so that the seeds had no effect; among
+    /// `most` combinations from `first` on, counted from 0.
     ///
     /// # Errors
     /// If the folder cannot be read.
-    pub fn identical(&mut self) -> Result<u64, SweepError> {
+    pub fn identical(&mut self, first: u64, most: u64) -> Result<u64, SweepError> {
         let repetitions = self.sweep.plan().repetitions as usize;
         if repetitions < 2 {
             return Ok(0);
         }
+        let all = (self.runs.len() / repetitions) as u64;
         let mut identical = 0;
-        for first in (0..self.runs.len()).step_by(repetitions) {
-            identical += u64::from(self.are_equal(first..first + repetitions)?);
+        for combination in first.min(all)..first.saturating_add(most).min(all) {
+            let start = combination as usize * repetitions;
+            identical += u64::from(self.are_equal(start..start + repetitions)?);
         }
         Ok(identical)
     }

@@ -18,10 +18,10 @@ fn repetitions_without_chance_are_found() {
     let same = without_loss(FOUR);
     assert!(!same.draws());
     let mut finished = finish(&same, &folder("identical"), 2);
-    assert_eq!(finished.identical().unwrap(), 2);
+    assert_eq!(finished.identical(0, u64::MAX).unwrap(), 2);
     let different = sweep(FOUR);
     assert!(different.draws());
-    assert_eq!(finish(&different, &folder("different"), 2).identical().unwrap(), 0);
+    assert_eq!(finish(&different, &folder("different"), 2).identical(0, u64::MAX).unwrap(), 0);
 }
 
 /// The prediction considers each value, and equal repetitions count by combination.
@@ -29,9 +29,9 @@ fn repetitions_without_chance_are_found() {
 fn a_value_that_draws_is_enough() {
     let some = without_loss("[sweep]\nrepetitions = 3\nlink.cell.forward.loss = [0.0, 0.05]\n");
     assert!(some.draws());
-    assert_eq!(finish(&some, &folder("some"), 2).identical().unwrap(), 1);
+    assert_eq!(finish(&some, &folder("some"), 2).identical(0, u64::MAX).unwrap(), 1);
     let once = without_loss("[sweep]\nlink.cell.delay = [\"5 ms\", \"9 ms\"]\n");
-    assert_eq!(finish(&once, &folder("once"), 2).identical().unwrap(), 0);
+    assert_eq!(finish(&once, &folder("once"), 2).identical(0, u64::MAX).unwrap(), 0);
 }
 
 /// A scenario without draws gives the same run for all seeds.
