@@ -35,6 +35,8 @@ def reproduce(
 ) -> None:
     """Reproduce figures of papers: run what is behind them, draw them, and check what the paper says.
 
+    Example: quiclab reproduce bdp-methods --quick
+
     The exit code is 0 only if all holds.
     """
     from quiclab.reproduce import find

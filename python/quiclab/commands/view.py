@@ -29,6 +29,8 @@ def view(
 ) -> None:
     """Make a page for the browser: every packet by stream, losses and retransmissions, and what waited for what.
 
+    Example: quiclab view runs/streams-seed1 --open
+
     The run needs a qlog: `quiclab run FILE --qlog`. The page is one file, which loads nothing from anywhere.
     """
     from quiclab.progress import shown_reading
