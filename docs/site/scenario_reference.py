@@ -4,10 +4,11 @@ import posixpath
 import tomllib
 from pathlib import Path
 
-from markup import code, fenced, plain, sources, table, without_sources
+from markup import code, fenced, plain, sources, table
 
 import quiclab
 from quiclab.commands.list import page_of
+from quiclab.commands.sources import without_sources
 
 
 def scenario_page(project: Path) -> str:

@@ -130,6 +130,14 @@ def _names(file: str | None, array: str) -> _Words:
     return [entry["name"] for entry in entries if isinstance(entry, dict) and isinstance(entry.get("name"), str)]
 
 
+def figures() -> _Words:
+    """Figures of papers, and papers."""
+    from quiclab.reproduce.catalogue import figures as known
+
+    found = known()
+    return ["all", *found, *{figure.paper: "" for figure in found.values()}]
+
+
 def columns(ctx: Any) -> _Words:
     """Columns of a sweep's runs: of the folder that was given, or else the names that every run of the file has."""
     import json
