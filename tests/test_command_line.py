@@ -233,7 +233,8 @@ def test_lines_are_shortened_where_they_are_long() -> None:
     assert told.endswith("more (did you mean 'name-1'?)")
     kept = told.count("name-") - 1
     assert f" and {100 - kept} more " in told
-    assert short("x" * 400 + "; did you mean 'y'?", 100) == "x" * 76 + " ... ; did you mean 'y'?"
+    assert short("x x " * 100 + "; did you mean 'y'?", 100) == "x x " * 18 + "x x ... ; did you mean 'y'?"
+    assert short(f"{'a' * 200}{'b' * 200}: File name too long", 100) == f"{'a' * 30}...{'b' * 29}: File name too long"
     assert short("a, b", 4) == "a, b"
     assert hint("Cubci", ["cubic", "newreno"]) == "; did you mean 'cubic'?"
     assert hint("zzz", ["cubic"]) == ""

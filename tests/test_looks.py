@@ -69,8 +69,7 @@ def test_a_pdf_is_as_wide_as_the_column_and_has_its_fonts(
 
 
 def texts(figure: Figure) -> list[Text]:
-    found: list[Any] = figure.findobj(lambda one: isinstance(one, Text) and one.get_visible() and one.get_text())
-    return found
+    return [one for one in figure.findobj(Text) if isinstance(one, Text) and one.get_visible() and one.get_text()]
 
 
 @pytest.mark.parametrize("kind", CHARTS)

@@ -13,12 +13,13 @@ def plain(text: object) -> str:
 
 _LIST = re.compile(r"(?:[^,;:()]+, ){4,}[^,;:()]+")
 """A list of five or more."""
+_LONG_WORD = re.compile(r"\S{80,}")
 _TAIL = re.compile(r"[;(]? ?did you mean [^?]*\?\)?$")
 """What is most useful in an error, and stands at its end."""
 
 
 def short(line: str, most: int) -> str:
-    """The line in at most so many letters: of long lists the first items, and at last of the line its beginning.
+    """The line in at most so many letters: of long lists the first items, of long words both ends, else its beginning.
 
     What was probably meant, at the end of the line, stays.
     """
@@ -31,6 +32,9 @@ def short(line: str, most: int) -> str:
         behind = found[0][len(found[0].rstrip()) :]
         told = f"{', '.join(items[:kept])} and {len(items) - kept} more{behind}"
         line = line[: found.start()] + told + line[found.end() :]
+    if len(line) > most:
+        # Names of files, say: their beginning and their end.
+        line = _LONG_WORD.sub(lambda word: f"{word[0][:30]}...{word[0][-30:]}", line)
     if len(line) <= most:
         return line
     tail = _TAIL.search(line)
