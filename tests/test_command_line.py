@@ -323,7 +323,10 @@ def test_explain_knows_keys_components_tables_and_columns(command: Command) -> N
     assert {one["what"] for one in explained("transport.controller.beta")} >= {"option of controllers: cubic"}
     (cubic,) = explained("cubic")
     assert cubic["page"] == "docs/model/cubic.md" and any(one.startswith("beta ") for one in cubic["options"])
-    assert explained("medium.cell.at.phone.channel")[0]["kind"] == "one of the channels"
+    channel = explained("medium.cell.at.phone.channel")[0]
+    assert channel["kind"] == "one of the channels"
+    assert channel["example"] == '[[medium]]\ntype = "lte"\nchannel = "constant"'
+    assert explained("transport.controller.beta")[0]["example"].startswith("[transport]\ncontroller = { type = ")
     assert "delay" in explained("link.cell.forward")[0]["keys"]
     assert explained("queue")[0]["what"].startswith("option of")
     assert explained("connection.cwnd_bytes")[0]["unit"] == "bytes"

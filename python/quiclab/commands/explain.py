@@ -27,6 +27,8 @@ _UNITS = {
     "share": "0 to 1",
 }
 """Of a column, by the end of its name."""
+_TABLES = {"media": "[[medium]]", "events": "[[event]]"}
+"""Topics whose components are tables of their own."""
 _MOST = 12
 """More places of one name are counted, not printed."""
 
@@ -118,6 +120,8 @@ def _example(before: list[str], option: Option, keys: Keys) -> str:
     topic, _, component = option.owner.partition(": ")
     if topic not in keys.topics:
         return line if option.owner == keys.top else f"{option.owner}\n{line}"
+    if topic in _TABLES:
+        return f'{_TABLES[topic]}\ntype = "{component}"\n{line}'
     inside = f'{{ type = "{component}", {line} }}'
     outer = keys.find(before) if before else []
     return f"{outer[0].owner}\n{before[-1]} = {inside}" if outer and outer[0].owner.startswith("[") else inside
