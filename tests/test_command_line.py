@@ -395,6 +395,12 @@ def test_export_of_a_sweep_and_into_files(place: Command) -> None:
     refused = place("export", "made", "--format", "parquet")
     assert refused.returncode == 2 and "--out" in refused.stderr
     assert "cannot be written" in place("export", "made", "--out", "no/such/x.csv").stderr
+    assert "cannot be written: Is a directory" in place("export", "made", "--out", "ran").stderr
+    # A link stays one, and what it leads to is written.
+    (place.folder / "link.csv").symlink_to("target.csv")
+    assert json.loads(place("export", "made", "--out", "link.csv", "--json").stdout) == {"runs": "link.csv"}
+    assert (place.folder / "link.csv").is_symlink() and (place.folder / "target.csv").is_file()
+    assert (place.folder / "target.csv").read_text().startswith("run,")
     assert not list(place.folder.glob(".*partial*"))
 
 

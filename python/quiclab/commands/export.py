@@ -1,6 +1,7 @@
 """`quiclab export FOLDER [TABLE]`: a table of a run or a sweep as CSV, JSON or Parquet."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,7 +58,7 @@ def export(
         Path | None,
         typer.Option(metavar="FILE", help="Write it there. Default: standard output.", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of CSV.")] = False,
 ) -> None:
     """Export a table of a run or a sweep as CSV, JSON or Parquet. In CSV, null is an empty field.
 
@@ -66,25 +67,34 @@ def export(
     from quiclab import Error
     from quiclab.folder import writing
 
-    kind = _format("json" if as_json and format_ is None else format_, out)
+    kind = _format(format_ or ("json" if as_json and out is None else None), out)
     name, schema, parts = _table(folder, table, column or [])
     if out is None:
         if kind == "parquet":
             raise Error("parquet is for files: --out names one")
         _write(sys.stdout, kind, schema, parts)
         return
-    partial = out.with_name(f".{out.name}.partial")
+    with writing(out), _place(out) as place:
+        if kind == "parquet":
+            _write_parquet(place, schema, parts)
+        else:
+            with place.open("w", encoding="utf-8", newline="") as file:
+                _write(file, kind, schema, parts)
+    typer.echo(json.dumps({name: str(out)}) if as_json else f"{name}    {plain(out)}")
+
+
+@contextmanager
+def _place(out: Path) -> Iterator[Path]:
+    """Where to write: beside the file, and moved there when whole. A device or a link is written to as it is."""
+    if out.is_symlink() or (out.exists() and not out.is_file()):
+        yield out
+        return
+    partial = out.with_name(f".{out.name}.partial-{os.getpid()}")
     try:
-        with writing(out):
-            if kind == "parquet":
-                _write_parquet(partial, schema, parts)
-            else:
-                with partial.open("w", encoding="utf-8", newline="") as file:
-                    _write(file, kind, schema, parts)
-            partial.replace(out)
+        yield partial
+        partial.replace(out)
     finally:
         partial.unlink(missing_ok=True)
-    typer.echo(f"{name}    {plain(out)}")
 
 
 def _format(given: str | None, out: Path | None) -> str:
@@ -195,16 +205,6 @@ def _text(value: Any) -> Any:
 def _write_parquet(path: Path, schema: "pa.Schema", parts: "Iterator[pa.Table]") -> None:
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(str(path), schema) as writer, _closed(parts) as rows:
-        for part in rows:
+    with pq.ParquetWriter(str(path), schema) as writer:
+        for part in parts:
             writer.write_table(part)
-
-
-@contextmanager
-def _closed(parts: "Iterator[pa.Table]") -> "Iterator[Iterator[pa.Table]]":
-    try:
-        yield parts
-    finally:
-        close = getattr(parts, "close", None)
-        if close is not None:
-            close()
