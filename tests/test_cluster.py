@@ -283,7 +283,7 @@ def test_an_interrupted_cluster_goes_on(sweeps: Command) -> None:
 
 def test_what_cannot_be_used_is_said(sweeps: Command) -> None:
     for arguments, message in (
-        (["--engine", "spark"], "no engine 'spark': one of local, dask"),
+        (["--engine", "spark"], "--engine 'spark': expected one of local, dask"),
         (["--scheduler", "tcp://127.0.0.1:1"], "a scheduler is of the engine dask"),
         (["--engine", "dask", "--scheduler", "127.0.0.1:1", "--jobs", "2"], "its own workers instead of jobs"),
         (["--engine", "dask", "--scheduler", "nonsense://x"], "nonsense://x: no Dask scheduler answers: "),

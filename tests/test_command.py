@@ -125,8 +125,9 @@ def test_plot(command: Command, saved: Path) -> None:
 
 
 def test_list(command: Command) -> None:
-    everything = command("list")
-    assert everything.returncode == 0
+    overview = command("list")
+    everything = command("list", "--all")
+    assert (overview.returncode, everything.returncode) == (0, 0)
     rooms = json.loads(command("list", "--json").stdout)
     pages = {(room["name"], row["name"]): row.pop("page") for room in rooms for row in room["rows"]}
     # In a process of its own: what tests of Python controllers and schedulers have registered in this one stays.
@@ -138,10 +139,13 @@ def test_list(command: Command) -> None:
         assert (page is None) == (room_name == "sections"), row_name
         assert page is None or f"`{row_name}`" in (project / page).read_text(), row_name
         assert page is None or page in everything.stdout
-    for room in rooms:
+    lines = overview.stdout.splitlines()
+    for room, line in zip(rooms, lines, strict=False):
         assert room["name"] in everything.stdout
+        assert line.startswith(room["name"]) and room["about"] in line
         for row in room["rows"]:
-            assert row["name"] in everything.stdout
+            assert row["name"] in everything.stdout and row["name"] in line
+    assert len(lines) == len(rooms) + 3
     (room,) = json.loads(command("list", "controllers", "--json").stdout)
     assert room["name"] == "controllers"
     (room,) = json.loads(command("list", "newreno", "--json").stdout)

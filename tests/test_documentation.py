@@ -6,6 +6,7 @@ of one that is completed here, is read. A program is run. What cannot be is list
 
 import contextlib
 import io
+import json
 import re
 import shlex
 import shutil
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 import typer
+from jsonschema import Draft7Validator
 
 import quiclab
 from documentation import PAGES, ROOT, Example, commands, examples
@@ -23,6 +25,7 @@ from quiclab.cli import main
 from quiclab.commands import app
 from quiclab.sweeps import planned
 
+SCHEMA = Draft7Validator(json.loads(_quiclab.schema_json()))
 EXAMPLES = [example for page in PAGES for example in examples(page)]
 
 TESTED_ELSEWHERE = {
@@ -81,6 +84,7 @@ PARTS = {
 """The scenario that the part on a page changes. The others are put between two hosts, or around a medium."""
 
 SHOWN = {
+    "docs/command-line.md": 4,
     "docs/matrix.md": 1,
     "docs/model/ldad.md": 1,
     "docs/model/pep.md": 1,
@@ -139,7 +143,7 @@ def save_files(page: str) -> None:
 def parsed(line: str) -> tuple[list[str], dict[str, Any]]:
     """The words of a command of quiclab, and the values of its parameters. An unknown option is an error."""
     words = [word for word in shlex.split(line, comments=True) if word]
-    words = words[1 : next((at for at, word in enumerate(words) if word in ("|", "&", "&&", ">")), None)]
+    words = words[1 : next((at for at, word in enumerate(words) if word in ("|", "&", "&&", ">", "<")), None)]
     command: Any = typer.main.get_command(app)
     context = command.make_context("quiclab", list(words), resilient_parsing=words[0].startswith("-"))
     name: list[str] = []
@@ -213,7 +217,7 @@ def check_quiclab(line: str, name: str, values: dict[str, Any]) -> None:
     # FILE and the like are the reader's.
     placeholder = file is not None and Path(file).suffix == ""
     sets = [one.replace("=PATH", "=traces/lte-like.down") for one in values.get("set_") or ()]
-    if name in ("list", "check", "trace info"):
+    if name in ("new", "list", "explain", "completion", "schema", "check", "trace info"):
         with contextlib.redirect_stdout(io.StringIO()):
             assert main(shlex.split(line, comments=True)[1:]) == 0, line
     elif name in ("run", "sweep", "emulate", "relay", "shell", "play") and file is not None and not placeholder:
@@ -229,7 +233,9 @@ def test_scenarios(example: Example, checkout: Path) -> None:
     if listed(example, NOT_READ):
         return
     save_files(example.page)
-    text = _quiclab.document_to_toml(completed(example))
+    document = completed(example)
+    assert [error.message for error in SCHEMA.iter_errors(document)] == []
+    text = _quiclab.document_to_toml(document)
     read = quiclab.Scenario.from_text(text, origin=checkout / "examples" / "example.toml")
     if "sweep" in tomllib.loads(example.text):
         planned(read)

@@ -155,16 +155,16 @@ def eager() -> typer.Typer:
     for name in COMMANDS:
         command = load(name)
         if isinstance(command, typer.Typer):
-            group.add_typer(command, name=name)
+            group.add_typer(command, name=name, short_help=COMMANDS[name].short)
         else:
-            group.command(name)(command)
+            group.command(name, short_help=COMMANDS[name].short)(command)
     return group
 
 
 @pytest.mark.parametrize("name", ["", "nothing", "rn", *COMMANDS, "trace info", "trace plot", "trace generate"])
 def test_help_and_errors_are_those_of_typer(name: str) -> None:
     for arguments in ([*name.split(), "--help"], name.split(), [*name.split(), "--nothing"]):
-        if arguments in (["matrix"], ["list"], ["script"], ["reproduce"], ["bench"]):
+        if arguments in (["matrix"], ["list"], ["script"], ["reproduce"], ["bench"], ["schema"]):
             # These run without arguments.
             continue
         lazily, eagerly = (CliRunner().invoke(group, arguments, prog_name="quiclab") for group in (app, eager()))

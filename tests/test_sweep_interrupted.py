@@ -163,7 +163,7 @@ def test_columns_of_the_printed_table_can_be_named(sweeps: Command) -> None:
     assert [row["column"] for row in told["means"][:2]] == ["connection.download.packets_lost", "seed"]
     for wrong, message in (
         (["--show", "packet_lost"], "no column 'packet_lost'"),
-        (["--interval", "x"], "no interval"),
+        (["--interval", "x"], "--interval 'x': expected one of student"),
     ):
         result = sweeps("sweep", "sweep.toml", *wrong)
         assert (result.returncode, result.stdout) == (2, "")

@@ -3,7 +3,7 @@
 1. `target/site-work/source/` has the pages of `navigation.toml`, those that are generated in `reference/` and
    `notebooks/`, and the start page.
 2. Sphinx makes pages of it (`conf.py`); a warning is an error.
-3. `check.py` reads the pages that came out.
+3. `check.py` reads the pages that came out. The JSON schema of scenarios lies beside them.
 """
 
 import argparse
@@ -23,6 +23,8 @@ from command_reference import commands_page
 from python_reference import python_page
 from scenario_reference import examples_page, scenario_page
 from tables_reference import tables_page
+
+from quiclab._quiclab import schema_json
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
@@ -63,6 +65,7 @@ def main() -> int:
     if subprocess.run(command, check=False).returncode != 0:
         print("the site has the warnings above; each is an error", file=sys.stderr)
         return 1
+    (out / "quiclab.schema.json").write_text(schema_json(), encoding="utf-8")
     problems = check.problems(out, work / "source")
     for problem in problems:
         print(problem, file=sys.stderr)

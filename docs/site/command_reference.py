@@ -42,11 +42,15 @@ def _command(words, command, context, uses):
     usage = command.get_usage(context).removeprefix("Usage: ")
     lines = [f"(command-{'-'.join(words)})=", f"## `quiclab {name}`", ""]
     for paragraph in (command.help or "").split("\n\n"):
-        lines += [plain(" ".join(paragraph.split())), ""]
+        text = " ".join(paragraph.split())
+        if text.startswith("Example: "):
+            lines += ["For example:", "", fenced(text.removeprefix("Example: "), "sh")]
+        else:
+            lines += [plain(text), ""]
     lines += [fenced(" ".join(re.sub(r"[{}]", "", usage).split()))]
     if name in uses:
         shown, page = uses[name]
-        lines += [f"For example, from [{page}](../{page}):", "", fenced(shown, "sh")]
+        lines += [f"Another one, from [{page}](../{page}):", "", fenced(shown, "sh")]
     arguments, options = [], []
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)

@@ -3,10 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-_SOURCE = re.compile(
-    r"RFC \d+(?: (?:section|appendix) [0-9A-Z]+(?:\.\d+)*)?|draft-[a-z0-9-]+(?: section \d+(?:\.\d+)*)?"
-    r"|3GPP [\d.]+|ITU-T [A-Z.\d]+"
-)
+from quiclab.commands.sources import sources_of
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -34,13 +31,7 @@ def fenced(text: str, language: str = "text") -> str:
 
 def sources(text: str) -> str:
     """The documents that a line of explanation names, as links where they are RFCs or drafts of the IETF."""
-    found = dict.fromkeys(_SOURCE.findall(text))
-    return ", ".join(_link(one) for one in found)
-
-
-def without_sources(text: str) -> str:
-    """A line of explanation without the parentheses that hold nothing but sources."""
-    return re.sub(rf" \(({_SOURCE.pattern})(, ({_SOURCE.pattern}))*\)", "", text)
+    return ", ".join(_link(one) for one in sources_of(text))
 
 
 def _link(source: str) -> str:

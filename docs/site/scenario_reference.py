@@ -4,10 +4,11 @@ import posixpath
 import tomllib
 from pathlib import Path
 
-from markup import code, fenced, plain, sources, table, without_sources
+from markup import code, fenced, plain, sources, table
 
 import quiclab
-from quiclab.commands.list import _page
+from quiclab.commands.list import page_of
+from quiclab.commands.sources import without_sources
 
 
 def scenario_page(project: Path) -> str:
@@ -46,7 +47,7 @@ def _room(project, room):
         lines += [f'A bare value is short for `{{ type = "{short["row"]}", {short["option"]} = VALUE }}`.', ""]
     for row in room["rows"]:
         lines += [f"({_anchor(room, row)})=", f"### `{row['name']}`", "", plain(row["about"]) + ".", ""]
-        page = _page(room, row)
+        page = page_of(room, row)
         if page:
             if not (project / page).is_file():
                 raise ValueError(f"{page}, which `quiclab list {row['name']}` names, does not exist")

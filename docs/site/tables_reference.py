@@ -27,7 +27,7 @@ _WORDS = {"side", "direction", "kind", "trigger", "fate"}
 
 def tables_page(project: Path) -> str:
     """Every table. Raises if `columns.toml` lacks a column, or describes one that no table has."""
-    with Path(__file__).with_name("columns.toml").open("rb") as file:
+    with Path(quiclab.__file__).with_name("columns.toml").open("rb") as file:
         meanings = tomllib.load(file)
     schemas = _schemas(project)
     parts, used = [], set()

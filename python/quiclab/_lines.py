@@ -1,4 +1,6 @@
-"""Text for people, as lines of a terminal: control characters in names are shown as escapes."""
+"""Text for people, as lines of a terminal: control characters in names are shown as escapes, long lists are cut."""
+
+import re
 
 
 def plain(text: object) -> str:
@@ -7,3 +9,34 @@ def plain(text: object) -> str:
         character if character.isprintable() else character.encode("unicode_escape", "surrogatepass").decode("ascii")
         for character in str(text)
     )
+
+
+_LIST = re.compile(r"(?:[^,;:()]+, ){4,}[^,;:()]+")
+"""A list of five or more."""
+_LONG_WORD = re.compile(r"\S{80,}")
+_TAIL = re.compile(r"[;(]? ?did you mean [^?]*\?\)?$")
+"""What is most useful in an error, and stands at its end."""
+
+
+def short(line: str, most: int) -> str:
+    """The line in at most so many letters: of long lists the first items, of long words both ends, else its beginning.
+
+    What was probably meant, at the end of the line, stays.
+    """
+    while len(line) > most and (lists := list(_LIST.finditer(line))):
+        found = max(lists, key=lambda match: len(match[0]))
+        items = found[0].split(", ")
+        spare = most - (len(line) - len(found[0])) - len(" and 9999 more")
+        kept = max(3, next((n for n in range(len(items) - 1, 3, -1) if len(", ".join(items[:n])) <= spare), 3))
+        # The blank behind the last item is of what follows.
+        behind = found[0][len(found[0].rstrip()) :]
+        told = f"{', '.join(items[:kept])} and {len(items) - kept} more{behind}"
+        line = line[: found.start()] + told + line[found.end() :]
+    if len(line) > most:
+        # Names of files, say: their beginning and their end.
+        line = _LONG_WORD.sub(lambda word: f"{word[0][:30]}...{word[0][-30:]}", line)
+    if len(line) <= most:
+        return line
+    tail = _TAIL.search(line)
+    end = f" {tail[0].lstrip()}" if tail and len(tail[0]) < most // 2 else ""
+    return f"{line[: most - len(end) - len(' ...')].rstrip()} ...{end}"

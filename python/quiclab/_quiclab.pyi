@@ -43,6 +43,7 @@ __all__ = [
     "read_trace",
     "trace_models",
     "run_script",
+    "schema_json",
     "experience",
     "segment_quality",
     "series_models",
@@ -67,6 +68,7 @@ def carry_out(
 def document_to_toml(document: dict[str, Any]) -> str: ...
 def value_to_toml(value: object, key: str) -> str: ...
 def rooms_json() -> str: ...
+def schema_json() -> str: ...
 def experience(
     *,
     start_up_s: float | None,

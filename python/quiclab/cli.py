@@ -11,7 +11,12 @@ from types import FrameType
 INTERRUPTED = 130
 FAILED = 2
 
+_LONGEST = 299 - len("quiclab: ")
+"""Letters of an error."""
+
 _TRACEBACK = "QUICLAB_TRACEBACK"
+_COMPLETE = "__complete"
+"""In place of a command: see `quiclab.commands.complete`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -114,6 +119,9 @@ def _command(arguments: Sequence[str] | None) -> int:
 
         from quiclab.commands import app
 
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == [_COMPLETE]:
+        return _complete(given[1:])
     code = typer.main.get_command(app).main(
         args=None if arguments is None else list(arguments), prog_name="quiclab", standalone_mode=False
     )
@@ -122,6 +130,19 @@ def _command(arguments: Sequence[str] | None) -> int:
         # Typer makes this of a KeyboardInterrupt.
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
+
+
+def _complete(words: Sequence[str]) -> int:
+    """Answers a shell that completes a command line. Of what goes wrong nothing is printed."""
+    from quiclab.commands.complete import answer
+
+    try:
+        print(answer(words[0], words[1:]) if words else "", end="", flush=True)
+    except Exception:
+        if os.environ.get(_TRACEBACK):
+            raise
+        return 1
+    return 0
 
 
 def _was_interrupt(error: BaseException | None) -> bool:
@@ -135,16 +156,17 @@ def _was_interrupt(error: BaseException | None) -> bool:
 
 def _one_line(error: BaseException) -> str:
     from quiclab import Error
-    from quiclab._lines import plain
+    from quiclab._lines import plain, short
 
     # Typer's own errors (a missing argument, an unknown option) know how to be told.
     told = getattr(error, "format_message", None)
     text = str(told() if callable(told) else error)
     line = plain(" ".join(text.split()))
     if isinstance(error, Error) or callable(told):
-        return line
+        return short(line, _LONGEST)
     kind = type(error).__name__
-    return f"internal error: {kind}: {line} (set {_TRACEBACK}=1 to see where it comes from, and report it)"
+    told = short(line, _LONGEST // 2)
+    return f"internal error: {kind}: {told} (set {_TRACEBACK}=1 to see where it comes from, and report it)"
 
 
 def _fail(line: str, code: int) -> int:

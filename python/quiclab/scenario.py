@@ -15,7 +15,7 @@ Changes = Mapping[str, Any] | Iterable[str]
 """Changes to a document: `{"link.cell.forward.rate": "10 Mbit/s"}`, or `["link.cell.forward.rate=10 Mbit/s"]`."""
 
 
-_LONGEST = (16 << 20) + 1
+LONGEST = (16 << 20) + 1
 """Bytes of a file that are read: one more than the reader of scenarios takes, so that it says so."""
 
 _LARGEST_SEED = (1 << 63) - 1
@@ -63,7 +63,7 @@ class Scenario:
         """
         try:
             with Path(path).open("rb") as file:
-                text = file.read(_LONGEST).decode("utf-8")
+                text = file.read(LONGEST).decode("utf-8")
         except OSError as error:
             raise ScenarioError(f"{path}: {error.strerror}") from error
         except UnicodeDecodeError as error:

@@ -92,4 +92,10 @@ mod _quiclab {
     fn rooms_json() -> String {
         lab::rooms_json()
     }
+
+    /// The JSON schema of scenario files, as text.
+    #[pyfunction]
+    fn schema_json() -> String {
+        lab::schema_json()
+    }
 }

@@ -59,6 +59,13 @@ pub(crate) fn parse(text: &str, units: &[Unit], expected: &'static str) -> Resul
     u64::try_from(whole * u128::from(scale) + scaled / tens).map_err(|_| fail("too large"))
 }
 
+/// A regular expression, of the kind that JSON schemas have, for the texts that [`parse`] may accept. It does not know how
+/// many digits are too many.
+pub(crate) fn pattern(units: &[Unit]) -> String {
+    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+    format!(r"^\s*([0-9_]+\.?[0-9_]*|\.[0-9_]+)\s*({})\s*$", names.join("|"))
+}
+
 /// Prints a value in the largest unit that does not exceed it and that represents it exactly with nine decimals.
 /// `units` runs from large to small and ends with the smallest, whose scale is 1.
 pub(crate) fn print(value: u64, units: &[Unit], f: &mut fmt::Formatter<'_>) -> fmt::Result {

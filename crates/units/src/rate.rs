@@ -19,6 +19,11 @@ const EXPECTED: &str = "a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s, Tbi
 pub struct Rate(u64);
 
 impl Rate {
+    /// A regular expression for the texts that are read as a rate, for JSON schemas.
+    pub fn pattern() -> String {
+        number::pattern(UNITS)
+    }
+
     /// A rate of zero.
     pub const ZERO: Rate = Rate(0);
 

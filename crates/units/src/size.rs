@@ -25,6 +25,11 @@ const EXPECTED: &str = "a size with its unit (B, kB, MB, GB, TB, KiB, MiB, GiB, 
 pub struct Size(u64);
 
 impl Size {
+    /// A regular expression for the texts that are read as a size, for JSON schemas.
+    pub fn pattern() -> String {
+        number::pattern(UNITS)
+    }
+
     /// Zero bytes.
     pub const ZERO: Size = Size(0);
 

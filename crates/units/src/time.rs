@@ -50,6 +50,11 @@ impl Time {
 }
 
 impl Duration {
+    /// A regular expression for the texts that are read as a duration, for JSON schemas.
+    pub fn pattern() -> String {
+        number::pattern(UNITS)
+    }
+
     /// The empty span.
     pub const ZERO: Duration = Duration(0);
     /// The longest span: about 584 years.

@@ -11,53 +11,116 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 COMMANDS: dict[str, Row] = {
-    "run": Row("Run a scenario in virtual time: a folder of results, a table of the most important of them."),
+    "run": Row(
+        "Run a scenario in virtual time: a folder of results, a table of the most important of them.",
+        short="Run a scenario: a folder of results, a table, a figure.",
+    ),
+    "new": Row(
+        "Write a scenario to begin with: a file with comments that runs as it is. An existing file is left alone.",
+        short="Write a scenario to begin with.",
+    ),
     "sweep": Row(
-        "Make all runs of a scenario's [sweep] table, on all cores: runs.parquet, series.parquet, means with intervals."
+        "Make all runs of a scenario's [sweep] table, on all cores: runs.parquet, series.parquet, means and intervals.",
+        short="Make all runs of a scenario's [sweep] table, on all cores.",
     ),
-    "check": Row("Check a scenario without running it, and print what it describes."),
-    "plot": Row("Draw a run over time, or the runs of a sweep by naming columns."),
-    "view": Row(
-        "Make a page for the browser: every packet by stream, losses and retransmissions, and what waited for what."
-    ),
-    "why": Row("Say where the time of each flow of a run went, cause by cause, and what would change it."),
-    "report": Row(
-        "Make a report: one HTML file of runs and sweeps, with tables, figures to zoom, and where the time went."
-    ),
-    "diff": Row("Say what differs between two runs, scenarios or sweeps. Exit code 1 if something does."),
-    "qoe": Row(
-        "Quality of experience of each player of a run: the linear QoE of the literature, and scores of ITU-T P.1203."
+    "check": Row(
+        "Check a scenario without running it, and print what it describes.",
+        short="Check a scenario without running it, and say what it is.",
     ),
     "list": Row(
         "List what can stand in a scenario: controllers, links, queues, losses, applications, with their options.",
-        "list:list_",
+        short="List what can stand in a scenario, by topic.",
+        where="list:list_",
+    ),
+    "explain": Row(
+        "Explain a key of a scenario, a component, a table or a column: kind, default, unit, source, an example.",
+        short="Explain a key, a component, a table or a column.",
+    ),
+    "plot": Row(
+        "Draw a run over time, or the runs of a sweep by naming columns.",
+        short="Draw a run over time, or the runs of a sweep.",
+    ),
+    "export": Row(
+        "Export a table of a run or a sweep as CSV, JSON or Parquet. In CSV, null is an empty field.",
+        short="Export a table of a run or a sweep as CSV, JSON, Parquet.",
+    ),
+    "view": Row(
+        "Make a page for the browser: every packet by stream, losses and retransmissions, and what waited for what.",
+        short="Make a page for the browser with every packet of a run.",
+    ),
+    "why": Row(
+        "Say where the time of each flow of a run went, cause by cause, and what would change it.",
+        short="Say where the time of each flow went, and why.",
+    ),
+    "report": Row(
+        "Make a report: one HTML file of runs and sweeps, with tables, figures to zoom, and where the time went.",
+        short="Make a report of runs and sweeps: one HTML file.",
+    ),
+    "diff": Row(
+        "Say what differs between two runs, scenarios or sweeps. Exit code 1 if something does.",
+        short="Say what differs between two runs, scenarios or sweeps.",
+    ),
+    "qoe": Row(
+        "Quality of experience of each player of a run: the linear QoE of the literature, and scores of ITU-T P.1203.",
+        short="Quality of experience of the players of a run.",
+    ),
+    "reproduce": Row(
+        "Reproduce figures of papers: run what is behind them, draw them, and check what the paper says.",
+        short="Reproduce figures of papers, and check what they say.",
+    ),
+    "script": Row(
+        "Run packet-level scripts against the endpoint, in virtual time.",
+        short="Run packet-level scripts against the endpoint.",
     ),
     "bench": Row(
-        "Measure a bulk transfer: data packets per second of CPU time, and what TLS, tables, qlog and pcap cost."
+        "Measure a bulk transfer: data packets per second of CPU time, and what TLS, tables, qlog and pcap cost.",
+        short="Measure how fast it is here, and what traces cost.",
     ),
     "serve": Row("Serve the files of a folder over QUIC until Ctrl-C."),
-    "fetch": Row("Fetch files over QUIC. Each is whole or not there at the end; exit code 0 only if all are."),
-    "relay": Row("Relay UDP between clients and a server through a scenario in real time, until Ctrl-C."),
-    "emulate": Row("Run a scenario in real time, with real applications at its gates."),
+    "fetch": Row(
+        "Fetch files over QUIC. Each is whole or not there at the end; exit code 0 only if all are.",
+        short="Fetch files over QUIC.",
+    ),
+    "relay": Row(
+        "Relay UDP between clients and a server through a scenario in real time, until Ctrl-C.",
+        short="Relay UDP through a scenario in real time.",
+    ),
+    "emulate": Row(
+        "Run a scenario in real time, with real applications at its gates.",
+        short="Run a scenario in real time, with real applications.",
+    ),
     "shell": Row(
-        "Open a shell in a gate of a scenario that runs in real time. The run ends with the shell.", "emulate:shell"
+        "Open a shell in a gate of a scenario that runs in real time. The run ends with the shell.",
+        short="Open a shell in a gate of a scenario in real time.",
+        where="emulate:shell",
     ),
     "film": Row(
-        "Make a film: an MPEG-DASH presentation in several qualities, by ffmpeg, with the sizes of its segments."
+        "Make a film: an MPEG-DASH presentation in several qualities, by ffmpeg, with the sizes of its segments.",
+        short="Make a film for `play` and for scenarios, by ffmpeg.",
     ),
     "play": Row(
-        "Play the video of a scenario for real: dash.js in Chromium, over HTTP/3, through the network of the scenario."
+        "Play the video of a scenario for real: dash.js in Chromium, over HTTP/3, through the network of the scenario.",
+        short="Play the video of a scenario for real, in Chromium.",
     ),
     "matrix": Row(
-        "Run QUIC stacks, given as commands, over many networks in real time: a table, heat maps, captures, qlogs."
+        "Run QUIC stacks, given as commands, over many networks in real time: a table, heat maps, captures, qlogs.",
+        short="Run QUIC stacks over many networks in real time.",
     ),
-    "script": Row("Run packet-level scripts against the endpoint, in virtual time."),
-    "reproduce": Row("Reproduce figures of papers: run what is behind them, draw them, and check what the paper says."),
+    "schema": Row(
+        "Print the JSON schema of scenario files, by which editors complete and check them.",
+        short="Print the JSON schema of scenarios, for editors.",
+    ),
+    "completion": Row(
+        "Print the script by which a shell completes commands, options, files, columns and keys of scenarios.",
+        short="Print the script for completion in bash, zsh or fish.",
+    ),
     "trace": Row(
-        "Traces of what a link can carry (Mahimahi files, CSV of time and rate); series of rate, delay and loss."
+        "Traces of what a link can carry (Mahimahi files, CSV of time and rate); series of rate, delay and loss.",
+        short="Read, draw, convert and make traces of links.",
     ),
 }
-"""The word for a command: the first line of its manual, and where it is if not `NAME` in `NAME.py`."""
+"""The word for a command: the first line of its manual, what a list of commands says, and where it is if not `NAME` in
+`NAME.py`."""
 
 
 def load(name: str) -> "Callable[..., None] | typer.Typer":
@@ -80,7 +143,8 @@ class _Commands(Group):
 app = typer.Typer(
     name="quiclab",
     cls=_Commands,
-    help="A laboratory for QUIC: describe a network and its traffic in a file, run it in virtual time.",
+    help="A laboratory for QUIC: describe a network and its traffic in a file, run it in virtual time.\n\n"
+    "Example: quiclab new first --like cellular, then quiclab run first.toml",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -1,20 +1,62 @@
 """Arguments that several commands share."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-ScenarioFile = Annotated[Path, typer.Argument(metavar="FILE", help="The scenario, a TOML file.", show_default=False)]
+from quiclab.commands import completions
+
+if TYPE_CHECKING:
+    from quiclab import Scenario
+
+ScenarioFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="The scenario, a TOML file.", show_default=False, autocompletion=completions.scenarios
+    ),
+]
+
+ScenarioInput = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="The scenario, a TOML file; - is standard input.",
+        show_default=False,
+        autocompletion=completions.scenarios,
+    ),
+]
 
 Sets = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Change the scenario: link.cell.forward.rate='10 Mbit/s'. May be given more than once.",
+        help="Change a value: link.cell.delay='10 ms'. Repeatable.",
         show_default=False,
+        autocompletion=completions.changes,
     ),
 ]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+_STANDARD_INPUT = Path("-")
+
+
+def read_scenario(file: Path, sets: Sequence[str] | None) -> "Scenario":
+    """The scenario of a file, or of standard input for `-`, whose files are relative to the folder of the process."""
+    import sys
+
+    from quiclab import Scenario, ScenarioError
+    from quiclab.scenario import LONGEST
+
+    if file != _STANDARD_INPUT:
+        return Scenario.from_file(file, sets or ())
+    if sys.stdin is None:
+        raise ScenarioError("<stdin>: closed; expected a scenario")
+    try:
+        text = sys.stdin.buffer.read(LONGEST).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"<stdin>: not text in UTF-8 (byte {error.start})") from error
+    return Scenario.from_text(text, sets or (), origin="<stdin>")

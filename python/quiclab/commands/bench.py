@@ -51,7 +51,10 @@ def bench(
     rounds: Annotated[int, typer.Option(min=1, max=1000, help="How often each case is run; the median counts.")] = 3,
     as_json: Json = False,
 ) -> None:
-    """Measure a bulk transfer: data packets per second of CPU time, and what TLS, tables, qlog and pcap cost."""
+    """Measure a bulk transfer: data packets per second of CPU time, and what TLS, tables, qlog and pcap cost.
+
+    Example: quiclab bench --size "50 MB"
+    """
     speeds, packets = _measure(size, rounds)
     rows = [
         {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from quiclab._lines import plain
-from quiclab.commands.arguments import Json, ScenarioFile, Sets
+from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
 
 if TYPE_CHECKING:
     from quiclab._quiclab import Sweep
@@ -15,16 +15,17 @@ if TYPE_CHECKING:
 _WARNING = ", warning"
 
 
-def check(file: ScenarioFile, set_: Sets = None, as_json: Json = False) -> None:
+def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None:
     """Check a scenario without running it, and print what it describes.
+
+    Example: quiclab check examples/cellular.toml
 
     What is allowed and may not be meant is told as a warning on standard error, and with --json under "warnings" too.
     Of a file with a [sweep] table, without --set, every value of it is checked too.
     """
     from quiclab._quiclab import Sweep
-    from quiclab.scenario import Scenario
 
-    scenario = Scenario.from_file(file, set_ or ())
+    scenario = read_scenario(file, set_)
     described = scenario.describe()
     if not set_:
         # With changes it is a single run that is meant, as `quiclab run` makes it.
@@ -44,7 +45,7 @@ def check(file: ScenarioFile, set_: Sets = None, as_json: Json = False) -> None:
     for subject, text in described:
         typer.echo(f"{'' if subject == before else subject:<{width}}  {text}")
         before = subject
-    typer.echo(f"{plain(file)}: a valid scenario")
+    typer.echo(f"{plain(scenario._origin)}: a valid scenario")
 
 
 def _sweep(sweep: "Sweep") -> list[tuple[str, str]]:

@@ -35,7 +35,7 @@ def emulate(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The run folder; it must not exist. Default: runs/NAME-seedN."),
+        typer.Option(metavar="DIR", help="The run folder. Default: runs/NAME-seedN."),
     ] = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Write a capture of the packets at the gates.")] = False,
     qlog: Annotated[
@@ -57,6 +57,8 @@ def emulate(
     as_json: Json = False,
 ) -> None:
     """Run a scenario in real time, with real applications at its gates.
+
+    Example: quiclab emulate examples/gates.toml --in phone="ping -c 3 server"
 
     Each node with kind = "gate" gets a network namespace, in which the commands run. They reach the other gates by
     name. The run ends with the last command (or that of --until), with the scenario's duration, or with Ctrl-C. The
@@ -81,11 +83,14 @@ def shell(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The run folder; it must not exist. Default: runs/NAME-seedN."),
+        typer.Option(metavar="DIR", help="The run folder. Default: runs/NAME-seedN."),
     ] = None,
     set_: Sets = None,
 ) -> None:
-    """Open a shell in a gate of a scenario that runs in real time. The run ends with the shell."""
+    """Open a shell in a gate of a scenario that runs in real time. The run ends with the shell.
+
+    Example: quiclab shell examples/gates.toml phone
+    """
     from quiclab import emulation
 
     if not emulation.inside():

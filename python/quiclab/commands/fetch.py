@@ -26,15 +26,13 @@ def fetch(
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the files.")] = Path(),
     ca: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="PEM of the authorities to trust, instead of the system's.", show_default=False
-        ),
+        typer.Option(metavar="FILE", help="PEM of the authorities to trust.", show_default=False),
     ] = None,
     pin: Annotated[
         str | None,
         typer.Option(
             metavar="SHA256",
-            help="Trust only the server whose certificate or public key has this SHA-256, as `serve` prints it.",
+            help="Trust this certificate or key (see `serve`).",
             show_default=False,
         ),
     ] = None,
@@ -46,29 +44,24 @@ def fetch(
     ipv6: Annotated[bool, typer.Option("--ipv6", "-6", help="Addresses of IPv6 alone.")] = False,
     urgency: Annotated[
         list[int] | None,
-        typer.Option(min=0, max=7, help="How urgent the URLs are over HTTP/3, one by one: 0 to 7. [default: 3]"),
+        typer.Option(metavar="N", min=0, max=7, help="Of each URL over HTTP/3. Default: 3."),
     ] = None,
     incremental: Annotated[
         bool,
-        typer.Option("--incremental", help="Say over HTTP/3 that parts of a response are of use before it is whole."),
+        typer.Option("--incremental", help="Over HTTP/3: parts of a response are of use."),
     ] = False,
-    parallel: Annotated[int, typer.Option(min=1, help="Requests that are underway at a time.")] = 100,
+    parallel: Annotated[int, typer.Option(metavar="N", min=1, help="Requests at a time.")] = 100,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Fetch the first URL alone, the others over a second, resumed connection."),
+        typer.Option("--resume", help="The others over a second, resumed connection."),
     ] = False,
-    each: Annotated[
-        bool, typer.Option("--each", help="Fetch each URL over a connection of its own, one after the other.")
-    ] = False,
-    early_data: Annotated[
-        bool, typer.Option("--early-data", help="With --resume: ask in 0-RTT packets, which can be replayed.")
-    ] = False,
+    each: Annotated[bool, typer.Option("--each", help="A connection for each URL, one after the other.")] = False,
+    early_data: Annotated[bool, typer.Option("--early-data", help="With --resume: ask in 0-RTT packets.")] = False,
     bdp: Annotated[
         bool,
         typer.Option(
             "--bdp",
-            help="With --resume: send the capacity back that the server has passed on (BDP_FRAME). It goes in 0-RTT "
-            "packets, so this means --early-data.",
+            help="With --resume: send the BDP_FRAME back in 0-RTT.",
         ),
     ] = False,
     migrate_after: Annotated[
@@ -76,24 +69,24 @@ def fetch(
         typer.Option(
             min=0.001,
             metavar="SECONDS",
-            help="Move to another local port so long after each handshake.",
+            help="Then move to another local port.",
             show_default=False,
         ),
     ] = None,
-    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that a handshake may take.")] = 10.0,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.001, help="Limit of a handshake.")] = 10.0,
     max_time: Annotated[
         float | None,
-        typer.Option(min=0.001, metavar="SECONDS", help="How long everything may take.", show_default=False),
+        typer.Option(min=0.001, metavar="SECONDS", help="Limit of everything.", show_default=False),
     ] = None,
-    stall: Annotated[
-        float, typer.Option(min=0.001, help="Give up after this many seconds without any requested data.")
-    ] = 30.0,
+    stall: Annotated[float, typer.Option(metavar="SECONDS", min=0.001, help="Limit without data.")] = 30.0,
     qlog: wire.Qlog = None,
     set_: wire.Options = None,
     only_cipher: wire.OnlyCipher = False,
     as_json: Json = False,
 ) -> None:
     """Fetch files over QUIC. Each is whole or not there at the end; exit code 0 only if all are.
+
+    Example: quiclab fetch https://localhost:4433/page.html --insecure
 
     SSLKEYLOGFILE in the environment names a file that gets the secrets of TLS.
     """

@@ -1,11 +1,13 @@
 """`quiclab film DIR`: a film to be played."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from quiclab._lines import plain
+from quiclab.commands.arguments import Json
 
 
 def film(
@@ -20,8 +22,11 @@ def film(
         Path | None,
         typer.Option(metavar="FILE", help="A video to take instead of a test pattern.", show_default=False),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Make a film: an MPEG-DASH presentation in several qualities, by ffmpeg, with the sizes of its segments.
+
+    Example: quiclab film film --bitrates 300,750,1200
 
     A scenario names it: presentation = { type = "mpd", file = "DIR/film.mpd", sizes = "DIR/film.csv" }. quiclab run
     simulates a player of it, quiclab play plays it.
@@ -33,5 +38,8 @@ def film(
     except ValueError:
         raise typer.BadParameter(f"{bitrates!r}: expected numbers in kbit/s, as 300,750,1200") from None
     manifest = made.make(to, ladder, duration_s=duration, segment_s=segment, height=height, picture=picture)
+    if as_json:
+        typer.echo(json.dumps({"film": str(manifest), "sizes": str(to / made.SIZES)}))
+        return
     typer.echo(f"film     {plain(manifest)}")
     typer.echo(f"sizes    {plain(to / made.SIZES)}")

@@ -13,7 +13,9 @@ class Row(NamedTuple):
     """What is known of a command before it is imported."""
 
     help: str
-    """The first line of its manual: what a list of commands shows of it."""
+    """The first line of its manual."""
+    short: str = ""
+    """What a list of commands says of it, in up to 60 letters; by default the same."""
     where: str = ""
     """Its function or its group, as `module:attribute` in `quiclab.commands`."""
 
@@ -42,7 +44,9 @@ class Group(PlainGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         # Only names and help lines: what a list and a suggestion need.
-        self.commands = {name: TyperCommand(name, help=row.help) for name, row in self.rows.items()}
+        self.commands = {
+            name: TyperCommand(name, help=row.help, short_help=row.short or None) for name, row in self.rows.items()
+        }
 
     def load(self, name: str) -> "Callable[..., None] | typer.Typer":
         """The function or the group of a name of `rows`."""

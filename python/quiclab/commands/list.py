@@ -1,11 +1,15 @@
-"""`quiclab list`: what can stand in a scenario."""
+"""`quiclab list`: what can stand in a scenario, by topic."""
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
+from quiclab._nearest import hint, listed
+from quiclab.commands import completions
 from quiclab.commands.arguments import Json
+from quiclab.commands.pager import NoPager, console_text, show
 
 _PAGES = {
     "controllers": "{row}",
@@ -38,71 +42,111 @@ _PAGES = {
     "sources": "cross-traffic",
     "changes": "applications",
 }
-"""Of each room, the pages of docs/model that describe its rows: one for all, or one of the row's name for each."""
+"""Of each topic, the pages of docs/model that describe its rows: one for all, or one of the row's name for each."""
 
 
 def list_(
     what: Annotated[
-        str | None, typer.Argument(metavar="[WHAT]", help="A room or a component. Default: all.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="[WHAT]",
+            help="A topic (controllers) or a component (cubic). Default: an overview.",
+            show_default=False,
+            autocompletion=completions.topics_and_components,
+        ),
     ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All topics with all components and options.")] = False,
+    no_pager: NoPager = False,
     as_json: Json = False,
 ) -> None:
-    """List what can stand in a scenario: controllers, links, queues, losses, applications, with their options."""
+    """List what can stand in a scenario: controllers, links, queues, losses, applications, with their options.
+
+    Example: quiclab list controllers
+    """
     from quiclab import Error, rooms
 
-    chosen = [{**room, "rows": [{**row, "page": _page(room, row)} for row in room["rows"]]} for room in rooms()]
+    topics = [{**topic, "rows": [{**row, "page": page_of(topic, row)} for row in topic["rows"]]} for topic in rooms()]
+    chosen = topics
     if what is not None:
-        chosen = _choose(chosen, what)
+        chosen = _choose(topics, what)
         if not chosen:
-            raise Error(f"no room and no component {what!r}: there are {', '.join(r['name'] for r in rooms())}")
+            known = [topic["name"] for topic in topics]
+            components = [row["name"] for topic in topics for row in topic["rows"]]
+            raise Error(
+                f"unknown topic or component {what!r}: topics are {listed(known)}{hint(what, known + components)}"
+            )
     if as_json:
         typer.echo(json.dumps(chosen, indent=2))
-        return
-    _print(chosen)
+    elif what is None and not everything:
+        show(_overview(topics), no_pager)
+    else:
+        show(_whole(chosen), no_pager)
 
 
 _OWN_PAGES = {"media/lte": "cell", "media/nr": "cell", "media/wlan": "wlan", "kinds/gate": "gates"}
-"""The pages of components that have not that of their room."""
+"""The pages of components that have not that of their topic."""
 
 
-def _page(room: dict[str, Any], row: dict[str, Any]) -> str | None:
+def page_of(topic: Mapping[str, Any], row: Mapping[str, Any]) -> str | None:
     """Where the model is described: scope, equations, validation, references."""
-    page = _OWN_PAGES.get(f"{room['name']}/{row['name']}") or _PAGES.get(room["name"])
+    page = _OWN_PAGES.get(f"{topic['name']}/{row['name']}") or _PAGES.get(topic["name"])
     return page and f"docs/model/{page.format(row=row['name'])}.md"
 
 
-def _choose(rooms: "list[dict[str, Any]]", what: str) -> "list[dict[str, Any]]":
-    whole = [room for room in rooms if room["name"] == what]
+def _choose(topics: "list[dict[str, Any]]", what: str) -> "list[dict[str, Any]]":
+    whole = [topic for topic in topics if topic["name"] == what]
     if whole:
         return whole
-    parts = [{**room, "rows": [row for row in room["rows"] if row["name"] == what]} for room in rooms]
-    return [room for room in parts if room["rows"]]
+    parts = [{**topic, "rows": [row for row in topic["rows"] if row["name"] == what]} for topic in topics]
+    return [topic for topic in parts if topic["rows"]]
 
 
-def _print(rooms: "list[dict[str, Any]]") -> None:
-    from rich.console import Console
+def _overview(topics: "list[dict[str, Any]]") -> str:
+    """A line for each topic, cut at the edge of a terminal: what it is, and the names of what is in it."""
+    import shutil
+    import sys
+
+    from rich.text import Text
+
+    width = max(len(topic["name"]) for topic in topics)
+    lines = Text()
+    for topic in topics:
+        names = ", ".join(row["name"] for row in topic["rows"])
+        line = Text.assemble((f"{topic['name']:<{width}}", "bold"), f"  {topic['about']}: ", (names, "cyan"))
+        if sys.stdout.isatty():
+            line.truncate(shutil.get_terminal_size().columns - 1, overflow="ellipsis")
+        lines.append_text(line).append("\n")
+    lines.append("\nquiclab list TOPIC   its components and their options")
+    lines.append("\nquiclab explain KEY  what a key of a scenario, a component or a column means")
+    return console_text(lines, width=100_000)
+
+
+def _whole(topics: "list[dict[str, Any]]") -> str:
+    """All options of all components."""
+    from rich.console import Group
     from rich.padding import Padding
     from rich.text import Text
 
-    console = Console(highlight=False)
+    lines: list[Any] = []
 
     def line(indent: int, *parts: "str | tuple[str, str]") -> None:
         # Text, not markup: "[tls]" is a table of a scenario here.
-        console.print(Padding(Text.assemble(*parts), (0, 0, 0, indent)))
+        lines.append(Padding(Text.assemble(*parts), (0, 0, 0, indent)))
 
-    for room in rooms:
-        line(0, (room["name"], "bold underline"), f": {room['about']}")
-        if room["shorthand"] is not None:
-            row, option = room["shorthand"]["row"], room["shorthand"]["option"]
+    for topic in topics:
+        line(0, (topic["name"], "bold underline"), f": {topic['about']}")
+        if topic["shorthand"] is not None:
+            row, option = topic["shorthand"]["row"], topic["shorthand"]["option"]
             line(2, (f'a bare value is short for {{ type = "{row}", {option} = VALUE }}', "dim"))
-        for row in room["rows"]:
+        for row in topic["rows"]:
             line(2, (row["name"], "bold"), f": {row['about']}")
             if row["page"] is not None:
                 line(4, (row["page"], "dim"))
             for option in row["parameters"]:
                 line(4, (option["name"], "cyan"), f"  {option['kind']}", (_default(option), "green"))
                 line(8, (option["about"], "dim"))
-        console.print()
+        line(0, "")
+    return console_text(Group(*lines))
 
 
 def _default(option: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quiclab._lines import plain
+from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _MOST_BYTES = 1_000_000_000
 def matrix(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="SCENARIO", help="Scenarios with gates named client and server.", show_default=False),
+        typer.Argument(metavar="SCENARIO", help="With gates named client and server.", show_default=False),
     ] = None,
     stack: Annotated[
         list[str] | None,
@@ -40,13 +41,18 @@ def matrix(
         list[str] | None,
         typer.Option("--server", metavar="NAME=COMMAND", help="A server alone.", show_default=False),
     ] = None,
-    pairs: Annotated[str, typer.Option(help="same: each stack with itself; all: each client and server.")] = "same",
+    pairs: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND", help="same (each with itself) or all.", autocompletion=completions.words("same", "all")
+        ),
+    ] = "same",
     rate: Annotated[
         str | None, typer.Option(metavar="LIST", help="Of the built-in network, Mbit/s: 5,20. Default: 20.")
     ] = None,
     rtt: Annotated[str | None, typer.Option(metavar="LIST", help="Its round-trip times, ms. Default: 40.")] = None,
     loss: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Its losses on the way to the client: 0,1%. Default: 0.")
+        str | None, typer.Option(metavar="LIST", help="Its losses to the client: 0,1%. Default: 0.")
     ] = None,
     queue: Annotated[
         str | None, typer.Option(metavar="LIST", help="Its queues: 1BDP,'100 packets'. Default: 1BDP.")
@@ -61,32 +67,29 @@ def matrix(
     server_gate: Annotated[
         str | None, typer.Option(metavar="GATE", help="The server's gate in the scenarios.", show_default=False)
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, max=1000, help="Runs of each cell, each with a seed of its own.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, max=2**53, help="The first of the seeds.")] = 1,
-    size: Annotated[str, typer.Option(metavar="SIZE", help="Of the file: 5MB.")] = "5MB",
+    runs: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Runs of each cell.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, max=2**53, help="The first seed.")] = 1,
+    size: Annotated[str, typer.Option(metavar="SIZE", help="Of the file.")] = "5MB",
     timeout: Annotated[float, typer.Option(metavar="S", min=0.1, max=3600.0, help="A client may take.")] = 60.0,
     testcase: Annotated[str, typer.Option(metavar="NAME", help="The variable TESTCASE.")] = "transfer",
     client_params: Annotated[str, typer.Option(metavar="TEXT", help="The variable CLIENT_PARAMS.")] = "",
     server_params: Annotated[str, typer.Option(metavar="TEXT", help="The variable SERVER_PARAMS.")] = "",
-    jobs: Annotated[
-        int, typer.Option(min=1, max=64, help="Runs at a time; in real time they disturb one another.")
-    ] = 1,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The matrix's folder; what it has is not run again.")] = Path(
-        "matrix"
-    ),
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Runs at a time.")] = 1,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="What it has is not run again.")] = Path("matrix"),
     again: Annotated[
         list[str] | None,
         typer.Option(metavar="WHICH", help="Run again what is failed, or late.", show_default=False),
     ] = None,
-    pcap: Annotated[bool, typer.Option("--pcap/--no-pcap", help="Keep the captures.")] = True,
-    max_lateness: Annotated[float, typer.Option(metavar="MS", min=0.0, help="Mark runs of which 1 % was later.")] = 5.0,
+    pcap: Annotated[bool, typer.Option("--pcap/--no-pcap", help="Keep captures.")] = True,
+    max_lateness: Annotated[float, typer.Option(metavar="MS", min=0.0, help="Mark later runs (1 % of all).")] = 5.0,
     as_json: Json = False,
 ) -> None:
     """Run QUIC stacks, given as commands, over many networks in real time: a table, heat maps, captures, qlogs.
 
-    A command is that of the QUIC interop runner: it reads ROLE, TESTCASE, REQUESTS and so on from its environment,
-    and ends with 127 for what it does not support. Interrupted, the same command goes on where it ended. The exit
-    code is 1 if a run failed.
+    Example: quiclab matrix --stack NAME=COMMAND --rate 5,20 --loss 0,1%
+
+    A command is that of the QUIC interop runner: it reads ROLE, TESTCASE and so on from its environment, and ends with
+    127 for what it does not support. Interrupted, the same command goes on. The exit code is 1 if a run failed.
     """
     from quiclab.matrix import Task, run
     from quiclab.matrix import pairs as paired

@@ -22,7 +22,7 @@ def play(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The run folder; it must not exist. Default: runs/NAME-seedN."),
+        typer.Option(metavar="DIR", help="The run folder. Default: runs/NAME-seedN."),
     ] = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Write a capture of the packets at both ends.")] = False,
     settings: Annotated[
@@ -40,6 +40,8 @@ def play(
     as_json: Json = False,
 ) -> None:
     """Play the video of a scenario for real: dash.js in Chromium, over HTTP/3, through the network of the scenario.
+
+    Example: quiclab play film.toml --out played
 
     The client and the server of a flow with application = "video" become gates: quiclab serve sends the files beside
     the manifest of the presentation (type "mpd"; see quiclab film), dash.js plays them, and the rest of the scenario

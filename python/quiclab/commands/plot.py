@@ -7,59 +7,99 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quiclab._lines import plain
+from quiclab._nearest import checked
+from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 
 if TYPE_CHECKING:
     from quiclab import Sweep
 
 
+_OF_RUNS = ("overview", "flight", "rtt", "rate", "queue", "air", "playback")
+_OF_SWEEPS = ("line", "bar", "box", "ecdf", "heatmap")
+_SPREADS = ("student", "bootstrap", "quantiles")
+_STYLES = ("screen", "paper", "ieee", "acm")
+
+
 def _column(help_: str) -> Any:
-    return typer.Option(metavar="COLUMN", help=f"Sweep: {help_}", show_default=False)
+    return typer.Option(
+        metavar="COLUMN", help=f"Sweep: {help_}", show_default=False, autocompletion=completions.columns
+    )
 
 
 def plot(
-    run: Annotated[Path, typer.Argument(metavar="FOLDER", help="A run's or a sweep's folder.", show_default=False)],
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER", help="A run's or a sweep's.", show_default=False, autocompletion=completions.folders
+        ),
+    ],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="F.png|svg|pdf", help="The figure's file. Default: figure.png in the folder."),
+        typer.Option(metavar="FILE", help="A .png, .svg or .pdf. Default: FOLDER/figure.png."),
     ] = None,
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Of a run overview, flight, rtt, rate, queue, air or playback; of a sweep line, bar, box, ecdf or "
-            "heatmap. Default: overview; line.",
+            metavar="KIND",
+            help="Run: overview, flight, rtt, rate, queue, air, playback. Sweep: line, bar, box, ecdf, heatmap.",
             show_default=False,
+            autocompletion=completions.words(*_OF_RUNS, *_OF_SWEEPS),
         ),
     ] = None,
     connection: Annotated[
-        str | None, typer.Option(help="Run: only this connection. Default: all, side by side.", show_default=False)
+        str | None, typer.Option(metavar="NAME", help="Run: this connection alone. Default: all.", show_default=False)
     ] = None,
-    x: Annotated[str | None, _column("what is along the horizontal axis; time_s for the time series.")] = None,
-    y: Annotated[str | None, _column("the values; of a heat map what is along the vertical axis.")] = None,
+    x: Annotated[str | None, _column("along the horizontal axis; time_s: over time.")] = None,
+    y: Annotated[str | None, _column("the values; of a heat map the vertical axis.")] = None,
     group: Annotated[str | None, _column("a colour for each of its values.")] = None,
     facet: Annotated[str | None, _column("a panel for each of its values.")] = None,
-    value: Annotated[str | None, _column("of a heat map the values, as colours.")] = None,
+    value: Annotated[str | None, _column("of a heat map the values.")] = None,
     subject: Annotated[
-        str | None, typer.Option(help="Sweep: whose time series, if several have it.", show_default=False)
+        str | None, typer.Option(metavar="NAME", help="Sweep: whose time series.", show_default=False)
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN=VALUE", help="Sweep: only these runs. May be given more than once."),
+        typer.Option(metavar="COLUMN=VALUE", help="Sweep: only these runs. Repeatable."),
     ] = None,
     spread: Annotated[
-        str | None, typer.Option(help="Sweep: student (default), bootstrap or quantiles.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="Sweep: student, bootstrap or quantiles.",
+            show_default=False,
+            autocompletion=completions.words(*_SPREADS),
+        ),
     ] = None,
     confidence: Annotated[
-        float | None, typer.Option(help="Sweep: of the band. Default: 0.95.", show_default=False)
+        float | None, typer.Option(metavar="PART", help="Sweep: of the spread. Default: 0.95.", show_default=False)
     ] = None,
     log: Annotated[
         str | None,
         typer.Option(metavar="AXES", help="Sweep: logarithmic x, y, xy, or v for colours.", show_default=False),
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Sweep: instead of the one that says what is shown.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Sweep: instead of what is shown.")] = None,
+    style: Annotated[
+        str,
+        typer.Option(
+            metavar="STYLE",
+            help="screen; for print ieee, acm, or paper for both.",
+            autocompletion=completions.words(*_STYLES),
+        ),
+    ] = "screen",
+    column: Annotated[
+        str,
+        typer.Option(
+            metavar="one|two",
+            help="For print: columns that it fills.",
+            autocompletion=completions.words("one", "two"),
+        ),
+    ] = "one",
     as_json: Json = False,
 ) -> None:
     """Draw a run over time, or the runs of a sweep by naming columns.
+
+    Example: quiclab plot sweeps/sweep --x ack_ratio --y goodput_mbps
 
     A column is named as in runs.parquet, by its path in the scenario (link.cell.delay), or by the end of its name
     (goodput_mbps).
@@ -68,19 +108,22 @@ def plot(
 
     path = out or run / "figure.png"
     plots.check_format(path)
+    look = plots.look(checked("--style", style, _STYLES), checked("--column", column, ("one", "two")))
     columns: dict[str, Any] = {"x": x, "y": y, "group": group, "facet": facet, "value": value}
     columns |= {"spread": spread, "confidence": confidence, "log": log, "title": title}
     given = {name: what for name, what in columns.items() if what is not None}
     if where:
         given["where"] = _where(where)
-    if (run / "sweep.json").exists() or (run / "finished").is_dir():
-        if connection is not None:
-            raise Error("--connection is for a run; in a sweep its name is in the columns")
-        _sweep(load_sweep(run), path, kind or "line", subject, given)
-    elif given or subject is not None:
-        raise Error(f"{run}: not a sweep: --{next(iter(given), 'subject')} names a column of one")
-    else:
-        plots.save(load(run), path, kind or "overview", connection)
+    with plots.drawn_for(look):
+        if (run / "sweep.json").exists() or (run / "finished").is_dir():
+            if connection is not None:
+                raise Error("--connection is for a run; in a sweep its name is in the columns")
+            checked("--kind", kind or "line", _OF_SWEEPS)
+            _sweep(load_sweep(run), path, kind or "line", subject, given)
+        elif given or subject is not None:
+            raise Error(f"{run}: not a sweep: --{next(iter(given), 'subject')} names a column of one")
+        else:
+            plots.save(load(run), path, kind or "overview", connection)
     typer.echo(json.dumps({"figure": str(path)}) if as_json else f"figure   {plain(path)}")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 
 if TYPE_CHECKING:
@@ -15,13 +16,14 @@ _NUMBERS = ("qoe_lin", "qoe_log", "qoe_hd")
 
 
 def qoe(
-    run: Annotated[Path, typer.Argument(metavar="FOLDER", help="A run's folder.", show_default=False)],
-    p1203: Annotated[
-        bool, typer.Option("--p1203", help="Also the scores of ITU-T P.1203; needs the package itu-p1203.")
-    ] = False,
-    inputs: Annotated[
-        bool, typer.Option("--inputs", help="Print what ITU-T P.1203 is told, as JSON; needs no package.")
-    ] = False,
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER", help="A run's folder.", show_default=False, autocompletion=completions.folders
+        ),
+    ],
+    p1203: Annotated[bool, typer.Option("--p1203", help="Also ITU-T P.1203; needs the package itu-p1203.")] = False,
+    inputs: Annotated[bool, typer.Option("--inputs", help="Print what P.1203 is told, as JSON.")] = False,
     connection: Annotated[
         str | None, typer.Option(help="Only this connection. Default: all that play a video.", show_default=False)
     ] = None,
@@ -29,7 +31,7 @@ def qoe(
         str | None,
         typer.Option(
             metavar="WxH,...",
-            help="P.1203: of each representation, by rising bitrate. Default: as the scenario says, or by bitrate.",
+            help="P.1203: of each representation. Default: as the scenario says.",
             show_default=False,
         ),
     ] = None,
@@ -38,6 +40,8 @@ def qoe(
     as_json: Json = False,
 ) -> None:
     """Quality of experience of each player of a run: the linear QoE of the literature, and scores of ITU-T P.1203.
+
+    Example: quiclab qoe runs/video-seed1
 
     The linear QoE is per segment (docs/model/abr.md). The scores are from 1 to 5, those of mode 0: what is not in a
     scenario is assumed, such as resolutions by bitrate.

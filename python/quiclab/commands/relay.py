@@ -17,7 +17,7 @@ def relay(
     file: ScenarioFile,
     listen: Annotated[
         list[str],
-        typer.Option(metavar="ADDRESS", help="Where clients send to: 127.0.0.1:4433, [::1]:0. Each has its --to."),
+        typer.Option(metavar="ADDRESS", help="Where clients send to. Each has its --to."),
     ],
     to: Annotated[list[str], typer.Option(metavar="ADDRESS", help="The server that it stands for.")],
     seed: Annotated[
@@ -27,19 +27,19 @@ def relay(
         list[str] | None,
         typer.Option(
             metavar="FROM-UNTIL",
-            help="Lose all that comes in this time: '5 s-7 s'. Times count from a client's first packet.",
+            help="Lose all in this time: '5 s-7 s'.",
             show_default=False,
         ),
     ] = None,
     rebind_port: Annotated[
         list[str] | None,
-        typer.Option(metavar="TIME", help="At this time the server sees clients at another port.", show_default=False),
+        typer.Option(metavar="TIME", help="Then the server sees clients at another port.", show_default=False),
     ] = None,
     rebind_addr: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TIME",
-            help="At this time the server sees clients at another address (of 127.0.0.0/8).",
+            help="Then at another address (of 127.0.0.0/8).",
             show_default=False,
         ),
     ] = None,
@@ -47,7 +47,7 @@ def relay(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="A folder for client.pcapng and server.pcapng, what is seen at either end.",
+            help="A folder for captures of both ends.",
             show_default=False,
         ),
     ] = None,
@@ -72,9 +72,11 @@ def relay(
 ) -> None:
     """Relay UDP between clients and a server through a scenario in real time, until Ctrl-C.
 
+    Example: quiclab relay FILE --listen 127.0.0.1:4433 --to 127.0.0.1:4434
+
     Datagrams enter at one gate of the scenario (a node with kind = "gate") and leave at another, among the packets of
     its simulated hosts. In a scenario without gates, client and server of the first flow are gates, and the flows there
-    do not run.
+    do not run. Times count from a client's first packet.
     """
     from quiclab import _folder, _quiclab
     from quiclab.run import Run

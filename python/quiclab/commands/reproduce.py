@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quiclab._lines import plain
+from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 
 if TYPE_CHECKING:
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 def reproduce(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="ID|PAPER|all", help="What to reproduce: see --list.", show_default=False),
+        typer.Argument(
+            metavar="ID|PAPER|all",
+            help="What to reproduce: see --list.",
+            show_default=False,
+            autocompletion=completions.figures,
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Less of it, in less than half a minute.")] = False,
     out: Annotated[
@@ -35,15 +41,21 @@ def reproduce(
 ) -> None:
     """Reproduce figures of papers: run what is behind them, draw them, and check what the paper says.
 
+    Example: quiclab reproduce bdp-methods --quick
+
     The exit code is 0 only if all holds.
     """
+    from quiclab._nearest import checked
     from quiclab.reproduce import find
     from quiclab.reproduce import reproduce as reproduce_one
+    from quiclab.reproduce.catalogue import figures
 
     if list_:
         return show_list(as_json)
     if name is None:
         raise typer.BadParameter("an id, the name of a paper, or all: see --list")
+    known = figures()
+    checked("ID", name, ["all", *known, *{figure.paper: "" for figure in known.values()}])
     results = []
     for figure in find(name):
         with shown(figure.id) as progress:

@@ -7,17 +7,17 @@ from typing import Annotated
 import typer
 
 from quiclab._lines import plain
-from quiclab.commands.arguments import Json, ScenarioFile, Sets
+from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
 
 
 def run(
-    file: ScenarioFile,
+    file: ScenarioInput,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Instead of the scenario's own seed.", show_default=False)
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The run folder; it must not exist. Default: runs/NAME-seedN."),
+        typer.Option(metavar="DIR", help="The run folder, a new one. Default: runs/NAME-seedN."),
     ] = None,
     set_: Sets = None,
     as_json: Json = False,
@@ -29,10 +29,11 @@ def run(
         bool, typer.Option("--no-tables", help="Keep the summary only: no tables, no figure, little memory.")
     ] = False,
 ) -> None:
-    """Run a scenario in virtual time: a folder of results, a table of the most important of them."""
-    from quiclab.scenario import Scenario
+    """Run a scenario in virtual time: a folder of results, a table of the most important of them.
 
-    scenario = Scenario.from_file(file, set_ or ())
+    Example: quiclab run examples/cellular.toml --seed 7 --set link.wire.delay="50 ms"
+    """
+    scenario = read_scenario(file, set_)
     result = scenario.run(
         seed,
         qlog=qlog,

@@ -19,6 +19,8 @@ def script(
 ) -> None:
     """Run packet-level scripts against the endpoint, in virtual time.
 
+    Example: quiclab script tests/scripts/pto
+
     A script says which packets arrive at the endpoint and when, what its application does, and which packets the
     endpoint must send, when, and with which frames. Where one does not hold, both traces are shown side by side at
     the first difference. The language is described in docs/scripts.md.

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from quiclab._lines import plain
-from quiclab.commands import wire
+from quiclab.commands import completions, wire
 from quiclab.commands.arguments import Json
 
 MaxOfSource = Annotated[
@@ -15,7 +15,7 @@ MaxOfSource = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Clients at a time from one network, an IPv4 /24 or an IPv6 /56; by default a tenth, at least 16.",
+        help="Of them from one network (IPv4 /24, IPv6 /56). Default: a tenth, at least 16.",
         show_default=False,
     ),
 ]
@@ -23,58 +23,54 @@ MaxMemory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Bytes read from files but not yet acknowledged, for all clients: at least 4096 each; by default 512 MB.",
+        help="Bytes read and not yet acknowledged, of all. Default: 512 MB.",
         show_default=False,
     ),
 ]
 MaxFiles = Annotated[
     int | None,
-    typer.Option(min=1, metavar="N", help="Files open at a time; by default 256.", show_default=False),
+    typer.Option(min=1, metavar="N", help="Files open at a time. Default: 256.", show_default=False),
 ]
 Remember = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Keep in this file what is learned of the capacity of paths, for the next start (resume = careful).",
+        help="Keep what is learned of paths (resume = careful).",
         show_default=False,
     ),
 ]
 
 
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder.", show_default=False)],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder.", show_default=False, autocompletion=completions.folders)
+    ],
     listen: Annotated[
         list[str] | None,
-        typer.Option(metavar="ADDRESS", help="Where clients send to; without it 127.0.0.1 and ::1, port 4433."),
+        typer.Option(metavar="ADDRESS", help="Default: 127.0.0.1 and ::1, port 4433."),
     ] = None,
     cert: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="PEM of the certificates, the server's own first.", show_default=False),
+        typer.Option(metavar="FILE", help="PEM of the certificates, its own first.", show_default=False),
     ] = None,
     key: Annotated[Path | None, typer.Option(metavar="FILE", help="PEM of their key.", show_default=False)] = None,
     name: Annotated[
         list[str] | None,
-        typer.Option(metavar="HOST", help="A name or address that the certificate which is made here is for."),
+        typer.Option(metavar="HOST", help="Whom a certificate made here is for."),
     ] = None,
     preferred_address: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS", help="Where clients are asked to move to after their handshake.", show_default=False
-        ),
+        typer.Option(metavar="ADDRESS", help="Where clients are asked to move to.", show_default=False),
     ] = None,
     alpn: wire.Protocols = None,
     controller: wire.Controller = None,
     scheduler: wire.Scheduler = None,
-    early_data: Annotated[bool, typer.Option("--early-data", help="Take 0-RTT data of clients that return.")] = False,
-    max_connections: Annotated[
-        int, typer.Option(min=1, max=1 << 24, help="Clients at a time; others are refused.")
-    ] = 10_000,
+    early_data: Annotated[bool, typer.Option("--early-data", help="Take 0-RTT data.")] = False,
+    max_connections: Annotated[int, typer.Option(metavar="N", min=1, max=1 << 24, help="Clients at a time.")] = 10_000,
     max_of_source: MaxOfSource = None,
     max_memory: MaxMemory = None,
     max_files: MaxFiles = None,
-    dotfiles: Annotated[
-        bool, typer.Option("--dotfiles", help="Serve hidden files, too: their names begin with a dot.")
-    ] = False,
+    dotfiles: Annotated[bool, typer.Option("--dotfiles", help="Serve files too whose names begin with a dot.")] = False,
     remember: Remember = None,
     qlog: wire.Qlog = None,
     set_: wire.Options = None,
@@ -82,6 +78,8 @@ def serve(
     as_json: Json = False,
 ) -> None:
     """Serve the files of a folder over QUIC until Ctrl-C.
+
+    Example: quiclab serve site --listen 127.0.0.1:4433
 
     Without --cert and --key it makes a key and a certificate, which live as long as it runs, and prints what clients
     need to know them. SSLKEYLOGFILE in the environment names a file that gets the secrets of TLS.

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from quiclab._lines import plain
-from quiclab.commands.arguments import Json, ScenarioFile, Sets
+from quiclab._nearest import checked
+from quiclab.commands import completions
+from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from quiclab.statistics import Interval
     from quiclab.sweeps import Engine, Sweep
+
+ENGINES = ("local", "dask")
+INTERVALS = ("student", "bootstrap")
 
 _ROWS = 40
 """Combinations of values that are printed."""
@@ -27,53 +32,81 @@ _MOST = 6
 
 
 def sweep(
-    file: ScenarioFile,
+    file: ScenarioInput,
     jobs: Annotated[
-        int | None, typer.Option(min=1, max=1024, help="Runs at once. Default: one for each core.", show_default=False)
+        int | None,
+        typer.Option(
+            metavar="N", min=1, max=1024, help="Runs at once. Default: one for each core.", show_default=False
+        ),
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="local: threads of this process; dask: processes, here or on a cluster.")
+        str,
+        typer.Option(
+            metavar="ENGINE",
+            help="local (threads) or dask (processes, here or on a cluster).",
+            autocompletion=completions.words(*ENGINES),
+        ),
     ] = "local",
     scheduler: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS", help="Of a Dask scheduler: tcp://head:8786, or its file. Default: one on this machine."
-        ),
+        typer.Option(metavar="ADDRESS", help="Of Dask: tcp://head:8786, or its file. Default: one here."),
     ] = None,
     set_: Sets = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The sweep's folder; what it has is not run again. Default: sweeps/NAME."),
+        typer.Option(metavar="DIR", help="What it has is not run again. Default: sweeps/NAME."),
     ] = None,
     show: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="Print means of this column of runs.parquet, named by the end of its name: packets_lost. May be given "
-            "more than once. Default: goodput, completion time, mean RTT.",
+            help="Print means of this column, named by its end. Repeatable. Default: goodput, completion time, RTT.",
             show_default=False,
+            autocompletion=completions.columns,
         ),
     ] = None,
-    interval: Annotated[str, typer.Option(help="Of the means, 95 %: student or bootstrap.")] = "student",
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Print a row for each value of it; '' for all runs together. Repeatable. Default: all that varies.",
+            show_default=False,
+            autocompletion=completions.columns,
+        ),
+    ] = None,
+    interval: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND",
+            help="Of the means, 95 %: student or bootstrap.",
+            autocompletion=completions.words(*INTERVALS),
+        ),
+    ] = "student",
     as_json: Json = False,
 ) -> None:
-    """Make all runs of a scenario's [sweep] table, on all cores: runs.parquet, series.parquet, means with intervals.
+    """Make all runs of a scenario's [sweep] table, on all cores: runs.parquet, series.parquet, means and intervals.
+
+    Example: quiclab sweep examples/sweep.toml --by transport.ack_ratio
 
     Interrupted, the same command goes on where it ended; with more values or repetitions it runs what is new. The exit
     code is 1 if a run failed: the others are in the tables all the same.
     """
-    from quiclab.scenario import Scenario
-    from quiclab.statistics import check, parts, resolve
+    from quiclab.statistics import parts, resolve
     from quiclab.sweeps import foretold, planned
     from quiclab.sweeps import sweep as run_sweep
 
-    check(interval, 0.95)
-    scenario = Scenario.from_file(file, set_ or ())
+    checked("--interval", interval, INTERVALS)
+    checked("--engine", engine, ENGINES)
+    scenario = read_scenario(file, set_)
     plan = planned(scenario)
-    if show and (known := plan.columns()) is not None:
+    if (known := plan.columns()) is not None:
         # Before the runs, which may take hours.
-        for name in show:
+        paths = [path for path, *_ in plan.parameters]
+        for name in show or ():
             resolve(name, known)
+        for name in by or ():
+            if name and name not in paths:
+                resolve(name, known)
     for note in plan.notes:
         typer.echo(f"note: {plain(note)}", err=True)
     warning = foretold(plan)
@@ -93,8 +126,9 @@ def sweep(
         raise
     columns = _columns(result, show)
     of = cast("Interval", interval)
-    if as_json:
-        means = counts = result.means(*columns, interval=of)
+    groups = result.parameters if by is None else _groups(result, by)
+    if as_json or by is not None:
+        means = counts = result.means(*columns, by=groups, interval=of).arrow
     else:
         # Nobody waits for a million means of which some are printed.
         means, counts = result._first_means(columns, _ROWS, of)
@@ -104,12 +138,13 @@ def sweep(
             "folder": str(result.path),
             "reused": result.reused,
             **result.info,
+            "by": groups,
             "means": means.to_pylist(),
             "warnings": [*result.warnings, *parted],
         }
         typer.echo(json.dumps(document, indent=2))
     else:
-        _print(result, columns, means)
+        _print(result, columns, means, groups)
     # What was said before the runs is not said again.
     for told in [*(result.warnings if warning is None else []), *parted]:
         typer.echo(f"warning: {told}", err=True)
@@ -144,7 +179,14 @@ def _incomplete(means: "pa.Table") -> "Iterator[dict[str, Any]]":
         yield from batch.to_pylist()
 
 
-def _print(result: "Sweep", columns: list[str], means: "pa.Table") -> None:
+def _groups(result: "Sweep", by: list[str]) -> list[str]:
+    """The columns of the groups; none for an empty name, which puts all runs together."""
+    from quiclab.statistics import resolve
+
+    return [resolve(name, result.columns) for name in result._groups([name for name in by if name])]
+
+
+def _print(result: "Sweep", columns: list[str], means: "pa.Table", by: list[str]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -154,12 +196,14 @@ def _print(result: "Sweep", columns: list[str], means: "pa.Table") -> None:
     shown = columns[:_MOST]
     known = result.columns
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    combinations = info["combinations"] if columns else 0
+    combinations = 0
+    if columns:
+        combinations = info["combinations"] if by == result.parameters else len(means) // len(columns)
     for row in means.slice(0, _ROWS * len(columns)).to_pylist():
-        groups.setdefault(tuple(row[name] for name in result.parameters), []).append(row)
+        groups.setdefault(tuple(row[name] for name in by), []).append(row)
     table = Table(title=f"{info['scenario']}, {info['runs']} runs", title_justify="left")
-    for name in result.parameters:
-        table.add_column(short(name, result.parameters), overflow="fold")
+    for name in by:
+        table.add_column(short(name, known), overflow="fold")
     for name in shown:
         table.add_column(short(name, known), justify="right", overflow="fold")
     for key, cells in list(groups.items())[:_ROWS]:
@@ -167,6 +211,9 @@ def _print(result: "Sweep", columns: list[str], means: "pa.Table") -> None:
             *(f"{value:g}" if isinstance(value, float) else str(value) for value in key), *map(_cell, cells[:_MOST])
         )
     more = []
+    mixed = [short(name, result.parameters) for name in result.parameters if name not in by]
+    if mixed:
+        more.append(f"means over all {', '.join(mixed)}")
     if combinations > _ROWS:
         more.append(f"{combinations - _ROWS} more combinations in runs.parquet")
     if len(columns) > _MOST:

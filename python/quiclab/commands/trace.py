@@ -9,12 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from quiclab._lines import plain
+from quiclab._nearest import checked
 from quiclab.commands.arguments import Json
 from quiclab.commands.group import Command, PlainGroup
 
 trace = typer.Typer(
     cls=PlainGroup,
-    help="Traces of what a link can carry (Mahimahi files, CSV of time and rate); series of rate, delay and loss.",
+    help="Traces of what a link can carry (Mahimahi files, CSV of time and rate); series of rate, delay and loss.\n\n"
+    "Example: quiclab trace info examples/traces/driving.csv",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -33,7 +35,10 @@ def info(
     ] = 1.0,
     as_json: Json = False,
 ) -> None:
-    """Tell what a trace is like: duration, mean, extremes and percentiles of 10 ms, outages."""
+    """Tell what a trace is like: duration, mean, extremes and percentiles of 10 ms, outages.
+
+    Example: quiclab trace info examples/traces/driving.csv
+    """
     from quiclab import Error
     from quiclab.traces import read
 
@@ -67,8 +72,12 @@ def plot(
     file: _Trace,
     out: _Out,
     bin_ms: Annotated[int, typer.Option("--bin", metavar="MS", min=1, help="Milliseconds of each point.")] = 100,
+    as_json: Json = False,
 ) -> None:
-    """Draw a trace: its rate over time, and how its rates are spread."""
+    """Draw a trace: its rate over time, and how its rates are spread.
+
+    Example: quiclab trace plot examples/traces/driving.csv --out driving.png
+    """
     from quiclab.plots import check_format, save_figures
     from quiclab.traces import read
     from quiclab.traces.figure import draw
@@ -78,7 +87,7 @@ def plot(
     with _named(file):
         figure = draw(capacity, file.name, bin_ms)
     save_figures([figure], out)
-    typer.echo(plain(out))
+    _tell({"figure": str(out)}, out, as_json)
 
 
 @trace.command(cls=Command)
@@ -88,8 +97,12 @@ def convert(
         Path,
         typer.Argument(metavar="FILE", help="Named .csv: CSV of time and rate; else Mahimahi.", show_default=False),
     ],
+    as_json: Json = False,
 ) -> None:
-    """Write a trace in the other form. From CSV to Mahimahi, times become whole milliseconds and amounts 1500 bytes."""
+    """Write a trace in the other form. From CSV to Mahimahi, times become whole milliseconds and amounts 1500 bytes.
+
+    Example: quiclab trace convert examples/traces/lte-like.down lte.csv
+    """
     from quiclab.traces import read, write
     from quiclab.traces.capacity import form_of
 
@@ -97,6 +110,7 @@ def convert(
     with _named(file):
         text = write(capacity, form_of(out))
     _save(out, text)
+    _tell({"trace": str(out)}, out, as_json)
 
 
 @trace.command(cls=Command)
@@ -118,12 +132,17 @@ def generate(
             metavar="NAME=VALUE", help="An option of leo or geo: see `quiclab list series`.", show_default=False
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Make a trace or a series out of a seed, and say what it keeps. What each is built from is in docs/traces.md."""
+    """Make a trace or a series out of a seed, and say what it keeps. What each is built from is in docs/traces.md.
+
+    Example: quiclab trace generate lte-driving --seed 7 --out drive.csv
+    """
     from quiclab import Error
     from quiclab.traces import KINDS, laws
     from quiclab.traces import generate as make
 
+    checked("KIND", kind, KINDS)
     options = {}
     for given in option or []:
         name, equals, value = given.partition("=")
@@ -132,8 +151,12 @@ def generate(
         options[name.strip()] = value.strip()
     text = make(kind, seed=seed, duration_s=_seconds(duration), options=options)
     _save(out, text)
+    kept = list(laws(text))
+    _tell({"trace": str(out), "shortest_s": KINDS[kind].shortest_s, "laws": kept}, out, as_json)
+    if as_json:
+        return
     typer.echo(f"duration: at least {KINDS[kind].shortest_s:g} s for {kind}, a shorter one {KINDS[kind].too_short}")
-    for line in laws(text):
+    for line in kept:
         typer.echo(line)
 
 
@@ -168,4 +191,7 @@ def _save(out: Path, text: str) -> None:
     from quiclab._folder import write_whole
 
     write_whole(out, text)
-    typer.echo(plain(out))
+
+
+def _tell(told: dict[str, Any], out: Path, as_json: bool) -> None:
+    typer.echo(json.dumps(told, indent=2) if as_json else plain(out))

@@ -29,10 +29,10 @@ def view(
 ) -> None:
     """Make a page for the browser: every packet by stream, losses and retransmissions, and what waited for what.
 
+    Example: quiclab view runs/objects-seed3 --open
+
     The run needs a qlog: `quiclab run FILE --qlog`. The page is one file, which loads nothing from anywhere. Press ? in
     it for its keys.
-
-    Example: quiclab view runs/objects-seed3 --open
     """
     from quiclab.progress import shown_reading
     from quiclab.view import write

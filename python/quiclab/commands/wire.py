@@ -9,38 +9,46 @@ from typing import Annotated
 
 import typer
 
+from quiclab.commands import completions
+
 PROTOCOLS = ("h3", "hq-interop")
 """The application protocols that are spoken, the preferred first."""
 
 Protocols = Annotated[
     list[str] | None,
-    typer.Option(
-        "--alpn", metavar="NAME", help="An application protocol, the preferred one first.", show_default=False
-    ),
+    typer.Option("--alpn", metavar="NAME", help="An application protocol, the preferred first.", show_default=False),
 ]
 Controller = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The congestion controller: `quiclab list controllers`.", show_default=False),
+    typer.Option(
+        metavar="NAME",
+        help="See `quiclab list controllers`.",
+        show_default=False,
+        autocompletion=completions.components("controllers"),
+    ),
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The stream scheduler: `quiclab list schedulers`.", show_default=False),
+    typer.Option(
+        metavar="NAME",
+        help="See `quiclab list schedulers`.",
+        show_default=False,
+        autocompletion=completions.components("schedulers"),
+    ),
 ]
 Options = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Any option of a scenario's [transport] or [tls]: transport.initial_window=20.",
+        help="Of [transport] or [tls]: tls.tickets=4. Repeatable.",
         show_default=False,
     ),
 ]
-OnlyCipher = Annotated[
-    bool, typer.Option("--only-cipher", help="Offer and accept no other cipher suite than that of tls.cipher.")
-]
+OnlyCipher = Annotated[bool, typer.Option("--only-cipher", help="No cipher suite but that of tls.cipher.")]
 Qlog = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Write a qlog of each connection into this folder.", show_default=False),
+    typer.Option(metavar="DIR", help="A folder for a qlog of each connection.", show_default=False),
 ]
 
 

@@ -7,8 +7,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quiclab._nearest import hint
 from quiclab._quiclab import Error, OutputError
 from quiclab.plots import air, buffer, delay, flight, latency, quality, queue, rate, rtt, throughput
+from quiclab.plots.looks import STYLES, current, drawn_for, look, styled
 from quiclab.plots.page import Panel, page, pages
 
 if TYPE_CHECKING:
@@ -44,12 +46,15 @@ __all__ = [
     "CHARTS",
     "FORMATS",
     "PLOTS",
+    "STYLES",
     "Choice",
     "Figure",
     "chart",
     "check_format",
     "draw",
     "draw_sweep",
+    "drawn_for",
+    "look",
     "save",
     "save_figures",
 ]
@@ -91,7 +96,7 @@ def draw(run: "Run", kind: str = "overview", connection: str | None = None) -> "
     >>> list(quiclab.plots.PLOTS)
     ['overview', 'flight', 'rtt', 'rate', 'queue', 'air', 'playback']
     """
-    return page(run, _panels(kind), connection, most=4)
+    return page(run, _panels(kind), connection, most=current().most)
 
 
 def save(run: "Run", path: Path, kind: str = "overview", connection: str | None = None) -> None:
@@ -104,7 +109,9 @@ def save(run: "Run", path: Path, kind: str = "overview", connection: str | None 
     """
     ending = check_format(path)
     panels = _panels(kind)
-    figures = pages(run, panels, connection) if ending == "pdf" else [page(run, panels, connection, most=4)]
+    figures = (
+        pages(run, panels, connection) if ending == "pdf" else [page(run, panels, connection, most=current().most)]
+    )
     save_figures(figures, path)
 
 
@@ -138,14 +145,12 @@ def check_format(path: Path) -> str:
 
 def _panels(kind: str) -> tuple[Panel, ...]:
     if kind not in PLOTS:
-        raise Error(f"no plot {kind!r}: there are {', '.join(PLOTS)}")
+        raise Error(f"no plot {kind!r}: there are {', '.join(PLOTS)}{hint(kind, PLOTS)}")
     return PLOTS[kind]
 
 
 def _bytes(figures: Sequence["AnyFigure"], ending: str) -> bytes:
     """The file as bytes: the writers of formats need not handle a full disk."""
-    from quiclab.plots.style import styled
-
     file = BytesIO()
     with styled():
         if ending == "pdf":

@@ -65,7 +65,10 @@ def absent(axes: "Axes", words: str) -> None:
 def legend(axes: "Axes", columns: int = 4) -> None:
     """Above the panel, where it hides nothing, in rows of so many entries; in smaller letters if these are long."""
     labels = axes.get_legend_handles_labels()[1][:columns]
-    size = min(_LEGEND_SIZE, _LEGEND_SIZE * _width(axes) / _needed(labels)) if labels else _LEGEND_SIZE
+    from matplotlib import rcParams
+
+    usual = min(_LEGEND_SIZE, float(rcParams["legend.fontsize"]))
+    size = min(usual, _LEGEND_SIZE * _width(axes) / _needed(labels)) if labels else usual
     entries = axes.legend(
         fontsize=size,
         loc="lower right",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from quiclab._quiclab import Error
 from quiclab.plots.limits import from_zero
-from quiclab.plots.style import styled
+from quiclab.plots.looks import current, styled
 from quiclab.plots.view import View, views
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _ABOVE_LEGEND = 20
 """Points between the first panel and the title of its column: the legend is in between."""
+
+_PRINTED = 0.6
+"""Of the heights of panels, in the columns of a paper."""
 
 
 @dataclass(frozen=True)
@@ -72,21 +75,26 @@ def _page(run: "Run", panels: Sequence[Panel], shown: Sequence[View], total: int
 
     from quiclab.plots.figure import Figure
 
-    heights = [panel.height for panel in panels]
-    width = 9.0 if len(shown) == 1 else 6.0 * len(shown)
+    look = current()
+    heights = [panel.height * (1.0 if look.width is None else _PRINTED) for panel in panels]
+    width = look.width or (9.0 if len(shown) == 1 else 6.0 * len(shown))
     # Room between the panels for their legends, which the layout does not see.
     layout = ConstrainedLayoutEngine(h_pad=0.13)
-    figure = Figure(figsize=(width, 1.0 + sum(heights)), layout=layout)
+    figure = Figure(figsize=(width, (1.0 if look.titles else 0.6) + sum(heights)), layout=layout)
     axes = figure.subplots(len(panels), len(shown), sharex=True, sharey="row", squeeze=False, height_ratios=heights)
     for column, view in enumerate(shown):
-        axes[0][column].set_title(f"connection {view.connection}, sender: {view.side}", loc="left", pad=_ABOVE_LEGEND)
+        if look.titles or len(shown) > 1:
+            axes[0][column].set_title(
+                f"connection {view.connection}, sender: {view.side}", loc="left", pad=_ABOVE_LEGEND
+            )
         for row, panel in enumerate(panels):
             panel.draw(axes[row][column], view)
         axes[-1][column].set_xlabel("time (s)")
     from_zero(axes)
     # Over the whole run.
     axes[0][0].set_xlim(0, max(float(run.summary.get("duration_s") or 0), axes[0][0].get_xlim()[1]))
-    figure.suptitle(_title(run, shown, total), fontweight="bold")
+    if look.titles:
+        figure.suptitle(_title(run, shown, total), fontweight="bold")
     return figure
 
 

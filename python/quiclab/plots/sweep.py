@@ -55,13 +55,22 @@ def _title(sweep: "Sweep", table: "pa.Table", kind: str, wanted: Choice) -> str:
     runs = len(rows.column("run").unique())
     what = [f"{sweep.info['scenario']}, {runs} run{'s' * (runs != 1)}"]
     percent = format(100 * wanted.confidence, ".4g")
-    if kind in ("line", "bar") and table.num_rows:
-        by = {"student": "Student", "bootstrap": "bootstrap"}.get(wanted.spread)
-        what.append(f"means with {percent} % intervals ({by})" if by else f"medians and the middle {percent} %")
+    spread = wanted.spread or ("student" if kind in ("line", "bar") else None)
+    if spread is not None and table.num_rows:
+        what.append(_spread_told(kind, spread, percent))
     mixed = _mixed(sweep, rows, wanted)
     if mixed:
         what.append(f"over all {', '.join(mixed)}")
     return ", ".join(what)
+
+
+def _spread_told(kind: str, spread: str, percent: str) -> str:
+    by = {"student": "Student", "bootstrap": "bootstrap"}.get(spread)
+    if kind == "ecdf":
+        return f"with {percent} % intervals ({by}) at each value"
+    if kind == "box" and by is None:
+        return f"whiskers around the middle {percent} %"
+    return f"means with {percent} % intervals ({by})" if by else f"medians and the middle {percent} %"
 
 
 def _mixed(sweep: "Sweep", rows: "pa.Table", wanted: Choice) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quiclab._nearest import hint
 from quiclab._quiclab import Error
 from quiclab.plots.columns import Truths, having, numbers
 from quiclab.plots.downsample import Series
@@ -199,7 +200,7 @@ def views(run: "Run", connection: str | None) -> list[View]:
     alone = len(names) == 1
     if connection is not None:
         if connection not in names:
-            raise Error(f"no connection {connection!r}: there are {', '.join(names)}")
+            raise Error(f"no connection {connection!r}: there are {', '.join(names)}{hint(connection, names)}")
         names = [connection]
     if not names:
         raise Error("nothing to plot: the run has no connection")

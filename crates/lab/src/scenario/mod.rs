@@ -77,6 +77,7 @@ mod range;
 mod read;
 mod resolved;
 mod rooms;
+mod schema;
 mod sections;
 mod set;
 mod source;
@@ -101,6 +102,7 @@ pub use model::{
 };
 pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};
+pub use schema::schema_json;
 pub use sections::RECORD;
 #[cfg(feature = "quinn")]
 pub(crate) use stacks::QUINN_CONTROLLERS;

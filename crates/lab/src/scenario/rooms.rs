@@ -7,7 +7,7 @@ use super::sections;
 use crate::middlebox;
 use serde_json::{Value as Json, json};
 use std::sync::OnceLock;
-use units::parameter::{Default, Parameter, Room};
+use units::parameter::{Default, Kind, Parameter, Room};
 
 /// All rooms with components for scenarios, and the tables of a scenario as the room `sections`. Components from outside are in them if they
 /// were loaded before the first call: the reader asks for those by their place.
@@ -35,8 +35,8 @@ fn all() -> Vec<Room> {
 }
 
 /// [`rooms`], with all components from outside so far, as JSON: `[{name, about, shorthand, rows: [{name, about, parameters: [{name, kind, default, required,
-/// about}]}]}]`. A default is written as in a scenario file, or null if there is none; `shorthand` is null or
-/// `{row, option}`.
+/// about, topic}]}]}]`. A default is written as in a scenario file, or null if there is none; `shorthand` is null or
+/// `{row, option}`; `topic` is null, or of an option that takes a component (or a list of them) the name of the room.
 pub fn rooms_json() -> String {
     let rooms: Vec<Json> = all().iter().map(room_json).collect();
     Json::from(rooms).to_string()
@@ -62,14 +62,23 @@ fn parameter_json(parameter: &Parameter) -> Json {
         "default": default,
         "required": parameter.default == Default::Required,
         "about": parameter.about,
+        "topic": room_of(&parameter.kind),
     })
+}
+
+/// The room whose components are the values of a kind, or items of its lists.
+fn room_of(kind: &Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Component(room) => Some(room),
+        Kind::List(of) => room_of(of),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-    use units::parameter::Kind;
 
     #[test]
     fn names_are_unique_and_rooms_of_options_exist() {
@@ -118,6 +127,8 @@ mod tests {
             (&json!("rate"), &Json::Null, &json!(true))
         );
         let duration = find(&find(&find(&list, "sections")["rows"], "scenario")["parameters"], "duration");
-        assert_eq!(duration["default"], "\"60 s\"");
+        assert_eq!((&duration["default"], &duration["topic"]), (&json!("\"60 s\""), &Json::Null));
+        let visits = find(&find(&find(&list, "sections")["rows"], "flow")["parameters"], "visits");
+        assert_eq!(visits["topic"], "visits");
     }
 }

@@ -312,92 +312,111 @@ pub(super) struct Section {
     pub(super) about: &'static str,
     /// Its options.
     pub(super) parameters: &'static [Parameter],
-    /// Whether it is at the top of the file, under its name.
-    pub(super) top: bool,
+    /// Where it stands.
+    pub(super) form: Form,
+}
+
+/// Where a table stands in a scenario file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Its keys are those of the file itself.
+    Top,
+    /// A table at the top of the file, under its name.
+    Table,
+    /// An array of tables at the top of the file, under its name.
+    Array,
+    /// In other tables only.
+    Inner,
 }
 
 /// All tables of a scenario file. The reader takes the keys at the top from here, and lists of options the rest. The writer
 /// uses [`super::resolved`], as do the key of a run in a sweep and the files that go with a run.
 pub(super) static SECTIONS: &[Section] = &[
-    Section { name: "scenario", about: "the top of the file", parameters: TOP, top: false },
-    Section { name: RECORD_TABLE, about: "[record]: which tables are kept", parameters: RECORD, top: true },
+    Section { name: "scenario", about: "the top of the file", parameters: TOP, form: Form::Top },
+    Section {
+        name: RECORD_TABLE,
+        about: "[record]: which tables are kept",
+        parameters: RECORD,
+        form: Form::Table,
+    },
     Section {
         name: TLS,
         about: "[tls]: the TLS exchange and packet protection",
         parameters: tls::PARAMETERS,
-        top: true,
+        form: Form::Table,
     },
     Section {
         name: TRANSPORT,
         about: "[transport], [flow.transport]: the endpoints of all flows, of one",
         parameters: quic::PARAMETERS,
-        top: true,
+        form: Form::Table,
     },
     Section {
         name: TCP,
         about: "[tcp], [flow.tcp]: the same for flows over TCP",
         parameters: tcp::PARAMETERS,
-        top: true,
+        form: Form::Table,
     },
     Section {
         name: NODE_TABLE,
         about: "[[node]]: nodes that links alone do not define",
         parameters: NODE,
-        top: true,
+        form: Form::Array,
     },
     Section {
         name: LINK_TABLE,
         about: "[[link]]: a link; options of both directions stand here too, or in `both`",
         parameters: LINK,
-        top: true,
+        form: Form::Array,
     },
     Section {
         name: "direction",
         about: "[link.forward], [link.backward]: one direction of a link",
         parameters: network::LINK,
-        top: false,
+        form: Form::Inner,
     },
     Section {
         name: MEDIUM_TABLE,
         about: "[[medium]]: a carrier that any number of nodes are attached to",
         parameters: MEDIUM,
-        top: true,
+        form: Form::Array,
     },
     Section {
         name: FLOW_TABLE,
         about: "[[flow]]: an application over one connection",
         parameters: FLOW,
-        top: true,
+        form: Form::Array,
     },
     Section {
         name: CROSS_TRAFFIC_TABLE,
         about: "[[cross_traffic]]: UDP datagrams without answers and without congestion control",
         parameters: CROSS_TRAFFIC,
-        top: true,
+        form: Form::Array,
     },
     Section {
         name: MEMORY_TABLE,
         about: "[[memory]]: what a host knows of a path from earlier connections",
         parameters: MEMORY,
-        top: true,
+        form: Form::Array,
     },
     Section {
         name: EVENT_TABLE,
         about: "[[event]]: what happens at a given time",
         parameters: EVENT,
-        top: true,
+        form: Form::Array,
     },
     Section {
         name: SWEEP_TABLE,
         about: "[sweep]: the keys to vary, as lists or ranges, and how often to repeat each combination",
         parameters: SWEEP,
-        top: true,
+        form: Form::Table,
     },
 ];
 
 /// The keys of tables at the top of a scenario file.
 pub(super) fn tables() -> impl Iterator<Item = &'static str> {
-    SECTIONS.iter().filter(|section| section.top).map(|section| section.name)
+    let at_top = |section: &&Section| matches!(section.form, Form::Table | Form::Array);
+    SECTIONS.iter().filter(at_top).map(|section| section.name)
 }
 
 /// The tables of a scenario as a room, for lists of options.

@@ -166,13 +166,22 @@ pub enum Limit {
     BdpThousandths(u64),
 }
 
+const COUNTS: &[crate::number::Unit] = &[("packets", 1), ("packet", 1)];
+const BDP: &[crate::number::Unit] = &[("BDP", 1000)];
+
+impl Limit {
+    /// Regular expressions of which one matches each text that is read as a limit, for JSON schemas.
+    pub fn patterns() -> [String; 4] {
+        let own = crate::number::pattern(&[COUNTS, BDP].concat());
+        [r"^\s*unlimited\s*$".to_owned(), own, Size::pattern(), Duration::pattern()]
+    }
+}
+
 impl std::str::FromStr for Limit {
     type Err = crate::ParseError;
 
     fn from_str(text: &str) -> Result<Limit, crate::ParseError> {
         const EXPECTED: &str = "a queue limit (packets, B/kB/MB, ms/s, BDP or \"unlimited\"), like \"1 BDP\"";
-        const COUNTS: &[crate::number::Unit] = &[("packets", 1), ("packet", 1)];
-        const BDP: &[crate::number::Unit] = &[("BDP", 1000)];
         if text.trim() == "unlimited" {
             return Ok(Limit::Unlimited);
         }
@@ -319,6 +328,13 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_name_every_unit() {
+        assert_eq!(crate::Rate::pattern().matches("bit/s").count(), 5);
+        assert!(Duration::pattern().contains("(h|min|s|ms|us|µs|ns)"));
+        assert!(Limit::patterns()[1].contains("(packets|packet|BDP)"));
+    }
 
     #[test]
     fn limits_in_every_unit() {

@@ -5,13 +5,14 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from quiclab._lines import plain
+from quiclab._nearest import hint
 from quiclab._quiclab import Error
 from quiclab.plots.charts import bar, box, ecdf, heatmap, line
 from quiclab.plots.charts.choice import Choice
 from quiclab.plots.charts.labels import value_text
 from quiclab.plots.charts.panels import Panel, Panels, panels
 from quiclab.plots.logarithmic import set_logarithmic
-from quiclab.plots.style import styled
+from quiclab.plots.looks import current, styled
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +52,7 @@ def chart(table: "pa.Table", kind: str, choice: Choice, title: str = "") -> "Fig
 def chart_with_note(table: "pa.Table", kind: str, choice: Choice, title: str = "") -> "tuple[Figure, str | None]":
     """The same, and the note about runs without a value, or None."""
     if kind not in CHARTS:
-        raise Error(f"no chart {kind!r}: there are {', '.join(CHARTS)}")
+        raise Error(f"no chart {kind!r}: there are {', '.join(CHARTS)}{hint(kind, CHARTS)}")
     found = panels(table, kind, choice)
     with styled():
         return _page(found, CHARTS[kind], choice, title), found.note
@@ -61,10 +62,8 @@ def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: 
     # Not through pyplot: a Figure by itself belongs to no window and no global list.
     from quiclab.plots.figure import Figure
 
-    columns = min(len(found.panels), _PANELS_IN_A_ROW)
-    rows = -(-len(found.panels) // columns)
-    width = 7.0 if columns == 1 else 4.2 * columns
-    figure = Figure(figsize=(width, 4.4 if rows == 1 else 3.4 * rows + 0.6), layout="constrained")
+    columns, rows, size = _layout(len(found.panels))
+    figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     for place, cell in enumerate(axes.flat):
         if place >= len(found.panels):
@@ -91,12 +90,24 @@ def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: 
             cell.tick_params(labelbottom=True)
     _legend(figure, found)
     heading = choice.title if choice.title is not None else title
-    lines = ([plain(heading)] if heading else []) + (
-        wrap(found.note, int(_LETTERS_PER_INCH * width)) if found.note else []
-    )
+    note = wrap(found.note, int(_LETTERS_PER_INCH * size[0])) if found.note else []
+    lines = [plain(heading)] if heading and (current().titles or choice.title is not None) else []
+    if current().titles:
+        lines += note
     if lines:
         figure.suptitle("\n".join(lines), fontweight="bold", fontsize=9)
     return figure
+
+
+def _layout(panels: int) -> tuple[int, int, tuple[float, float]]:
+    """Columns and rows of panels, and the size of the figure in inches."""
+    look = current()
+    columns = 1 if look.narrow else min(panels, _PANELS_IN_A_ROW)
+    rows = -(-panels // columns)
+    if look.width is None:
+        return columns, rows, (7.0 if columns == 1 else 4.2 * columns, 4.4 if rows == 1 else 3.4 * rows + 0.6)
+    # A golden rectangle for a panel alone, and no panel higher than what stands in one column.
+    return columns, rows, (look.width, min(0.62 * look.width / columns, 2.4) * rows + 0.4)
 
 
 def _legend(figure: "Figure", found: Panels) -> None:
@@ -106,6 +117,11 @@ def _legend(figure: "Figure", found: Panels) -> None:
     }
     labels = [label for label in found.labels if label in handles]
     if found.legend and len(labels) > 1:
-        columns = min(len(labels), 4 if len(found.panels) == 1 else 7)
+        look = current()
+        most = 4 if len(found.panels) == 1 else 7
+        if look.width is not None:
+            # The handle and the distances take as much as some six letters.
+            most = max(1, int(_LETTERS_PER_INCH * 1.3 * look.width) // (max(map(len, labels)) + 6))
+        columns = min(len(labels), most)
         shown = [handles[label] for label in labels]
         figure.legend(shown, labels, title=found.legend, loc="outside lower center", ncols=columns)

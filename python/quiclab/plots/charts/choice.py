@@ -27,8 +27,12 @@ class Choice:
     """Of a heat map: the values, as colours."""
     where: Mapping[str, Any] = field(default_factory=dict)
     """Only rows that have this value, or one of these values, in a column."""
-    spread: Spread = "student"
-    """Around the mean: its interval by Student's t or by the bootstrap; or the median with two quantiles."""
+    spread: Spread | None = None
+    """Around the mean: its interval by Student's t or by the bootstrap; or the median with two quantiles.
+
+    None: Student's for lines and bars, and no band in other charts. Of an empirical distribution it is the interval of
+    each point, of a box the mean with its interval or whiskers at the quantiles, of a heat map a number in each cell.
+    """
     confidence: float = 0.95
     """The coverage of the interval; with quantiles the part of the runs between them."""
     log: str = ""

@@ -21,7 +21,7 @@ _MOST_NUMBERS = 150
 def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
     """A grid with a place for each pair of values; without a run it stays empty. All panels have the same colours.
 
-    Hatched, with their number, where some runs have no value.
+    Hatched, with their number, where some runs have no value. With a spread the interval of each mean is below it.
     """
     from matplotlib.colors import LogNorm, Normalize
 
@@ -40,7 +40,7 @@ def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
         colour = "black" if empty or float(norm(found)) > 0.6 else "white"
         if not part.whole and not empty:
             axes.add_patch(_hatched(column, row, colour))
-        lines = [tick(found)] if numbers and not empty else []
+        lines = [tick(found), *_spread(cell, all_)] if numbers and not empty else []
         if not part.whole:
             lines.append(parts.text(part))
         if lines:
@@ -52,6 +52,16 @@ def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
         figure = axes.figure
         shown = [cell for cell in figure.axes if cell.get_visible()]
         figure.colorbar(image, ax=shown, label=all_.choice.value_label or all_.value_label)
+
+
+def _spread(cell: Cell, all_: Panels) -> list[str]:
+    """Of the mean how far its interval reaches, of the median the quantiles; nothing of a single run, or unasked."""
+    found = point(cell.values, all_.choice)
+    if all_.choice.spread is None or found is None or found.low == found.high:
+        return []
+    if all_.choice.spread == "quantiles":
+        return [f"{tick(found.low)}\N{EN DASH}{tick(found.high)}"]
+    return [f"\N{PLUS-MINUS SIGN}{tick((found.high - found.low) / 2)}"]
 
 
 def _hatched(column: float, row: float, colour: str) -> "Rectangle":

@@ -9,6 +9,7 @@ from quiclab.plots.charts.panels import Layer, Panel, Panels
 from quiclab.plots.charts.places import name_places
 from quiclab.plots.charts.series import TIME
 from quiclab.plots.downsample import Series
+from quiclab.plots.looks import current
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -49,7 +50,9 @@ def _lines(
 ) -> None:
     """A line through points that cover all runs; a piece with an end that covers only some of them is dashed."""
     style: dict[str, Any] = {"color": layer.colour, "marker": marker, "markersize": 3.5}
-    axes.plot(x, np.where(whole, y, np.nan), label=layer.label, **style)
+    dashes = current().dashes
+    line = dashes[layer.number % len(dashes)]
+    axes.plot(x, np.where(whole, y, np.nan), label=layer.label, linestyle=line, **style)
     if whole.all():
         return
     beside = ~whole | ~np.append(whole[1:], True) | ~np.append(True, whole[:-1])

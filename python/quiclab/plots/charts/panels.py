@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quiclab._nearest import hint
 from quiclab._quiclab import Error
 from quiclab.plots.charts.choice import Choice
 from quiclab.plots.charts.labels import label, value_text
 from quiclab.plots.charts.series import TIME
 from quiclab.plots.downsample import Series
-from quiclab.plots.style import MARKERS, PALETTE
+from quiclab.plots.looks import current
+from quiclab.plots.style import MARKERS
 from quiclab.statistics import Part, interval_of, mean_of, part_told, resolve
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ _MOST_PANELS = 30
 _MOST_PLACES = 200
 """More than can be told apart on a page."""
 
+SPREADS = ("student", "bootstrap", "quantiles")
 _LOGARITHMIC = ("x", "y", "v")
 _SIDE_BY_SIDE = ("bar", "box")
 """Kinds whose horizontal axis has a place for each value, whether it is a number or not."""
@@ -158,14 +161,16 @@ def point(values: Series, choice: Choice) -> Point | None:
         low, middle, high = np.quantile(values, [tail, 0.5, 1 - tail])
         return Point(float(middle), float(low), float(high))
     middle = mean_of(values)
-    interval = interval_of(values, choice.spread, choice.confidence)
+    interval = interval_of(values, choice.spread or "student", choice.confidence)
     return Point(middle, *(interval or (middle, middle)))
 
 
 def panels(table: "pa.Table", kind: str, choice: Choice) -> Panels:
     """Reads what `choice` names. Raises `Error` if something is missing, is no number, or leaves nothing to draw."""
-    if choice.spread not in ("student", "bootstrap", "quantiles"):
-        raise Error(f"no band {choice.spread!r}: one of student, bootstrap, quantiles")
+    if choice.spread is not None and choice.spread not in SPREADS:
+        raise Error(f"no band {choice.spread!r}: one of {', '.join(SPREADS)}{hint(choice.spread, SPREADS)}")
+    if kind == "ecdf" and choice.spread == "quantiles":
+        raise Error("a distribution shows all quantiles: its band is student or bootstrap")
     if not 0 < choice.confidence < 1:
         raise Error(f"a confidence of {choice.confidence}: expected a number between 0 and 1")
     if unknown := set(choice.log) - set(_LOGARITHMIC):
@@ -281,8 +286,9 @@ def _panel(
 
 def colour(number: int, count: int) -> str:
     """Of the palette while it lasts, then from dark to bright."""
-    if count <= len(PALETTE):
-        return PALETTE[number]
+    palette = current().palette
+    if count <= len(palette):
+        return palette[number]
     import matplotlib
     from matplotlib.colors import to_hex
 
@@ -312,11 +318,12 @@ def chosen(table: "pa.Table", where: Mapping[str, Any]) -> "np.ndarray[Any, np.d
     for name, wanted in where.items():
         column = resolve(name, table.column_names)
         values = table.column(column).to_pylist()
-        allowed = wanted if isinstance(wanted, list | tuple | set | frozenset) else [wanted]
+        allowed = list(wanted) if isinstance(wanted, list | tuple | set | frozenset) else [wanted]
         mine = np.asarray([any(_same(value, one) for one in allowed) for value in values], dtype=bool)
         if not mine.any():
-            found = ", ".join(value_text(value) for value in ordered(values)[:20])
-            raise Error(f"no run has {column} = {', '.join(map(str, allowed))}; there are: {found}")
+            found = [value_text(value) for value in ordered(values)[:20]]
+            near = hint(str(allowed[0]), found) if allowed else ""
+            raise Error(f"no run has {column} = {', '.join(map(str, allowed))}; there are: {', '.join(found)}{near}")
         keep &= mine
     return keep
 

@@ -1,0 +1,160 @@
+"""What the values of arguments and options can be, for completion in a shell. Imports nothing until it is asked."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+_Words = list[str]
+_WHOLE = 200
+"""Names that are offered at most."""
+
+
+def words(*known: str) -> Callable[[], _Words]:
+    """One of these words."""
+
+    def complete() -> _Words:
+        return list(known)
+
+    return complete
+
+
+def scenarios(incomplete: str) -> _Words:
+    """Files that end in .toml, and folders on the way to them."""
+    return paths(incomplete, ".toml")
+
+
+def folders(incomplete: str) -> _Words:
+    """Folders."""
+    return paths(incomplete, "/")
+
+
+def paths(incomplete: str, ending: str = "") -> _Words:
+    """Files with this ending, all by default, and folders; `/`: folders alone."""
+    head, slash, tail = incomplete.rpartition("/")
+    try:
+        entries = sorted(Path(head + slash or ".").expanduser().iterdir())
+    except OSError:
+        return []
+    found = []
+    for entry in entries:
+        if entry.name.startswith(tail) and (tail.startswith(".") or not entry.name.startswith(".")):
+            if entry.is_dir():
+                found.append(f"{head}{slash}{entry.name}/")
+            elif ending != "/" and entry.name.endswith(ending):
+                found.append(head + slash + entry.name)
+    return found[:_WHOLE]
+
+
+def topics() -> _Words:
+    """Topics of `quiclab list`."""
+    from quiclab import rooms
+
+    return [topic["name"] for topic in rooms()]
+
+
+def topics_and_components() -> list[tuple[str, str]]:
+    """The same, and the components, each with a line about it."""
+    from quiclab import rooms
+
+    found = {topic["name"]: topic["about"] for topic in rooms()}
+    for topic in rooms():
+        for row in topic["rows"] if topic["name"] != "sections" else ():
+            found.setdefault(row["name"], row["about"])
+    return list(found.items())
+
+
+def components(topic: str) -> Callable[[], list[tuple[str, str]]]:
+    """The components of a topic."""
+
+    def complete() -> list[tuple[str, str]]:
+        from quiclab import rooms
+
+        return [(row["name"], row["about"]) for one in rooms() if one["name"] == topic for row in one["rows"]]
+
+    return complete
+
+
+def explained(incomplete: str) -> _Words:
+    """What `quiclab explain` knows."""
+    from quiclab import rooms
+    from quiclab.commands.explain import words
+    from quiclab.commands.keys import Keys
+
+    return [word for word in words(Keys(rooms())) if word.startswith(incomplete)][:_WHOLE]
+
+
+def changes(ctx: Any, incomplete: str) -> list[tuple[str, str]]:
+    """The next key of KEY=VALUE, or the words that its value can be. Names are those of the scenario's file."""
+    from quiclab import rooms
+    from quiclab.commands.keys import Keys
+
+    keys = Keys(rooms())
+    path, equals, _ = incomplete.partition("=")
+    if equals:
+        values = dict.fromkeys(word for option in keys.find(path.split(".")) for word in _values(option.row, keys))
+        return [(f"{path}={value}", "") for value in values]
+    before = path.split(".")[:-1]
+    level = keys.level(before)
+    if level is None:
+        return []
+    start = "".join(f"{key}." for key in before)
+    if level.named:
+        return [(f"{start}{name}.", "") for name in _names(ctx.params.get("file"), before[-1])]
+    found = [(f"{start}{name}.", about) for name, about in level.tables.items() if name != "sweep"]
+    found += [(f"{start}{name}=", options[0].row["about"]) for name, options in level.options.items()]
+    return found
+
+
+def _values(row: Any, keys: Any) -> Iterator[str]:
+    if row["topic"] is not None:
+        yield from (one["name"] for one in keys.topics[row["topic"]]["rows"])
+    elif row["kind"] == "true or false":
+        yield from ("true", "false")
+    elif " | " in row["kind"] and not row["kind"].startswith("list of "):
+        yield from row["kind"].split(" | ")
+
+
+def _names(file: str | None, array: str) -> _Words:
+    """The names in an array of tables of a scenario."""
+    import tomllib
+
+    if file is None:
+        return []
+    try:
+        document = tomllib.loads(Path(file).expanduser().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    entries = document.get(array, [])
+    if not isinstance(entries, list):
+        return []
+    return [entry["name"] for entry in entries if isinstance(entry, dict) and isinstance(entry.get("name"), str)]
+
+
+def figures() -> _Words:
+    """Figures of papers, and papers."""
+    from quiclab.reproduce.catalogue import figures as known
+
+    found = known()
+    return ["all", *found, *{figure.paper: "" for figure in found.values()}]
+
+
+def columns(ctx: Any) -> _Words:
+    """Columns of a sweep's runs: of the folder that was given, or else the names that every run of the file has."""
+    import json
+
+    folder = ctx.params.get("run") or ctx.params.get("folder")
+    try:
+        found = json.loads((Path(folder or "") / "sweep.json").read_text(encoding="utf-8"))
+        import pyarrow.parquet as pq
+
+        return [*(one["path"] for one in found["parameters"]), *pq.read_schema(Path(folder) / "runs.parquet").names]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ["goodput_mbps", "completion_s", "rtt_mean_ms", "rtt_p95_ms", "packets_lost"]
+
+
+def tables(ctx: Any) -> _Words:
+    """Tables of a run's or a sweep's folder."""
+    try:
+        return sorted(file.stem for file in Path(ctx.params.get("folder") or "").glob("*.parquet"))
+    except OSError:
+        return []

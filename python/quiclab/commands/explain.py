@@ -1,0 +1,206 @@
+"""`quiclab explain KEY`: what a key of a scenario, a component, a table or a column means."""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from quiclab._nearest import hint
+from quiclab.commands import completions
+from quiclab.commands.arguments import Json
+from quiclab.commands.keys import Keys, Option, example
+from quiclab.commands.pager import NoPager, show
+from quiclab.commands.sources import sources_of, without_sources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_UNITS = {
+    "s": "s",
+    "ms": "ms",
+    "us": "µs",
+    "bytes": "bytes",
+    "mbps": "Mbit/s",
+    "packets": "packets",
+    "blocks": "blocks",
+    "share": "0 to 1",
+}
+"""Of a column, by the end of its name."""
+_TABLES = {"media": "[[medium]]", "events": "[[event]]"}
+"""Topics whose components are tables of their own."""
+_MOST = 12
+"""More places of one name are counted, not printed."""
+
+
+def explain(
+    key: Annotated[
+        str,
+        typer.Argument(
+            metavar="KEY",
+            help="A key of a scenario, as in --set (transport.ack_ratio), a component, a topic, a table or a column.",
+            show_default=False,
+            autocompletion=completions.explained,
+        ),
+    ],
+    no_pager: NoPager = False,
+    as_json: Json = False,
+) -> None:
+    """Explain a key of a scenario, a component, a table or a column: kind, default, unit, source, an example.
+
+    Example: quiclab explain transport.ack_ratio
+    """
+    from quiclab import Error, rooms
+
+    keys = Keys(rooms())
+    columns = _columns()
+    found = list(_found(key, keys, columns))
+    if not found:
+        raise Error(f"nothing is called {key!r}{hint(key, _words(keys, columns))}")
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    more = len(found) - _MOST
+    text = "\n".join(map(_text, found[:_MOST]))
+    show(text + (f"\n{more} more places have this name: --json has all\n" if more > 0 else ""), no_pager)
+
+
+def _found(key: str, keys: Keys, columns: "Mapping[str, Mapping[str, str]]") -> Iterator[dict[str, Any]]:
+    """All that has this name: keys first."""
+    path = key.strip().split(".")
+    level = keys.level(path)
+    options = keys.find(path)
+    for option in options:
+        yield _option(key, path[:-1], option, keys)
+    if not options and level is not None and not _is_typing_error(path, keys):
+        yield {"name": key, "what": "table of a scenario", "about": keys.about(path), "keys": level.names()}
+    elif not options:
+        # Not a whole path: the end of one.
+        for whole, option in keys.every():
+            if whole == key or whole.endswith(f".{key}"):
+                yield _option(whole, [], option, keys)
+    for topic in keys.topics.values():
+        if topic["name"] == key != "sections":
+            names = [row["name"] for row in topic["rows"]]
+            yield {"name": key, "what": "topic", "about": topic["about"], "components": names}
+        for row in topic["rows"]:
+            if row["name"] == key and topic["name"] != "sections":
+                yield _component(topic, row)
+    yield from _of_results(key, columns)
+
+
+def _is_typing_error(path: list[str], keys: Keys) -> bool:
+    """Whether what stands where a name may stand is nearly a key: `link.dely`."""
+    above = keys.level(path[:-1])
+    if above is None or not above.named or path[-1] in above.names():
+        return False
+    return hint(path[-1], above.names()) != ""
+
+
+def _option(name: str, before: list[str], option: Option, keys: Keys) -> dict[str, Any]:
+    row = option.row
+    found: dict[str, Any] = {
+        "name": name,
+        "what": f"option of {option.owner}",
+        "about": without_sources(row["about"]),
+        "kind": row["kind"],
+        "default": row["default"],
+        "required": row["required"],
+        "source": sources_of(row["about"]),
+    }
+    if row["topic"] is not None:
+        found["components"] = [one["name"] for one in keys.topics[row["topic"]]["rows"]]
+    found["example"] = _example(before, option, keys)
+    return found
+
+
+def _example(before: list[str], option: Option, keys: Keys) -> str:
+    """The option in a scenario file; that of a component stands beside its type."""
+    line = f"{option.row['name']} = {example(option.row, keys.topics)}"
+    topic, _, component = option.owner.partition(": ")
+    if topic not in keys.topics:
+        return line if option.owner == keys.top else f"{option.owner}\n{line}"
+    if topic in _TABLES:
+        return f'{_TABLES[topic]}\ntype = "{component}"\n{line}'
+    inside = f'{{ type = "{component}", {line} }}'
+    outer = keys.find(before) if before else []
+    return f"{outer[0].owner}\n{before[-1]} = {inside}" if outer and outer[0].owner.startswith("[") else inside
+
+
+def _component(topic: "Mapping[str, Any]", row: "Mapping[str, Any]") -> dict[str, Any]:
+    from quiclab.commands.list import page_of
+
+    return {
+        "name": row["name"],
+        "what": f"one of the {topic['name']}",
+        "about": without_sources(row["about"]),
+        "source": sources_of(row["about"]),
+        "page": page_of(topic, row),
+        "options": [
+            f"{option['name']} ({option['kind']}"
+            + (f", default {option['default']})" if option["default"] is not None else ")")
+            for option in row["parameters"]
+        ],
+    }
+
+
+def _of_results(key: str, columns: "Mapping[str, Mapping[str, str]]") -> Iterator[dict[str, Any]]:
+    """Tables of a run, and columns: by their name, as TABLE.COLUMN, or as runs.parquet of a sweep has them."""
+    if key in columns and key != "any":
+        names = [name for name in columns[key] if name != "about"]
+        yield {"name": key, "what": "table of a run", "about": columns[key]["about"], "columns": names}
+    table, _, column = key.rpartition(".")
+    for name, meanings in columns.items():
+        if column in meanings and column != "about" and (not table or name == table or name in ("any", "summary")):
+            unit = _UNITS.get(column.rsplit("_", 1)[-1])
+            where = {"any": "column of several tables", "summary": "number of the summary, and column of a sweep"}
+            yield {
+                "name": column,
+                "what": where.get(name, f"column of the table {name}"),
+                "about": meanings[column],
+                **({"unit": unit} if unit else {}),
+            }
+
+
+def _columns() -> dict[str, dict[str, str]]:
+    import tomllib
+    from pathlib import Path
+
+    with (Path(__file__).parents[1] / "columns.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def words(keys: Keys) -> list[str]:
+    """All that can be explained."""
+    return _words(keys, _columns())
+
+
+def _words(keys: Keys, columns: "Mapping[str, Mapping[str, str]]") -> list[str]:
+    found = [path for path, _ in keys.every()]
+    found += [path.rpartition(".")[2] for path in found]
+    found += [name for name in keys.topics if name != "sections"]
+    found += [row["name"] for topic in keys.topics.values() for row in topic["rows"]]
+    found += [name for name in columns if name != "any"]
+    found += [name for meanings in columns.values() for name in meanings if name != "about"]
+    return list(dict.fromkeys(found))
+
+
+def _text(found: "Mapping[str, Any]") -> str:
+    """Lines for a person."""
+    lines = [f"{found['name']}: {found['what']}", f"  {found['about']}"]
+    for name in ("kind", "default", "unit", "source", "page", "components", "keys", "columns", "options", "example"):
+        value = found.get(name)
+        if name == "default" and found.get("required"):
+            value = "none: it must be given"
+        if value in (None, [], ""):
+            continue
+        if name == "options":
+            lines += [
+                f"  {'options' if value is not None else '':<10} {value[0]}",
+                *(f"{'':13}{one}" for one in value[1:]),
+            ]
+            continue
+        text = ", ".join(value) if isinstance(value, list) else str(value)
+        first, *rest = text.split("\n")
+        lines += [f"  {name:<10} {first}", *(f"{'':13}{line}" for line in rest)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,210 @@
+"""`quiclab export FOLDER [TABLE]`: a table of a run or a sweep as CSV, JSON or Parquet."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from quiclab._lines import plain
+from quiclab._nearest import checked, hint, listed
+from quiclab.commands import completions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMATS = ("csv", "json", "jsonl", "parquet")
+_ROWS_AT_ONCE = 1 << 15
+
+
+def export(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="A run's or a sweep's folder.",
+            show_default=False,
+            autocompletion=completions.folders,
+        ),
+    ],
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TABLE]",
+            help="A table: connection, queue, ... Default: the summary of a run's connections, the runs of a sweep.",
+            show_default=False,
+            autocompletion=completions.tables,
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Only this column. May be given more than once.", show_default=False),
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="csv (default), json, jsonl or parquet; without it, by the ending of --out.",
+            show_default=False,
+            autocompletion=completions.words(*FORMATS),
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write it there. Default: standard output.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of CSV.")] = False,
+) -> None:
+    """Export a table of a run or a sweep as CSV, JSON or Parquet. In CSV, null is an empty field.
+
+    Example: quiclab export runs/cellular-seed1 connection --out connection.csv
+    """
+    from quiclab import Error
+    from quiclab._folder import writing
+
+    kind = _format(format_ or ("json" if as_json and out is None else None), out)
+    name, schema, parts = _table(folder, table, column or [])
+    if out is None:
+        if kind == "parquet":
+            raise Error("parquet is for files: --out names one")
+        _write(sys.stdout, kind, schema, parts)
+        return
+    with writing(out), _place(out) as place:
+        if kind == "parquet":
+            _write_parquet(place, schema, parts)
+        else:
+            with place.open("w", encoding="utf-8", newline="") as file:
+                _write(file, kind, schema, parts)
+    typer.echo(json.dumps({name: str(out)}) if as_json else f"{name}    {plain(out)}")
+
+
+@contextmanager
+def _place(out: Path) -> Iterator[Path]:
+    """Where to write: beside the file, and moved there when whole. A device or a link is written to as it is."""
+    if out.is_symlink() or (out.exists() and not out.is_file()):
+        yield out
+        return
+    partial = out.with_name(f".{out.name}.partial-{os.getpid()}")
+    try:
+        yield partial
+        partial.replace(out)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _format(given: str | None, out: Path | None) -> str:
+    if given is not None:
+        return checked("--format", given, FORMATS)
+    ending = out.suffix[1:].lower() if out else ""
+    return ending if ending in FORMATS else "csv"
+
+
+def _table(folder: Path, table: str | None, columns: list[str]) -> "tuple[str, pa.Schema, Iterator[pa.Table]]":
+    """The name of a table, its schema, and its rows in parts."""
+    from quiclab import load, load_sweep
+
+    if (folder / "sweep.json").exists() or (folder / "finished").is_dir():
+        sweep = load_sweep(folder)
+        known = ["runs", *(["series"] if sweep.info["series"] else []), *sweep.info.get("keep", [])]
+        name = _known(folder, table or "runs", known)
+        return name, *_of_file(folder / f"{name}.parquet", columns)
+    run = load(folder)
+    if table is None:
+        return "connections", *_of_summary(run.summary["connections"], columns)
+    name = _known(folder, table, run.tables)
+    return name, *_of_file(folder / f"{name}.parquet", columns)
+
+
+def _known(folder: Path, name: str, known: "list[str] | tuple[str, ...]") -> str:
+    from quiclab import Error
+
+    if name not in known:
+        has = f"it has {listed(known)}" if known else "it was made without tables"
+        raise Error(f"{folder}: no table {name!r}; {has}{hint(name, known)}")
+    return name
+
+
+def _chosen(columns: list[str], known: list[str]) -> list[str]:
+    from quiclab.statistics import resolve
+
+    return [resolve(name, known) for name in columns] if columns else known
+
+
+def _of_file(path: Path, columns: list[str]) -> "tuple[pa.Schema, Iterator[pa.Table]]":
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from quiclab import OutputError
+
+    try:
+        file = pq.ParquetFile(str(path))
+        chosen = _chosen(columns, file.schema_arrow.names)
+        schema = pa.schema([_plain(file.schema_arrow.field(name)) for name in chosen])
+        batches = file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=chosen)
+        return schema, (pa.Table.from_batches([batch]).select(chosen).cast(schema) for batch in batches)
+    except (OSError, pa.ArrowException) as error:
+        raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def _of_summary(rows: "list[dict[str, Any]]", columns: list[str]) -> "tuple[pa.Schema, Iterator[pa.Table]]":
+    """The numbers and words of each connection; of what is within others, by its path."""
+    import pyarrow as pa
+
+    flat = [dict(_flat(row, "")) for row in rows]
+    names = list(dict.fromkeys(name for row in flat for name in row))
+    table = pa.table({name: [row.get(name) for row in flat] for name in _chosen(columns, names)})
+    return table.schema, iter([table])
+
+
+def _flat(row: "dict[str, Any]", start: str) -> "Iterator[tuple[str, Any]]":
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{start}{name}.")
+        elif not isinstance(value, list):
+            yield start + name, value
+
+
+def _plain(field: "pa.Field") -> "pa.Field":
+    """Words as words: in the file, those that repeat are numbers into a list."""
+    import pyarrow as pa
+
+    return pa.field(field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
+
+
+def _write(file: IO[str], kind: str, schema: "pa.Schema", parts: "Iterator[pa.Table]") -> None:
+    import csv
+
+    if kind == "csv":
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(schema.names)
+        for part in parts:
+            columns = (["" if value is None else _text(value) for value in one.to_pylist()] for one in part.columns)
+            writer.writerows(zip(*columns, strict=True))
+        return
+    start, between, end = ("[", ",\n ", "]\n") if kind == "json" else ("", "\n", "\n")
+    file.write(start)
+    first = True
+    for part in parts:
+        for row in part.to_pylist():
+            file.write(("" if first else between) + json.dumps(row, ensure_ascii=False))
+            first = False
+    file.write("" if first and kind == "jsonl" else end)
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value) if isinstance(value, list | dict) else value
+
+
+def _write_parquet(path: Path, schema: "pa.Schema", parts: "Iterator[pa.Table]") -> None:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(str(path), schema) as writer:
+        for part in parts:
+            writer.write_table(part)

@@ -1,0 +1,64 @@
+"""`quiclab new NAME`: a scenario to begin with."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quiclab._lines import plain
+from quiclab._nearest import checked
+from quiclab.commands import completions
+from quiclab.commands.arguments import Json
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+"""The scenarios, in which NAME stands for the name that is given."""
+LIKE = ("cellular", "dumbbell", "page", "lte", "satellite", "video")
+"""Their names, the first of them by default."""
+_STRANGE = "a name of letters, digits, - _ and . that begins with a letter or digit"
+
+
+def new(
+    name: Annotated[
+        Path, typer.Argument(metavar="NAME", help="What it is called: NAME.toml is written.", show_default=False)
+    ],
+    like: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND", help=f"{', '.join(LIKE[:-1])} or {LIKE[-1]}.", autocompletion=completions.words(*LIKE)
+        ),
+    ] = LIKE[0],
+    as_json: Json = False,
+) -> None:
+    """Write a scenario to begin with: a file with comments that runs as it is. An existing file is left alone.
+
+    Example: quiclab new film --like video
+    """
+    from quiclab import OutputError
+
+    template = TEMPLATES / f"{checked('--like', like, LIKE)}.toml"
+    file = name if name.suffix == ".toml" else name.with_name(f"{name.name}.toml")
+    if not _is_name(file.stem):
+        raise OutputError(f"{name}: expected {_STRANGE}")
+    text = template.read_text(encoding="utf-8").replace("NAME", file.stem)
+    try:
+        # Fails if there is something, also if it came to be this moment.
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError as error:
+        raise OutputError(f"{file}: exists already; choose another name or remove it") from error
+    except OSError as error:
+        raise OutputError(f"{file}: cannot be written: {error.strerror}") from error
+    if as_json:
+        typer.echo(json.dumps({"scenario": str(file), "like": like}))
+        return
+    typer.echo(f"written  {plain(file)}")
+    typer.echo(f"next     quiclab run {plain(file)}")
+
+
+def _is_name(text: str) -> bool:
+    return (
+        text[:1].isascii()
+        and text[:1].isalnum()
+        and all(one.isascii() and (one.isalnum() or one in "-_.") for one in text)
+    )

@@ -1,0 +1,32 @@
+"""`quiclab schema`: the JSON schema of scenario files, by which editors complete and check them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quiclab._lines import plain
+
+
+def schema(
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write it there. Default: standard output.", show_default=False),
+    ] = None,
+) -> None:
+    """Print the JSON schema of scenario files, by which editors complete and check them.
+
+    Example: quiclab schema --out quiclab.schema.json
+
+    The line `#:schema quiclab.schema.json` at the top of a scenario tells taplo and Even Better TOML to use it.
+    """
+    from quiclab._quiclab import schema_json
+
+    text = schema_json()
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    from quiclab._folder import write_whole
+
+    write_whole(out, text)
+    typer.echo(plain(out))
