@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _folder, _quiclab, stored
+from quiclab import _folder, _quiclab, _stored
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,7 +78,7 @@ class Tables:
 
     def _runs(self) -> "Iterator[pa.Table]":
         for first in range(0, self._total, _ROWS_AT_ONCE):
-            yield stored.memory(self._finished.runs(first, _ROWS_AT_ONCE))
+            yield _stored.memory(self._finished.runs(first, _ROWS_AT_ONCE))
             self._far(min(self._total, first + _ROWS_AT_ONCE))
         self._end_pass()
 
@@ -86,7 +86,7 @@ class Tables:
         first = 0
         while first < self._total:
             piece, first = rows(first, _POINTS_AT_ONCE)
-            yield stored.memory(piece)
+            yield _stored.memory(piece)
             self._far(first)
         self._end_pass()
 
@@ -123,7 +123,7 @@ def _write_table(path: Path, pieces: "Iterator[pa.Table]") -> None:
         writer: pq.ParquetWriter | None = None
         try:
             for piece in pieces:
-                writer = writer or stored.parquet(partial, piece.schema)
+                writer = writer or _stored.parquet(partial, piece.schema)
                 writer.write_table(piece, row_group_size=_POINTS_AT_ONCE)
         finally:
             if writer is not None:

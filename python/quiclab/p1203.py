@@ -264,7 +264,7 @@ def _player(run: "Run", flow: str | None) -> str:
 def _rows(run: "Run", table: str, name: str) -> list[dict[str, Any]]:
     import pyarrow.compute as pc
 
-    from quiclab.stored import NOTE
+    from quiclab._stored import NOTE
 
     rows = run.table(table)
     if NOTE in (rows.schema.metadata or {}):

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _folder, _libraries, _quiclab, stored
+from quiclab import _folder, _libraries, _quiclab, _stored
 from quiclab._quiclab import Error, OutputError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Run:
         from quiclab.table import Table
 
         if name not in self._tables:
-            self._tables[name] = Table(stored.whole(self._source(name)))
+            self._tables[name] = Table(_stored.whole(self._source(name)))
         return self._tables[name]
 
     def why(self, connection: str | None = None) -> "list[Answer]":
@@ -131,7 +131,7 @@ class Run:
 
         source = self._source(name)
         of_file = isinstance(source, Path) and name not in self._tables
-        parts = stored.parts(source if of_file else self.table(name).arrow, columns, backwards=backwards)
+        parts = _stored.parts(source if of_file else self.table(name).arrow, columns, backwards=backwards)
         return map(Table, parts)
 
     def _source(self, name: str) -> "_quiclab.Table | pa.Table | Path":
@@ -153,7 +153,7 @@ class Run:
     @property
     def notes(self) -> list[str]:
         """One sentence for each table from which rows are missing because there would have been too many."""
-        notes = (stored.note(source) for source in self._sources.values())
+        notes = (_stored.note(source) for source in self._sources.values())
         return [note for note in notes if note is not None]
 
     @property
@@ -258,13 +258,13 @@ class Run:
     def _write_tables(self, path: Path) -> None:
         import shutil
 
-        with stored.writing(path) as files:
+        with _stored.writing(path) as files:
             for name, source in self._sources.items():
                 if isinstance(source, Path):
                     if source.parent != path:
                         shutil.copyfile(source, path / source.name)
                 else:
-                    files.finish([(name, self.table(name).arrow, stored.note(source))])
+                    files.finish([(name, self.table(name).arrow, _stored.note(source))])
 
 
 def load(path: str | PathLike[str]) -> Run:

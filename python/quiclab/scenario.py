@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from quiclab import _document, _folder, _quiclab, stored
+from quiclab import _document, _folder, _quiclab, _stored
 from quiclab._quiclab import ScenarioError
 from quiclab.progress import Callback, Progress, shown
 from quiclab.run import Run
@@ -200,7 +200,7 @@ class Scenario:
             return run
         names = _folder.numbered(self.name, scenario.seed) if out is True else _folder.only(Path(out))
         with _folder.complete(names) as (path, place):
-            with stored.writing(path) as files:
+            with _stored.writing(path) as files:
                 run = scenario._run(path, qlog, pcap, tables, report, files)
             run._write(path, figure=figure)
         assert place.final is not None, "the folder is complete"
@@ -214,7 +214,7 @@ class Scenario:
         pcap: bool,
         tables: bool,
         report: Callable[..., object] | None,
-        files: stored.Files | None = None,
+        files: _stored.Files | None = None,
     ) -> Run:
         summary, results = self._inner.run(
             tables=tables,

@@ -489,9 +489,9 @@ class _How:
     def run(self, inner: _quiclab.Sweep, path: Path, report: _Report) -> _quiclab.FinishedSweep:
         if self.engine == "local":
             return inner.run(path, self.jobs, report)
-        from quiclab import cluster
+        from quiclab import _cluster
 
-        return cluster.run(inner, path, self.scheduler, self.jobs, report)
+        return _cluster.run(inner, path, self.scheduler, self.jobs, report)
 
 
 def _run(scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, report: _Report) -> Sweep:

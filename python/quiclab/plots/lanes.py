@@ -164,7 +164,7 @@ def seconds(text: str) -> float:
 
 def is_cut_off(table: "pa.Table") -> bool:
     """Whether rows after the last one were left out."""
-    from quiclab.stored import NOTE
+    from quiclab._stored import NOTE
 
     return NOTE in (table.schema.metadata or {})
 

@@ -47,7 +47,7 @@ _FETCHERS = 4
 _SIGNAL = -1
 """In the place of a task's number: a signal has come."""
 
-_TASK = "__import__('quiclab.cluster', fromlist=['make']).make(described, *texts)"
+_TASK = "__import__('quiclab._cluster', fromlist=['make']).make(described, *texts)"
 """What a worker evaluates: one without quiclab could not even read a task that refers to it, and would die of it."""
 
 Report = Callable[..., object]
