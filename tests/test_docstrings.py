@@ -36,6 +36,8 @@ WITHOUT = {
     "quiclab.p1203.score": "needs the package itu-p1203, which is not on PyPI",
     "quiclab.p1203.Score": "needs the package itu-p1203, which is not on PyPI",
     "quiclab.view.Shown": "the result of `view.write`",
+    "quiclab.Diff": "the result of `diff`",
+    "quiclab.Change": "a value of `Diff`",
     "quiclab.RunError": "no scenario of the examples fails",
     "quiclab.ScriptError": "no script fails",
 }
@@ -120,13 +122,11 @@ PARTS = {
     "__main__": "`python -m quiclab`",
     "cli": "the program `quiclab`",
     "commands": "its commands",
-    "cluster": "the engine `dask` of `quiclab.sweep`",
     "emulation": "`quiclab emulate`",
     "matrix": "`quiclab matrix`",
     "papers": "data of `quiclab reproduce`",
     "play": "`quiclab play`",
     "reproduce": "`quiclab reproduce`",
-    "stored": "the tables of a run as files",
 }
 """Modules without an underscore that are not public, and what they are."""
 

@@ -58,7 +58,7 @@ def test_a_segment_leads_to_its_stream(chromium: Browser, run: Path) -> None:
     figure = Figure(page)
     assert page.complaints == []
     titles = figure.value("figure.panels.map((panel) => panel.title)")
-    assert titles.index("segments") == titles.index("in flight") + 1
+    assert titles.index("segments") == titles.index("queue (kB)") + 1
     (film,) = players(run).values()
     last = [one for one in film.segments if one["kind"] == "video"][-1]
     start = figure.value("figure.direction.player.segments.at(-1).asked") - film.segments[-1]["asked"]

@@ -90,10 +90,12 @@ def diff(a: Comparable, b: Comparable) -> Diff:
     :param b: the second. A run can be compared with a scenario, but not with a sweep.
     :raises Error: one of them cannot be read, or they cannot be compared.
 
-    ```python
-    for change in quiclab.diff("runs/a", "runs/b").results:
-        print(change.key, change.a, change.b, change.percent)
-    ```
+    >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
+    >>> print(quiclab.diff(scenario, scenario.with_({"transport.ack_ratio": 4})))
+    transport.ack_ratio 2 4
+    >>> a, b = (scenario.with_({"transport.ack_ratio": n}).run(tables=False) for n in (2, 4))
+    >>> [change.key for change in quiclab.diff(a, b).results if "goodput" in change.key]
+    ['connection.download.goodput_mbps']
     """
     one, other = _read(a), _read(b)
     if isinstance(one, Sweep) != isinstance(other, Sweep):

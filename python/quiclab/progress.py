@@ -104,7 +104,7 @@ class SweepProgress:
     >>> told = []
     >>> sweep = quiclab.sweep("examples/sweep.toml", progress=told.append)
     >>> told[-1]
-    SweepProgress(done=150, reused=0, failed=0, total=150)
+    SweepProgress(done=150, reused=0, failed=0, total=150, workers=None, written=None)
     """
 
     done: int

@@ -73,7 +73,6 @@ struct KeyVerifier {
 /// The server's key is not the pinned one.
 #[derive(Debug)]
 struct Mismatch {
-    expected: [u8; 32],
     certificate: [u8; 32],
     key: [u8; 32],
 }
@@ -83,9 +82,7 @@ impl fmt::Display for Mismatch {
         let hexadecimal = |hash: [u8; 32]| hash.map(|byte| format!("{byte:02x}")).concat();
         write!(
             f,
-            "pin mismatch: expected {} ({} in base64), got the certificate {} with the public key {}",
-            hexadecimal(self.expected),
-            base64(&self.expected),
+            "pin mismatch: got the certificate {} with the public key {}",
             hexadecimal(self.certificate),
             base64(&self.key)
         )
@@ -108,7 +105,7 @@ impl ServerCertVerifier for KeyVerifier {
             if hash != expected {
                 let key = sha256(&public_key(certificate)?);
                 if key != expected {
-                    let mismatch = Mismatch { expected, certificate: hash, key };
+                    let mismatch = Mismatch { certificate: hash, key };
                     return Err(CertificateError::Other(OtherError(Arc::new(mismatch))).into());
                 }
             }

@@ -59,9 +59,8 @@ def write(
     :raises Error: there is nothing to show, too much, or no such column. :raises OutputError: a folder cannot be read,
         or the report cannot be written.
 
-    ```python
-    quiclab.report.write(["runs/a", "runs/b"], "report.html")
-    ```
+    >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run(out="runs/a", figure=False)
+    >>> report = quiclab.report.write("runs/a", "report.html")
     """
     from quiclab.differences import folder as opened
     from quiclab.report.page import page

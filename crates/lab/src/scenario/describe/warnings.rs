@@ -155,6 +155,8 @@ fn time_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -
     let end = flow.stop.unwrap_or(network.0.duration).min(network.0.duration);
     let left = Duration::from_nanos(end.as_nanos().saturating_sub(start.as_nanos()));
     (needed > left).then(|| {
+        // To whole milliseconds, and no less.
+        let needed = Duration::from_millis(needed.as_nanos().div_ceil(1_000_000));
         format!(
             "{size} take at least {needed} at {} of {name}, and the flow has {left}: it will not be completed",
             rounded(rate)
