@@ -355,7 +355,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[flow]]",
         "[record]\ntables = [\"loss\", \"conection\"]\n\n[[flow]]",
-        r#"a.toml:12:19: record.tables.1: unknown word, found "conection"; expected one of connection, loss, event, gauge, stream, message, object, segment, playback, queue, drop, rate, node, air (did you mean "connection"?)"#,
+        r#"a.toml:12:19: record.tables.1: unknown word, found "conection"; expected one of connection, loss, event, gauge, wait, stream, message, object, segment, playback, queue, drop, rate, node, air (did you mean "connection"?)"#,
     ),
     mistake(
         "[[flow]]",

@@ -138,7 +138,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[sweep]\nkeep = ['loss', 'runs']\n",
-        r#"a.toml:17:17: sweep.keep.1: unknown word, found "runs"; expected one of connection, loss, event, gauge, stream, message, object, segment, playback, queue, drop, rate, node, air"#,
+        r#"a.toml:17:17: sweep.keep.1: unknown word, found "runs"; expected one of connection, loss, event, gauge, wait, stream, message, object, segment, playback, queue, drop, rate, node, air"#,
     ),
     (
         "[sweep]\nkeep = ['loss', 'gauge']\n",
