@@ -323,6 +323,10 @@ papers: build ## reproduce all papers, to docs/papers.md: over half an hour of t
 notebooks: build $(VENV)/.checks ## run the notebooks of examples/notebooks, and keep what they show
 	$(BIN)/python tests/notebooks.py
 
+.PHONY: first-hour
+first-hour: ## what a newcomer does in the first hour, played in a clean clone: target/first-hour.md has the times and all output
+	$(PYTHON) docs/first_hour.py
+
 .PHONY: docs
 docs: build $(VENV)/.docs ## the site, to target/site/index.html: opened from the disk, it needs no network
 	$(BIN)/python docs/site/build.py

@@ -69,6 +69,7 @@ NOT_READ = {
 OWN_FILES = {
     "docs/abr.md": {"film.toml": "examples/video.toml"},
     "docs/sweeps.md": {"sweep.toml": "examples/sweep.toml"},
+    "docs/traces.md": {"my.csv": "examples/traces/driving.csv"},
 }
 """Files of the reader on a page, and what stands for them."""
 
@@ -99,7 +100,7 @@ SHOWN = {
     "docs/scripts.md": 4,
     "docs/streams.md": 2,
     "docs/sweeps.md": 1,
-    "docs/traces.md": 2,
+    "docs/traces.md": 3,
     "docs/videos.md": 5,
     "docs/wireless.md": 5,
     "docs/why.md": 1,
