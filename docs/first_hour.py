@@ -37,7 +37,6 @@ STEPS = [
 
 LEFT_OUT = {
     "make test": "all tests take as long as `.ci/run`, which runs them",
-    "pip install": "the clone has no pandas unless the reader wants it",
 }
 """Beginnings of commands that are not played, and why."""
 
