@@ -7,20 +7,11 @@ import pyarrow as pa
 from markup import code, table
 
 import quiclab
+from quiclab.commands.explain import UNITS
 
 _EXAMPLES = ["cellular", "streams", "page", "video", "cell"]
 """Examples that have, together, all tables of a run in virtual time."""
 
-_UNITS = {
-    "s": "s",
-    "ms": "ms",
-    "us": "µs",
-    "bytes": "bytes",
-    "mbps": "Mbit/s",
-    "packets": "packets",
-    "blocks": "blocks",
-    "share": "0 to 1",
-}
 _WORDS = {"side", "direction", "kind", "trigger", "fate"}
 """Columns whose words are few, and the same in every run."""
 
@@ -96,4 +87,4 @@ def _type(field):
 def _unit(field):
     if pa.types.is_dictionary(field.type) or pa.types.is_boolean(field.type):
         return ""
-    return _UNITS.get(field.name.rsplit("_", 1)[-1], "bytes" if field.name == "bytes_in_flight" else "")
+    return UNITS.get(field.name.rsplit("_", 1)[-1], "bytes" if field.name == "bytes_in_flight" else "")

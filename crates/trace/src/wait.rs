@@ -68,13 +68,30 @@ impl Wait {
             Wait::Application => "application",
         }
     }
-    /// What a full window means in this state of a controller.
-    pub fn window(state: &str) -> Wait {
+    /// What a full window means after so many timeouts without an acknowledgement, in this state of the controller.
+    pub fn window(timeouts: u32, state: &str) -> Wait {
         match state {
+            _ if timeouts > 0 => Wait::Timeout,
             // BBR's start-up and HyStart++'s conservative slow start look for the rate as slow start does.
             "slow_start" | "conservative_slow_start" | "startup" => Wait::SlowStart,
             "recovery" => Wait::Recovery,
             _ => Wait::Window,
+        }
+    }
+    /// What a pacer that holds back means, where a full window would mean this: in slow start it spreads what the window
+    /// admits.
+    pub fn paced(self) -> Wait {
+        match self {
+            Wait::SlowStart => Wait::SlowStart,
+            _ => Wait::Pacer,
+        }
+    }
+    /// What is waited for when everything has been sent, of which so many bytes are in flight.
+    pub fn after_all(in_flight: u64, timeouts: u32) -> Wait {
+        match (in_flight, timeouts) {
+            (0, _) => Wait::Application,
+            (_, 0) => Wait::Delivery,
+            _ => Wait::Timeout,
         }
     }
 }

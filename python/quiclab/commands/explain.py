@@ -16,7 +16,7 @@ from quiclab.commands.sources import sources_of, without_sources
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_UNITS = {
+UNITS = {
     "s": "s",
     "ms": "ms",
     "us": "µs",
@@ -152,7 +152,7 @@ def _of_results(key: str, columns: "Mapping[str, Mapping[str, str]]") -> Iterato
     table, _, column = key.rpartition(".")
     for name, meanings in columns.items():
         if column in meanings and column != "about" and (not table or name == table or name in ("any", "summary")):
-            unit = _UNITS.get(column.rsplit("_", 1)[-1])
+            unit = UNITS.get(column.rsplit("_", 1)[-1])
             where = {"any": "column of several tables", "summary": "number of the summary, and column of a sweep"}
             yield {
                 "name": column,

@@ -116,7 +116,7 @@ impl Connection {
             if !self.paths.current.is_paced(now) {
                 self.paths.current.recovery.note_stop(now, Limit::Pacer);
                 if self.traces_waits() {
-                    self.trace_wait(now, self.paths.current.recovery.paced());
+                    self.trace_wait(now, self.paths.current.recovery.wait().paced());
                 }
                 return ack;
             }

@@ -198,7 +198,7 @@ impl Connection {
     }
     fn pause(&mut self, now: Time, at: Time) -> Next {
         self.recovery.note_stop(now, Limit::Pacer);
-        self.trace_wait(now, self.recovery.paced());
+        self.trace_wait(now, self.recovery.wait().paced());
         self.paced_until = Some(at);
         Next::Nothing
     }

@@ -194,25 +194,11 @@ impl Recovery {
 
     /// What a full window is a sign of.
     pub(crate) fn wait(&self) -> Wait {
-        match self.backoffs() {
-            0 => Wait::window(self.regulator.controller().state()),
-            _ => Wait::Timeout,
-        }
+        Wait::window(self.backoffs(), self.regulator.controller().state())
     }
-    /// What is waited for when all has been sent.
+    /// What is waited for when everything has been sent.
     pub(crate) fn after_all(&self) -> Wait {
-        match (self.in_flight(), self.backoffs()) {
-            (0, _) => Wait::Application,
-            (_, 0) => Wait::Delivery,
-            _ => Wait::Timeout,
-        }
-    }
-    /// What a pacer that holds back is a sign of: in slow start it spreads what the window admits.
-    pub(crate) fn paced(&self) -> Wait {
-        match self.wait() {
-            Wait::SlowStart => Wait::SlowStart,
-            _ => Wait::Pacer,
-        }
+        Wait::after_all(self.in_flight(), self.backoffs())
     }
     /// See [`Regulator::trace`].
     pub(crate) fn trace(&self, now: Time, traced: &mut &'static str, log: &mut Log) {
