@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,8 @@ class Records:
     def __init__(self, run: "Run", entries: Iterable[dict[str, Any]]) -> None:
         self.run = run
         entries = list(entries)
-        self._names = [entry["name"] for entry in entries]
-        self._bottlenecks = sorted({entry.get("bottleneck") or "" for entry in entries})
+        self._names = {entry["name"] for entry in entries}
+        self._bottlenecks = {entry.get("bottleneck") or "" for entry in entries}
 
     @cached_property
     def _document(self) -> dict[str, Any]:
@@ -80,17 +80,19 @@ class Records:
         return self._split("loss", ("connection", "side"), ["time_s"], self._names)
 
     def _split(
-        self, name: str, keys: tuple[str, ...], columns: list[str], wanted: Sequence[str]
+        self, name: str, keys: tuple[str, ...], columns: list[str], wanted: Set[str]
     ) -> "dict[tuple[str, ...], Rows]":
         """The rows of a table, if there is one, by columns of text, of which the first has one of these values."""
         import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
+
+        # `pyarrow.array` would import pandas.
+        from quiclab.plots.columns import mask, values
 
         parts: dict[tuple[str, ...], list[Rows]] = {}
         for part in self.run.parts(name, [*keys, *columns]) if name in self.run.tables else ():
-            text = part[keys[0]].cast(pa.string())
-            rows = part.filter(pc.is_in(text, pa.array(wanted, pa.string())))
+            coded = part[keys[0]].cast("string").combine_chunks().dictionary_encode()
+            codes = [code for code, word in enumerate(coded.dictionary.to_pylist()) if word in wanted]
+            rows = part.filter(mask(np.isin(values(coded.indices), codes)))
             for key, found in _groups(rows, keys, columns):
                 parts.setdefault(key, []).append(found)
         return {
