@@ -14,6 +14,18 @@ import quiclab
 SCENARIO = (Path(__file__).parent / "bulk.toml").read_text(encoding="utf-8")
 """A download of 300 kB over a lossy link of 5 Mbit/s: a run of a few milliseconds."""
 
+SWEEP = (
+    SCENARIO
+    + """
+[sweep]
+repetitions = 3
+series = ["queue"]
+transport.ack_ratio = [1, 4]
+link.cell.delay = ["10 ms", "20 ms"]
+"""
+)
+"""2 x 2 combinations of it, 3 runs of each, with a series."""
+
 
 def many_short_runs(repetitions: int) -> str:
     """Return a sweep of six combinations with a series of each run. A run takes a millisecond or two."""

@@ -19,23 +19,12 @@ import typer
 from typer.testing import CliRunner
 
 import quiclab
-from conftest import SCENARIO, Command
+from conftest import SCENARIO, SWEEP, Command
 from quiclab._lines import short
 from quiclab._nearest import hint
 from quiclab.commands import app
 from quiclab.commands.keys import Keys, example
 from quiclab.commands.new import LIKE, TEMPLATES
-
-SWEEP = (
-    SCENARIO
-    + """
-[sweep]
-repetitions = 3
-series = ["queue"]
-transport.ack_ratio = [1, 4]
-link.cell.delay = ["10 ms", "20 ms"]
-"""
-)
 
 
 def leaves() -> Iterator[tuple[list[str], Any]]:

@@ -11,23 +11,12 @@ import numpy as np
 import pytest
 
 import quiclab
-from conftest import SCENARIO, Command
+from conftest import SCENARIO, SWEEP, Command
 from quiclab import report
 from quiclab.plots.view import views
 from quiclab.report import figures, sweep
 from quiclab.report.packed import packed, shortened, steps
 from quiclab.report.tags import Html, table, tag, text, worded
-
-SWEEP = (
-    SCENARIO
-    + """
-[sweep]
-repetitions = 3
-series = ["queue"]
-transport.ack_ratio = [1, 4]
-link.cell.delay = ["10 ms", "20 ms"]
-"""
-)
 
 
 @pytest.fixture(scope="module")

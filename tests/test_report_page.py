@@ -10,9 +10,8 @@ import pytest
 
 import quiclab
 from chromium import Browser, Page, browser
-from conftest import SCENARIO
+from conftest import SCENARIO, SWEEP
 from quiclab import report
-from test_report import SWEEP
 
 READY = "window.quiclab"
 EVIL = '</script><script>window.evil = 1</script><img src=x onerror="window.evil = 1">'

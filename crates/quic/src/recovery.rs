@@ -173,11 +173,11 @@ impl Recovery {
     pub(crate) fn note_dry(&mut self, now: Time) {
         self.regulator.note_dry(now);
     }
-    /// What a full window is a sign of.
+    /// The meaning of a full window.
     pub(crate) fn wait(&self) -> Wait {
         Wait::window(self.pto_count, self.regulator.controller().state())
     }
-    /// What is waited for when everything has been sent.
+    /// The wait after everything has been sent.
     pub(crate) fn after_all(&self) -> Wait {
         Wait::after_all(self.bytes_in_flight, self.pto_count)
     }

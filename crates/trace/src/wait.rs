@@ -25,9 +25,9 @@ pub enum Wait {
     ConnectionCredit,
     /// The limit on the number of streams.
     StreamCount,
-    /// Room in the send queue: all that it holds is underway, and the application has more to write.
+    /// The send queue: everything in it is in flight, and the application has more to write.
     SendQueue,
-    /// The delivery of what was sent: all that the application has written is underway.
+    /// The delivery: everything that the application has written is in flight.
     Delivery,
     /// The application: all that it has written has been acknowledged.
     Application,
@@ -68,7 +68,7 @@ impl Wait {
             Wait::Application => "application",
         }
     }
-    /// What a full window means after so many timeouts without an acknowledgement, in this state of the controller.
+    /// The meaning of a full window. `timeouts` have expired since the last acknowledgement; `state` is the controller's.
     pub fn window(timeouts: u32, state: &str) -> Wait {
         match state {
             _ if timeouts > 0 => Wait::Timeout,
@@ -78,15 +78,15 @@ impl Wait {
             _ => Wait::Window,
         }
     }
-    /// What a pacer that holds back means, where a full window would mean this: in slow start it spreads what the window
-    /// admits.
+    /// The meaning of a pacer that holds packets back while a full window would mean `self`: in slow start the pacer only
+    /// spreads the packets that the window permits.
     pub fn paced(self) -> Wait {
         match self {
             Wait::SlowStart => Wait::SlowStart,
             _ => Wait::Pacer,
         }
     }
-    /// What is waited for when everything has been sent, of which so many bytes are in flight.
+    /// The wait of a sender that has sent everything: `in_flight` bytes of it are not acknowledged yet.
     pub fn after_all(in_flight: u64, timeouts: u32) -> Wait {
         match (in_flight, timeouts) {
             (0, _) => Wait::Application,

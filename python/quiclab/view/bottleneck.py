@@ -35,18 +35,14 @@ class Bottleneck:
 
 def bottleneck(records: "Records", name: str) -> Bottleneck | None:
     """A bottleneck by its name; None if the table of rates does not have it."""
-    import numpy as np
+    from quiclab.why.bottleneck import binned
 
     capacity, delivered = (records.rate.get((name, kind)) for kind in ("capacity", "delivered"))
     known = capacity if capacity is not None else delivered
     if known is None:
         return None
     starts = known["time_s"].astype(float)
-    carried = np.zeros(len(starts))
-    if delivered is not None:
-        # A bin in which nothing was delivered need not have a row.
-        at = np.searchsorted(starts, delivered["time_s"].astype(float) + 1e-9) - 1
-        np.add.at(carried, np.clip(at, 0, None), delivered["mbps"].astype(float))
+    carried = binned(starts, delivered)
     rate = {"time": _integers(starts * 1e9), "delivered": _integers(carried * 1e6)}
     if capacity is not None:
         rate["capacity"] = _integers(capacity["mbps"].astype(float) * 1e6)

@@ -34,7 +34,7 @@ class Bottleneck:
         delivered = records.rate.get((name or "", "delivered"))
         if capacity is not None:
             starts, available = capacity["time_s"].astype(float), capacity["mbps"].astype(float)
-            carried = _binned(starts, delivered)
+            carried = binned(starts, delivered)
             self.mean_mbps = float(available.mean())
             out = available < _OUT * available.mean()
             self._out = Steps(starts, out.astype(float))
@@ -54,8 +54,8 @@ class Bottleneck:
         return min(self._full.mean(start, end), 1 - out), out
 
 
-def _binned(starts: "NDArray[np.float64]", rows: "dict[str, NDArray[np.float64]] | None") -> "NDArray[np.float64]":
-    """The rates of rows in these bins."""
+def binned(starts: "NDArray[np.float64]", rows: "dict[str, NDArray[np.float64]] | None") -> "NDArray[np.float64]":
+    """The delivered rate in each bin, in Mbit/s. A bin in which nothing was delivered need not have a row."""
     carried = np.zeros_like(starts)
     if rows is not None:
         at = np.searchsorted(starts, rows["time_s"].astype(float) + 1e-9) - 1

@@ -97,7 +97,7 @@ def _stream_count(facts: Facts) -> tuple[str, str]:
 
 
 def _send_queue(facts: Facts) -> tuple[str, str]:
-    return "the send queue was full of data underway, and the application had more", (
+    return "the send queue was full of data in flight, and the application had more to write", (
         f"a larger `transport.send_queue` at the {facts.sender}{facts.holds}"
     )
 

@@ -34,9 +34,13 @@ fn all() -> Vec<Room> {
     rooms
 }
 
-/// [`rooms`], with all components from outside so far, as JSON: `[{name, about, shorthand, rows: [{name, about, parameters: [{name, kind, default, required,
-/// about, topic}]}]}]`. A default is written as in a scenario file, or null if there is none; `shorthand` is null or
-/// `{row, option}`; `topic` is null, or of an option that takes a component (or a list of them) the name of the room.
+/// All rooms and their components as JSON, including those from outside so far: `[{name, about, shorthand, rows: [{name,
+/// about, parameters: [{name, kind, default, required, about, topic}]}]}]`.
+///
+/// * `default` is written as in a scenario file. It is null if the option has no default.
+/// * `shorthand` is `{row, option}`: what a bare value stands for. It is null if the room has none.
+/// * `topic` is the name of the room from which an option takes its component or its list of components. It is null for
+///   other options.
 pub fn rooms_json() -> String {
     let rooms: Vec<Json> = all().iter().map(room_json).collect();
     Json::from(rooms).to_string()

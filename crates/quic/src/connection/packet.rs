@@ -139,11 +139,11 @@ impl Connection {
     #[inline]
     pub(super) fn note_nothing_to_send(&mut self, now: Time) {
         if self.traces_waits() {
-            let underway = self.paths.current.recovery.after_all();
+            let after_all = self.paths.current.recovery.after_all();
             let wait = match self.streams.wait() {
                 _ if !self.is_established() => Wait::Handshake,
-                Wait::Application => underway,
-                Wait::SendQueue if underway == Wait::Timeout => underway,
+                Wait::Application => after_all,
+                Wait::SendQueue if after_all == Wait::Timeout => after_all,
                 wait => wait,
             };
             self.trace_wait(now, wait);

@@ -192,11 +192,11 @@ impl Recovery {
         self.regulator.window()
     }
 
-    /// What a full window is a sign of.
+    /// The meaning of a full window.
     pub(crate) fn wait(&self) -> Wait {
         Wait::window(self.backoffs(), self.regulator.controller().state())
     }
-    /// What is waited for when everything has been sent.
+    /// The wait after everything has been sent.
     pub(crate) fn after_all(&self) -> Wait {
         Wait::after_all(self.in_flight(), self.backoffs())
     }
