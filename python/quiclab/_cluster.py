@@ -122,6 +122,9 @@ class _Work:
             with suppress(queue.Empty):
                 task = self.back.get(timeout=_SECONDS_BETWEEN_LOOKS)
                 if task != _SIGNAL:
+                    if not self.threads:
+                        # Somebody made it: a worker that came since the last look.
+                        self.next_look = 0.0
                     orders, _ = self.open.pop(task)
                     self.places.release()
                     self._take(orders, self.fetched.pop(task))
