@@ -298,12 +298,13 @@ TEXT = (
 )
 INTRODUCTION = [TITLE, "", *wrapped(TEXT)]
 FOUND = [
-    "quiche under loss: its CUBIC takes a loss for spurious, and restores the window, if fewer packets were lost in "
-    "the round trip than a fifth of the window (`ROLLBACK_THRESHOLD_PERCENT` in its cubic.rs). So random losses of "
-    "1 % hardly slow it down. The packets of these runs show it: after a loss without another one within a round "
-    "trip, the server sends in the third round trip, in the median, 0.97 times what it had sent in the last one "
-    "before the loss; for quinn it is 0.72, for quic-go 0.75, for aioquic 0.54 and for quiclab's own stack 0.48, in "
-    "line with their factors of 0.7 and 0.5.",
+    "quiche under loss: like that of quinn, its CUBIC reduces the window to 0.7 of what it was. But it takes the loss "
+    "for spurious, and restores the window, if fewer packets were lost in the round trip than a fifth of the window "
+    "(`ROLLBACK_THRESHOLD_PERCENT` in its cubic.rs). So random losses of 1 % hardly slow it down. The packets of these "
+    "runs show it: after a loss without another one within a round trip, the server sends in the third round trip, in "
+    "the median, 0.97 times what it had sent in the last one before the loss. The other stacks follow their factors: "
+    "quinn (0.72) and quic-go (0.75) reduce the window to 0.7 of what it was, aioquic (0.54) and quiclab's own stack "
+    "(0.48) to half.",
     "quic-go in the LTE cell: slow start ends by chance, since HARQ and requests for the uplink vary the RTT by "
     "milliseconds. In the simulation, 20 runs range from 22.5 to 29.6 Mbit/s for the same reason. quic-go ends slow "
     "start sooner: it compares the minimum RTT of a round with that of the whole connection (hybrid_slow_start.go), "
