@@ -28,7 +28,7 @@ pub static PARAMETERS: &[Parameter] = &[
         name: "initial_window",
         kind: Kind::Integer(1, 10_000),
         default: Default::Is("10"),
-        about: "initial congestion window in segments (RFC 6928); 1 after a lost SYN (RFC 5681 section 3.1)",
+        about: "initial congestion window in segments (RFC 6928); 1 after two lost SYNs (RFC 6928 section 2)",
     },
     Parameter {
         name: "initial_rtt",

@@ -162,7 +162,8 @@ impl Recovery {
     }
 
     /// The handshake is complete: the segment size, the RTT and the peer's SACK support are known. If nothing was sent
-    /// yet, the controller starts with these values. RFC 5681 section 3.1: after a lost SYN the window is one segment.
+    /// yet, the controller starts with these values. RFC 5681 section 3.1: if the SYN counts as lost, the window is one
+    /// segment.
     pub(crate) fn on_established(
         &mut self,
         now: Time,
