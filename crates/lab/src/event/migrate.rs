@@ -20,8 +20,8 @@ pub(crate) const ROW: Row<Kind> = Row {
             name: "how",
             kind: Of::Choice(&["probe", "at_once", "rebound", "silent"]),
             default: Default::Is("\"probe\""),
-            about: "probe: once the new path is validated; at_once: before it is; rebound: without a way back; \
-                    silent: as if a NAT had changed the address",
+            about: "probe: once the new path is validated; at_once: before it is; rebound: the same, but the old address is \
+                    gone; silent: as if a NAT had changed the address",
         },
     ],
     build: Kind { check, moves, act },
