@@ -119,16 +119,16 @@ rfc: ## the requirements of RFC 9000 and others that no line, or no test, cites
 
 .PHONY: lint-python
 lint-python: build $(VENV)/.checks ## ruff, mypy
-	$(BIN)/ruff check python tests interop benches docs/site
-	$(BIN)/ruff format --check python tests benches docs/site interop/runner interop/cases interop/validation interop/ns3
+	$(BIN)/ruff check python tests interop benches docs
+	$(BIN)/ruff format --check python tests benches docs interop/runner interop/cases interop/validation interop/ns3
 	$(BIN)/mypy
 	cd interop && MYPYPATH=../tests ../$(BIN)/mypy --strict --cache-dir ../.mypy_cache -p runner -p cases -p validation
 
 .PHONY: format
 format: $(VENV)/.checks ## format the sources
 	cargo fmt --all
-	$(BIN)/ruff format python tests benches docs/site interop/runner interop/cases interop/validation interop/ns3
-	$(BIN)/ruff check --fix python tests interop benches docs/site
+	$(BIN)/ruff format python tests benches docs interop/runner interop/cases interop/validation interop/ns3
+	$(BIN)/ruff check --fix python tests interop benches docs
 
 .PHONY: bench
 bench: ## speed and memory, beside quinn-proto, to target/bench.json
@@ -284,6 +284,21 @@ cluster: build ## sweeps on SLURM and on SSH hosts, in namespaces of this machin
 	$(MATURIN) build --profile $(PROFILE) --out target/cluster/wheels $(LOCKED)
 	cd tests && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m cluster --wheel ../target/cluster/wheels $(ARGUMENTS)
 
+.PHONY: wheel
+wheel: $(VENV)/.tools ## target/packages/dist: a wheel for Linux from glibc 2.27 on, and the source distribution
+	$(PIP) install 'maturin[zig]>=1.9,<2'
+	rm -rf target/packages/dist
+	$(MATURIN) build --release --zig --compatibility manylinux_2_27 --out target/packages/dist $(LOCKED)
+	$(MATURIN) sdist --out target/packages/dist
+
+.PHONY: packages
+packages: wheel ## install the packages in a bare Debian, on the oldest glibc, with the oldest libraries, and from the sources (Debian, as root)
+	cd tests && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m packages $(ARGUMENTS)
+
+.PHONY: release-notes
+release-notes: ## the notes of this version, from the changelog
+	@$(PYTHON) docs/release_notes.py $(ARGUMENTS)
+
 .PHONY: validation
 validation: build ## the same transfers simulated and in real time, to docs/validation.md: a quarter of an hour on a machine at rest
 	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation $(if $(ARGUMENTS),$(ARGUMENTS),--write)
@@ -332,8 +347,10 @@ docs: build $(VENV)/.docs ## the site, to target/site/index.html: opened from th
 	$(BIN)/python docs/site/build.py
 
 .PHONY: docs-rust
-docs-rust: ## the documentation of the crates, to target/doc
+docs-rust: ## the documentation of the crates, to target/doc/index.html
 	cargo doc --workspace --no-deps $(LOCKED)
+	@echo '<!doctype html><title>quiclab</title><meta http-equiv="refresh" content="0; url=lab/index.html">' \
+		> $${CARGO_TARGET_DIR:-target}/doc/index.html
 
 .PHONY: clean
 clean: ## remove what was built and fetched

@@ -10,6 +10,7 @@ class Aimd(quiclab.Controller):
     """Adds one packet per window, and keeps the share `beta` of the window at a loss."""
 
     options = {"beta": 0.5}
+    beta: float
 
     def start(self, datagram_bytes: int, initial_window_bytes: int, initial_rtt_s: float) -> None:
         self.reduced_s, self.state = -1.0, "slow_start"

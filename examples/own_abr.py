@@ -24,6 +24,8 @@ class Affordable(quiclab.Abr):
     """The highest representation that the throughput sustains, or that the buffer above a floor pays for."""
 
     options = {"floor": 0.4, "samples": 5}
+    floor: float
+    samples: int
 
     def choose(self, view: quiclab.AbrView) -> int:
         rate_bps = self.rate_bps(view)

@@ -10,6 +10,7 @@ class Quota(quiclab.Scheduler):
     """Sends the most urgent stream while it has had at most `share` of the bytes, otherwise the others in turns."""
 
     options = {"share": 0.75}
+    share: float
 
     def start(self) -> None:
         self.sent_bytes, self.urgent_bytes, self.last = 1, 0, -1

@@ -68,7 +68,10 @@ def test_modules_are_imported_when_they_are_used(use: str, tmp_path: Path) -> No
     assert name in dir(quiclab)
 
 
-def test_a_missing_extra_says_how_to_get_it(tmp_path: Path) -> None:
+def test_a_missing_extra_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from quiclab._extras import install_extra
+
+    monkeypatch.chdir(tmp_path)
     script = """if True:
         import sys, quiclab
         sys.modules["gymnasium"] = None
@@ -77,8 +80,7 @@ def test_a_missing_extra_says_how_to_get_it(tmp_path: Path) -> None:
         except ImportError as error:
             print(error, file=sys.stderr)
     """
-    words = "quiclab.gym needs Gymnasium: pip install 'quiclab[gym]'"
-    assert imported(tmp_path, script=script) == set(words.split())
+    assert imported(tmp_path, script=script) == set(f"quiclab.gym needs Gymnasium: {install_extra('gym')}".split())
 
 
 def test_help_imports_no_command(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab import _quiclab
+from quiclab._extras import install_extra
 from quiclab._quiclab import PROGRAM, VERSION, Error
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ def _client(scheduler: str | None, jobs: int) -> Iterator["Client"]:
         from distributed import Client, LocalCluster
         from distributed.comm import resolve_address
     except ImportError as error:
-        raise Error("the engine dask needs Dask distributed: pip install 'quiclab[cluster]'") from error
+        raise Error(f"the engine dask needs Dask distributed: {install_extra('cluster')}") from error
     with ExitStack() as stack:
         stack.enter_context(_quiet())
         if scheduler is None:

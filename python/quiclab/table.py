@@ -218,4 +218,6 @@ def _needed(library: str) -> None:
     from importlib.util import find_spec
 
     if find_spec(library) is None:
-        raise Error(f"a table becomes a DataFrame of {library} if that is installed: pip install {library}")
+        from quiclab._extras import install
+
+        raise Error(f"a table becomes a DataFrame of {library} if that is installed: {install(library)}")

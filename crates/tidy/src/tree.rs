@@ -74,7 +74,8 @@ impl Tree {
         let mut files = Vec::new();
         for path in paths {
             let whole = root.join(&path);
-            if !whole.is_file() {
+            // What a link leads to is a file of its own.
+            if whole.is_symlink() || !whole.is_file() {
                 continue;
             }
             let bytes = std::fs::read(&whole)?;

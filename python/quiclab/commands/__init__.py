@@ -19,6 +19,10 @@ COMMANDS: dict[str, Row] = {
         "Write a scenario to begin with: a file with comments that runs as it is. An existing file is left alone.",
         short="Write a scenario to begin with.",
     ),
+    "examples": Row(
+        "List the examples, or copy them into a folder: scenarios, traces, pages, programs, notebooks.",
+        short="List the examples, or copy them into a folder.",
+    ),
     "sweep": Row(
         "Make all runs of a scenario's [sweep] table, on all cores: runs.parquet, series.parquet, means and intervals.",
         short="Make all runs of a scenario's [sweep] table, on all cores.",
@@ -34,7 +38,7 @@ COMMANDS: dict[str, Row] = {
     ),
     "explain": Row(
         "Explain a key of a scenario, a component, a table or a column: kind, default, unit, source, an example.",
-        short="Explain a key, a component, a table or a column.",
+        short="Explain a key, a component, a table, a column, a paper.",
     ),
     "plot": Row(
         "Draw a run over time, or the runs of a sweep by naming columns.",

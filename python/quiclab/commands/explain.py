@@ -1,4 +1,4 @@
-"""`quiclab explain KEY`: what a key of a scenario, a component, a table or a column means."""
+"""`quiclab explain KEY`: what a key of a scenario, a component, a table, a column or a paper means."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,8 @@ from quiclab._nearest import hint
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 from quiclab.commands.keys import Keys, Option, example
-from quiclab.commands.pager import NoPager, show
+from quiclab.commands.pager import NoPager, console_text, show
+from quiclab.commands.pages import rendered
 from quiclab.commands.sources import sources_of, without_sources
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def explain(
         str,
         typer.Argument(
             metavar="KEY",
-            help="A key of a scenario, as in --set (transport.ack_ratio), a component, a topic, a table or a column.",
+            help="A key of a scenario, as in --set (transport.ack_ratio), a component, topic, table, column or paper.",
             show_default=False,
             autocompletion=completions.explained,
         ),
@@ -54,7 +55,7 @@ def explain(
 
     keys = Keys(rooms())
     columns = _columns()
-    found = list(_found(key, keys, columns))
+    found = list(_found(key, keys, columns)) or list(_of_papers(key))
     if not found:
         raise Error(f"nothing is called {key!r}{hint(key, _words(keys, columns))}")
     if as_json:
@@ -162,6 +163,19 @@ def _of_results(key: str, columns: "Mapping[str, Mapping[str, str]]") -> Iterato
             }
 
 
+def _of_papers(key: str) -> Iterator[dict[str, Any]]:
+    """A paper that is reproduced, or one of its figures: what the page of papers says."""
+    from quiclab._share import papers
+    from quiclab.commands.pages import section
+    from quiclab.reproduce.catalogue import catalogue
+
+    for paper in catalogue():
+        if paper.name == key:
+            yield {"name": key, "what": "a paper, reproduced", "text": section(papers(), paper.title)}
+        elif key in (figure.id for figure in paper.figures):
+            yield {"name": key, "what": "a figure of a paper, reproduced", "text": section(papers(), f"{key}: ")}
+
+
 def _columns() -> dict[str, dict[str, str]]:
     import tomllib
     from pathlib import Path
@@ -176,17 +190,22 @@ def words(keys: Keys) -> list[str]:
 
 
 def _words(keys: Keys, columns: "Mapping[str, Mapping[str, str]]") -> list[str]:
+    from quiclab.reproduce.catalogue import catalogue
+
     found = [path for path, _ in keys.every()]
     found += [path.rpartition(".")[2] for path in found]
     found += [name for name in keys.topics if name != "sections"]
     found += [row["name"] for topic in keys.topics.values() for row in topic["rows"]]
     found += [name for name in columns if name != "any"]
     found += [name for meanings in columns.values() for name in meanings if name != "about"]
+    found += [name for paper in catalogue() for name in (paper.name, *(figure.id for figure in paper.figures))]
     return list(dict.fromkeys(found))
 
 
 def _text(found: "Mapping[str, Any]") -> str:
     """Lines for a person."""
+    if "text" in found:
+        return console_text(rendered(found["text"]))
     lines = [f"{found['name']}: {found['what']}", f"  {found['about']}"]
     for name in ("kind", "default", "unit", "source", "page", "components", "keys", "columns", "options", "example"):
         value = found.get(name)

@@ -61,7 +61,9 @@ def list_(
 ) -> None:
     """List what can stand in a scenario: controllers, links, queues, losses, applications, with their options.
 
-    Example: quiclab list controllers
+    Example: quiclab list cubic
+
+    Of one component the page of its model is shown too: scope, equations, validation, references.
     """
     from quiclab import Error, rooms
 
@@ -80,7 +82,8 @@ def list_(
     elif what is None and not everything:
         show(_overview(topics), no_pager)
     else:
-        show(_whole(chosen), no_pager)
+        whole = any(topic["name"] == what for topic in topics)
+        show(_whole(chosen) + ("" if what is None or whole else _model_pages(chosen)), no_pager)
 
 
 _OWN_PAGES = {"media/lte": "cell", "media/nr": "cell", "media/wlan": "wlan", "kinds/gate": "gates"}
@@ -147,6 +150,17 @@ def _whole(topics: "list[dict[str, Any]]") -> str:
                 line(8, (option["about"], "dim"))
         line(0, "")
     return console_text(Group(*lines))
+
+
+def _model_pages(topics: "list[dict[str, Any]]") -> str:
+    """The pages that describe the components: equations, validation, references."""
+    from rich.console import Group
+
+    from quiclab._share import model_page
+    from quiclab.commands.pages import rendered
+
+    pages = dict.fromkeys(row["page"] for topic in topics for row in topic["rows"] if row["page"] is not None)
+    return console_text(Group(*(rendered(text) for page in pages if (text := model_page(page)) is not None)))
 
 
 def _default(option: dict[str, Any]) -> str:

@@ -8,8 +8,10 @@ They need the extra `quiclab[gym]`.
 
 from importlib.util import find_spec
 
+from quiclab._extras import install_extra
+
 if find_spec("gymnasium") is None:
-    raise ImportError("quiclab.gym needs Gymnasium: pip install 'quiclab[gym]'")
+    raise ImportError(f"quiclab.gym needs Gymnasium: {install_extra('gym')}")
 
 from quiclab.gym.congestion import FIELDS, ID, CongestionControl, Observation, Reward, copa_utility
 from quiclab.gym.video import RateAdaptation

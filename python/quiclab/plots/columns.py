@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
+"""The types that Arrow and numpy call by different names."""
 Truths = npt.NDArray[np.bool_]
 
 
@@ -27,7 +29,9 @@ def numbers(column: "pa.ChunkedArray") -> Series:
 
 def values(array: "pa.Array") -> "np.ndarray[Any, Any]":
     """The values of an array of numbers, not copied. Where there is a null, the value means nothing."""
-    return _part(array, 1, array.type.to_pandas_dtype())[array.offset : array.offset + len(array)]
+    return _part(array, 1, np.dtype(_FLOATS.get(str(array.type), str(array.type))))[
+        array.offset : array.offset + len(array)
+    ]
 
 
 def having(column: "pa.ChunkedArray", word: str | None) -> Truths:
