@@ -65,7 +65,8 @@ class Scenario:
             with Path(path).open("rb") as file:
                 text = file.read(LONGEST).decode("utf-8")
         except OSError as error:
-            raise ScenarioError(f"{path}: {error.strerror}") from error
+            near = _folder.beside(Path(path)) if isinstance(error, FileNotFoundError) else ""
+            raise ScenarioError(f"{path}: {error.strerror}{near}") from error
         except UnicodeDecodeError as error:
             raise ScenarioError(f"{path}: not text in UTF-8 (byte {error.start})") from error
         return cls._new(text, Path(path), _sets(set))
