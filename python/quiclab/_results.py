@@ -252,10 +252,15 @@ def _table(title: str | None, first: "Sequence[Column]", others: "Sequence[Colum
     # Heads have as few lines as there is width for. Where even one column is too wide, rich shares out what there is.
     most = max((column.lines for column in columns), default=1)
     lines = next((number for number in range(1, most) if _width(columns, number) <= width), most)
-    fits = _width(columns, lines) <= width
+    free = width - _width(columns, lines)
+    fits = free >= 0
     for at, column in enumerate(columns):
         justify: Literal["left", "right"] = "left" if at < len(first) else "right"
-        size = column.within(lines) if fits else None
+        size = None
+        if fits:
+            least = column.within(lines)
+            size = next(size for number in range(1, lines + 1) if (size := column.within(number)) - least <= free)
+            free -= size - least
         head = column.head if size is None else "\n".join(column.folded(size))
         result.add_column(Text(head), justify=justify, overflow="fold", width=size)
     for cells in zip(*(column.cells for column in columns), strict=True):

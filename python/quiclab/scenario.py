@@ -36,7 +36,7 @@ class Scenario:
     ... )
     >>> scenario.run()
     <quiclab.Run of 'two-hosts', seed 1>
-      get: 8.491 Mbit/s, not completed, mean RTT 62.29 ms, 73 packets lost
+      get: 8.491 Mbit/s, endless, mean RTT 62.29 ms, 73 packets lost
 
     Raises `ScenarioError` if it is not a scenario. A scenario never changes; `with_` gives a changed copy.
     """

@@ -53,8 +53,8 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
     here = f"{Path.cwd()}{os.sep}"
     before = None
     for subject, text in described:
-        told = text.replace(here, "")
-        for line in textwrap.wrap(told, room, break_on_hyphens=False) if room else [told]:
+        words = text.replace(here, "")
+        for line in textwrap.wrap(words, room, break_on_hyphens=False) if room else [words]:
             typer.echo(f"{'' if subject == before else subject:<{width}}  {line}")
             before = subject
     typer.echo(f"{plain(scenario._origin)}: a valid scenario")
