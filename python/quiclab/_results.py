@@ -256,10 +256,10 @@ def _table(title: str | None, first: "Sequence[Column]", others: "Sequence[Colum
     fits = free >= 0
     for at, column in enumerate(columns):
         justify: Literal["left", "right"] = "left" if at < len(first) else "right"
-        size = None
+        size: int | None = None
         if fits:
             least = column.within(lines)
-            size = next(size for number in range(1, lines + 1) if (size := column.within(number)) - least <= free)
+            size = next(wide for wide in map(column.within, range(1, lines + 1)) if wide - least <= free)
             free -= size - least
         head = column.head if size is None else "\n".join(column.folded(size))
         result.add_column(Text(head), justify=justify, overflow="fold", width=size)
