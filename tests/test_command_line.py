@@ -460,3 +460,12 @@ def test_large_numbers_of_a_sweep_have_no_powers_of_ten(command: Command) -> Non
         "1e-07",
     ]
     assert [_digits(value, 2) for value in (0.61234, 99.7, 168.4)] == ["0.61", "100", "170"]
+
+
+def test_an_option_is_explained_once(command: Command) -> None:
+    heads = [line for line in command("explain", "delay").stdout.splitlines() if ": option of " in line]
+    owners = [head.partition(": option of ")[2] for head in heads]
+    assert owners[0] == "[[link]]" and "media: lte" in owners
+    assert len(set(owners)) == len(owners)
+    # By the name of its component it is found as well.
+    assert command("explain", "lte.delay").stdout.startswith("lte.delay: option of media: lte\n")

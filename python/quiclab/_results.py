@@ -227,14 +227,17 @@ class Column:
         return next((size for size in range(least, most) if len(self.folded(size)) <= lines), most)
 
     def folded(self, width: int) -> list[str]:
-        """Its head in lines of at most so many characters, or of one piece."""
+        """Its head in lines of at most so many characters, or of one piece.
+
+        The last line is filled first, so that `goodput_mbps` stays together behind the name of a flow.
+        """
         from rich.cells import cell_len
 
         lines = [""]
-        for piece in _PIECES.findall(self.head):
-            if lines[-1] and cell_len((lines[-1] + piece).rstrip()) > width:
-                lines.append("")
-            lines[-1] += piece
+        for piece in reversed(_PIECES.findall(self.head)):
+            if lines[0] and cell_len((piece + lines[0]).rstrip()) > width:
+                lines.insert(0, "")
+            lines[0] = piece + lines[0]
         return [line.rstrip() for line in lines]
 
 
