@@ -161,7 +161,7 @@ def sweep(
         }
         typer.echo(json.dumps(document, indent=2))
     else:
-        _print(result, columns, means, groups, interval)
+        _print(result, columns, means, groups, show, interval)
     # What was said before the runs is not said again.
     for told in [*(result.warnings if warning is None else []), *parted]:
         typer.echo(f"warning: {told}", err=True)
@@ -220,7 +220,9 @@ def _groups(result: "Sweep", by: list[str]) -> list[str]:
     return [resolve(name, result.columns) for name in result._groups([name for name in by if name])]
 
 
-def _print(result: "Sweep", columns: list[str], means: "pa.Table", by: list[str], interval: str) -> None:
+def _print(
+    result: "Sweep", columns: list[str], means: "pa.Table", by: list[str], show: list[str] | None, interval: str
+) -> None:
     from rich.console import Console
 
     from quiclab._results import Column, beside
@@ -259,15 +261,17 @@ def _print(result: "Sweep", columns: list[str], means: "pa.Table", by: list[str]
         typer.echo(line)
     typer.echo(f"runs     {info['runs']}, {result.reused} reused, {info['failed']} failed")
     typer.echo(f"folder   {plain(result.path)}")
-    typer.echo(f"next     {plain(_next(result))}")
+    typer.echo(f"next     {plain(_next(result, show))}")
 
 
-def _next(result: "Sweep") -> str:
+def _next(result: "Sweep", show: list[str] | None) -> str:
     """The command that shows the results: a figure, or the page where nothing was varied."""
     from quiclab.commands.plot import as_options
     from quiclab.plots import usual
 
     columns = usual(result)
+    if columns and show:
+        columns["y"] = show[0]
     folder = shlex.quote(str(result.path))
     return f"quiclab plot {folder} {as_options(columns)}" if columns else f"quiclab report {folder}"
 
