@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import accumulate
+from operator import ne
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,7 +66,12 @@ def section(page: str, heading: str | None) -> Iterator[Example]:
     first, last = 0, len(lines)
     if heading is not None:
         first = lines.index(heading)
-        last = next((at for at in range(first + 1, last) if re.match("#+ ", lines[at])), last)
+        # In a block `# ` begins a comment.
+        inside = accumulate((line.startswith("```") for line in lines[first + 1 :]), ne, initial=False)
+        headings = (
+            re.match("#+ ", line) and not block for line, block in zip(lines[first + 1 :], inside, strict=False)
+        )
+        last = next((at for at, heads in enumerate(headings, first + 1) if heads), last)
     return (example for example in examples(page) if first <= example.line < last)
 
 

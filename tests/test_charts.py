@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -152,9 +153,7 @@ def test_series_over_time(sweep: quiclab.Sweep) -> None:
     axes = draw(sweep, "line", x="time_s", y="cwnd_bytes", subject="download server", where=where)
     times, values = (np.asarray(data) for data in axes.lines[0].get_data())
     row = sweep.runs.filter(
-        (pa.compute.field("transport.ack_ratio") == 1)
-        & (pa.compute.field("link.cell.delay_ms") == 10)
-        & (pa.compute.field("repetition") == 2)
+        (pc.field("transport.ack_ratio") == 1) & (pc.field("link.cell.delay_ms") == 10) & (pc.field("repetition") == 2)
     ).to_pylist()[0]
     changes = {"transport.ack_ratio": 1, "link.cell.delay": "10 ms"}
     alone = quiclab.Scenario.from_text(SWEEP, changes).run(row["seed"])
