@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import accumulate
+from operator import ne
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +33,7 @@ STEPS = [
     ("A controller of my own", "docs/controllers.md", "## In Python"),
     ("A trace of my own", "docs/traces.md", "## Your own trace"),
     ("A sweep", "docs/sweeps.md", "# Sweeps"),
+    ("A question of my own", "docs/sweeps.md", "## A question, answered"),
     ("A figure for a paper", "docs/command-line.md", "## Figures for papers"),
 ]
 """What is played: a title, a page, and a heading of it, whose text ends at the next one; None: the whole page."""
@@ -39,6 +42,9 @@ LEFT_OUT = {
     "make test": "all tests take as long as `.ci/run`, which runs them",
 }
 """Beginnings of commands that are not played, and why."""
+
+SAID = {"quiclab diff ": 1}
+"""Commands whose exit code is part of their answer, as that of `diff` is."""
 
 LIMIT_S = 1800
 """The longest that one command may take."""
@@ -60,7 +66,12 @@ def section(page: str, heading: str | None) -> Iterator[Example]:
     first, last = 0, len(lines)
     if heading is not None:
         first = lines.index(heading)
-        last = next((at for at in range(first + 1, last) if re.match("#+ ", lines[at])), last)
+        # In a block `# ` begins a comment.
+        inside = accumulate((line.startswith("```") for line in lines[first + 1 :]), ne, initial=False)
+        headings = (
+            re.match("#+ ", line) and not block for line, block in zip(lines[first + 1 :], inside, strict=False)
+        )
+        last = next((at for at, heads in enumerate(headings, first + 1) if heads), last)
     return (example for example in examples(page) if first <= example.line < last)
 
 
@@ -98,7 +109,7 @@ def run(place: str, what: str, words: list[str], clone: Path) -> Played:
             errors="replace",
             timeout=LIMIT_S,
         )
-        output, failed = done.stdout, done.returncode != 0
+        output, failed = done.stdout, done.returncode not in (0, *(code for word, code in SAID.items() if word in what))
     except subprocess.TimeoutExpired:
         output, failed = f"longer than {LIMIT_S} s", True
     return Played(place, what, time.monotonic() - begin, failed, output)

@@ -22,7 +22,7 @@ UNRELEASED = "Unreleased"
 def sections(changelog: str) -> dict[str, tuple[str | None, str]]:
     """The date and the text of each version, the newest first."""
     headings = list(SECTION.finditer(changelog))
-    ends = [heading.start() for heading in headings[1:]] + [len(changelog)]
+    ends = [*(heading.start() for heading in headings[1:]), len(changelog)][: len(headings)]
     return {
         heading["version"]: (heading["date"], changelog[heading.end() : end].strip())
         for heading, end in zip(headings, ends, strict=True)
@@ -42,8 +42,7 @@ def notes(version: str, changelog: str, packages: list[Path]) -> str:
         parts.append("\n".join(["## Packages", "", "| file | SHA-256 |", "| --- | --- |", *rows]))
         parts.append(f"`pip install {packages[-1].name}`; docs/install.md says where that was tried.")
     parts.append(
-        f"## Citing\n\nCITATION.cff, with this version, which every run has in `summary.json`, every sweep in `sweep.json` "
-        f"(`quiclab --version`: quiclab {version})."
+        f"## Citing\n\nCITATION.cff, with version {version}, which `summary.json` of a run and `sweep.json` of a sweep have."
     )
     return "\n\n".join(parts) + "\n"
 

@@ -79,7 +79,7 @@ _NAMES = {"console": "sh", "": "text"}
 
 
 def _saved(before: str) -> str | None:
-    found = re.search(r"`(\w+\.(?:toml|csv))`:$", before.rstrip())
+    found = re.search(r"`(\w+\.(?:toml|csv|py))`:$", before.rstrip())
     return found[1] if found else None
 
 

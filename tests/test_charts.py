@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -152,9 +153,7 @@ def test_series_over_time(sweep: quiclab.Sweep) -> None:
     axes = draw(sweep, "line", x="time_s", y="cwnd_bytes", subject="download server", where=where)
     times, values = (np.asarray(data) for data in axes.lines[0].get_data())
     row = sweep.runs.filter(
-        (pa.compute.field("transport.ack_ratio") == 1)
-        & (pa.compute.field("link.cell.delay_ms") == 10)
-        & (pa.compute.field("repetition") == 2)
+        (pc.field("transport.ack_ratio") == 1) & (pc.field("link.cell.delay_ms") == 10) & (pc.field("repetition") == 2)
     ).to_pylist()[0]
     changes = {"transport.ack_ratio": 1, "link.cell.delay": "10 ms"}
     alone = quiclab.Scenario.from_text(SWEEP, changes).run(row["seed"])
@@ -186,7 +185,7 @@ def test_equal_sweeps_give_equal_files(sweep: quiclab.Sweep, tmp_path: Path) -> 
     ("kind", "choice", "message"),
     [
         ("pie", {"x": "delay_ms", "y": "goodput_mbps"}, "no chart 'pie': there are line, bar"),
-        ("line", {"x": "delay", "y": "goodput_mbps"}, "no column 'delay'; there are: run"),
+        ("line", {"x": "dely", "y": "goodput_mbps"}, "no column 'dely'; there are: run"),
         ("line", {"x": "delay_ms"}, "a chart of kind line needs a column for y"),
         ("line", {"x": "delay_ms", "y": "close"}, "'connection.download.close' has no numbers"),
         ("line", {"x": "delay_ms", "y": "goodput_mbps", "value": "run"}, "a chart of kind line has no value"),
@@ -216,7 +215,10 @@ def test_the_command_draws_a_sweep(command: Command, sweep: quiclab.Sweep) -> No
     assert json.loads(result.stdout) == {"figure": "f.svg"}
     assert (command.folder / "f.svg").read_bytes().startswith(b"<?xml")
     for arguments, message in (
-        (["plot", where], "--x names a column: transport.ack_ratio, link.cell.delay_ms was varied"),
+        (
+            ["plot", where, "--kind", "bar"],
+            "--x names a column, like --x ack_ratio --y goodput_mbps --group delay_ms; what was varied: transport.ack",
+        ),
         (["plot", where, "--x", "run", "--connection", "download"], "--connection is for a run"),
         (["plot", where, "--x", "run", "--y", "run", "--where", "run"], "--where run: expected COLUMN=VALUE"),
         (["plot", where, "--out", "f.gif"], "a figure ends in"),
@@ -247,3 +249,49 @@ def test_labels_of_logarithmic_axes_are_plain() -> None:
     minor = {label.get_text() for label in axes.get_yticklabels(minor=True)}
     assert "3·10⁰" in minor
     assert not any("$" in label for label in labels | minor)
+
+
+@pytest.fixture(scope="module")
+def of_two(tmp_path_factory: pytest.TempPathFactory) -> quiclab.Sweep:
+    flow = {"client": "b", "server": "a", "application": "bulk"}
+    link = {"name": "path", "from": "a", "to": "b", "rate": "5 Mbit/s", "delay": "10 ms"}
+    document = {
+        "name": "two",
+        "duration": "2 s",
+        "link": [{**link, "jitter": "1 ms"}],
+        "flow": [{"name": "one", **flow}, {"name": "the.other", **flow}],
+        "sweep": {
+            "repetitions": 3,
+            "link": {"path": {"forward": {"queue": ["1 BDP", "2 BDP"]}}},
+            "transport": {"controller": ["cubic", "bbr3"]},
+        },
+    }
+    return quiclab.sweep(quiclab.Scenario(document), out=tmp_path_factory.mktemp("two") / "s")
+
+
+def test_a_number_of_all_flows_is_drawn_with_a_colour_for_each(of_two: quiclab.Sweep) -> None:
+    # `queue` is the end of a path that was varied, and of columns of results too.
+    figure = of_two.plot(None, x="queue", y="goodput_mbps", facet="controller")
+    for axes, controller in zip(figure.axes, ("cubic", "bbr3"), strict=True):
+        assert axes.get_title("left") == f"controller: {controller}"
+        assert [line.get_label() for line in axes.lines] == ["one", "the.other"]
+        for line, flow in zip(axes.lines, ("one", "the.other"), strict=True):
+            rows = of_two.means(f"connection.{flow}.goodput_mbps").to_pylist()
+            wanted = [row["mean"] for row in rows if row["transport.controller"] == controller]
+            np.testing.assert_allclose(np.asarray(line.get_ydata()), wanted)
+    assert figure.axes[0].get_xlabel() == "queue (BDP)"
+    assert figure.legends[0].get_title().get_text() == "flow"
+    values = draw(of_two, "ecdf", x="goodput_mbps")
+    assert [line.get_label() for line in values.lines] == ["one", "the.other"]
+    with pytest.raises(quiclab.Error, match=r"several that end so: connection\.one\.goodput_mbps"):
+        draw(of_two, "line", x="queue", y="goodput_mbps", group="controller")
+
+
+def test_columns_that_nobody_named(command: Command, sweep: quiclab.Sweep, of_two: quiclab.Sweep) -> None:
+    assert plots.usual(sweep) == {"x": "ack_ratio", "y": "goodput_mbps", "group": "delay_ms"}
+    assert plots.usual(of_two) == {"x": "queue_bdp", "y": "goodput_mbps", "facet": "controller"}
+    result = command("plot", str(of_two.path), "--out", "f.svg")
+    assert (result.returncode, result.stdout) == (0, "figure   f.svg\n")
+    assert result.stderr == "columns  --x queue_bdp --y goodput_mbps --facet controller\n"
+    command("plot", str(of_two.path), "--out", "g.svg", *result.stderr.split()[1:])
+    assert (command.folder / "f.svg").read_bytes() == (command.folder / "g.svg").read_bytes()

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -25,6 +26,8 @@ from quiclab._nearest import hint
 from quiclab.commands import app
 from quiclab.commands.keys import Keys, example
 from quiclab.commands.new import LIKE, TEMPLATES
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def leaves() -> Iterator[tuple[list[str], Any]]:
@@ -411,3 +414,58 @@ def test_the_table_of_a_sweep_is_by_the_columns_that_are_asked_for(place: Comman
     assert [row["total"] for row in told("")["means"]] == [12] * 3
     table = place("sweep", "sweep.toml", "--out", "made", "--by", "ack_ratio").stdout
     assert "means over all delay_ms" in table and table.count("│ ") == 2 * 4
+
+
+@pytest.mark.parametrize("group", [[], ["trace"]])
+def test_a_group_by_itself_prints_its_help(command: Command, group: list[str]) -> None:
+    alone, asked = command(*group), command(*group, "--help")
+    assert (alone.returncode, alone.stderr) == (0, "")
+    assert alone.stdout == asked.stdout and "Commands:\n" in alone.stdout
+
+
+def test_a_sweep_says_what_its_table_is_and_what_comes_next(command: Command) -> None:
+    (command.folder / "s.toml").write_text(
+        (EXAMPLES / "dumbbell.toml").read_text(encoding="utf-8").replace('start = "5 s"', "")
+    )
+    told = ["--set", "duration=1 s", "--set", "sweep.repetitions=3", "--set", "sweep.transport.ack_ratio=[1, 2]"]
+    result = command("sweep", "s.toml", *told, "--set", "link.bottleneck.forward.jitter=1 ms", env={"COLUMNS": "80"})
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[-4:] == [
+        "±        95 % interval of the mean of 3 runs in each row (Student's t)",
+        "runs     6, 0 reused, 0 failed",
+        "folder   sweeps/s",
+        "next     quiclab plot sweeps/s --x ack_ratio --y goodput_mbps",
+    ]
+    assert "completion" not in result.stdout
+    assert result.stderr.startswith("note: no run has connection.first.completion_s, connection.second.completion_s:")
+    # Of all flows, where several have it.
+    shown = command("sweep", "s.toml", *told, "--set", "link.bottleneck.forward.jitter=1 ms", "--show", "goodput_mbps")
+    assert "first.goodput_mbps" in shown.stdout and "second.goodput_mbps" in shown.stdout
+    alone = command("sweep", "s.toml", "--set", "duration=1 s", "--out", "one")
+    assert "s, 1 run\n" in "\n".join(map(str.rstrip, alone.stdout.splitlines())) + "\n"
+    assert alone.stdout.endswith("next     quiclab report one\n") and "note: one run: nothing varies" in alone.stderr
+    one = command("run", str(EXAMPLES / "sweep.toml"), "--out", "run")
+    assert one.stderr.startswith("note: one run, without the [sweep] table: quiclab sweep ")
+
+
+def test_large_numbers_of_a_sweep_have_no_powers_of_ten(command: Command) -> None:
+    from quiclab.commands.sweep import _digits
+
+    assert [_digits(value, 4) for value in (0, 12.3456, 9999.6, 123456.0, 1e-7)] == [
+        "0",
+        "12.35",
+        "10,000",
+        "123,500",
+        "1e-07",
+    ]
+    assert [_digits(value, 2) for value in (0.61234, 99.7, 168.4)] == ["0.61", "100", "170"]
+
+
+def test_an_option_is_explained_once(command: Command) -> None:
+    heads = [line for line in command("explain", "delay").stdout.splitlines() if ": option of " in line]
+    owners = [head.partition(": option of ")[2] for head in heads]
+    assert owners[0] == "[[link]]" and "media: lte" in owners
+    assert len(set(owners)) == len(owners)
+    # By the name of its component it is found as well.
+    assert command("explain", "lte.delay").stdout.startswith("lte.delay: option of media: lte\n")

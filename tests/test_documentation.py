@@ -99,7 +99,7 @@ SHOWN = {
     "docs/satellites.md": 1,
     "docs/scripts.md": 4,
     "docs/streams.md": 2,
-    "docs/sweeps.md": 1,
+    "docs/sweeps.md": 3,
     "docs/traces.md": 3,
     "docs/videos.md": 5,
     "docs/wireless.md": 5,

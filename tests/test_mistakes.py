@@ -40,6 +40,7 @@ def check_one_line(result: "subprocess.CompletedProcess[str]", words: tuple[str,
 # Mistakes outside of the scenario: the arguments, the words of the line.
 ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "no such file": (["run", "nothing.toml"], ("nothing.toml", "No such file")),
+    "nearly a file": (["run", "bluk.toml"], ("bluk.toml: No such file or directory; did you mean 'bulk.toml'?",)),
     "a folder as scenario": (["run", "."], ("Is a directory",)),
     "bytes that are no text": (["check", "binary.toml"], ("binary.toml", "UTF-8")),
     "an empty file": (["check", "empty.toml"], ("empty.toml",)),
@@ -59,6 +60,9 @@ ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "an output folder with a name too long": (["run", "bulk.toml", "--out", "x" * 300], ("File name too long",)),
     "a plot of nothing": (["plot", "nothing"], ("nothing", "no such run folder")),
     "a plot of another folder": (["plot", "taken"], ("taken", "not a run folder", "summary.json")),
+    "why of the folder of runs": (["why", "kept"], ("kept: not a run folder: it contains one, two",)),
+    "why of nearly a run": (["why", "kept/onee"], ("no such run folder; did you mean 'kept/one'?",)),
+    "why of a sweep": (["why", "kept/two"], ("it is that of a sweep", "`quiclab plot`")),
     "a plot in an unknown format": (["plot", "taken", "--out", "figure.gif"], ("figure.gif", ".png")),
     "a trace into a folder": (["trace", "generate", "leo", "--out", "."], (".: is a folder",)),
     "a trace into another folder": (["trace", "generate", "leo", "--out", "taken"], ("taken: is a folder",)),
@@ -78,6 +82,9 @@ ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
 def test_a_mistake_in_the_arguments(command: Command, mistake: str) -> None:
     arguments, words = ARGUMENTS[mistake]
     (command.folder / "taken").mkdir()
+    for name, file in (("one", "summary.json"), ("two", "sweep.json")):
+        (command.folder / "kept" / name).mkdir(parents=True)
+        (command.folder / "kept" / name / file).touch()
     (command.folder / "binary.toml").write_bytes(b"name = \xff\xfe")
     (command.folder / "empty.toml").touch()
     write_trace(command.folder)

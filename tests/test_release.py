@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
+import release_notes
 
 import quiclab
-import release_notes
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -38,7 +38,7 @@ def test_what_is_not_released_says_so() -> None:
 
 
 def test_a_version_without_notes_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"no notes under \[0.3.0\]"):
+    with pytest.raises(ValueError, match=r"no notes under \[0\.3\.0\]"):
         release_notes.notes("0.3.0", "# Changelog\n", [])
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 import quiclab
 from conftest import Command
-from quiclab._results import METRICS, arranged, of_applications, of_bottlenecks, tables
+from quiclab._results import METRICS, Column, arranged, beside, of_applications, of_bottlenecks, tables
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -98,6 +98,37 @@ def test_heads_break_between_words_alone() -> None:
     lines = printed(arranged("t", names, rows, 80), 80)
     assert max(map(cell_len, lines)) <= 80
     assert [head for table in read(lines) for head in table["connection"]] == [title for title, _ in rows]
+
+
+def test_heads_that_are_names_break_at_dots_and_underscores() -> None:
+    first = [Column("queue_bdp", ["1", "4"])]
+    others = [Column(f"{flow}.goodput_mbps", ["12.81 ± 0.4", "7.598 ± 0.58"]) for flow in ("first", "second", "third")]
+    (table,) = beside("t", first, others, 60)
+    lines = printed([table], 60)
+    assert lines[1:5] == [
+        "┏━━━━━━━━━━━┳━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━┓",
+        "┃           ┃       first. ┃      second. ┃       third. ┃",
+        "┃ queue_bdp ┃ goodput_mbps ┃ goodput_mbps ┃ goodput_mbps ┃",
+        "┡━━━━━━━━━━━╇━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━┩",
+    ]
+    # Narrower: another line, and not another table.
+    (table,) = beside("t", first, others, 57)
+    assert max(map(cell_len, printed([table], 57))) <= 57
+    # The first columns stand in each table.
+    split = printed(beside("t", first, others, 40), 40)
+    assert [line.count("queue") for line in split if line.startswith("┃")].count(1) == 2
+    assert max(map(cell_len, split)) <= 40
+
+
+def test_a_transfer_without_a_size_is_endless(command: Command) -> None:
+    (command.folder / "two.toml").write_text((EXAMPLES / "dumbbell.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    result = command("run", "two.toml", "--set", "duration=6 s", "--out", "two")
+    assert "│ completion time          │" in result.stdout and result.stdout.count("endless") == 2
+    assert "not completed" not in result.stdout
+    assert result.stdout.endswith("folder   two\nnext     quiclab why two\n")
+    sized = command("run", "two.toml", "--set", "duration=6 s", "--set", "flow.first.application.size=1 GB").stdout
+    assert sized.count("endless") == 1 and sized.count("not completed") == 1
+    assert "no `size`" in command("why", "two").stdout
 
 
 def test_the_command_prints_for_80_columns(command: Command) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import quiclab
@@ -63,7 +63,7 @@ def test_series_are_those_of_the_runs(file: Path) -> None:
     made = quiclab.sweep(file)
     assert made.series is not None
     seed = made.runs.column("seed")[0].as_py()
-    first = made.series.filter(pa.compute.field("run") == 1).to_pandas()
+    first = made.series.filter(pc.field("run") == 1).to_pandas()
     of_link = first[(first.table == "queue") & (first.quantity == "packets") & (first.subject == "cell forward")]
     alone = quiclab.Scenario.from_file(file, {"transport.ack_ratio": 1, "link.cell.delay": "10 ms"}).run(seed)
     queue = alone.table("queue").to_pandas()
@@ -87,7 +87,7 @@ def test_kept_tables_are_those_of_the_runs(file: Path, tmp_path: Path) -> None:
                 "link.cell.delay": f"{row['link.cell.delay_ms']} ms",
             }
             alone = quiclab.Scenario.from_file(file, changes).run(row["seed"]).table(name)
-            of_it = kept.filter(pa.compute.field("run") == row["run"]).drop_columns(["run"])
+            of_it = kept.filter(pc.field("run") == row["run"]).drop_columns(["run"])
             assert of_it.to_pylist() == alone.to_pylist()
     assert quiclab.load_sweep(out).table("stream") == made.table("stream")
     with pytest.raises(quiclab.OutputError, match="does not keep the table 'loss'; it keeps queue, stream"):
@@ -254,6 +254,7 @@ def test_the_information_is_json(file: Path, tmp_path: Path) -> None:
 
 def test_the_examples_of_the_page_are_right(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     page = (Path(__file__).parents[1] / "docs" / "sweeps.md").read_text(encoding="utf-8")
+    page = page[page.index("## The table") :]
     table = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
     code = re.search(r"```python\n(.*?)```", page, re.DOTALL)
     assert table and code

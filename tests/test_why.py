@@ -190,6 +190,7 @@ def test_a_wireless_link_is_full() -> None:
 
 
 UNFINISHED: dict[str, tuple[str, Parts]] = {
+    "a transfer without a size": ("no `size`, and goes on until the run ends", {"application": {"type": "bulk"}}),
     "a run that is too short": ("a longer `duration`", {"duration": "1 s"}),
     "no credit for the connection": (
         "no more flow-control credit for the connection",

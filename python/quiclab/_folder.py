@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quiclab._nearest import hint, listed
 from quiclab._quiclab import OutputError
 
 if TYPE_CHECKING:
@@ -20,10 +21,29 @@ if TYPE_CHECKING:
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
+SWEEP = "sweep.json"
 CAPTURE = "capture.pcapng"
 FIGURE = "figure.png"
 _PARTIAL = re.compile(r"\.(.+)\.partial-\d+(-\d+)?")
 _TEMPORARY = "quiclab-held-"
+
+
+def instead(path: Path) -> str:
+    """What a folder is that is not that of a run: that of a sweep, or one of runs and sweeps; else nothing."""
+    if (path / SWEEP).exists() or (path / "finished").is_dir():
+        return "it is that of a sweep, which `quiclab plot` and `quiclab report` take"
+    with suppress(OSError):
+        inside = [entry.name for entry in path.iterdir() if any((entry / name).exists() for name in (SUMMARY, SWEEP))]
+        if inside:
+            return f"it contains {listed(sorted(inside))}"
+    return ""
+
+
+def beside(path: Path) -> str:
+    """`; did you mean 'runs/other'?`, if there is a file or folder of nearly this name beside it."""
+    with suppress(OSError):
+        return hint(str(path), map(str, path.parent.iterdir()))
+    return ""
 
 
 @dataclass(frozen=True)

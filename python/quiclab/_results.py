@@ -1,11 +1,14 @@
-"""The tables that are printed after a run."""
+"""The tables that are printed after a run or a sweep."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from quiclab.run import Run
 
 COLUMNS_AT_MOST = 4
 """Up to so many connections stand side by side; more stand below each other."""
@@ -35,6 +38,37 @@ def important(columns: list[str]) -> list[str]:
     """Of the columns of a sweep's runs those that are shown if none are named."""
     ends = tuple(f".{metric}" for metric in IMPORTANT)
     return [name for name in columns if name.startswith("connection.") and name.endswith(ends)]
+
+
+ENDLESS = "endless"
+"""Instead of a completion time, of a transfer without a size: it has none."""
+_OTHERS = re.compile("#| at |@")
+"""Where the name of a flow ends in those of its other connections."""
+
+
+def flow_of(connection: str, flows: Collection[str]) -> str:
+    """The flow of a connection: the names of further ones (`get#1`, `get@2`, `get at terminal`) begin with its own."""
+    return connection if connection in flows else _OTHERS.split(connection)[0]
+
+
+def endless(run: "Run") -> set[str]:
+    """The connections whose transfer has no size, so that it cannot be completed."""
+    names = [str(entry.get("name")) for entry in run.summary.get("connections") or [] if entry["completion_s"] is None]
+    if not names:
+        # Without reading the scenario.
+        return set()
+    import tomllib
+
+    flows = {flow["name"]: flow for flow in tomllib.loads(run.scenario_toml).get("flow", [])}
+    return {name for name in names if is_endless(flows.get(flow_of(name, flows), {}))}
+
+
+def is_endless(flow: dict[str, Any]) -> bool:
+    """Whether the application of a flow of a resolved scenario is a transfer without a size, or contains one."""
+    application = flow.get("application")
+    if not isinstance(application, dict):
+        return application == "bulk"
+    return any(one.get("type") == "bulk" and "size" not in one for one in (application, *application.get("parts", [])))
 
 
 def of_applications(connections: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
@@ -118,16 +152,24 @@ def names(summary: dict[str, Any]) -> list[str]:
     return [str(connection.get("name")) for connection in summary.get("connections") or []]
 
 
-def rows(summary: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """The most important numbers of a run: what each is, and how it is written for each of the connections."""
+def rows(summary: dict[str, Any], without_end: Collection[str] = ()) -> list[tuple[str, list[str]]]:
+    """The most important numbers of a run: what each is, and how it is written for each of the connections.
+
+    :param without_end: the connections that are `endless`.
+    """
     connections = summary.get("connections") or []
-    found = [(name, [write(connection.get(key)) for connection in connections]) for name, key, write in METRICS]
+
+    def written(connection: dict[str, Any], key: str, write: Callable[[Any], str]) -> str:
+        never = key == "completion_s" and connection.get("name") in without_end
+        return ENDLESS if never else write(connection.get(key))
+
+    found = [(name, [written(connection, key, write) for connection in connections]) for name, key, write in METRICS]
     return [*found, *of_applications(connections), *of_bottlenecks(summary)]
 
 
-def tables(summary: dict[str, Any], width: int) -> "list[Table]":
+def tables(summary: dict[str, Any], width: int, without_end: Collection[str] = ()) -> "list[Table]":
     """The same as tables of at most so many characters, to be printed below each other."""
-    return arranged(title(summary), names(summary), rows(summary), width)
+    return arranged(title(summary), names(summary), rows(summary, without_end), width)
 
 
 def arranged(title: str, names: list[str], rows: list[tuple[str, list[str]]], width: int) -> "list[Table]":
@@ -137,22 +179,31 @@ def arranged(title: str, names: list[str], rows: list[tuple[str, list[str]]], wi
     with the same first column. What is wider than a table by itself is folded; nothing is cut off.
     """
     if len(names) > COLUMNS_AT_MOST:
-        first = _Column("connection", names)
-        others = [_Column(name, values) for name, values in rows]
+        first = Column("connection", names)
+        others = [Column(name, values) for name, values in rows]
     else:
-        first = _Column("connection", [name for name, _ in rows])
-        others = [_Column(name, [values[at] for _, values in rows]) for at, name in enumerate(names)]
-    blocks: list[list[_Column]] = [[]]
+        first = Column("connection", [name for name, _ in rows])
+        others = [Column(name, [values[at] for _, values in rows]) for at, name in enumerate(names)]
+    return beside(title, [first], others, width)
+
+
+def beside(title: str, first: "Sequence[Column]", others: "Sequence[Column]", width: int) -> "list[Table]":
+    """Columns as tables of at most so many characters, each of which begins with the same first columns."""
+    blocks: list[list[Column]] = [[]]
     for column in others:
-        if blocks[-1] and _width([first, *blocks[-1], column]) > width:
+        if blocks[-1] and _width([*first, *blocks[-1], column]) > width:
             blocks.append([])
         blocks[-1].append(column)
     return [_table(title if at == 0 else None, first, block, width) for at, block in enumerate(blocks)]
 
 
+_PIECES = re.compile(r"[^ ._]+(?:[._]+(?=[^ ._])|[ ._]*)|[ ._]+")
+"""What of a head stays on one line: words, and the parts of a column's name."""
+
+
 @dataclass(frozen=True)
-class _Column:
-    """A column of a table: its head, which may be broken between words, and its cells, which may not."""
+class Column:
+    """A column of a table: its head, which may be broken between words and in a column's name, and its cells."""
 
     head: str
     cells: list[str]
@@ -160,31 +211,61 @@ class _Column:
     @property
     def width(self) -> int:
         """The characters that it needs."""
+        return self.within(len(self.head))
+
+    @property
+    def lines(self) -> int:
+        """The lines of its head if it is as narrow as can be."""
+        return len(self.folded(self.width))
+
+    def within(self, lines: int) -> int:
+        """The least number of characters with which its head has at most so many lines."""
         from rich.cells import cell_len
 
-        return max(map(cell_len, [*self.head.split(), *self.cells]), default=0)
+        least = max((cell_len(text.rstrip()) for text in [*_PIECES.findall(self.head), *self.cells]), default=0)
+        most = max(least, cell_len(self.head))
+        return next((size for size in range(least, most) if len(self.folded(size)) <= lines), most)
+
+    def folded(self, width: int) -> list[str]:
+        """Its head in lines of at most so many characters, or of one piece.
+
+        The last line is filled first, so that `goodput_mbps` stays together behind the name of a flow.
+        """
+        from rich.cells import cell_len
+
+        lines = [""]
+        for piece in reversed(_PIECES.findall(self.head)):
+            if lines[0] and cell_len((piece + lines[0]).rstrip()) > width:
+                lines.insert(0, "")
+            lines[0] = piece + lines[0]
+        return [line.rstrip() for line in lines]
 
 
-def _width(columns: list[_Column]) -> int:
+def _width(columns: "Sequence[Column]", lines: int | None = None) -> int:
     """The characters that a table needs: a column has a blank at either side and a line behind it."""
-    return 1 + sum(column.width + 3 for column in columns)
+    return 1 + sum((column.width if lines is None else column.within(lines)) + 3 for column in columns)
 
 
-def _table(title: str | None, first: _Column, others: list[_Column], width: int) -> "Table":
+def _table(title: str | None, first: "Sequence[Column]", others: "Sequence[Column]", width: int) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
     result = Table(title=title and Text(title), title_justify="left")
-    columns = (first, *others)
-    # Heads stand on one line as far as there is room. Where even one column is too wide, rich shares out what there is.
-    free = width - _width(list(columns))
-    for column in columns:
-        missing = max(len(column.head) - column.width, 0)
-        more = missing if missing <= free else 0
-        justify: Literal["left", "right"] = "left" if column is first else "right"
-        fixed = column.width + more if free >= 0 else None
-        result.add_column(Text(column.head), justify=justify, overflow="fold", width=fixed)
-        free -= more
+    columns = (*first, *others)
+    # Heads have as few lines as there is width for. Where even one column is too wide, rich shares out what there is.
+    most = max((column.lines for column in columns), default=1)
+    lines = next((number for number in range(1, most) if _width(columns, number) <= width), most)
+    free = width - _width(columns, lines)
+    fits = free >= 0
+    for at, column in enumerate(columns):
+        justify: Literal["left", "right"] = "left" if at < len(first) else "right"
+        size: int | None = None
+        if fits:
+            least = column.within(lines)
+            size = next(wide for wide in map(column.within, range(1, lines + 1)) if wide - least <= free)
+            free -= size - least
+        head = column.head if size is None else "\n".join(column.folded(size))
+        result.add_column(Text(head), justify=justify, overflow="fold", width=size)
     for cells in zip(*(column.cells for column in columns), strict=True):
         result.add_row(*map(Text, cells))
     return result

@@ -45,12 +45,17 @@ def run_text(run: "Run") -> str:
     where = f" in {run.path}" if run.path else ""
     connections = summary.get("connections") or []
     metrics = {key: write for _, key, write in _results.METRICS}
+    without_end = _results.endless(run)
     lines = []
     for connection in connections[:_CONNECTIONS]:
         ended = connection.get("completion_s")
         parts = [
             f"{_grid.cell(connection.get('name'))}: {metrics['goodput_mbps'](connection.get('goodput_mbps'))}",
-            "not completed" if ended is None else f"completed in {metrics['completion_s'](ended)}",
+            f"completed in {metrics['completion_s'](ended)}"
+            if ended is not None
+            else _results.ENDLESS
+            if connection.get("name") in without_end
+            else "not completed",
             f"mean RTT {metrics['rtt_mean_ms'](connection.get('rtt_mean_ms'))}",
             f"{metrics['packets_lost'](connection.get('packets_lost'))} packets lost",
         ]
@@ -63,7 +68,7 @@ def run_html(run: "Run") -> str:
     """The numbers of a run: a column for each connection, or a row where there are many."""
     every = run.summary.get("connections") or []
     summary = {**run.summary, "connections": every[:ROWS]}
-    names, rows = _results.names(summary), _results.rows(summary)
+    names, rows = _results.names(summary), _results.rows(summary, _results.endless(run))
     if len(names) > _results.COLUMNS_AT_MOST:
         heads = ["connection", *(title for title, _ in rows)]
         cells = [[name, *(values[at] for _, values in rows)] for at, name in enumerate(names)]

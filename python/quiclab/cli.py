@@ -170,7 +170,5 @@ def _one_line(error: BaseException) -> str:
 
 
 def _fail(line: str, code: int) -> int:
-    # `quiclab` alone prints its help, and there is nothing to add.
-    if line:
-        print(f"quiclab: {line}", file=sys.stderr, flush=True)
+    print(f"quiclab: {line}", file=sys.stderr, flush=True)
     return code

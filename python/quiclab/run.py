@@ -276,12 +276,13 @@ def load(path: str | PathLike[str]) -> Run:
     """
     where = Path(path)
     if not where.is_dir():
-        raise OutputError(f"{where}: there is no such run folder")
+        raise OutputError(f"{where}: there is no such run folder{_folder.beside(where)}")
     try:
         summary = json.loads((where / _folder.SUMMARY).read_text(encoding="utf-8"))
         scenario = (where / _folder.SCENARIO).read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise OutputError(f"{where}: not a run folder: it has no {Path(error.filename).name}") from error
+        why = _folder.instead(where) or f"it has no {Path(error.filename).name}"
+        raise OutputError(f"{where}: not a run folder: {why}") from error
     except (OSError, ValueError) as error:
         raise OutputError(f"{where}: cannot be read as a run folder: {str(error).splitlines()[0]}") from error
     if not isinstance(summary, dict):

@@ -36,7 +36,7 @@ class Scenario:
     ... )
     >>> scenario.run()
     <quiclab.Run of 'two-hosts', seed 1>
-      get: 8.491 Mbit/s, not completed, mean RTT 62.29 ms, 73 packets lost
+      get: 8.491 Mbit/s, endless, mean RTT 62.29 ms, 73 packets lost
 
     Raises `ScenarioError` if it is not a scenario. A scenario never changes; `with_` gives a changed copy.
     """
@@ -65,7 +65,8 @@ class Scenario:
             with Path(path).open("rb") as file:
                 text = file.read(LONGEST).decode("utf-8")
         except OSError as error:
-            raise ScenarioError(f"{path}: {error.strerror}") from error
+            near = _folder.beside(Path(path)) if isinstance(error, FileNotFoundError) else ""
+            raise ScenarioError(f"{path}: {error.strerror}{near}") from error
         except UnicodeDecodeError as error:
             raise ScenarioError(f"{path}: not text in UTF-8 (byte {error.start})") from error
         return cls._new(text, Path(path), _sets(set))

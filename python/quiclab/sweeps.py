@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
@@ -247,8 +247,11 @@ class Sweep:
         return figure
 
     def _groups(self, by: Sequence[str] | None) -> list[str]:
-        columns = {parameter["path"]: parameter["column"] for parameter in self.info["parameters"]}
-        return self.parameters if by is None else [columns.get(name, name) for name in by]
+        return self.parameters if by is None else [self._varied(name) for name in by]
+
+    def _varied(self, name: str) -> str:
+        """The column of what is varied, by its path or the end of that; any other name as it is."""
+        return varied(name, ((parameter["path"], parameter["column"]) for parameter in self.info["parameters"]))
 
     def _runs_with(self, names: Sequence[str]) -> "pa.Table":
         """The table of runs, with at least these columns: a million runs with all that is known of them fill memory."""
@@ -401,6 +404,20 @@ def planned(scenario: Scenario) -> _quiclab.Sweep:
     return inner
 
 
+def varied(name: str, parameters: Iterable[tuple[str, str]]) -> str:
+    """The column of what is varied, by its path or by the end of a path or column where only one ends so.
+
+    Any other name is given back as it is. `queue` is `link.cell.forward.queue_bdp` if `link.cell.forward.queue` is
+    varied, though results have names that end alike.
+
+    :param parameters: the path and the column of each.
+    """
+    known = list(parameters)
+    exact = [column for path, column in known if name in (path, column)]
+    ends = [column for path, column in known if path.endswith(f".{name}") or column.endswith(f".{name}")]
+    return exact[0] if exact else ends[0] if len(ends) == 1 else name
+
+
 def foretold(inner: _quiclab.Sweep) -> str | None:
     """What to say of a sweep before it is run: that its repetitions will all be the same run; None if they will not."""
     seeds = max((len(values) for path, values, _ in inner.parameters if path == "seed"), default=1)
@@ -411,7 +428,9 @@ def foretold(inner: _quiclab.Sweep) -> str | None:
     return f"nothing in it draws at random: all {repetitions} {what} are the same run{_REMEDY}"
 
 
-_REMEDY = "; make one, or add what is random: loss, jitter, a trace with offset = 'random', or a generated trace"
+_REMEDY = (
+    "; set repetitions = 1, or add what is random: loss, jitter, a trace with offset = 'random', or a generated trace"
+)
 
 
 def _identical_told(info: dict[str, Any]) -> str | None:
@@ -419,7 +438,9 @@ def _identical_told(info: dict[str, Any]) -> str | None:
     if not identical:
         return None
     where = "" if combinations == 1 else f" in {identical} of {combinations} combinations"
-    return f"all {info['repetitions']} repetitions gave the same results{where}: no random draw had an effect{_REMEDY}"
+    same = f"all {info['repetitions']} repetitions gave the same results{where}: no random draw had an effect"
+    # Where others differ, as at a loss of 0 beside one of 1 %, this is what was asked for.
+    return f"{same}{_REMEDY}" if identical == combinations else f"{same} there, and ± 0 is no interval"
 
 
 def _groups_of(table: "pa.Table", by: Sequence[str]) -> int:

@@ -149,7 +149,6 @@ app = typer.Typer(
     cls=_Commands,
     help="A laboratory for QUIC: describe a network and its traffic in a file, run it in virtual time.\n\n"
     "Example: quiclab new first --like cellular, then quiclab run first.toml",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     # The texts are no markup: "[sweep]" is a table of a scenario.

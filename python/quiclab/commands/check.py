@@ -1,6 +1,11 @@
 """`quiclab check FILE`: reads a scenario, says what is wrong with it, or what it is."""
 
 import json
+import os
+import shutil
+import sys
+import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,6 +18,8 @@ if TYPE_CHECKING:
 
 
 _WARNING = ", warning"
+_LEAST = 30
+"""Letters of a description that a line has, on however narrow a terminal."""
 
 
 def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None:
@@ -41,10 +48,15 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
         return
     described = [line for line in described if not line[0].endswith(_WARNING)]
     width = max((len(subject) for subject, _ in described), default=0)
+    # A terminal would go on in its first column.
+    room = max(shutil.get_terminal_size().columns - width - 2, _LEAST) if sys.stdout.isatty() else 0
+    here = f"{Path.cwd()}{os.sep}"
     before = None
     for subject, text in described:
-        typer.echo(f"{'' if subject == before else subject:<{width}}  {text}")
-        before = subject
+        words = text.replace(here, "")
+        for line in textwrap.wrap(words, room, break_on_hyphens=False) if room else [words]:
+            typer.echo(f"{'' if subject == before else subject:<{width}}  {line}")
+            before = subject
     typer.echo(f"{plain(scenario._origin)}: a valid scenario")
 
 

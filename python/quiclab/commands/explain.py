@@ -1,6 +1,10 @@
 """`quiclab explain KEY`: what a key of a scenario, a component, a table, a column or a paper means."""
 
 import json
+import re
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +34,8 @@ UNITS = {
 """Of a column, by the end of its name."""
 _TABLES = {"media": "[[medium]]", "events": "[[event]]"}
 """Topics whose components are tables of their own."""
+_NAMES = 13
+"""Letters before a value."""
 _MOST = 12
 """More places of one name are counted, not printed."""
 
@@ -77,8 +83,12 @@ def _found(key: str, keys: Keys, columns: "Mapping[str, Mapping[str, str]]") -> 
         yield {"name": key, "what": "table of a scenario", "about": keys.about(path), "keys": level.names()}
     elif not options:
         # Not a whole path: the end of one.
+        told = set()
         for whole, option in keys.every():
-            if whole == key or whole.endswith(f".{key}"):
+            # What stands in a table of its type, `medium.delay`, is an option of the component too, `lte.delay`.
+            same = (option.owner, option.row["name"])
+            if (whole == key or whole.endswith(f".{key}")) and same not in told:
+                told.add(same)
                 yield _option(whole, [], option, keys)
     for topic in keys.topics.values():
         if topic["name"] == key != "sections":
@@ -203,9 +213,24 @@ def _words(keys: Keys, columns: "Mapping[str, Mapping[str, str]]") -> list[str]:
 
 
 def _text(found: "Mapping[str, Any]") -> str:
-    """Lines for a person."""
+    """Lines for a person, of a terminal's width if there is one."""
     if "text" in found:
         return console_text(rendered(found["text"]))
+    text = _lines(found)
+    if not sys.stdout.isatty():
+        return text
+    width = max(shutil.get_terminal_size().columns, 40)
+    lines = []
+    for line in text.splitlines():
+        # Below its first letter, and that of a value below the value.
+        indent = len(line) - len(line.lstrip())
+        named = re.match(r"  \w+ +", line)
+        below = len(named[0]) if named and len(named[0]) == _NAMES else indent
+        lines += textwrap.wrap(line, width, subsequent_indent=" " * below, break_on_hyphens=False) or [""]
+    return "\n".join(lines) + "\n"
+
+
+def _lines(found: "Mapping[str, Any]") -> str:
     lines = [f"{found['name']}: {found['what']}", f"  {found['about']}"]
     for name in ("kind", "default", "unit", "source", "page", "components", "keys", "columns", "options", "example"):
         value = found.get(name)

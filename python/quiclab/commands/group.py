@@ -29,7 +29,11 @@ class Command(TyperCommand):
 
 
 class PlainGroup(TyperGroup):
-    """The same for a group."""
+    """The same for a group, which by itself prints its help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Of click: what the words of a command line say."""
+        return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Of click: the arguments and options, `--help` too."""

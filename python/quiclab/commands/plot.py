@@ -1,6 +1,7 @@
 """`quiclab plot FOLDER`: draws a run again, or in another format, or columns of a sweep."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,8 @@ from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from quiclab import Sweep
 
 
@@ -131,12 +134,23 @@ def _sweep(sweep: "Sweep", path: Path, kind: str, subject: str | None, given: di
     from quiclab import Error, plots
 
     if "x" not in given:
-        names = ", ".join(sweep.parameters) or "nothing"
-        raise Error(f"--x names a column: {names} was varied; runs.parquet has the others")
+        usual = plots.usual(sweep)
+        if kind != "line" or given.keys() & {"y", "group", "facet", "value"} or not usual:
+            names = ", ".join(sweep.parameters) or "nothing"
+            example = f", like {as_options(usual)}" if usual else ""
+            raise Error(f"--x names a column{example}; what was varied: {names}")
+        given = {**given, **usual}
+        # Before the figure, which takes longer.
+        typer.echo(f"columns  {as_options(usual)}", err=True)
     figure, note = plots.draw_sweep(sweep, kind, subject, given)
     plots.save_figures([figure], path)
     if note:
         typer.echo(f"warning: {note}", err=True)
+
+
+def as_options(columns: "Mapping[str, str]") -> str:
+    """Columns as the options that name them."""
+    return " ".join(f"--{role} {shlex.quote(column)}" for role, column in columns.items())
 
 
 def _where(texts: list[str]) -> dict[str, list[str]]:

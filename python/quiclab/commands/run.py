@@ -1,6 +1,8 @@
 """`quiclab run FILE`: runs a scenario and writes the run folder."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +10,9 @@ import typer
 
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
+
+_SWEEP = re.compile(r"^\s*\[+\s*sweep\b", re.MULTILINE)
+"""The head of the table."""
 
 
 def run(
@@ -49,10 +54,10 @@ def run(
         return
     from rich.console import Console
 
-    from quiclab._results import tables
+    from quiclab._results import endless, tables
 
     console = Console(highlight=False)
-    for table in tables(result.summary, console.width):
+    for table in tables(result.summary, console.width, endless(result)):
         console.print(table)
     figure = folder / "figure.png"
     rows = [
@@ -66,5 +71,9 @@ def run(
         if where is not None:
             # Not through rich, which would break a long path into lines.
             typer.echo(f"{what:<8} {plain(where)}")
+    if result.tables and result.summary.get("connections"):
+        typer.echo(f"next     quiclab why {plain(shlex.quote(str(folder)))}")
+    if _SWEEP.search(scenario._text):
+        typer.echo(f"note: one run, without the [sweep] table: quiclab sweep {plain(file)} makes all", err=True)
     for note in result.notes:
         typer.echo(f"note: {plain(note)}", err=True)

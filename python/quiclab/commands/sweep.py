@@ -1,6 +1,7 @@
 """`quiclab sweep FILE`: makes the runs of a sweep and writes its tables."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 ENGINES = ("local", "dask")
 INTERVALS = ("student", "bootstrap")
+_INTERVAL_NAMES = {"student": "Student's t", "bootstrap": "bootstrap"}
 
 _ROWS = 40
 """Combinations of values that are printed."""
@@ -92,7 +94,7 @@ def sweep(
     code is 1 if a run failed: the others are in the tables all the same.
     """
     from quiclab.statistics import parts, resolve
-    from quiclab.sweeps import foretold, planned
+    from quiclab.sweeps import foretold, planned, varied
     from quiclab.sweeps import sweep as run_sweep
 
     checked("--interval", interval, INTERVALS)
@@ -101,12 +103,16 @@ def sweep(
     plan = planned(scenario)
     if (known := plan.columns()) is not None:
         # Before the runs, which may take hours.
-        paths = [path for path, *_ in plan.parameters]
+        paths = [(path, column) for path, _, column in plan.parameters]
         for name in show or ():
-            resolve(name, known)
+            _shown(name, known)
         for name in by or ():
-            if name and name not in paths:
+            if name and varied(name, paths) == name:
                 resolve(name, known)
+    if not plan.parameters and plan.repetitions == 1:
+        typer.echo(
+            "note: one run: nothing varies without a [sweep] table (docs/sweeps.md) or --set sweep.KEY=VALUES", err=True
+        )
     for note in plan.notes:
         typer.echo(f"note: {plain(note)}", err=True)
     warning = foretold(plan)
@@ -133,6 +139,17 @@ def sweep(
         # Nobody waits for a million means of which some are printed.
         means, counts = result._first_means(columns, _ROWS, of)
     parted = parts(_incomplete(counts))
+    empty = _empty(counts) if show is None else []
+    if 0 < len(empty) < len(columns) and not as_json:
+        # In place of a column without a number, and of a line about each, one line.
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        columns = [name for name in columns if name not in empty]
+        kept = pa.array(columns)
+        means, counts = (table.filter(pc.is_in(table["column"], kept)) for table in (means, counts))
+        parted = parts(_incomplete(counts))
+        typer.echo(f"note: no run has {', '.join(empty)}: endless, not completed, or failed", err=True)
     if as_json:
         document = {
             "folder": str(result.path),
@@ -144,7 +161,7 @@ def sweep(
         }
         typer.echo(json.dumps(document, indent=2))
     else:
-        _print(result, columns, means, groups)
+        _print(result, columns, means, groups, show, interval)
     # What was said before the runs is not said again.
     for told in [*(result.warnings if warning is None else []), *parted]:
         typer.echo(f"warning: {told}", err=True)
@@ -160,10 +177,27 @@ def sweep(
 
 def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
     from quiclab._results import important
-    from quiclab.statistics import resolve
 
     known = result.columns
-    return [resolve(name, known) for name in show] if show else important(known)
+    return list(dict.fromkeys(column for name in show for column in _shown(name, known))) if show else important(known)
+
+
+def _shown(name: str, known: list[str]) -> list[str]:
+    """The column of this name, or those of all flows that have it."""
+    from quiclab.statistics import of_flows, resolve
+
+    flows = list(of_flows(name, known).values())
+    return flows if len(flows) > 1 and name not in known else [resolve(name, known)]
+
+
+def _empty(counts: "pa.Table") -> list[str]:
+    """The columns that have no value for any run."""
+    import pyarrow.compute as pc
+
+    if not len(counts):
+        return []
+    sums = counts.group_by("column").aggregate([("n", "sum")])
+    return [str(name) for name in sums.filter(pc.equal(sums["n_sum"], 0))["column"].to_pylist()]
 
 
 def _incomplete(means: "pa.Table") -> "Iterator[dict[str, Any]]":
@@ -186,10 +220,12 @@ def _groups(result: "Sweep", by: list[str]) -> list[str]:
     return [resolve(name, result.columns) for name in result._groups([name for name in by if name])]
 
 
-def _print(result: "Sweep", columns: list[str], means: "pa.Table", by: list[str]) -> None:
+def _print(
+    result: "Sweep", columns: list[str], means: "pa.Table", by: list[str], show: list[str] | None, interval: str
+) -> None:
     from rich.console import Console
-    from rich.table import Table
 
+    from quiclab._results import Column, beside
     from quiclab.plots.charts.labels import short
 
     info = result.info
@@ -201,15 +237,18 @@ def _print(result: "Sweep", columns: list[str], means: "pa.Table", by: list[str]
         combinations = info["combinations"] if by == result.parameters else len(means) // len(columns)
     for row in means.slice(0, _ROWS * len(columns)).to_pylist():
         groups.setdefault(tuple(row[name] for name in by), []).append(row)
-    table = Table(title=f"{info['scenario']}, {info['runs']} runs", title_justify="left")
-    for name in by:
-        table.add_column(short(name, known), overflow="fold")
-    for name in shown:
-        table.add_column(short(name, known), justify="right", overflow="fold")
-    for key, cells in list(groups.items())[:_ROWS]:
-        table.add_row(
-            *(f"{value:g}" if isinstance(value, float) else str(value) for value in key), *map(_cell, cells[:_MOST])
-        )
+    rows = list(groups.items())[:_ROWS]
+    first = [Column(short(name, known), [_value(key[at]) for key, _ in rows]) for at, name in enumerate(by)]
+    others = [Column(short(name, known), [_cell(cells[at]) for _, cells in rows]) for at, name in enumerate(shown)]
+    runs = f"{info['runs']} run{'s' * (info['runs'] != 1)}"
+    if rows:
+        console = Console(highlight=False)
+        for table in beside(f"{info['scenario']}, {runs}", first, others, console.width):
+            console.print(table)
+    if any(cell["low"] is not None for _, cells in rows for cell in cells):
+        each = {cell["total"] for _, cells in rows for cell in cells}
+        of = f" of {each.pop()} runs in each row" if len(each) == 1 else ""
+        typer.echo(f"±        95 % interval of the mean{of} ({_INTERVAL_NAMES[interval]})")
     more = []
     mixed = [short(name, result.parameters) for name in result.parameters if name not in by]
     if mixed:
@@ -218,16 +257,39 @@ def _print(result: "Sweep", columns: list[str], means: "pa.Table", by: list[str]
         more.append(f"{combinations - _ROWS} more combinations in runs.parquet")
     if len(columns) > _MOST:
         more.append(f"{len(columns) - _MOST} more columns: --show names others")
-    table.caption = "; ".join(more) or None
-    if groups:
-        Console(highlight=False).print(table)
+    for line in more:
+        typer.echo(line)
     typer.echo(f"runs     {info['runs']}, {result.reused} reused, {info['failed']} failed")
     typer.echo(f"folder   {plain(result.path)}")
+    typer.echo(f"next     {plain(_next(result, show))}")
+
+
+def _next(result: "Sweep", show: list[str] | None) -> str:
+    """The command that shows the results: a figure, or the page where nothing was varied."""
+    from quiclab.commands.plot import as_options
+    from quiclab.plots import usual
+
+    columns = usual(result)
+    if columns and show:
+        columns["y"] = show[0]
+    folder = shlex.quote(str(result.path))
+    return f"quiclab plot {folder} {as_options(columns)}" if columns else f"quiclab report {folder}"
+
+
+def _value(value: Any) -> str:
+    """What was varied."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _cell(row: dict[str, Any]) -> str:
     """A mean with its interval, and how many runs it covers if not all."""
-    mean = "-" if row["mean"] is None else f"{row['mean']:,.4g}"
-    half = "" if row["low"] is None else f" ± {(row['high'] - row['low']) / 2:,.2g}"
+    mean = "-" if row["mean"] is None else _digits(row["mean"], 4)
+    half = "" if row["low"] is None else f" ± {_digits((row['high'] - row['low']) / 2, 2)}"
     part = "" if row["n"] == row["total"] else f" ({row['n']} of {row['total']})"
     return mean + half + part
+
+
+def _digits(value: float, digits: int) -> str:
+    """A number with so many significant digits; a large one in full, and not by a power of ten."""
+    text = f"{value:,.{digits}g}"
+    return f"{float(text.replace(',', '')):,.0f}" if "e+" in text else text

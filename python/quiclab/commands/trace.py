@@ -17,7 +17,6 @@ trace = typer.Typer(
     cls=PlainGroup,
     help="Traces of what a link can carry (Mahimahi files, CSV of time and rate); series of rate, delay and loss.\n\n"
     "Example: quiclab trace info examples/traces/driving.csv",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     # For the others, `__getattr__`: a run does not need them.
     from quiclab.plots.charts import CHARTS, Choice, chart
     from quiclab.plots.figure import Figure
-    from quiclab.plots.sweep import draw_sweep
+    from quiclab.plots.sweep import draw_sweep, usual
     from quiclab.run import Run
 
 PLOTS: dict[str, tuple[Panel, ...]] = {
@@ -57,6 +57,7 @@ __all__ = [
     "look",
     "save",
     "save_figures",
+    "usual",
 ]
 
 FORMATS = ("png", "svg", "pdf")
@@ -70,7 +71,14 @@ _METADATA: dict[str, dict[str, None]] = {
 }
 
 
-_ELSEWHERE = {"CHARTS": "charts", "Choice": "charts", "Figure": "figure", "chart": "charts", "draw_sweep": "sweep"}
+_ELSEWHERE = {
+    "CHARTS": "charts",
+    "Choice": "charts",
+    "Figure": "figure",
+    "chart": "charts",
+    "draw_sweep": "sweep",
+    "usual": "sweep",
+}
 """What is imported only when it is used, and where it is."""
 
 

@@ -1,6 +1,7 @@
 """The chart of a sweep: its columns by path or name, its time series, and a title that says over what the means are."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error
@@ -8,7 +9,7 @@ from quiclab.plots.charts import Choice, chart_with_note
 from quiclab.plots.charts.labels import short
 from quiclab.plots.charts.panels import chosen
 from quiclab.plots.charts.series import TIME, over_time
-from quiclab.statistics import resolve
+from quiclab.statistics import of_flows, resolve
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,7 +17,27 @@ if TYPE_CHECKING:
     from quiclab.plots.figure import Figure
     from quiclab.sweeps import Sweep
 
-_COLUMNS = ("x", "y", "group", "facet", "value")
+FLOW = "flow"
+"""The column that tells the flows apart, where a number of all of them is drawn."""
+_VARIED = ("x", "group", "facet")
+"""What may be named by the end of a path that was varied; of a heat map also y."""
+_OF_FLOWS = {"line": "y", "bar": "y", "box": "y", "ecdf": "x"}
+"""Kinds that draw several flows, and which column has the values."""
+_GOODPUT = "goodput_mbps"
+_MOST = 8
+"""More colours or panels are not drawn unless they are asked for."""
+
+
+def usual(sweep: "Sweep") -> dict[str, str]:
+    """The columns of a line chart if none are named: goodput over what was varied. None if there is neither."""
+    known, varied = sweep.columns, sweep.parameters
+    flows = of_flows(_GOODPUT, known)
+    if not varied or not flows:
+        return {}
+    found = {"x": short(varied[0], known), "y": _GOODPUT}
+    if len(varied) > 1 and len(sweep.info["parameters"][1]["values"]) <= _MOST:
+        found["facet" if len(flows) > 1 else "group"] = short(varied[1], known)
+    return found
 
 
 def draw_sweep(
@@ -26,12 +47,11 @@ def draw_sweep(
 
     Raises `Error` if there is no such column, or nothing to draw.
     """
-    paths = {parameter["path"]: parameter["column"] for parameter in sweep.info["parameters"]}
-    fields = {
-        key: paths.get(value, value) if key in _COLUMNS and isinstance(value, str) else value
-        for key, value in choice.items()
+    roles = (*_VARIED, "y") if kind == "heatmap" else _VARIED
+    fields: dict[str, Any] = {
+        key: sweep._varied(value) if key in roles and isinstance(value, str) else value for key, value in choice.items()
     }
-    where = {paths.get(name, name): value for name, value in fields.pop("where", {}).items()}
+    where = {sweep._varied(name): value for name, value in fields.pop("where", {}).items()}
     try:
         wanted = Choice(where=where, **fields)
     except TypeError as error:
@@ -47,7 +67,28 @@ def draw_sweep(
         table = over_time(runs, sweep.series_path, wanted.y, subject, sorted(keep | set(sweep.parameters)))
     elif subject is not None:
         raise Error("a subject is chosen of time series: x is then time_s")
+    else:
+        table, wanted = _of_flows(sweep, table, kind, wanted)
     return chart_with_note(table, kind, wanted, _title(sweep, table, kind, wanted))
+
+
+def _of_flows(sweep: "Sweep", table: "pa.Table", kind: str, wanted: Choice) -> "tuple[pa.Table, Choice]":
+    """Where a number is named that several flows have: a row for each run and flow, and a colour for each flow."""
+    role = _OF_FLOWS.get(kind)
+    name = getattr(wanted, role) if role else None
+    flows = of_flows(name, table.column_names) if name is not None else {}
+    if name is None or len(flows) < 2 or name in table.column_names or wanted.group not in (None, FLOW):
+        return table, wanted
+    import pyarrow as pa
+
+    known = table.column_names
+    others = [resolve(other, known) for other in (*wanted.named(), *sweep.parameters) if other not in (name, FLOW)]
+    kept = table.select(list(dict.fromkeys(["run", *others])))
+    parts = [
+        kept.append_column(name, table.column(column)).append_column(FLOW, pa.array([flow] * table.num_rows))
+        for flow, column in flows.items()
+    ]
+    return pa.concat_tables(parts, promote_options="permissive"), replace(wanted, group=FLOW)
 
 
 def _title(sweep: "Sweep", table: "pa.Table", kind: str, wanted: Choice) -> str:

@@ -228,8 +228,7 @@ def _beside(shown: Sequence[Shown], columns: Sequence[tuple[Shown, dict[str, Any
 
 def _rows(one: Shown, connections: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     """The rows that are printed after a run: a title, and a text for each connection."""
-    rows = [(title, [write(entry.get(key)) for entry in connections]) for title, key, write in _results.METRICS]
-    return [*rows, *_results.of_applications(connections), *_results.of_bottlenecks(one.run.summary)]
+    return _results.rows({**one.run.summary, "connections": connections}, _results.endless(one.run))
 
 
 def _united(title: str, texts: Sequence[str]) -> tuple[str, list[str]]:

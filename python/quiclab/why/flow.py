@@ -209,6 +209,8 @@ class Flow:
                 what, _ = words(_cause(self._peer.last), self._facts)
                 return f"no request was sent after {self._peer.since:,.3f} s: {what}"
             return f"its application had not finished when the run ended at {self.end:,.3f} s"
+        if self.records.endless(self.name):
+            return "its transfer has no `size`, and goes on until the run ends"
         return f"data was left to send when the run ended at {self.end:,.3f} s; a longer `duration` would help"
 
 

@@ -1,10 +1,11 @@
 """The tables of a run, as far as `why` needs them."""
 
-import re
 import tomllib
 from collections.abc import Iterable, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from quiclab import _results
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
     Rows = dict[str, NDArray[Any]]
     """The columns of some rows."""
-
-_OTHERS = re.compile("#| at |@")
-"""Where the name of a flow ends in those of its other connections."""
 
 
 class Records:
@@ -41,13 +39,16 @@ class Records:
     def _flows(self) -> dict[str, dict[str, Any]]:
         return {flow["name"]: flow for flow in self._document.get("flow", [])}
 
-    def transport(self, connection: str) -> tuple[str, dict[str, Any]]:
-        """The protocol of a connection, `quic` or `tcp`, and the options of its endpoints.
+    def _flow(self, connection: str) -> dict[str, Any]:
+        return self._flows.get(_results.flow_of(connection, self._flows), {})
 
-        The names of other connections of a flow, `get#1` and `get@2`, and of a proxy's, `get at terminal`, begin with
-        its own.
-        """
-        flow = self._flows.get(connection) or self._flows.get(_OTHERS.split(connection)[0], {})
+    def endless(self, connection: str) -> bool:
+        """Whether its transfer has no size."""
+        return _results.is_endless(self._flow(connection))
+
+    def transport(self, connection: str) -> tuple[str, dict[str, Any]]:
+        """The protocol of a connection, `quic` or `tcp`, and the options of its endpoints."""
+        flow = self._flow(connection)
         protocol = flow.get("protocol", "quic")
         table = "tcp" if protocol == "tcp" else "transport"
         return protocol, {**self._document.get(table, {}), **flow.get(table, {})}

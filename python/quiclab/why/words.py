@@ -71,7 +71,8 @@ def _recovery(facts: Facts) -> tuple[str, str]:
 
 def _timeout(facts: Facts) -> tuple[str, str]:
     timeouts = facts.entry.get("probe_timeouts") or 0
-    return f"no acknowledgement came until a timer expired ({timeouts:,} times)", "a path that loses less"
+    often = "once" if timeouts == 1 else f"{timeouts:,} times"
+    return f"no acknowledgement came until a timer expired ({often})", "a path that loses less"
 
 
 def _pacer(facts: Facts) -> tuple[str, str]:

@@ -189,7 +189,10 @@ impl fmt::Display for TraceError {
         write!(f, "{}: ", self.line)?;
         match &self.problem {
             TraceProblem::NotANumber(found) => {
-                write!(f, "found {found:?}, expected a whole number of milliseconds")
+                write!(f, "found {found:?}, expected a whole number of milliseconds")?;
+                // Columns: somebody's CSV in the place of a Mahimahi trace.
+                let hint = "; CSV is for type = \"series\", and begins with the line time_ms,rate_mbps";
+                if found.contains([',', ';']) { f.write_str(hint) } else { Ok(()) }
             }
             TraceProblem::Decreasing { before, at } => {
                 write!(f, "{at} ms comes after {before} ms; times must not decrease")

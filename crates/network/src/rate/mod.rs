@@ -25,6 +25,11 @@ use random::Stream;
 use units::parameter::{Arguments, Kind, OptionError, Room, Row};
 use units::{Duration, Rate, Size, Time};
 
+/// The text of a file without the byte order mark that some programs write before it.
+pub(crate) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// The server of a link, which sends one packet at a time.
 #[derive(Debug, Clone)]
 pub enum Server {

@@ -3,7 +3,7 @@
 use super::Server;
 use super::changes::Changes;
 use super::error::{RateError, SeriesError};
-use super::offset;
+use super::{offset, without_mark};
 use units::parameter::{Default, Kind, Parameter, Row};
 use units::{Duration, Rate, Time};
 
@@ -54,15 +54,21 @@ impl Series {
     /// [`MAX_LINES`], or no rate is above zero.
     pub fn parse(text: &str) -> Result<Series, SeriesError> {
         let fail = |line: usize, problem: String| Err(SeriesError { line, problem });
-        let mut lines =
-            text.trim_end().lines().enumerate().map(|(at, line)| (at + 1, line.trim_end_matches('\r')));
+        let mut lines = without_mark(text)
+            .trim_end()
+            .lines()
+            .enumerate()
+            .map(|(at, line)| (at + 1, line.trim_end_matches('\r')));
         let header = lines.next().map_or("", |(_, line)| line);
         let unit = ["s", "ms"].into_iter().find(|unit| header == format!("time_{unit},rate_mbps"));
         let Some(unit) = unit else {
             let found: String = header.chars().take(40).collect();
+            // Numbers alone: a Mahimahi trace in the place of CSV.
+            let hint =
+                if header.trim().parse::<u32>().is_ok() { "; Mahimahi is for type = \"trace\"" } else { "" };
             return fail(
                 1,
-                format!("found {found:?}, expected \"time_ms,rate_mbps\" or \"time_s,rate_mbps\""),
+                format!("found {found:?}, expected \"time_ms,rate_mbps\" or \"time_s,rate_mbps\"{hint}"),
             );
         };
         let mut steps: Vec<(Time, Rate)> = Vec::new();
@@ -182,6 +188,15 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
         let error = |text: &str| Series::parse(text).unwrap_err().to_string();
+        let mahimahi = error("3\n7\n");
+        assert!(
+            mahimahi.ends_with("or \"time_s,rate_mbps\"; Mahimahi is for type = \"trace\""),
+            "{mahimahi}"
+        );
+        assert_eq!(
+            Series::parse("\u{feff}time_s,rate_mbps\n0,1\n"),
+            Series::parse("time_s,rate_mbps\n0,1\n")
+        );
         assert!(error("").starts_with("1: found \"\", expected \"time_ms,rate_mbps\""));
         assert!(error("0,1\n").starts_with("1: found \"0,1\""));
         assert_eq!(error("time_ms,rate_mbps\n"), "2: there is no line behind the header");

@@ -7,7 +7,7 @@
 
 use super::Server;
 use super::error::{RateError, TraceError, TraceProblem};
-use super::offset;
+use super::{offset, without_mark};
 use std::sync::Arc;
 use units::parameter::{Default, Kind, Parameter, Row};
 use units::{Duration, Rate, Size, Time};
@@ -56,7 +56,7 @@ impl Trace {
     }
 
     fn parse_up_to(limit: usize, text: &str) -> Result<Trace, TraceError> {
-        let text = text.trim_end();
+        let text = without_mark(text).trim_end();
         let mut opportunities: Vec<u32> = Vec::with_capacity((text.len() / 5).min(limit));
         let fail = |line: usize, problem| Err(TraceError { line, problem });
         for (i, line) in text.lines().enumerate() {
@@ -286,6 +286,13 @@ mod tests {
         assert!(error("0\n0\n").starts_with("2: the last time is 0 ms"));
         assert_eq!(error("1\n2\nx\n"), "3: found \"x\", expected a whole number of milliseconds");
         assert_eq!(error("5\n4\n"), "2: 4 ms comes after 5 ms; times must not decrease");
+        assert_eq!(Trace::parse("\u{feff}1\n2\n"), Trace::parse("1\n2\n"));
+        let csv = error("time_ms,rate_mbps\n0,20\n");
+        assert_eq!(
+            csv,
+            "1: found \"time_ms,rate_mbps\", expected a whole number of milliseconds; CSV is for type = \"series\", and \
+             begins with the line time_ms,rate_mbps"
+        );
         assert_eq!(error("1\n\n2\n"), "2: found \"\", expected a whole number of milliseconds");
         for line in ["-1", "+1", "1.5", "4294967296", "1 2", "0x10", "\u{661}"] {
             assert!(error(line).starts_with("1: found "), "{line}");

@@ -1,6 +1,6 @@
 //! The values of a series, and their form as CSV.
 
-use crate::rate::{MAX_LINES, SeriesError};
+use crate::rate::{MAX_LINES, SeriesError, without_mark};
 use std::fmt::Write;
 use units::{Duration, Rate, Time};
 
@@ -40,7 +40,7 @@ impl Series {
     /// [`MAX_LINES`], or there are rates and all are zero.
     pub fn parse(text: &str) -> Result<Series, SeriesError> {
         let fail = |line: usize, problem: String| Err(SeriesError { line, problem });
-        let lines = text.trim_end().lines().map(|line| line.trim_end_matches('\r'));
+        let lines = without_mark(text).trim_end().lines().map(|line| line.trim_end_matches('\r'));
         let mut lines = (1..).zip(lines);
         let header = lines.next().map_or("", |(_, line)| line);
         let Some((unit, columns)) = header_of(header) else {
@@ -288,6 +288,8 @@ mod tests {
             error("time_ms,loss\n0,0\n2,0\n2,1\n"),
             "4: 2 ms does not come after 2 ms; times must rise"
         );
+        let marked = Series::parse("\u{feff}time_ms,rate_mbps\n0,20\n5,0\n").unwrap();
+        assert_eq!(Ok(marked), Series::parse("time_ms,rate_mbps\n0,20\n5,0\n"));
         assert_eq!(error("time_ms,rate_mbps\n0,0\n1,0\n"), "2: all rates are zero: nothing is ever sent");
         assert_eq!(
             error("time_ms,loss,delay_ms\n0,0,1\n1,1.5,1\n"),

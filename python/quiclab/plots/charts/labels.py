@@ -11,6 +11,7 @@ _UNITS = {
     "s": "s",
     "bytes": "bytes",
     "packets": "packets",
+    "bdp": "BDP",
     "percent": "%",
 }
 
