@@ -3,11 +3,34 @@
 /// The longest word that is compared, since the comparison takes quadratic time.
 const LONGEST: usize = 64;
 
+/// What is called otherwise elsewhere: the word, and what stands for it here, the likeliest first.
+const ELSEWHERE: [(&str, &[&str]); 14] = [
+    ("bandwidth", &["rate"]),
+    ("bw", &["rate"]),
+    ("capacity", &["rate"]),
+    ("datarate", &["rate"]),
+    ("latency", &["delay"]),
+    ("propagation_delay", &["delay"]),
+    ("rtt", &["delay", "link"]),
+    ("buffer", &["queue", "limit"]),
+    ("plr", &["loss", "probability"]),
+    ("error_rate", &["loss", "probability"]),
+    ("cc", &["controller", "transport"]),
+    ("congestion_control", &["controller", "transport"]),
+    ("controller", &["transport"]),
+    ("app", &["application", "flow"]),
+];
+
 /// The nearest of `words` to `word`, or the first of several, if at most a third of its letters differ. Case is ignored,
-/// and `-` equals `_`.
+/// and `-` equals `_`. Otherwise the one that means the same.
 pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = folded(word)?;
-    let near = words.into_iter().filter_map(|known| {
+    let words: Vec<&str> = words.into_iter().collect();
+    let meant = || {
+        let (_, here) = ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == word)?;
+        here.iter().find_map(|meant| words.iter().copied().find(|known| known == meant))
+    };
+    let near = words.iter().copied().filter_map(|known| {
         let letters = folded(known)?;
         // The letters to insert, remove, replace, or swap with their neighbour.
         let distance = strsim::osa_distance(&word, &letters);
@@ -15,7 +38,7 @@ pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Opti
         let allowed = (word.chars().count().max(length) / 3).max(1);
         (distance <= allowed && distance < length).then_some((distance, known))
     });
-    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known).or_else(meant)
 }
 
 fn folded(word: &str) -> Option<String> {
@@ -44,6 +67,18 @@ mod tests {
             assert_eq!(nearest(word, words), meant, "{word}");
         }
         assert_eq!(nearest(&"n".repeat(1000), words), None);
+    }
+
+    #[test]
+    fn words_of_other_tools_are_known() {
+        let words = ["rate", "delay", "queue", "loss"];
+        assert_eq!(nearest("bandwidth", words), Some("rate"));
+        assert_eq!(nearest("Propagation-Delay", words), Some("delay"));
+        assert_eq!(nearest("rtt", ["link", "flow"]), Some("link"));
+        assert_eq!(nearest("rtt", ["rate", "queue"]), None);
+        assert_eq!(nearest("controller", ["link", "transport"]), Some("transport"));
+        // A slip of the finger is likelier.
+        assert_eq!(nearest("rtt", ["rto", "delay"]), Some("rto"));
     }
 
     #[test]

@@ -104,6 +104,17 @@ def _choose(topics: "list[dict[str, Any]]", what: str) -> "list[dict[str, Any]]"
     return [topic for topic in parts if topic["rows"]]
 
 
+SUBJECTS = {
+    "Scenarios": ("sections", "events"),
+    "Hosts": ("kinds", "middleboxes", "sides"),
+    "Transport": ("controllers", "schedulers", "resumptions", "tcp_resumptions"),
+    "Links": ("rates", "offsets", "queues", "losses", "jitters", "series", "presets"),
+    "Wireless": ("media", "channels", "block_errors", "cell_schedulers", "handovers", "frame_errors", "rate_controls"),
+    "Traffic": ("applications", "pages", "presentations", "abrs", "sources", "changes", "visits"),
+}
+"""The topics, in the order in which the overview has them."""
+
+
 def _overview(topics: "list[dict[str, Any]]") -> str:
     """A line for each topic, cut at the edge of a terminal: what it is, and the names of what is in it."""
     import shutil
@@ -113,12 +124,15 @@ def _overview(topics: "list[dict[str, Any]]") -> str:
 
     width = max(len(topic["name"]) for topic in topics)
     lines = Text()
-    for topic in topics:
-        names = ", ".join(row["name"] for row in topic["rows"])
-        line = Text.assemble((f"{topic['name']:<{width}}", "bold"), f"  {topic['about']}: ", (names, "cyan"))
-        if sys.stdout.isatty():
-            line.truncate(shutil.get_terminal_size().columns - 1, overflow="ellipsis")
-        lines.append_text(line).append("\n")
+    known = {topic["name"]: topic for topic in topics}
+    for subject, names_of_it in SUBJECTS.items():
+        lines.append(f"{subject}\n", "underline")
+        for topic in map(known.__getitem__, names_of_it):
+            names = ", ".join(row["name"] for row in topic["rows"])
+            line = Text.assemble((f"  {topic['name']:<{width}}", "bold"), f"  {topic['about']}: ", (names, "cyan"))
+            if sys.stdout.isatty():
+                line.truncate(shutil.get_terminal_size().columns - 1, overflow="ellipsis")
+            lines.append_text(line).append("\n")
     lines.append("\nquiclab list TOPIC   its components and their options")
     lines.append("\nquiclab explain KEY  what a key of a scenario, a component or a column means")
     return console_text(lines, width=100_000)
