@@ -161,7 +161,7 @@ def test_a_controller_that_fails_ends_the_run_and_says_where(tmp_path: Path, bod
         (
             "import quiclab\nclass Own(quiclab.Controller): options = {'a': -1}\n",
             "Own",
-            "a has a default that cannot be one",
+            "a has an unsupported default",
         ),
         (
             "import quiclab\nclass Own(quiclab.Controller): options = {'a': [1]}\n",

@@ -55,7 +55,7 @@ def test_a_difference_is_shown_side_by_side(scripts: Command) -> None:
     ]
     assert "a/fails.quic:5: nothing was sent between @19.9ms and @20.1ms" in lines
     (marked,) = [line for line in lines if line.startswith("!")]
-    assert marked == "!     5  @20ms   > 1rtt ACK(.., delay 25ms) | nothing; its next timer is @25ms"
+    assert marked == "!     5  @20ms   > 1rtt ACK(.., delay 25ms) | nothing; its next timer is due @25ms"
     assert lines[-1] == "2 of 3 scripts hold, 2 packets compared"
 
 

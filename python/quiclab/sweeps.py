@@ -396,7 +396,7 @@ def planned(scenario: Scenario) -> _quiclab.Sweep:
     inner = _quiclab.Sweep.parse(scenario._text, scenario._origin, scenario._sets)
     if inner.gates:
         raise Error(
-            f"node {inner.gates[0]}: a sweep simulates, and a gate has packets in real time alone; expected host"
+            f"node {inner.gates[0]}: a gate needs real time, and a sweep runs in virtual time; expected host"
         )
     return inner
 

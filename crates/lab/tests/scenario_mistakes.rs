@@ -482,7 +482,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"rate = "10 Mbit/s""#,
         r#"rate = { type = "trace", file = "good.down/x" }"#,
-        r#"a.toml:8:33: link.cell.rate.file: a part of the path is no folder, found "good.down/x"; expected the path of a file, relative to the folder of the scenario"#,
+        r#"a.toml:8:33: link.cell.rate.file: a part of the path is not a folder, found "good.down/x"; expected the path of a file, relative to the folder of the scenario"#,
     ),
     mistake(
         r#"rate = "10 Mbit/s""#,
@@ -609,7 +609,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[flow]]",
         "[[link]]\nname = \"more\"\nfrom = \"client\"\nto = \"other\"\n\n[[event]]\nat = \"1 s\"\ntype = \"forget\"\nnode = \"other\"\n\n[[flow]]",
-        r#"a.toml:19:8: event.0.node: it remembers nothing, found the router "other"; expected a nat, or a host with a flow over QUIC"#,
+        r#"a.toml:19:8: event.0.node: has nothing to forget, found the router "other"; expected a nat, or a host with a flow over QUIC"#,
     ),
     mistake(
         "[[flow]]",
@@ -660,12 +660,12 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nstation = \"client\"\nterminals = [\"server\"]\n\n[medium.at.client]\nframe_errors = 0.1\n\n[[link]]",
-        r#"a.toml:11:1: medium.air.at.client.frame_errors: without effect at the station; expected one of rate_control, queue, mtu, or the table of a terminal"#,
+        r#"a.toml:11:1: medium.air.at.client.frame_errors: has no effect at the station; expected one of rate_control, queue, mtu, or the table of a terminal"#,
     ),
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"lte\"\nstation = \"client\"\nterminals = [\"server\"]\n\n[medium.at.client]\nqueue = \"fq-codel\"\nchannel = 5.0\n\n[[link]]",
-        r#"a.toml:12:1: medium.air.at.client.channel: without effect at the station; expected one of queue, mtu, or the table of a terminal"#,
+        r#"a.toml:12:1: medium.air.at.client.channel: has no effect at the station; expected one of queue, mtu, or the table of a terminal"#,
     ),
     mistake(
         "[[link]]",
@@ -911,7 +911,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#""10 s""#,
         "10 s",
-        "a.toml:2:12: not a TOML document: not a value; texts stand in quotation marks",
+        "a.toml:2:12: not a TOML document: not a value; put text in quotation marks",
     ),
     mistake("[[link]]", "[[link]", "a.toml:4:8: not a TOML document: unclosed array table, expected `]`"),
     mistake("duration", "seed", "a.toml:2:1: not a TOML document: duplicate key"),

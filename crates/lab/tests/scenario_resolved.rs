@@ -414,13 +414,14 @@ fn a_capacity_that_never_comes_back_gives_a_warning() {
     assert_eq!(warned(&["transport.resume=careful"]), None);
     assert_eq!(
         warned(&[ticket]).as_deref(),
-        Some("a store by ticket needs session tickets, and tls.tickets is 0")
+        Some("a store by ticket needs session tickets, but tls.tickets is 0")
     );
     assert_eq!(warned(&[ticket, "tls.tickets=1"]), None);
     assert_eq!(
         warned(&[bdp, "tls.tickets=1"]).as_deref(),
         Some(
-            "BDP_FRAME comes back in 0-RTT packets, and tls.early_data is false, early_data of the flow is false"
+            "BDP_FRAME comes back in 0-RTT packets, but tls.early_data is false, early_data of the flow is \
+             false"
         )
     );
     assert_eq!(warned(&[bdp, "tls.tickets=1", "tls.early_data=true", "flow.get.early_data=true"]), None);
@@ -456,7 +457,7 @@ fn what_keeps_a_flow_from_its_rate_gives_a_warning() {
         (
             &["transport.initial_max_data='10 kB'"],
             "initial_max_data",
-            "10 kB admit at most 2 Mbit/s of the 8 Mbit/s",
+            "10 kB allow at most 2 Mbit/s of the 8 Mbit/s",
         ),
         (
             &["transport.initial_max_stream_data_bidi_local='39 kB'"],

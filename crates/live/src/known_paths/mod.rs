@@ -169,7 +169,7 @@ fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
         result => result?,
     };
     if !opened.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a plain file; expected a file, or a name that is free"));
+        return Err(io::Error::other("it is not a regular file; expected a regular file, or a new name"));
     }
     let mut bytes = Vec::new();
     opened.take(document::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;

@@ -87,7 +87,7 @@ fn choose(gates: &[GateAddress], wanted: [Option<String>; 2]) -> Result<[usize; 
     };
     match chosen {
         Some([client, server]) if client == server => Err(wrong(format!(
-            "the gate {:?} for both sides; expected two of {}",
+            "both sides name the gate {:?}; expected two different ones of {}",
             gates[client].name,
             names()
         ))),
