@@ -191,7 +191,7 @@ def test_its_options_can_be_swept_and_the_workers_of_a_cluster_need_no_file(tmp_
         ("def choose(self, view):\n        return 1 / 0", "own.py:5: ZeroDivisionError: division by zero"),
         (
             "def choose(self, view):\n        return 4",
-            "own.py:4: choose gave 4; expected a representation from 0 to 3, or a pair: one, and seconds to wait",
+            "own.py:4: choose gave 4; expected a representation from 0 to 3, or a pair of one and the seconds to wait",
         ),
         ("def choose(self, view):\n        return -1", "choose gave -1; expected a representation from 0 to 3"),
         ("def choose(self, view):\n        return 1.0", "choose gave 1.0; expected a representation"),

@@ -136,7 +136,7 @@ def test_what_is_generated_is_told_from_the_file(tmp_path: Path) -> None:
     out = tmp_path / "pass.csv"
     told = command("generate", "leo", "--duration", "60 s", "--option", "gap=0 s", "--out", out).splitlines()
     assert told[0] == str(out)
-    assert told[1] == "duration: at least 30 s for leo, a shorter one has no change of satellite inside"
+    assert told[1] == "duration: at least 30 s for leo, a shorter one has no change of satellite"
     assert told[2].startswith("rate: mean 120, ")
     assert told[3] == "gaps: none"
     assert told[4].startswith("delay: ") and "RTT" in told[4]
@@ -154,9 +154,9 @@ def test_options_of_a_series_are_checked(tmp_path: Path) -> None:
     out = tmp_path / "pass.csv"
     for option, said in (
         ("altitude_km=1", "altitude_km: '1' is out of range"),
-        ("altitude=1", "leo: there is no option"),
+        ("altitude=1", "leo: no option"),
         ("gap=2 s", "gap: 2 s; expected at most 1 s"),
-        ("seed=3", "leo: there is no option"),
+        ("seed=3", "leo: no option"),
         ("gap", "expected NAME=VALUE"),
     ):
         problem = refused("generate", "leo", "--option", option, "--out", out)

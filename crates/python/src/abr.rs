@@ -227,7 +227,7 @@ pub(crate) fn experience<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let span = |seconds: f64| {
         if !(0.0..=LONGEST_S).contains(&seconds) {
-            let problem = format!("{seconds} is no span of time: expected 0 to {LONGEST_S:.0} seconds");
+            let problem = format!("{seconds} is not a duration: expected 0 to {LONGEST_S:.0} seconds");
             return Err(PyValueError::new_err(problem));
         }
         Ok(Duration::from_secs_f64(seconds))
@@ -361,7 +361,7 @@ impl Abr for PythonAbr {
                     object,
                     "choose",
                     &answer,
-                    &format!("a representation from 0 to {most}, or a pair: one, and seconds to wait"),
+                    &format!("a representation from 0 to {most}, or a pair of one and the seconds to wait"),
                 )
             })
         });

@@ -55,5 +55,5 @@ def generate(
     if known.is_series:
         return generate_series(kind, seed, duration_ns, list((options or {}).items()))
     if options:
-        raise Error(f"{kind}: there is no option {next(iter(options))!r}")
+        raise Error(f"{kind}: no option {next(iter(options))!r}")
     return write(Capacity(*generate_trace(kind, seed, duration_ns)), "csv")

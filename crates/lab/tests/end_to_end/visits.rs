@@ -242,7 +242,10 @@ fn visits_and_ports_are_checked_and_written() {
     for (set, part) in [
         ("flow.page.visits=[{ at = \"0 s\" }]", "flow.page.visits.0.at: too early, found 0 s"),
         ("flow.page.visits=[{ at = \"40 s\" }]", "too late, found 40 s"),
-        ("flow.page.visits=[{ at = \"1 s\", application = \"bulk\" }]", "not the application protocol of the flow"),
+        (
+            "flow.page.visits=[{ at = \"1 s\", application = \"bulk\" }]",
+            "not the application protocol of the flow",
+        ),
         ("flow.page.visits=[{ when = \"1 s\" }]", "unknown key, found \"when\""),
         ("flow.page.port=0", "flow.page.port"),
         ("flow.page.after=page", "a flow that starts after another cannot have visits"),
@@ -263,7 +266,7 @@ fn visits_and_ports_are_checked_and_written() {
                 "flow.first.application=bulk",
                 "flow.first.visits=[{ at = \"1 s\", application = { type = \"bulk\", streams = 9999 } }]",
             ],
-            "visits.0.application: found 9999, each of which is a TCP connection",
+            "visits.0.application: found 9999, each of them a TCP connection",
         ),
         (&["flow.second.stop=5 s"], "flow.second.stop: a flow that starts after another cannot have stop"),
         (&["flow.first.visits=[]", "flow.first.after=third"], "flows that wait for each other, found"),

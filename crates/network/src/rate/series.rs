@@ -86,10 +86,10 @@ impl Series {
         if let [.., (before, _), (last, _)] = steps.as_slice()
             && last.as_nanos().checked_add(last.since(*before).as_nanos()).is_none()
         {
-            return fail(steps.len() + 1, format!("at {last} it begins to hold for longer than can be told"));
+            return fail(steps.len() + 1, format!("the last line, at {last}, holds for too long"));
         }
         if steps.is_empty() {
-            return fail(2, "there is no line behind the header".to_owned());
+            return fail(2, "there is no line after the header".to_owned());
         }
         if steps.iter().all(|(_, rate)| *rate == Rate::ZERO) {
             return fail(2, "all rates are zero: nothing is ever sent".to_owned());
@@ -184,7 +184,7 @@ mod tests {
         let error = |text: &str| Series::parse(text).unwrap_err().to_string();
         assert!(error("").starts_with("1: found \"\", expected \"time_ms,rate_mbps\""));
         assert!(error("0,1\n").starts_with("1: found \"0,1\""));
-        assert_eq!(error("time_ms,rate_mbps\n"), "2: there is no line behind the header");
+        assert_eq!(error("time_ms,rate_mbps\n"), "2: there is no line after the header");
         assert_eq!(error("time_ms,rate_mbps\n1,5\n"), "2: the first time is 1 ms, expected 0");
         assert_eq!(
             error("time_ms,rate_mbps\n0,5\n2,5\n2,6\n"),
