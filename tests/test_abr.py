@@ -166,11 +166,13 @@ def test_options_are_checked_and_resolved(tmp_path: Path) -> None:
     assert row["about"] == "One of them."
     with pytest.raises(quiclab.ScenarioError, match=r'unknown key, found "nmber".*did you mean "number"'):
         scenario({"type": f"{path}:Own", "nmber": 1})
-    with pytest.raises(quiclab.ScenarioError, match="Own is no controller"):
+    with pytest.raises(quiclab.ScenarioError, match="Own is not a controller"):
         quiclab.Scenario(link=[LINK], transport={"controller": f"{path}:Own"}, flow=[])
     with pytest.raises(quiclab.ScenarioError, match=r"no rate adaptation Other; .*own\.py has: Own"):
         scenario(f"{path}:Other")
-    with pytest.raises(quiclab.ScenarioError, match=r"a set cannot stand in a scenario; expected .* Scheduler or Abr"):
+    with pytest.raises(
+        quiclab.ScenarioError, match=r"a set cannot be used in a scenario; expected .* Scheduler or Abr"
+    ):
         scenario({1})
 
 

@@ -308,7 +308,7 @@ def test_a_server_ends_with_its_client(command: Command) -> None:
 def test_mistakes_are_told_in_one_line(command: Command) -> None:
     cases = {
         ("two.toml", "--in", "tablet=true"): "no gate 'tablet': expected one of phone, server",
-        ("two.toml", "--in", "phone"): "is no command in a gate",
+        ("two.toml", "--in", "phone"): "is not a command in a gate",
         ("two.toml", "--", "true"): "several gates (phone, server): which one?",
         ("bulk.toml", "--in", "phone=true"): "has no gate",
         ("nothing.toml",): "nothing.toml",

@@ -201,7 +201,7 @@ def _sweep_lines(title: str) -> SweepCallback:
     return callback
 
 
-_WAITS = "no worker is there: waiting for one"
+_WAITS = "no worker yet: waiting for one"
 _TABLES = "writing tables"
 
 

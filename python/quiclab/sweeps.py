@@ -376,7 +376,7 @@ def sweep(
     if engine not in ("local", "dask"):
         raise Error(f"no engine {engine!r}: one of local, dask")
     if scheduler is not None and (engine != "dask" or jobs is not None):
-        raise Error("a scheduler is of the engine dask, and has its own workers instead of jobs")
+        raise Error("a scheduler needs the engine dask, and its workers replace jobs")
     inner = planned(scenario)
     how = _How(engine, scheduler, _jobs(jobs))
     held = None
@@ -395,9 +395,7 @@ def planned(scenario: Scenario) -> _quiclab.Sweep:
     """The sweep of a scenario. Raises `Error` if its runs would need real time."""
     inner = _quiclab.Sweep.parse(scenario._text, scenario._origin, scenario._sets)
     if inner.gates:
-        raise Error(
-            f"node {inner.gates[0]}: a gate needs real time, and a sweep runs in virtual time; expected host"
-        )
+        raise Error(f"node {inner.gates[0]}: a gate needs real time, and a sweep runs in virtual time; expected host")
     return inner
 
 
@@ -408,10 +406,10 @@ def foretold(inner: _quiclab.Sweep) -> str | None:
     if repetitions < 2 or inner.draws:
         return None
     what = "seeds" if seeds > 1 else "repetitions of each combination"
-    return f"nothing in it draws at random: all {repetitions} {what} are the same run{_REMEDY}"
+    return f"nothing in it is random: all {repetitions} {what} are the same run{_REMEDY}"
 
 
-_REMEDY = "; make one, or add what is random: loss, jitter, a trace with offset = 'random', or a generated trace"
+_REMEDY = "; use one, or add something random: loss, jitter, a trace with offset = 'random', or a generated trace"
 
 
 def _identical_told(info: dict[str, Any]) -> str | None:
@@ -439,7 +437,7 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
         info = json.loads((where / INFO).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         unfinished = (where / _FINISHED).is_dir()
-        why = "the sweep is not complete: run it again, it goes on" if unfinished else f"it has no {INFO}"
+        why = "the sweep is not complete: run it again to continue" if unfinished else f"it has no {INFO}"
         raise OutputError(f"{where}: not a finished sweep: {why}") from error
     except (OSError, ValueError) as error:
         raise OutputError(f"{where}: cannot be read as a sweep: {str(error).splitlines()[0]}") from error
@@ -497,7 +495,7 @@ class _How:
 def _run(scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, report: _Report) -> Sweep:
     finished_folder = path / _FINISHED
     if path.exists() and not finished_folder.is_dir() and (not path.is_dir() or any(path.iterdir())):
-        raise OutputError(f"{path}: exists and is no sweep's folder; choose another --out or remove it")
+        raise OutputError(f"{path}: exists and is not the folder of a sweep; choose another --out or remove it")
     with _folder.writing(path):
         finished_folder.mkdir(parents=True, exist_ok=True)
     finished = how.run(inner, finished_folder, report)

@@ -218,4 +218,4 @@ def _needed(library: str) -> None:
     from importlib.util import find_spec
 
     if find_spec(library) is None:
-        raise Error(f"a table becomes a DataFrame of {library} if that is installed: pip install {library}")
+        raise Error(f"a DataFrame of {library} needs the package {library}: pip install {library}")

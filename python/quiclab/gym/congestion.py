@@ -152,7 +152,7 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
     def step(self, action: NDArray[np.float32]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Sets the window or the rate, and lets `interval_s` of virtual time pass."""
         if self._stepper is None:
-            raise Error("the environment has not begun; expected reset() before step()")
+            raise Error("the environment has not started; expected reset() before step()")
         value = self._value(action)
         if (agent := self._agent) is not None:
             agent.act(self._action, value)

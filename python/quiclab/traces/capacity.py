@@ -49,7 +49,7 @@ class Capacity:
         count = max(self.end_ns // bin_ns, 1)
         if count > _MOST_BINS:
             raise Error(
-                f"{self.duration_s:g} s are {count} times {bin_ns / 1e6:g} ms; at most {_MOST_BINS} can be told"
+                f"{self.duration_s:g} s are {count} times {bin_ns / 1e6:g} ms; at most {_MOST_BINS} are supported"
             )
         work = [0] * count
         for rate, start, end in self.spans():
@@ -135,5 +135,5 @@ def _mahimahi(capacity: Capacity) -> str:
             lines.append(str(-(-at // _NS_PER_MS)))
         work, count = total, total // per_line
     if not lines:
-        raise Error("less than 1500 bytes in all: no line of a Mahimahi file")
+        raise Error("less than 1500 bytes in total: not one line of a Mahimahi file")
     return "\n".join([*lines, ""])
