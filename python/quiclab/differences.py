@@ -37,7 +37,7 @@ class Change:
 
     @property
     def difference(self) -> float | None:
-        """`b - a`; None if one of them is no number."""
+        """`b - a`; None if one of them is not a number."""
         return self.b - self.a if is_number(self.a) and is_number(self.b) else None
 
     @property

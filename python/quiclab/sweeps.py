@@ -55,7 +55,7 @@ class Failure(TypedDict):
 
 
 class Sweep:
-    """What came out of a sweep: from `quiclab.sweep`, or read back by `quiclab.load_sweep`.
+    """The results of a sweep: from `quiclab.sweep`, or read back by `quiclab.load_sweep`.
 
     >>> sweep = quiclab.sweep("examples/sweep.toml")
     >>> sweep
@@ -78,7 +78,7 @@ class Sweep:
 
     @property
     def path(self) -> Path | None:
-        """The sweep's folder; None if it was made without one."""
+        """The sweep's folder; None if it has none."""
         return None if self._held else self._path
 
     @property
@@ -93,11 +93,11 @@ class Sweep:
 
     @property
     def series_path(self) -> Path:
-        """The file of the time series, which may be larger than memory; it is there if the sweep keeps series."""
+        """The file of the time series, which may be larger than memory; it exists if the sweep keeps series."""
         return self._path / SERIES
 
     def table(self, name: str) -> Table:
-        """A table of the runs that the sweep keeps (`keep`): run, and the columns that it has in each run.
+        """A table of all runs that the sweep keeps (`keep`): the column `run`, and those of the table in each run.
 
         Raises `OutputError` if the sweep does not keep it.
         """
@@ -117,18 +117,18 @@ class Sweep:
 
     @property
     def parameters(self) -> list[str]:
-        """The columns of what was varied."""
+        """The columns of the varied values."""
         return [parameter["column"] for parameter in self.info["parameters"]]
 
     @property
     def warnings(self) -> list[str]:
-        """What is to be known before the results are used: repetitions that all gave the same."""
+        """What you should know before you use the results: repetitions that all gave the same results."""
         told = _identical_told(self.info)
         return [told] if told else []
 
     @property
     def notes(self) -> list[str]:
-        """Values of the scenario that no run has, since the sweep varies what they are of."""
+        """Values of the scenario that no run has, because the sweep varies them."""
         return list(self.info.get("notes", []))
 
     @property
@@ -159,8 +159,8 @@ class Sweep:
         50  3.42348  3.07232  3.77463
         >>> frame = means.to_polars()
 
-        :param columns: names of columns of `runs`, or their ends where only one ends so (`goodput_mbps`).
-        :param by: the columns or paths that make the groups; default: all that was varied. `[]`: all runs together.
+        :param columns: names of columns of `runs`, or their ends if they are unique (`goodput_mbps`).
+        :param by: the columns or paths that define the groups; default: all that was varied. `[]`: all runs together.
         """
         import pyarrow as pa
 
@@ -225,7 +225,7 @@ class Sweep:
         subject: str | None = None,
         **choice: "Unpack[Options]",
     ) -> "Figure":
-        """Draws columns of the runs by name, and returns the figure of matplotlib, which a notebook shows.
+        """Draws columns of the runs by name, and returns a matplotlib figure, which a notebook shows.
 
         >>> sweep = quiclab.sweep("examples/sweep.toml")
         >>> figure = sweep.plot("figure.pdf", x="ack_ratio", y="goodput_mbps", group="loss.probability", log="x")
@@ -236,8 +236,8 @@ class Sweep:
         :param choice: the fields of `quiclab.plots.charts.Choice`: x, y, group, facet, value, where, spread ... With
             `x="time_s"` the time series are drawn, and y is a quantity of them.
 
-        Where runs have no value (not completed, or failed), the figure shows how many have one. Raises `Error` if there
-        is no such column, or nothing to draw.
+        If some runs have no value (not completed, or failed), the figure shows how many have one. Raises `Error` if
+        there is no such column, or nothing to draw.
         """
         from quiclab import plots
 
@@ -341,7 +341,7 @@ def sweep(
     out: str | PathLike[str] | Literal[True] | None = None,
     progress: SweepCallback | bool | None = None,
 ) -> Sweep:
-    """Makes all runs that a scenario's `[sweep]` table asks for, on all cores or on a cluster, without holding the GIL.
+    """Does all runs of a scenario's `[sweep]` table, on all cores or on a cluster, without holding the GIL.
 
     >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
     >>> sweep = quiclab.sweep(scenario, {"sweep.transport.controller": ["newreno", "cubic"], "sweep.repetitions": 3})
@@ -350,22 +350,22 @@ def sweep(
 
     :param scenario: a `Scenario`, the path of its file, or its document as a mapping.
     :param set: changes to it, as in `Scenario.from_file`.
-    :param jobs: how many runs at once; default: as many as there are cores for this process.
+    :param jobs: the number of parallel runs; default: the number of cores for this process.
     :param engine: "local": threads of this process; "dask": Dask distributed (the extra `quiclab[cluster]`), whose
-        processes import the script that calls this: what is not to run in them stands below
-        `if __name__ == "__main__":`. The tables are the same to the byte.
+        processes import the calling script: what they must not run goes below `if __name__ == "__main__":`. The
+        tables are the same, byte for byte.
     :param scheduler: of the engine dask, the address of a scheduler ("tcp://head:8786"), or the file in which it wrote
         its address; default: a cluster of `jobs` processes on this machine.
-    :param out: the sweep's folder. What it has is not run again; one that was interrupted goes on, an extended one runs
-        what is new. True: sweeps/NAME. None: no folder; the results are gone with the object.
+    :param out: the sweep's folder. Its finished runs are kept: an interrupted sweep continues, an extended one runs
+        only what is new. True: sweeps/NAME. None: no folder; the results vanish with the object.
     :param progress: called with a `SweepProgress` at most ten times a second; True shows it on stderr or in a notebook.
     :raises ScenarioError: the scenario or its table is wrong.
     :raises OutputError: the folder cannot be used.
     :raises Error: the cluster cannot be used.
-    :raises KeyboardInterrupt: at once; what was finished is kept in the folder.
+    :raises KeyboardInterrupt: at once; finished runs are kept in the folder.
 
-    A run that fails does not stop the others: see `Sweep.failures`. The tables depend on the sweep alone, and neither
-    on the number of jobs nor on how often it was interrupted.
+    A run that fails does not stop the others: see `Sweep.failures`. The tables depend only on the sweep, not on the
+    number of jobs or on interruptions.
     """
     if isinstance(scenario, Mapping):
         scenario = Scenario(scenario)

@@ -56,7 +56,7 @@ def write(
 
     :param out: the page's file. Default: view.html in the folder, or beside the file.
     :param connections: only these, by name. Default: all.
-    :param told: hears what is done, and what part of it is, from 0 to 1.
+    :param told: called with the current step, and with the part of it that is done, from 0 to 1.
 
     Raises `Error` if there is no qlog, or one that cannot be read; `OutputError` if the page cannot be written.
     """
