@@ -102,8 +102,8 @@ class Table:
         """The same columns with names that SQL takes without quotes; nothing is copied.
 
         Every character other than an ASCII letter, a digit or an underscore becomes an underscore:
-        `transport.ack_ratio` is `transport_ack_ratio`. A reserved word gets one at its end (`table_`), a name that begins with a digit gets
-        one at its start, and the second of two equal names gets `_2`. SQL ignores case.
+        `transport.ack_ratio` is `transport_ack_ratio`. A reserved word gets one at its end (`table_`), a name that
+        begins with a digit gets one at its start, and the second of two equal names gets `_2`. SQL ignores case.
 
         >>> import duckdb
         >>> sweep = quiclab.sweep("examples/sweep.toml")

@@ -129,7 +129,7 @@ fn an_altered_packet_has_only_headers_and_a_comment() {
     let comment = b"altered in transit: byte 7 of the UDP payload";
     assert_eq!(packet[48..52], [1, 0, comment.len() as u8, 0]);
     assert_eq!(&packet[52..52 + comment.len()], comment);
-    assert_eq!(packet[52 + comment.len()..], [0; 5]);
+    assert_eq!(packet[52 + comment.len()..], [0; 7]);
     assert_eq!(blocks.len(), 4);
 }
 
