@@ -272,7 +272,7 @@ fn visits_and_ports_are_checked_and_written() {
         (&["flow.first.visits=[]", "flow.first.after=third"], "flows that wait for each other, found"),
         (
             &["flow.third.server=client", "flow.third.client=server", "flow.third.port=34434"],
-            "taken, found 34434",
+            "already in use, found 34434",
         ),
         (
             &["flow.second.after=second"],
