@@ -515,7 +515,10 @@ fn a_queue_of_a_single_packet_gives_a_warning() {
     // 8 Mbit/s times 40 ms give a queue of 80 kB; times 1.49 ms it has 2980 bytes, too few for two packets of 1500.
     assert_eq!(warned(&[]), None);
     let words = warned(&["link.cell.both.delay=\"0 s\""]).unwrap();
-    assert!(words.contains("one full-sized packet") && words.contains("2 BDP") && words.contains("0 s"), "{words}");
+    assert!(
+        words.contains("one full-sized packet") && words.contains("2 BDP") && words.contains("0 s"),
+        "{words}"
+    );
     assert!(warned(&["link.cell.both.delay=\"745 us\""]).is_some());
     assert_eq!(warned(&["link.cell.both.delay=\"750 us\""]), None);
     // A limit in packets is deliberate, and a link without a rate has no queue.

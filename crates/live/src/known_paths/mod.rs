@@ -382,8 +382,8 @@ mod tests {
         }
         fs::remove_file(folder.file()).unwrap();
         let at = |path: &Path| KnownPathsFile::open(path, resume(), Clock::start()).unwrap_err().to_string();
-        assert!(at(&folder.0).contains("not a plain file"));
-        assert!(at(Path::new("/dev/null")).contains("not a plain file"));
+        assert!(at(&folder.0).contains("not a regular file"));
+        assert!(at(Path::new("/dev/null")).contains("not a regular file"));
         assert!(
             at(&folder.0.join("none/known.json")).contains("expected a file in a folder that can be written")
         );

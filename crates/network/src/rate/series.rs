@@ -191,7 +191,9 @@ mod tests {
             "4: 2 ms does not come after 2 ms; times must rise"
         );
         assert_eq!(error("time_ms,rate_mbps\n0,0\n1,0\n"), "2: all rates are zero: nothing is ever sent");
-        assert!(error("time_s,rate_mbps\n0,3\n18446744073.709551615,1\n").starts_with("3: at "));
+        assert!(
+            error("time_s,rate_mbps\n0,3\n18446744073.709551615,1\n").starts_with("3: the last line, at ")
+        );
         // Half of all time, twice.
         assert!(Series::parse("time_s,rate_mbps\n0,3\n9223372036,1\n").is_ok());
         for line in [

@@ -310,6 +310,6 @@ mod tests {
             let text = format!("time_ms,loss,delay_ms\n0,1,1\n{line}\n9,1,1\n");
             assert!(error(&text).starts_with("3: found "), "{line}");
         }
-        assert!(error("time_s,loss\n0,1\n18446744073.709551615,1\n").starts_with("3: at "));
+        assert!(error("time_s,loss\n0,1\n18446744073.709551615,1\n").starts_with("3: the last line, at "));
     }
 }
