@@ -220,7 +220,7 @@ def test_the_command_draws_a_sweep(command: Command, sweep: quiclab.Sweep) -> No
     assert json.loads(result.stdout) == {"figure": "f.svg"}
     assert (command.folder / "f.svg").read_bytes().startswith(b"<?xml")
     for arguments, message in (
-        (["plot", where], "--x is missing; expected a column: transport.ack_ratio, link.cell.delay_ms was varied"),
+        (["plot", where], "--x is missing; expected a varied column (transport.ack_ratio, link.cell.delay_ms)"),
         (["plot", where, "--x", "run", "--connection", "download"], "--connection is for runs"),
         (["plot", where, "--x", "run", "--y", "run", "--where", "run"], "--where run: expected COLUMN=VALUE"),
         (["plot", where, "--out", "f.gif"], "a figure ends in"),

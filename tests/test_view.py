@@ -217,7 +217,7 @@ def test_without_the_sender_nobody_is_blamed(tmp_path: Path) -> None:
     assert not direction.has_sender and direction.has_receiver
     assert spans(direction.waits) == [(1, 13.0, 35.0, -1, 4, 0, 1000)]
     assert spans(direction.one_stream) == []
-    assert "only the client's log is there" in connection.notes[0]
+    assert "only the client's log exists" in connection.notes[0]
 
 
 def test_without_the_receiver_arrival_is_when_the_sender_learned_of_it(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def _sweep(sweep: "Sweep", path: Path, kind: str, subject: str | None, given: di
 
     if "x" not in given:
         names = ", ".join(sweep.parameters) or "nothing"
-        raise Error(f"--x is missing; expected a column: {names}, which was varied, or another of runs.parquet")
+        raise Error(f"--x is missing; expected a varied column ({names}), or another one of runs.parquet")
     figure, note = plots.draw_sweep(sweep, kind, subject, given)
     plots.save_figures([figure], path)
     if note:
