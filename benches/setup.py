@@ -125,7 +125,7 @@ def sweeps(repeats: int) -> None:
     simulate = quiclab.Scenario(SHORT)
     alone = cpu(lambda: simulate.run(tables=False), 50, repeats)
     beside = cpu(lambda: quiclab.sweep(document, jobs=1), 1, 3) / RUNS - alone
-    row(f"sweep of {RUNS:,} runs of 1 s: CPU time of a run beside the simulation", beside, "us")
+    row(f"sweep of {RUNS:,} runs of 1 s: CPU time of a run besides the simulation", beside, "us")
     row("of that, at the end, when no run is made any more", cpu_at_the_end(document, repeats), "us")
     one, two, apart = zip(*[(wall(1), wall(2), side_by_side()) for _ in range(repeats)], strict=True)
     ratios = [a / b for a, b in zip(one, two, strict=True)]

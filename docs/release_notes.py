@@ -41,9 +41,7 @@ def notes(version: str, changelog: str, packages: list[Path]) -> str:
         rows = [f"| `{file.name}` | `{hashlib.sha256(file.read_bytes()).hexdigest()}` |" for file in packages]
         parts.append("\n".join(["## Packages", "", "| file | SHA-256 |", "| --- | --- |", *rows]))
         parts.append(f"`pip install {packages[-1].name}`; docs/install.md says where that was tried.")
-    parts.append(
-        f"## Citing\n\nCITATION.cff, with version {version}, which every `summary.json` and `sweep.json` has."
-    )
+    parts.append(f"## Citing\n\nCITATION.cff, with version {version}, which every `summary.json` and `sweep.json` has.")
     return "\n\n".join(parts) + "\n"
 
 

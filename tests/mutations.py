@@ -312,7 +312,7 @@ def _show(mutation: Mutation, workspace: Path) -> dict[str, str]:
 
 def table(shown: Sequence[Shown]) -> str:
     """What was shown, as Markdown."""
-    lines = ["| broken on purpose | scripts or tests that fail | first difference in the first |", "|---|---|---|"]
+    lines = ["| breakage | scripts or tests that fail | first difference in the first of them |", "|---|---|---|"]
     for one in shown:
         named = ", ".join(f"`{name}`" for name in one.mutation.named)
         others = len(one.failed) - len(one.mutation.named)

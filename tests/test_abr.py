@@ -166,11 +166,13 @@ def test_options_are_checked_and_resolved(tmp_path: Path) -> None:
     assert row["about"] == "One of them."
     with pytest.raises(quiclab.ScenarioError, match=r'unknown key, found "nmber".*did you mean "number"'):
         scenario({"type": f"{path}:Own", "nmber": 1})
-    with pytest.raises(quiclab.ScenarioError, match="Own is no controller"):
+    with pytest.raises(quiclab.ScenarioError, match="Own is not a controller"):
         quiclab.Scenario(link=[LINK], transport={"controller": f"{path}:Own"}, flow=[])
     with pytest.raises(quiclab.ScenarioError, match=r"no rate adaptation Other; .*own\.py has: Own"):
         scenario(f"{path}:Other")
-    with pytest.raises(quiclab.ScenarioError, match=r"a set cannot stand in a scenario; expected .* Scheduler or Abr"):
+    with pytest.raises(
+        quiclab.ScenarioError, match=r"a set cannot be used in a scenario; expected .* Scheduler or Abr"
+    ):
         scenario({1})
 
 
@@ -191,7 +193,7 @@ def test_its_options_can_be_swept_and_the_workers_of_a_cluster_need_no_file(tmp_
         ("def choose(self, view):\n        return 1 / 0", "own.py:5: ZeroDivisionError: division by zero"),
         (
             "def choose(self, view):\n        return 4",
-            "own.py:4: choose gave 4; expected a representation from 0 to 3, or a pair: one, and seconds to wait",
+            "own.py:4: choose gave 4; expected a representation from 0 to 3, or a pair of one and the seconds to wait",
         ),
         ("def choose(self, view):\n        return -1", "choose gave -1; expected a representation from 0 to 3"),
         ("def choose(self, view):\n        return 1.0", "choose gave 1.0; expected a representation"),

@@ -190,14 +190,18 @@ def test_equal_sweeps_give_equal_files(sweep: quiclab.Sweep, tmp_path: Path) -> 
         ("line", {"x": "delay_ms", "y": "close"}, "'connection.download.close' has no numbers"),
         ("line", {"x": "delay_ms", "y": "goodput_mbps", "value": "run"}, "a chart of kind line has no value"),
         ("line", {"y": "goodput_mbps"}, "needs a column for x"),
-        ("line", {"x": "delay_ms", "y": "goodput_mbps", "spread": "sigma"}, "no band 'sigma'"),
+        ("line", {"x": "delay_ms", "y": "goodput_mbps", "spread": "sigma"}, "no spread 'sigma'"),
         ("line", {"x": "delay_ms", "y": "goodput_mbps", "confidence": 95}, "a confidence of 95"),
-        ("line", {"x": "delay_ms", "y": "goodput_mbps", "log": "xq"}, "no logarithmic axis 'q': some of x, y, v"),
-        ("line", {"x": "delay_ms", "y": "goodput_mbps", "group": "run"}, "24 groups cannot be told apart"),
+        (
+            "line",
+            {"x": "delay_ms", "y": "goodput_mbps", "log": "xq"},
+            "no logarithmic axis 'q': expected some of x, y",
+        ),
+        ("line", {"x": "delay_ms", "y": "goodput_mbps", "group": "run"}, "24 groups are too many to tell apart"),
         ("line", {"x": "delay_ms", "y": "goodput_mbps", "where": {"ack_ratio": 3}}, r"ack_ratio = 3; there are: 1, 10"),
         ("line", {"x": "time_s", "y": "cwnd"}, "no quantity 'cwnd' in the series; there are: .*cwnd_bytes"),
         ("line", {"x": "time_s", "y": "cwnd_bytes"}, "say which subject: download client, download server"),
-        ("box", {"x": "delay_ms", "y": "goodput_mbps", "subject": "x"}, "a subject is chosen of time series"),
+        ("box", {"x": "delay_ms", "y": "goodput_mbps", "subject": "x"}, "a subject is only for charts over time"),
         ("heatmap", {"x": "delay_ms", "y": "ack_ratio"}, "needs a column for value"),
         ("heatmap", {"x": "delay_ms", "y": "ack_ratio", "value": "run", "group": "run"}, "a heat map has no groups"),
     ],
@@ -217,9 +221,9 @@ def test_the_command_draws_a_sweep(command: Command, sweep: quiclab.Sweep) -> No
     for arguments, message in (
         (
             ["plot", where, "--kind", "bar"],
-            "--x names a column, like --x ack_ratio --y goodput_mbps --group delay_ms; what was varied: transport.ack",
+            "--x is missing; expected a varied column (transport.ack_ratio, link.cell.delay_ms), like --x ack_ratio ",
         ),
-        (["plot", where, "--x", "run", "--connection", "download"], "--connection is for a run"),
+        (["plot", where, "--x", "run", "--connection", "download"], "--connection is for runs"),
         (["plot", where, "--x", "run", "--y", "run", "--where", "run"], "--where run: expected COLUMN=VALUE"),
         (["plot", where, "--out", "f.gif"], "a figure ends in"),
     ):
@@ -229,7 +233,7 @@ def test_the_command_draws_a_sweep(command: Command, sweep: quiclab.Sweep) -> No
     command("run", "bulk.toml", "--out", "r")
     result = command("plot", "r", "--x", "time_s")
     assert result.returncode == 2
-    assert "r: not a sweep: --x names a column of one" in result.stderr
+    assert "r: not a sweep, and --x is only for sweeps" in result.stderr
 
 
 def test_labels_of_logarithmic_axes_are_plain() -> None:

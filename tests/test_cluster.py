@@ -197,7 +197,7 @@ def test_a_run_that_kills_its_workers_fails_alone(sweeps: Command, monkeypatch: 
     there = quiclab.sweep(file, {"sweep.repetitions": 50}, engine="dask", out=sweeps.folder / "there")
     (failure,) = there.failures
     assert (failure["run"], failure["seed"]) == (101, victim["seed"])
-    assert failure["error"] == "4 workers died while they made this run"
+    assert failure["error"] == "4 workers died during this run"
     assert sum(client.sizes) > 300 and max(client.sizes) > 1, "short runs go together, until one kills"
     alike = [row for row in here.runs.to_pylist() if row["run"] != 101]
     assert [row for row in there.runs.to_pylist() if row["run"] != 101] == alike
@@ -275,7 +275,7 @@ def test_an_interrupted_cluster_goes_on(sweeps: Command) -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
-    assert "what was finished is kept: the same command goes on" in errors
+    assert "finished runs are kept: the same command continues" in errors
     told = json.loads(sweeps("sweep", "sweep.toml", "--jobs", "1", "--out", "there", "--json").stdout)
     assert 0 < told["reused"] < RUNS
     same_tables(there, whole.path)
@@ -284,8 +284,8 @@ def test_an_interrupted_cluster_goes_on(sweeps: Command) -> None:
 def test_what_cannot_be_used_is_said(sweeps: Command) -> None:
     for arguments, message in (
         (["--engine", "spark"], "--engine 'spark': expected one of local, dask"),
-        (["--scheduler", "tcp://127.0.0.1:1"], "a scheduler is of the engine dask"),
-        (["--engine", "dask", "--scheduler", "127.0.0.1:1", "--jobs", "2"], "its own workers instead of jobs"),
+        (["--scheduler", "tcp://127.0.0.1:1"], "a scheduler needs the engine dask"),
+        (["--engine", "dask", "--scheduler", "127.0.0.1:1", "--jobs", "2"], "its workers replace jobs"),
         (["--engine", "dask", "--scheduler", "nonsense://x"], "nonsense://x: no Dask scheduler answers: "),
     ):
         result = sweeps("sweep", "sweep.toml", *arguments)

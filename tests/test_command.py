@@ -107,7 +107,7 @@ def test_check_warns_of_a_queue_of_a_single_packet(command: Command) -> None:
         ["warning", "link cell forward"],
         ["warning", "link cell backward"],
     ]
-    assert all("a single packet" in line for line in lines)
+    assert all("one full-sized packet" in line for line in lines)
     told = json.loads(command("check", "bulk.toml", "--json", *changed).stdout)
     assert told["valid"] is True
     assert [subject for subject, _ in told["warnings"]] == ["link cell forward", "link cell backward"]

@@ -154,14 +154,14 @@ def test_a_controller_that_fails_ends_the_run_and_says_where(tmp_path: Path, bod
     [
         ("import quiclab\n", "Own", "no controller Own; .* has: none"),
         ("import quiclab\nclass Other(quiclab.Controller): pass\n", "Own", "has: Other"),
-        ("class Own: pass\n", "Own", "Own is no controller: expected a class derived"),
+        ("class Own: pass\n", "Own", "Own is not a controller: expected a class derived"),
         ("def (", "Own", "own.py:1: SyntaxError"),
         ("import nothing_of_this_name\n", "Own", "own.py:1: ModuleNotFoundError"),
         ("import quiclab\nclass Own(quiclab.Controller): options = {'type': 1}\n", "Own", 'cannot be called "type"'),
         (
             "import quiclab\nclass Own(quiclab.Controller): options = {'a': -1}\n",
             "Own",
-            "a has a default that cannot be one",
+            "a has an unsupported default",
         ),
         (
             "import quiclab\nclass Own(quiclab.Controller): options = {'a': [1]}\n",

@@ -130,7 +130,7 @@ def test_two_sweeps(tmp_path: Path, saved: Path) -> None:
     assert goodput.key.startswith("link.cell.delay_ms=10")
     first = one.means("goodput_mbps").to_pylist()[0]
     assert goodput.a == first["mean"] and goodput.b < goodput.a
-    assert len(found.notes) == 2 and "3 means of the first sweep alone" in found.notes[0]
+    assert len(found.notes) == 2 and "3 means are only in the first sweep" in found.notes[0]
     assert not quiclab.diff(one, one)
-    with pytest.raises(quiclab.Error, match="a sweep can be compared with another sweep only"):
+    with pytest.raises(quiclab.Error, match="a sweep can only be compared with another sweep"):
         quiclab.diff(one, saved)

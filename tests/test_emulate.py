@@ -248,7 +248,7 @@ def test_a_sweep_has_no_gates(command: Command) -> None:
     (command.folder / "swept.toml").write_text(TWO + '[sweep]\nlink.air.both.delay = ["1 ms", "2 ms"]\n')
     result = command("sweep", "swept.toml")
     assert result.returncode == 2 and result.stderr.count("\n") == 1, result.stderr
-    assert "node phone" in result.stderr and "a sweep simulates" in result.stderr
+    assert "node phone" in result.stderr and "a sweep runs in virtual time" in result.stderr
     assert not (command.folder / "sweeps").exists()
 
 
@@ -274,7 +274,7 @@ def test_packets_are_captured_at_any_node(command: Command) -> None:
         assert sorted(source for where, source in found if where == place) == ["10.0.0.1"] * 5 + ["10.0.0.2"] * 5
     wrong = command("emulate", "middle.toml", "--pcap-at", "phone", *echo)
     assert wrong.returncode == 2
-    assert 'capture at "phone": it is a gate, which is captured in any case; expected ap' in wrong.stderr
+    assert 'capture at "phone": it is a gate, and gates are always captured; expected ap' in wrong.stderr
 
 
 def test_exit_codes_are_those_of_the_commands(command: Command) -> None:
@@ -308,7 +308,7 @@ def test_a_server_ends_with_its_client(command: Command) -> None:
 def test_mistakes_are_told_in_one_line(command: Command) -> None:
     cases = {
         ("two.toml", "--in", "tablet=true"): "no gate 'tablet': expected one of phone, server",
-        ("two.toml", "--in", "phone"): "is no command in a gate",
+        ("two.toml", "--in", "phone"): "is not a command in a gate",
         ("two.toml", "--", "true"): "several gates (phone, server): which one?",
         ("bulk.toml", "--in", "phone=true"): "has no gate",
         ("nothing.toml",): "nothing.toml",

@@ -170,7 +170,7 @@ def test_what_cannot_be_remembered_is_told_before_the_server_starts(command: Com
     (command.folder / "site").mkdir()
     for words, says in (
         (("--remember", "none/known.json"), "none/known.json: cannot be written"),
-        (("--remember", "site"), "site: it is not a plain file"),
+        (("--remember", "site"), "site: it is not a regular file"),
         (("--remember", "known.json", "--set", "transport.resume=none"), "transport.resume is none"),
         (
             ("--remember", "known.json", "--set", 'transport.resume={ type = "careful", store = "ticket" }'),

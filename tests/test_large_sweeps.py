@@ -152,7 +152,7 @@ def test_a_sweep_that_ends_while_it_writes_tables_goes_on(tmp_path: Path, monkey
     for part in (0.1, 0.5, 0.9):
         with pytest.raises(KeyboardInterrupt):
             quiclab.sweep(file, out=out, progress=until(part))
-        with pytest.raises(quiclab.OutputError, match="not complete: run it again, it goes on"):
+        with pytest.raises(quiclab.OutputError, match="not complete: run it again to continue"):
             quiclab.load_sweep(out)
         assert not list(out.glob(".*"))
     seen.clear()

@@ -158,7 +158,7 @@ def test_the_spread_of_a_distribution_is_the_interval_of_a_part(sweep: quiclab.S
 
 
 def test_a_distribution_has_no_quantiles_beside_itself(sweep: quiclab.Sweep) -> None:
-    with pytest.raises(Error, match="its band is student or bootstrap"):
+    with pytest.raises(Error, match="its spread is student or bootstrap"):
         draw(sweep, "ecdf", spread="quantiles")
 
 

@@ -204,7 +204,7 @@ def test_an_interrupted_matrix_goes_on(command: Command, folder: Path) -> None:
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=60)
-    assert running.returncode == 130 and "the same command goes on" in str(told)
+    assert running.returncode == 130 and "the same command continues" in str(told)
     kept = len(list((folder / "out").glob("cells/[!.]*")))
     assert 1 <= kept < 4 and not list((folder / "out").glob("cells/.*"))
     assert not (folder / "out" / "sweep.json").exists()
@@ -215,7 +215,7 @@ def test_an_interrupted_matrix_goes_on(command: Command, folder: Path) -> None:
 
 def test_late_runs_are_marked(command: Command, folder: Path) -> None:
     result = command("matrix", *QUICK, "--max-lateness", "0")
-    assert result.returncode == 0 and "--again late runs them again" in result.stderr
+    assert result.returncode == 0 and "--again late reruns them" in result.stderr
     assert [row["late"] for row in runs(folder)] == [True] and "1 late" in result.stdout
     result = command("matrix", *QUICK, "--max-lateness", "0", "--again", "late")
     assert "0 reused" in result.stdout
@@ -251,7 +251,7 @@ def test_a_real_transfer_of_our_own(command: Command, folder: Path) -> None:
         (("--stack", "a=true", "--rtt", "-1"), "--rtt '-1': expected a round-trip time"),
         (("--stack", "a=true", "--rtt", "10,10"), "'10' is given twice"),
         (("--stack", "a=true", "--rtt", "10,"), "a value is empty"),
-        (("--stack", "a=true", "--loss", "200%"), "--loss '200%': expected a part"),
+        (("--stack", "a=true", "--loss", "200%"), "--loss '200%': expected a share"),
         (("--stack", "a=true", "--queue", "5"), "--queue '5': expected a number with its unit"),
         (("--stack", "a=true", "--queue", "5 apples"), "5 apples"),
         (("--stack", "a=true", "--vary", "link"), "expected PATH=V1,V2"),
@@ -272,7 +272,7 @@ def test_a_real_transfer_of_our_own(command: Command, folder: Path) -> None:
         (("--stack", "a=true", "three.toml"), "expected gates named client and server"),
         (("--stack", "a=true", "three.toml", "--client-gate", "x"), "--client-gate x: the scenario has the gates"),
         (("--stack", "a=true", "three.toml", "--client-gate", "a", "--server-gate", "a"), "both at the gate a"),
-        (("--stack", "a=true", "--out", "full"), "is no matrix's folder"),
+        (("--stack", "a=true", "--out", "full"), "is not the folder of a matrix"),
     ],
 )
 def test_mistakes_are_told_in_one_line(command: Command, words: tuple[str, ...], told: str) -> None:

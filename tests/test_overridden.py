@@ -101,7 +101,7 @@ def test_what_the_error_advises_works(change: str, path: str, values: list[str])
 
 
 def test_a_zip_keeps_its_length() -> None:
-    with pytest.raises(quiclab.ScenarioError, match="another length, found 1 values; expected 2, as many as the paths"):
+    with pytest.raises(quiclab.ScenarioError, match="wrong length, found 1 values; expected 2, as many as the paths"):
         parse('sweep.transport.controller=["bbr1"]')
 
 

@@ -69,7 +69,7 @@ def test_a_film_has_the_bitrates_and_the_sizes_that_it_should(command: Command, 
         (["--bitrates", "400,100"], "rising"),
         (["--bitrates", "400,x"], "expected numbers in kbit/s"),
         (["--bitrates", "1"], "10 kbit/s to 100 Mbit/s"),
-        (["--duration", "1"], "a film lasts a segment to 3600 s"),
+        (["--duration", "1"], "a film lasts one segment to 3600 s"),
         (["--height", "10"], "36 to 2160 pixels"),
         (["--picture", "nothing.mp4"], "ffmpeg: "),
     ],
@@ -282,7 +282,7 @@ def test_programs_that_are_missing_are_named(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Error, match="there is no npm to fetch it: install npm, or give it by --dashjs"):
+    with pytest.raises(Error, match="npm is missing to fetch it: install npm, or give it with --dashjs"):
         dashjs.bundle()
     with pytest.raises(Error, match="the program ffmpeg is missing"):
         film.make(tmp_path / "film")
@@ -295,4 +295,4 @@ def test_a_browser_that_ends_is_reported_and_leaves_nothing(command: Command, fi
     words = ["--browser", shutil.which("false") or "false", "--dashjs", "dash.js", "--out", "played"]
     done = command("play", str(films / "tv.toml"), *words)
     assert done.returncode == 1
-    assert "player: the browser has ended with 1" in done.stderr
+    assert "player: the browser exited with 1" in done.stderr

@@ -52,7 +52,7 @@ def told(*arguments: object) -> tuple[str, str]:
 
 def test_identical_repetitions_are_told_before_and_found_after(folder: Path) -> None:
     path = scenario(folder, SERIES.replace("OFFSET", ""))
-    warning = "nothing in it draws at random: all 3 repetitions of each combination are the same run"
+    warning = "nothing in it is random: all 3 repetitions of each combination are the same run"
     assert warning in told("check", path)[1]
     _, said = told("sweep", path, "--out", folder / "out")
     assert said.count("warning: ") == 1 and warning in said

@@ -101,7 +101,7 @@ def test_runs_beside_each_other(saved: Path, tmp_path: Path) -> None:
 def test_a_run_without_tables_has_its_numbers(tmp_path: Path) -> None:
     run = quiclab.Scenario.from_text(SCENARIO).run(tables=False)
     made = report.write(run, tmp_path / "r.html")
-    assert len(made.notes) == 2 and "no figures" in made.notes[0] and "no answer" in made.notes[1]
+    assert len(made.notes) == 2 and "no figures" in made.notes[0] and "cannot say" in made.notes[1]
     page = made.report.read_text(encoding="utf-8")
     assert str(text(made.notes[0])) in page and "goodput (Mbit/s)" in page
 

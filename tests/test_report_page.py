@@ -224,7 +224,7 @@ def test_a_filter_leaves_fewer_rows(chromium: Browser, sweep: Path, swept: quicl
         ("nothing > 3", "no column nothing"),
         ("delivered_bytes > 3", "delivered_bytes may be link.cell.forward.delivered_bytes, link.cell.backward."),
         ("run > x", "expected a number instead of x"),
-        ("run >", "expected a value behind run >"),
+        ("run >", "expected a value after run >"),
         ("(run > 3", "a ) is missing"),
         ("run > 3 4", "instead of 4"),
         ('run > "', "cannot read"),

@@ -87,7 +87,7 @@ def test_options_are_checked_and_resolved_and_losses_go_first(tmp_path: Path) ->
     assert quiclab.Scenario.from_text(first.to_toml()).run().summary == run.summary
     with pytest.raises(quiclab.ScenarioError, match=r'unknown key, found "skp".*did you mean "skip"'):
         scenario({"type": f"{path}:Own", "skp": 1})
-    with pytest.raises(quiclab.ScenarioError, match=r"Own is no controller"):
+    with pytest.raises(quiclab.ScenarioError, match=r"Own is not a controller"):
         quiclab.Scenario(link=[LINK], transport={"controller": f"{path}:Own"}, flow=[])
 
 

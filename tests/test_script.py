@@ -35,7 +35,7 @@ def test_a_line_per_script_and_exit_code_0_if_all_hold(scripts: Command) -> None
     assert result.stdout.splitlines() == [
         "pass   alone.quic",
         "pass   a/b/holds.quic",
-        "2 of 2 scripts hold, 2 packets compared",
+        "2 of 2 scripts pass, 2 packets compared",
     ]
 
 
@@ -55,8 +55,8 @@ def test_a_difference_is_shown_side_by_side(scripts: Command) -> None:
     ]
     assert "a/fails.quic:5: nothing was sent between @19.9ms and @20.1ms" in lines
     (marked,) = [line for line in lines if line.startswith("!")]
-    assert marked == "!     5  @20ms   > 1rtt ACK(.., delay 25ms) | nothing; its next timer is @25ms"
-    assert lines[-1] == "2 of 3 scripts hold, 2 packets compared"
+    assert marked == "!     5  @20ms   > 1rtt ACK(.., delay 25ms) | nothing; its next timer is due @25ms"
+    assert lines[-1] == "2 of 3 scripts pass, 2 packets compared"
 
 
 def test_json(scripts: Command) -> None:

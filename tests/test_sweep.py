@@ -147,7 +147,7 @@ def test_a_scenario_without_a_table_is_a_sweep_of_one_run() -> None:
 def test_a_folder_that_is_none_of_a_sweep_is_left_alone(file: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(quiclab.OutputError, match="is no sweep's folder"):
+    with pytest.raises(quiclab.OutputError, match="is not the folder of a sweep"):
         quiclab.sweep(file, out=tmp_path / "other")
     assert [entry.name for entry in (tmp_path / "other").iterdir()] == ["notes.txt"]
 
@@ -195,9 +195,9 @@ def test_lines_of_progress_tell_that_no_worker_is_there(
             now = 100.0 + seconds
             callback(quiclab.SweepProgress(done=done, reused=0, failed=0, total=100, workers=workers))
     assert capsys.readouterr().err.splitlines() == [
-        "bulk: 0 of 100 runs, 0 failed, no worker is there: waiting for one",
+        "bulk: 0 of 100 runs, 0 failed, no worker yet: waiting for one",
         "bulk: 50 of 100 runs, 0 failed, about 6 s left",
-        "bulk: 50 of 100 runs, 0 failed, no worker is there: waiting for one",
+        "bulk: 50 of 100 runs, 0 failed, no worker yet: waiting for one",
     ]
 
 

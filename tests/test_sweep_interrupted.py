@@ -74,7 +74,7 @@ def test_ten_interruptions_at_random_moments_leave_no_trace(
         assert kept(folder) >= before
         if kill == signal.SIGINT:
             assert errors.endswith("quiclab: interrupted\n"), errors
-            assert "what was finished is kept: the same command goes on" in errors
+            assert "finished runs are kept: the same command continues" in errors
     assert ends == [code] * 10
     assert not (folder / "sweep.json").exists()
     before = kept(folder)

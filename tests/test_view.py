@@ -217,7 +217,7 @@ def test_without_the_sender_nobody_is_blamed(tmp_path: Path) -> None:
     assert not direction.has_sender and direction.has_receiver
     assert spans(direction.waits) == [(1, 13.0, 35.0, -1, 4, 0, 1000)]
     assert spans(direction.one_stream) == []
-    assert "only the client's log is there" in connection.notes[0]
+    assert "only the client's log exists" in connection.notes[0]
 
 
 def test_without_the_receiver_arrival_is_when_the_sender_learned_of_it(tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def test_a_file_that_is_cut_off_is_shown_as_far_as_it_goes(tmp_path: Path) -> No
     [
         (lambda text: "", "x.sqlog: is empty"),
         (lambda text: "no JSON\n" + text, "x.sqlog: not JSON"),
-        (lambda text: text.replace('"packet_number": 2', '"packet_number": -2'), "x.sqlog:5: -2 is no integer of QUIC"),
+        (lambda text: text.replace('"packet_number": 2', '"packet_number": -2'), "x.sqlog:5: -2 is not a QUIC integer"),
         (lambda text: text.replace('"packet_number": 2', '"number": 2'), "x.sqlog:5: 'packet_number' is missing"),
         (
             lambda text: text.replace('"raw": {"length": 1000}', '"raw": {}', 1),
@@ -348,7 +348,7 @@ def test_a_file_that_is_cut_off_is_shown_as_far_as_it_goes(tmp_path: Path) -> No
         (lambda text: text.replace('"type": "server"', '"type": "tap"'), "x.sqlog:1: vantage_point.type is 'tap'"),
         (lambda text: text.replace("urn:ietf:params:qlog:file:sequential", "mine"), "x.sqlog:1: no qlog_version"),
         (lambda text: text.replace('{"time": 2.0', '{"time" 2.0'), "x.sqlog:5: not JSON"),
-        (lambda text: text.replace("quic:packet", "quic:parcel"), "x.sqlog: has no event packet_sent"),
+        (lambda text: text.replace("quic:packet", "quic:parcel"), "x.sqlog: has neither packet_sent"),
         (lambda text: text.replace('"frames": [', '"frames": [3, '), "x.sqlog:2: "),
     ],
 )
@@ -463,7 +463,7 @@ def test_a_run_without_qlog_says_how_to_make_one(command: Command) -> None:
     assert command("run", "bulk.toml", "--out", "plain").returncode == 0
     done = command("view", "plain")
     assert done.returncode != 0
-    assert "plain: has no qlog (*.sqlog): make one by `quiclab run FILE --qlog`" in done.stderr
+    assert "plain: has no qlog (*.sqlog): make one with `quiclab run FILE --qlog`" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "there is no such run folder" in command("view", "nowhere").stderr
 
@@ -501,7 +501,7 @@ def test_connections_of_which_nothing_is_known_are_named(tmp_path: Path) -> None
     summary = {"scenario": "mixed", "seed": 3, "connections": [{"name": "hand"}, {"name": "other"}]}
     (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     shown = view.write(folder)
-    assert shown.notes == ["not shown, because there is no qlog of it: other"]
+    assert shown.notes == ["not shown, because it has no qlog: other"]
     assert "<title>mixed, seed 3 - quiclab view</title>" in shown.view.read_text(encoding="utf-8")
 
 

@@ -67,12 +67,12 @@ def test_a_packet_is_gone_to_by_its_number(chromium: Browser, hand: Path) -> Non
     figure.page.key("Enter")
     assert kept(figure) == 5
     assert text(figure, "#marked").startswith(
-        "packet 5 (1rtt), acknowledged \u00b7 carries again bytes of packet 1 \u00b7 sent at"
+        "packet 5 (1rtt), acknowledged \u00b7 retransmits bytes of packet 1 \u00b7 sent at"
     )
     # The packet that it repeats is a step away, and leads back.
     figure.page.value("document.querySelector('#marked button').click()")
     assert kept(figure) == 1
-    assert text(figure, "#marked").startswith("packet 1 (1rtt), lost \u00b7 carried again by packet 5 \u00b7")
+    assert text(figure, "#marked").startswith("packet 1 (1rtt), lost \u00b7 retransmitted by packet 5 \u00b7")
     figure.page.value("document.querySelector('#marked button').click()")
     assert kept(figure) == 5
     figure.page.key("Escape")

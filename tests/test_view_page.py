@@ -176,7 +176,7 @@ def test_hover_gives_the_packet_and_its_frames(figure: Figure) -> None:
     assert said.splitlines()[0] == "packet 1 (1rtt), lost"
     assert "sent at 1.000 ms, 1,040 B" in said
     assert "declared lost at 24.500 ms (after 23.5 ms)" in said and "because of reordering threshold" in said
-    assert "sent again as 5" in said and "STREAM 4, offset 0, 1,000 B" in said
+    assert "retransmitted as 5" in said and "STREAM 4, offset 0, 1,000 B" in said
     said = figure.hover(figure.x(4 * MS) + 2, top + height - 5)
     assert "packet 4 (1rtt), acknowledged" in said and "STREAM 0, offset 2,000, 1,000 B, FIN" in said
     assert "arrived at 14.000 ms (after 10.0 ms)" in said
@@ -226,12 +226,12 @@ def test_the_wait_is_exactly_where_it_must_be(figure: Figure) -> None:
     said = figure.hover(figure.x(20 * MS), top + height - 6)
     assert said.splitlines() == [
         "stream 4 waits 22.0 ms",
-        "for packet 1, lost, sent again as 5",
+        "for packet 1, lost, retransmitted as 5",
         "from 13.000 to 35.000 ms",
         "offset 0 is missing; up to 1,000 B held back",
     ]
     row = figure.page.value("[...document.querySelector('#longest tbody tr').cells].map((cell) => cell.textContent)")
-    assert row[1:] == ["4", "13.000", "22.000", "1,000", "packet 1, lost, sent again as 5"]
+    assert row[1:] == ["4", "13.000", "22.000", "1,000", "packet 1, lost, retransmitted as 5"]
 
 
 def test_what_waits_at_the_sender_is_seen_and_told(chromium: Browser, tmp_path: Path) -> None:
@@ -269,18 +269,18 @@ def test_what_waits_at_the_sender_is_seen_and_told(chromium: Browser, tmp_path: 
     assert said[1:4] == [
         "up to 2.00 kB, from 0.000 to 3.000 ms",
         "its packets around here: 1 and 3, 2.00 ms of waiting",
-        "1 packet went between them:",
+        "1 packet sent between them:",
     ]
     assert said[4] == "\u2022 stream 0: 1.00 kB"
     assert figure.hover(figure.x(12 * MS), y).splitlines() == [
         "stream 4 has no credit for 15.0 ms",
         "the receiver's limit of 2,000 B is reached (STREAM_DATA_BLOCKED)",
-        "from 5.000 ms until MAX_STREAM_DATA came at 20.000 ms",
+        "from 5.000 ms until MAX_STREAM_DATA arrived at 20.000 ms",
     ]
     assert "without credit 1 time, 15.0 ms" in page.value("document.querySelector('#summary').textContent")
     rows = "[...document.querySelectorAll('#longest tbody tr')].map((row) => row.innerText.replace(/\\t/g, '|'))"
     assert page.value(rows) == [
-        "4|13.000|22.000|1,000|packet 1, lost, sent again as 5",
+        "4|13.000|22.000|1,000|packet 1, lost, retransmitted as 5",
         "4|5.000|15.000||credit to send more than 2,000 B",
     ]
     page.value("document.querySelectorAll('#longest tbody tr')[1].click()")

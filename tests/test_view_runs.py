@@ -208,7 +208,7 @@ def test_a_stall_names_the_missing_packet_credit_timeouts_or_the_application(chr
     # Packet 1 is missing from 14 to 35 ms.
     server, client = two_streams()
     assert stalls_of(chromium, tmp_path / "missing", server, client) == [
-        ["14.000", "21.000", "stream 4 waited for packet 1, lost, sent again as 5"]
+        ["14.000", "21.000", "stream 4 waited for packet 1, lost, retransmitted as 5"]
     ]
 
     def run(name: str, more_server: list[Any], more_client: list[Any]) -> str:

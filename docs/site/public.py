@@ -29,9 +29,9 @@ MODULES = {
         "quiclab.traces.series_of",
         "quiclab.traces.Series",
     ],
-    "A controller of your own": ["quiclab.Controller", "quiclab.Ack", "quiclab.Trouble", "quiclab.Adjustment"],
-    "A stream scheduler of your own": ["quiclab.Scheduler", "quiclab.View", "quiclab.Priority"],
-    "A rate adaptation of your own": ["quiclab.Abr", "quiclab.AbrView", "quiclab.Download", "quiclab.Underway"],
+    "Your own controller": ["quiclab.Controller", "quiclab.Ack", "quiclab.Trouble", "quiclab.Adjustment"],
+    "Your own stream scheduler": ["quiclab.Scheduler", "quiclab.View", "quiclab.Priority"],
+    "Your own rate adaptation": ["quiclab.Abr", "quiclab.AbrView", "quiclab.Download", "quiclab.Underway"],
     "Environments of Gymnasium": [
         "quiclab.gym.CongestionControl",
         "quiclab.gym.RateAdaptation",

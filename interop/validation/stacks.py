@@ -293,7 +293,7 @@ TEXT = (
     "counts from the client's first datagram to the last data at the client, RTT is the mean delay in the network in "
     "both directions, and lost are packets of the server; the simulated number comes first, then the real one. All "
     "numbers are measured from packets. For quiclab's own `serve` and `fetch` the bound is 5 %, and 10 % under loss; "
-    "for the other stacks larger differences are explained. `late` counts runs of which 1 % was more than "
+    "for the other stacks larger differences are explained. `late` counts runs of which 1 % of events were more than "
     f"{LATE_MS:g} ms late, even after they were repeated. Written by `make validation-stacks`."
 )
 INTRODUCTION = [TITLE, "", *wrapped(TEXT)]

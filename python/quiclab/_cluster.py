@@ -75,7 +75,7 @@ def run(
             done, _, _, total = session.counts
             raise Error(
                 f"the cluster: its scheduler is gone ({type(error).__name__}); {done} of {total} runs are kept: "
-                "when there is a scheduler again, the same call goes on"
+                "when a scheduler is back, the same call continues"
             ) from error
         finally:
             made.cancel()
@@ -227,7 +227,7 @@ class _Work:
             for order in orders:
                 self._submit([order])
             return
-        self.session.put(orders[0][0], None, f"{workers} workers died while they made this run")
+        self.session.put(orders[0][0], None, f"{workers} workers died during this run")
 
 
 def make(described: bytes, *texts: str) -> tuple[float, list[tuple[bytes | None, str | None]]]:

@@ -25,7 +25,7 @@ def literal(value: object, key: str = "value") -> str:
 def plain(value: object, key: str) -> object:
     """A value of another type than Python's own as one of those; only the outermost of a table or a list.
 
-    `key` names it in the `ScenarioError` of a value that cannot stand in a scenario.
+    `key` names it in the `ScenarioError` of a value that cannot be used in a scenario.
     """
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
@@ -47,8 +47,8 @@ def plain(value: object, key: str) -> object:
     if number is not None:
         return number
     what = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
-    wanted = "; expected text, a number, a list, a table, or what is derived from quiclab.Controller, Scheduler or Abr"
-    raise ScenarioError(f"{key}: {what} cannot stand in a scenario{wanted}")
+    wanted = "; expected text, a number, a list, a table, or a class derived from quiclab.Controller, Scheduler or Abr"
+    raise ScenarioError(f"{key}: {what} cannot be used in a scenario{wanted}")
 
 
 def is_tables(value: object) -> bool:

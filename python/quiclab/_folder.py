@@ -237,7 +237,7 @@ def _move(partial: Path, names: Names) -> Path:
                 continue
             raise
         return final
-    raise OutputError(f"{names.first}: was made by somebody else meanwhile; the results are dropped")
+    raise OutputError(f"{names.first}: was created by another process meanwhile; the results are dropped")
 
 
 def _remove(partial: Path, made: list[Path]) -> None:

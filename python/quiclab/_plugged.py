@@ -98,7 +98,7 @@ def _class(word: str, path: str, text: str | None, name: str) -> type[Plugged]:
     if not isinstance(class_, type) or not issubclass(class_, base):
         known = [key for key, value in vars(module).items() if _is_own(value, base)]
         if class_ is not None:
-            raise Error(f"{name} is no {word}: expected a class derived from quiclab.{base.__name__}")
+            raise Error(f"{name} is not a {word}: expected a class derived from quiclab.{base.__name__}")
         raise Error(f"no {word} {name}; {path} has: {', '.join(known) or 'none'}")
     return class_
 
@@ -120,7 +120,9 @@ def _module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except (ImportError, ValueError) as error:
-        raise Error(f"module {name} cannot be imported ({error}); expected one, or a file that ends in .py") from error
+        raise Error(
+            f"module {name} cannot be imported ({error}); expected a module, or a file that ends in .py"
+        ) from error
 
 
 def _file(path: str, text: str) -> ModuleType:

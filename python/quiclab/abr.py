@@ -5,7 +5,7 @@ from quiclab._quiclab import AbrView, Underway
 
 
 class Abr(Plugged):
-    """A rate adaptation: derive a class from it, and name it in a scenario by where it is.
+    """A rate adaptation: derive a class from it, and name it in a scenario by its file or module.
 
     ::
 
@@ -27,7 +27,7 @@ class Abr(Plugged):
 
     One object is made for each player, and `choose` is called once for each segment of the video. The other methods are
     called only if the class has them. Segments and representations are counted from 0, representations by rising
-    bitrate; times are seconds of virtual time. It must not look at the clock or draw from a generator that it has not
+    bitrate; times are seconds of virtual time. It must not read the clock or use a random generator that it has not
     seeded: equal scenarios must give equal runs. An exception ends the run.
     """
 
@@ -37,7 +37,7 @@ class Abr(Plugged):
     def choose(self, view: AbrView) -> int | tuple[int, float]:
         """The representation of `view.segment`, or a pair: the representation, and how many seconds to wait before.
 
-        Called when the segment has room in the buffer; again for a segment whose download was given up or has failed.
+        Called when the segment fits into the buffer; again for a segment whose download was given up or has failed.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method choose")
 
@@ -45,14 +45,14 @@ class Abr(Plugged):
         """A segment is complete: it is the last one of `view.downloads`, and its media are in the buffer."""
 
     def abandon(self, view: AbrView, underway: Underway) -> int | None:
-        """More of a segment has come, but not all: give it up for a lower representation, or None to go on.
+        """More of a segment has arrived, but not all: a lower representation to give it up for, or None to continue.
 
-        If it is given up, `choose` is not asked: the segment is asked for in the returned representation.
+        If it is given up, `choose` is not called: the segment is requested in the returned representation.
         """
         return None
 
     def on_seek(self) -> None:
-        """Playback begins, or goes on at another position: the buffer is empty."""
+        """Playback begins, or continues at another position: the buffer is empty."""
 
     def estimate(self) -> float | None:
         """The throughput as the object estimates it, in bit/s, for the table `segment`; None if it does not."""

@@ -5,7 +5,7 @@ from quiclab._quiclab import Ack, Adjustment, Trouble
 
 
 class Controller(Plugged):
-    """A congestion controller: derive a class from it, and name it in a scenario by where it is.
+    """A congestion controller: derive a class from it, and name it in a scenario by its file or module.
 
     ::
 
@@ -26,8 +26,8 @@ class Controller(Plugged):
     ``Scenario(transport={"controller": Mine(beta=0.7)}, ...)``.
 
     One object is made for each end of each connection, and `on_ack` is called once for each ACK frame. The other
-    methods are called only if the class has them. Times are seconds of virtual time, rates bit/s. It must not look at
-    the clock or draw from a generator that it has not seeded: equal scenarios must give equal runs. An exception ends
+    methods are called only if the class has them. Times are seconds of virtual time, rates bit/s. It must not read
+    the clock or use a random generator that it has not seeded: equal scenarios must give equal runs. An exception ends
     the run.
     """
 
@@ -41,16 +41,16 @@ class Controller(Plugged):
     """The size of a full packet."""
 
     def start(self, datagram_bytes: int, initial_window_bytes: int, initial_rtt_s: float) -> None:
-        """The connection begins, or begins anew on another path: the window is the initial one, nothing is known."""
+        """The connection starts, or starts again on another path: the window is the initial one, nothing is known."""
 
     def on_ack(self, ack: Ack) -> None:
-        """An ACK frame newly acknowledged something. What it told of is in `ack`."""
+        """An ACK frame acknowledged something new; `ack` has its contents."""
 
     def on_loss(self, loss: Trouble) -> None:
-        """Packets were declared lost; it is told before the ACK frame that showed it."""
+        """Packets were declared lost. Called before `on_ack` for the ACK frame that showed it."""
 
     def on_mark(self, mark: Trouble) -> None:
-        """Packets came with the CE mark."""
+        """Packets were marked with CE."""
 
     def on_spurious(self, spurious: Trouble) -> None:
         """Packets that were declared lost were acknowledged after all."""
@@ -61,7 +61,7 @@ class Controller(Plugged):
     def on_resume(self, adjustment: Adjustment) -> None:
         """Careful Resume (RFC 9959) asks for another window or slow start threshold.
 
-        What it asks for is set by `self.window_bytes = adjustment.window_bytes`, unless that is None. Its kinds are
+        Apply it by `self.window_bytes = adjustment.window_bytes`, unless that is None. Its kinds are
         "jump" (to half of what was saved), "seed" (to all of it), "limit" (what was used of the jump), "retreat" (there
         was congestion) and "settle" (the retreat is over). Without this method the window does not jump.
         """

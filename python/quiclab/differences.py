@@ -37,7 +37,7 @@ class Change:
 
     @property
     def difference(self) -> float | None:
-        """`b - a`; None if one of them is no number."""
+        """`b - a`; None if one of them is not a number."""
         return self.b - self.a if is_number(self.a) and is_number(self.b) else None
 
     @property
@@ -99,7 +99,7 @@ def diff(a: Comparable, b: Comparable) -> Diff:
     """
     one, other = _read(a), _read(b)
     if isinstance(one, Sweep) != isinstance(other, Sweep):
-        raise Error(f"{_told(a)} and {_told(b)}: a sweep can be compared with another sweep only")
+        raise Error(f"{_told(a)} and {_told(b)}: a sweep can only be compared with another sweep")
     if isinstance(one, Sweep) and isinstance(other, Sweep):
         return _of_sweeps(one, other)
     assert not isinstance(one, Sweep) and not isinstance(other, Sweep)
@@ -300,7 +300,7 @@ def _of_sweeps(a: Sweep, b: Sweep) -> Diff:
     both = [key for key in one if key in other]
     found = [Change(key, one[key], other[key]) for key in both if one[key] != other[key]]
     notes = [
-        f"{len(keys)} means of the {which} sweep alone: its combinations or columns are not in the other"
+        f"{len(keys)} means are only in the {which} sweep: the other lacks their combinations or columns"
         for which, keys in (("first", one.keys() - other.keys()), ("second", other.keys() - one.keys()))
         if keys
     ]

@@ -49,8 +49,8 @@ def enter(arguments: Sequence[str], *, interactive: bool = False, program: Seque
     namespaces = _namespaces()
     if subprocess.run(["unshare", *namespaces, "true"], capture_output=True, check=False).returncode != 0:
         raise Error(
-            "this user may make no namespaces here: run it as root, or allow it by the sysctl user.max_user_namespaces "
-            "(and kernel.apparmor_restrict_unprivileged_userns = 0 on Ubuntu)"
+            "this user may not create namespaces here: run it as root, or allow it with the sysctl "
+            "user.max_user_namespaces (and kernel.apparmor_restrict_unprivileged_userns = 0 on Ubuntu)"
         )
     environment = {**os.environ, LEASH: str(kept)}
     command = ["unshare", *namespaces, sys.executable, *program, *arguments]

@@ -43,7 +43,7 @@ AUDIO_CODECS = ("aaclc", "heaac", "ac3", "mp2")
 
 @dataclass(frozen=True)
 class Score:
-    """What the model makes of a playback. All scores are from 1 (bad) to 5 (excellent); P.1203, clause 7.5."""
+    """The scores of a playback. All scores are from 1 (bad) to 5 (excellent); P.1203, clause 7.5."""
 
     mos: float
     """O.46: the quality of the whole session, with initial loading and stalls."""
@@ -71,7 +71,7 @@ def inputs(
     display: str = "1920x1080",
     device: str = "pc",
 ) -> dict[str, Any]:
-    """What the model is told of a playback in mode 0: the JSON document that the package itu-p1203 reads.
+    """The inputs of the model for a playback in mode 0: the JSON document that the package itu-p1203 reads.
 
     >>> run = quiclab.Scenario.from_file("examples/video.toml").run()
     >>> inputs = quiclab.p1203.inputs(run, "near")
@@ -81,7 +81,7 @@ def inputs(
     It has what was shown, in media time from the first picture on (P.1203, clause 7.2 and table 5): the segments of
     video (``I13``) and audio (``I11``), cut where playback began and ended, and under ``I23`` pairs of position and
     duration in seconds: first the initial loading, at 0, then each stall. (I.14 is the Recommendation's name for it.)
-    Without a track of audio, ``I11`` has no segments, and the package takes audio for perfect.
+    Without a track of audio, ``I11`` has no segments, and the package assumes perfect audio.
 
     A simulated picture has no contents. What a scenario does not say is an argument:
 
@@ -89,15 +89,15 @@ def inputs(
     :param resolutions: "WIDTHxHEIGHT" of each representation of video, by rising bitrate. Default: the option `heights`
         of the presentation; without it that of `LADDER`, by the declared bitrate.
     :param fps: frames per second of all representations. Default: 24; from there on the frame rate costs nothing.
-    :param codec: of the video. The Recommendation, and so the package, knows "h264" alone.
+    :param codec: of the video. The Recommendation, and so the package, has only "h264".
     :param audio_codec: one of `AUDIO_CODECS`. Default: "aaclc".
     :param bitrate: "declared": of the representation, as the Recommendation has it (table 5, row 11). "segment": the
         bytes of each segment by its duration.
-    :param display: "WIDTHxHEIGHT" of the screen. Default: that with which the model was made.
+    :param display: "WIDTHxHEIGHT" of the screen. Default: that for which the model was made.
     :param device: "pc" (also a television, 24 to 100 inches) or "mobile" (up to 10 inches); clause 7.1.
 
     Raises `quiclab.Error` if the flow plays nothing, has no video, never showed a second of it, or jumps: seeks are
-    outside of the Recommendation (clause 7.3). Also if a table of the run is missing or not complete.
+    outside the Recommendation (clause 7.3). Also if a table of the run is missing or not complete.
     """
     _check(resolutions, fps, audio_codec, bitrate, display, device)
     name = _player(run, flow)

@@ -30,7 +30,7 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """What part of the run is done, from 0 to 1. A run ends by its bytes or by its time, whichever is first."""
+        """The part of the run that is done, from 0 to 1. A run ends with its last byte or when its time is over."""
         by_time = self.now_s / self.end_s if self.end_s > 0 else 0.0
         by_bytes = self.done_bytes / self.total_bytes if self.total_bytes else 0.0
         return min(1.0, max(by_time, by_bytes))
@@ -201,7 +201,7 @@ def _sweep_lines(title: str) -> SweepCallback:
     return callback
 
 
-_WAITS = "no worker is there: waiting for one"
+_WAITS = "no worker yet: waiting for one"
 _TABLES = "writing tables"
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """What came out of a run: from `Scenario.run`, or read back by `load`.
+    """The results of a run: from `Scenario.run`, or read back by `load`.
 
     >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
     >>> run
@@ -56,8 +56,8 @@ class Run:
         """The numbers: scenario, seed, version, duration_s, and one entry per connection and per link direction.
 
         Units are the last word of a key: ``goodput_mbps`` (application bytes, 10^6 bit/s), ``rtt_mean_ms``,
-        ``completion_s`` (None if not completed). ``packets_lost`` were really lost in the network,
-        ``packets_declared_lost`` is what the sender believed.
+        ``completion_s`` (None if not completed). ``packets_lost`` counts packets lost in the network,
+        ``packets_declared_lost`` those that the sender declared lost.
         """
         return self._inner.read()
 
@@ -79,9 +79,9 @@ class Run:
         return tuple(self._sources)
 
     def table(self, name: str) -> "Table":
-        """A table by name: over the simulator's own memory, without copying, or read from its file.
+        """A table by name: a view of the simulator's memory, without copying, or read from its file.
 
-        All its rows are in memory then, and stay there as long as the run: see `parts` for long tables. Raises `Error`
+        All its rows are then in memory, as long as the run exists: see `parts` for long tables. Raises `Error`
         if there is no such table, and `OutputError` if the file cannot be read.
 
         >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
@@ -118,7 +118,7 @@ class Run:
         return why(self, connection)
 
     def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> "Iterator[Table]":
-        """The rows of a table in parts, with these columns: of a file, one part after the other is read.
+        """The rows of a table in parts, with these columns: a file is read one part after the other.
 
         >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
         >>> max(max(part["cwnd_bytes"].to_pylist()) for part in run.parts("connection", ["cwnd_bytes"]))
@@ -142,11 +142,11 @@ class Run:
 
     @property
     def memory(self) -> list[dict[str, Any]]:
-        """What the hosts know of paths at the end, where the option `resume` asks for that.
+        """What the hosts know about paths at the end, if the option `resume` asks for it.
 
-        These are entries `[[memory]]` of a scenario: `scenario.with_(memory=run.memory)` begins with them. Each has the
+        These are entries `[[memory]]` of a scenario: `scenario.with_(memory=run.memory)` starts with them. Each has the
         keys name, node, peer, protocol, capacity, rtt, age and ip, and address if the peer is not known by that of its
-        node. Each may be changed before it is handed on: `{**entry, "capacity": "100 MB"}`.
+        node. Each may be changed before it is passed on: `{**entry, "capacity": "100 MB"}`.
         """
         return [_remembered(number, entry) for number, entry in enumerate(self.summary.get("memory") or [])]
 
@@ -181,7 +181,7 @@ class Run:
         >>> sorted(file.name for file in run.save("there").iterdir())[:3]
         ['air.parquet', 'connection.parquet', 'drop.parquet']
 
-        Raises `OutputError` if it cannot be written; then nothing is left of it.
+        Raises `OutputError` if it cannot be written; then nothing of it remains.
         """
         import shutil
 
@@ -201,7 +201,7 @@ class Run:
     ) -> "Figure":
         """Draws the run over time: window, RTT, rates, queue, losses, link layers.
 
-        Returns the figure of matplotlib, which a notebook shows.
+        Returns a matplotlib figure, which a notebook shows.
 
         >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
         >>> figure = run.plot("figure.pdf", kind="rtt")

@@ -26,7 +26,7 @@ _SECONDS_BETWEEN_REPORTS = 0.1
 class Scenario:
     """A network and its traffic, read and checked.
 
-    Built in Python it is the same document as a file, read by the same reader:
+    Built in Python, it is the same document as in a file, and the same reader checks it:
 
     >>> scenario = quiclab.Scenario(
     ...     name="two-hosts",
@@ -38,7 +38,7 @@ class Scenario:
     <quiclab.Run of 'two-hosts', seed 1>
       get: 8.491 Mbit/s, endless, mean RTT 62.29 ms, 73 packets lost
 
-    Raises `ScenarioError` if it is not a scenario. A scenario never changes; `with_` gives a changed copy.
+    Raises `ScenarioError` if the document is not valid. A scenario never changes; `with_` gives a changed copy.
     """
 
     def __init__(self, document_: Mapping[str, Any] | None = None, /, **keys: Any) -> None:
@@ -88,7 +88,7 @@ class Scenario:
         return scenario
 
     def with_(self, changes: Changes = (), /, **keys: Any) -> "Scenario":
-        """A copy with changes, by the paths of their keys, or by name where a key is at the top.
+        """A copy with changes: by the paths of keys, or as keyword arguments for keys at the top of the file.
 
         >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
         >>> for controller in ("newreno", "bbr3"):
@@ -120,7 +120,7 @@ class Scenario:
         return self._inner.seed
 
     def to_toml(self) -> str:
-        """The document with every default filled in. Read again, it gives the same run.
+        """The document with every default filled in. Reading it back gives the same run.
 
         >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
         >>> quiclab.Scenario.from_text(scenario.to_toml()).run().summary == scenario.run().summary
@@ -129,7 +129,7 @@ class Scenario:
         return self._inner.to_toml()
 
     def describe(self) -> list[tuple[str, str]]:
-        """What it is, for people: pairs of a subject and what there is to say about it, as `quiclab check` prints.
+        """A description for people: pairs of a subject and a text, as `quiclab check` prints them.
 
         >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
         >>> dict(scenario.describe())["flow download, server to client"]
@@ -138,10 +138,10 @@ class Scenario:
         return self._inner.describe()
 
     def page_draws(self, flow: str, count: int) -> dict[str, bytes]:
-        """The first numbers of each quantity that the web pages of a flow are drawn from, as a run draws them.
+        """The first random numbers, for each quantity, from which a run makes the web pages of a flow.
 
-        By the name of the quantity (`main-size`), before they are rounded: bytes, objects or seconds, as doubles for
-        `numpy.frombuffer`. None for pages that come out of a file. Raises `RunError` if the flow has no web pages.
+        By the name of the quantity (`main-size`), not rounded: bytes, objects or seconds, as doubles for
+        `numpy.frombuffer`. Pages from a file have none. Raises `RunError` if the flow has no web pages.
         """
         return self._inner.page_draws(flow, count)
 
@@ -168,7 +168,7 @@ class Scenario:
         figure: bool = True,
         progress: Callback | bool | None = None,
     ) -> Run:
-        """Runs it, in virtual time, on the calling thread, without holding the GIL.
+        """Runs the scenario in virtual time, on the calling thread, without holding the GIL.
 
         >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
         >>> run = scenario.run(seed=2, qlog=True, out="runs/second")
@@ -179,12 +179,12 @@ class Scenario:
         :param qlog: write one .sqlog file for each end of each connection.
         :param pcap: write a capture with the TLS secrets in it (packets are then protected by real cryptography).
         :param out: the run folder; it must not exist. True: runs/NAME-seedN, with -2, -3 ... if that is taken.
-            Long tables are written there while the run goes on, and read from there later.
+            Long tables are written there during the run, and read from there later.
             None: no folder; results stay in memory, traces in a temporary folder, until `Run.save`.
         :param tables: keep the tables. Without them, or with a folder, memory does not grow with the bytes of the run.
         :param figure: draw figure.png into the run folder (if there are tables).
         :param progress: called with a `Progress` at most ten times a second; True shows it on stderr or in a notebook.
-        :raises RunError: the run could not go on.
+        :raises RunError: the run could not continue.
         :raises OutputError: results could not be written.
         :raises KeyboardInterrupt: within a tenth of a second; a run folder that is not complete is removed.
         """

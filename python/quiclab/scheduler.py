@@ -5,7 +5,7 @@ from quiclab._quiclab import Priority, View
 
 
 class Scheduler(Plugged):
-    """A stream scheduler: derive a class from it, and name it in a scenario by where it is.
+    """A stream scheduler: derive a class from it, and name it in a scenario by its file or module.
 
     ::
 
@@ -21,8 +21,8 @@ class Scheduler(Plugged):
 
     One object is made for each end of each connection. `next` is called once for each turn (a STREAM frame with as much
     of the stream's data as the packet has room for) while more than one stream is ready; the other methods are called
-    only if the class has them. Streams are known by their ids; times are seconds of virtual time. It must not look at
-    the clock or draw from a generator that it has not seeded: equal scenarios must give equal runs. An exception ends
+    only if the class has them. Streams are known by their ids; times are seconds of virtual time. It must not read
+    the clock or use a random generator that it has not seeded: equal scenarios must give equal runs. An exception ends
     the run.
     """
 
@@ -34,32 +34,32 @@ class Scheduler(Plugged):
         """The connection begins: no stream is ready. Called when the object has its options."""
 
     def next(self, view: View) -> int:
-        """The stream to take from next, one of `ready`. Asked again only after something has changed."""
+        """The stream to send from next, one of `ready`. Called again only after something has changed."""
         raise NotImplementedError(f"{type(self).__name__} has no method next")
 
     def on_ready(self, stream: int, now_s: float) -> None:
         """The stream has something to send; it is in `ready` already."""
 
     def on_idle(self, stream: int) -> None:
-        """It has nothing to send any more, or may not for want of credit; it is in `ready` no more."""
+        """The stream has nothing to send any more, or no credit to send it; it is no longer in `ready`."""
 
     def on_sent(self, stream: int, sent_bytes: int) -> None:
-        """So many bytes of the stream whose turn it was went into a packet, new ones or lost ones; 0: its end alone."""
+        """The stream whose turn it was sent `sent_bytes`, new or retransmitted, in a packet; 0: only its end."""
 
     def on_sent_out_of_turn(self, stream: int, sent_bytes: int) -> None:
-        """So many lost bytes went before all others (``retransmissions = "first"``): it was nobody's turn."""
+        """`sent_bytes` of lost data were sent before others (``retransmissions = "first"``), outside of any turn."""
 
     def on_head(self, stream: int, written_s: float, order: int) -> None:
-        """The data that the stream would send next was written then, as this write over all streams."""
+        """The next data of the stream was written at `written_s`, as write number `order` over all streams."""
 
     def on_priority(self, stream: int, priority: Priority) -> None:
-        """The application has said something else of a stream, ready or not."""
+        """The application has changed the priority of a stream, ready or not."""
 
     def on_lost(self, stream: int) -> None:
-        """The stream, which is ready, has lost data to send again, and sends it before its new data."""
+        """The stream, which is ready, has lost data to retransmit, and sends it before its new data."""
 
     def on_repaired(self, stream: int) -> None:
-        """It has none any more."""
+        """The stream has no lost data left."""
 
     def on_closed(self, stream: int) -> None:
         """The stream is over."""

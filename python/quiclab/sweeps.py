@@ -55,7 +55,7 @@ class Failure(TypedDict):
 
 
 class Sweep:
-    """What came out of a sweep: from `quiclab.sweep`, or read back by `quiclab.load_sweep`.
+    """The results of a sweep: from `quiclab.sweep`, or read back by `quiclab.load_sweep`.
 
     >>> sweep = quiclab.sweep("examples/sweep.toml")
     >>> sweep
@@ -78,7 +78,7 @@ class Sweep:
 
     @property
     def path(self) -> Path | None:
-        """The sweep's folder; None if it was made without one."""
+        """The sweep's folder; None if it has none."""
         return None if self._held else self._path
 
     @property
@@ -93,11 +93,11 @@ class Sweep:
 
     @property
     def series_path(self) -> Path:
-        """The file of the time series, which may be larger than memory; it is there if the sweep keeps series."""
+        """The file of the time series, which may be larger than memory; it exists if the sweep keeps series."""
         return self._path / SERIES
 
     def table(self, name: str) -> Table:
-        """A table of the runs that the sweep keeps (`keep`): run, and the columns that it has in each run.
+        """A table of all runs that the sweep keeps (`keep`): the column `run`, and those of the table in each run.
 
         Raises `OutputError` if the sweep does not keep it.
         """
@@ -117,18 +117,18 @@ class Sweep:
 
     @property
     def parameters(self) -> list[str]:
-        """The columns of what was varied."""
+        """The columns of the varied values."""
         return [parameter["column"] for parameter in self.info["parameters"]]
 
     @property
     def warnings(self) -> list[str]:
-        """What is to be known before the results are used: repetitions that all gave the same."""
+        """What you should know before you use the results: repetitions that all gave the same results."""
         told = _identical_told(self.info)
         return [told] if told else []
 
     @property
     def notes(self) -> list[str]:
-        """Values of the scenario that no run has, since the sweep varies what they are of."""
+        """Values of the scenario that no run has, because the sweep varies them."""
         return list(self.info.get("notes", []))
 
     @property
@@ -159,8 +159,8 @@ class Sweep:
         50  3.42348  3.07232  3.77463
         >>> frame = means.to_polars()
 
-        :param columns: names of columns of `runs`, or their ends where only one ends so (`goodput_mbps`).
-        :param by: the columns or paths that make the groups; default: all that was varied. `[]`: all runs together.
+        :param columns: names of columns of `runs`, or their ends if they are unique (`goodput_mbps`).
+        :param by: the columns or paths that define the groups; default: all that was varied. `[]`: all runs together.
         """
         import pyarrow as pa
 
@@ -225,7 +225,7 @@ class Sweep:
         subject: str | None = None,
         **choice: "Unpack[Options]",
     ) -> "Figure":
-        """Draws columns of the runs by name, and returns the figure of matplotlib, which a notebook shows.
+        """Draws columns of the runs by name, and returns a matplotlib figure, which a notebook shows.
 
         >>> sweep = quiclab.sweep("examples/sweep.toml")
         >>> figure = sweep.plot("figure.pdf", x="ack_ratio", y="goodput_mbps", group="loss.probability", log="x")
@@ -236,8 +236,8 @@ class Sweep:
         :param choice: the fields of `quiclab.plots.charts.Choice`: x, y, group, facet, value, where, spread ... With
             `x="time_s"` the time series are drawn, and y is a quantity of them.
 
-        Where runs have no value (not completed, or failed), the figure shows how many have one. Raises `Error` if there
-        is no such column, or nothing to draw.
+        If some runs have no value (not completed, or failed), the figure shows how many have one. Raises `Error` if
+        there is no such column, or nothing to draw.
         """
         from quiclab import plots
 
@@ -344,7 +344,7 @@ def sweep(
     out: str | PathLike[str] | Literal[True] | None = None,
     progress: SweepCallback | bool | None = None,
 ) -> Sweep:
-    """Makes all runs that a scenario's `[sweep]` table asks for, on all cores or on a cluster, without holding the GIL.
+    """Does all runs of a scenario's `[sweep]` table, on all cores or on a cluster, without holding the GIL.
 
     >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
     >>> sweep = quiclab.sweep(scenario, {"sweep.transport.controller": ["newreno", "cubic"], "sweep.repetitions": 3})
@@ -353,22 +353,22 @@ def sweep(
 
     :param scenario: a `Scenario`, the path of its file, or its document as a mapping.
     :param set: changes to it, as in `Scenario.from_file`.
-    :param jobs: how many runs at once; default: as many as there are cores for this process.
+    :param jobs: the number of parallel runs; default: the number of cores for this process.
     :param engine: "local": threads of this process; "dask": Dask distributed (the extra `quiclab[cluster]`), whose
-        processes import the script that calls this: what is not to run in them stands below
-        `if __name__ == "__main__":`. The tables are the same to the byte.
+        processes import the calling script: what they must not run goes below `if __name__ == "__main__":`. The
+        tables are the same, byte for byte.
     :param scheduler: of the engine dask, the address of a scheduler ("tcp://head:8786"), or the file in which it wrote
         its address; default: a cluster of `jobs` processes on this machine.
-    :param out: the sweep's folder. What it has is not run again; one that was interrupted goes on, an extended one runs
-        what is new. True: sweeps/NAME. None: no folder; the results are gone with the object.
+    :param out: the sweep's folder. Its finished runs are kept: an interrupted sweep continues, an extended one runs
+        only what is new. True: sweeps/NAME. None: no folder; the results vanish with the object.
     :param progress: called with a `SweepProgress` at most ten times a second; True shows it on stderr or in a notebook.
     :raises ScenarioError: the scenario or its table is wrong.
     :raises OutputError: the folder cannot be used.
     :raises Error: the cluster cannot be used.
-    :raises KeyboardInterrupt: at once; what was finished is kept in the folder.
+    :raises KeyboardInterrupt: at once; finished runs are kept in the folder.
 
-    A run that fails does not stop the others: see `Sweep.failures`. The tables depend on the sweep alone, and neither
-    on the number of jobs nor on how often it was interrupted.
+    A run that fails does not stop the others: see `Sweep.failures`. The tables depend only on the sweep, not on the
+    number of jobs or on interruptions.
     """
     if isinstance(scenario, Mapping):
         scenario = Scenario(scenario)
@@ -379,7 +379,7 @@ def sweep(
     if engine not in ("local", "dask"):
         raise Error(f"no engine {engine!r}: one of local, dask")
     if scheduler is not None and (engine != "dask" or jobs is not None):
-        raise Error("a scheduler is of the engine dask, and has its own workers instead of jobs")
+        raise Error("a scheduler needs the engine dask, and its workers replace jobs")
     inner = planned(scenario)
     how = _How(engine, scheduler, _jobs(jobs))
     held = None
@@ -398,9 +398,7 @@ def planned(scenario: Scenario) -> _quiclab.Sweep:
     """The sweep of a scenario. Raises `Error` if its runs would need real time."""
     inner = _quiclab.Sweep.parse(scenario._text, scenario._origin, scenario._sets)
     if inner.gates:
-        raise Error(
-            f"node {inner.gates[0]}: a sweep simulates, and a gate has packets in real time alone; expected host"
-        )
+        raise Error(f"node {inner.gates[0]}: a gate needs real time, and a sweep runs in virtual time; expected host")
     return inner
 
 
@@ -425,12 +423,10 @@ def foretold(inner: _quiclab.Sweep) -> str | None:
     if repetitions < 2 or inner.draws:
         return None
     what = "seeds" if seeds > 1 else "repetitions of each combination"
-    return f"nothing in it draws at random: all {repetitions} {what} are the same run{_REMEDY}"
+    return f"nothing in it is random: all {repetitions} {what} are the same run{_REMEDY}"
 
 
-_REMEDY = (
-    "; set repetitions = 1, or add what is random: loss, jitter, a trace with offset = 'random', or a generated trace"
-)
+_REMEDY = "; use one, or add something random: loss, jitter, a trace with offset = 'random', or a generated trace"
 
 
 def _identical_told(info: dict[str, Any]) -> str | None:
@@ -460,7 +456,7 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
         info = json.loads((where / INFO).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         unfinished = (where / _FINISHED).is_dir()
-        why = "the sweep is not complete: run it again, it goes on" if unfinished else f"it has no {INFO}"
+        why = "the sweep is not complete: run it again to continue" if unfinished else f"it has no {INFO}"
         raise OutputError(f"{where}: not a finished sweep: {why}") from error
     except (OSError, ValueError) as error:
         raise OutputError(f"{where}: cannot be read as a sweep: {str(error).splitlines()[0]}") from error
@@ -518,7 +514,7 @@ class _How:
 def _run(scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, report: _Report) -> Sweep:
     finished_folder = path / _FINISHED
     if path.exists() and not finished_folder.is_dir() and (not path.is_dir() or any(path.iterdir())):
-        raise OutputError(f"{path}: exists and is no sweep's folder; choose another --out or remove it")
+        raise OutputError(f"{path}: exists and is not the folder of a sweep; choose another --out or remove it")
     with _folder.writing(path):
         finished_folder.mkdir(parents=True, exist_ok=True)
     finished = how.run(inner, finished_folder, report)

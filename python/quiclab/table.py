@@ -37,7 +37,7 @@ class Table:
     >>> frame = queue.to_pandas()
     >>> frame = queue.to_polars()
 
-    What reads Arrow takes it as it is, without a copy: `polars.DataFrame(queue)`, `pyarrow.table(queue)`, and DuckDB by
+    Libraries that read Arrow take it without a copy: `polars.DataFrame(queue)`, `pyarrow.table(queue)`, and DuckDB by
     the name of the variable, `duckdb.sql("SELECT max(packets) FROM queue")`. It has all methods and attributes of a
     `pyarrow.Table` (`filter`, `select`, `slice`, `sort_by`, `schema`, `queue["packets"]` ...), of which those that
     return a table return a `Table`. Functions of pyarrow that take nothing but its own tables, such as
@@ -73,7 +73,7 @@ class Table:
         """A DataFrame of pandas.
 
         :param options: those of `pyarrow.Table.to_pandas`.
-        :raises Error: there is no pandas.
+        :raises Error: pandas is not installed.
         """
         _needed("pandas")
         return self._arrow.to_pandas(**options)
@@ -81,7 +81,7 @@ class Table:
     def to_polars(self) -> "pl.DataFrame":
         """A DataFrame of polars.
 
-        :raises Error: there is no polars.
+        :raises Error: polars is not installed.
         """
         _needed("polars")
         import polars
@@ -101,9 +101,9 @@ class Table:
     def for_sql(self) -> "Table":
         """The same columns with names that SQL takes without quotes; nothing is copied.
 
-        Every character that is no letter of ASCII, digit or underscore becomes an underscore: `transport.ack_ratio` is
-        `transport_ack_ratio`. A reserved word gets one behind it (`table_`), a name that begins with a digit one before
-        it, and of names that would be equal the second gets `_2`. SQL does not tell `A` from `a`.
+        Every character other than an ASCII letter, a digit or an underscore becomes an underscore:
+        `transport.ack_ratio` is `transport_ack_ratio`. A reserved word gets one at its end (`table_`), a name that
+        begins with a digit gets one at its start, and the second of two equal names gets `_2`. SQL ignores case.
 
         >>> import duckdb
         >>> sweep = quiclab.sweep("examples/sweep.toml")
@@ -220,4 +220,4 @@ def _needed(library: str) -> None:
     if find_spec(library) is None:
         from quiclab._extras import install
 
-        raise Error(f"a table becomes a DataFrame of {library} if that is installed: {install(library)}")
+        raise Error(f"a DataFrame of {library} needs the package {library}: {install(library)}")

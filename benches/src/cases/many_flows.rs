@@ -120,7 +120,7 @@ impl Case for Memory {
         "bytes"
     }
     fn about(&self) -> &'static str {
-        "quiclab, the most memory of the run with 1,000 flows over that with one, for each flow more"
+        "quiclab, peak memory of the run with 1,000 flows minus that with one, per additional flow"
     }
     fn run(&mut self) -> f64 {
         let most = |flows: usize| {

@@ -117,7 +117,7 @@ impl Case for Short {
     fn about(&self) -> &'static str {
         match self.of {
             Of::Overhead => {
-                "a sweep of 1,000 runs of 1 s at 10 Mbit/s: CPU time per run beside the simulation"
+                "a sweep of 1,000 runs of 1 s at 10 Mbit/s: CPU time per run besides the simulation"
             }
             Of::TwoJobs => "the same sweep: time by the wall clock with one job over that with two",
             Of::TwoCores => {

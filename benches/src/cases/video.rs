@@ -241,7 +241,7 @@ impl Case for Deciding {
     }
 
     fn about(&self) -> &'static str {
-        "quiclab, this rate adaptation alone: hearing of a download, and choosing among ten representations"
+        "quiclab, this rate adaptation alone: processing a download and choosing among ten representations"
     }
 
     fn run(&mut self) -> f64 {

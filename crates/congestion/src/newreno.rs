@@ -17,7 +17,7 @@ const OWN: [Parameter; 4] = [
         default: Default::Is("0.5"),
         about: "factor of the window after a loss: kLossReductionFactor (RFC 9002 B.1)",
     },
-    beta_ecn("what is left of the window after a CE mark; as after a loss, unless said (RFC 8511 says 0.8)"),
+    beta_ecn("factor of the window after a CE mark; by default that after a loss (RFC 8511: 0.8)"),
     MINIMUM_WINDOW,
     Parameter {
         name: "increase",

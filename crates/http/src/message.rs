@@ -61,7 +61,7 @@ impl RequestHead {
         // RFC 9114 section 4.3.1: all requests but CONNECT have exactly one of each.
         let method = method.ok_or(Malformed("a request without a method"))?;
         if method.is_empty() || !method.iter().all(|byte| is_token(*byte)) {
-            return Err(Malformed("a method that is no token"));
+            return Err(Malformed("a method that is not a token"));
         }
         let authority = match (authority, regular.host) {
             // RFC 9114 4.3.1: "If both fields are present, they MUST contain the same value."
@@ -158,7 +158,7 @@ impl ResponseHead {
             [b'1'..=b'9', b'0'..=b'9', b'0'..=b'9'] => {
                 status.iter().fold(0, |number, digit| number * 10 + u16::from(digit - b'0'))
             }
-            _ => return Err(Malformed("a status that is no three digits")),
+            _ => return Err(Malformed("a status that is not three digits")),
         };
         // RFC 9114 section 4.5 and RFC 9113 section 8.6: Upgrade and status 101 do not exist; in HTTP/1.1 they are an
         // error if the client did not ask for another protocol (RFC 9110 section 7.8).
@@ -278,7 +278,7 @@ fn content_length(value: &[u8]) -> Result<u64, Malformed> {
     let number = std::str::from_utf8(first).ok().filter(|_| digits).and_then(|text| text.parse().ok());
     match number {
         Some(number) if values.all(|other| other == first) => Ok(number),
-        _ => Err(Malformed("content-length is no number")),
+        _ => Err(Malformed("content-length is not a number")),
     }
 }
 
@@ -300,7 +300,7 @@ pub(crate) fn is_token(byte: u8) -> bool {
 /// ones, because tokens contain no colon (section 4.3).
 fn check_name(name: &[u8]) -> Result<(), Malformed> {
     if name.is_empty() || !name.iter().all(|byte| is_token(*byte)) {
-        return Err(Malformed("a field name that is none, or a pseudo-header field out of its place"));
+        return Err(Malformed("an invalid field name, or a misplaced pseudo-header field"));
     }
     if name.iter().any(u8::is_ascii_uppercase) {
         return Err(Malformed("a field name with uppercase letters"));

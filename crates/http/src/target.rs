@@ -43,7 +43,7 @@ impl fmt::Display for BadTarget {
         f.write_str(match self {
             BadTarget::Relative => "the path does not begin with /",
             BadTarget::TooLong => "the path is too long",
-            BadTarget::Malformed => "the path has characters that no path can have",
+            BadTarget::Malformed => "the path has characters that are not allowed",
             BadTarget::Segment => "a segment of the path cannot be a name",
             BadTarget::AboveRoot => "the path leads above its root",
         })

@@ -280,7 +280,7 @@ impl<W: Write> Capture<W> {
     fn alive(&self) -> io::Result<()> {
         match self.failed {
             None => Ok(()),
-            Some(kind) => Err(io::Error::new(kind, "the capture was cut off by an error before")),
+            Some(kind) => Err(io::Error::new(kind, "an earlier error cut the capture off")),
         }
     }
 }
@@ -288,8 +288,8 @@ impl<W: Write> Capture<W> {
 /// The comment of an altered packet.
 fn comment_of(damage: Damage, of: &str) -> String {
     match damage {
-        Damage { first, last } if first == last => format!("altered underway: byte {first} of the {of}"),
-        Damage { first, last } => format!("altered underway: bytes {first} to {last} of the {of}"),
+        Damage { first, last } if first == last => format!("altered in transit: byte {first} of the {of}"),
+        Damage { first, last } => format!("altered in transit: bytes {first} to {last} of the {of}"),
     }
 }
 

@@ -107,10 +107,11 @@ pub fn captured(scenario: &Scenario, name: &str) -> Result<usize, String> {
     let is_gate = |node: usize| scenario.gates().any(|(gate, _)| gate == node);
     let found = scenario.nodes.iter().position(|node| node.name == name);
     found.filter(|node| !is_gate(*node)).ok_or_else(|| {
-        let what = if found.is_some() { "is a gate, which is captured in any case" } else { "is no node" };
+        let what = if found.is_some() { "is a gate, and gates are always captured" } else { "is not a node" };
         let others = scenario.nodes.iter().enumerate().filter(|(node, _)| !is_gate(*node));
         let others: Vec<&str> = others.map(|(_, node)| node.name.as_str()).collect();
-        let known = if others.is_empty() { "a node that is no gate".to_owned() } else { others.join(", ") };
+        let known =
+            if others.is_empty() { "a node that is not a gate".to_owned() } else { others.join(", ") };
         format!("capture at {name:?}: it {what}; expected {known}")
     })
 }

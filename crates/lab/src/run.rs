@@ -181,7 +181,7 @@ fn simulate(
 /// Real packets need real time.
 pub(crate) fn refuse_gates(scenario: &Scenario) -> Result<(), RunError> {
     let Some((_, gate)) = scenario.gates().next() else { return Ok(()) };
-    let problem = "a gate has packets in real time alone; expected quiclab emulate, or another kind of node";
+    let problem = "a gate needs real time; expected quiclab emulate, or another kind of node";
     Err(RunError::Component { place: format!("node {}", gate.name), problem: problem.to_owned() })
 }
 

@@ -41,11 +41,11 @@ pub(crate) fn build<'a>(
     shared: &Rc<Shared<'a>>,
 ) -> Result<World<Host<'a>>, RunError> {
     if scenario.flows.len() > MAX_FLOWS {
-        let problem = format!("{} flows, {MAX_FLOWS} at most", scenario.flows.len());
+        let problem = format!("{} flows; expected at most {MAX_FLOWS}", scenario.flows.len());
         return Err(RunError::Component { place: "flow".to_owned(), problem });
     }
     if scenario.cross_traffic.len() > MAX_CROSS_TRAFFIC {
-        let problem = format!("{}, {MAX_CROSS_TRAFFIC} at most", scenario.cross_traffic.len());
+        let problem = format!("{}; expected at most {MAX_CROSS_TRAFFIC}", scenario.cross_traffic.len());
         return Err(RunError::Component { place: "cross_traffic".to_owned(), problem });
     }
     let interest = shared.recorder.borrow().interest();
@@ -231,7 +231,7 @@ impl FlowSetup<'_> {
         let fits = self.mtu.saturating_sub(header);
         if fits < u64::from(quic::MIN_PAYLOAD) {
             return Err(self.error(format!(
-                "the MTU of its way is {} bytes; QUIC needs {} at least (RFC 9000 section 14)",
+                "the MTU of its path is {} bytes; QUIC needs at least {} (RFC 9000 section 14)",
                 self.mtu,
                 u64::from(quic::MIN_PAYLOAD) + header,
             )));
@@ -250,7 +250,7 @@ impl FlowSetup<'_> {
         let fits = self.mtu.saturating_sub(headers);
         if fits < MIN_MSS {
             let problem =
-                format!("the MTU of its way is {} bytes; TCP needs {}", self.mtu, MIN_MSS + headers);
+                format!("the MTU of its path is {} bytes; TCP needs {}", self.mtu, MIN_MSS + headers);
             return Err(self.error(problem));
         }
         config.mss = config.mss.min(fits.min(u16::MAX.into()) as u16);
@@ -311,7 +311,7 @@ impl FlowSetup<'_> {
         let config = self.config()?;
         let config = previous.take().filter(|known| **known == config).unwrap_or_else(|| Arc::new(config));
         *previous = Some(Arc::clone(&config));
-        let tls = self.tls.ok_or_else(|| self.error("not prepared for its application".to_owned()))?;
+        let tls = self.tls.ok_or_else(|| self.error("not built for its application".to_owned()))?;
         let foreign = |local, side, max_connections| {
             let endpoint = foreign_endpoint(local, &config, tls, self.random(side), max_connections);
             endpoint.map_err(|problem| self.error(problem))
@@ -382,8 +382,8 @@ impl FlowSetup<'_> {
         let Some((index, known, protocol)) = host.servers.get(&port) else { return Ok(None) };
         if **known != *config || *protocol != self.flow.alpn() {
             let problem = format!(
-                "another flow has port {port} of its server, with other options or another application protocol; \
-                 expected equal ones, or another port"
+                "another flow uses port {port} of this server with other options or another application \
+                 protocol; expected the same ones, or another port"
             );
             return Err(self.error(problem));
         }

@@ -103,7 +103,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "application = { type = \"bulk\",",
         "protocol = \"tcp\"\napplication = { streams = 257, type = \"bulk\",",
-        r#"a.toml:16:15: flow.get.application.streams: found 257, each of which is a TCP connection; expected 256 at most, or protocol = "quic""#,
+        r#"a.toml:16:15: flow.get.application.streams: found 257, each of them a TCP connection; expected at most 256, or protocol = "quic""#,
     ),
     mistake(
         "application = { type = \"bulk\", size = \"1 MB\" }",
@@ -113,7 +113,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "application = { type = \"bulk\", size = \"1 MB\" }",
         "application = { type = \"page\", scheduler = \"rr\" }",
-        r#"a.toml:15:44: flow.get.application.scheduler: is of HTTP/2; expected over = "http2", or transport.scheduler for HTTP/3"#,
+        r#"a.toml:15:44: flow.get.application.scheduler: is an option of HTTP/2; expected over = "http2", or transport.scheduler for HTTP/3"#,
     ),
     mistake(
         "application = { type = \"bulk\", size = \"1 MB\" }",
@@ -255,7 +255,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#""10 Mbit/s""#,
         r#""0 bit/s""#,
-        r#"a.toml:8:8: link.cell.rate: a rate of zero never sends anything; say a rate above zero, like "10 Mbit/s""#,
+        r#"a.toml:8:8: link.cell.rate: a rate of zero never sends anything; expected a rate above zero, like "10 Mbit/s""#,
     ),
     mistake(
         r#""10 s""#,
@@ -421,12 +421,12 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"rate = "10 Mbit/s""#,
         r#"rate = { type = "changes", steps = [] }"#,
-        r#"a.toml:8:36: link.cell.rate.steps: no steps; say at least [["0 s", "2 Mbit/s"]]"#,
+        r#"a.toml:8:36: link.cell.rate.steps: no steps; expected at least [["0 s", "2 Mbit/s"]]"#,
     ),
     mistake(
         r#"rate = "10 Mbit/s""#,
         r#"rate = { type = "changes", steps = [["0 s", "1 Mbit/s"], ["5 s"]] }"#,
-        r#"a.toml:8:58: link.cell.rate.steps.1: not a pair, found a list; expected a list of pairs [A, B], A a duration with its unit (ns, us, ms, s, min, h), like "20 ms" and B a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s), like "10 Mbit/s""#,
+        r#"a.toml:8:58: link.cell.rate.steps.1: not a pair, found a list; expected a list of pairs [A, B], with A a duration with its unit (ns, us, ms, s, min, h), like "20 ms" and B a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s), like "10 Mbit/s""#,
     ),
     mistake(
         r#"rate = "10 Mbit/s""#,
@@ -482,7 +482,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"rate = "10 Mbit/s""#,
         r#"rate = { type = "trace", file = "good.down/x" }"#,
-        r#"a.toml:8:33: link.cell.rate.file: a part of the path is no folder, found "good.down/x"; expected the path of a file, relative to the folder of the scenario"#,
+        r#"a.toml:8:33: link.cell.rate.file: a part of the path is not a folder, found "good.down/x"; expected the path of a file, relative to the folder of the scenario"#,
     ),
     mistake(
         r#"rate = "10 Mbit/s""#,
@@ -609,7 +609,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[flow]]",
         "[[link]]\nname = \"more\"\nfrom = \"client\"\nto = \"other\"\n\n[[event]]\nat = \"1 s\"\ntype = \"forget\"\nnode = \"other\"\n\n[[flow]]",
-        r#"a.toml:19:8: event.0.node: it remembers nothing, found the router "other"; expected a nat, or a host with a flow over QUIC"#,
+        r#"a.toml:19:8: event.0.node: has nothing to forget, found the router "other"; expected a nat, or a host with a flow over QUIC"#,
     ),
     mistake(
         "[[flow]]",
@@ -620,7 +620,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[node]]\nname = \"server\"\n\n[[node]]\nname = \"client\"\n\n[[node]]\nname = \"ap\"\nkind = { type = \"nat\", inside = [\"cel\"] }\n\n[[link]]\nname = \"more\"\nfrom = \"ap\"\nto = \"server\"\n\n[[link]]",
-        r#"a.toml:12:33: node.ap.kind.inside: no link or medium of this node, found "cel"; expected one of more"#,
+        r#"a.toml:12:33: node.ap.kind.inside: not a link or medium of this node, found "cel"; expected one of more"#,
     ),
     mistake(
         "[[link]]",
@@ -635,7 +635,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nstandard = \"g\"\nrate = \"11 Mbit/s\"\n\n[[link]]",
-        r#"a.toml:9:8: medium.air.rate: no rate of this standard, found 11 Mbit/s; expected 6, 9, 12, 18, 24, 36, 48, 54 Mbit/s"#,
+        r#"a.toml:9:8: medium.air.rate: not a rate of this standard, found 11 Mbit/s; expected 6, 9, 12, 18, 24, 36, 48, 54 Mbit/s"#,
     ),
     mistake(
         "[[link]]",
@@ -645,7 +645,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nstandard = \"n\"\nrate = \"6 Mbit/s\"\n\n[[link]]",
-        r#"a.toml:9:8: medium.air.rate: without effect in 802.11n, whose rates follow from the scheme; expected mcs"#,
+        r#"a.toml:9:8: medium.air.rate: has no effect in 802.11n, whose rates follow from the scheme; expected mcs"#,
     ),
     mistake(
         "[[link]]",
@@ -660,12 +660,12 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nstation = \"client\"\nterminals = [\"server\"]\n\n[medium.at.client]\nframe_errors = 0.1\n\n[[link]]",
-        r#"a.toml:11:1: medium.air.at.client.frame_errors: without effect at the station; expected one of rate_control, queue, mtu, or the table of a terminal"#,
+        r#"a.toml:11:1: medium.air.at.client.frame_errors: has no effect at the station; expected one of rate_control, queue, mtu, or the table of a terminal"#,
     ),
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"lte\"\nstation = \"client\"\nterminals = [\"server\"]\n\n[medium.at.client]\nqueue = \"fq-codel\"\nchannel = 5.0\n\n[[link]]",
-        r#"a.toml:12:1: medium.air.at.client.channel: without effect at the station; expected one of queue, mtu, or the table of a terminal"#,
+        r#"a.toml:12:1: medium.air.at.client.channel: has no effect at the station; expected one of queue, mtu, or the table of a terminal"#,
     ),
     mistake(
         "[[link]]",
@@ -675,22 +675,22 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nstandard = \"g\"\npreamble = \"short\"\n\n[[link]]",
-        r#"a.toml:9:12: medium.air.preamble: without effect in 802.11g, found "short"; expected standard = "b""#,
+        r#"a.toml:9:12: medium.air.preamble: has no effect in 802.11g, found "short"; expected standard = "b""#,
     ),
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nstandard = \"b\"\nwidth = \"40 MHz\"\n\n[[link]]",
-        r#"a.toml:9:9: medium.air.width: without effect in 802.11b, found "40 MHz"; expected standard = "n" or "n-2.4""#,
+        r#"a.toml:9:9: medium.air.width: has no effect in 802.11b, found "40 MHz"; expected standard = "n" or "n-2.4""#,
     ),
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\nstandard = \"b\"\nslot = \"long\"\n\n[[link]]",
-        r#"a.toml:9:8: medium.air.slot: without effect in 802.11b, found "long"; expected standard = "g" or "n-2.4""#,
+        r#"a.toml:9:8: medium.air.slot: has no effect in 802.11b, found "long"; expected standard = "g" or "n-2.4""#,
     ),
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"wlan\"\nterminals = [\"client\", \"server\"]\n[medium.at.client]\nrate = \"7 Mbit/s\"\n\n[[link]]",
-        r#"a.toml:9:8: medium.air.at.client.rate: no rate of this standard, found 7 Mbit/s; expected 6, 9, 12, 18, 24, 36, 48, 54 Mbit/s"#,
+        r#"a.toml:9:8: medium.air.at.client.rate: not a rate of this standard, found 7 Mbit/s; expected 6, 9, 12, 18, 24, 36, 48, 54 Mbit/s"#,
     ),
     mistake(
         "[[link]]",
@@ -725,7 +725,8 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\nterminals = [\"server\", \"client\"]\n\n[[link]]",
-        "a.toml:4:1: medium.air.type: missing (which medium it is: see `quiclab list media`; its options stand here too); expected a text in quotation marks",
+        "a.toml:4:1: medium.air.type: missing (kind of the medium: see `quiclab list media`; its options \
+         are given here too); expected a text in quotation marks",
     ),
     mistake(
         r#"application = { type = "bulk", size = "1 MB" }"#,
@@ -802,12 +803,12 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"type = "bulk", size = "1 MB""#,
         "type = \"video\", chunk = \"1 s\"",
-        r#"a.toml:15:41: flow.get.application.chunk: is of live presentations; expected latency as well, or not this"#,
+        r#"a.toml:15:41: flow.get.application.chunk: is only for live playback; expected latency as well, or not this option"#,
     ),
     mistake(
         r#"type = "bulk", size = "1 MB""#,
         "type = \"video\", max_drift = \"1 s\"",
-        r#"a.toml:15:45: flow.get.application.max_drift: is of live presentations; expected latency as well, or not this"#,
+        r#"a.toml:15:45: flow.get.application.max_drift: is only for live playback; expected latency as well, or not this option"#,
     ),
     mistake(
         r#"type = "bulk", size = "1 MB""#,
@@ -822,7 +823,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"type = "bulk", size = "1 MB""#,
         "type = \"video\", latency = \"3 s\", chunk = \"1 s\", pace = 2.0",
-        r#"a.toml:15:72: flow.get.application.pace: chunks have the pace at which they are filmed; expected no chunk, or not this"#,
+        r#"a.toml:15:72: flow.get.application.pace: chunks are sent at the pace at which they are filmed; expected no chunk, or not this option"#,
     ),
     mistake(
         r#"type = "bulk", size = "1 MB""#,
@@ -911,7 +912,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#""10 s""#,
         "10 s",
-        "a.toml:2:12: not a TOML document: not a value; texts stand in quotation marks",
+        "a.toml:2:12: not a TOML document: not a value; put text in quotation marks",
     ),
     mistake("[[link]]", "[[link]", "a.toml:4:8: not a TOML document: unclosed array table, expected `]`"),
     mistake("duration", "seed", "a.toml:2:1: not a TOML document: duplicate key"),

@@ -414,13 +414,14 @@ fn a_capacity_that_never_comes_back_gives_a_warning() {
     assert_eq!(warned(&["transport.resume=careful"]), None);
     assert_eq!(
         warned(&[ticket]).as_deref(),
-        Some("a store by ticket needs session tickets, and tls.tickets is 0")
+        Some("a store by ticket needs session tickets, but tls.tickets is 0")
     );
     assert_eq!(warned(&[ticket, "tls.tickets=1"]), None);
     assert_eq!(
         warned(&[bdp, "tls.tickets=1"]).as_deref(),
         Some(
-            "BDP_FRAME comes back in 0-RTT packets, and tls.early_data is false, early_data of the flow is false"
+            "BDP_FRAME comes back in 0-RTT packets, but tls.early_data is false, early_data of the flow is \
+             false"
         )
     );
     assert_eq!(warned(&[bdp, "tls.tickets=1", "tls.early_data=true", "flow.get.early_data=true"]), None);
@@ -456,7 +457,7 @@ fn what_keeps_a_flow_from_its_rate_gives_a_warning() {
         (
             &["transport.initial_max_data='10 kB'"],
             "initial_max_data",
-            "10 kB admit at most 2 Mbit/s of the 8 Mbit/s",
+            "10 kB allow at most 2 Mbit/s of the 8 Mbit/s",
         ),
         (
             &["transport.initial_max_stream_data_bidi_local='39 kB'"],
@@ -479,7 +480,7 @@ fn what_keeps_a_flow_from_its_rate_gives_a_warning() {
         (
             &["flow.get.application.size='1 MB'", "flow.get.start='59 s'", "duration='60 s'"],
             "duration",
-            "has 1 s",
+            "has only 1 s",
         ),
     ];
     for (sets, option, part) in cases {
@@ -514,7 +515,10 @@ fn a_queue_of_a_single_packet_gives_a_warning() {
     // 8 Mbit/s times 40 ms give a queue of 80 kB; times 1.49 ms it has 2980 bytes, too few for two packets of 1500.
     assert_eq!(warned(&[]), None);
     let words = warned(&["link.cell.both.delay=\"0 s\""]).unwrap();
-    assert!(words.contains("a single packet") && words.contains("2 BDP") && words.contains("0 s"), "{words}");
+    assert!(
+        words.contains("one full-sized packet") && words.contains("2 BDP") && words.contains("0 s"),
+        "{words}"
+    );
     assert!(warned(&["link.cell.both.delay=\"745 us\""]).is_some());
     assert_eq!(warned(&["link.cell.both.delay=\"750 us\""]), None);
     // A limit in packets is deliberate, and a link without a rate has no queue.

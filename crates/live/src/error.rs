@@ -72,7 +72,8 @@ impl fmt::Display for LiveError {
             LiveError::Document(path, problem) => write!(f, "{}: {problem}", path.display()),
             LiveError::NoResumption => write!(
                 f,
-                "a capacity is sent back by a client that resumes, and transport.resume is none; expected careful or seed"
+                "only a client that resumes sends a capacity back, but transport.resume is none; expected \
+                 careful or seed"
             ),
             LiveError::NothingToKeep(nothing) => {
                 let why = if *nothing {
@@ -82,8 +83,8 @@ impl fmt::Display for LiveError {
                 };
                 write!(
                     f,
-                    "{why}, so that there is nothing to remember; expected careful or seed, with store = \"address\", or no \
-                     --remember"
+                    "{why}, so there is nothing to remember; expected careful or seed, with store = \
+                     \"address\", or no --remember"
                 )
             }
             LiveError::NotKept(path, error) => write!(
@@ -95,7 +96,7 @@ impl fmt::Display for LiveError {
             LiveError::SameFile(url, path) => {
                 write!(f, "{url:?} and a URL before it would both be written to {}", path.display())
             }
-            LiveError::Host(host, why) => write!(f, "no address of {host:?}: {why}"),
+            LiveError::Host(host, why) => write!(f, "no address for {host:?}: {why}"),
             LiveError::Connect(why) => write!(f, "no connection: {why}"),
         }
     }

@@ -85,9 +85,9 @@ fn a_fetch_without_a_response_is_given_up() {
     let report = fetch(&options, &mut |_| clock.now() < Time::ZERO + Duration::from_secs(40)).unwrap();
     assert!(!report.interrupted && !report.is_complete() && report.urls[0].file.is_none());
     let problem = report.urls[0].problem.as_deref().unwrap();
-    assert!(problem.contains("nothing came for 1 s"), "{problem}");
+    assert!(problem.contains("no data for 1 s"), "{problem}");
     let over = &report.connections[0];
-    assert!(over.handshake.is_some() && over.ended.contains("nothing came for 1 s"), "{}", over.ended);
+    assert!(over.handshake.is_some() && over.ended.contains("no data for 1 s"), "{}", over.ended);
     assert_eq!(std::fs::read_dir(&out).unwrap().count(), 0);
     stop.store(true, Ordering::Relaxed);
     thread.join().unwrap();

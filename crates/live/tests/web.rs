@@ -298,7 +298,7 @@ fn a_port_without_a_listener_is_reported_at_once() {
     let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = Url::parse(&format!("https://{free}/")).unwrap();
     let error = fetch(&fetching(vec![url], folder.out(), Trust::Anyone), &mut |_| true).unwrap_err();
-    assert!(error.to_string().contains("nobody listens there"), "{error}");
+    assert!(error.to_string().contains("nothing listens there"), "{error}");
 }
 
 #[test]
@@ -370,7 +370,7 @@ fn a_fetch_ends_at_its_timeout() {
     let report = fetch(&options, &mut |_| true).unwrap();
     assert!(!report.is_complete() && !report.interrupted, "{report:?}");
     let problem = report.urls[0].problem.clone().unwrap_or_default();
-    assert!(problem.contains("not done within 200 ms"), "{problem}");
+    assert!(problem.contains("not finished within 200 ms"), "{problem}");
     server.end();
 }
 

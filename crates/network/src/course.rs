@@ -125,7 +125,7 @@ pub enum CourseError {
 impl fmt::Display for CourseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CourseError::Empty => f.write_str("no steps; say at least one, at \"0 s\""),
+            CourseError::Empty => f.write_str("no steps; expected at least one, at \"0 s\""),
             CourseError::FirstStep(at) => write!(f, "the first step is at {at}, not at \"0 s\""),
             CourseError::NotRising { before, at } => {
                 write!(f, "the step at {at} does not come after the one at {before}")
@@ -171,7 +171,7 @@ mod tests {
             let steps = steps.iter().map(|ms| (at(*ms), ())).collect();
             Course::new(steps, repeat.map(Duration::from_millis)).unwrap_err().to_string()
         };
-        assert_eq!(error(&[], None), "no steps; say at least one, at \"0 s\"");
+        assert_eq!(error(&[], None), "no steps; expected at least one, at \"0 s\"");
         assert_eq!(error(&[1], None), "the first step is at 1 ms, not at \"0 s\"");
         assert_eq!(error(&[0, 2, 2], None), "the step at 2 ms does not come after the one at 2 ms");
         assert_eq!(error(&[0, 5], Some(5)), "repeat 5 ms is not after the last step at 5 ms");

@@ -65,7 +65,7 @@ impl fmt::Display for TopologyError {
             TopologyError::DuplicateNode(name) => write!(f, "two nodes are called {name:?}"),
             TopologyError::DuplicateCarrier(name) => write!(f, "two links or media are called {name:?}"),
             TopologyError::UnknownNode { carrier, node } => {
-                write!(f, "{carrier:?} leads to {node:?}, which is no node")
+                write!(f, "{carrier:?} leads to {node:?}, which is not a node")
             }
             TopologyError::Loop(name) => write!(f, "{name:?} goes from a node to itself"),
             TopologyError::Unconnected(name) => write!(f, "node {name:?} has no link and no medium"),

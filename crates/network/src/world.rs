@@ -72,9 +72,9 @@ impl fmt::Display for RunError {
             RunError::Stuck { at } => {
                 write!(
                     f,
-                    "time stands still at {at}: more than {MAX_AT_ONE_INSTANT} timers went off and packets "
+                    "time stands still at {at}: more than {MAX_AT_ONE_INSTANT} timers expired and packets "
                 )?;
-                f.write_str("arrived at this instant; a rate or a delay on the path lets time pass")
+                f.write_str("arrived at this instant; give the path a rate or a delay")
             }
         }
     }

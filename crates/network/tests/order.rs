@@ -283,7 +283,7 @@ impl Node for Restless {
 fn a_link_that_holds_more_and_more_ends_the_run() {
     for (options, problem) in [
         ([("rate", "fixed rate=1 kbit/s"), ("queue", "drop-tail limit=unlimited")], "wait in its queue"),
-        ([("rate", "unlimited"), ("delay", "1 s")], "are underway on it"),
+        ([("rate", "unlimited"), ("delay", "1 s")], "are in flight on it"),
     ] {
         let host = Restless { at: ms(1), interval: Duration::from_nanos(1), sends: true };
         let idle = Restless { at: Time::NEVER, interval: Duration::ZERO, sends: false };

@@ -100,7 +100,7 @@ impl fmt::Display for PageError {
         match self {
             PageError::Empty => f.write_str("a page without objects"),
             PageError::TooMany(count) => write!(f, "{count} objects, and a page has at most {MAX_OBJECTS}"),
-            PageError::Order(at) => write!(f, "object {}: it can wait for objects before it only", at + 1),
+            PageError::Order(at) => write!(f, "object {}: it can only wait for objects before it", at + 1),
             PageError::TooLarge(at) => write!(f, "object {}: more than {MAX_BYTES} bytes", at + 1),
         }
     }

@@ -58,7 +58,7 @@ pub(super) const ROW: Row<Model> = Row {
             "embedded_count_scale",
             OptionKind::Integer(1, 1_000),
             "2",
-            "embedded objects: scale of the Pareto law, which is then taken off",
+            "embedded objects: scale of the Pareto law, which is subtracted from the number drawn",
         ),
         option(
             "embedded_count_shape",
@@ -70,7 +70,7 @@ pub(super) const ROW: Row<Model> = Row {
             "embedded_count_max",
             OptionKind::Integer(1, 5_000),
             "55",
-            "embedded objects: where the Pareto law is cut, before the scale is taken off",
+            "embedded objects: upper bound of the Pareto law, before the scale is subtracted",
         ),
         option(
             "parsing_mean",

@@ -30,11 +30,11 @@ pub(crate) struct Download {
     representation: usize,
     /// The bytes of the segment.
     bytes: u64,
-    /// When it was asked for, in seconds of virtual time.
+    /// When it was requested, in seconds of virtual time.
     asked_s: f64,
-    /// When its first byte came.
+    /// When its first byte arrived.
     first_byte_s: f64,
-    /// When its last byte came.
+    /// When its last byte arrived.
     last_byte_s: f64,
 }
 
@@ -58,13 +58,13 @@ pub(crate) struct Underway {
     segment: usize,
     /// The representation, counted from 0.
     representation: usize,
-    /// The bytes that came so far.
+    /// The bytes that arrived so far.
     bytes: u64,
     /// All bytes of the segment.
     total_bytes: u64,
-    /// When it was asked for, in seconds of virtual time.
+    /// When it was requested, in seconds of virtual time.
     asked_s: f64,
-    /// When its first byte came.
+    /// When its first byte arrived.
     first_byte_s: f64,
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct AbrView {
     /// The media in the buffer that are not played yet, in seconds.
     #[pyo3(get)]
     buffer_s: f64,
-    /// The limit of the buffer: a segment is asked for when it has room.
+    /// The limit of the buffer: a segment is requested when it fits.
     #[pyo3(get)]
     max_buffer_s: f64,
     /// Whether playback has begun and is not interrupted.
@@ -124,7 +124,7 @@ pub(crate) struct AbrView {
     /// The complete downloads, the last one at the end: at most 64.
     #[pyo3(get)]
     downloads: Vec<Download>,
-    /// Live: how far playback is behind what is filmed now; else None.
+    /// Live: how far playback is behind the filming; otherwise None.
     #[pyo3(get)]
     latency_s: Option<f64>,
     line: Arc<Segments>,
@@ -227,7 +227,7 @@ pub(crate) fn experience<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let span = |seconds: f64| {
         if !(0.0..=LONGEST_S).contains(&seconds) {
-            let problem = format!("{seconds} is no span of time: expected 0 to {LONGEST_S:.0} seconds");
+            let problem = format!("{seconds} is not a duration: expected 0 to {LONGEST_S:.0} seconds");
             return Err(PyValueError::new_err(problem));
         }
         Ok(Duration::from_secs_f64(seconds))
@@ -361,7 +361,7 @@ impl Abr for PythonAbr {
                     object,
                     "choose",
                     &answer,
-                    &format!("a representation from 0 to {most}, or a pair: one, and seconds to wait"),
+                    &format!("a representation from 0 to {most}, or a pair of one and the seconds to wait"),
                 )
             })
         });

@@ -119,7 +119,7 @@ impl Writer {
         }
         let value = plain_of(value, &path())?;
         let node = self.plain(&value, path, level)?;
-        node.ok_or_else(|| ScenarioError::new_err(format!("{}: cannot stand in a scenario", path())))
+        node.ok_or_else(|| ScenarioError::new_err(format!("{}: cannot be used in a scenario", path())))
     }
 
     /// Writes a value of one of Python's own types; `None` for others.

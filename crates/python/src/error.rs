@@ -14,9 +14,9 @@ create_exception!(
     quiclab,
     ScenarioError,
     Error,
-    "The scenario is not one: file, line, key, what was found, what is allowed."
+    "The scenario is not valid: file, line, key, what was found, what is allowed."
 );
-create_exception!(quiclab, RunError, Error, "The run could not go on.");
+create_exception!(quiclab, RunError, Error, "The run could not continue.");
 create_exception!(quiclab, OutputError, Error, "Results could not be written or read back.");
 
 /// The exception for an invalid scenario.

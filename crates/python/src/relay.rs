@@ -102,7 +102,9 @@ fn rebind(text: &str) -> PyResult<Rebind> {
     match text {
         "port" => Ok(Rebind::Port),
         "address" => Ok(Rebind::Address),
-        _ => Err(PyValueError::new_err(format!("{text:?} is no way to move: \"port\" or \"address\""))),
+        _ => Err(PyValueError::new_err(format!(
+            "{text:?} is not a way to move: expected \"port\" or \"address\""
+        ))),
     }
 }
 

@@ -11,7 +11,7 @@ create_exception!(
     quiclab,
     ScriptError,
     Error,
-    "The script is not one: file, line, column, what was found, what is allowed."
+    "The script is not valid: file, line, column, what was found, what is allowed."
 );
 
 /// Runs a script and returns its verdict: `passed`, and then either `statements` and `packets`, or `line`, `at`,

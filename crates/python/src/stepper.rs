@@ -42,7 +42,7 @@ impl Stepper {
     /// Runs up to a time in seconds, to the end of the run, or until all flows are finished.
     fn run_until(&mut self, py: Python<'_>, until_s: f64) -> PyResult<()> {
         if !until_s.is_finite() || until_s < 0.0 {
-            return Err(PyValueError::new_err(format!("{until_s} s is no time; expected 0 or more")));
+            return Err(PyValueError::new_err(format!("{until_s} s is not a time; expected 0 or more")));
         }
         let mut stopped = None;
         let until = Time::ZERO + Duration::from_secs_f64(until_s);

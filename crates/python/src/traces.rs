@@ -126,7 +126,7 @@ pub(crate) fn generate_series(
     for (name, text) in &options {
         let known =
             rows.iter().find(|row| row.name == name && !["duration", "seed", "offset"].contains(&row.name));
-        let row = known.ok_or_else(|| wrong(format!("{model}: there is no option {name:?}")))?;
+        let row = known.ok_or_else(|| wrong(format!("{model}: no option {name:?}")))?;
         let value = row.kind.read(text, &[]).filter(|value| is_in_range(&row.kind, value));
         let value = value.ok_or_else(|| wrong(format!("{name}: {text:?} is out of range: {}", row.about)))?;
         given.push((row.name, value));

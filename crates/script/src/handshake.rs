@@ -80,7 +80,7 @@ impl Run<'_> {
             }
             self.inject_text(&answer)?;
         }
-        Err("the handshake does not come to its end".to_owned())
+        Err("the handshake does not complete".to_owned())
     }
 
     fn established(&mut self) -> Result<(), String> {

@@ -74,7 +74,7 @@ fn token(rest: &[char], column: usize) -> Result<(Kind, String, usize), Problem>
     let first = rest[0];
     if first == '"' {
         let end = rest[1..].iter().position(|c| *c == '"');
-        let end = end.ok_or_else(|| Problem::new(column, "the text has no end: a \" is missing"))?;
+        let end = end.ok_or_else(|| Problem::new(column, "the text is not closed: a \" is missing"))?;
         return Ok((Kind::Text, rest[1..=end].iter().collect(), end + 2));
     }
     if first.is_ascii_digit() {
@@ -88,7 +88,7 @@ fn token(rest: &[char], column: usize) -> Result<(Kind, String, usize), Problem>
     if first == '$' {
         let length = word_length(&rest[1..], false);
         if length == 0 {
-            return Err(Problem::new(column, "a name is missing behind $"));
+            return Err(Problem::new(column, "a name is missing after $"));
         }
         return Ok((Kind::Variable, rest[1..=length].iter().collect(), length + 1));
     }

@@ -58,7 +58,7 @@ fn read_line(script: &mut Script, known: &mut ReaderState, line: usize, text: &s
     if cursor.take_word("option") {
         if let Some(first) = script.statements.first() {
             let problem =
-                format!("options stand above all else; the first statement is in line {}", first.line);
+                format!("options come before all statements; the first statement is in line {}", first.line);
             return Err(Problem::new(cursor.column_before(), problem));
         }
         script.options.push(statement::option(&mut cursor, line)?);
@@ -68,7 +68,8 @@ fn read_line(script: &mut Script, known: &mut ReaderState, line: usize, text: &s
             Some(Action::Expect(_)) => false,
             Some(Action::Inject(_)) => true,
             _ => {
-                let problem = "& goes on with the datagram of the line before, which is neither < nor >";
+                let problem = "& continues the datagram of the line before, which begins with neither < \
+                               nor >";
                 return Err(Problem::new(column, problem));
             }
         };

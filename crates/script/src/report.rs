@@ -58,7 +58,7 @@ impl fmt::Display for Failure {
         let behind = &self.behind[..self.behind.len().min(BEHIND)];
         let rows = || before.iter().chain([&self.difference]).chain(behind);
         let width = rows().map(|row| row.expected.chars().count()).max().unwrap_or(0).clamp(8, WIDEST);
-        writeln!(f, "   line  {:<width$} | really", "expected")?;
+        writeln!(f, "   line  {:<width$} | actual", "expected")?;
         for (index, row) in rows().enumerate() {
             let mark = if index == before.len() { "!" } else { " " };
             let line = row.line.map_or(String::new(), |line| line.to_string());

@@ -167,7 +167,7 @@ impl Run<'_> {
         }
         let at = self.base(statement.when) + statement.when.from;
         if at < self.now {
-            let reason = format!("this was to happen at {}, which is over", moment(at, self.origin));
+            let reason = format!("this was due at {}, but that time has passed", moment(at, self.origin));
             return Err(self.difference(statement.line, reason).into());
         }
         if at > self.now {
@@ -190,7 +190,7 @@ impl Run<'_> {
                 done.map_err(|reason| self.difference(line, reason))?;
                 (self.origin, self.last) = (self.now, self.now);
                 self.subject.events.clear();
-                self.row(line, "the handshake is over".to_owned());
+                self.row(line, "the handshake is complete".to_owned());
             }
             Action::Inject(packets) => {
                 let injected = self.inject(packets).map_err(|(packet, problem)| {
@@ -214,7 +214,7 @@ impl Run<'_> {
                     Stop::Mistake(self.script.mistake(
                         line,
                         statement.column,
-                        "the terms are of different kinds",
+                        "the terms have different types",
                     ))
                 })?;
                 self.variables.insert(name.clone(), value);
@@ -237,7 +237,7 @@ impl Run<'_> {
     fn nothing_left(&mut self, line: usize) -> Result<(), Difference> {
         let Some((at, packets)) = self.seen.pop_front() else { return Ok(()) };
         let real = packets.first().map(|packet| self.shown(at, packet)).unwrap_or_default();
-        let reason = format!("a packet was sent that no line expects: {real}");
+        let reason = format!("no line expects this packet: {real}");
         Err(Difference { line, reason, real })
     }
 
@@ -295,7 +295,7 @@ impl Run<'_> {
             None => found.is_ok(),
         };
         if !fits {
-            return Err(Difference { line, reason: format!("the call gave {value}"), real });
+            return Err(Difference { line, reason: format!("the call returned {value}"), real });
         }
         self.row(line, real);
         Ok(())
@@ -313,7 +313,7 @@ impl Run<'_> {
         }
         let told: Vec<String> = self.subject.events.iter().map(ToString::to_string).collect();
         let told = if told.is_empty() { "none".to_owned() } else { told.join(", ") };
-        let reason = format!("the connection has not told {}", item.entry.name);
+        let reason = format!("the connection has not reported {}", item.entry.name);
         Err(Difference { line, reason, real: format!("events: {told}") })
     }
 
@@ -352,7 +352,7 @@ impl Run<'_> {
             self.now = self.now.max(to);
             let reason = format!("nothing was sent {}", window());
             let real = match self.subject.wake_at() {
-                Some(at) => format!("nothing; its next timer is {}", moment(at, self.origin)),
+                Some(at) => format!("nothing; its next timer is due {}", moment(at, self.origin)),
                 None => "nothing; no timer runs".to_owned(),
             };
             return Err(Difference { line: first.line, reason, real });
@@ -365,7 +365,7 @@ impl Run<'_> {
         self.last = at;
         for (index, packet) in expected.iter().enumerate() {
             let Some(found) = packets.get(index) else {
-                let reason = "the datagram holds no further packet".to_owned();
+                let reason = "the datagram has no further packet".to_owned();
                 return Err(Difference { line: packet.line, reason, real: String::new() });
             };
             let real = self.shown(at, found);
@@ -382,7 +382,7 @@ impl Run<'_> {
             }
         }
         if let Some(more) = packets.get(expected.len()) {
-            let reason = "the datagram holds a further packet; a line with & expects one".to_owned();
+            let reason = "the datagram has a further packet; a line with & would expect it".to_owned();
             let line = expected.last().map_or(first.line, |packet| packet.line);
             return Err(Difference { line, reason, real: self.shown(at, more) });
         }
@@ -417,7 +417,7 @@ fn compare(expected: &Packet, found: &Decoded, variables: &mut Variables) -> Res
             let like = open.iter().find(|frame| std::ptr::eq(frame.entry, item.entry));
             return Err(match like {
                 Some(like) => {
-                    format!("no frame is the {} that is expected; there is {like}", item.entry.name)
+                    format!("no frame is the expected {}; the packet has {like}", item.entry.name)
                 }
                 None => format!("the packet has no frame {}", item.entry.name),
             });
@@ -427,7 +427,7 @@ fn compare(expected: &Packet, found: &Decoded, variables: &mut Variables) -> Res
     // PADDING carries no information and is compared only if named.
     let more = open.iter().find(|frame| frame.entry.name != "PADDING");
     match more.filter(|_| !expected.others) {
-        Some(frame) => Err(format!("the packet has a further frame: {frame}")),
+        Some(frame) => Err(format!("the packet has an unexpected frame: {frame}")),
         None => Ok(()),
     }
 }

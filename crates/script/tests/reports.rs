@@ -14,10 +14,9 @@ fn report(text: &str) -> String {
 fn a_frame_that_is_not_there_is_shown_beside_what_is() {
     let text =
         "handshake rtt 40ms\n+0 open(bidi) = 0\n+0 write(0, 100) // a comment\n+0 > 1rtt STREAM(0, 0, 101)\n";
-    let expected = "\
-x.quic:4: no frame is the STREAM that is expected; there is STREAM(0, offset 0, length 100)
-   line  expected                    | really
-      1  handshake rtt 40ms          | the handshake is over
+    let expected = "x.quic:4: no frame is the expected STREAM; the packet has STREAM(0, offset 0, length 100)
+   line  expected                    | actual
+      1  handshake rtt 40ms          | the handshake is complete
       2  +0 open(bidi) = 0           | @0ms = 0
       3  +0 write(0, 100)            | @0ms = 100
 !     4  +0 > 1rtt STREAM(0, 0, 101) | @0ms > 1rtt #2 STREAM(0, offset 0, length 100)
@@ -36,18 +35,21 @@ fn every_kind_of_line_bites() {
         ("> 1rtt #9 STREAM(..)", "the packet number is 2"),
         ("> 1rtt [ecn ce] STREAM(..)", "ecn of the packet is not_ect"),
         ("> 1rtt PING, *", "the packet has no frame PING"),
-        ("> 1rtt", "the packet has a further frame: STREAM(0, offset 0, length 100)"),
-        ("> 1rtt STREAM(0, 0, 100, fin)", "no frame is the STREAM that is expected"),
-        ("> 1rtt STREAM\n& 1rtt PING", "the datagram holds no further packet"),
-        ("silence", "a packet was sent that no line expects"),
-        ("+1ms silence", "a packet was sent that no line expects"),
-        ("", "a packet was sent that no line expects"),
+        ("> 1rtt", "the packet has an unexpected frame: STREAM(0, offset 0, length 100)"),
+        ("> 1rtt STREAM(0, 0, 100, fin)", "no frame is the expected STREAM"),
+        ("> 1rtt STREAM\n& 1rtt PING", "the datagram has no further packet"),
+        ("silence", "no line expects this packet"),
+        ("+1ms silence", "no line expects this packet"),
+        ("", "no line expects this packet"),
         ("> 1rtt STREAM\ncheck cwnd 5", "cwnd is 14720"),
-        ("> 1rtt STREAM\nevent Readable(0)", "the connection has not told Readable"),
-        ("> 1rtt STREAM\nwrite(4, 1)", "the call gave unknown"),
-        ("> 1rtt STREAM\nwrite(0, 1) = 5", "the call gave 1"),
-        ("> 1rtt STREAM\n+500ms silence", "a packet was sent that no line expects"),
-        ("> 1rtt STREAM\n+5ms < 1rtt PING\n@1ms write(0, 1)", "this was to happen at @1ms, which is over"),
+        ("> 1rtt STREAM\nevent Readable(0)", "the connection has not reported Readable"),
+        ("> 1rtt STREAM\nwrite(4, 1)", "the call returned unknown"),
+        ("> 1rtt STREAM\nwrite(0, 1) = 5", "the call returned 1"),
+        ("> 1rtt STREAM\n+500ms silence", "no line expects this packet"),
+        (
+            "> 1rtt STREAM\n+5ms < 1rtt PING\n@1ms write(0, 1)",
+            "this was due at @1ms, but that time has passed",
+        ),
     ] {
         let text = format!("{start}{rest}\n");
         let found = report(&text);
@@ -59,7 +61,7 @@ fn every_kind_of_line_bites() {
 #[test]
 fn what_no_packet_can_say_is_a_mistake() {
     for (line, problem) in [
-        ("< 1rtt [key_phase 2] PING", "x.quic:2:3: \"key_phase\" is a bit: 0 or 1, and not 2"),
+        ("< 1rtt [key_phase 2] PING", "x.quic:2:3: \"key_phase\" is a bit: expected 0 or 1, found 2"),
         ("< 1rtt [spin 7] PING", "\"spin\" is a bit"),
         ("< 1rtt [from \"here\"] PING", "\"here\" is no address, like \"10.0.0.9:443\""),
         (
@@ -67,12 +69,12 @@ fn what_no_packet_can_say_is_a_mistake() {
             "\"destination\" has 21 bytes",
         ),
         ("< 1rtt PATH_RESPONSE(0x00)", "\"data\" has 1 bytes, not 8"),
-        ("< 1rtt STREAM(0, 0, 70000)", "70000 bytes fit into no datagram"),
-        ("< 1rtt ACK(3..1)", "a range of ACK ends below its start"),
-        ("< 1rtt ACK(1..2, 3)", "two ranges of ACK touch"),
+        ("< 1rtt STREAM(0, 0, 70000)", "70000 bytes do not fit into a datagram"),
+        ("< 1rtt ACK(3..1)", "an ACK range ends below its start"),
+        ("< 1rtt ACK(1..2, 3)", "two ACK ranges touch or overlap"),
         ("< 1rtt CRYPTO(5000, 1)", "TLS has written"),
         ("< initial [version 4294967296] CRYPTO", "\"version\" has 32 bits"),
-        ("< initial [size 65527] PING", "65527 bytes are more than a packet with a long header can be here"),
+        ("< initial [size 65527] PING", "a packet with a long header cannot have 65527 bytes here"),
     ] {
         let script = Script::parse("x.quic", &format!("handshake\n{line}\n")).unwrap();
         let found = script.run().unwrap_err().to_string();
@@ -85,5 +87,5 @@ fn what_no_packet_can_say_is_a_mistake() {
 fn a_stream_takes_no_more_than_it_can_have() {
     let text = "handshake\nopen(uni) = 2\nwrite(2, 4611686018427387900) = 4611686018427387900\n\
                 write(2, 100) = 3\nwrite(2, 100) = 0\n";
-    assert!(report(&format!("{text}silence\n")).contains("a packet was sent that no line expects"));
+    assert!(report(&format!("{text}silence\n")).contains("no line expects this packet"));
 }

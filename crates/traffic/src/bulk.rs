@@ -58,7 +58,8 @@ fn tcp_connections(arguments: &Arguments) -> Result<usize, OptionError> {
         streams => Err((
             "streams",
             format!(
-                "found {streams}, each of which is a TCP connection; expected {MAX_CONNECTIONS} at most, or protocol = \"quic\""
+                "found {streams}, each of them a TCP connection; expected at most {MAX_CONNECTIONS}, or \
+                 protocol = \"quic\""
             ),
         )),
     }

@@ -10,7 +10,7 @@ pub(crate) const CHANGES: Parameter = Parameter {
     name: "changes",
     kind: Kind::List(&Kind::Component(ROOM)),
     default: Default::Absent,
-    about: "changes of what the sender's scheduler knows of streams, and when",
+    about: "changes to what the sender's scheduler knows of streams, and when",
 };
 
 const ROOM: &str = "changes";
@@ -68,7 +68,7 @@ static CHANGE: &[Row<()>] = &[Row {
 
 /// The table of changes for scenarios and `quiclab list`.
 pub fn room() -> Room {
-    Room::of(ROOM, "what is said of streams while they send", CHANGE, None)
+    Room::of(ROOM, "changes to streams' priorities while they send", CHANGE, None)
 }
 
 /// A change. Absent values keep their previous value.

@@ -9,7 +9,7 @@ pub(crate) const SCHEDULER: Parameter = Parameter {
     name: "scheduler",
     kind: Kind::Component("schedulers"),
     default: Default::Is("\"rfc9218\""),
-    about: "which response the server goes on with, frame by frame, over HTTP/2",
+    about: "which response the server sends next, frame by frame, over HTTP/2",
 };
 pub(crate) const STREAM_WINDOW: Parameter = Parameter {
     name: "stream_window",

@@ -56,5 +56,5 @@ pub static APPLICATIONS: &[Row<Profile>] = &[
 
 /// The table of applications for scenarios and `quiclab list`.
 pub fn room() -> Room {
-    Room::of("applications", "what makes the traffic", APPLICATIONS, None).checked_by(check)
+    Room::of("applications", "what generates the traffic", APPLICATIONS, None).checked_by(check)
 }

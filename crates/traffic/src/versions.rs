@@ -69,9 +69,9 @@ pub(crate) fn check(arguments: &Arguments) -> Result<(), OptionError> {
     match of_http2.into_iter().find(|name| arguments.has(name)) {
         Some(name @ "scheduler") => Err((
             name,
-            "is of HTTP/2; expected over = \"http2\", or transport.scheduler for HTTP/3".to_owned(),
+            "is an option of HTTP/2; expected over = \"http2\", or transport.scheduler for HTTP/3".to_owned(),
         )),
-        Some(name) => Err((name, "is of HTTP/2; expected over = \"http2\"".to_owned())),
+        Some(name) => Err((name, "is an option of HTTP/2; expected over = \"http2\"".to_owned())),
         None => Ok(()),
     }
 }

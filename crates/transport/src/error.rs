@@ -58,8 +58,8 @@ pub enum DatagramError {
 impl fmt::Display for DatagramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DatagramError::NotNegotiated => f.write_str("the peer takes no datagrams"),
-            DatagramError::TooLarge { maximum } => write!(f, "a datagram takes {maximum} bytes at most"),
+            DatagramError::NotNegotiated => f.write_str("the peer accepts no datagrams"),
+            DatagramError::TooLarge { maximum } => write!(f, "a datagram has at most {maximum} bytes"),
             DatagramError::Blocked => f.write_str("too many datagrams wait to be sent"),
             DatagramError::Closed => f.write_str("the connection is closed"),
         }

@@ -111,9 +111,9 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::NotProcessed => f.write_str("not processed by the server"),
-            Failure::Reset(code) => write!(f, "broken off by the server with code {code:#x}"),
+            Failure::Reset(code) => write!(f, "aborted by the server with code {code:#x}"),
             Failure::Malformed(why) => write!(f, "malformed response: {why}"),
-            Failure::Sink(why) => write!(f, "the response was not taken: {why}"),
+            Failure::Sink(why) => write!(f, "the response could not be kept: {why}"),
             Failure::Cancelled => f.write_str("cancelled"),
             Failure::ConnectionLost => f.write_str("the connection ended"),
             Failure::Unsupported => f.write_str("the protocol has no such request"),

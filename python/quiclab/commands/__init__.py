@@ -12,28 +12,28 @@ if TYPE_CHECKING:
 
 COMMANDS: dict[str, Row] = {
     "run": Row(
-        "Run a scenario in virtual time: a folder of results, a table of the most important of them.",
+        "Run a scenario in virtual time: write a folder of results, and print the most important ones.",
         short="Run a scenario: a folder of results, a table, a figure.",
     ),
     "new": Row(
-        "Write a scenario to begin with: a file with comments that runs as it is. An existing file is left alone.",
-        short="Write a scenario to begin with.",
+        "Write a scenario to start from: a file with comments that runs as it is. It overwrites no file.",
+        short="Write a scenario to start from.",
     ),
     "examples": Row(
         "List the examples, or copy them into a folder: scenarios, traces, pages, programs, notebooks.",
         short="List the examples, or copy them into a folder.",
     ),
     "sweep": Row(
-        "Make all runs of a scenario's [sweep] table, on all cores: runs.parquet, series.parquet, means and intervals.",
-        short="Make all runs of a scenario's [sweep] table, on all cores.",
+        "Run all combinations of a [sweep] table, on all cores: runs.parquet, series.parquet, means and intervals.",
+        short="Run all combinations of a [sweep] table, on all cores.",
     ),
     "check": Row(
-        "Check a scenario without running it, and print what it describes.",
-        short="Check a scenario without running it, and say what it is.",
+        "Check a scenario without running it, and describe its network and flows.",
+        short="Check a scenario without running it, and describe it.",
     ),
     "list": Row(
-        "List what can stand in a scenario: controllers, links, queues, losses, applications, with their options.",
-        short="List what can stand in a scenario, by topic.",
+        "List what a scenario can contain: controllers, links, queues, losses, applications, with their options.",
+        short="List what a scenario can contain, by topic.",
         where="list:list_",
     ),
     "explain": Row(
@@ -69,7 +69,7 @@ COMMANDS: dict[str, Row] = {
         short="Quality of experience of the players of a run.",
     ),
     "reproduce": Row(
-        "Reproduce figures of papers: run what is behind them, draw them, and check what the paper says.",
+        "Reproduce figures of papers: run their experiments, draw them, and check what the paper says.",
         short="Reproduce figures of papers, and check what they say.",
     ),
     "script": Row(
@@ -78,11 +78,11 @@ COMMANDS: dict[str, Row] = {
     ),
     "bench": Row(
         "Measure a bulk transfer: data packets per second of CPU time, and what TLS, tables, qlog and pcap cost.",
-        short="Measure how fast it is here, and what traces cost.",
+        short="Measure the speed on this machine, and what traces cost.",
     ),
     "serve": Row("Serve the files of a folder over QUIC until Ctrl-C."),
     "fetch": Row(
-        "Fetch files over QUIC. Each is whole or not there at the end; exit code 0 only if all are.",
+        "Fetch files over QUIC. In the end each is complete or absent; exit code 0 only if all are complete.",
         short="Fetch files over QUIC.",
     ),
     "relay": Row(
@@ -99,8 +99,8 @@ COMMANDS: dict[str, Row] = {
         where="emulate:shell",
     ),
     "film": Row(
-        "Make a film: an MPEG-DASH presentation in several qualities, by ffmpeg, with the sizes of its segments.",
-        short="Make a film for `play` and for scenarios, by ffmpeg.",
+        "Make a film with ffmpeg: an MPEG-DASH presentation in several qualities, and the sizes of its segments.",
+        short="Make a film for `play` and for scenarios, with ffmpeg.",
     ),
     "play": Row(
         "Play the video of a scenario for real: dash.js in Chromium, over HTTP/3, through the network of the scenario.",
@@ -111,11 +111,11 @@ COMMANDS: dict[str, Row] = {
         short="Run QUIC stacks over many networks in real time.",
     ),
     "schema": Row(
-        "Print the JSON schema of scenario files, by which editors complete and check them.",
+        "Print the JSON schema of scenario files, with which editors complete and check them.",
         short="Print the JSON schema of scenarios, for editors.",
     ),
     "completion": Row(
-        "Print the script by which a shell completes commands, options, files, columns and keys of scenarios.",
+        "Print the script with which a shell completes commands, options, files, columns and keys of scenarios.",
         short="Print the script for completion in bash, zsh or fish.",
     ),
     "trace": Row(

@@ -46,9 +46,9 @@ CASES = (
 
 def bench(
     size: Annotated[
-        str, typer.Option(metavar="SIZE", help="Bytes to transfer: less is sooner done and less exact.")
+        str, typer.Option(metavar="SIZE", help="Bytes to transfer: fewer take less time and are less exact.")
     ] = "375 MB",
-    rounds: Annotated[int, typer.Option(min=1, max=1000, help="How often each case is run; the median counts.")] = 3,
+    rounds: Annotated[int, typer.Option(min=1, max=1000, help="Runs of each case; the median counts.")] = 3,
     as_json: Json = False,
 ) -> None:
     """Measure a bulk transfer: data packets per second of CPU time, and what TLS, tables, qlog and pcap cost.
@@ -114,4 +114,4 @@ def _print(rows: Sequence[dict[str, Any]], caption: str) -> None:
         table.add_row(row["case"], *numbers, f"{row['cost']:.2f}")
     console = Console(highlight=False)
     console.print(table)
-    typer.echo("cost: CPU time per packet over that of the same without traces; of tls over that of null")
+    typer.echo("cost: CPU time per packet, relative to the same case without traces; for tls, relative to null")

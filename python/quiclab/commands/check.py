@@ -23,12 +23,12 @@ _LEAST = 30
 
 
 def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None:
-    """Check a scenario without running it, and print what it describes.
+    """Check a scenario without running it, and describe its network and flows.
 
     Example: quiclab check examples/cellular.toml
 
-    What is allowed and may not be meant is told as a warning on standard error, and with --json under "warnings" too.
-    Of a file with a [sweep] table, without --set, every value of it is checked too.
+    Warnings on standard error, and under "warnings" with --json, name what is allowed but probably not intended.
+    Without --set, every value of a [sweep] table is checked too.
     """
     from quiclab._quiclab import Sweep
 

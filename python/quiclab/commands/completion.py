@@ -68,9 +68,9 @@ def completion(
         ),
     ],
 ) -> None:
-    """Print the script by which a shell completes commands, options, files, columns and keys of scenarios.
+    """Print the script with which a shell completes commands, options, files, columns and keys of scenarios.
 
-    For bash this line goes to ~/.bashrc, for zsh, behind compinit, to ~/.zshrc:
+    For bash, add this line to ~/.bashrc; for zsh, to ~/.zshrc after compinit:
 
     Example: eval "$(quiclab completion bash)"
 

@@ -18,14 +18,14 @@ def diff(
     a: Annotated[
         Path, typer.Argument(metavar="A", help="A run's folder, a sweep's folder or a scenario.", show_default=False)
     ],
-    b: Annotated[Path, typer.Argument(metavar="B", help="What it is compared with.", show_default=False)],
+    b: Annotated[Path, typer.Argument(metavar="B", help="The one to compare it with.", show_default=False)],
     as_json: Json = False,
 ) -> None:
     """Say what differs between two runs, scenarios or sweeps. Exit code 1 if something does.
 
     One line for each key of the resolved scenario and for each number of the results. The exit code is 0 if nothing
-    differs, 1 if something does, and 2 for an error. Of two sweeps the scenario files are compared, and the means of
-    each combination.
+    differs, 1 if something does, and 2 for an error. Two sweeps are compared by their scenario files and by the means
+    of each combination.
 
     Example: quiclab diff runs/cellular-seed1 runs/cellular-seed2
     """

@@ -24,7 +24,7 @@ def emulate(
     file: ScenarioFile,
     command: Annotated[
         list[str] | None,
-        typer.Argument(help="After --: a command in the gate, if there is one.", show_default=False),
+        typer.Argument(help="After --: a command for the only gate.", show_default=False),
     ] = None,
     in_: Annotated[
         list[str] | None,
@@ -43,15 +43,15 @@ def emulate(
     ] = False,
     pcap_at: Annotated[
         list[str] | None,
-        typer.Option(metavar="NODE", help="Capture, beside the gates, what reaches this node.", show_default=False),
+        typer.Option(metavar="NODE", help="Also capture what reaches this node.", show_default=False),
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="GATE", help="End when the commands of this gate have.", show_default=False),
+        typer.Option(metavar="GATE", help="End with the commands of this gate.", show_default=False),
     ] = None,
     max_lateness: Annotated[
         float | None,
-        typer.Option(metavar="MS", min=0.0, help="Exit with 3 if 1 % of all was later.", show_default=False),
+        typer.Option(metavar="MS", min=0.0, help="Exit code 3 if 1 % of events are later.", show_default=False),
     ] = None,
     set_: Sets = None,
     as_json: Json = False,
@@ -104,7 +104,9 @@ def _commands(command: Sequence[str] | None, in_: Sequence[str] | None) -> list[
     for text in in_ or ():
         gate, equals, words = text.partition("=")
         if not equals or not words.strip():
-            raise typer.BadParameter(f"{text!r} is no command in a gate: phone=COMMAND", param_hint="--in")
+            raise typer.BadParameter(
+                f"{text!r} is not a command in a gate; expected GATE=COMMAND, like phone=COMMAND", param_hint="--in"
+            )
         commands.append((gate, ["sh", "-c", words]))
     if command:
         commands.append((None, list(command)))
@@ -235,7 +237,7 @@ def show(emulation: Mapping[str, Any], folder: Path) -> None:
         ]
         typer.echo(f"gate {name}: {', '.join(words)}", err=True)
     late = emulation["lateness"]
-    quantiles = [f"{late['median_us']:.0f} us in the median", f"{late['p99_us']:.0f} us for 1 %"]
+    quantiles = [f"{late['median_us']:.0f} us median", f"{late['p99_us']:.0f} us at the 99th percentile"]
     typer.echo(f"late: {', '.join(quantiles)}, {late['max_us']:.0f} us at most", err=True)
     typer.echo(f"folder: {plain(folder)}", err=True)
 
@@ -243,8 +245,9 @@ def show(emulation: Mapping[str, Any], folder: Path) -> None:
 def warn_if_late(late: Mapping[str, float], tolerance_us: float) -> None:
     """Says on the error stream that the machine was too slow for the scenario, if it was."""
     if late["p99_us"] > tolerance_us:
-        text = f"1 % of all was {late['p99_us'] / 1000:.1f} ms late or more, and {tolerance_us / 1000:g} ms spoils it"
-        typer.echo(f"warning: too slow a machine: {text}; the table lateness says what was late", err=True)
+        limit = f"{tolerance_us / 1000:g} ms distorts the results"
+        text = f"1 % of events were {late['p99_us'] / 1000:.1f} ms late or more, and {limit}"
+        typer.echo(f"warning: the machine is too slow: {text}; the table lateness has the details", err=True)
 
 
 def _code(applications: Sequence[Any], late: Mapping[str, float], max_lateness: float | None, until: str | None) -> int:
@@ -253,6 +256,6 @@ def _code(applications: Sequence[Any], late: Mapping[str, float], max_lateness: 
         if application.code and not (until is not None and application.was_ended):
             return 128 - application.code if application.code < 0 else int(application.code)
     if max_lateness is not None and late["p99_us"] > 1000 * max_lateness:
-        typer.echo(f"too late: 1 % of all events by more than {max_lateness:g} ms", err=True)
+        typer.echo(f"too late: 1 % of events were late by more than {max_lateness:g} ms", err=True)
         return 3
     return 0

@@ -69,7 +69,7 @@ def explain(
         return
     more = len(found) - _MOST
     text = "\n".join(map(_text, found[:_MOST]))
-    show(text + (f"\n{more} more places have this name: --json has all\n" if more > 0 else ""), no_pager)
+    show(text + (f"\n{more} more places have this name: --json lists all\n" if more > 0 else ""), no_pager)
 
 
 def _found(key: str, keys: Keys, columns: "Mapping[str, Mapping[str, str]]") -> Iterator[dict[str, Any]]:
@@ -235,7 +235,7 @@ def _lines(found: "Mapping[str, Any]") -> str:
     for name in ("kind", "default", "unit", "source", "page", "components", "keys", "columns", "options", "example"):
         value = found.get(name)
         if name == "default" and found.get("required"):
-            value = "none: it must be given"
+            value = "none: required"
         if value in (None, [], ""):
             continue
         if name == "options":

@@ -56,7 +56,7 @@ def export(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write it there. Default: standard output.", show_default=False),
+        typer.Option(metavar="FILE", help="The file to write. Default: standard output.", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of CSV.")] = False,
 ) -> None:
@@ -71,7 +71,7 @@ def export(
     name, schema, parts = _table(folder, table, column or [])
     if out is None:
         if kind == "parquet":
-            raise Error("parquet is for files: --out names one")
+            raise Error("parquet needs a file; expected --out FILE")
         _write(sys.stdout, kind, schema, parts)
         return
     with writing(out), _place(out) as place:

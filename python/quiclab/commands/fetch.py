@@ -23,7 +23,7 @@ Watch = Callable[[int, int, int], object]
 
 def fetch(
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="https://host[:port]/path", show_default=False)],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the files.")] = Path(),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for the files.")] = Path(),
     ca: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="PEM of the authorities to trust.", show_default=False),
@@ -36,27 +36,29 @@ def fetch(
             show_default=False,
         ),
     ] = None,
-    insecure: Annotated[bool, typer.Option("--insecure", "-k", help="Trust whoever answers.")] = False,
+    insecure: Annotated[bool, typer.Option("--insecure", "-k", help="Trust any server.")] = False,
     alpn: wire.Protocols = None,
     controller: wire.Controller = None,
     scheduler: wire.Scheduler = None,
-    ipv4: Annotated[bool, typer.Option("--ipv4", "-4", help="Addresses of IPv4 alone.")] = False,
-    ipv6: Annotated[bool, typer.Option("--ipv6", "-6", help="Addresses of IPv6 alone.")] = False,
+    ipv4: Annotated[bool, typer.Option("--ipv4", "-4", help="Use IPv4 only.")] = False,
+    ipv6: Annotated[bool, typer.Option("--ipv6", "-6", help="Use IPv6 only.")] = False,
     urgency: Annotated[
         list[int] | None,
-        typer.Option(metavar="N", min=0, max=7, help="Of each URL over HTTP/3. Default: 3."),
+        typer.Option(metavar="N", min=0, max=7, help="Urgency over HTTP/3. Default: 3."),
     ] = None,
     incremental: Annotated[
         bool,
-        typer.Option("--incremental", help="Over HTTP/3: parts of a response are of use."),
+        typer.Option("--incremental", help="Over HTTP/3: parts of a response are useful."),
     ] = False,
     parallel: Annotated[int, typer.Option(metavar="N", min=1, help="Requests at a time.")] = 100,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="The others over a second, resumed connection."),
+        typer.Option("--resume", help="The other URLs over a second, resumed connection."),
     ] = False,
     each: Annotated[bool, typer.Option("--each", help="A connection for each URL, one after the other.")] = False,
-    early_data: Annotated[bool, typer.Option("--early-data", help="With --resume: ask in 0-RTT packets.")] = False,
+    early_data: Annotated[
+        bool, typer.Option("--early-data", help="With --resume: send requests in 0-RTT packets.")
+    ] = False,
     bdp: Annotated[
         bool,
         typer.Option(
@@ -69,26 +71,26 @@ def fetch(
         typer.Option(
             min=0.001,
             metavar="SECONDS",
-            help="Then move to another local port.",
+            help="When to move to another local port.",
             show_default=False,
         ),
     ] = None,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.001, help="Limit of a handshake.")] = 10.0,
     max_time: Annotated[
         float | None,
-        typer.Option(min=0.001, metavar="SECONDS", help="Limit of everything.", show_default=False),
+        typer.Option(min=0.001, metavar="SECONDS", help="Limit of the whole command.", show_default=False),
     ] = None,
-    stall: Annotated[float, typer.Option(metavar="SECONDS", min=0.001, help="Limit without data.")] = 30.0,
+    stall: Annotated[float, typer.Option(metavar="SECONDS", min=0.001, help="Limit without any data.")] = 30.0,
     qlog: wire.Qlog = None,
     set_: wire.Options = None,
     only_cipher: wire.OnlyCipher = False,
     as_json: Json = False,
 ) -> None:
-    """Fetch files over QUIC. Each is whole or not there at the end; exit code 0 only if all are.
+    """Fetch files over QUIC. In the end each is complete or absent; exit code 0 only if all are complete.
 
     Example: quiclab fetch https://localhost:4433/page.html --insecure
 
-    SSLKEYLOGFILE in the environment names a file that gets the secrets of TLS.
+    The environment variable SSLKEYLOGFILE names a file for the secrets of TLS.
     """
     from quiclab import _quiclab
 
@@ -97,7 +99,7 @@ def fetch(
     if each and resume:
         raise typer.BadParameter("--each and --resume exclude each other")
     if early_data and not resume:
-        raise typer.BadParameter("--early-data needs --resume: a first connection has no session to take up")
+        raise typer.BadParameter("--early-data needs --resume: a first connection has no session to resume")
     if bdp and not resume:
         raise typer.BadParameter("--bdp needs --resume: a first connection has nothing to send back")
     options = ["transport.resume=careful"] if bdp else []
@@ -131,7 +133,7 @@ def fetch(
         if "UnknownIssuer" not in str(error):
             raise
         # The server made its certificate itself, as `quiclab serve` does.
-        raise _quiclab.Error(f"{error} (--pin, --ca or --insecure say whom else to trust)") from None
+        raise _quiclab.Error(f"{error} (use --pin, --ca or --insecure to trust it)") from None
     if as_json:
         typer.echo(json.dumps(told, indent=2))
     else:

@@ -20,11 +20,11 @@ def film(
     height: Annotated[int, typer.Option(metavar="PIXELS", help="The height of the picture, in all qualities.")] = 180,
     picture: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A video to take instead of a test pattern.", show_default=False),
+        typer.Option(metavar="FILE", help="A video to use instead of a test pattern.", show_default=False),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a film: an MPEG-DASH presentation in several qualities, by ffmpeg, with the sizes of its segments.
+    """Make a film with ffmpeg: an MPEG-DASH presentation in several qualities, and the sizes of its segments.
 
     Example: quiclab film film --bitrates 300,750,1200
 

@@ -59,7 +59,7 @@ def list_(
     no_pager: NoPager = False,
     as_json: Json = False,
 ) -> None:
-    """List what can stand in a scenario: controllers, links, queues, losses, applications, with their options.
+    """List what a scenario can contain: controllers, links, queues, losses, applications, with their options.
 
     Example: quiclab list cubic
 

@@ -31,15 +31,15 @@ def matrix(
     ] = None,
     stack: Annotated[
         list[str] | None,
-        typer.Option("--stack", metavar="NAME=COMMAND", help="A client and server, by ROLE.", show_default=False),
+        typer.Option("--stack", metavar="NAME=COMMAND", help="A client and server, as ROLE says.", show_default=False),
     ] = None,
     client: Annotated[
         list[str] | None,
-        typer.Option("--client", metavar="NAME=COMMAND", help="A client alone.", show_default=False),
+        typer.Option("--client", metavar="NAME=COMMAND", help="Only a client.", show_default=False),
     ] = None,
     server: Annotated[
         list[str] | None,
-        typer.Option("--server", metavar="NAME=COMMAND", help="A server alone.", show_default=False),
+        typer.Option("--server", metavar="NAME=COMMAND", help="Only a server.", show_default=False),
     ] = None,
     pairs: Annotated[
         str,
@@ -48,7 +48,7 @@ def matrix(
         ),
     ] = "same",
     rate: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Of the built-in network, Mbit/s: 5,20. Default: 20.")
+        str | None, typer.Option(metavar="LIST", help="Built-in network: rates, Mbit/s: 5,20. Default: 20.")
     ] = None,
     rtt: Annotated[str | None, typer.Option(metavar="LIST", help="Its round-trip times, ms. Default: 40.")] = None,
     loss: Annotated[
@@ -59,7 +59,7 @@ def matrix(
     ] = None,
     vary: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH=LIST", help="Vary a value by its path, as --set has it.", show_default=False),
+        typer.Option(metavar="PATH=LIST", help="Vary the value at a path, as in --set.", show_default=False),
     ] = None,
     client_gate: Annotated[
         str | None, typer.Option(metavar="GATE", help="The client's gate in the scenarios.", show_default=False)
@@ -69,27 +69,27 @@ def matrix(
     ] = None,
     runs: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Runs of each cell.")] = 1,
     seed: Annotated[int, typer.Option(metavar="N", min=0, max=2**53, help="The first seed.")] = 1,
-    size: Annotated[str, typer.Option(metavar="SIZE", help="Of the file.")] = "5MB",
-    timeout: Annotated[float, typer.Option(metavar="S", min=0.1, max=3600.0, help="A client may take.")] = 60.0,
+    size: Annotated[str, typer.Option(metavar="SIZE", help="Size of the file.")] = "5MB",
+    timeout: Annotated[float, typer.Option(metavar="S", min=0.1, max=3600.0, help="Limit for a client.")] = 60.0,
     testcase: Annotated[str, typer.Option(metavar="NAME", help="The variable TESTCASE.")] = "transfer",
     client_params: Annotated[str, typer.Option(metavar="TEXT", help="The variable CLIENT_PARAMS.")] = "",
     server_params: Annotated[str, typer.Option(metavar="TEXT", help="The variable SERVER_PARAMS.")] = "",
-    jobs: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Runs at a time.")] = 1,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="What it has is not run again.")] = Path("matrix"),
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Parallel runs.")] = 1,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Keeps its finished runs.")] = Path("matrix"),
     again: Annotated[
         list[str] | None,
-        typer.Option(metavar="WHICH", help="Run again what is failed, or late.", show_default=False),
+        typer.Option(metavar="WHICH", help="Rerun these: failed, or late.", show_default=False),
     ] = None,
     pcap: Annotated[bool, typer.Option("--pcap/--no-pcap", help="Keep captures.")] = True,
-    max_lateness: Annotated[float, typer.Option(metavar="MS", min=0.0, help="Mark later runs (1 % of all).")] = 5.0,
+    max_lateness: Annotated[float, typer.Option(metavar="MS", min=0.0, help="Mark runs with 1 % later.")] = 5.0,
     as_json: Json = False,
 ) -> None:
     """Run QUIC stacks, given as commands, over many networks in real time: a table, heat maps, captures, qlogs.
 
     Example: quiclab matrix --stack NAME=COMMAND --rate 5,20 --loss 0,1%
 
-    A command is that of the QUIC interop runner: it reads ROLE, TESTCASE and so on from its environment, and ends with
-    127 for what it does not support. Interrupted, the same command goes on. The exit code is 1 if a run failed.
+    Commands follow the QUIC interop runner: they read ROLE, TESTCASE and so on from the environment, and exit with 127
+    for what they do not support. If interrupted, the same command continues. The exit code is 1 if a run failed.
     """
     from quiclab.matrix import Task, run
     from quiclab.matrix import pairs as paired
@@ -104,7 +104,7 @@ def matrix(
     try:
         result = run(found, networks, task, out, runs=runs, seed=seed, jobs=jobs, again=again or (), progress=_progress)
     except KeyboardInterrupt:
-        typer.echo("what was finished is kept: the same command goes on", err=True)
+        typer.echo("finished runs are kept: the same command continues", err=True)
         raise
     if as_json:
         typer.echo(json.dumps(_document(result), indent=2, ensure_ascii=False))
@@ -115,8 +115,8 @@ def matrix(
     if len(result.failed) > _FAILURES:
         typer.echo(f"{len(result.failed) - _FAILURES} more failed: see the column reason of runs.parquet", err=True)
     if result.late:
-        limit = f"1 % was more than {max_lateness:g} ms late"
-        typer.echo(f"warning: in {len(result.late)} runs {limit}: --again late runs them again", err=True)
+        limit = f"1 % of events were more than {max_lateness:g} ms late"
+        typer.echo(f"warning: in {len(result.late)} runs {limit}: --again late reruns them", err=True)
     if result.failed:
         raise typer.Exit(1)
 

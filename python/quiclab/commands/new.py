@@ -19,9 +19,7 @@ _STRANGE = "a name of letters, digits, - _ and . that begins with a letter or di
 
 
 def new(
-    name: Annotated[
-        Path, typer.Argument(metavar="NAME", help="What it is called: NAME.toml is written.", show_default=False)
-    ],
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="Its name; the file is NAME.toml.", show_default=False)],
     like: Annotated[
         str,
         typer.Option(
@@ -30,7 +28,7 @@ def new(
     ] = LIKE[0],
     as_json: Json = False,
 ) -> None:
-    """Write a scenario to begin with: a file with comments that runs as it is. An existing file is left alone.
+    """Write a scenario to start from: a file with comments that runs as it is. It overwrites no file.
 
     Example: quiclab new film --like video
     """

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-NoPager = Annotated[bool, typer.Option("--no-pager", help="Print everything at once on a terminal too.")]
+NoPager = Annotated[bool, typer.Option("--no-pager", help="Print everything at once, even on a terminal.")]
 
 
 def show(text: str, no_pager: bool = False) -> None:

@@ -27,14 +27,16 @@ def play(
     pcap: Annotated[bool, typer.Option("--pcap", help="Write a capture of the packets at both ends.")] = False,
     settings: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="JSON with settings of dash.js that go before all.", show_default=False),
+        typer.Option(
+            metavar="FILE", help="JSON with settings of dash.js that override all others.", show_default=False
+        ),
     ] = None,
     dashjs: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A bundle of dash.js. Default: fetched by npm once.", show_default=False),
     ] = None,
     browser: Annotated[
-        str | None, typer.Option(metavar="PROGRAM", help="Chromium. Default: found.", show_default=False)
+        str | None, typer.Option(metavar="PROGRAM", help="Chromium. Default: the installed one.", show_default=False)
     ] = None,
     set_: Sets = None,
     as_json: Json = False,
@@ -45,7 +47,7 @@ def play(
 
     The client and the server of a flow with application = "video" become gates: quiclab serve sends the files beside
     the manifest of the presentation (type "mpd"; see quiclab film), dash.js plays them, and the rest of the scenario
-    is simulated around them, in real time. Results have the tables segment and playback, as those of quiclab run.
+    is simulated around them, in real time. Results have the tables segment and playback, like those of quiclab run.
     """
     import pyarrow as pa
     from rich.console import Console
@@ -64,14 +66,14 @@ def play(
     planned = plan(scenario, flow, _settings(settings))
     program = browser or browsers.find()
     if program is None:
-        raise Error(f"there is no browser: install {browsers.PROGRAMS[0]}, or say by --browser where one is")
+        raise Error(f"no browser found: install {browsers.PROGRAMS[0]}, or give its path with --browser")
     # Before the namespaces: there is no network in them.
     bundle = (dashjs or bundles.bundle()).resolve()
     if not bundle.is_file():
-        raise Error(f"{bundle}: there is no such file")
+        raise Error(f"{bundle}: no such file")
     if not emulation.inside():
         for name in planned.left_out:
-            typer.echo(f"flow {name} does not run: its host is a real one now", err=True)
+            typer.echo(f"flow {name} does not run, because its host is now real", err=True)
         raise typer.Exit(emulation.enter(sys.argv[1:]))
     names = _folder.numbered(scenario.name, scenario.seed) if out is None else _folder.only(out)
     with _folder.complete(names) as (path, place), tempfile.TemporaryDirectory() as work:

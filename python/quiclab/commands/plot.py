@@ -34,7 +34,10 @@ def plot(
     run: Annotated[
         Path,
         typer.Argument(
-            metavar="FOLDER", help="A run's or a sweep's.", show_default=False, autocompletion=completions.folders
+            metavar="FOLDER",
+            help="The folder of a run or a sweep.",
+            show_default=False,
+            autocompletion=completions.folders,
         ),
     ],
     out: Annotated[
@@ -51,15 +54,15 @@ def plot(
         ),
     ] = None,
     connection: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Run: this connection alone. Default: all.", show_default=False)
+        str | None, typer.Option(metavar="NAME", help="Run: only this connection. Default: all.", show_default=False)
     ] = None,
-    x: Annotated[str | None, _column("along the horizontal axis; time_s: over time.")] = None,
-    y: Annotated[str | None, _column("the values; of a heat map the vertical axis.")] = None,
+    x: Annotated[str | None, _column("the horizontal axis; time_s: over time.")] = None,
+    y: Annotated[str | None, _column("the values; in a heat map, the vertical axis.")] = None,
     group: Annotated[str | None, _column("a colour for each of its values.")] = None,
     facet: Annotated[str | None, _column("a panel for each of its values.")] = None,
-    value: Annotated[str | None, _column("of a heat map the values.")] = None,
+    value: Annotated[str | None, _column("the values of a heat map.")] = None,
     subject: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Sweep: whose time series.", show_default=False)
+        str | None, typer.Option(metavar="NAME", help="Sweep: whose time series to draw.", show_default=False)
     ] = None,
     where: Annotated[
         list[str] | None,
@@ -75,13 +78,16 @@ def plot(
         ),
     ] = None,
     confidence: Annotated[
-        float | None, typer.Option(metavar="PART", help="Sweep: of the spread. Default: 0.95.", show_default=False)
+        float | None,
+        typer.Option(metavar="PART", help="Sweep: confidence of intervals. Default: 0.95.", show_default=False),
     ] = None,
     log: Annotated[
         str | None,
         typer.Option(metavar="AXES", help="Sweep: logarithmic x, y, xy, or v for colours.", show_default=False),
     ] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Sweep: instead of what is shown.")] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Sweep: a title instead of the default one.")
+    ] = None,
     style: Annotated[
         str,
         typer.Option(
@@ -94,7 +100,7 @@ def plot(
         str,
         typer.Option(
             metavar="one|two",
-            help="For print: columns that it fills.",
+            help="For print: columns that the figure spans.",
             autocompletion=completions.words("one", "two"),
         ),
     ] = "one",
@@ -120,11 +126,11 @@ def plot(
     with plots.drawn_for(look):
         if (run / "sweep.json").exists() or (run / "finished").is_dir():
             if connection is not None:
-                raise Error("--connection is for a run; in a sweep its name is in the columns")
+                raise Error("--connection is for runs; in a sweep, connections are columns")
             checked("--kind", kind or "line", _OF_SWEEPS)
             _sweep(load_sweep(run), path, kind or "line", subject, given)
         elif given or subject is not None:
-            raise Error(f"{run}: not a sweep: --{next(iter(given), 'subject')} names a column of one")
+            raise Error(f"{run}: not a sweep, and --{next(iter(given), 'subject')} is only for sweeps")
         else:
             plots.save(load(run), path, kind or "overview", connection)
     typer.echo(json.dumps({"figure": str(path)}) if as_json else f"figure   {plain(path)}")
@@ -138,7 +144,7 @@ def _sweep(sweep: "Sweep", path: Path, kind: str, subject: str | None, given: di
         if kind != "line" or given.keys() & {"y", "group", "facet", "value"} or not usual:
             names = ", ".join(sweep.parameters) or "nothing"
             example = f", like {as_options(usual)}" if usual else ""
-            raise Error(f"--x names a column{example}; what was varied: {names}")
+            raise Error(f"--x is missing; expected a varied column ({names}){example}")
         given = {**given, **usual}
         # Before the figure, which takes longer.
         typer.echo(f"columns  {as_options(usual)}", err=True)

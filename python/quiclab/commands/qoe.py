@@ -23,7 +23,7 @@ def qoe(
         ),
     ],
     p1203: Annotated[bool, typer.Option("--p1203", help="Also ITU-T P.1203; needs the package itu-p1203.")] = False,
-    inputs: Annotated[bool, typer.Option("--inputs", help="Print what P.1203 is told, as JSON.")] = False,
+    inputs: Annotated[bool, typer.Option("--inputs", help="Print the inputs of P.1203 as JSON.")] = False,
     connection: Annotated[
         str | None, typer.Option(help="Only this connection. Default: all that play a video.", show_default=False)
     ] = None,
@@ -43,8 +43,8 @@ def qoe(
 
     Example: quiclab qoe runs/video-seed1
 
-    The linear QoE is per segment (docs/model/abr.md). The scores are from 1 to 5, those of mode 0: what is not in a
-    scenario is assumed, such as resolutions by bitrate.
+    The linear QoE is per segment (docs/model/abr.md). The scores, from 1 to 5, are those of mode 0: what a
+    scenario does not say is assumed, such as resolutions by bitrate.
     """
     from quiclab import Error, load
     from quiclab import p1203 as model

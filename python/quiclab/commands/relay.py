@@ -17,9 +17,9 @@ def relay(
     file: ScenarioFile,
     listen: Annotated[
         list[str],
-        typer.Option(metavar="ADDRESS", help="Where clients send to. Each has its --to."),
+        typer.Option(metavar="ADDRESS", help="An address for clients. Each has its --to."),
     ],
-    to: Annotated[list[str], typer.Option(metavar="ADDRESS", help="The server that it stands for.")],
+    to: Annotated[list[str], typer.Option(metavar="ADDRESS", help="The server behind it.")],
     seed: Annotated[
         int | None, typer.Option(min=0, help="Instead of the scenario's own seed.", show_default=False)
     ] = None,
@@ -27,19 +27,19 @@ def relay(
         list[str] | None,
         typer.Option(
             metavar="FROM-UNTIL",
-            help="Lose all in this time: '5 s-7 s'.",
+            help="Drop all packets in this period: '5 s-7 s'.",
             show_default=False,
         ),
     ] = None,
     rebind_port: Annotated[
         list[str] | None,
-        typer.Option(metavar="TIME", help="Then the server sees clients at another port.", show_default=False),
+        typer.Option(metavar="TIME", help="When clients move to another port.", show_default=False),
     ] = None,
     rebind_addr: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TIME",
-            help="Then at another address (of 127.0.0.0/8).",
+            help="When they move to another address (127.0.0.0/8).",
             show_default=False,
         ),
     ] = None,
@@ -141,7 +141,7 @@ def period(text: str) -> tuple[str, str]:
     """From and until of a blackout."""
     start, dash, end = text.partition("-")
     if not dash:
-        raise typer.BadParameter(f"{text!r} is not a period: '5 s-7 s'")
+        raise typer.BadParameter(f"{text!r} is not a period; expected one like '5 s-7 s'")
     return start.strip(), end.strip()
 
 
@@ -158,4 +158,4 @@ def show(told: dict[str, Any]) -> None:
         )
         typer.echo(f"{link['link']:<13} {counts or 'nothing'}")
     late = told["lateness"]
-    typer.echo(f"sent on late  {late['median_us']:.0f} us in the median, {late['p99_us']:.0f} us for 1 % of them")
+    typer.echo(f"sent on late  {late['median_us']:.0f} us median, {late['p99_us']:.0f} us at the 99th percentile")

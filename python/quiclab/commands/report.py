@@ -19,7 +19,7 @@ def report(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The report's file. Default: report.html in the folder, of several in the current one.",
+            help="The report's file. Default: report.html in the folder, or in the current one for several.",
             show_default=False,
         ),
     ] = None,
@@ -37,8 +37,8 @@ def report(
 ) -> None:
     """Make a report: one HTML file of runs and sweeps, with tables, figures to zoom, and where the time went.
 
-    Runs stand beside each other. A sweep has a table of its runs to sort and filter, and charts of its columns. The
-    file loads nothing from anywhere.
+    Runs are shown side by side. A sweep has a table of its runs to sort and filter, and charts of its columns. The
+    file is self-contained.
 
     Example: quiclab report runs/cellular-seed1 --open
     """

@@ -28,22 +28,22 @@ def reproduce(
             autocompletion=completions.figures,
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Less of it, in less than half a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller version, in less than half a minute.")] = False,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="A folder for each figure is written there: figure, points, runs.")
+        Path, typer.Option(metavar="DIR", help="Where to write a folder for each figure: figure, points, runs.")
     ] = Path("reproduced"),
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Runs at a time. Default: one for each core.", show_default=False),
+        typer.Option(min=1, max=1024, help="Parallel runs. Default: one for each core.", show_default=False),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List what can be reproduced.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Reproduce figures of papers: run what is behind them, draw them, and check what the paper says.
+    """Reproduce figures of papers: run their experiments, draw them, and check what the paper says.
 
     Example: quiclab reproduce bdp-methods --quick
 
-    The exit code is 0 only if all holds.
+    The exit code is 0 only if every check holds.
     """
     from quiclab._nearest import checked
     from quiclab.reproduce import find

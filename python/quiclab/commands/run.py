@@ -34,7 +34,7 @@ def run(
         bool, typer.Option("--no-tables", help="Keep the summary only: no tables, no figure, little memory.")
     ] = False,
 ) -> None:
-    """Run a scenario in virtual time: a folder of results, a table of the most important of them.
+    """Run a scenario in virtual time: write a folder of results, and print the most important ones.
 
     Example: quiclab run examples/cellular.toml --seed 7 --set link.wire.delay="50 ms"
     """

@@ -11,10 +11,10 @@ from quiclab._lines import plain
 def schema(
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write it there. Default: standard output.", show_default=False),
+        typer.Option(metavar="FILE", help="The file to write. Default: standard output.", show_default=False),
     ] = None,
 ) -> None:
-    """Print the JSON schema of scenario files, by which editors complete and check them.
+    """Print the JSON schema of scenario files, with which editors complete and check them.
 
     Example: quiclab schema --out quiclab.schema.json
 

@@ -22,10 +22,10 @@ def script(
     Example: quiclab script tests/scripts/pto
 
     A script says which packets arrive at the endpoint and when, what its application does, and which packets the
-    endpoint must send, when, and with which frames. Where one does not hold, both traces are shown side by side at
-    the first difference. The language is described in docs/scripts.md.
+    endpoint must send, when, and with which frames. If one fails, both traces are shown side by side at the first
+    difference. The language is described in docs/scripts.md.
 
-    The exit code is 0 only if all hold: 1 if one does not, 2 if one is no script.
+    The exit code is 0 if all pass, 1 if one fails, and 2 if one is not a valid script.
     """
     from quiclab import Error
 
@@ -39,7 +39,7 @@ def script(
         typer.echo(json.dumps({"passed": not failed, "scripts": results}, indent=2))
     else:
         packets = sum(result.get("packets", 0) for result in results)
-        typer.echo(f"{len(results) - len(failed)} of {len(results)} scripts hold, {packets} packets compared")
+        typer.echo(f"{len(results) - len(failed)} of {len(results)} scripts pass, {packets} packets compared")
     mistakes = [result["error"] for result in failed if "error" in result]
     if mistakes:
         more = f" (and {len(mistakes) - 1} more with a mistake)" if len(mistakes) > 1 else ""

@@ -15,7 +15,7 @@ MaxOfSource = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Of them from one network (IPv4 /24, IPv6 /56). Default: a tenth, at least 16.",
+        help="Clients of one network (IPv4 /24, IPv6 /56). Default: a tenth, at least 16.",
         show_default=False,
     ),
 ]
@@ -23,7 +23,7 @@ MaxMemory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Bytes read and not yet acknowledged, of all. Default: 512 MB.",
+        help="All bytes read but not yet acknowledged. Default: 512 MB.",
         show_default=False,
     ),
 ]
@@ -35,7 +35,7 @@ Remember = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Keep what is learned of paths (resume = careful).",
+        help="Keep what is learned about paths (resume = careful).",
         show_default=False,
     ),
 ]
@@ -56,7 +56,7 @@ def serve(
     key: Annotated[Path | None, typer.Option(metavar="FILE", help="PEM of their key.", show_default=False)] = None,
     name: Annotated[
         list[str] | None,
-        typer.Option(metavar="HOST", help="Whom a certificate made here is for."),
+        typer.Option(metavar="HOST", help="Host name in a certificate made here."),
     ] = None,
     preferred_address: Annotated[
         str | None,
@@ -65,12 +65,14 @@ def serve(
     alpn: wire.Protocols = None,
     controller: wire.Controller = None,
     scheduler: wire.Scheduler = None,
-    early_data: Annotated[bool, typer.Option("--early-data", help="Take 0-RTT data.")] = False,
+    early_data: Annotated[bool, typer.Option("--early-data", help="Accept 0-RTT data.")] = False,
     max_connections: Annotated[int, typer.Option(metavar="N", min=1, max=1 << 24, help="Clients at a time.")] = 10_000,
     max_of_source: MaxOfSource = None,
     max_memory: MaxMemory = None,
     max_files: MaxFiles = None,
-    dotfiles: Annotated[bool, typer.Option("--dotfiles", help="Serve files too whose names begin with a dot.")] = False,
+    dotfiles: Annotated[
+        bool, typer.Option("--dotfiles", help="Also serve files whose names begin with a dot.")
+    ] = False,
     remember: Remember = None,
     qlog: wire.Qlog = None,
     set_: wire.Options = None,
@@ -81,8 +83,8 @@ def serve(
 
     Example: quiclab serve site --listen 127.0.0.1:4433
 
-    Without --cert and --key it makes a key and a certificate, which live as long as it runs, and prints what clients
-    need to know them. SSLKEYLOGFILE in the environment names a file that gets the secrets of TLS.
+    Without --cert and --key it makes a temporary key and certificate, and prints the hashes that clients need to trust
+    them (--pin). The environment variable SSLKEYLOGFILE names a file for the secrets of TLS.
     """
     from quiclab import _quiclab
 

@@ -38,7 +38,7 @@ def sweep(
     jobs: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, max=1024, help="Runs at once. Default: one for each core.", show_default=False
+            metavar="N", min=1, max=1024, help="Parallel runs. Default: one for each core.", show_default=False
         ),
     ] = None,
     engine: Annotated[
@@ -51,12 +51,12 @@ def sweep(
     ] = "local",
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Of Dask: tcp://head:8786, or its file. Default: one here."),
+        typer.Option(metavar="ADDRESS", help="Dask scheduler: tcp://head:8786, or its file. Default: one here."),
     ] = None,
     set_: Sets = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="What it has is not run again. Default: sweeps/NAME."),
+        typer.Option(metavar="DIR", help="The folder; it keeps finished runs. Default: sweeps/NAME."),
     ] = None,
     show: Annotated[
         list[str] | None,
@@ -80,18 +80,18 @@ def sweep(
         str,
         typer.Option(
             metavar="KIND",
-            help="Of the means, 95 %: student or bootstrap.",
+            help="95 % interval of the means: student or bootstrap.",
             autocompletion=completions.words(*INTERVALS),
         ),
     ] = "student",
     as_json: Json = False,
 ) -> None:
-    """Make all runs of a scenario's [sweep] table, on all cores: runs.parquet, series.parquet, means and intervals.
+    """Run all combinations of a [sweep] table, on all cores: runs.parquet, series.parquet, means and intervals.
 
     Example: quiclab sweep examples/sweep.toml --by transport.ack_ratio
 
-    Interrupted, the same command goes on where it ended; with more values or repetitions it runs what is new. The exit
-    code is 1 if a run failed: the others are in the tables all the same.
+    If interrupted, the same command continues; with more values or repetitions, it runs only the new ones. The exit
+    code is 1 if a run failed; the tables have the others.
     """
     from quiclab.statistics import parts, resolve
     from quiclab.sweeps import foretold, planned, varied
@@ -128,7 +128,7 @@ def sweep(
             progress=True,
         )
     except KeyboardInterrupt:
-        typer.echo("what was finished is kept: the same command goes on", err=True)
+        typer.echo("finished runs are kept: the same command continues", err=True)
         raise
     columns = _columns(result, show)
     of = cast("Interval", interval)

@@ -34,7 +34,7 @@ def info(
     ] = 1.0,
     as_json: Json = False,
 ) -> None:
-    """Tell what a trace is like: duration, mean, extremes and percentiles of 10 ms, outages.
+    """Describe a trace: duration, mean, extremes and percentiles over 10 ms, outages.
 
     Example: quiclab trace info examples/traces/driving.csv
     """
@@ -70,10 +70,10 @@ def info(
 def plot(
     file: _Trace,
     out: _Out,
-    bin_ms: Annotated[int, typer.Option("--bin", metavar="MS", min=1, help="Milliseconds of each point.")] = 100,
+    bin_ms: Annotated[int, typer.Option("--bin", metavar="MS", min=1, help="Milliseconds per point.")] = 100,
     as_json: Json = False,
 ) -> None:
-    """Draw a trace: its rate over time, and how its rates are spread.
+    """Draw a trace: its rate over time, and the distribution of its rates.
 
     Example: quiclab trace plot examples/traces/driving.csv --out driving.png
     """
@@ -94,7 +94,7 @@ def convert(
     file: _Trace,
     out: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="Named .csv: CSV of time and rate; else Mahimahi.", show_default=False),
+        typer.Argument(metavar="FILE", help="With .csv: CSV of time and rate; else Mahimahi.", show_default=False),
     ],
     as_json: Json = False,
 ) -> None:
@@ -122,7 +122,7 @@ def generate(
     duration: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="How long it is, up to an hour. Default: 120 s, of geo 1200 s.", show_default=False
+            metavar="TIME", help="Its length, up to an hour. Default: 120 s; for geo 1200 s.", show_default=False
         ),
     ] = None,
     option: Annotated[
@@ -133,7 +133,7 @@ def generate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a trace or a series out of a seed, and say what it keeps. What each is built from is in docs/traces.md.
+    """Make a trace or a series from a seed, and print the statistics that it keeps. docs/traces.md says how it is made.
 
     Example: quiclab trace generate lte-driving --seed 7 --out drive.csv
     """

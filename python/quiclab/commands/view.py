@@ -31,8 +31,7 @@ def view(
 
     Example: quiclab view runs/objects-seed3 --open
 
-    The run needs a qlog: `quiclab run FILE --qlog`. The page is one file, which loads nothing from anywhere. Press ? in
-    it for its keys.
+    The run needs a qlog: `quiclab run FILE --qlog`. The page is one self-contained file. Press ? in it for its keys.
     """
     from quiclab.progress import shown_reading
     from quiclab.view import write
@@ -45,9 +44,7 @@ def view(
         for entry in shown.connections:
             for numbers in entry["directions"]:
                 if not numbers["packets_sent"]:
-                    typer.echo(
-                        f"{entry['connection']}, from the {numbers['sender']}: window and round-trip times alone"
-                    )
+                    typer.echo(f"{entry['connection']}, from the {numbers['sender']}: window and round-trip times only")
                     continue
                 streams = f"{numbers['streams']} {'stream' if numbers['streams'] == 1 else 'streams'}"
                 typer.echo(

@@ -41,11 +41,11 @@ Options = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Of [transport] or [tls]: tls.tickets=4. Repeatable.",
+        help="[transport] or [tls]: tls.tickets=4. Repeatable.",
         show_default=False,
     ),
 ]
-OnlyCipher = Annotated[bool, typer.Option("--only-cipher", help="No cipher suite but that of tls.cipher.")]
+OnlyCipher = Annotated[bool, typer.Option("--only-cipher", help="Only the cipher suite of tls.cipher.")]
 Qlog = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="A folder for a qlog of each connection.", show_default=False),

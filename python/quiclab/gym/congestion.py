@@ -75,7 +75,7 @@ def copa_utility(seen: Mapping[str, float]) -> float:
 
 
 class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
-    """One sender of a scenario in the hands of an agent, all others as the scenario says.
+    """One sender of a scenario, controlled by an agent; all others are as the scenario says.
 
     >>> environment = quiclab.gym.CongestionControl("examples/cellular.toml", action="rate", normalised=False)
     >>> observation, info = environment.reset(seed=1)
@@ -84,18 +84,18 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
     57
 
     A step is `interval_s` of virtual time. An action is an array of one number, from -1 to 1 on a logarithmic scale:
-    the window, 1 to 10,000 packets with 100 at 0; or the pacing rate, 0.01 to 10,000 Mbit/s with 10 at 0 (the window is
-    then so large that it is the rate that counts). It takes effect with the next packet that is sent, acknowledged or
+    the window, 1 to 10,000 packets with 100 at 0; or the pacing rate, 0.01 to 10,000 Mbit/s with 10 at 0 (the window
+    is then so large that only the rate counts). It takes effect with the next packet that is sent, acknowledged or
     lost. An episode ends with the scenario's `duration` (truncated), or when all flows are finished (terminated). Equal
     seeds and actions give equal episodes.
 
     :param scenario: a `Scenario`, or the path of its file.
-    :param flow: the flow whose sender it is; default: the first.
+    :param flow: the flow of the sender; default: the first.
     :param side: "server" for a download (the default), "client" for an upload.
     :param action: "window" or "rate".
-    :param normalised: whether an action is a number from -1 to 1; else it is one of packets, or of Mbit/s.
+    :param normalised: whether an action is a number from -1 to 1; otherwise it is in packets, or in Mbit/s.
     :param interval_s: the length of a step in seconds, at least a microsecond.
-    :param reward: what a step was worth; default: `copa_utility`.
+    :param reward: the reward of a step; default: `copa_utility`.
     :param scenario_seed: the seed of every episode; default: the one given to `reset`, else drawn anew from the
         environment's own generator.
     """
@@ -138,7 +138,7 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begins a run, and takes it to the step after which the sender has had its first acknowledgement."""
+        """Starts a run, and advances it, step by step, until the sender has had its first acknowledgement."""
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(1 << 31))
         run_seed = self._seed if self._seed is not None else drawn if seed is None else seed
@@ -152,7 +152,7 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
     def step(self, action: NDArray[np.float32]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Sets the window or the rate, and lets `interval_s` of virtual time pass."""
         if self._stepper is None:
-            raise Error("the environment has not begun; expected reset() before step()")
+            raise Error("the environment has not started; expected reset() before step()")
         value = self._value(action)
         if (agent := self._agent) is not None:
             agent.act(self._action, value)
@@ -179,7 +179,7 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
         return min(max(value, low), high)
 
     def close(self) -> None:
-        """Lets go of the run."""
+        """Releases the run."""
         self._stepper = None
         self._hand.ends.clear()
 

@@ -36,7 +36,7 @@ _MOST_HISTORY = 64
 
 
 class RateAdaptation(gymnasium.Env[Observation, np.int64]):
-    """The player of a video in the hands of an agent, everything else as the scenario says.
+    """The player of a video, controlled by an agent; everything else is as the scenario says.
 
     >>> environment = quiclab.gym.RateAdaptation("examples/video.toml", flow="near")
     >>> observation, info = environment.reset(seed=1)
@@ -50,15 +50,15 @@ class RateAdaptation(gymnasium.Env[Observation, np.int64]):
     * `last_bitrate_mbps`: the bitrate of the segment before, in Mbit/s; from 0 to the highest bitrate.
     * `buffer_s`: the media in the buffer, in seconds; from 0 to the option `max_buffer`.
     * `segments_left`: the segments up to the end of the presentation, this one included; from 0 to all of them.
-    * `throughput_mbps_k` ... `throughput_mbps_1`: of the last k segments, the last one at the end, the bits for each
-      second from the request to the last byte, in Mbit/s; 0 or more.
+    * `throughput_mbps_k` ... `throughput_mbps_1`: the throughput of the last k segments, the last one at the end:
+      bits per second from the request to the last byte, in Mbit/s; 0 or more.
     * `download_s_k` ... `download_s_1`: that time, in seconds; 0 or more.
     * `size_mb_0` ... : the sizes of the segment in its representations, in 10^6 bytes; 0 or more.
 
-    What is not known, or not there, is 0.
+    What is unknown or missing is 0.
 
-    The reward is the segment's part of the quality of experience: its quality, less what the change from the segment
-    before costs, less what the stalls up to the next choice cost. Over an episode the rewards add up to `qoe_lin`,
+    The reward is the segment's part of the quality of experience: its quality, minus the cost of the change from the
+    segment before, minus the cost of the stalls up to the next choice. Over an episode the rewards add up to `qoe_lin`,
     `qoe_log` or `qoe_hd` of the summary times `segments_played`, if all segments that were asked for were played.
 
     An episode is a run of the scenario, which ends with the step of the last segment: `terminated` if the video was
@@ -122,14 +122,14 @@ class RateAdaptation(gymnasium.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begins a run, and takes it to the choice for the first segment."""
+        """Starts a run, and advances it to the choice for the first segment."""
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(1 << 31))
         view = self._begin(self._seed if self._seed is not None else drawn if seed is None else seed)
         return self._seen(view, view.sizes_bytes), _info(view)
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Chooses the representation of the segment, and goes on to the next choice, or to the end of the run."""
+        """Chooses the representation of the segment, and advances to the next choice, or to the end of the run."""
         view = self._view
         if view is None:
             raise Error("there is no segment to choose for; expected reset() before step()")
@@ -150,7 +150,7 @@ class RateAdaptation(gymnasium.Env[Observation, np.int64]):
         return self._seen(last, ()), reward, summary["completed"], not summary["completed"], info
 
     def close(self) -> None:
-        """Lets go of the run."""
+        """Releases the run."""
         self._view = None
         self._hand.stop()
 

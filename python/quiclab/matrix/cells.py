@@ -269,7 +269,9 @@ def held(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise OutputError(f"{path}: another quiclab matrix works in this folder; choose another --out") from None
+            raise OutputError(
+                f"{path}: another quiclab matrix is running in this folder; choose another --out"
+            ) from None
         yield
     finally:
         os.close(descriptor)

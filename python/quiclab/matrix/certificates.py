@@ -15,7 +15,7 @@ _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
 def check() -> None:
     """Raises `Error` if the program is missing."""
     if shutil.which("openssl") is None:
-        raise Error("the program openssl is missing: install openssl, it makes the certificates of the servers")
+        raise Error("the program openssl is missing: install openssl, which makes the certificates of the servers")
 
 
 def make(folder: Path, names: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ _UNITS: Mapping[str, Mapping[str, float]] = {
 _RANGES: Mapping[str, tuple[float, float, str]] = {
     "rate": (0.001, 100_000.0, "a rate from 0.001 to 100000 Mbit/s, such as 20 or '2 Gbit/s'"),
     "rtt": (0.0, 60_000.0, "a round-trip time from 0 to 60000 ms, such as 40 or '1 s'"),
-    "loss": (0.0, 100.0, "a part of the packets from 0 to 100 %, such as 1%"),
+    "loss": (0.0, 100.0, "a share of the packets from 0 to 100 %, such as 1%"),
 }
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z/%]*)", re.IGNORECASE)
 _QUEUE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")

@@ -137,7 +137,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
                 kind, length = struct.unpack("<II", head) if len(head) == 8 else (0, 0)
                 block = file.read(length - 8) if 12 <= length <= _LONGEST else b""
                 if not block or len(block) != length - 8:
-                    raise OutputError(f"{path}: cannot be read: it is no capture of gates, or cut off")
+                    raise OutputError(f"{path}: cannot be read: it is not a capture of gates, or it is cut off")
                 yield kind, block
     except OSError as error:
         raise OutputError(f"{path}: cannot be read: {error.strerror}") from error

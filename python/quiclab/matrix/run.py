@@ -99,7 +99,7 @@ def run(
 
 def _prepare(out: Path) -> None:
     if out.exists() and not (out / CELLS).is_dir() and (not out.is_dir() or any(out.iterdir())):
-        raise OutputError(f"{out}: exists and is no matrix's folder; choose another --out or remove it")
+        raise OutputError(f"{out}: exists and is not the folder of a matrix; choose another --out or remove it")
     with _folder.writing(out):
         (out / CELLS).mkdir(parents=True, exist_ok=True)
 

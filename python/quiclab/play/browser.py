@@ -95,7 +95,7 @@ def _attend(
     since = time.monotonic()
     while not is_over.wait(0.1):
         if browser.poll() is not None:
-            failure.append(f"the browser has ended with {browser.returncode}")
+            failure.append(f"the browser exited with {browser.returncode}")
             return
         if not has_begun.is_set() and time.monotonic() - since > PATIENCE_S:
             failure.append(f"nothing is played after {PATIENCE_S:.0f} s: the server does not answer, or the page fails")

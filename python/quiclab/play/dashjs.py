@@ -29,10 +29,10 @@ def bundle() -> Path:
     kept = _cache() / f"{NAME}-{VERSION}.js"
     if kept.exists():
         return kept
-    how = f"give it by --dashjs FILE (npm pack {NAME}@{VERSION}, then {BUNDLE})"
+    how = f"give it with --dashjs FILE (npm pack {NAME}@{VERSION}, then {BUNDLE})"
     npm = shutil.which("npm")
     if npm is None:
-        raise Error(f"{NAME} {VERSION} is not here, and there is no npm to fetch it: install npm, or {how}")
+        raise Error(f"{NAME} {VERSION} is not here, and npm is missing to fetch it: install npm, or {how}")
     with tempfile.TemporaryDirectory() as made:
         done = subprocess.run(
             [npm, "pack", f"{NAME}@{VERSION}", "--silent"], cwd=made, capture_output=True, text=True, check=False

@@ -45,7 +45,7 @@ def make(
     if bitrates_bps[0] < 10_000 or bitrates_bps[-1] > 100_000_000:
         raise Error("bitrates of a film: expected 10 kbit/s to 100 Mbit/s")
     if not 0.5 <= segment_s <= 60 or not segment_s <= duration_s <= LONGEST_S:
-        raise Error(f"a film lasts a segment to {LONGEST_S:g} s, and a segment 0.5 to 60 s")
+        raise Error(f"a film lasts one segment to {LONGEST_S:g} s, and a segment 0.5 to 60 s")
     if not 36 <= height <= 2160:
         raise Error("the height of a film: expected 36 to 2160 pixels")
     ffmpeg = shutil.which("ffmpeg")

@@ -120,7 +120,7 @@ application = { type = "bulk", size = "1 B" }
 
 def _as_gate(node: Mapping[str, Any]) -> dict[str, Any]:
     if node["kind"] not in ("host", "gate"):
-        raise Error(f"node {node['name']}: a {node['kind']} can be no gate")
+        raise Error(f"node {node['name']}: a {node['kind']} cannot be a gate")
     return {"name": node["name"], "kind": "gate"}
 
 
@@ -266,7 +266,7 @@ def _public_key(server: Application, ready: Path) -> str:
         if whole:
             return str(json.loads(line)["public_key"])
         time.sleep(0.02)
-    raise Error("the server of the video does not serve")
+    raise Error("the server of the video does not start")
 
 
 def _manifest(play: Play, origin: str, work: Path) -> Path:
@@ -295,9 +295,7 @@ def _equal_segments(template: ET.Element, play: Play) -> None:
         return
     spans = [int(line.get("d", "0")) for line in lines for _ in range(int(line.get("r", "0")) + 1)]
     if len(set(spans[:-1] or spans)) > 1 or spans[-1] > spans[0]:
-        raise Error(
-            f"{play.manifest}: of a live presentation that is played, all segments but the last are equally long"
-        )
+        raise Error(f"{play.manifest}: live playback needs segments of equal duration, except the last")
     template.remove(lines)
     template.set("duration", str(spans[0]))
 

@@ -113,7 +113,7 @@ def save(run: "Run", path: Path, kind: str = "overview", connection: str | None 
     >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
     >>> quiclab.plots.save(run, Path("figure.svg"), "queue")
 
-    Raises `OutputError` if the ending is another one, or if the file cannot be written.
+    Raises `OutputError` if the ending is unknown, or if the file cannot be written.
     """
     ending = check_format(path)
     panels = _panels(kind)

@@ -11,7 +11,7 @@ _SHOWN_PER_INCH = 100
 
 
 class Figure(figure.Figure):
-    """A `matplotlib.figure.Figure` that a notebook shows where it is the value of a cell, without `%matplotlib inline`.
+    """A `matplotlib.figure.Figure` that a notebook shows as the value of a cell, without `%matplotlib inline`.
 
     >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
     >>> figure = run.plot(kind="rtt")
@@ -19,7 +19,7 @@ class Figure(figure.Figure):
     <Figure size 900x300 with 1 Axes>
     >>> figure.savefig("figure.pdf")
 
-    It does not belong to pyplot, so that it is shown once and needs no `close`.
+    It does not belong to pyplot, so it is shown once and needs no `close`.
     """
 
     def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:

@@ -59,14 +59,14 @@ def draw_sweep(
     table = sweep.runs.arrow
     if wanted.x == TIME and kind == "line":
         if not sweep.info["series"]:
-            raise Error('over time the series are drawn, and this sweep keeps none: sweep.series = ["connection"]')
+            raise Error('a chart over time needs series, but this sweep keeps none: set sweep.series = ["connection"]')
         if wanted.y is None:
-            raise Error("over time a quantity of the series is drawn, as y")
+            raise Error("a chart over time needs a quantity of the series as y")
         keep = {resolve(name, table.column_names) for name in (wanted.group, wanted.facet, *where) if name is not None}
         runs = table.filter(chosen(table, wanted.where))
         table = over_time(runs, sweep.series_path, wanted.y, subject, sorted(keep | set(sweep.parameters)))
     elif subject is not None:
-        raise Error("a subject is chosen of time series: x is then time_s")
+        raise Error("a subject is only for charts over time: x must be time_s")
     else:
         table, wanted = _of_flows(sweep, table, kind, wanted)
     return chart_with_note(table, kind, wanted, _title(sweep, table, kind, wanted))

@@ -50,9 +50,9 @@ def write(
     *,
     show: Sequence[str] = (),
 ) -> Report:
-    """Writes a report: one HTML file, which loads nothing from anywhere.
+    """Writes a report: one self-contained HTML file.
 
-    :param what: runs and sweeps, or one: objects, or the paths of their folders. Runs stand beside each other.
+    :param what: runs and sweeps, or one: objects, or the paths of their folders. Runs are shown side by side.
     :param out: the file. Default: report.html in the folder if there is one, else in the current folder.
     :param show: columns of sweeps that are shown first, by the end of their name; default: goodput, completion time
         and mean RTT.

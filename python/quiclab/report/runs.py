@@ -295,7 +295,7 @@ def _why(shown: Sequence[Shown], drawn: Sequence[Mapping[str, Any]], notes: list
         try:
             answers = one.run.why()[:most]
         except Error as error:
-            notes.append(f"{one.label}: no answer to where the time went: {error}")
+            notes.append(f"{one.label}: cannot say where the time went: {error}")
             continue
         for answer in answers:
             figure = places.get((at, answer.connection))

@@ -56,7 +56,7 @@ def write(
 
     :param out: the page's file. Default: view.html in the folder, or beside the file.
     :param connections: only these, by name. Default: all.
-    :param told: hears what is done, and what part of it is, from 0 to 1.
+    :param told: called with the current step, and with the part of it that is done, from 0 to 1.
 
     Raises `Error` if there is no qlog, or one that cannot be read; `OutputError` if the page cannot be written.
     """
@@ -93,7 +93,9 @@ def write(
     packets = sum(len(direction.packets) for connection in found for direction in connection.directions)
     if packets > LIMIT:
         names = ", ".join(connection.name for connection in found[:5])
-        raise Error(f"{where}: {packets} packets are more than a page takes ({LIMIT}): choose by --connection: {names}")
+        raise Error(
+            f"{where}: {packets} packets are more than a page can show ({LIMIT}): choose with --connection: {names}"
+        )
     path = Path(out) if out is not None else (where / PAGE if where.is_dir() else where.with_suffix(".html"))
     if told is not None:
         told("writing the page", 1.0)
@@ -109,7 +111,7 @@ def _files(where: Path, may_be_none: bool) -> list[Path]:
         raise Error(f"{where}: there is no such run folder")
     paths = list(qlog.records(where))
     if not paths and not may_be_none:
-        raise Error(f"{where}: has no qlog (*.sqlog): make one by `quiclab run FILE --qlog`")
+        raise Error(f"{where}: has no qlog (*.sqlog): make one with `quiclab run FILE --qlog`")
     return paths
 
 
@@ -154,7 +156,7 @@ def _missing(where: Path, names: set[str]) -> list[str]:
     if not missing:
         return []
     shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
-    return [f"not shown, because there is no qlog of it: {shown}"]
+    return [f"not shown, because it has no qlog: {shown}"]
 
 
 def _numbers(connection: Any) -> dict[str, Any]:

@@ -216,11 +216,11 @@ def _connection(name: str, client: Log | None, server: Log | None, end: int) -> 
     logs = [log for log in (client, server) if log is not None]
     notes = [note for log in logs for note in log.notes]
     if len(logs) == 1:
-        notes.append(f"only the {logs[0].side}'s log is there: what happened at the other end is as it was told")
+        notes.append(f"only the {logs[0].side}'s log exists: what happened at the other end is inferred from it")
     elif (off := _clocks(client, server)) != 0:
         notes.append(
             f"the server's clock is {off / 1e6:.3f} ms ahead of the client's: "
-            "shown as if the shortest way took as long in both directions"
+            "corrected as if the shortest delay were the same in both directions"
         )
         assert server is not None, "two clocks belong to two logs"
         server.events.shift(-off)

@@ -310,7 +310,7 @@ def _header(path: Path, document: dict[str, Any], trace: Any) -> Log:
     schema = str(document.get("file_schema", ""))
     if version not in ("0.3", "0.4") and not schema.startswith("urn:ietf:params:qlog:file:"):
         what = f"qlog_version {version!r}" if version else "no qlog_version and no file_schema"
-        raise _QlogError(f"{what}; read are 0.3, 0.4 and urn:ietf:params:qlog:file:sequential or contained")
+        raise _QlogError(f"{what}; supported are 0.3, 0.4 and urn:ietf:params:qlog:file:sequential or contained")
     point = trace.get("vantage_point")
     point = point if isinstance(point, dict) else {}
     side = str(point.get("type", ""))
@@ -344,7 +344,7 @@ def _common(trace: dict[str, Any]) -> dict[str, Any]:
 
 def _complete(path: Path, log: Log) -> Log:
     if not log.sent and not log.received:
-        raise Error(f"{path}: has no event packet_sent and none packet_received: no packet to show")
+        raise Error(f"{path}: has neither packet_sent nor packet_received events: no packet to show")
     return log
 
 
@@ -384,7 +384,7 @@ class _Clock:
             time += self.last
             self.last = time
         if not abs(time + self.reference) < _LATEST * 1_000_000:
-            raise _QlogError(f"time is {value!r}, beyond all clocks")
+            raise _QlogError(f"time is {value!r}, which is out of range")
         return time + self.reference
 
 
@@ -408,7 +408,7 @@ def _nanoseconds(value: Any) -> int:
     """A span of milliseconds in nanoseconds."""
     span = float(value)
     if not 0 <= span < _LATEST:
-        raise _QlogError(f"{value!r} is no number of milliseconds")
+        raise _QlogError(f"{value!r} is not a number of milliseconds")
     return round(span * 1_000_000)
 
 
@@ -445,7 +445,7 @@ class _Reader:
         add = self._add.get(event["name"].rpartition(":")[2])
         if add is not None:
             if not isinstance(event["data"], dict):
-                raise _QlogError(f"data of {event['name']!r} is no object")
+                raise _QlogError(f"data of {event['name']!r} is not an object")
             add(time, event["data"])
 
     def _lost(self, time: int, data: dict[str, Any]) -> None:
@@ -491,9 +491,9 @@ def _number(value: Any) -> int:
     try:
         number = int(value)
     except (TypeError, ValueError):
-        raise _QlogError(f"{value!r:.60} is no integer of QUIC") from None
+        raise _QlogError(f"{value!r:.60} is not a QUIC integer") from None
     if isinstance(value, float | bool) or not 0 <= number < _LARGEST:
-        raise _QlogError(f"{value!r} is no integer of QUIC")
+        raise _QlogError(f"{value!r} is not a QUIC integer")
     return number
 
 
@@ -501,7 +501,7 @@ def _size(value: Any) -> int:
     """A number of bytes in a packet."""
     number = _number(value)
     if number > _LONGEST:
-        raise _QlogError(f"{number} bytes are more than a packet has")
+        raise _QlogError(f"{number} bytes are more than a packet can have")
     return number
 
 

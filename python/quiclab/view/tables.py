@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 TABLE = "connection.parquet"
 
-NOTE = "over TCP, for which qlog has no words: shown is its congestion control, from the tables of the run"
+NOTE = "over TCP, which qlog does not cover: its congestion control is shown, from the tables of the run"
 
 _COLUMNS = {
     "congestion_window": "cwnd_bytes",

@@ -114,7 +114,7 @@ def _delivery(facts: Facts) -> tuple[str, str]:
 
 
 def _capacity(facts: Facts) -> tuple[str, str]:
-    rate = f" ({facts.rate_mbps:,.3g} Mbit/s in the mean)" if facts.rate_mbps else ""
+    rate = f" ({facts.rate_mbps:,.3g} Mbit/s on average)" if facts.rate_mbps else ""
     return f"{facts.bottleneck} was full", f"a higher rate of {facts.bottleneck}{rate}, or less other traffic there"
 
 
@@ -131,9 +131,9 @@ def _queueing(facts: Facts) -> tuple[str, str]:
 
 def _head_of_line(facts: Facts) -> tuple[str, str]:
     return "received data waited for earlier data that was missing", (
-        "QUIC with streams of their own for what is independent"
+        "QUIC with separate streams for independent data"
         if facts.over_tcp
-        else "streams of their own for what is independent, or a path that loses less"
+        else "separate streams for independent data, or a path that loses less"
     )
 
 

@@ -18,7 +18,7 @@ const OWN: [Parameter; 7] = [
         default: Default::Is("0.7"),
         about: "factor of the window after a loss: beta_cubic (RFC 9438 section 4.6)",
     },
-    beta_ecn("what is left of the window after a CE mark; as after a loss, unless said (RFC 8511 says 0.85)"),
+    beta_ecn("factor of the window after a CE mark; by default that after a loss (RFC 8511: 0.85)"),
     Parameter {
         name: "fast_convergence",
         kind: Kind::Flag,

@@ -22,7 +22,7 @@ impl From<Bad> for BadBlock {
         BadBlock::Undecodable(match bad {
             Bad::End => "the field block ends inside a field line",
             Bad::Integer => "an integer of a field block is too large",
-            Bad::Huffman => "a string of a field block is no Huffman code",
+            Bad::Huffman => "an invalid Huffman code in a field block",
         })
     }
 }
@@ -58,7 +58,7 @@ impl Decoder {
                 // Section 4.2: only at the beginning of a block, and not above the announced limit.
                 if begun || capacity > DEFAULT_TABLE {
                     return Err(BadBlock::Undecodable(
-                        "a size of the dynamic table out of place or too large",
+                        "a size of the dynamic table that is misplaced or too large",
                     ));
                 }
                 self.table.set_capacity(capacity);

@@ -139,19 +139,19 @@ impl ChunkReader {
                 self.line.push(byte);
                 self.trailer_bytes += 1;
                 if self.trailer_bytes > MAX_HEAD {
-                    return Err(Malformed("trailers longer than is taken"));
+                    return Err(Malformed("trailers longer than the limit"));
                 }
                 Stage::Trailers
             }
             (Stage::TrailerEnd, b'\n') => return self.end_line(),
-            _ => return Err(Malformed("chunks that are none")),
+            _ => return Err(Malformed("malformed chunks")),
         })
     }
 
     fn count_extension(&mut self) -> Result<(), Malformed> {
         self.extensions += 1;
         if self.extensions > MAX_EXTENSIONS {
-            return Err(Malformed("chunk extensions longer than is taken"));
+            return Err(Malformed("chunk extensions longer than the limit"));
         }
         Ok(())
     }

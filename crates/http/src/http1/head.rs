@@ -48,8 +48,8 @@ impl BadHead {
     /// A description for humans.
     pub fn why(self) -> &'static str {
         match self {
-            BadHead::LongLine => "the first line is longer than is taken",
-            BadHead::TooLong => "the head is longer than is taken",
+            BadHead::LongLine => "the first line is longer than the limit",
+            BadHead::TooLong => "the head is longer than the limit",
             BadHead::LineEnd => "a line that does not end with CR LF",
         }
     }

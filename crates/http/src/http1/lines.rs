@@ -108,7 +108,7 @@ impl Connection {
             }
             // Section 7: `chunked` has no parameters; other codings are unsupported with or without any.
             if !coding.iter().all(|byte| message::is_token(*byte)) {
-                return Err(Malformed("a transfer coding that is no token"));
+                return Err(Malformed("a transfer coding that is not a token"));
             }
             codings.push(coding.to_ascii_lowercase());
         }

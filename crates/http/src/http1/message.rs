@@ -51,7 +51,7 @@ pub fn read_request(head: &[u8]) -> Result<Message<RequestHead>, Refused> {
     let (Some(method), Some(target), Some(version), None) =
         (parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        return Err(Malformed("a request line that is none").into());
+        return Err(Malformed("a malformed request line").into());
     };
     let minor = minor(version)?;
     let mut fields = vec![pseudo(":method", method)];
@@ -86,7 +86,7 @@ pub fn read_response(head: &[u8]) -> Result<Message<ResponseHead>, Malformed> {
     // Section 4: the reason phrase may be empty, but the space before it is mandatory.
     let mut parts = line.splitn(3, |byte| *byte == b' ');
     let (Some(version), Some(status), Some(reason)) = (parts.next(), parts.next(), parts.next()) else {
-        return Err(Malformed("a status line that is none"));
+        return Err(Malformed("a malformed status line"));
     };
     if reason.iter().any(|byte| byte.is_ascii_control() && *byte != b'\t') {
         return Err(Malformed("a reason with control characters"));
@@ -162,7 +162,7 @@ fn minor(version: &[u8]) -> Result<u8, Refused> {
         [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => {
             Err(Refused { status: 505, why: "a version that is not HTTP/1" })
         }
-        _ => Err(Malformed("a version that is none").into()),
+        _ => Err(Malformed("a malformed version").into()),
     }
 }
 
@@ -187,15 +187,15 @@ impl Connection {
         // Section 6.1: HTTP/1.0 has no transfer codings; section 6.3: together with Content-Length they are an error,
         // because they are a means of request smuggling.
         if is_told || minor == 0 {
-            return Err(Malformed("a transfer coding where there is none, or with a content-length"));
+            return Err(Malformed("a transfer coding where none is allowed, or beside a content-length"));
         }
         Ok(match codings.as_slice() {
-            [] => return Err(Malformed("no transfer coding where there is one")),
+            [] => return Err(Malformed("an empty transfer coding")),
             [coding] if coding == b"chunked" => Coding::Chunked,
             [before @ .., last] => {
                 // Section 7.1: `chunked` is applied once, and last.
                 if before.iter().any(|coding| coding == b"chunked") {
-                    return Err(Malformed("chunks inside of another transfer coding"));
+                    return Err(Malformed("chunks inside another transfer coding"));
                 }
                 Coding::Unknown { delimited: last == b"chunked" }
             }

@@ -84,7 +84,7 @@ impl FrameHead {
         let [a, b, c, kind, flags, stream @ ..] = bytes;
         let length = u32::from_be_bytes([0, a, b, c]);
         if length > MAX_FRAME {
-            return Err(Error::connection(Code::FRAME_SIZE_ERROR, "a frame larger than was announced"));
+            return Err(Error::connection(Code::FRAME_SIZE_ERROR, "a frame larger than announced"));
         }
         let stream = u32::from_be_bytes(stream) & MAX_WINDOW;
         Ok(FrameHead { length, kind: Kind(kind), flags: Flags(flags), stream })
@@ -109,7 +109,10 @@ impl FrameHead {
         let of_connection =
             matches!(self.kind, Kind::SETTINGS | Kind::PING | Kind::GOAWAY | Kind::PRIORITY_UPDATE);
         if of_stream && stream == 0 || of_connection && stream != 0 {
-            return Err(Error::connection(Code::PROTOCOL_ERROR, "a frame on a stream where it cannot be"));
+            return Err(Error::connection(
+                Code::PROTOCOL_ERROR,
+                "a frame that is not allowed on this stream",
+            ));
         }
         let sized = match self.kind {
             Kind::RST_STREAM | Kind::WINDOW_UPDATE => length == 4,
@@ -121,10 +124,7 @@ impl FrameHead {
             _ => true,
         };
         if !sized {
-            return Err(Error::connection(
-                Code::FRAME_SIZE_ERROR,
-                "a frame of a size that its type does not have",
-            ));
+            return Err(Error::connection(Code::FRAME_SIZE_ERROR, "a frame of the wrong size for its type"));
         }
         Ok(())
     }
@@ -202,7 +202,7 @@ impl<'a> Frame<'a> {
             }
             // Section 6.3: a stream error; the contents are ignored.
             Kind::PRIORITY if payload.len() != 5 => {
-                let why = "a PRIORITY frame of another size than 5";
+                let why = "a PRIORITY frame whose size is not 5";
                 return Err(Error::stream(head.stream, Code::FRAME_SIZE_ERROR, why));
             }
             _ => Frame::Ignored,
@@ -220,7 +220,7 @@ fn fields<'a>(head: &FrameHead, payload: &'a [u8]) -> Result<&'a [u8], Error> {
     };
     let block = if head.flags.has(Flags::PRIORITY) { rest.get(5..).ok_or(short)? } else { rest };
     let length = block.len().checked_sub(padding);
-    let long = Error::connection(Code::PROTOCOL_ERROR, "more padding than there is room");
+    let long = Error::connection(Code::PROTOCOL_ERROR, "more padding than fits");
     Ok(&block[..length.ok_or(long)?])
 }
 

@@ -41,7 +41,7 @@ impl EncoderStream {
             };
             // Section 4.3.1: the capacity must not exceed the announced one.
             if value.is_some_and(|capacity| capacity > 0) {
-                return Err(error("a dynamic table larger than was announced"));
+                return Err(error("a dynamic table larger than announced"));
             }
         }
         Ok(())

@@ -20,7 +20,7 @@ impl From<Bad> for BadSection {
         BadSection::Undecodable(match bad {
             Bad::End => "the field section ends inside a field line",
             Bad::Integer => "an integer of a field section is too large",
-            Bad::Huffman => "a string of a field section is no Huffman code",
+            Bad::Huffman => "an invalid Huffman code in a field section",
         })
     }
 }
@@ -58,7 +58,7 @@ pub fn decode(bytes: &[u8], limit: u64) -> Result<Vec<Field>, BadSection> {
     let inserts = integer::read(first, 8, &mut reader)?;
     // RFC 9204 section 4.5.1.1: if the table cannot have entries, any value but 0 is an error.
     if inserts != 0 {
-        return Err(BadSection::Undecodable("a field section needs dynamic entries, and there can be none"));
+        return Err(BadSection::Undecodable("a field section needs dynamic entries, but there can be none"));
     }
     let first = next(&mut reader)?;
     integer::read(first, 7, &mut reader)?;
@@ -82,7 +82,7 @@ pub fn decode(bytes: &[u8], limit: u64) -> Result<Vec<Field>, BadSection> {
 /// A field line that begins with `first`.
 fn line(first: u8, reader: &mut Reader<'_>) -> Result<Field, BadSection> {
     // RFC 9204 section 2.2: a reference to a missing dynamic entry is QPACK_DECOMPRESSION_FAILED.
-    let dynamic = BadSection::Undecodable("a field line refers to a dynamic entry, and there is none");
+    let dynamic = BadSection::Undecodable("a field line refers to a dynamic entry, but there is none");
     match first {
         // Section 4.5.2: indexed; T marks the static table.
         0b1100_0000.. => {

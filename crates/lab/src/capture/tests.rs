@@ -126,10 +126,10 @@ fn an_altered_packet_has_only_headers_and_a_comment() {
     let packet = blocks[2].1;
     // 28 of 1028 bytes are captured.
     assert_eq!(packet[12..20], [28, 0, 0, 0, 4, 4, 0, 0]);
-    let comment = b"altered underway: byte 7 of the UDP payload";
+    let comment = b"altered in transit: byte 7 of the UDP payload";
     assert_eq!(packet[48..52], [1, 0, comment.len() as u8, 0]);
     assert_eq!(&packet[52..52 + comment.len()], comment);
-    assert_eq!(packet[52 + comment.len()..], [0; 5]);
+    assert_eq!(packet[52 + comment.len()..], [0; 7]);
     assert_eq!(blocks.len(), 4);
 }
 
@@ -179,7 +179,7 @@ fn tshark_decrypts_packets_after_an_altered_one() {
     capture.finish().unwrap();
     let fields = ["-T", "fields", "-E", "separator=,", "-e", "frame.comment", "-e", "quic.packet_number"];
     let Some(shown) = tshark("altered", &file, &fields) else { return };
-    assert_eq!(shown, ",2\n,1\naltered underway: byte 0 of the UDP payload,\n,7\n");
+    assert_eq!(shown, ",2\n,1\naltered in transit: byte 0 of the UDP payload,\n,7\n");
     let Some(shown) = tshark("altered_malformed", &file, &["-Y", "_ws.malformed"]) else { return };
     assert_eq!(shown, "");
 }

@@ -26,7 +26,7 @@ fn check(arguments: &Arguments, targets: &Targets) -> Result<(), OptionError> {
     Err((
         "node",
         format!(
-            "it remembers nothing, found the {} {:?}; expected a {}, or a host with a flow over QUIC",
+            "has nothing to forget, found the {} {:?}; expected a {}, or a host with a flow over QUIC",
             node.kind,
             node.name,
             middleboxes.join(" or a ")

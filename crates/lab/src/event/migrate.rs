@@ -41,7 +41,7 @@ fn check(arguments: &Arguments, targets: &Targets) -> Result<(), OptionError> {
     if port.0 < MAX_ADDRESSED_PORTS {
         return Ok(());
     }
-    let problem = format!("it has no address; expected one of the first {MAX_ADDRESSED_PORTS} of its node");
+    let problem = format!("has no address; expected one of the first {MAX_ADDRESSED_PORTS} of its node");
     Err(("interface", problem))
 }
 

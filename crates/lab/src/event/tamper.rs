@@ -23,7 +23,7 @@ fn check(arguments: &Arguments, targets: &Targets) -> Result<(), OptionError> {
     match node.has_clients {
         true => Ok(()),
         false => {
-            let problem = format!("no client over QUIC, found {:?}; expected a host with one", node.name);
+            let problem = format!("has no QUIC client, found {:?}; expected a host with one", node.name);
             Err(("node", problem))
         }
     }

@@ -66,14 +66,14 @@ static SIDE: [Parameter; ENDPOINT] = {
 
 static ROWS: &[Row<()>] = &[Row {
     name: "side",
-    about: "one side of a proxy; options that are not given are those of both sides",
+    about: "one side of a proxy; options not given are those of both sides",
     parameters: &SIDE,
     build: (),
 }];
 
 /// The room of the options of one side.
 pub(crate) fn sides() -> Room {
-    Room::of(SIDES, "what one side of a proxy does otherwise", ROWS, None)
+    Room::of(SIDES, "what differs on one side of a proxy", ROWS, None)
 }
 
 /// The option of an endpoint with this number, without that of TLS.

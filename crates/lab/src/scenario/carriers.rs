@@ -184,7 +184,7 @@ fn check_station(reader: &Reader<'_>, own: &Section<'_>, medium: &str) -> Result
         return Ok(());
     };
     let options = one_of(options.iter().copied());
-    let problem = format!("without effect at the station; expected {options}, or the table of a terminal");
+    let problem = format!("has no effect at the station; expected {options}, or the table of a terminal");
     Err(reader.source.error(entry.place, &own.at(&entry.key), problem))
 }
 

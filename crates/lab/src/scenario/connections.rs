@@ -103,7 +103,7 @@ pub(super) fn read_visits(
             let alpn = |of: &Component| traffic::alpn(of.name, &of.arguments);
             if alpn(application) != alpn(&first) {
                 let problem = format!(
-                    "another application protocol than that of the flow, found {}; expected one of {}'s",
+                    "not the application protocol of the flow, found {}; expected one with the protocol of {}",
                     quoted(application.name),
                     quoted(first.name)
                 );
@@ -128,7 +128,7 @@ pub(super) fn read_port(
 ) -> Result<Option<u16>, ScenarioError> {
     let port = values.has("port").then(|| values.integer("port") as u16);
     if port.is_some() && protocol == Protocol::Tcp {
-        let problem = "flows over TCP have ports of their own; expected protocol = \"quic\"";
+        let problem = "only a flow over QUIC can choose its port; expected protocol = \"quic\"";
         return Err(reader.error_at(flow, "port", problem));
     }
     Ok(port)
@@ -147,7 +147,8 @@ pub(super) fn read_order(
         flows[index].after = Some(names.find(reader, &entry.item, &path, "flow")?);
         let has = [("stop", flows[index].stop.is_some()), ("visits", !flows[index].visits.is_empty())];
         if let Some((other, _)) = has.iter().find(|(_, given)| *given) {
-            let problem = format!("a flow that starts after another has no {other}; expected one of the two");
+            let problem =
+                format!("a flow that starts after another cannot have {other}; expected one of the two");
             return Err(reader.error_at(section, other, problem));
         }
     }
@@ -156,7 +157,10 @@ pub(super) fn read_order(
         let Some(first) = flows[index].after else { continue };
         if circular[index] {
             let name = quoted(&flows[first].name);
-            let problem = format!("a circle, found {name}; expected a flow that does not wait for this one");
+            let problem = format!(
+                "flows that wait for each other, found {name}; expected a flow that does not wait for this \
+                 one"
+            );
             return Err(reader.error_at(section, "after", problem));
         }
     }
@@ -223,8 +227,10 @@ pub(super) fn check_ports(
         if let Some(port) = flow.port
             && let Some(owner) = taken.get(&(flow.server, port))
         {
-            let problem =
-                format!("taken, found {port}; expected another port: {owner} has this one at its node");
+            let problem = format!(
+                "already in use, found {port}; expected another port: {owner} uses this one at the same \
+                 node"
+            );
             return Err(reader.error_at(section, "port", problem));
         }
     }

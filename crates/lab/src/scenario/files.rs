@@ -92,9 +92,9 @@ impl Files {
 pub(super) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file".to_owned(),
-        ErrorKind::PermissionDenied => "no right to read the file".to_owned(),
+        ErrorKind::PermissionDenied => "no permission to read the file".to_owned(),
         ErrorKind::IsADirectory => "a folder, not a file".to_owned(),
-        ErrorKind::NotADirectory => "a part of the path is no folder".to_owned(),
+        ErrorKind::NotADirectory => "a part of the path is not a folder".to_owned(),
         _ => one_line(&error.to_string()),
     }
 }

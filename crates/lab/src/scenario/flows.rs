@@ -106,12 +106,13 @@ fn check_needs(
 ) -> Result<(), ScenarioError> {
     let needs = traffic::needs_datagrams(application.name, &application.arguments);
     if needs && transport.integer("max_datagram_frame_size") == 0 {
-        let problem = "sends datagrams, and transport.max_datagram_frame_size is 0; expected 65535, say";
+        let problem = "sends datagrams, but transport.max_datagram_frame_size is 0; expected for example \
+                       65535";
         return Err(reader.error_at(flow, "application", problem));
     }
     let needs = traffic::needs_partial_resets(application.name, &application.arguments);
     if needs && !transport.flag("reset_stream_at") {
-        let problem = "has a deadline, and transport.reset_stream_at is false; expected true, or no deadline";
+        let problem = "has a deadline, but transport.reset_stream_at is false; expected true, or no deadline";
         return Err(reader.error_at(flow, "application", problem));
     }
     Ok(())
@@ -136,7 +137,7 @@ pub(super) fn read_cross_traffic<'i>(
         let (_, largest) = traffic::sources::sizes(source.name, &source.arguments);
         if largest > traffic::sources::LARGEST {
             let problem = format!(
-                "a datagram of {largest} bytes; expected {} at most, which is what UDP carries",
+                "a datagram of {largest} bytes; expected at most {}, the largest that UDP carries",
                 traffic::sources::LARGEST
             );
             return Err(reader.error_at(section, "source", problem));

@@ -19,9 +19,9 @@ pub(super) fn expected(kind: &Kind, rooms: &[Room]) -> String {
         Kind::Text => "a text in quotation marks".to_owned(),
         Kind::Choice(words) => one_of(words.iter().copied()),
         Kind::File(_) => "the path of a file, relative to the folder of the scenario".to_owned(),
-        Kind::List(of) => format!("a list, each {}", expected(of, rooms)),
+        Kind::List(of) => format!("a list, each item {}", expected(of, rooms)),
         Kind::Pairs(a, b) => {
-            format!("a list of pairs [A, B], A {} and B {}", expected(a, rooms), expected(b, rooms))
+            format!("a list of pairs [A, B], with A {} and B {}", expected(a, rooms), expected(b, rooms))
         }
         Kind::Component(name) => match rooms.iter().find(|room| room.name == *name) {
             Some(room) => component(room, rooms),

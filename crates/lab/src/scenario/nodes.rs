@@ -191,7 +191,7 @@ impl<'i> Nodes<'i> {
                 return Err(reader.error_at(section, "kind", problem));
             }
             if stack != HostStack::Quiclab && kind != NodeKind::Host {
-                let problem = "a stack, and the node is no host; expected kind = \"host\", or no stack";
+                let problem = "only a host has a stack; expected kind = \"host\", or no stack";
                 return Err(reader.source.error(section.place, &section.at("stack"), problem));
             }
             Ok(Node { name, kind, stack })

@@ -120,7 +120,7 @@ fn load(
     read: impl FnOnce(&str) -> Result<File, String>,
 ) -> Result<Row<()>, String> {
     let Some(loader) = LOADER.get() else {
-        return Err("code from outside, which only the Python package can read".to_owned());
+        return Err("a Python class, which only the Python package can load".to_owned());
     };
     let wanted = if place.ends_with(".py") {
         Wanted { file: Some(read(place)?), module: String::new(), class: class.to_owned() }
@@ -239,7 +239,8 @@ fn parameter(option: &str, value: &Value) -> Result<Parameter, String> {
         Value::Text(_) => (Kind::Text, write::written(value)),
         _ => {
             return Err(format!(
-                "option {option} has a default that cannot be one; expected true or false, a whole number of 0 or more, a finite number with a point, or text"
+                "option {option} has an unsupported default; expected true or false, a whole number of 0 \
+                 or more, a finite number with a point, or text"
             ));
         }
     };

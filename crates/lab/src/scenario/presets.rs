@@ -55,7 +55,7 @@ const GEO_RETURN: &str = r#"{ rate = { type = "dvb-rcs2", maximum = "10 Mbit/s",
 
 /// The room of presets as scenarios and `quiclab list` see it.
 pub(super) fn room() -> Room {
-    Room::of(ROOM, "options of a link that a name stands for; any option beside it wins", PRESETS, None)
+    Room::of(ROOM, "named sets of options of a link; an option given beside the name wins", PRESETS, None)
 }
 
 /// The options of one direction of a preset as a table of TOML; empty without one.

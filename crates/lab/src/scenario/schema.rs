@@ -177,7 +177,7 @@ fn component(room: &Room) -> Json {
         forms.push(value(kind));
     }
     if outside::Part::of(room.name).is_some() {
-        let place = json!({ "description": "a class of your own, like \"mine.py:Mine\"", "type": "string", "pattern": ":" });
+        let place = json!({ "description": "your own class, like \"mine.py:Mine\"", "type": "string", "pattern": ":" });
         forms.push(place.clone());
         forms.push(json!({ "type": "object", "properties": { TYPE: place }, "required": [TYPE] }));
     }

@@ -19,7 +19,7 @@ pub(super) static TOP: &[Parameter] = &[
         "duration",
         Kind::Duration,
         "\"60 s\"",
-        "the run ends then at the latest, in virtual time; above zero",
+        "when the run ends at the latest, in virtual time; above zero",
     ),
 ];
 
@@ -48,7 +48,7 @@ pub static RECORD: &[Parameter] = &[
         "tables",
         Kind::List(&Kind::Choice(TABLES)),
         r#"["connection", "loss", "event", "wait", "stream", "message", "object", "segment", "playback", "queue", "drop", "rate", "node", "air"]"#,
-        "tables that are kept",
+        "tables that the run keeps",
     ),
     Parameter::with_default("packets", Kind::Flag, "false", "whether the table of all packets is kept too"),
     Parameter::with_default(
@@ -73,7 +73,7 @@ pub static RECORD: &[Parameter] = &[
         "rows",
         Kind::Integer(1, 1 << 31),
         "20000000",
-        "most rows of a table: beyond, series are thinned and lists end",
+        "maximum rows of a table; beyond it, series are thinned and lists are cut",
     ),
     Parameter::with_default(
         "qlog_schema",
@@ -93,13 +93,13 @@ pub(super) static SWEEP: &[Parameter] = &[
         "repetitions",
         Kind::Integer(1, 1_000_000),
         "1",
-        "how often each combination of values is run, with seeds of its own",
+        "runs of each combination of values, with different seeds",
     ),
     Parameter::with_default(
         "seeds",
         Kind::Choice(&["independent", "paired"]),
         "\"independent\"",
-        "seeds of each combination, or the same ones for all (common random numbers)",
+        "whether each combination has its own seeds, or all have the same (common random numbers)",
     ),
     Parameter::with_default(
         "series",
@@ -129,7 +129,8 @@ pub(super) static NODE: &[Parameter] = &[
     Parameter::optional(
         "stack",
         Kind::Choice(&["quiclab", "quinn"]),
-        "of a host: whose QUIC endpoints it has; quinn: those of quinn-proto, in builds with the feature `quinn` (default: quiclab)",
+        "of a host: its implementation of QUIC; quinn is quinn-proto, in builds with the feature `quinn` \
+         (default: quiclab)",
     ),
 ];
 
@@ -141,7 +142,7 @@ pub(super) static LINK: &[Parameter] = &[
     Parameter::optional(
         "preset",
         Kind::Component(super::presets::ROOM),
-        "options of both directions that a name stands for; any option beside it wins",
+        "a name for options of both directions; an option given beside it wins",
     ),
 ];
 /// The keys of tables in `[[link]]` with options of one direction, or of both.
@@ -155,12 +156,12 @@ pub(super) static MEDIUM: &[Parameter] = &[
     Parameter::required(
         "type",
         Kind::Text,
-        "which medium it is: see `quiclab list media`; its options stand here too",
+        "kind of the medium: see `quiclab list media`; its options are given here too",
     ),
     Parameter::optional(
         "station",
         Kind::Text,
-        "node that all terminals talk to; without one each talks to each",
+        "node that all terminals talk to; without one, all nodes talk to each other",
     ),
     Parameter::required(
         "terminals",
@@ -180,7 +181,7 @@ pub(super) static FLOW: &[Parameter] = &[
         "protocol",
         Kind::Choice(&["quic", "tcp"]),
         "\"quic\"",
-        "what it goes over; tcp: a connection for each stream, with the options of [tcp] and [flow.tcp]",
+        "transport protocol; tcp: a connection for each stream, with the options of [tcp] and [flow.tcp]",
     ),
     Parameter::required("application", Kind::Component("applications"), "what is transferred"),
     Parameter::optional(
@@ -251,7 +252,7 @@ pub(super) const CROSS_TRAFFIC_TABLE: &str = "cross_traffic";
 pub(super) static CROSS_TRAFFIC: &[Parameter] = &[
     Parameter::required("name", Kind::Text, "name of the cross traffic"),
     Parameter::required("from", Kind::Text, "node that sends"),
-    Parameter::required("to", Kind::Text, "node that the datagrams go to, which takes no notice of them"),
+    Parameter::required("to", Kind::Text, "node that the datagrams go to, which ignores them"),
     Parameter::required("source", Kind::Component("sources"), "when datagrams leave and how large they are"),
     Parameter::with_default("start", Kind::Duration, "\"0 s\"", "when it begins; before the end of the run"),
     Parameter::optional("stop", Kind::Duration, "when it ends; after start (default: with the run)"),
@@ -289,7 +290,7 @@ pub(super) static EVENT: &[Parameter] = &[
     Parameter::required(
         "type",
         Kind::Text,
-        "what happens: see `quiclab list events`; its options stand here too",
+        "what happens: see `quiclab list events`; its options are given here too",
     ),
 ];
 
@@ -347,7 +348,7 @@ pub(super) static SECTIONS: &[Section] = &[
     },
     Section {
         name: TRANSPORT,
-        about: "[transport], [flow.transport]: the endpoints of all flows, of one",
+        about: "[transport], [flow.transport]: the endpoints of all flows, or of one flow",
         parameters: quic::PARAMETERS,
         form: Form::Table,
     },
@@ -365,7 +366,7 @@ pub(super) static SECTIONS: &[Section] = &[
     },
     Section {
         name: LINK_TABLE,
-        about: "[[link]]: a link; options of both directions stand here too, or in `both`",
+        about: "[[link]]: a link; options of both directions are given here, or in `both`",
         parameters: LINK,
         form: Form::Array,
     },
@@ -377,7 +378,7 @@ pub(super) static SECTIONS: &[Section] = &[
     },
     Section {
         name: MEDIUM_TABLE,
-        about: "[[medium]]: a carrier that any number of nodes are attached to",
+        about: "[[medium]]: a shared carrier, to which any number of nodes are attached",
         parameters: MEDIUM,
         form: Form::Array,
     },

@@ -113,7 +113,7 @@ fn step<'a>(item: &'a mut Item, key: &str, place: Place) -> Result<&'a mut Item,
             });
             Ok(&mut entries[index].item)
         }
-        _ => Err("the value before it is no table: there is nothing in it to set".to_owned()),
+        _ => Err("the value before it is not a table, so it has no keys to set".to_owned()),
     }
 }
 
@@ -215,7 +215,7 @@ mod tests {
             ("none.0.x=1", "--set none.0.x=1: none.0: unknown, found \"0\"; the list is empty"),
             (
                 "seed.x=1",
-                "--set seed.x=1: seed.x: the value before it is no table: there is nothing in it to set",
+                "--set seed.x=1: seed.x: the value before it is not a table, so it has no keys to set",
             ),
             ("a=[1", "--set a=[1: the value is not TOML: unclosed array, expected `]`"),
         ] {

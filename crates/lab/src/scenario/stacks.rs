@@ -32,12 +32,12 @@ pub(super) fn check(
         }
         let key = if server { "server" } else { "client" };
         if !HAS_QUINN {
-            let problem = "a host with stack = \"quinn\", and this build has no quinn-proto; expected a build with the \
-                           feature `quinn`: see docs/model/stacks.md";
+            let problem = "a host with stack = \"quinn\", but this build has no quinn-proto; expected a \
+                           build with the feature `quinn`: see docs/model/stacks.md";
             return Err(reader.error_at(section, key, problem));
         }
         if flow.protocol == Protocol::Tcp {
-            let problem = "a host with stack = \"quinn\", and a flow over TCP; expected a host with stack = \"quiclab\"";
+            let problem = "stack = \"quinn\" has no TCP; expected a host with stack = \"quiclab\"";
             return Err(reader.error_at(section, key, problem));
         }
         let visits = flow.visits.iter().filter_map(|visit| visit.application.as_ref());
@@ -45,24 +45,24 @@ pub(super) fn check(
             let (needs, instead) = if traffic::needs_datagrams(application.name, &application.arguments) {
                 ("sends datagrams", "an application over streams")
             } else if traffic::needs_partial_resets(application.name, &application.arguments) {
-                ("has a deadline", "none: RESET_STREAM_AT is not understood")
+                ("has a deadline", "no deadline: it has no RESET_STREAM_AT")
             } else {
                 continue;
             };
             let problem = format!(
-                "{} {needs}, for which a host with stack = \"quinn\" has nothing; expected {instead}",
+                "{} {needs}, which stack = \"quinn\" does not support; expected {instead}",
                 quoted(application.name)
             );
             return Err(reader.error_at(section, "application", problem));
         }
         if flow.early_data {
-            let problem = "no 0-RTT with a host whose stack is \"quinn\"; expected false";
+            let problem = "stack = \"quinn\" has no 0-RTT here; expected false";
             return Err(reader.error_at(section, "early_data", problem));
         }
         let controller = flow.transport.component("controller");
         if !QUINN_CONTROLLERS.contains(&controller.name) {
             let problem = format!(
-                "{} is no controller of a host with stack = \"quinn\"; expected one of newreno and cubic",
+                "{} is not a controller of stack = \"quinn\"; expected newreno or cubic",
                 quoted(controller.name)
             );
             return Err(reader.error_at(section, TRANSPORT, problem));

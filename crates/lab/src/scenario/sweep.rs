@@ -166,7 +166,8 @@ fn replace_changed(reader: &Reader<'_>, groups: &mut Vec<Group>) -> Result<(), S
         let length = other.labels.len();
         if let Some(axis) = group.axes.iter().filter(mine).find(|axis| axis.labels.len() != length) {
             let problem = format!(
-                "another length, found {} values; expected {length}, as many as the paths have that vary with it",
+                "wrong length, found {} values; expected {length}, as many as the paths that vary with it \
+                 have",
                 axis.labels.len()
             );
             return Err(reader.source.error(axis.items[0].place, &format!("{KEY}.{}", axis.name), problem));
@@ -256,7 +257,7 @@ fn zips(reader: &Reader<'_>, entry: &Entry) -> Result<Vec<Group>, ScenarioError>
         let length = axes[0].labels.len();
         if let Some(other) = axes.iter().find(|axis| axis.labels.len() != length) {
             let problem = format!(
-                "another length, found {} values; expected {length}, as many as {} has",
+                "wrong length, found {} values; expected {length}, as many as {} has",
                 other.labels.len(),
                 axes[0].name
             );

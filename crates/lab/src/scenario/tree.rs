@@ -110,7 +110,7 @@ fn problem(message: &str, text: &str, at: usize) -> String {
     let rest = text.get(at..).and_then(|rest| rest.lines().next()).unwrap_or_default();
     match rest.split('#').next().map(str::trim) {
         Some("") | None => "the value is missing".to_owned(),
-        _ => "not a value; texts stand in quotation marks".to_owned(),
+        _ => "not a value; put text in quotation marks".to_owned(),
     }
 }
 

@@ -338,7 +338,7 @@ fn guarded(run: impl FnOnce() -> Result<Vec<u8>, RunError>) -> Option<Result<Vec
 /// The message of a panic.
 fn message_of(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without words")
+    text.or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message")
 }
 
 #[cfg(test)]

@@ -152,7 +152,8 @@ fn streams_are_decrypted_and_nothing_is_malformed() {
             // An altered packet is only marked, so that tshark reports no "Decryption (checktag) failed", and decrypts the
             // packets that follow.
             let altered =
-                packets.iter().filter(|packet| packet.comment.starts_with("altered underway")).count() as u64;
+                packets.iter().filter(|packet| packet.comment.starts_with("altered in transit")).count()
+                    as u64;
             let (corrupted, inside) =
                 (link["corrupted"].as_u64().unwrap(), link["inside_packets"].as_u64().unwrap());
             assert!(

@@ -146,6 +146,6 @@ fn the_example_holds_acknowledgements_in_its_pauses() {
 fn unusable_options_give_one_error() {
     let set = r#"node.ap.kind={ type = "ldad", wireless = ["air"], ports = ["https"] }"#;
     let error = Scenario::parse(PAUSES, &examples().join("a.toml"), &[set.to_owned()]).unwrap_err();
-    let expected = "no port, found \"https\"; expected a number up to 65535 or a range like \"4433-4435\"";
+    let expected = "not a port, found \"https\"; expected a number up to 65535 or a range like \"4433-4435\"";
     assert!(error.to_string().contains(expected) && error.to_string().contains("ports"), "{error}");
 }

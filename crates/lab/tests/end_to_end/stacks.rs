@@ -34,7 +34,7 @@ fn only_hosts_have_a_stack() {
          [[link]]\nname = \"more\"\nfrom = \"server\"\nto = \"between\"\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\n",
     );
     let error = read(&routed, &[]).unwrap_err();
-    assert!(error.contains("the node is no host"), "{error}");
+    assert!(error.contains("only a host has a stack"), "{error}");
 }
 
 #[test]
@@ -128,9 +128,9 @@ mod quinn {
     #[test]
     fn flows_that_quinn_does_not_support_are_refused() {
         for (set, message) in [
-            ("flow.download.transport.controller=bbr1", "no controller of a host"),
+            ("flow.download.transport.controller=bbr1", "not a controller of stack"),
             ("flow.download.early_data=true", "no 0-RTT"),
-            ("flow.download.protocol=tcp", "a flow over TCP"),
+            ("flow.download.protocol=tcp", "has no TCP"),
         ] {
             let error = read(&document("quiclab", "quinn"), &[set]).unwrap_err();
             assert!(error.contains(message) && error.lines().count() == 1, "{error}");

@@ -242,10 +242,13 @@ fn visits_and_ports_are_checked_and_written() {
     for (set, part) in [
         ("flow.page.visits=[{ at = \"0 s\" }]", "flow.page.visits.0.at: too early, found 0 s"),
         ("flow.page.visits=[{ at = \"40 s\" }]", "too late, found 40 s"),
-        ("flow.page.visits=[{ at = \"1 s\", application = \"bulk\" }]", "another application protocol"),
+        (
+            "flow.page.visits=[{ at = \"1 s\", application = \"bulk\" }]",
+            "not the application protocol of the flow",
+        ),
         ("flow.page.visits=[{ when = \"1 s\" }]", "unknown key, found \"when\""),
         ("flow.page.port=0", "flow.page.port"),
-        ("flow.page.after=page", "a flow that starts after another has no visits"),
+        ("flow.page.after=page", "a flow that starts after another cannot have visits"),
         ("flow.page.after=pgae", "unknown flow, found \"pgae\"; expected page"),
         ("event=[{ at = \"1 s\", type = \"forget\", node = \"satellite\" }]", "unknown node"),
     ] {
@@ -256,25 +259,28 @@ fn visits_and_ports_are_checked_and_written() {
         Scenario::parse(&chain(""), Path::new("a.toml"), &sets).unwrap_err().to_string()
     };
     for (sets, part) in [
-        (&["flow.first.after=third"][..], "starts after another has no visits"),
+        (&["flow.first.after=third"][..], "starts after another cannot have visits"),
         (
             &[
                 "flow.first.protocol=tcp",
                 "flow.first.application=bulk",
                 "flow.first.visits=[{ at = \"1 s\", application = { type = \"bulk\", streams = 9999 } }]",
             ],
-            "visits.0.application: found 9999, each of which is a TCP connection",
+            "visits.0.application: found 9999, each of them a TCP connection",
         ),
-        (&["flow.second.stop=5 s"], "flow.second.stop: a flow that starts after another has no stop"),
-        (&["flow.first.visits=[]", "flow.first.after=third"], "a circle, found"),
+        (&["flow.second.stop=5 s"], "flow.second.stop: a flow that starts after another cannot have stop"),
+        (&["flow.first.visits=[]", "flow.first.after=third"], "flows that wait for each other, found"),
         (
             &["flow.third.server=client", "flow.third.client=server", "flow.third.port=34434"],
-            "taken, found 34434",
+            "already in use, found 34434",
         ),
-        (&["flow.second.after=second"], "flow.second.after: a circle, found \"second\""),
+        (
+            &["flow.second.after=second"],
+            "flow.second.after: flows that wait for each other, found \"second\"",
+        ),
         (
             &["flow.third.port=4436", "flow.second.protocol=tcp", "flow.second.application=bulk"],
-            "flow.third.port: taken, found 4436",
+            "flow.third.port: already in use, found 4436",
         ),
     ] {
         assert!(refused(sets).contains(part), "{sets:?}: {}", refused(sets));

@@ -118,7 +118,8 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[sweep]\n[[sweep.zip]]\nlink.cell.delay = ['5 ms', '9 ms']\nlink.cell.queue = ['1 BDP']\n",
-        "a.toml:19:20: sweep.zip.0.link.cell.queue: another length, found 1 values; expected 2, as many as link.cell.delay has",
+        "a.toml:19:20: sweep.zip.0.link.cell.queue: wrong length, found 1 values; expected 2, as many as \
+         link.cell.delay has",
     ),
     (
         "[sweep]\nrepetitions = 2\nseed = [1, 2]\n",

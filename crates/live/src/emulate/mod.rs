@@ -45,7 +45,7 @@ impl fmt::Display for EmulateError {
             EmulateError::NoGate => {
                 f.write_str("the scenario has no gate; expected a node with kind = \"gate\"")
             }
-            EmulateError::Device(name, error) => write!(f, "the TUN device {name} cannot be made: {error}"),
+            EmulateError::Device(name, error) => write!(f, "cannot create the TUN device {name}: {error}"),
             EmulateError::Run(error) => error.fmt(f),
             EmulateError::Io(error) => write!(f, "a TUN device failed: {error}"),
         }

@@ -338,13 +338,13 @@ impl Client<'_> {
                 let code = visit.web.no_error();
                 connection.close(now, code, "given up");
                 if visit.refused {
-                    visit.ended = "nobody listens there".to_owned();
+                    visit.ended = "nothing listens there".to_owned();
                 } else if too_long {
                     visit.ended = format!("no handshake within {}", self.options.connect_timeout);
                 } else if out_of_time {
-                    visit.ended = format!("not done within {}", self.options.timeout.unwrap_or_default());
+                    visit.ended = format!("not finished within {}", self.options.timeout.unwrap_or_default());
                 } else if stalled {
-                    visit.ended = format!("nothing came for {}", self.options.stall_timeout);
+                    visit.ended = format!("no data for {}", self.options.stall_timeout);
                 }
             }
         }
@@ -410,7 +410,7 @@ fn resolve(url: &Url, ipv6: Option<bool>) -> Result<Vec<SocketAddr>, LiveError> 
     };
     let found: Vec<SocketAddr> = found.into_iter().filter(wanted).collect();
     if found.is_empty() {
-        let why = if ipv6 == Some(true) { "it has none of IPv6" } else { "it has none of IPv4" };
+        let why = if ipv6 == Some(true) { "it has no IPv6 address" } else { "it has no IPv4 address" };
         return Err(LiveError::Host(url.host().to_owned(), why.to_owned()));
     }
     Ok(found)

@@ -38,7 +38,7 @@ impl Url {
             .map_err(|error| wrong(&format!("{error}; expected https://HOST[:PORT]/PATH")))?;
         let authority = uri.authority_components().ok_or_else(|| wrong("it names no host"))?;
         if authority.userinfo().is_some() {
-            return Err(wrong("it must not have a user in it"));
+            return Err(wrong("it must not contain a user name"));
         }
         let port = match authority.port() {
             None | Some("") => HTTPS,

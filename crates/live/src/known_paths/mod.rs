@@ -169,7 +169,7 @@ fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
         result => result?,
     };
     if !opened.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a plain file; expected a file, or a name that is free"));
+        return Err(io::Error::other("it is not a regular file; expected a regular file, or a new name"));
     }
     let mut bytes = Vec::new();
     opened.take(document::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
@@ -382,8 +382,8 @@ mod tests {
         }
         fs::remove_file(folder.file()).unwrap();
         let at = |path: &Path| KnownPathsFile::open(path, resume(), Clock::start()).unwrap_err().to_string();
-        assert!(at(&folder.0).contains("not a plain file"));
-        assert!(at(Path::new("/dev/null")).contains("not a plain file"));
+        assert!(at(&folder.0).contains("not a regular file"));
+        assert!(at(Path::new("/dev/null")).contains("not a regular file"));
         assert!(
             at(&folder.0.join("none/known.json")).contains("expected a file in a folder that can be written")
         );

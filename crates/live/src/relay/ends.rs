@@ -87,7 +87,7 @@ fn choose(gates: &[GateAddress], wanted: [Option<String>; 2]) -> Result<[usize; 
     };
     match chosen {
         Some([client, server]) if client == server => Err(wrong(format!(
-            "the gate {:?} for both sides; expected two of {}",
+            "both sides name the gate {:?}; expected two different ones of {}",
             gates[client].name,
             names()
         ))),
@@ -139,7 +139,7 @@ mod tests {
             (&["a", "b", "c"], [Some("a"), None], "several gates"),
             (&["a"], [None, None], "one gate (a); expected two"),
             (&["a", "b"], [Some("x"), None], "no gate \"x\"; expected one of a, b"),
-            (&["a", "b"], [Some("a"), Some("a")], "the gate \"a\" for both sides"),
+            (&["a", "b"], [Some("a"), Some("a")], "both sides name the gate \"a\""),
             (&[], [Some("end"), None], "the scenario has no gates"),
         ] {
             let error = chosen(gates, names).unwrap_err();

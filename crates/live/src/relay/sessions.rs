@@ -142,8 +142,9 @@ fn another(ip: IpAddr, moves: u32) -> io::Result<IpAddr> {
             Ok(Ipv4Addr::from(u32::from(Ipv4Addr::LOCALHOST) + 1 + (moves - 1) % 250).into())
         }
         _ => {
-            let problem =
-                format!("a client at {ip} can get another port but no other address: use 127.0.0.1");
+            let problem = format!(
+                "a client at {ip} can move to another port, but not to another address: use 127.0.0.1"
+            );
             Err(io::Error::new(io::ErrorKind::AddrNotAvailable, problem))
         }
     }

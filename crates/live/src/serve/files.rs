@@ -142,7 +142,7 @@ impl Source for Contents {
             })?;
             if identity != self.identity {
                 places.open.remove(&self.response);
-                return Err(io::Error::other("another file has its name now"));
+                return Err(io::Error::other("another file has taken its place"));
             }
         }
         places.reads += 1;

@@ -49,7 +49,7 @@ impl fmt::Display for Overflow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Overflow::Queue => write!(f, "more than {} packets wait in its queue", queue::MAX_PACKETS),
-            Overflow::Line => write!(f, "more than {MAX_IN_FLIGHT} packets are underway on it"),
+            Overflow::Line => write!(f, "more than {MAX_IN_FLIGHT} packets are in flight on it"),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) const LIST: Row<super::Build> = Row {
             name: "steps",
             kind: Kind::Pairs(&Kind::Duration, &Kind::Duration),
             default: Default::Required,
-            about: "[time, delay] from the first at \"0 s\" on, times rising",
+            about: "[time, delay] pairs by rising time, the first at \"0 s\"",
         },
         REPEAT,
     ],
@@ -48,7 +48,8 @@ pub(crate) const FILE: Row<super::Build> = Row {
             name: "file",
             kind: Kind::File("0 0.5\n5 1\n9.5 0\n"),
             default: Default::Required,
-            about: "in each line milliseconds, rising from 0, and the delay in milliseconds, both with decimals if need be",
+            about: "each line has a time in ms, rising from 0, and the delay in ms, both with decimals if \
+                    needed",
         },
         REPEAT,
     ],

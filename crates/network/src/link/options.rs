@@ -40,7 +40,8 @@ pub static LINK: &[Parameter] = &[
         name: "series",
         kind: Kind::Component("series"),
         default: Default::Is("\"none\""),
-        about: "rate, delay and loss over time, on one clock; each that it has replaces the option of that name",
+        about: "rate, delay and loss over time, on one clock; each one that it sets replaces the option of \
+                that name",
     },
     Parameter {
         name: "reorder",

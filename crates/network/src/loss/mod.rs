@@ -28,7 +28,7 @@ pub static LOSSES: &[Row<Build>] =
 
 /// The room of the losses as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of("losses", "which packets do not arrive", LOSSES, Some(("random", "probability")))
+    Room::of("losses", "which packets are lost", LOSSES, Some(("random", "probability")))
 }
 
 /// Builds the loss model with this name.

@@ -137,13 +137,14 @@ static CHANNELS: &[Row<Build>] = &[
                 name: "fading",
                 kind: Kind::Flag,
                 default: Default::Is("true"),
-                about: "whether the signal fades as Rayleigh's law says, over time by Jakes' spectrum",
+                about: "whether the signal has Rayleigh fading, with Jakes' spectrum over time",
             },
             Parameter {
                 name: "doppler",
                 kind: Kind::Number(0.0, 100_000.0),
                 default: Default::Absent,
-                about: "maximum Doppler shift in Hz, from what moves around a terminal at rest; otherwise from its speed",
+                about: "maximum Doppler shift in Hz, caused by what moves around a terminal at rest; by \
+                        default it follows from the terminal's speed",
             },
         ],
         build: drawn,

@@ -201,7 +201,7 @@ pub static MEDIA: &[Row<Profile>] = &[shared::ROW, cell::LTE, cell::NR, wlan::RO
 
 /// The room of the media as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of("media", "carriers that any number of nodes are attached to", MEDIA, None)
+    Room::of("media", "shared carriers, to which any number of nodes are attached", MEDIA, None)
 }
 
 /// The rooms of the parts that only some media have.
@@ -246,8 +246,8 @@ pub fn check(name: &str, arguments: &Arguments, attached: Attached<'_>) -> Resul
     let Some(Value::Component(rate)) = arguments.get("rate") else { return Ok(()) };
     let server = rate::build(rate.name, &rate.arguments, Stream::new(0, "check"));
     if server.is_ok_and(|server| server.asks_for_queue()) {
-        let problem =
-            "capacity is requested by a single queue, and each attachment has one; expected another rate";
+        let problem = "only a single queue can request capacity, but each attachment has its own; expected \
+                       another rate";
         return Err(("rate", problem.to_owned()));
     }
     Ok(())

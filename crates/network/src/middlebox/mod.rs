@@ -80,7 +80,7 @@ pub static MIDDLEBOXES: &[Row<Profile>] = &[ack_pacer::ROW, ldad::ROW, nat::ROW]
 /// The room of the middleboxes. Scenarios also have those that are put together from endpoints, which this crate does
 /// not know.
 pub fn room() -> Room {
-    Room::of("middleboxes", "nodes that do something with the packets that pass", MIDDLEBOXES, None)
+    Room::of("middleboxes", "nodes that act on the packets that pass", MIDDLEBOXES, None)
 }
 
 /// Whether the middlebox with this name has a memory to clear.

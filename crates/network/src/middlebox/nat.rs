@@ -151,13 +151,13 @@ impl Nat {
                 let Some(port) = port else {
                     let carriers = options.carriers.join(", ");
                     let found = format!("found {name:?}; expected one of {carriers}");
-                    return Err(problem("inside", format!("no link or medium of this node, {found}")));
+                    return Err(problem("inside", format!("not a link or medium of this node, {found}")));
                 };
                 inside[port] = true;
             }
         } else if inside.len() > 2 || (1..inside.len()).contains(&options.links) {
             let carriers = options.carriers.join(", ");
-            let missing = format!("missing, and it is not clear what is inside; expected some of {carriers}");
+            let missing = format!("missing, and it is unclear what is inside; expected some of {carriers}");
             return Err(problem("inside", missing));
         } else if let Some(first) = inside.first_mut() {
             *first = true;
@@ -174,8 +174,7 @@ impl Nat {
             let Value::Duration(at) = value else { continue };
             let at = Time::ZERO + at;
             if rebind.last().is_some_and(|last| *last >= at) {
-                let wrong =
-                    format!("times do not rise, found {at}; expected a later one than that before it");
+                let wrong = format!("times do not rise, found {at}; expected a time after the one before it");
                 return Err(problem("rebind", wrong));
             }
             rebind.push(at);
@@ -368,7 +367,7 @@ impl Middlebox for Nat {
     fn stops(&self, entry: Port, exit: Port) -> Option<&'static str> {
         let inside = |port: Port| self.inside.get(usize::from(port.0)).copied().unwrap_or(false);
         (!inside(entry) && inside(exit))
-            .then_some("drops packets from outside that nothing from inside has preceded")
+            .then_some("drops packets from outside until a packet from inside has passed")
     }
     fn learn_route(&mut self, to: NodeId, address_of: Option<Port>, exit: Port) {
         if !self.leads_inside(exit) {

@@ -124,7 +124,7 @@ fn wireless(options: &MiddleboxOptions<'_>) -> Result<Vec<bool>, BuildError> {
         }
     } else if wireless.len() > 2 || (1..wireless.len()).contains(&options.links) {
         let missing =
-            format!("missing, and it is not clear where terminals are; expected some of {carriers}");
+            format!("missing, and it is unclear where the terminals are; expected some of {carriers}");
         return Err(problem("wireless", missing));
     } else if let Some(first) = wireless.first_mut() {
         *first = true;
@@ -145,7 +145,7 @@ fn ports(options: &MiddleboxOptions<'_>) -> Result<Vec<(u16, u16)>, BuildError> 
             (Ok(first), Ok(last)) if first <= last => ports.push((first, last)),
             _ => {
                 let wrong = format!(
-                    "no port, found {text:?}; expected a number up to 65535 or a range like \"4433-4435\""
+                    "not a port, found {text:?}; expected a number up to 65535 or a range like \"4433-4435\""
                 );
                 return Err(problem("ports", wrong));
             }

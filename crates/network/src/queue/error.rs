@@ -27,16 +27,16 @@ impl fmt::Display for QueueError {
         match self {
             QueueError::Unknown(name) => write!(f, "there is no queue {name:?}"),
             QueueError::NotAbove { option, than } => {
-                write!(f, "{option} is not above {than}; say a larger {option}")
+                write!(f, "{option} is not above {than}; expected a larger {option}")
             }
             QueueError::NoFlow(name) => {
                 write!(
                     f,
-                    "classes: no flow and no cross traffic is named {name:?}; say names of the scenario"
+                    "classes: no flow or cross traffic is named {name:?}; expected names of the scenario"
                 )
             }
-            QueueError::TooManyClasses(most) => write!(f, "classes: more than {most} lists; say fewer"),
-            QueueError::Zero(option) => write!(f, "{option} is zero; say more"),
+            QueueError::TooManyClasses(most) => write!(f, "classes: more than {most} lists; expected fewer"),
+            QueueError::Zero(option) => write!(f, "{option} is zero; expected more"),
         }
     }
 }

@@ -13,7 +13,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "steps",
             kind: Kind::Pairs(&Kind::Duration, &Kind::Rate),
             default: Default::Required,
-            about: "[time, rate] from the first at \"0 s\" on, times rising; a rate of zero is an outage",
+            about: "[time, rate] pairs by rising time, the first at \"0 s\"; a rate of zero is an outage",
         },
         Parameter {
             name: "repeat",
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn lists_that_make_no_sense_are_refused() {
         let error = |steps: &[(u64, &str)], repeat| changes(steps, repeat).unwrap_err().to_string();
-        assert_eq!(error(&[], None), "no steps; say at least [[\"0 s\", \"2 Mbit/s\"]]");
+        assert_eq!(error(&[], None), "no steps; expected at least [[\"0 s\", \"2 Mbit/s\"]]");
         assert_eq!(error(&[(1, "1 Mbit/s")], None), "the first step is at 1 ms, not at \"0 s\"");
         assert_eq!(
             error(&[(0, "1 Mbit/s"), (2, "1 Mbit/s"), (2, "1 Mbit/s")], None),

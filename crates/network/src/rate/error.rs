@@ -64,15 +64,15 @@ impl fmt::Display for RateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RateError::Unknown(name) => write!(f, "there is no rate {name:?}"),
-            RateError::Zero => {
-                f.write_str("a rate of zero never sends anything; say a rate above zero, like \"10 Mbit/s\"")
-            }
+            RateError::Zero => f.write_str(
+                "a rate of zero never sends anything; expected a rate above zero, like \"10 Mbit/s\"",
+            ),
             RateError::Changes(error) => error.fmt(f),
             RateError::Trace { path, error } => write!(f, "{path}:{error}"),
             RateError::Series { path, error } => write!(f, "{path}:{error}"),
             RateError::Option { problem, .. } => f.write_str(problem),
             RateError::Offset { at, lasts } => {
-                write!(f, "{at}; expected less than {lasts}, after which the recording has nothing")
+                write!(f, "{at}; expected less than {lasts}, the length of the recording")
             }
             RateError::Model { name, known } => {
                 write!(f, "no model {name:?}; expected one of {}", known.join(", "))
@@ -125,7 +125,7 @@ pub enum ChangesError {
 impl fmt::Display for ChangesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ChangesError::Empty => f.write_str("no steps; say at least [[\"0 s\", \"2 Mbit/s\"]]"),
+            ChangesError::Empty => f.write_str("no steps; expected at least [[\"0 s\", \"2 Mbit/s\"]]"),
             ChangesError::FirstStep(at) => write!(f, "the first step is at {at}, not at \"0 s\""),
             ChangesError::NotRising { before, at } => {
                 write!(f, "the step at {at} does not come after the one at {before}")

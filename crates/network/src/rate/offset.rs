@@ -10,10 +10,11 @@ pub(super) const OFFSET: Parameter = Parameter {
     name: "offset",
     kind: Kind::Component("offsets"),
     default: Default::Is("\"none\""),
-    about: "where in it a run begins: none (at its start), a time, or random, drawn anew for each seed",
+    about: "where in the recording a run begins: none (at its start), a time, or random, drawn anew for \
+            each seed",
 };
 
-/// Gives how far into a recording a run begins: less than this, after which the recording has nothing.
+/// Gives how far into a recording a run begins: less than this, the length of the recording.
 pub(super) type Choose = fn(&Arguments, Duration, Stream) -> Result<Duration, RateError>;
 
 /// Where runs begin.

@@ -92,10 +92,10 @@ impl Series {
         if let [.., (before, _), (last, _)] = steps.as_slice()
             && last.as_nanos().checked_add(last.since(*before).as_nanos()).is_none()
         {
-            return fail(steps.len() + 1, format!("at {last} it begins to hold for longer than can be told"));
+            return fail(steps.len() + 1, format!("the last line, at {last}, holds for too long"));
         }
         if steps.is_empty() {
-            return fail(2, "there is no line behind the header".to_owned());
+            return fail(2, "there is no line after the header".to_owned());
         }
         if steps.iter().all(|(_, rate)| *rate == Rate::ZERO) {
             return fail(2, "all rates are zero: nothing is ever sent".to_owned());
@@ -199,14 +199,16 @@ mod tests {
         );
         assert!(error("").starts_with("1: found \"\", expected \"time_ms,rate_mbps\""));
         assert!(error("0,1\n").starts_with("1: found \"0,1\""));
-        assert_eq!(error("time_ms,rate_mbps\n"), "2: there is no line behind the header");
+        assert_eq!(error("time_ms,rate_mbps\n"), "2: there is no line after the header");
         assert_eq!(error("time_ms,rate_mbps\n1,5\n"), "2: the first time is 1 ms, expected 0");
         assert_eq!(
             error("time_ms,rate_mbps\n0,5\n2,5\n2,6\n"),
             "4: 2 ms does not come after 2 ms; times must rise"
         );
         assert_eq!(error("time_ms,rate_mbps\n0,0\n1,0\n"), "2: all rates are zero: nothing is ever sent");
-        assert!(error("time_s,rate_mbps\n0,3\n18446744073.709551615,1\n").starts_with("3: at "));
+        assert!(
+            error("time_s,rate_mbps\n0,3\n18446744073.709551615,1\n").starts_with("3: the last line, at ")
+        );
         // Half of all time, twice.
         assert!(Series::parse("time_s,rate_mbps\n0,3\n9223372036,1\n").is_ok());
         for line in [

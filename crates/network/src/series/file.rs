@@ -70,10 +70,10 @@ impl Series {
             }
         }
         match series.times.as_slice() {
-            [] => return fail(2, "there is no line behind the header".to_owned()),
+            [] => return fail(2, "there is no line after the header".to_owned()),
             // The last line holds as long as the one before it, and that must end before time does.
             [.., before, last] if last.as_nanos().checked_add(last.since(*before).as_nanos()).is_none() => {
-                let problem = format!("at {last} it begins to hold for longer than can be told");
+                let problem = format!("the last line, at {last}, holds for too long");
                 return fail(series.times.len() + 1, problem);
             }
             _ => {}
@@ -282,7 +282,7 @@ mod tests {
                     .starts_with(&format!("1: found {header:?}, expected \"time_ms\""))
             );
         }
-        assert_eq!(error("time_ms,loss\n"), "2: there is no line behind the header");
+        assert_eq!(error("time_ms,loss\n"), "2: there is no line after the header");
         assert_eq!(error("time_ms,loss\n1,0\n"), "2: the first time is 1 ms, expected 0");
         assert_eq!(
             error("time_ms,loss\n0,0\n2,0\n2,1\n"),
@@ -312,6 +312,6 @@ mod tests {
             let text = format!("time_ms,loss,delay_ms\n0,1,1\n{line}\n9,1,1\n");
             assert!(error(&text).starts_with("3: found "), "{line}");
         }
-        assert!(error("time_s,loss\n0,1\n18446744073.709551615,1\n").starts_with("3: at "));
+        assert!(error("time_s,loss\n0,1\n18446744073.709551615,1\n").starts_with("3: the last line, at "));
     }
 }

@@ -13,7 +13,7 @@ use units::parameter::{Arguments, Default, Kind, OptionError, Parameter};
 pub(super) const MODEL: Model = Model {
     name: "leo",
     about: "a path over a low-orbit constellation, with another satellite every 15 s",
-    shortest: (Duration::from_secs(30), "has no change of satellite inside"),
+    shortest: (Duration::from_secs(30), "has no change of satellite"),
     parameters: &[
         Parameter {
             name: "rate",
@@ -327,7 +327,7 @@ mod tests {
     fn options_out_of_range_are_refused() {
         assert_eq!(
             error(&[("duration", Value::Duration(Duration::from_secs(20)))]),
-            "20 s; expected from 30 s to 3600 s for leo: a shorter one has no change of satellite inside"
+            "20 s; expected from 30 s to 3600 s for leo: a shorter one has no change of satellite"
         );
         assert!(
             error(&[("slot", Value::Duration(Duration::from_secs(1)))]).starts_with("1 s; expected from 5 s")

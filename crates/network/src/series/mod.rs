@@ -25,14 +25,16 @@ const OFFSET: Parameter = Parameter {
     name: "offset",
     kind: Kind::Component("offsets"),
     default: Default::Is("\"none\""),
-    about: "where in it a run begins, the same for both directions: none (at its start), a time, or random, drawn anew for each seed",
+    about: "where in the series a run begins, the same for both directions: none (at its start), a time, \
+            or random, drawn anew for each seed",
 };
 
 const SEED: Parameter = Parameter {
     name: "seed",
     kind: Kind::Integer(0, i64::MAX as u64),
     default: Default::Absent,
-    about: "the series of `quiclab trace generate` with this seed in every run (default: one of the run's own, the same for both directions of a link)",
+    about: "seed of the series, as in `quiclab trace generate`, equal in all runs (default: it follows \
+            from the run's seed, the same for both directions of a link)",
 };
 
 /// A model of a path, which draws series.

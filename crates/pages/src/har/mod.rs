@@ -101,7 +101,7 @@ fn parse(text: &str, options: HarOptions) -> Result<Vec<Page>, TextError> {
         .map(|entries| graph::page(entries, options))
         .collect();
     if pages.is_empty() {
-        return Err(TextError::whole("no entry of it went over the network"));
+        return Err(TextError::whole("none of its entries went over the network"));
     }
     for page in &pages {
         page.check().map_err(|error| TextError::whole(error.to_string()))?;

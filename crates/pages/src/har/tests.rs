@@ -188,8 +188,8 @@ fn entries_without_network_use_are_omitted() {
     for entry in [fresh, nothing, measured] {
         assert_eq!(objects(&[document.clone(), entry.clone()]).len(), 2, "{entry}");
     }
-    assert_eq!(read(&archive(&[cached])).unwrap_err(), "no entry of it went over the network");
-    assert_eq!(read(&archive(&[])).unwrap_err(), "no entry of it went over the network");
+    assert_eq!(read(&archive(&[cached])).unwrap_err(), "none of its entries went over the network");
+    assert_eq!(read(&archive(&[])).unwrap_err(), "none of its entries went over the network");
 }
 
 #[test]

@@ -104,7 +104,7 @@ impl Values {
 fn fits(name: &str, value: &Value) -> Result<(), String> {
     match (name, value) {
         ("key_phase" | "spin" | "immediate_ack", Value::Int(bit)) if *bit > 1 => {
-            Err(format!("{name:?} is a bit: 0 or 1, and not {bit}"))
+            Err(format!("{name:?} is a bit: expected 0 or 1, found {bit}"))
         }
         ("version", Value::Int(version)) if *version > u64::from(u32::MAX) => {
             Err(format!("{name:?} has 32 bits, and {version} has more"))
@@ -239,7 +239,7 @@ impl Peer {
         if lacks > 0 {
             // PADDING frames fill the packet (RFC 9000 section 19.1).
             if kind != PacketKind::OneRtt && payload.len() + lacks > LARGEST_LONG {
-                return Err(format!("{least} bytes are more than a packet with a long header can be here"));
+                return Err(format!("a packet with a long header cannot have {least} bytes here"));
             }
             datagram.bytes.truncate(start);
             payload.resize(payload.len() + lacks, 0);
@@ -252,7 +252,7 @@ impl Peer {
     /// A Retry packet (RFC 9000 section 17.2.5), which only a server sends.
     fn retry(&mut self, datagram: &mut Injected, header: &Values) -> Result<(), String> {
         let Some(original) = self.original_destination else {
-            return Err("a Retry packet answers a client's Initial packet, and none has come".to_owned());
+            return Err("a Retry packet answers a client's Initial packet, but none has arrived".to_owned());
         };
         let source = header.bytes("source").map_or(id(&RETRY_SOURCE), id);
         let token = header.bytes("token").unwrap_or(&RETRY_TOKEN);
@@ -320,13 +320,13 @@ impl Peer {
 
     fn ack(&self, values: &Values, out: &mut Vec<u8>) -> Result<(), String> {
         let Some(Value::Ranges(ranges)) = values.get("ranges") else {
-            return Err("ACK of nothing".to_owned());
+            return Err("ACK without ranges".to_owned());
         };
         if ranges.iter().any(|(start, end)| start > end) {
-            return Err("a range of ACK ends below its start".to_owned());
+            return Err("an ACK range ends below its start".to_owned());
         }
         if ranges.windows(2).any(|pair| pair[1].1.saturating_add(1) >= pair[0].0) {
-            return Err("two ranges of ACK touch".to_owned());
+            return Err("two ACK ranges touch or overlap".to_owned());
         }
         let delay = match values.get("delay") {
             Some(Value::Span(delay)) => delay.as_micros() >> self.config.ack_delay_exponent.min(20),
@@ -368,7 +368,7 @@ fn made_id(sequence: u64) -> ConnectionId {
 fn stream(name: &str, values: &Values, out: &mut Vec<u8>) -> Result<(), String> {
     let length = values.int("length");
     if length > LARGEST as u64 {
-        return Err(format!("{length} bytes fit into no datagram"));
+        return Err(format!("{length} bytes do not fit into a datagram"));
     }
     let offset = values.int("offset");
     let mut data = vec![0; length as usize];

@@ -47,7 +47,7 @@ fn complete(entry: &Entry, fields: &[FieldValue], column: usize, usage: Use) -> 
     let has = |name: &str| fields.iter().any(|given| given.field.name == name);
     let missing = entry.fields.iter().find(|field| field.absent == Absent::Required && !has(field.name));
     let Some(field) = missing else { return Ok(()) };
-    let way = if usage == Use::Expected { ": name it, or write .. for whatever else" } else { "" };
+    let way = if usage == Use::Expected { ": name it, or write .. for the rest" } else { "" };
     Err(Problem::new(column, format!("{} lacks its field {:?}{way}", entry.name, field.name)))
 }
 
@@ -105,7 +105,7 @@ pub(super) fn one(
             ranges.push(range(cursor, known, usage)?);
             return Ok(());
         }
-        return Err(Problem::new(column, format!("{:?} stands here twice", field.name)));
+        return Err(Problem::new(column, format!("{:?} is given twice", field.name)));
     }
     let pattern = match field.kind {
         FieldKind::Ranges => Pattern::Ranges(vec![range(cursor, known, usage)?], false),

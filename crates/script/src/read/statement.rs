@@ -38,7 +38,8 @@ pub(super) fn statement(
     let column = cursor.column();
     let action = action(cursor, known, line)?;
     if when.has_range && !matches!(action, Action::Expect(_)) {
-        let problem = "only what is expected can have a tolerance; all else happens at its time";
+        let problem = "only an expected packet can have a range of times; everything else happens at one \
+                       time";
         return Err(Problem::new(when_column, problem));
     }
     Ok(Statement { line, column, when, action })
@@ -52,7 +53,7 @@ fn action(cursor: &mut Cursor<'_>, known: &mut ReaderState, line: usize) -> Resu
         return Ok(Action::Inject(vec![packet(cursor, known, line, true)?]));
     }
     let Some(token) = cursor.peek().filter(|token| token.kind == Kind::Word) else {
-        return Err(cursor.expected("a statement: > or < and a packet, a call, or one of its words"));
+        return Err(cursor.expected("a statement: > or < and a packet, a call, or a statement word"));
     };
     match token.text.as_str() {
         "handshake" => {

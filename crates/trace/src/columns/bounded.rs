@@ -175,7 +175,7 @@ mod tests {
         assert_eq!((table.stride, table.left_out), (8, 34));
         assert_eq!(
             table.note().unwrap(),
-            "table \"queue\" is thinned: of each subject one row of 8 is there, 34 are left out"
+            "table \"queue\" is thinned: it has one row in 8 of each subject and omits 34"
         );
     }
 
@@ -198,7 +198,7 @@ mod tests {
         assert!(first.row().is_none());
         assert_eq!(
             first.table.note().unwrap(),
-            "table \"queue\" is full: its first 1 rows are there, 1 are left out"
+            "table \"queue\" is full: it has the first 1 rows and omits 1"
         );
     }
 

@@ -38,11 +38,11 @@ impl Table {
         let (name, rows, missing) = (self.name, self.all_rows(), self.left_out);
         match (missing, self.stride) {
             (0, _) => None,
-            (_, 1) => Some(format!(
-                "table {name:?} is full: its first {rows} rows are there, {missing} are left out"
-            )),
+            (_, 1) => {
+                Some(format!("table {name:?} is full: it has the first {rows} rows and omits {missing}"))
+            }
             (_, stride) => Some(format!(
-                "table {name:?} is thinned: of each subject one row of {stride} is there, {missing} are left out"
+                "table {name:?} is thinned: it has one row in {stride} of each subject and omits {missing}"
             )),
         }
     }

@@ -68,7 +68,7 @@ impl<W: Write> Writer<W> {
     fn alive(&self) -> io::Result<()> {
         match self.failed {
             None => Ok(()),
-            Some(kind) => Err(io::Error::new(kind, "the qlog file was cut off by an error before")),
+            Some(kind) => Err(io::Error::new(kind, "an earlier error cut the qlog file off")),
         }
     }
 

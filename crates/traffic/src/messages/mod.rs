@@ -120,7 +120,7 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
     if least < HEADER as u64 {
         return Err((
             "source",
-            format!("a message of {least} bytes; expected at least {HEADER}, which its header takes"),
+            format!("a message of {least} bytes; expected at least {HEADER}, the size of its header"),
         ));
     }
     Ok(())

@@ -77,9 +77,7 @@ fn check_part(part: &Component, parts: &[Component]) -> Result<(), OptionError> 
     let players = parts.iter().filter(|part| part.name == crate::video::ROW.name).count();
     match players {
         0 | 1 => Ok(()),
-        more => {
-            Err(("parts", format!("found {more} of {:?}; expected one, or flows of their own", part.name)))
-        }
+        more => Err(("parts", format!("found {more} of {:?}; expected one, or separate flows", part.name))),
     }
 }
 

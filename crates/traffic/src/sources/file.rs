@@ -73,7 +73,7 @@ pub fn parse(text: &str) -> Result<Vec<Row>, String> {
         }
         rows.push(row);
     }
-    if rows.is_empty() { Err("2: there is no line behind the header".to_owned()) } else { Ok(rows) }
+    if rows.is_empty() { Err("2: there is no line after the header".to_owned()) } else { Ok(rows) }
 }
 
 fn row(line: &str, unit: &str) -> Option<Row> {
@@ -130,7 +130,7 @@ mod tests {
         assert!(error("").starts_with("1: found \"\", expected \"time_ms,size_bytes\""));
         assert!(error("time,size\n1,2").starts_with("1: found \"time,size\""));
         assert!(error(&"x".repeat(10_000_000)).len() < 200, "not the whole line");
-        assert_eq!(error("time_ms,size_bytes\n"), "2: there is no line behind the header");
+        assert_eq!(error("time_ms,size_bytes\n"), "2: there is no line after the header");
         assert_eq!(
             error("time_ms,size_bytes\n5,1\n4,1"),
             "3: 4 ms comes after 5 ms; times must not decrease"

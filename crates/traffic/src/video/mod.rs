@@ -31,7 +31,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             "abr",
             Kind::Component("abrs"),
             "\"dynamic\"",
-            "which representation of the video is asked for next",
+            "which representation of the video is requested next",
         ),
         Parameter::optional(
             "audio_bitrate",
@@ -54,7 +54,8 @@ pub(crate) const ROW: Row<Profile> = Row {
             "max_buffer",
             Kind::Duration,
             "\"30 s\"",
-            "limit of the buffer of each track: a segment is asked for when it has room; at least the longest segment",
+            "limit of the buffer of each track: a segment is requested when it fits; at least the longest \
+             segment",
         ),
         Parameter::with_default("from", Kind::Duration, "\"0 s\"", "position at which playback begins"),
         Parameter::optional(
@@ -89,28 +90,31 @@ pub(crate) const ROW: Row<Profile> = Row {
         Parameter::optional(
             "pace",
             Kind::Number(0.1, 100.0),
-            "the server is asked to send a segment at this multiple of its bitrate, in parts of 16 kB; as fast as it can without",
+            "the server is asked to send a segment at this multiple of its bitrate, in parts of 16 kB; \
+             without it, as fast as it can",
         ),
         Parameter::optional(
             "latency",
             Kind::Duration,
-            "live: how far playback should be behind what is filmed; not live without it",
+            "live: target latency, from filming to playback; without it, the video is not live",
         ),
         Parameter::with_default(
             "since",
             Kind::Duration,
             "\"60 s\"",
-            "live: how long it had been filmed at the start of the run",
+            "live: how long filming has gone on when the run starts",
         ),
         Parameter::optional(
             "chunk",
             Kind::Duration,
-            "live: the media in a chunk, which is sent and can be played when it has been filmed; whole segments without it",
+            "live: duration of a chunk, which can be sent and played as soon as it is filmed; without it, \
+             whole segments",
         ),
         Parameter::optional(
             "deadline",
             Kind::Duration,
-            "live, over HTTP/3: so long after a chunk was filmed and asked for, the server sends no more of the segment, and playback passes a gap",
+            "live, over HTTP/3: time after a chunk was filmed and requested when the server stops sending \
+             the segment, and playback skips a gap",
         ),
         Parameter::with_default(
             "catch_up",
@@ -121,7 +125,8 @@ pub(crate) const ROW: Row<Profile> = Row {
         Parameter::optional(
             "max_drift",
             Kind::Duration,
-            "live: from so much over the latency on, playback jumps to it, and what is underway is cancelled",
+            "live: excess latency from which playback jumps back to the target, and cancels downloads in \
+             progress",
         ),
         Parameter {
             default: Default::Is("64"),
@@ -250,7 +255,7 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
 fn check_live(arguments: &Arguments, settings: &Settings) -> Result<(), OptionError> {
     let Some(live) = &settings.live else {
         let given = ["chunk", "deadline", "max_drift"].into_iter().find(|name| arguments.has(name));
-        let problem = "is of live presentations; expected latency as well, or not this";
+        let problem = "is only for live playback; expected latency as well, or not this option";
         return given.map_or(Ok(()), |name| Err((name, problem.to_owned())));
     };
     if let Some(chunk) = live.chunk.filter(|chunk| *chunk < SHORTEST_CHUNK) {
@@ -258,13 +263,14 @@ fn check_live(arguments: &Arguments, settings: &Settings) -> Result<(), OptionEr
     }
     if arguments.has("deadline") {
         if live.chunk.is_none() {
-            return Err(("deadline", "is of chunks; expected chunk as well, or not this".to_owned()));
+            return Err(("deadline", "needs chunks; expected chunk as well, or not this option".to_owned()));
         }
         if arguments.duration("deadline").is_zero() {
             return Err(("deadline", "found 0 s; expected a duration above zero".to_owned()));
         }
         if versions::goes_over_quic(arguments).is_err() {
-            let problem = "resets streams whose beginning is delivered, which TCP has not; expected over = \"http3\", or not this";
+            let problem = "needs partial stream resets, which TCP does not have; expected over = \
+                           \"http3\", or not this option";
             return Err(("deadline", problem.to_owned()));
         }
     }
@@ -274,7 +280,8 @@ fn check_live(arguments: &Arguments, settings: &Settings) -> Result<(), OptionEr
     if live.chunk.is_some() && arguments.has("pace") {
         return Err((
             "pace",
-            "chunks have the pace at which they are filmed; expected no chunk, or not this".to_owned(),
+            "chunks are sent at the pace at which they are filmed; expected no chunk, or not this option"
+                .to_owned(),
         ));
     }
     Ok(())

@@ -39,13 +39,13 @@ pub(crate) const ROW: Row<super::Build> = Row {
             MIN_RESERVOIR,
             Kind::Duration,
             "\"8 s\"",
-            "bba-1, bba-2: the least reservoir (section 5)",
+            "bba-1, bba-2: minimum reservoir (section 5)",
         ),
         Parameter::with_default(
             MAX_RESERVOIR,
             Kind::Duration,
             "\"140 s\"",
-            "bba-1, bba-2: the most (section 5)",
+            "bba-1, bba-2: maximum reservoir (section 5)",
         ),
         Parameter::with_default(
             UPPER,

@@ -48,7 +48,8 @@ pub(super) const MINIMUM_BUFFER_PER_LEVEL: Parameter = Parameter::with_default(
     "minimum_buffer_per_level",
     Kind::Duration,
     "\"2 s\"",
-    "bola-e: the highest is preferred from the minimum buffer and this for each representation on (dash.js: MINIMUM_BUFFER_PER_BITRATE_LEVEL_S)",
+    "bola-e: the highest representation is preferred from the minimum buffer plus this for each \
+     representation (dash.js: MINIMUM_BUFFER_PER_BITRATE_LEVEL_S)",
 );
 pub(super) const PLACEHOLDER_DECAY: Parameter = Parameter::with_default(
     "placeholder_decay",

@@ -33,7 +33,8 @@ pub(crate) const ROW: Row<super::Build> = Row {
         Parameter::optional(
             SWITCH_OFF,
             Kind::Duration,
-            "buffer down to which BOLA goes on; half of switch_on if not set, all of it with rule = \"paper\"",
+            "buffer below which throughput chooses again; half of switch_on if not set, all of it with \
+             rule = \"paper\"",
         ),
         abandonment::STABLE_BUFFER,
         bola::VARIANT,

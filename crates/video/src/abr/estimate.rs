@@ -12,7 +12,7 @@ pub(super) const HALF_LIFE_FAST: Parameter = Parameter::with_default(
     "half_life_fast",
     Kind::Duration,
     "\"3 s\"",
-    "half-life of the fast average of throughput, in time of downloads (dash.js: throughputFastHalfLifeSeconds)",
+    "half-life of the fast average of throughput, in download time (dash.js: throughputFastHalfLifeSeconds)",
 );
 pub(super) const HALF_LIFE_SLOW: Parameter = Parameter::with_default(
     "half_life_slow",

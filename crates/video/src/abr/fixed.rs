@@ -88,7 +88,7 @@ mod tests {
         let (option, says) = (super::super::room().check)("fixed", &both).unwrap_err();
         assert_eq!(
             (option, says.as_str()),
-            ("bitrate", "a representation is given, too; expected one of the two")
+            ("bitrate", "a representation is given as well; expected only one of the two")
         );
     }
 }

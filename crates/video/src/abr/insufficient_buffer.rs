@@ -14,13 +14,13 @@ pub(super) const INSUFFICIENT_BUFFER_FACTOR: Parameter = Parameter::with_default
     "insufficient_buffer_factor",
     Kind::Number(0.0, 1.0),
     "0.5",
-    "the part of the throughput that it counts on (dash.js 4; throughputSafetyFactor is 0.7 in 5)",
+    "share of the throughput that it counts on (dash.js 4; throughputSafetyFactor is 0.7 in 5)",
 );
 pub(super) const INSUFFICIENT_BUFFER_IGNORE: Parameter = Parameter::with_default(
     "insufficient_buffer_ignore",
     Kind::Integer(0, 1000),
     "2",
-    "the downloads after the start or a seek that it waits for (dash.js: segmentIgnoreCount)",
+    "downloads after the start or a seek before it acts (dash.js: segmentIgnoreCount)",
 );
 
 /// The rule, and how many downloads it waits for.

@@ -61,7 +61,7 @@ pub fn build(name: &str, arguments: &Arguments) -> Option<Box<dyn Abr>> {
 fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
     let is_own = ABRS.iter().any(|row| row.name == name);
     if is_own && arguments.has(fixed::REPRESENTATION) && arguments.has(fixed::BITRATE) {
-        let says = "a representation is given, too; expected one of the two".to_owned();
+        let says = "a representation is given as well; expected only one of the two".to_owned();
         return Err((fixed::BITRATE, says));
     }
     Ok(())

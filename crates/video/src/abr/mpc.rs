@@ -19,7 +19,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "mpc",
     about: "RobustMPC (Yin et al. 2015): the best quality of experience of the next segments at a cautious throughput",
     parameters: &[
-        Parameter::with_default(HORIZON, Kind::Integer(1, 10), "5", "segments that are looked ahead (N)"),
+        Parameter::with_default(HORIZON, Kind::Integer(1, 10), "5", "segments to look ahead (N)"),
         Parameter::with_default(
             SAMPLES,
             Kind::Integer(1, 64),

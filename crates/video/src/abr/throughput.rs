@@ -11,7 +11,7 @@ pub(super) const SAFETY_FACTOR: Parameter = Parameter::with_default(
     "safety_factor",
     Kind::Number(0.0, 10.0),
     "0.9",
-    "the part of the estimated throughput that is used (dash.js: bandwidthSafetyFactor)",
+    "share of the estimated throughput that is used (dash.js: bandwidthSafetyFactor)",
 );
 
 pub(crate) const ROW: Row<super::Build> = Row {

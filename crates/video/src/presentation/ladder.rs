@@ -24,7 +24,12 @@ pub(super) const ROW: Row<Source> = Row {
             "\"3 s\"",
             "duration of a segment of video; the last one of a period may be shorter",
         ),
-        Parameter::with_default("duration", OptionKind::Duration, "\"600 s\"", "duration of the whole"),
+        Parameter::with_default(
+            "duration",
+            OptionKind::Duration,
+            "\"600 s\"",
+            "duration of the presentation",
+        ),
         Parameter::with_default(
             "periods",
             OptionKind::Integer(1, MAX_PERIODS as u64),

@@ -22,7 +22,7 @@ pub(super) const ROW: Row<Source> = Row {
         Parameter::optional(
             "duration",
             OptionKind::Duration,
-            "duration of the whole, if the last segment is shorter than the others",
+            "duration of the presentation, if the last segment is shorter than the others",
         ),
         Parameter::optional(
             "bitrates",

@@ -271,7 +271,7 @@ impl Http2Client {
         let malformed = |why| Err(Error::stream(stream, Code::PROTOCOL_ERROR, why));
         let Some((head, _)) = &exchange.head else { return malformed("DATA before HEADERS") };
         if exchange.trailed {
-            return malformed("DATA behind the trailers");
+            return malformed("DATA after the trailers");
         }
         let has_content = exchange.method != Method::Head && !head.is_empty();
         let limit = if has_content { head.content_length } else { Some(0) };
@@ -327,7 +327,7 @@ impl Http2Client {
                     && !head.is_empty()
                     && head.content_length.is_some_and(|length| length != exchange.received) =>
             {
-                malformed("less content than content-length tells")
+                malformed("less content than content-length says")
             }
             Some(_) => {
                 self.session.note_completed();
@@ -356,7 +356,7 @@ impl Exchange {
     ) -> Result<Option<Failure>, Error> {
         let malformed = |Malformed(why)| Error::stream(stream, Code::PROTOCOL_ERROR, why);
         let Some(fields) = fields else {
-            return Ok(Some(Failure::Malformed("the fields are larger than is taken")));
+            return Ok(Some(Failure::Malformed("the fields are larger than the limit")));
         };
         if self.head.is_some() {
             // Section 8.1: trailers end the stream.

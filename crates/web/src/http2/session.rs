@@ -199,7 +199,7 @@ impl Session {
     pub(super) fn note_reset(&mut self) -> Result<(), Error> {
         self.resets += 1;
         if self.resets > MAX_RESETS {
-            return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "too many streams that were reset"));
+            return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "too many reset streams"));
         }
         Ok(())
     }
@@ -207,7 +207,7 @@ impl Session {
     fn note_idle(&mut self) -> Result<(), Error> {
         self.idle += 1;
         if self.idle > MAX_IDLE {
-            return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "too many frames that carry nothing"));
+            return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "too many empty frames"));
         }
         Ok(())
     }
@@ -240,7 +240,7 @@ impl Session {
     pub(super) fn step(&mut self, stream: StreamId, transport: &mut dyn Transport) -> Result<Step, Error> {
         loop {
             if self.out.len() > MAX_OUT {
-                return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "more to answer than is taken"));
+                return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "more frames to answer than allowed"));
             }
             match self.position {
                 Position::DataStart { head, left, padding } => {
@@ -317,7 +317,7 @@ impl Session {
             Position::Preface(have) => {
                 // Section 3.4: the client preface.
                 if !PREFACE[have..].starts_with(bytes) {
-                    return Err(Error::connection(Code::PROTOCOL_ERROR, "no preface of HTTP/2"));
+                    return Err(Error::connection(Code::PROTOCOL_ERROR, "no HTTP/2 preface"));
                 }
                 let have = have + bytes.len();
                 self.position = if have == PREFACE.len() { Position::Head } else { Position::Preface(have) };
@@ -327,7 +327,7 @@ impl Session {
                 let left = u64::from(head.length) - 1;
                 // Section 6.1: the padding must fit into the frame.
                 let Some(left) = left.checked_sub(padding) else {
-                    return Err(Error::connection(Code::PROTOCOL_ERROR, "more padding than there is room"));
+                    return Err(Error::connection(Code::PROTOCOL_ERROR, "more padding than fits"));
                 };
                 self.position = Position::DataStart { head, left, padding };
             }
@@ -346,12 +346,12 @@ impl Session {
     fn enter(&mut self, head: FrameHead) -> Result<(), Error> {
         // Section 3.4: the first frame is SETTINGS.
         if !self.settings_received && (head.kind != Kind::SETTINGS || head.flags.has(Flags::ACK)) {
-            return Err(Error::connection(Code::PROTOCOL_ERROR, "the first frame is no SETTINGS"));
+            return Err(Error::connection(Code::PROTOCOL_ERROR, "the first frame is not SETTINGS"));
         }
         // Section 6.10: a field block must not be interrupted, and only field blocks are continued.
         let continues = self.block.as_ref().is_some_and(|block| block.stream == head.stream);
         if (head.kind == Kind::CONTINUATION) != self.block.is_some() || self.block.is_some() && !continues {
-            return Err(Error::connection(Code::PROTOCOL_ERROR, "a field block that is interrupted"));
+            return Err(Error::connection(Code::PROTOCOL_ERROR, "an interrupted field block"));
         }
         head.check()?;
         // Section 8.4: push was disabled by the client.
@@ -420,7 +420,7 @@ impl Session {
             }
             Frame::PriorityUpdate(..) if self.side == Side::Client => {
                 // RFC 9218 section 7.1: servers do not send PRIORITY_UPDATE.
-                return Err(Error::connection(Code::PROTOCOL_ERROR, "a server that tells a priority"));
+                return Err(Error::connection(Code::PROTOCOL_ERROR, "a server that sends a priority"));
             }
             Frame::Ignored => self.note_idle()?,
             _ => {}

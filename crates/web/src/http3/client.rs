@@ -341,7 +341,7 @@ impl Exchange {
                 if has_content(self.method, head)
                     && head.content_length.is_some_and(|length| length != self.received) =>
             {
-                Err(malformed("less content than content-length tells"))
+                Err(malformed("less content than content-length says"))
             }
             Some(_) => Ok(true),
         }
@@ -355,5 +355,5 @@ fn has_content(method: Method, head: &ResponseHead) -> bool {
 
 fn too_large() -> Stop {
     // RFC 9114 section 4.2.2: a client can discard responses that it cannot process.
-    Stop::Request(Failure::Malformed("the fields are larger than is taken"), Code::EXCESSIVE_LOAD)
+    Stop::Request(Failure::Malformed("the fields are larger than the limit"), Code::EXCESSIVE_LOAD)
 }

@@ -221,7 +221,7 @@ impl Control {
         if std::mem::replace(&mut self.seen[kind as usize], true) {
             return Err(violation(
                 Code::STREAM_CREATION_ERROR,
-                "a second stream of a kind that is there once",
+                "a second stream of a type that is allowed once",
             ));
         }
         self.incoming.insert(stream, incoming);

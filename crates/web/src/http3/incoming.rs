@@ -161,8 +161,8 @@ impl Incoming {
         match (head.kind, self.stage) {
             // RFC 9114 section 4.1: a header section, content, a trailer section, in this order.
             (frame::DATA, Stage::Head) => unexpected("DATA before HEADERS"),
-            (frame::DATA, Stage::Trailers) => unexpected("DATA behind the trailers"),
-            (frame::HEADERS, Stage::Trailers) => unexpected("HEADERS behind the trailers"),
+            (frame::DATA, Stage::Trailers) => unexpected("DATA after the trailers"),
+            (frame::HEADERS, Stage::Trailers) => unexpected("HEADERS after the trailers"),
             (frame::DATA, Stage::Content) => Ok(Position::Content(head.length)),
             (frame::HEADERS, _) => Ok(Position::Fields(head.length)),
             // RFC 9114 section 7.2.5: no MAX_PUSH_ID frame permitted a push.

@@ -167,7 +167,7 @@ impl Application for WebClient {
                     self.select_protocol(transport);
                 }
                 if self.protocol.is_none() {
-                    transport.close(Code::VERSION_FALLBACK.0, "no protocol that is spoken here");
+                    transport.close(Code::VERSION_FALLBACK.0, "no protocol in common");
                 }
             }
             _ => {}

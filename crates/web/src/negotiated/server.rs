@@ -115,7 +115,7 @@ impl Application for WebServer {
         if self.protocol.is_none() && *event != Event::Ended {
             self.select_protocol(transport);
             if self.protocol.is_none() && *event == Event::Connected {
-                transport.close(Code::VERSION_FALLBACK.0, "no protocol that is spoken here");
+                transport.close(Code::VERSION_FALLBACK.0, "no protocol in common");
             }
         }
         match &mut self.protocol {

@@ -38,13 +38,13 @@ _LETTERS_PER_INCH = 13
 
 
 def chart(table: "pa.Table", kind: str, choice: Choice, title: str = "") -> "Figure":
-    """Draws the columns of a table that `choice` names. Raises `Error` if a column is missing or of the wrong sort.
+    """Draws the columns of a table that `choice` names. Raises `Error` if a column is missing or of the wrong type.
 
     >>> runs = quiclab.sweep("examples/sweep.toml").runs
     >>> choice = quiclab.plots.Choice(x="ack_ratio", y="goodput_mbps", group="loss.probability")
     >>> figure = quiclab.plots.chart(runs.arrow, "line", choice)
 
-    Where runs have no value, the figure shows how many have one, and says so below its title.
+    If some runs have no value, the figure shows how many have one, and says so below its title.
     """
     return chart_with_note(table, kind, choice, title)[0]
 

@@ -9,7 +9,7 @@ Spread = Literal["student", "bootstrap", "quantiles"]
 
 @dataclass(frozen=True)
 class Choice:
-    """The columns of a chart. A column may be named by the end of its name where only one ends so.
+    """The columns of a chart. A column may be named by the end of its name if that is unique.
 
     >>> quiclab.plots.Choice(x="ack_ratio", y="goodput_mbps", where={"loss.probability": [0.0, 0.01]}).named()
     ['ack_ratio', 'goodput_mbps', 'loss.probability']
@@ -47,7 +47,7 @@ class Choice:
     """The same for the colours of a heat map."""
 
     def named(self) -> Sequence[str]:
-        """The columns that tell the runs apart in the chart."""
+        """The columns that distinguish the runs in the chart."""
         return [name for name in (self.x, self.y, self.group, self.facet, *self.where) if name is not None]
 
 

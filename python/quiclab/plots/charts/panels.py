@@ -168,13 +168,13 @@ def point(values: Series, choice: Choice) -> Point | None:
 def panels(table: "pa.Table", kind: str, choice: Choice) -> Panels:
     """Reads what `choice` names. Raises `Error` if something is missing, is no number, or leaves nothing to draw."""
     if choice.spread is not None and choice.spread not in SPREADS:
-        raise Error(f"no band {choice.spread!r}: one of {', '.join(SPREADS)}{hint(choice.spread, SPREADS)}")
+        raise Error(f"no spread {choice.spread!r}: one of {', '.join(SPREADS)}{hint(choice.spread, SPREADS)}")
     if kind == "ecdf" and choice.spread == "quantiles":
-        raise Error("a distribution shows all quantiles: its band is student or bootstrap")
+        raise Error("a distribution shows all quantiles: its spread is student or bootstrap")
     if not 0 < choice.confidence < 1:
         raise Error(f"a confidence of {choice.confidence}: expected a number between 0 and 1")
     if unknown := set(choice.log) - set(_LOGARITHMIC):
-        raise Error(f"no logarithmic axis {min(unknown)!r}: some of {', '.join(_LOGARITHMIC)}")
+        raise Error(f"no logarithmic axis {min(unknown)!r}: expected some of {', '.join(_LOGARITHMIC)}")
     columns = _columns(table, kind, choice)
     names = {role: column for role, (column, _) in columns.items()}
     values = "value" if kind == "heatmap" else "x" if kind == "ecdf" else "y"
@@ -196,7 +196,7 @@ def panels(table: "pa.Table", kind: str, choice: Choice) -> Panels:
     facets = ordered(kept["facet"]) if "facet" in kept else [None]
     for what, found, most in (("groups", groups, _MOST_LAYERS), ("panels", facets, _MOST_PANELS)):
         if len(found) > most:
-            raise Error(f"{len(found)} {what} cannot be told apart: choose some with `where`, at most {most}")
+            raise Error(f"{len(found)} {what} are too many to tell apart: choose at most {most} with `where`")
     made = [_panel(kept, names, facet, groups, values) for facet in facets]
     known = table.column_names
     return Panels(
@@ -250,7 +250,7 @@ def _columns(table: "pa.Table", kind: str, choice: Choice) -> dict[str, tuple[st
     for role in names.keys() - {*needed, "group", "facet"}:
         raise Error(f"a chart of kind {kind} has no {role}")
     if kind == "heatmap" and "group" in names:
-        raise Error("a heat map has no groups: take facet")
+        raise Error("a heat map has no groups: use facet")
     return {role: (name, table.column(name).to_pylist()) for role, name in names.items()}
 
 
@@ -301,7 +301,7 @@ def _axis(column: str, values: Sequence[Any], *, places: bool) -> Axis:
     numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in found)
     own = places or not numeric
     if own and len(found) > _MOST_PLACES:
-        raise Error(f"{len(found)} values of {column!r} do not go on an axis: at most {_MOST_PLACES}")
+        raise Error(f"{len(found)} values of {column!r} do not fit on an axis: expected at most {_MOST_PLACES}")
     return Axis(column, found, numeric, own)
 
 

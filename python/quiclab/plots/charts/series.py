@@ -38,7 +38,7 @@ def over_time(runs: "pa.Table", series: Path, quantity: str, subject: str | None
     subjects = table.column("subject").unique().to_pylist()
     if (subject is None and len(subjects) > 1) or (subject is not None and subject not in subjects):
         wanted = "say which subject" if subject is None else f"no subject {subject!r} has it"
-        raise Error(f"{quantity!r} is there of several subjects, {wanted}: {', '.join(map(str, subjects))}")
+        raise Error(f"{quantity!r} belongs to several subjects, {wanted}: {', '.join(map(str, subjects))}")
     if subject is not None:
         table = table.filter(pa.compute.equal(table.column("subject").cast(pa.string()), subject))
     return _sampled(runs, table, quantity, keep)

@@ -54,7 +54,7 @@ export function makeFilter(text, find) {
     if (operator === undefined || operator === "(" || operator === ")") return (row) => holds(column, row);
     at++;
     const value = tokens[at++];
-    if (!value || value.kind === "sign") throw new Error(`expected a value behind ${name.text} ${operator}`);
+    if (!value || value.kind === "sign") throw new Error(`expected a value after ${name.text} ${operator}`);
     return compare(column, operator, value.text);
   };
 

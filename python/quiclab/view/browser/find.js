@@ -156,8 +156,8 @@ export class Finder {
       marked.append(` \u00b7 ${text}`, ...packets.slice(0, 6).flatMap((packet) => [" ", this.#link(kept.track, packet)]));
     };
     if (kept.kind === "packet") {
-      lead("carried again by", Array.from(direction.again(kept.packet)));
-      lead("carries again bytes of", direction.before(kept.packet));
+      lead("retransmitted by", Array.from(direction.again(kept.packet)));
+      lead("retransmits bytes of", direction.before(kept.packet));
     }
     marked.append(...rest.map((line) => ` \u00b7 ${line}`));
   }

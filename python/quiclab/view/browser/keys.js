@@ -11,12 +11,12 @@ const KEY_TEXTS = [
   ["\u2190 \u2192", "move in time"],
   ["\u2191 \u2193", "scroll the rows of the streams"],
   ["0 Home", "the whole time"],
-  ["t", "compare with one byte stream, or not"],
-  ["Escape", "let go what is marked; close this list"],
+  ["t", "show or hide the comparison with one byte stream"],
+  ["Escape", "remove the mark; close this list"],
   ["wheel", "zoom at the pointer; with Shift move; over the names of the streams scroll them"],
   ["drag", "move in time"],
-  ["two fingers", "zoom to what lies between them"],
-  ["click", "keep what is marked, and read it below the controls"],
+  ["two fingers", "zoom to the span between them"],
+  ["click", "keep the mark, and read about it below the controls"],
   ["double click", "the whole time; on a stream's button: only this one"],
 ];
 

@@ -12,7 +12,7 @@ export function fillLegend(element, figure) {
     const bytes = document.createElement("small");
     bytes.textContent = size(stream.bytes);
     chip.append(swatch, stream.label, bytes);
-    chip.title = `${stream.bytes.toLocaleString("en-US")} B, of which ${stream.retransmitted.toLocaleString("en-US")} B were sent again`;
+    chip.title = `${stream.bytes.toLocaleString("en-US")} B, of which ${stream.retransmitted.toLocaleString("en-US")} B were retransmitted`;
     chip.addEventListener("click", () => choose([stream], !stream.shown));
     chip.addEventListener("dblclick", () => {
       choose(streams, false);

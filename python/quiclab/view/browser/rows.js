@@ -70,7 +70,7 @@ export class RowsPanel {
     this.#labels(frame, labels);
     frame.later(() => this.#names(frame, first, last));
     if (!this.rows.length) frame.note(this, this.figure.direction.streams.length ? "all streams are switched off" : "no stream data in this direction");
-    else if (!this.figure.direction.facts.hasReceiver) frame.note(this, "no log of the receiver: shown is when the sender learned of the arrival");
+    else if (!this.figure.direction.facts.hasReceiver) frame.note(this, "no log of the receiver: arrivals are shown when the sender learned of them");
   }
 
   /** How far below the top of a row its waits begin, in pixels. */

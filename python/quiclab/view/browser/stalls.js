@@ -144,7 +144,7 @@ function silence(direction, start, end) {
   const { queued, facts, typicalDelay, streams } = direction;
   const last = direction.received.indexOf(end);
   if (last >= 0 && facts.hasSender && direction.sent[last] <= start) {
-    return `packet ${direction.number[last]} was on its way for ${duration(end - direction.sent[last])}`;
+    return `packet ${direction.number[last]} was in flight for ${duration(end - direction.sent[last])}`;
   }
   const middle = Math.max(0, (start + end) / 2 - typicalDelay);
   const hasData = streams.some(({ at }) => {

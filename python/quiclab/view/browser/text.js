@@ -121,7 +121,7 @@ export function cause(direction, waits, at) {
     failed.push(next);
     packet = next;
   }
-  if (failed.length) text += `, sent again as ${failed.map(name).join(", ")} (lost too)`;
+  if (failed.length) text += `, retransmitted as ${failed.map(name).join(", ")} (lost too)`;
   if (!direction.isAgain[filled]) return `${text}, ended by packet ${name(filled)}`;
-  return `${text}, ${failed.length ? "then" : "sent again"} as ${name(filled)}`;
+  return `${text}, ${failed.length ? "then" : "retransmitted"} as ${name(filled)}`;
 }

@@ -44,7 +44,7 @@ function segmentLines(direction, segment) {
   const what = segment.segment === null ? "initialization segment" : `segment ${segment.segment}`;
   const lines = [`${segment.kind}, ${what}: ${segment.outcome}`];
   lines.push(`representation ${segment.representation}, ${segment.bitrate} Mbit/s, ${size(segment.received)} of ${size(segment.size)}`);
-  lines.push(`asked for at ${moment(direction, segment.asked)} ms${segment.stream === null ? "" : `, stream ${segment.stream}`}`);
+  lines.push(`requested at ${moment(direction, segment.asked)} ms${segment.stream === null ? "" : `, stream ${segment.stream}`}`);
   if (segment.first !== null) lines.push(`first byte at ${moment(direction, segment.first)} ms`);
   if (segment.ended !== null) lines.push(`ended at ${moment(direction, segment.ended)} ms (after ${duration(segment.ended - segment.asked)})`);
   return lines;
@@ -74,7 +74,7 @@ function queuedLines(direction, { waits, span, stream, time }) {
   lines.push(`its packets around here: ${name(before)} and ${name(after)}, ${duration(end - start)} of waiting`);
   const first = Math.max(before + 1, lowerBound(direction.sent, start));
   const last = after < 0 ? lowerBound(direction.sent, end) : after;
-  if (last > first) lines.push(`${integer(last - first)} ${last - first === 1 ? "packet" : "packets"} went between them:`, ...shares(direction, first, last));
+  if (last > first) lines.push(`${integer(last - first)} ${last - first === 1 ? "packet" : "packets"} sent between them:`, ...shares(direction, first, last));
   else lines.push("nothing was sent between them");
   return [...lines, ...windowLines(direction, time)];
 }
@@ -94,7 +94,7 @@ function blockedLines(direction, { waits, span, stream }) {
   return [
     `${who} has no credit for ${length}`,
     `the receiver's limit of ${integer(waits.offset[span])} B is reached (${frame}_BLOCKED)`,
-    `from ${moment(direction, waits.start[span])} ms until MAX_${frame} came at ${moment(direction, waits.end[span])} ms`,
+    `from ${moment(direction, waits.start[span])} ms until MAX_${frame} arrived at ${moment(direction, waits.end[span])} ms`,
   ];
 }
 
@@ -116,9 +116,9 @@ function packetLines(direction, packet) {
   const copies = direction.again(packet);
   if (copies.length) {
     const names = Array.from(copies.subarray(0, 6), (copy) => `${direction.number[copy]}${direction.hasArrived(copy) ? "" : " (lost too)"}`);
-    lines.push(`sent again as ${names.join(", ")}${copies.length > 6 ? ` and ${copies.length - 6} more` : ""}`);
+    lines.push(`retransmitted as ${names.join(", ")}${copies.length > 6 ? ` and ${copies.length - 6} more` : ""}`);
   }
-  if (direction.isAgain[packet]) lines.push("carries bytes again that were sent before");
+  if (direction.isAgain[packet]) lines.push("carries retransmitted bytes");
   const texts = frames(direction, packet);
   lines.push(...texts.slice(0, 14).map((text) => `\u2022 ${text}`));
   if (texts.length > 14) lines.push(`\u2022 and ${texts.length - 14} more frames`);

@@ -137,7 +137,8 @@ fn held_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -
         let most = rounded(Rate::from_bits_per_sec(most as u64));
         let (rate, product) = (rounded(rate), Size::from_bytes(product));
         let words = format!(
-            "{size} admit at most {most} of the {rate} of {name}: less than the BDP of {product}, so that data waits"
+            "{size} allow at most {most} of the {rate} of {name}: less than the BDP of {product}, so data \
+             has to wait"
         );
         (option.to_owned(), words)
     });
@@ -158,7 +159,8 @@ fn time_words(network: (&Scenario, &Topology), flow: &Flow, route: &Route<'_>) -
         // To whole milliseconds, and no less.
         let needed = Duration::from_millis(needed.as_nanos().div_ceil(1_000_000));
         format!(
-            "{size} take at least {needed} at {} of {name}, and the flow has {left}: it will not be completed",
+            "{size} take at least {needed} at {} of {name}, but the flow has only {left}: it will not be \
+             completed",
             rounded(rate)
         )
     })
@@ -174,8 +176,8 @@ fn queue_words(values: &Arguments, round_trip: Duration) -> Option<String> {
     })?;
     (Bound::new(limit, setup).bytes < 2 * u64::from(setup.mtu)).then(|| {
         format!(
-            "the queue holds a single packet of the MTU: its limit is {limit} of this link, whose base RTT is {round_trip}; say \
-             bytes or a time if the delay is elsewhere"
+            "the queue holds one full-sized packet: its limit is {limit} of this link alone, whose base \
+             RTT is {round_trip}; give bytes or a time if the delay is on other links"
         )
     })
 }
@@ -188,7 +190,7 @@ fn replaced_words(values: &Arguments) -> Option<String> {
     };
     let replaced = network::series::replaced(values);
     let idle: Vec<&str> = replaced.into_iter().filter(|option| given(option).is_some()).collect();
-    (!idle.is_empty()).then(|| format!("not used, since the series has it: {}", idle.join(", ")))
+    (!idle.is_empty()).then(|| format!("ignored, because the series sets it: {}", idle.join(", ")))
 }
 
 /// A warning about a capacity that never comes back, because the session tickets or the 0-RTT packets for it are not there.
@@ -209,7 +211,7 @@ fn resume_words(scenario: &Scenario, flow: &Flow) -> Option<String> {
         _ => return None,
     };
     let missing: Vec<&str> = needed.iter().filter(|(_, is)| *is).map(|(words, _)| *words).collect();
-    (!missing.is_empty()).then(|| format!("{what}, and {}", missing.join(", ")))
+    (!missing.is_empty()).then(|| format!("{what}, but {}", missing.join(", ")))
 }
 
 /// A warning about a middlebox between two hops of the way to the server, if it stops the client's first packet.

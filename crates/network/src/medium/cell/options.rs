@@ -330,7 +330,7 @@ impl Air {
         self.scheme(arguments)?;
         let sites = sites(arguments)?;
         if arguments.number("interference") > 0.0 && sites.len() == 1 {
-            let problem = "without effect with one site; expected 0.0, or more sites (option sites)";
+            let problem = "has no effect with one site; expected 0.0, or more sites (option sites)";
             return Err(("interference", problem.to_owned()));
         }
         let (moves, wave) = (arguments.component("handover"), arguments.component("channel"));

@@ -157,7 +157,7 @@ pub(super) fn standard(arguments: &Arguments) -> Result<Standard, OptionError> {
         short_guard: arguments.text("guard_interval") == "short",
     });
     let only = |option: &'static str, isnt: &str, of: &str| {
-        let problem = format!("without effect in 802.11{name}, found {isnt:?}; expected {of}");
+        let problem = format!("has no effect in 802.11{name}, found {isnt:?}; expected {of}");
         Err((option, problem))
     };
     let is_n = standard.aggregates;
@@ -205,7 +205,7 @@ const CHOICES: Choices<'_> =
 pub(super) fn fixed(standard: &Standard, own: &Arguments) -> Result<usize, OptionError> {
     if standard.aggregates {
         if own.has("rate") {
-            let problem = "without effect in 802.11n, whose rates follow from the scheme; expected mcs";
+            let problem = "has no effect in 802.11n, whose rates follow from the scheme; expected mcs";
             return Err(("rate", problem.to_owned()));
         }
         return Ok(if own.has("mcs") { own.integer("mcs") as usize } else { 7 });
@@ -219,7 +219,7 @@ pub(super) fn fixed(standard: &Standard, own: &Arguments) -> Result<usize, Optio
     let wanted = own.rate("rate");
     standard.rates.iter().position(|rate| rate.rate() == wanted).ok_or_else(|| {
         let problem =
-            format!("no rate of this standard, found {wanted}; expected {}", listed(&standard.rates));
+            format!("not a rate of this standard, found {wanted}; expected {}", listed(&standard.rates));
         ("rate", problem)
     })
 }

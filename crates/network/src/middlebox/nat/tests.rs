@@ -215,7 +215,7 @@ fn options_that_cannot_be_used_are_told() {
         (
             "inside",
             text("cellar"),
-            "no link or medium of this node, found \"cellar\"; expected one of home, access",
+            "not a link or medium of this node, found \"cellar\"; expected one of home, access",
         ),
         ("inside", both, "nothing is outside"),
         ("inside", Value::List(Vec::new()), "nothing is inside"),

@@ -56,7 +56,8 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "seed",
             kind: Kind::Integer(0, i64::MAX as u64),
             default: Default::Absent,
-            about: "the trace of `quiclab trace generate` with this seed in every run (default: one of the run's own)",
+            about: "seed of the trace, as in `quiclab trace generate`, equal in all runs (default: it \
+                    follows from the run's seed)",
         },
         offset::OFFSET,
     ],

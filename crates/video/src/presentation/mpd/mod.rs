@@ -39,19 +39,20 @@ pub(super) const ROW: Row<Source> = Row {
         Parameter::optional(
             "sizes",
             OptionKind::File(SHORTEST_SIZES),
-            "the bytes of its segments (CSV), which no MPD has: columns representation, segment, bytes",
+            "the sizes of its segments, which an MPD does not contain (CSV): columns representation, \
+             segment, bytes",
         ),
         Parameter::with_default(
             "video_set",
             OptionKind::Integer(1, MAX_SETS),
             "1",
-            "which of the adaptation sets of video in each period, counted from 1",
+            "number of the adaptation set of video in each period, counted from 1",
         ),
         Parameter::with_default(
             "audio_set",
             OptionKind::Integer(0, MAX_SETS),
             "1",
-            "which of the adaptation sets of sound in each period, counted from 1; 0 for none",
+            "number of the adaptation set of sound in each period, counted from 1; 0 for none",
         ),
         Parameter::with_default(
             "initialization",

@@ -98,7 +98,7 @@ impl Http2Server {
             self.priorities = self.priorities.split_off(&stream);
             // Sections 5.1.2 and 6.8: too many streams, or after GOAWAY.
             if self.exchanges.len() >= MAX_STREAMS as usize || self.closing {
-                return Err(Error::stream(stream, Code::REFUSED_STREAM, "more streams than are taken"));
+                return Err(Error::stream(stream, Code::REFUSED_STREAM, "more streams than allowed"));
             }
             return self.on_request(now, (stream, ends), (fields, priority), site);
         }
@@ -106,7 +106,7 @@ impl Http2Server {
             Some(Stage::Receiving { .. }) => {}
             // Section 5.1: half closed by the client.
             Some(_) => {
-                return Err(Error::stream(stream, Code::STREAM_CLOSED, "HEADERS behind the end of a stream"));
+                return Err(Error::stream(stream, Code::STREAM_CLOSED, "HEADERS after the end of a stream"));
             }
             None => return self.on_late_fields(stream),
         }
@@ -211,7 +211,7 @@ impl Http2Server {
                 return Err(Error::stream(
                     stream,
                     Code::PROTOCOL_ERROR,
-                    "less content than content-length tells",
+                    "less content than content-length says",
                 ));
             }
             Some(head) => Answer::to(head, site).0,

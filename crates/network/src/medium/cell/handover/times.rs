@@ -11,7 +11,8 @@ pub(super) const ROW: Row<Build> = Row {
         name: "steps",
         kind: Kind::Pairs(&Kind::Duration, &Kind::Integer(0, 63)),
         default: Default::Required,
-        about: "[time, site], times rising, sites counted from 0; before the first time site 0",
+        about: "[time, site] pairs by rising time, sites counted from 0; before the first time, site 0 \
+                serves",
     }],
     build: Build {
         build: |arguments, _| Some(Box::new(Times { steps: steps(arguments), next: 0 })),
