@@ -161,7 +161,7 @@ def test_options_of_a_series_are_checked(tmp_path: Path) -> None:
     ):
         problem = refused("generate", "leo", "--option", option, "--out", out)
         assert said.replace("'", '"') in problem.replace("'", '"'), problem
-    assert "mmwave: no option" in refused("generate", "mmwave", "--option", "gap=1 s", "--out", out)
+    assert "mmwave: there is no option" in refused("generate", "mmwave", "--option", "gap=1 s", "--out", out)
     assert "from 300 s to 3600 s for geo: a shorter one would let the rain" in refused(
         "generate", "geo", "--duration", "120 s", "--out", out
     )
@@ -367,7 +367,7 @@ def test_what_was_there_stays_if_the_new_file_cannot_be_made(tmp_path: Path) -> 
     file, out = tmp_path / "a.csv", tmp_path / "b.up"
     file.write_text("time_ms,rate_mbps\n0,0.000001\n")
     out.write_text("1\n")
-    assert "not one line of a Mahimahi file" in refused("convert", file, out)
+    assert "no line of a Mahimahi file" in refused("convert", file, out)
     assert out.read_text() == "1\n"
     # The ending counts however it is written.
     command("convert", out, tmp_path / "c.CSV")

@@ -33,13 +33,13 @@ def means(
     """Means with intervals: one row for each group and column, with n, total, mean, stddev, low, high.
 
     :param table: the runs of a sweep, or any other table.
-    :param columns: names of columns, or their ends if they are unique (`goodput_mbps`).
-    :param by: the columns that define the groups, in the order in which they first occur. `[]`: all rows together.
+    :param columns: names of columns, or their ends where only one ends so (`goodput_mbps`).
+    :param by: the columns that make the groups, in the order in which they first occur. `[]`: all rows together.
     :param interval: of the mean: by Student's t, or by the percentile bootstrap with 2,000 resamples and this seed.
     :param confidence: the coverage of the interval, between 0 and 1.
 
-    Rows in which a column is null (a failed run, a transfer that was not completed) do not count for it: the numbers
-    are those of `n` of the `total` rows of the group, see `parts`. One value has no interval, and no value no mean:
+    Rows where a column is null (a failed run, a transfer that was not completed) do not count in it: the numbers are
+    those of `n` of the `total` rows of the group, see `parts`. Of one value there is no interval, and of none no mean:
     they are null.
     """
     check(interval, confidence)

@@ -17,7 +17,7 @@ _MOST_LINES = 50_000_000
 
 @dataclass(frozen=True)
 class Capacity:
-    """A rate for each span of time, repeated without end."""
+    """A rate for each span of time, played in a circle."""
 
     times_ns: list[int]
     """From when on each rate holds: rising from 0 on."""
@@ -27,7 +27,7 @@ class Capacity:
 
     @property
     def duration_s(self) -> float:
-        """The length of one round."""
+        """How long one round of it is."""
         return self.end_ns / 1e9
 
     @property
@@ -42,14 +42,14 @@ class Capacity:
         return list(zip(self.rates_bps, self.times_ns, ends, strict=True))
 
     def binned(self, bin_ns: int) -> list[float]:
-        """The mean rate of each whole bin in Mbit/s; if there is no whole bin, of the only one.
+        """The mean rate of each whole bin in Mbit/s; of the only one if there is none.
 
-        Raises `Error` if there are more than ten million of them.
+        An `Error` where there are more than ten million of them.
         """
         count = max(self.end_ns // bin_ns, 1)
         if count > _MOST_BINS:
             raise Error(
-                f"{self.duration_s:g} s are {count} times {bin_ns / 1e6:g} ms; at most {_MOST_BINS} are supported"
+                f"{self.duration_s:g} s are {count} times {bin_ns / 1e6:g} ms; at most {_MOST_BINS} can be told"
             )
         work = [0] * count
         for rate, start, end in self.spans():
@@ -61,7 +61,7 @@ class Capacity:
         return [done / min(bin_ns, self.end_ns) / 1e6 for done in work]
 
     def outages(self, at_least_ns: int, below_mbps: float) -> list[tuple[int, int]]:
-        """The spans of at least this length in which no 10 ms have more than `below_mbps`: starts and ends."""
+        """The spans of at least so long in which no 10 ms have more than `below_mbps`: beginnings and ends."""
         bin_ns = 10 * _NS_PER_MS
         low = [rate <= below_mbps for rate in self.binned(bin_ns)]
         edges = [at for at, (one, other) in enumerate(pairwise([False, *low, False])) if one != other]
@@ -70,7 +70,7 @@ class Capacity:
 
 
 def read(path: Path) -> Capacity:
-    """Reads a trace of either form. An `Error` names the file and the line of a mistake."""
+    """Reads a trace of either form; an `Error` names file and line of what is wrong with it."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
@@ -81,10 +81,10 @@ def read(path: Path) -> Capacity:
 def write(capacity: Capacity, form: str) -> str:
     """The text of a trace as `csv` or as `mahimahi`.
 
-    CSV is exact: times in nanoseconds and rates in bit/s have a decimal point where they need one. Mahimahi has only
-    milliseconds and units of 1500 bytes: the amount up to any time is at most 1500 bytes too low, each line is less
-    than 1 ms late, and the trace ends with its last line, so an outage at its end is cut off. Raises `Error` for
-    another form, or if the trace has less than one line of Mahimahi, or more than the simulator accepts.
+    CSV loses nothing: times in nanoseconds and rates in bit/s have a decimal point where they need one. Mahimahi knows
+    milliseconds and 1500 bytes: the amount that has come by a time is at most 1500 bytes behind, each line is less than
+    1 ms late, and the trace ends with its last line, so that an outage at its end is cut off. An `Error` for another
+    form, or if there is less than one line of Mahimahi in it, or more than the simulator takes.
     """
     if form == "csv":
         return _csv(capacity)
@@ -135,5 +135,5 @@ def _mahimahi(capacity: Capacity) -> str:
             lines.append(str(-(-at // _NS_PER_MS)))
         work, count = total, total // per_line
     if not lines:
-        raise Error("less than 1500 bytes in total: not one line of a Mahimahi file")
+        raise Error("less than 1500 bytes in all: no line of a Mahimahi file")
     return "\n".join([*lines, ""])

@@ -39,8 +39,8 @@ def generate(
     A link with `rate = { type = "generated", model = kind, duration = ..., seed = seed }`, or with
     `series = { type = kind, duration = ..., seed = seed }` and the same options, plays the same.
 
-    Raises `Error` for an unknown kind or option, a value out of range, or a duration that is too short or above an
-    hour.
+    An `Error` for a kind or an option that there is none of, for a value out of range, and for a duration that is too
+    short or above an hour.
     """
     if kind not in KINDS:
         raise Error(f"trace {kind!r}: expected {', '.join(KINDS)}")
@@ -55,5 +55,5 @@ def generate(
     if known.is_series:
         return generate_series(kind, seed, duration_ns, list((options or {}).items()))
     if options:
-        raise Error(f"{kind}: no option {next(iter(options))!r}")
+        raise Error(f"{kind}: there is no option {next(iter(options))!r}")
     return write(Capacity(*generate_trace(kind, seed, duration_ns)), "csv")

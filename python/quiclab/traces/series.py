@@ -13,7 +13,7 @@ _MS = 1e6
 
 @dataclass(frozen=True)
 class Series:
-    """Rate, delay and loss over time, those that it has, repeated without end."""
+    """Rate, delay and loss over time, as far as it has them, played in a circle."""
 
     times_ns: list[int]
     """From when on each line holds: rising from 0 on."""
@@ -35,7 +35,7 @@ class Series:
         return sum(value * (end - start) for value, (start, end) in zip(values, spans, strict=True)) / self.end_ns
 
     def gaps(self) -> list[tuple[int, int]]:
-        """The spans in which nothing is sent: starts and ends."""
+        """The spans in which nothing is sent: beginnings and ends."""
         found: list[tuple[int, int]] = []
         for rate, start, end in self.capacity.spans() if self.capacity else []:
             if rate > 0:
@@ -48,7 +48,7 @@ class Series:
 
 
 def series_of(path: Path) -> Series:
-    """Reads a series. An `Error` names the file and the line of a mistake."""
+    """Reads a series; an `Error` names file and line of what is wrong with it."""
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as problem:
