@@ -23,7 +23,7 @@ def test_run_prints_a_table_and_writes_a_folder(command: Command) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     for row in (
         "goodput", "completion time", "mean RTT", "95th percentile RTT", "packets sent", "packets lost",
-        "packets declared lost", "retransmitted", "bottleneck queue mean", "bottleneck queue maximum",
+        "retransmitted", "bottleneck queue mean", "bottleneck queue maximum",
     ):  # fmt: skip
         assert row in result.stdout
     assert "figure   runs/bulk-seed1/figure.png" in result.stdout
@@ -31,6 +31,17 @@ def test_run_prints_a_table_and_writes_a_folder(command: Command) -> None:
     assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert {"scenario.toml", "summary.json", "connection.parquet"} <= {file.name for file in folder.iterdir()}
     assert "packets" in quiclab.load(folder).table("queue").column_names
+
+
+@pytest.mark.parametrize("more", [0, 2])
+def test_packets_declared_lost_are_shown_where_some_only_came_late(run: quiclab.Run, more: int) -> None:
+    from quiclab._results import tables
+
+    summary = json.loads(json.dumps(run.summary))
+    connection = summary["connections"][0]
+    connection["packets_declared_lost"] = connection["packets_lost"] + more
+    (table,) = tables(summary, 100)
+    assert ("packets declared lost" in map(str, table.columns[0].cells)) == (more > 0)
 
 
 def test_run_shows_what_applications_count(command: Command) -> None:

@@ -18,6 +18,7 @@ def _number(digits: int, unit: str) -> Callable[[Any], str]:
     return lambda value: "-" if value is None else f"{value:,.{digits}f} {unit}".rstrip()
 
 
+_DECLARED = "packets declared lost"
 METRICS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("goodput", "goodput_mbps", _number(3, "Mbit/s")),
     ("completion time", "completion_s", lambda s: "not completed" if s is None else f"{s:,.3f} s"),
@@ -25,7 +26,7 @@ METRICS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("95th percentile RTT", "rtt_p95_ms", _number(2, "ms")),
     ("packets sent", "packets_sent", _number(0, "")),
     ("packets lost", "packets_lost", _number(0, "")),
-    ("packets declared lost", "packets_declared_lost", _number(0, "")),
+    (_DECLARED, "packets_declared_lost", _number(0, "")),
     ("retransmitted", "retransmitted_bytes", _number(0, "bytes")),
 )
 """What is shown of a connection: title, key in the summary, how it is written."""
@@ -169,7 +170,12 @@ def rows(summary: dict[str, Any], without_end: Collection[str] = ()) -> list[tup
 
 def tables(summary: dict[str, Any], width: int, without_end: Collection[str] = ()) -> "list[Table]":
     """The same as tables of at most so many characters, to be printed below each other."""
-    return arranged(title(summary), names(summary), rows(summary, without_end), width)
+    found = rows(summary, without_end)
+    values = dict(found)
+    if values.get(_DECLARED) == values.get("packets lost"):
+        # Nothing was declared lost that only came late.
+        found = [row for row in found if row[0] != _DECLARED]
+    return arranged(title(summary), names(summary), found, width)
 
 
 def arranged(title: str, names: list[str], rows: list[tuple[str, list[str]]], width: int) -> "list[Table]":

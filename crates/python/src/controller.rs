@@ -248,7 +248,8 @@ fn make<'py>(
 fn read_allowance(py: Python<'_>, object: &Bound<'_, PyAny>, least: u64) -> PyResult<Allowance> {
     let wrong = |name: &str, found: &Bound<'_, PyAny>, expected: String| {
         let found = found.repr().map_or_else(|_| "what has no text".to_owned(), |text| text.to_string());
-        pyo3::exceptions::PyValueError::new_err(format!("{name} is {found}; expected {expected}"))
+        let class = object.get_type().qualname().map_or_else(|_| String::new(), |class| format!("{class}."));
+        pyo3::exceptions::PyValueError::new_err(format!("{class}{name} is {found}; expected {expected}"))
     };
     let given = object.getattr(intern!(py, "window_bytes"))?;
     let window = match given.extract::<f64>() {
