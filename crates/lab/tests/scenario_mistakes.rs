@@ -159,7 +159,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"rate = "10 Mbit/s""#,
         r#"forward = { bandwidth = "10 Mbit/s" }"#,
-        r#"a.toml:8:13: link.cell.forward.bandwidth: unknown key, found "bandwidth"; expected one of {direction}"#,
+        r#"a.toml:8:13: link.cell.forward.bandwidth: unknown key, found "bandwidth"; expected one of {direction} (did you mean "rate"?)"#,
     ),
     mistake(
         r#"application = { type = "bulk", size = "1 MB" }"#,
