@@ -378,6 +378,26 @@ def test_a_narrow_window_does_not_scroll_sideways(chromium: Browser, two: Path, 
         assert page.value("document.documentElement.scrollWidth") == 400
         widest = page.value("Math.max(...[...document.querySelectorAll('svg')].map((one) => one.clientWidth))")
         assert 300 < widest <= 400
+        # What is said of a cause has the whole width.
+        sentences = page.value(
+            "[...document.querySelectorAll('.answers td:last-child')].filter((one) => one.textContent)"
+            ".map((one) => one.getBoundingClientRect()).map((box) => [box.left, box.right, box.width])"
+        )
+        assert bool(sentences) == (path == two)
+        assert all(left >= 0 and right <= 400 and width > 300 for left, right, width in sentences)
+
+
+def test_the_legend_has_the_signs_of_the_lines(chromium: Browser, one: Path) -> None:
+    page = opened(chromium, one)
+    keys = dict(
+        page.value("[...document.querySelectorAll('#figures .legend i')].map((i) => [i.nextSibling.data, i.className])")
+    )
+    assert keys["minimum"] == "dashed" and keys["smoothed"] == "steps"
+    assert keys["capacity of cell forward"] == "ground"
+    assert page.value("document.querySelectorAll('#figures path[stroke-dasharray]').length") == 1
+    # A dash is drawn, and none for a line without.
+    assert "gradient" in page.value("getComputedStyle(document.querySelector('.legend i.dashed')).backgroundImage")
+    assert page.value("getComputedStyle(document.querySelector('.legend i.steps')).backgroundImage") == "none"
 
 
 def test_paper_is_white_and_has_no_buttons(chromium: Browser, two: Path) -> None:

@@ -79,7 +79,7 @@ def section(
         ["repetitions of each combination", f"{info.get('repetitions', 1):,}"],
         ["folder", sweep.path or "not saved"],
     ]
-    facts += [[f"varied: {one['path']}", ", ".join(map(str, one.get("values", [])))] for one in info["parameters"]]
+    facts += [[f"varied: {one['path']}", ", ".join(map(_value, one.get("values", [])))] for one in info["parameters"]]
     same = [[name, text(value, decimals([value]))] for name, value in found.same.items() if value is not None]
     document = sweep.series_path.with_name("sweep.toml")
     parts = [
@@ -129,6 +129,11 @@ def _columns(sweep: Sweep, show: Sequence[str], notes: list[str]) -> _Columns:
             f"{', '.join(found.left_out[:5])} ... --show names a column to be there."
         )
     return found
+
+
+def _value(value: object) -> str:
+    """A value that is varied, as the table of the runs has it: 0 and not 0.0."""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def _add(found: _Columns, name: str, column: "pa.ChunkedArray", is_full: bool, shown: bool, varied: bool) -> None:

@@ -145,7 +145,7 @@ export class Chart {
       else this.#means(points, x, y, stroke, at);
       if (!this.group) return;
       const swatch = element("i");
-      swatch.style.background = stroke;
+      swatch.style.color = stroke;
       this.legend.append(element("span", {}, swatch, `${this.group.short} ${group.name}`));
     });
   }
