@@ -215,8 +215,8 @@ def test_numbers_are_no_longer_than_they_mean_something() -> None:
     shown = runs._carriers("Links", [("", carrier)], several=False)
     cells = re.findall(r'<td class="number">([^<]*)</td>', shown)
     assert cells == ["7", "2.00", "0.67", "0.00", "18", "-", "-", "-", "0"]
-    assert [sweep._value(value) for value in (0.0, 0.001, 1e9, 1.5, 20, "cubic", True)] == [
-        "0", "0.001", "1000000000", "1.5", "20", "cubic", "True",
+    assert [sweep._value(value) for value in ("0.0", 0.001, -2.0, "1.50", 20, "v1.0", "cubic")] == [
+        "0", "0.001", "-2", "1.50", "20", "v1.0", "cubic",
     ]  # fmt: skip
 
 

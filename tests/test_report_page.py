@@ -387,6 +387,23 @@ def test_a_narrow_window_does_not_scroll_sideways(chromium: Browser, two: Path, 
         assert all(left >= 0 and right <= 400 and width > 300 for left, right, width in sentences)
 
 
+def test_a_name_breaks_after_dots_and_underscores_alone(chromium: Browser, sweep: Path) -> None:
+    page = chromium.page()
+    page.resize(400, 800)
+    page.load(sweep, READY)
+    page.value("document.querySelector('.runs tbody button').click()")
+    page.settle()
+    lines = page.value("""[...document.querySelectorAll('.detail dt')].flatMap((dt) => {
+        const range = document.createRange(), tops = [];
+        [...dt.childNodes].filter((node) => node.data).forEach((node) => {
+            range.selectNodeContents(node);
+            tops.push(new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size);
+        });
+        return tops;
+    })""")
+    assert len(lines) > 50 and set(lines) == {1}
+
+
 def test_the_legend_has_the_signs_of_the_lines(chromium: Browser, one: Path) -> None:
     page = opened(chromium, one)
     keys = dict(

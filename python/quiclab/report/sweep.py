@@ -1,5 +1,6 @@
 """What a report has of a sweep: its runs in columns, series of some, and how to repeat one."""
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -133,7 +134,8 @@ def _columns(sweep: Sweep, show: Sequence[str], notes: list[str]) -> _Columns:
 
 def _value(value: object) -> str:
     """A value that is varied, as the table of the runs has it: 0 and not 0.0."""
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    written = str(value)
+    return written.removesuffix(".0") if re.fullmatch(r"-?\d+\.0", written) else written
 
 
 def _add(found: _Columns, name: str, column: "pa.ChunkedArray", is_full: bool, shown: bool, varied: bool) -> None:
