@@ -307,6 +307,16 @@ def test_the_chart_has_the_means_of_the_sweep(chromium: Browser, sweep: Path, sw
     page.value(f"{choose}(3, 'runs')")
     dots = page.value("[...document.querySelectorAll('.chart .dots')].map((one) => one.getAttribute('d')).join('')")
     assert dots.count("h0") == 24
+    # A group keeps its colour when others are filtered out.
+    colours = (
+        "Object.fromEntries([...document.querySelectorAll('.split > div:last-child .legend i')]"
+        ".map((i) => [i.nextSibling.data, i.style.color]))"
+    )
+    enter(page, "")
+    two = page.value(colours)
+    enter(page, "delay_ms = 20")
+    one = page.value(colours)
+    assert len(set(two.values())) == 2 and len(one) == 1 and one.items() <= two.items()
     enter(page, "run > 1000")
     assert "no run with a value is left" in page.value("document.querySelector('.split').innerText")
     assert page.complaints == []
