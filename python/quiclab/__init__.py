@@ -142,7 +142,7 @@ def __dir__() -> list[str]:
 def rooms() -> list[dict[str, _Any]]:
     """What can stand in a scenario, read from the simulator's own tables.
 
-    One entry per room (controllers, queues, losses, ...) with its components, and for each of their options the
+    One entry per category (controllers, queues, losses, ...) with its components, and for each of their options the
     kind, the default and one line of explanation. `quiclab list` prints it.
 
     >>> rooms = {room["name"]: room for room in quiclab.rooms()}
