@@ -142,3 +142,9 @@ def test_a_notebook_without_outputs_says_so(tmp_path: Path) -> None:
     notebooks = ROOT / "examples" / "notebooks"
     said = {path.stem: "kept without outputs" in pages.write(path, tmp_path / "x.md") for path in notebooks.iterdir()}
     assert said == {"compare-controllers": True, "first-steps": False, "own-controller": False}
+
+
+def test_types_are_called_as_everywhere() -> None:
+    type_of = _part("python_reference")._type
+    assert type_of("list[dict[str, _Any]]") == "list[dict[str, Any]]"
+    assert type_of("A_B | pa._Table") == "A_B | pa._Table"
