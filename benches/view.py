@@ -1,10 +1,11 @@
 """What `quiclab view` costs: the making of the page from a log of a given size, and the page in a headless Chromium.
 
-    .venv/bin/python benches/view.py [--packets N] [--log MB ...]
+    .venv/bin/python benches/view.py [--packets N] [--log MB ...] [--tables]
 
-With --log a bulk transfer is run until its qlog has about MB megabytes, and the command makes a page of it. A row for
-each log has its CPU and wall time, its peak memory, the size of the page, and how long a pan takes to be drawn (median
-and greatest of 30, wall time in the page), for the whole time, a tenth, and a thousandth. Without --log the drawings of
+With --log a bulk transfer is run until its qlog has about MB megabytes, and the command makes a page of it; with
+--tables the run has its tables too, and so the page where the time went, the rates and the queue. A row for each log
+has its CPU and wall time, its peak memory, the size of the page, and how long a pan takes to be drawn (median and
+greatest of 30, wall time in the page), for the whole time, a tenth, and a thousandth. Without --log the drawings of
 200,000 packets (--packets) are measured.
 
 CPU time is that of the page's main thread, which others on the machine do not disturb much; a drawing must take less
@@ -128,7 +129,7 @@ def pans(page: Page, share: float) -> tuple[float, float]:
     return statistics.median(taken), max(taken)
 
 
-def logs(sizes: list[int]) -> None:
+def logs(sizes: list[int], tables: bool) -> None:
     """A row for each size of a log."""
     print(f"{'MB':>6} {'packets':>9} {'CPU s':>6} {'wall s':>6} {'peak MB':>7} {'page MB':>7} {'start s':>7}", end="")
     print("".join(f" {what:>16}" for what in ("whole ms", "tenth ms", "thousandth ms")))
@@ -137,7 +138,7 @@ def logs(sizes: list[int]) -> None:
             run = Path(folder) / f"run{at}"
             scenario = Path(folder) / "long.toml"
             scenario.write_text(SCENARIO.format(seconds=megabytes * SECONDS_OF_A_MEGABYTE), encoding="utf-8")
-            arguments = ["run", str(scenario), "--qlog", "--no-tables", "--out", str(run)]
+            arguments = ["run", str(scenario), "--qlog", *([] if tables else ["--no-tables"]), "--out", str(run)]
             subprocess.run([sys.executable, "-m", "quiclab", *arguments], check=True, capture_output=True)
             begun = time.perf_counter()
             made = subprocess.Popen([sys.executable, "-m", "quiclab", "view", str(run)], stdout=subprocess.DEVNULL)
@@ -166,9 +167,10 @@ def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("--packets", type=int, default=200_000, help="Of the drawings. Default: 200000.")
     reader.add_argument("--log", type=int, nargs="+", metavar="MB", help="Sizes of logs in megabytes.")
+    reader.add_argument("--tables", action="store_true", help="With the tables of the runs.")
     chosen = reader.parse_args()
     if chosen.log:
-        logs(chosen.log)
+        logs(chosen.log, chosen.tables)
     else:
         figures(chosen.packets)
 

@@ -1,6 +1,7 @@
 """What a command imports: the time at the prompt, without a clock. Its times are measured by `benches/prompt.py`."""
 
 import inspect
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -114,7 +115,7 @@ def test_a_command_leaves_libraries_and_its_environment_whole(tmp_path: Path) ->
     script = """if True:
         import gc, os, sys
         from quiclab import _libraries as libraries
-        threads = os.environ.get("OPENBLAS_NUM_THREADS")
+        environment = dict(os.environ)
         with libraries.loaded(figures=True):
             assert "numpy" not in sys.modules, "only in a command"
         libraries.alone()
@@ -122,7 +123,9 @@ def test_a_command_leaves_libraries_and_its_environment_whole(tmp_path: Path) ->
             assert {"numpy", "pyarrow.parquet", "matplotlib.figure"} <= set(sys.modules)
             assert not gc.isenabled()
         assert gc.isenabled()
-        assert os.environ.get("OPENBLAS_NUM_THREADS") == threads
+        assert dict(os.environ) == environment
+        import pyarrow
+        assert pyarrow.default_memory_pool().backend_name == "system"
         from matplotlib.artist import Artist
         from matplotlib.lines import Line2D
         assert "linewidth" not in (Line2D.set.__doc__ or ""), "the manuals are made for nobody"
@@ -131,6 +134,30 @@ def test_a_command_leaves_libraries_and_its_environment_whole(tmp_path: Path) ->
         assert "subject" in Line.set.__doc__
         print(file=sys.stderr)
         print("-", file=sys.stderr)
+    """
+    assert imported(tmp_path, script=script) == {"-"}
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the allocator of glibc")
+def test_a_command_that_reads_much_gives_memory_back(tmp_path: Path) -> None:
+    script = """if True:
+        import re, sys
+        from pathlib import Path
+        from quiclab import _libraries as libraries
+        def left():
+            bytearray(30_000_000)
+            pieces = [bytearray(2_000_000) for _ in range(50)]
+            resident = lambda: 1024 * int(re.search(r"VmRSS:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+            full = resident()
+            del pieces[:-1]
+            return 100_000_000 + resident() - full
+        assert left() > 90_000_000, "the last piece keeps the others"
+        libraries.give_back()
+        assert left() > 90_000_000, "only in a command"
+        libraries.alone()
+        libraries.give_back()
+        assert left() < 10_000_000
+        print("\\n-", file=sys.stderr)
     """
     assert imported(tmp_path, script=script) == {"-"}
 

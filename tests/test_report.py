@@ -14,7 +14,7 @@ import quiclab
 from conftest import SCENARIO, SWEEP, Command
 from quiclab import report
 from quiclab.plots.view import views
-from quiclab.report import figures, sweep
+from quiclab.report import figures, runs, sweep
 from quiclab.report.packed import packed, shortened, steps
 from quiclab.report.tags import Html, table, tag, text, worded
 
@@ -207,3 +207,19 @@ def test_the_command(command: Command, saved: Path) -> None:
     assert wrong.stderr == "quiclab: nothing: there is no such run folder\n"
     assert "expected 1 to 24" in command("report", *[str(saved)] * 25).stderr
     assert not [path for path in command.folder.iterdir() if path.name.startswith(".")]
+
+
+def test_numbers_are_no_longer_than_they_mean_something() -> None:
+    carrier = {"name": "wire", "direction": "forward", "delivered_packets": 7, "delivered_bytes": 2_000_000}
+    carrier |= {"utilisation": 0.006692, "queue_mean_packets": 0.00012, "queue_max_packets": 18, "marked_packets": 0}
+    shown = runs._carriers("Links", [("", carrier)], several=False)
+    cells = re.findall(r'<td class="number">([^<]*)</td>', shown)
+    assert cells == ["7", "2.00", "0.67", "0.00", "18", "-", "-", "-", "0"]
+    assert [sweep._value(value) for value in ("0.0", 0.001, -2.0, "1.50", 20, "v1.0", "cubic")] == [
+        "0", "0.001", "-2", "1.50", "20", "v1.0", "cubic",
+    ]  # fmt: skip
+
+
+def test_a_head_that_says_nothing_is_not_seen() -> None:
+    assert '<thead class="unseen">' in table("Facts", ["", "value"], [["seed", 1]])
+    assert "<thead><tr>" in table("Facts", ["", "first", "second"], [["seed", 1, 2]])

@@ -307,6 +307,16 @@ def test_the_chart_has_the_means_of_the_sweep(chromium: Browser, sweep: Path, sw
     page.value(f"{choose}(3, 'runs')")
     dots = page.value("[...document.querySelectorAll('.chart .dots')].map((one) => one.getAttribute('d')).join('')")
     assert dots.count("h0") == 24
+    # A group keeps its colour when others are filtered out.
+    colours = (
+        "Object.fromEntries([...document.querySelectorAll('.split > div:last-child .legend i')]"
+        ".map((i) => [i.nextSibling.data, i.style.color]))"
+    )
+    enter(page, "")
+    two = page.value(colours)
+    enter(page, "delay_ms = 20")
+    one = page.value(colours)
+    assert len(set(two.values())) == 2 and len(one) == 1 and one.items() <= two.items()
     enter(page, "run > 1000")
     assert "no run with a value is left" in page.value("document.querySelector('.split').innerText")
     assert page.complaints == []
@@ -378,6 +388,43 @@ def test_a_narrow_window_does_not_scroll_sideways(chromium: Browser, two: Path, 
         assert page.value("document.documentElement.scrollWidth") == 400
         widest = page.value("Math.max(...[...document.querySelectorAll('svg')].map((one) => one.clientWidth))")
         assert 300 < widest <= 400
+        # What is said of a cause has the whole width.
+        sentences = page.value(
+            "[...document.querySelectorAll('.answers td:last-child')].filter((one) => one.textContent)"
+            ".map((one) => one.getBoundingClientRect()).map((box) => [box.left, box.right, box.width])"
+        )
+        assert bool(sentences) == (path == two)
+        assert all(left >= 0 and right <= 400 and width > 300 for left, right, width in sentences)
+
+
+def test_a_name_breaks_after_dots_and_underscores_alone(chromium: Browser, sweep: Path) -> None:
+    page = chromium.page()
+    page.resize(400, 800)
+    page.load(sweep, READY)
+    page.value("document.querySelector('.runs tbody button').click()")
+    page.settle()
+    lines = page.value("""[...document.querySelectorAll('.detail dt')].flatMap((dt) => {
+        const range = document.createRange(), tops = [];
+        [...dt.childNodes].filter((node) => node.data).forEach((node) => {
+            range.selectNodeContents(node);
+            tops.push(new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size);
+        });
+        return tops;
+    })""")
+    assert len(lines) > 50 and set(lines) == {1}
+
+
+def test_the_legend_has_the_signs_of_the_lines(chromium: Browser, one: Path) -> None:
+    page = opened(chromium, one)
+    keys = dict(
+        page.value("[...document.querySelectorAll('#figures .legend i')].map((i) => [i.nextSibling.data, i.className])")
+    )
+    assert keys["minimum"] == "dashed" and keys["smoothed"] == "steps"
+    assert keys["capacity of cell forward"] == "ground"
+    assert page.value("document.querySelectorAll('#figures path[stroke-dasharray]').length") == 1
+    # A dash is drawn, and none for a line without.
+    assert "gradient" in page.value("getComputedStyle(document.querySelector('.legend i.dashed')).backgroundImage")
+    assert page.value("getComputedStyle(document.querySelector('.legend i.steps')).backgroundImage") == "none"
 
 
 def test_paper_is_white_and_has_no_buttons(chromium: Browser, two: Path) -> None:

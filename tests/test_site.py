@@ -90,3 +90,61 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_every_notebook_has_a_page() -> None:
     notebooks = {f"notebooks/{path.stem}" for path in (ROOT / "examples" / "notebooks").glob("*.ipynb")}
     assert notebooks == {name for name in _part("navigation").pages() if name.startswith("notebooks/")}
+
+
+def test_no_line_ends_between_a_number_and_its_unit() -> None:
+    unbroken = _part("finish").unbroken
+    space = "\N{NO-BREAK SPACE}"
+    assert unbroken("from 5 ms at 10 Mbit/s, -0.19 % of 3 kB") == (
+        f"from 5{space}ms at 10{space}Mbit/s, -0.19{space}% of 3{space}kB"
+    )
+    for text in ("2 packets", "3 mice", "5 hosts", "RFC 9000 section 8.1", "1 bit/second", "a ms"):
+        assert unbroken(text) == text
+
+
+def test_figures_lead_to_themselves_unless_they_lead_elsewhere() -> None:
+    linked = _part("finish").linked
+    picture = '<img alt="x" src="../_images/x.svg" />'
+    assert linked(f"<p>{picture}</p>") == f'<p><a class="picture" href="../_images/x.svg">{picture}</a></p>'
+    for text in (f'<a href="there.html">{picture}</a>', '<img src="other/x.svg">', "<p>x.svg</p>"):
+        assert linked(text) == text
+
+
+def test_neighbours_are_called_as_in_the_navigation() -> None:
+    titles = _part("finish").titles()
+    assert titles["README"] == "Five minutes"
+    assert titles["docs/model/cubic"] == "CUBIC"
+    assert "docs/sweeps" not in titles
+
+
+def test_what_is_to_be_typed_keeps_its_quotes() -> None:
+    plain = _part("markup").plain
+    assert plain("Change a value: link.cell.delay='10 ms'. Repeatable.") == (
+        "Change a value: `link.cell.delay='10 ms'`. Repeatable."
+    )
+    assert plain("'' for all") == "`''` for all"
+    assert plain("the sender's `a='b'` and *") == "the sender's `a='b'` and \\*"
+
+
+def test_components_are_told_in_sentences_and_without_an_empty_column() -> None:
+    reference = _part("scenario_reference")
+    assert reference.sentence("packets are lost by their number") == "Packets are lost by their number."
+    assert reference.sentence("satellite: low orbit") == "Satellite: low orbit."
+    assert reference.sentence("dvb-rcs2 as it is") == "dvb-rcs2 as it is."
+    option = {"name": "a", "kind": "text", "default": None, "required": True, "about": "what it is"}
+    sourced = {**option, "about": "what it is (RFC 9000 section 4.1)"}
+    assert "source" not in reference._options([option])
+    assert "rfc9000.html#section-4.1" in reference._options([option, sourced])
+
+
+def test_a_notebook_without_outputs_says_so(tmp_path: Path) -> None:
+    pages = _part("notebook_pages")
+    notebooks = ROOT / "examples" / "notebooks"
+    said = {path.stem: "kept without outputs" in pages.write(path, tmp_path / "x.md") for path in notebooks.iterdir()}
+    assert said == {"compare-controllers": True, "first-steps": False, "own-controller": False}
+
+
+def test_types_are_called_as_everywhere() -> None:
+    type_of = _part("python_reference")._type
+    assert type_of("list[dict[str, _Any]]") == "list[dict[str, Any]]"
+    assert type_of("A_B | pa._Table") == "A_B | pa._Table"

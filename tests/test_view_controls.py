@@ -263,8 +263,22 @@ def test_everything_that_is_operated_has_a_name(
         seen[role] = seen.get(role, 0) + 1
     assert seen["table"] == 3 and seen["textbox"] + seen.get("combobox", 0) >= 2
     assert seen["button"] > 20 and seen["checkbox"] == 5
-    # The page is as wide as the window: only tables scroll to the side.
+    # The page is as wide as the window, and so are its tables.
     assert figure.page.value("document.documentElement.scrollWidth") <= width
+    widths = "[...document.querySelectorAll('#tables .wide')].map((one) => one.scrollWidth - one.clientWidth)"
+    assert figure.page.value(widths) == [0, 0, 0]
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_what_is_marked_is_read_to_its_end(chromium: Browser, two_flows: tuple[quiclab.Run, Path], width: int) -> None:
+    figure = opened(chromium, two_flows[1])
+    figure.page.resize(width, 900)
+    figure.page.key("/")
+    typed(figure.page, "lost")
+    figure.page.key("Enter")
+    assert " declared lost at " in text(figure, "#marked")
+    cut = "((one) => [one.scrollWidth - one.clientWidth, one.scrollHeight - one.clientHeight])"
+    assert figure.page.value(f"{cut}(document.querySelector('#marked'))") == [0, 0]
 
 
 def test_the_figure_is_told_in_words(chromium: Browser, two_flows: tuple[quiclab.Run, Path]) -> None:

@@ -270,7 +270,7 @@ def test_where_the_time_went_is_what_why_answers(chromium: Browser, outage: tupl
         plain = f"{cause.what[0].upper()}{cause.what[1:]}. Try: {cause.change}.".replace("`", "")
         assert " ".join(row[4].split()) == plain
         start, end = cause.longest
-        assert row[3] == (f"{start:.3f} to {end:.3f}" if end > start else "")
+        assert row[3] == (f"{start:.3f} to {end:.3f}" if end > start else "-")
     assert figure.page.value("document.querySelectorAll('#why code').length") > 0
     paragraph = figure.page.value("document.querySelector('#why p').innerText")
     assert answer.unfinished is not None

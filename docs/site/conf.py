@@ -8,6 +8,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import equations  # noqa: E402
+import finish  # noqa: E402
 import sources  # noqa: E402
 from pygments.lexers.special import TextLexer  # noqa: E402
 
@@ -27,7 +28,7 @@ suppress_warnings = ["myst.header"]
 
 # An indented block is a command, or what a command prints.
 highlight_language = "text"
-pygments_style = "tango"
+pygments_style = "a11y-light"
 pygments_dark_style = "github-dark"
 python_maximum_signature_line_length = 80
 add_module_names = False
@@ -56,4 +57,5 @@ def setup(app):
     app.add_lexer("quic", TextLexer)
     equations.setup(app)
     sources.setup(app)
+    finish.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

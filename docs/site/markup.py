@@ -18,9 +18,13 @@ def code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
+_TYPED = re.compile(r"(`[^`]*`|[\w.]+='[^']*'|(?<!\w)''(?!\w))")
+"""What is to be typed as it is: between backquotes, `KEY='VALUE'`, and the empty word."""
+
+
 def plain(text: str) -> str:
-    """Text of the program, which is no markup."""
-    parts = re.split(r"(`[^`]*`)", text)
+    """Text of the program, which is no markup. What is to be typed is code: else its quotes become those of print."""
+    parts = [part if part.startswith("`") or not _TYPED.fullmatch(part) else f"`{part}`" for part in _TYPED.split(text)]
     return "".join(part if part.startswith("`") else re.sub(r"([*_<\[\]$\\])", r"\\\1", part) for part in parts)
 
 

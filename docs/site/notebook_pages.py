@@ -27,6 +27,9 @@ def write(notebook: Path, page: Path) -> str:
         parts.append(fenced(source, "python"))
         for number, output in enumerate(cell["outputs"]):
             parts.append(_output(output, page.with_name(f"{page.stem}-{at}-{number}.png")))
+    if not any(cell.get("outputs") for cell in cells):
+        # After the title and what the notebook is about.
+        parts.insert(1, "The notebook is kept without outputs: open it in Jupyter and run it to see them.")
     parts.append(f"The notebook: `{FOLDER}/{notebook.name}`.\n")
     return "\n\n".join(parts)
 

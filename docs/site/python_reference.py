@@ -135,6 +135,8 @@ def _attribute(found, name):
 
 def _type(annotation):
     text = " ".join(str(annotation).replace('"', "").split())
+    # What a module imports under a private name is called as everywhere.
+    text = re.sub(r"(?<![\w.])_(?=[A-Z])", "", text)
     # Some attributes are called bytes; the type is not one of them.
     return re.sub(r"(?<![\w.])bytes\b", "~builtins.bytes", text)
 

@@ -1,6 +1,7 @@
 """The pages `reference/scenario` and `reference/examples`: what can stand in a scenario, from the program itself."""
 
 import posixpath
+import re
 import tomllib
 from pathlib import Path
 
@@ -46,15 +47,29 @@ def _room(project, room):
         short = room["shorthand"]
         lines += [f'A bare value is short for `{{ type = "{short["row"]}", {short["option"]} = VALUE }}`.', ""]
     for row in room["rows"]:
-        lines += [f"({_anchor(room, row)})=", f"### `{row['name']}`", "", plain(row["about"]) + ".", ""]
+        lines += [f"({_anchor(room, row)})=", f"### `{row['name']}`", "", sentence(row["about"]), ""]
         page = page_of(room, row)
         if page:
             if not (project / page).is_file():
                 raise ValueError(f"{page}, which `quiclab list {row['name']}` names, does not exist")
             lines += [f"The model: [{posixpath.splitext(posixpath.basename(page))[0]}](../{page}).", ""]
         if row["parameters"]:
-            lines += [table(["option", "kind", "default", "meaning", "source"], map(_option, row["parameters"]))]
+            lines += [_options(row["parameters"])]
     return "\n".join(lines)
+
+
+def sentence(about: str) -> str:
+    """What a component is, as a sentence. A first word that is a name stays as it is."""
+    first = about.split(" ", 1)[0]
+    text = about[:1].upper() + about[1:] if re.fullmatch(r"[a-z]+[,:;]?", first) else about
+    return f"{plain(text)}."
+
+
+def _options(options):
+    """The table of a component's options; without the column of sources if none has one."""
+    heads, rows = ["option", "kind", "default", "meaning", "source"], list(map(_option, options))
+    shown = len(heads) if any(row[-1] for row in rows) else len(heads) - 1
+    return table(heads[:shown], [row[:shown] for row in rows])
 
 
 def _option(option):

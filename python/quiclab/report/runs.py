@@ -252,11 +252,13 @@ _CARRIER: tuple[tuple[str, tuple[str, ...], float], ...] = (
     ("marked", ("marked_packets",), 1),
 )
 """What is shown of a direction of a link, or of an attachment of a medium."""
+_CARRIER_DECIMALS = 2
+"""Of its shares and means at most: a queue of 0.00012 packets is none."""
 
 
 def _carriers(title: str, rows: Sequence[tuple[str, dict[str, Any]]], several: bool) -> Html:
     columns = [[_scaled(entry, path, factor) for _, entry in rows] for _, path, factor in _CARRIER]
-    texts = [_texts(values) for values in columns]
+    texts = [_texts(values, _CARRIER_DECIMALS) for values in columns]
     names = [
         " ".join(str(entry[key]) for key in ("name", "direction", "attachment", "to") if entry.get(key))
         for _, entry in rows
@@ -319,7 +321,7 @@ def _answer(name: str, answer: Any, figure: int | None) -> Html:
 def _cause(cause: Any, figure: int | None) -> list[object]:
     start, end = cause.longest
     span = f"{start:,.3f} to {end:,.3f}" if end > start else ""
-    longest: object = span
+    longest: object = span or "-"
     if span and figure is not None:
         label = f"Show {cause.name} from {span} s in the figure"
         longest = tag("button", span, type="button", data_figure=figure, data_from=start, data_to=end, aria_label=label)
@@ -335,6 +337,7 @@ def _cause(cause: Any, figure: int | None) -> list[object]:
     ]
 
 
-def _texts(values: Sequence[Any]) -> list[str]:
-    digits = decimals(values)
+def _texts(values: Sequence[Any], most: int = 6) -> list[str]:
+    """Values with as many decimals each, at most so many."""
+    digits = min(decimals(values), most)
     return [text(value, digits) for value in values]

@@ -1,5 +1,6 @@
 """What a report has of a sweep: its runs in columns, series of some, and how to repeat one."""
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ def section(
         ["repetitions of each combination", f"{info.get('repetitions', 1):,}"],
         ["folder", sweep.path or "not saved"],
     ]
-    facts += [[f"varied: {one['path']}", ", ".join(map(str, one.get("values", [])))] for one in info["parameters"]]
+    facts += [[f"varied: {one['path']}", ", ".join(map(_value, one.get("values", [])))] for one in info["parameters"]]
     same = [[name, text(value, decimals([value]))] for name, value in found.same.items() if value is not None]
     document = sweep.series_path.with_name("sweep.toml")
     parts = [
@@ -129,6 +130,12 @@ def _columns(sweep: Sweep, show: Sequence[str], notes: list[str]) -> _Columns:
             f"{', '.join(found.left_out[:5])} ... --show names a column to be there."
         )
     return found
+
+
+def _value(value: object) -> str:
+    """A value that is varied, as the table of the runs has it: 0 and not 0.0."""
+    written = str(value)
+    return written.removesuffix(".0") if re.fullmatch(r"-?\d+\.0", written) else written
 
 
 def _add(found: _Columns, name: str, column: "pa.ChunkedArray", is_full: bool, shown: bool, varied: bool) -> None:

@@ -56,13 +56,15 @@ def table(
         return None if at in words else "number"
 
     head = joined(tag("th", cell, scope="col", class_=kind(at)) for at, cell in enumerate(heads))
+    # For a reader of the screen alone: who sees the table sees what its second column is.
+    unseen = "unseen" if list(heads) == ["", "value"] else None
     body = []
     for number, (first, *rest) in enumerate(rows):
         differs = number < len(marked) and marked[number]
         cells = [tag("th", first, _DIFFERS if differs else Html(""), scope="row")]
         cells += [tag("td", cell, class_=kind(at)) for at, cell in enumerate(rest, 1)]
         body.append(tag("tr", *cells, class_="differs" if differs else None))
-    whole = tag("table", tag("caption", caption), tag("thead", tag("tr", head)), tag("tbody", *body))
+    whole = tag("table", tag("caption", caption), tag("thead", tag("tr", head), class_=unseen), tag("tbody", *body))
     return tag("div", whole, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
 

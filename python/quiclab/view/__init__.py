@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from quiclab import _folder
+from quiclab import _folder, _libraries
 from quiclab._quiclab import Error
 
 PAGE = "view.html"
@@ -66,6 +66,7 @@ def write(
 
     where = Path(run)
     _files(where, may_be_none=True)
+    _libraries.give_back()
     if told is not None:
         told("reading the tables", 0.0)
     # Before the logs, which are held until the page is written: so their memory and that of the tables do not add up.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quiclab import _folder
+from quiclab import _folder, _libraries
 from quiclab.view.bottleneck import Bottleneck, bottleneck
 from quiclab.view.causes import Causes, causes
 
@@ -31,13 +31,15 @@ def read(where: Path, summary: dict[str, Any], names: Collection[str]) -> dict[s
     if "scenario" not in summary or not (where / _folder.SCENARIO).exists():
         return {}
     from quiclab.run import load
-    from quiclab.why.records import Records
 
     run = load(where)
     entries = {str(entry.get("name")): entry for entry in summary.get("connections", [])}
     entries = {name: entry for name, entry in entries.items() if not names or name in names}
     if "rate" not in run.tables:
         return {name: Recorded(entry.get("sender")) for name, entry in entries.items()}
+    with _libraries.loaded(figures=False):
+        from quiclab.why.records import Records
+
     tables = Records(run, entries.values())
     links = sorted({entry["bottleneck"] for entry in entries.values() if entry.get("bottleneck")})
     known = {link: bottleneck(tables, link) for link in links}

@@ -171,12 +171,14 @@ class Flow:
         rows = self.records.windows.get((self.name, self.sender))
         if rows is None or np.isnan(rows["latest_rtt_ms"]).all():
             return
-        least = np.nanmin(rows["latest_rtt_ms"])
-        times = rows["time_s"].tolist()
-        for start, end, rtt in zip(times, [*times[1:], self.end], rows["latest_rtt_ms"].tolist(), strict=True):
-            if rtt >= _INFLATED * least and start < self.end:
-                spent = min(end, self.end) - start
-                yield _Stretch(start, start + spent, {"queueing": spent})
+        times, rtts = rows["time_s"], rows["latest_rtt_ms"]
+        ends = np.minimum(np.append(times[1:], self.end), self.end)
+        high = (rtts >= _INFLATED * np.nanmin(rtts)) & (times < self.end)
+        # One stretch for neighbouring rows: there may be millions of rows.
+        edges = np.diff(np.concatenate([[False], high, [False]]).astype(np.int8))
+        firsts, lasts = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+        for start, end in zip(times[firsts].tolist(), ends[lasts].tolist(), strict=True):
+            yield _Stretch(start, end, {"queueing": end - start})
 
     def _gaps(self) -> Iterable[_Stretch]:
         """When received data waited for data before it."""

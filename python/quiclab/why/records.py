@@ -89,17 +89,17 @@ class Records:
         # `pyarrow.array` would import pandas.
         from quiclab.plots.columns import mask, values
 
-        parts: dict[tuple[str, ...], list[Rows]] = {}
+        parts: dict[tuple[str, ...], dict[str, list[NDArray[Any]]]] = {}
         for part in self.run.parts(name, [*keys, *columns]) if name in self.run.tables else ():
             coded = part[keys[0]].cast("string").combine_chunks().dictionary_encode()
             codes = [code for code, word in enumerate(coded.dictionary.to_pylist()) if word in wanted]
             rows = part.filter(mask(np.isin(values(coded.indices), codes)))
             for key, found in _groups(rows, keys, columns):
-                parts.setdefault(key, []).append(found)
-        return {
-            key: {column: np.concatenate([rows[column] for rows in found]) for column in columns}
-            for key, found in parts.items()
-        }
+                known = parts.setdefault(key, {column: [] for column in columns})
+                for column, array in found.items():
+                    known[column].append(array)
+        # Column by column: the parts of one are dropped before the next is put together.
+        return {key: {column: np.concatenate(found.pop(column)) for column in columns} for key, found in parts.items()}
 
 
 class Waited:

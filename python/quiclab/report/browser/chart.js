@@ -87,7 +87,10 @@ export class Chart {
       if (y.values[row] !== null) points.get(at).values.push(y.values[row]);
     }
     const sorted = [...groups.values()].sort((one, other) => one.order - other.order);
-    for (const one of sorted) {
+    // A filter changes no colour, unless there are more groups than colours.
+    const every = [...new Set(group?.values ?? [null])].map((key) => key ?? Infinity).sort((one, other) => one - other);
+    for (const [at, one] of sorted.entries()) {
+      one.colour = every.length <= GROUPS ? every.indexOf(one.order) : at;
       one.points = [...one.points.values()].sort((a, b) => a.x - b.x);
       for (const point of one.points) if (point.values.length) Object.assign(point, this.#statistics(point.values));
     }
@@ -139,13 +142,13 @@ export class Chart {
     label.textContent = column.short;
     svg.append(label);
     groups.forEach((group, at) => {
-      const stroke = colours.stream(at);
+      const stroke = colours.stream(group.colour);
       const points = group.points.filter((point) => point.values.length);
       if (this.kind === "runs") this.#dots(points, x, y, stroke, every);
       else this.#means(points, x, y, stroke, at);
       if (!this.group) return;
       const swatch = element("i");
-      swatch.style.background = stroke;
+      swatch.style.color = stroke;
       this.legend.append(element("span", {}, swatch, `${this.group.short} ${group.name}`));
     });
   }

@@ -2,7 +2,7 @@
 
 import { TimeAxis } from "../../view/browser/time.js";
 import { valueText } from "./columns.js";
-import { choice, element } from "./elements.js";
+import { breaking, choice, element } from "./elements.js";
 import { LEFT, Panel } from "./panel.js";
 
 const UNITS = { mbps: "Mbit/s", ms: "ms", s: "s", bytes: "bytes", packets: "packets" };
@@ -35,7 +35,7 @@ export class Detail {
       this.runs.fill();
     });
     const pairs = (of) => element("dl", { className: "pairs" }, ...of.map((column) => (
-      element("div", {}, element("dt", {}, column.name), element("dd", {}, valueText(column, row)))
+      element("div", {}, element("dt", {}, ...breaking(column.name)), element("dd", {}, valueText(column, row)))
     )));
     const isGiven = (column) => column.varied || ["repetition", "seed"].includes(column.name);
     const error = columns.find((column) => column.name === "error");

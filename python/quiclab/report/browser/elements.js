@@ -12,6 +12,11 @@ export function element(name, properties = {}, ...inside) {
   return made;
 }
 
+/** A name of a column whose lines end after a dot or an underscore, if it needs several. */
+export function breaking(name) {
+  return name.split(/(?<=[._])/).flatMap((part, at) => (at ? [element("wbr"), part] : [part]));
+}
+
 /** An element of SVG with its attributes. */
 export function drawn(name, attributes = {}, ...inside) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);

@@ -139,15 +139,14 @@ export class Panel {
   }
 
   #fillLegend(colours) {
-    const key = (paint, label, sign) => {
-      const swatch = element("i");
-      swatch.style.background = paint;
-      if (sign) swatch.style.height = "9px";
+    const key = (paint, { label, style, dashed }) => {
+      const swatch = element("i", { className: dashed ? "dashed" : style });
+      swatch.style.color = paint;
       return element("span", {}, swatch, label, " ", element("b"));
     };
     this.legend.replaceChildren(
       element("strong", {}, this.facts.title, this.facts.unit ? ` (${this.facts.unit})` : ""),
-      ...this.lines.map((line) => key(colour(colours, line.colour), line.label, line.style === "ground")),
+      ...this.lines.map((line) => key(colour(colours, line.colour), line)),
       ...this.marks.map((mark) => {
         const cross = element("em", {}, "\u00d7 ");
         cross.style.color = colour(colours, "vermillion");

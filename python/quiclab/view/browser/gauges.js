@@ -193,8 +193,8 @@ export function gaugePanels(figure) {
     windowPanel(figure, 130),
     new GaugesPanel(figure, "RTT (ms)", 90, [
       { name: "latest_rtt", text: "latest", colour: 5, isDots: true },
-      { name: "min_rtt", text: "min_rtt", colour: 2, dash: [4, 3] },
-      { name: "smoothed_rtt", text: "smoothed_rtt", colour: 0 },
+      { name: "min_rtt", text: "minimum", colour: 2, dash: [4, 3] },
+      { name: "smoothed_rtt", text: "smoothed", colour: 0 },
     ], 1e6),
   ];
 }

@@ -163,7 +163,7 @@ function gaugeLines(direction, time) {
   add("bytes_in_flight", "bytes in flight", bytes);
   add("ssthresh", "slow-start threshold", bytes);
   add("pacing_rate", "pacing rate", rate);
-  for (const [name, text] of [["latest_rtt", "latest RTT"], ["smoothed_rtt", "smoothed RTT"], ["min_rtt", "least RTT"]]) {
+  for (const [name, text] of [["latest_rtt", "latest RTT"], ["smoothed_rtt", "smoothed RTT"], ["min_rtt", "minimum RTT"]]) {
     add(name, text, (value) => `${milliseconds(value)} ms`);
   }
   return lines;
