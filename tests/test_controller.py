@@ -131,7 +131,7 @@ def test_what_is_told_adds_up() -> None:
     ("body", "problem"),
     [
         ("def on_ack(self, ack):\n        self.window_bytes = 1 / 0", "own.py:5: ZeroDivisionError: division by zero"),
-        ("def on_ack(self, ack):\n        self.window_bytes = 10", "Own.window_bytes is 10; expected a number of bytes"),
+        ("def on_ack(self, ack):\n        self.window_bytes = 10", "Own.window_bytes is 10; expected a number"),
         ("def on_ack(self, ack):\n        self.window_bytes = float('nan')", "Own.window_bytes is nan; expected"),
         ("def on_ack(self, ack):\n        self.pacing_bps = 0", "Own.pacing_bps is 0; expected None, or 1 bit/s"),
         ("def on_ack(self):\n        pass", "TypeError"),
