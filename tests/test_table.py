@@ -109,7 +109,7 @@ def test_a_library_that_is_missing_says_how_to_get_it(
     table: Table, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(quiclab.Error, match=rf"^a DataFrame of {library} .*: pip install {library}$"):
+    with pytest.raises(quiclab.Error, match=rf"^a DataFrame of {library} .*: .* -m pip install {library}$"):
         getattr(table, f"to_{library}")()
 
 

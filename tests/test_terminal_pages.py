@@ -73,7 +73,9 @@ def test_every_component_that_names_a_page_has_it() -> None:
     from quiclab import rooms
     from quiclab.commands.list import page_of
 
-    named = {page for topic in rooms() for row in topic["rows"] if (page := page_of(topic, row)) is not None}
+    # Components in Python, which other tests have registered, are called by their files.
+    rows = [(topic, row) for topic in rooms() for row in topic["rows"] if ":" not in row["name"]]
+    named = {page for topic, row in rows if (page := page_of(topic, row)) is not None}
     assert len(named) > 40
     assert not [page for page in named if _share.model_page(page) is None]
 

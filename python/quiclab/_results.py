@@ -1,7 +1,7 @@
 """The tables that are printed after a run or a sweep."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -70,6 +70,16 @@ def is_endless(flow: dict[str, Any]) -> bool:
     if not isinstance(application, dict):
         return application == "bulk"
     return any(one.get("type") == "bulk" and "size" not in one for one in (application, *application.get("parts", [])))
+
+
+def of_flows(name: str, columns: Iterable[str]) -> dict[str, str]:
+    """The columns of a sweep that have this number of a flow (`goodput_mbps`), by the name of the flow."""
+    start, end = "connection.", f".{name}"
+    return {
+        column[len(start) : -len(end)]: column
+        for column in columns
+        if column.startswith(start) and column.endswith(end) and len(column) > len(start) + len(end)
+    }
 
 
 def of_applications(connections: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:

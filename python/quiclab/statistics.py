@@ -281,16 +281,6 @@ def resolve(name: str, names: Iterable[str]) -> str:
     raise Error(f"no column {name!r}; there are: {', '.join(known)}{hint}")
 
 
-def of_flows(name: str, names: Iterable[str]) -> dict[str, str]:
-    """The columns that have this number of a flow (`goodput_mbps`), by the name of the flow."""
-    start, end = "connection.", f".{name}"
-    return {
-        column[len(start) : -len(end)]: column
-        for column in names
-        if column.startswith(start) and column.endswith(end) and len(column) > len(start) + len(end)
-    }
-
-
 def _nearest(name: str, columns: Sequence[str]) -> str | None:
     """The column whose name, or the end of it, is most like this one; None if none is."""
     ends = {

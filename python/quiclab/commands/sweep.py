@@ -184,7 +184,8 @@ def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
 
 def _shown(name: str, known: list[str]) -> list[str]:
     """The column of this name, or those of all flows that have it."""
-    from quiclab.statistics import of_flows, resolve
+    from quiclab._results import of_flows
+    from quiclab.statistics import resolve
 
     flows = list(of_flows(name, known).values())
     return flows if len(flows) > 1 and name not in known else [resolve(name, known)]

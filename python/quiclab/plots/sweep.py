@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error
+from quiclab._results import of_flows
 from quiclab.plots.charts import Choice, chart_with_note
 from quiclab.plots.charts.labels import short
 from quiclab.plots.charts.panels import chosen
 from quiclab.plots.charts.series import TIME, over_time
-from quiclab.statistics import of_flows, resolve
+from quiclab.statistics import resolve
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -72,7 +72,7 @@ class Capacity:
 def read(path: Path) -> Capacity:
     """Reads a trace of either form; an `Error` names file and line of what is wrong with it."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_text()
     except (OSError, UnicodeDecodeError) as problem:
         raise Error(f"{path}: {getattr(problem, 'strerror', None) or 'not text'}") from None
     return Capacity(*read_trace(str(path), text))
