@@ -21,8 +21,9 @@ def model_page(page: str) -> str | None:
 
 
 def papers() -> str:
-    """The page on the papers that are reproduced, in Markdown."""
-    return (SHARE / "papers.md").read_text(encoding="utf-8")
+    """The page on the papers that are reproduced, in Markdown; empty in a checkout without links."""
+    file = SHARE / "papers.md"
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
 def example_files() -> Iterator[Path]:

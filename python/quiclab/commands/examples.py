@@ -61,12 +61,14 @@ def _listed(found: list[tuple[str, str]]) -> str:
 
 def _copied(folder: Path) -> int:
     """How many files the folder has now."""
-    from quiclab import OutputError, _share
+    from quiclab import Error, OutputError, _share
     from quiclab._folder import complete, only
 
     if os.path.lexists(folder):
         raise OutputError(f"{folder}: exists already; choose another folder or remove it")
     files = list(_share.example_files())
+    if not files:
+        raise Error("there are no examples in this installation of quiclab: its folder share has no files, or no links")
     with complete(only(folder)) as (partial, _):
         for file in files:
             copy = partial / file

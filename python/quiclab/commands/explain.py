@@ -181,9 +181,11 @@ def _of_papers(key: str) -> Iterator[dict[str, Any]]:
 
     for paper in catalogue():
         if paper.name == key:
-            yield {"name": key, "what": "a paper, reproduced", "text": section(papers(), paper.title)}
-        elif key in (figure.id for figure in paper.figures):
-            yield {"name": key, "what": "a figure of a paper, reproduced", "text": section(papers(), f"{key}: ")}
+            yield {"name": key, "what": "a paper, reproduced", "text": section(papers(), paper.title) or paper.title}
+        for figure in paper.figures:
+            if figure.id == key:
+                text = section(papers(), f"{key}: ") or figure.title
+                yield {"name": key, "what": "a figure of a paper, reproduced", "text": text}
 
 
 def _columns() -> dict[str, dict[str, str]]:
