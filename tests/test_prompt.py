@@ -141,9 +141,10 @@ def test_a_command_leaves_libraries_and_its_environment_whole(tmp_path: Path) ->
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the allocator of glibc")
 def test_a_command_that_reads_much_gives_memory_back(tmp_path: Path) -> None:
     script = """if True:
-        import re, sys
+        import ctypes, re, sys
         from pathlib import Path
         from quiclab import _libraries as libraries
+        # Where memory lies is random: how much is kept otherwise, nearly always all of it, is not asked.
         def left():
             bytearray(30_000_000)
             pieces = [bytearray(2_000_000) for _ in range(50)]
@@ -151,9 +152,9 @@ def test_a_command_that_reads_much_gives_memory_back(tmp_path: Path) -> None:
             full = resident()
             del pieces[:-1]
             return 100_000_000 + resident() - full
-        assert left() > 90_000_000, "the last piece keeps the others"
-        libraries.give_back()
-        assert left() > 90_000_000, "only in a command"
+        known, ctypes.CDLL = ctypes.CDLL, None
+        libraries.give_back()  # only in a command
+        ctypes.CDLL = known
         libraries.alone()
         libraries.give_back()
         assert left() < 10_000_000
