@@ -42,9 +42,9 @@
 //!
 //! # The crates
 //!
-//! From bottom to top; each imports only those before it: [`units`], [`random`], [`radio`], [`wire`], [`trace`],
+//! From bottom to top; each imports only those before it: [`units`], [`random`], [`radio`](../radio/index.html), [`wire`], [`trace`],
 //! [`view`](../view/index.html), [`tls`], [`congestion`], [`transport`], [`schedule`], [`quic`], [`tcp`],
-//! [`foreign`](../foreign/index.html), [`network`], [`http`](../http/index.html), [`web`](../web/index.html), [`pages`], [`video`], [`traffic`],
+//! [`foreign`](../foreign/index.html), [`network`], [`http`](../http/index.html), [`web`](../web/index.html), [`pages`](../pages/index.html), [`video`], [`traffic`],
 //! `lab`, [`script`](../script/index.html), [`live`](../live/index.html), [`python`](../_quiclab/index.html).
 
 pub mod capture;
