@@ -92,7 +92,7 @@ def test_the_source_distribution_is_whole(tmp_path: Path) -> None:
             and "own-controller" not in file.parts
         ):
             assert (unpacked / file.relative_to(ROOT)).is_file(), file
-    command = ["cargo", "metadata", "--offline", "--format-version", "1"]
+    command = ["cargo", "metadata", "--format-version", "1"]
     told = subprocess.run(command, cwd=unpacked, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stderr
     packages = json.loads(told.stdout)["packages"]

@@ -23,8 +23,8 @@ def install(*packages: str) -> str:
 def install_extra(extra: str) -> str:
     """The command that installs an extra of quiclab.
 
-    From an index by its name, from a wheel or a repository by its address (PEP 610). Where that is gone, or is a
-    checkout, it names the packages of the extra: nothing has to be built again for them.
+    It names what pip installed quiclab from (PEP 610): an index, a wheel, a repository. If that was a checkout, or a
+    wheel that is gone, the command names the packages of the extra, so that nothing has to be built again.
     """
     try:
         quiclab = distribution("quiclab")
@@ -44,7 +44,7 @@ def install_extra(extra: str) -> str:
 
 
 def packages(quiclab: Distribution, extra: str) -> list[str]:
-    """What an extra asks for."""
+    """The requirements of an extra, as in the metadata of the package: `distributed>=2024.2`."""
     ends = (f"extra == '{extra}'", f'extra == "{extra}"')
     wanted = (requirement.partition(";") for requirement in quiclab.requires or [])
     return [name.strip() for name, _, marker in wanted if marker.strip().endswith(ends)]

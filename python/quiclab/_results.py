@@ -204,7 +204,7 @@ def arranged(title: str, names: list[str], rows: list[tuple[str, list[str]]], wi
 
 
 def beside(title: str, first: "Sequence[Column]", others: "Sequence[Column]", width: int) -> "list[Table]":
-    """Columns as tables of at most so many characters, each of which begins with the same first columns."""
+    """Tables of at most `width` characters for these columns. Each table begins with the columns of `first`."""
     blocks: list[list[Column]] = [[]]
     for column in others:
         if blocks[-1] and _width([*first, *blocks[-1], column]) > width:
@@ -235,7 +235,7 @@ class Column:
         return len(self.folded(self.width))
 
     def within(self, lines: int) -> int:
-        """The least number of characters with which its head has at most so many lines."""
+        """The width in characters at which its head fits into `lines` lines, and its cells fit too."""
         from rich.cells import cell_len
 
         least = max((cell_len(text.rstrip()) for text in [*_PIECES.findall(self.head), *self.cells]), default=0)
@@ -243,7 +243,7 @@ class Column:
         return next((size for size in range(least, most) if len(self.folded(size)) <= lines), most)
 
     def folded(self, width: int) -> list[str]:
-        """Its head in lines of at most so many characters, or of one piece.
+        """The lines of its head, each of at most `width` characters; a longer word has its own line.
 
         The last line is filled first, so that `goodput_mbps` stays together behind the name of a flow.
         """
