@@ -99,7 +99,7 @@ test-rust: deps ## the tests of the crates and of the house rules
 	cargo test --workspace --features lab/quinn $(LOCKED) --no-fail-fast
 
 .PHONY: test-python
-test-python: deps build $(VENV)/.checks ## the tests of the package and of the command line
+test-python: deps build $(VENV)/.checks $(VENV)/.docs ## the tests of the package, of the command line and of the site
 	$(BIN)/python -m pytest
 
 .PHONY: lint
