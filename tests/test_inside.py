@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 import quiclab
 from conftest import SCENARIO
 from quiclab import plots, traces
-from quiclab.plots.inside import drawn, outside
+from quiclab.plots.inside import covered, drawn, outside
 from quiclab.traces import figure as trace_figure
 
 SECOND = """
@@ -36,7 +36,7 @@ def test_plots_of_runs(run: quiclab.Run, two: quiclab.Run, kind: str) -> None:
     # Only a link layer has air time.
     for one in (run, two) if kind != "air" else (quiclab.Scenario.from_file(cell).run(),):
         figure = one.plot(kind=kind)
-        assert outside(figure) == []
+        assert outside(figure) == [] and covered(figure) == []
         assert drawn(figure) >= len(figure.axes)
         assert all(axes.get_ylim()[0] == 0 for axes in figure.axes), "from zero"
 
@@ -63,7 +63,7 @@ def test_charts_of_sweeps(kind: str, value: str, log: str) -> None:
         along = {"x": "x", "y": "g", "value": value}
     for facet in (None, "f"):
         figure = plots.chart(TABLE, kind, plots.Choice(**along, facet=facet, log=log))
-        assert outside(figure) == []
+        assert outside(figure) == [] and covered(figure) == []
         assert drawn(figure) >= len(figure.axes)
 
 
@@ -71,7 +71,7 @@ def test_traces(tmp_path: Path) -> None:
     (tmp_path / "drive.csv").write_text(traces.generate("lte-driving", seed=3, duration_s=40), encoding="utf-8")
     # The last bin is longer than what is left of the trace.
     figure = trace_figure.draw(traces.read(tmp_path / "drive.csv"), "drive", 300)
-    assert outside(figure) == []
+    assert outside(figure) == [] and covered(figure) == []
     assert drawn(figure) >= 2
 
 
@@ -92,7 +92,7 @@ def test_what_reaches_out_is_found() -> None:
     axes.text(0.5, 20, "above", transform=axes.get_yaxis_transform().frozen())
     axes.plot([0, 1], [2, 2], transform=axes.transAxes, label="by the panel")
     axes.set(xlim=(-1, 3), ylim=(-10, 20))
-    assert outside(figure) == []
+    assert outside(figure) == [] and covered(figure) == []
     axes.set_ylim(-10, 4)
     found = outside(figure)
     assert [text.split("to ", 1)[1].split(" along")[0] for text in found] == ["5", "6", "7", "9", "9", "10", "11", "12"]

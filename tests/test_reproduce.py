@@ -77,7 +77,7 @@ def test_a_target_of_our_own_is_not_what_the_paper_has() -> None:
 
 @pytest.mark.parametrize("bound", [{"at_least": 90}, {"at_most": 100}, {"at_least": "theory_mbps", "at_most": 100}])
 def test_a_bound_that_is_not_the_papers_needs_a_target(bound: dict[str, Any]) -> None:
-    with pytest.raises(Error, match=r"a\.toml: accept: at_(least|most) is not what the paper has: needs target"):
+    with pytest.raises(Error, match=r"a\.toml: accept: at_(least|most) is not the number of the paper"):
         rule(**bound)
     rule(**bound, target="more")
 
@@ -88,7 +88,7 @@ def test_a_distance_between_shares_is_told_in_points() -> None:
 
 
 def test_words_of_a_paper_stand_in_quotation_marks() -> None:
-    with pytest.raises(Error, match="no column 'theory_mpbs', and words of a paper stand in quotation marks"):
+    with pytest.raises(Error, match="no column 'theory_mpbs'; words of a paper need quotation marks"):
         rule(paper="theory_mpbs", target=95, at_least=90).rows(POINTS, quick=False)
 
 
@@ -204,6 +204,41 @@ def test_what_is_drawn_outside_of_its_axes_does_not_hold() -> None:
     axes.set_ylim(0, 1)
     (row,) = hidden(drawing)
     assert not row.ok and "from 0 to 2 along y" in row.here
+    pyplot.close(drawing)
+
+
+@pytest.mark.parametrize("kind", ["line", "dots", "bar", "error", "area", "words", "twin"])
+def test_what_lies_under_a_legend_does_not_hold(kind: str) -> None:
+    from matplotlib import pyplot
+
+    drawing, axes = pyplot.subplots()
+    axes.plot([], [], label="a")
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    # What lies in the other corner, the background and the grid are no reason.
+    axes.plot([0, 0.5], [0, 0.5])
+    axes.plot([0.9, 0.9, 0.99], [0, float("nan"), 0])
+    axes.axvspan(0.5, 1, alpha=0.2)
+    axes.grid()
+    axes.legend(loc="upper right")
+    assert hidden(drawing) == []
+    if kind == "line":
+        axes.plot([0.9, 0.9], [0, 1])
+    elif kind == "dots":
+        axes.plot([0.95], [0.95], "o")
+    elif kind == "bar":
+        axes.bar([0.9], [1.0], width=0.2)
+    elif kind == "error":
+        axes.errorbar([0.9], [0.5], [0.5], linestyle="")
+    elif kind == "area":
+        axes.fill_between([0.5, 1], [0, 0], [1, 1])
+    elif kind == "words":
+        axes.text(0.9, 0.94, "words")
+    else:
+        other = axes.twinx()
+        other.plot([0.5, 1], [0.95, 0.95])
+        other.set_ylim(0, 1)
+    (row,) = hidden(drawing)
+    assert not row.ok and row.case == "drawn under a legend"
     pyplot.close(drawing)
 
 

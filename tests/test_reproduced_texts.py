@@ -46,8 +46,8 @@ def test_a_number_is_taken_from_the_points(table: dict[str, Any], text: str) -> 
     [
         ({"here": "rounds"}, "rounds is 11 and 12"),
         ({"here": "rounds", "where": {"share": 2}}, "no point has"),
-        ({"here": "lost"}, "lost is None, and no number"),
-        ({"here": "what", "as": "most"}, "what is 'run', and no number"),
+        ({"here": "lost"}, "lost is None; expected a number"),
+        ({"here": "what", "as": "most"}, "what is 'run'; expected a number"),
     ],
 )
 def test_a_number_that_the_points_do_not_have_is_an_error(table: dict[str, Any], message: str) -> None:
@@ -70,7 +70,7 @@ def test_a_text_is_filled_in_and_a_missing_number_is_an_error() -> None:
     assert taken((full,), POINTS, quick=True) == ({}, [])
     assert names("kept for {kept} round trips") == {"kept"}
     assert filled("kept for {kept} round trips", {"kept": "11"}) == "kept for 11 round trips"
-    with pytest.raises(Error, match="kept: no such number was measured"):
+    with pytest.raises(Error, match="kept: this number was not measured"):
         filled("kept for {kept} round trips", {})
 
 
@@ -131,7 +131,7 @@ def test_a_brace_that_is_not_closed_is_reported_with_its_file(tmp_path: Path) ->
 def test_a_text_that_names_a_number_which_is_not_there_is_reported(tmp_path: Path) -> None:
     root = copied(tmp_path)
     edit(root / "inet/flow_control.toml", "Goodput is", "In {nothing} cases goodput is")
-    with pytest.raises(Error, match=r"flow_control\.toml: \{nothing\}: there is no numbers\.nothing"):
+    with pytest.raises(Error, match=r"flow_control\.toml: \{nothing\} needs a table numbers\.nothing"):
         catalogue(root)
 
 
@@ -139,7 +139,7 @@ def test_a_number_that_no_text_names_is_reported(tmp_path: Path) -> None:
     root = copied(tmp_path)
     file = root / "inet/flow_control.toml"
     file.write_text(file.read_text() + '\n[numbers.most]\nhere = "goodput_mbps"\nas = "most"\n')
-    with pytest.raises(Error, match=r"flow_control\.toml: numbers\.most: no text names it"):
+    with pytest.raises(Error, match=r"flow_control\.toml: numbers\.most: no text uses it"):
         catalogue(root)
 
 

@@ -110,7 +110,7 @@ def test_groups_are_told_apart_and_what_is_null_does_not_count() -> None:
 def test_columns_by_the_end_of_their_names() -> None:
     table = pa.table({"connection.a.goodput_mbps": [1.0], "connection.b.goodput_mbps": [2.0], "link.c.drops": [3.0]})
     assert statistics.means(table, ["c.drops"], []).column("column").to_pylist() == ["link.c.drops"]
-    with pytest.raises(quiclab.Error, match=r"several that end so: connection\.a\.goodput_mbps, connection\.b"):
+    with pytest.raises(quiclab.Error, match=r"ambiguous: connection\.a\.goodput_mbps, connection\.b"):
         statistics.means(table, ["goodput_mbps"], [])
     with pytest.raises(quiclab.Error, match=r"no column 'rtt'; there are: connection\.a\.goodput_mbps"):
         statistics.means(table, ["rtt"], [])
@@ -119,7 +119,7 @@ def test_columns_by_the_end_of_their_names() -> None:
 def test_large_whole_numbers_and_truth_values_are_numbers() -> None:
     table = pa.table({"seed": [2**62 + 1, 2**62 + 3], "clean": [True, False], "text": ["1", "2"]})
     assert statistics.means(table, ["seed", "clean"], []).column("mean").to_pylist() == [2.0**62, 0.5]
-    with pytest.raises(quiclab.Error, match="'text' has no numbers"):
+    with pytest.raises(quiclab.Error, match="'text' is not numeric"):
         statistics.means(table, ["text"], [])
 
 
@@ -130,7 +130,7 @@ def test_what_makes_no_sense_is_refused() -> None:
             statistics.means(table, ["v"], [], confidence=confidence)
     with pytest.raises(quiclab.Error, match="quantile"):
         statistics.quantiles(table, ["v"], [], [1.5])
-    with pytest.raises(quiclab.Error, match="'a' has no numbers"):
+    with pytest.raises(quiclab.Error, match="'a' is not numeric"):
         statistics.means(table, ["a"], [])
-    with pytest.raises(quiclab.Error, match="no interval"):
+    with pytest.raises(quiclab.Error, match="expected student or bootstrap"):
         statistics.means(table, ["v"], [], interval="normal")  # type: ignore[arg-type]

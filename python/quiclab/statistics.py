@@ -1,4 +1,4 @@
-"""Means with intervals, and quantiles, of the runs of a sweep, grouped by what was varied."""
+"""Means with confidence intervals, and quantiles, of the runs of a sweep, grouped by what the sweep varies."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 Interval = Literal["student", "bootstrap"]
 
 _RESAMPLES = 2000
-"""Resamples of a bootstrap interval: enough that its ends are steady to a few percent of its width."""
+"""Resamples of a bootstrap interval: enough to fix its ends to a few percent of its width."""
 
 _MOST_DRAWS = 1 << 22
-"""Numbers that a bootstrap draws at once, so that its memory is bounded."""
+"""Numbers that a bootstrap draws at once; this bounds its memory."""
 
 
 def means(
@@ -30,17 +30,17 @@ def means(
     confidence: float = 0.95,
     seed: int = 1,
 ) -> "pa.Table":
-    """Means with intervals: one row for each group and column, with n, total, mean, stddev, low, high.
+    """Means with confidence intervals: one row per group and column, with n, total, mean, stddev, low, high.
 
     :param table: the runs of a sweep, or any other table.
-    :param columns: names of columns, or their ends where only one ends so (`goodput_mbps`).
-    :param by: the columns that make the groups, in the order in which they first occur. `[]`: all rows together.
-    :param interval: of the mean: by Student's t, or by the percentile bootstrap with 2,000 resamples and this seed.
+    :param columns: column names, in full or only the end if it is unique (`goodput_mbps`).
+    :param by: the columns to group by; groups keep the order of their first rows. `[]`: one group of all rows.
+    :param interval: how to compute the interval of the mean: Student's t, or the percentile bootstrap with 2,000
+        resamples and this seed.
     :param confidence: the coverage of the interval, between 0 and 1.
 
-    Rows where a column is null (a failed run, a transfer that was not completed) do not count in it: the numbers are
-    those of `n` of the `total` rows of the group, see `parts`. Of one value there is no interval, and of none no mean:
-    they are null.
+    Nulls (a failed run, a transfer that did not complete) are left out: the numbers cover `n` of the `total` rows of
+    the group, see `parts`. With one value the interval is null, with none the mean is null too.
     """
     check(interval, confidence)
 
@@ -54,12 +54,12 @@ def means(
 
 
 def quantiles(table: "pa.Table", columns: Sequence[str], by: Sequence[str], q: Sequence[float]) -> "pa.Table":
-    """Quantiles, linear between values: a row for each group and column, with n, total, q05, q50 ... See `means`."""
+    """Quantiles, interpolated linearly: one row per group and column, with n, total, q05, q50 ... See `means`."""
     import numpy as np
 
     for one in q:
         if not 0 <= one <= 1:
-            raise Error(f"a quantile of {one}: expected a number from 0 to 1")
+            raise Error(f"quantile {one}: expected a number from 0 to 1")
     names = [f"q{format(100 * one, '.10g').zfill(2)}" for one in q]
 
     def row(values: "np.ndarray[Any, Any]") -> dict[str, float | int | None]:
@@ -70,16 +70,16 @@ def quantiles(table: "pa.Table", columns: Sequence[str], by: Sequence[str], q: S
 
 
 class Part(NamedTuple):
-    """How many runs of a group a number covers."""
+    """How many runs of a group have a value."""
 
     n: int
-    """The runs that have a value."""
+    """Runs with a value."""
     total: int
-    """All runs of the group."""
+    """Runs in the group."""
 
     @property
     def whole(self) -> bool:
-        """Whether all runs have a value."""
+        """Whether every run has a value."""
         return self.n >= self.total
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ class Part(NamedTuple):
 
 
 def parts(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A sentence for each column of `means` or `quantiles` whose numbers do not cover all runs."""
+    """One sentence for each column of `means` or `quantiles` that some runs have no value for."""
     found: dict[str, list[Part]] = {}
     for row in rows:
         found.setdefault(row["column"], []).append(Part(row["n"], row["total"]))
@@ -95,9 +95,9 @@ def parts(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def part_told(column: str, places: Sequence[Part], why: str = "not completed, or failed") -> str | None:
-    """How many runs the numbers of a column cover, with a `Part` for each point; None if they cover all runs.
+    """How many runs have a value in a column, given a `Part` for each point; None if all have one.
 
-    `why`: why the others may have no value.
+    `why`: why the other runs may have none.
     """
     some = [place for place in places if not place.whole]
     if not some:
@@ -116,27 +116,27 @@ def _share(part: Part) -> float:
 
 
 def check(interval: str, confidence: float) -> None:
-    """Raises `Error` if there is no such interval."""
+    """Raises `Error` for an unknown interval or a confidence out of range."""
     if interval not in ("student", "bootstrap"):
-        raise Error(f"no interval {interval!r}: one of student, bootstrap")
+        raise Error(f"interval {interval!r}: expected student or bootstrap")
     if not 0 < confidence < 1:
-        raise Error(f"a confidence of {confidence}: expected a number between 0 and 1")
+        raise Error(f"confidence {confidence}: expected a number between 0 and 1")
 
 
 def mean_of(values: "np.ndarray[Any, Any]") -> float:
-    """The mean, from the distances to one of the values: of equal values it is their value, not rounded."""
+    """The mean, summed from the differences to the first value, so that equal values give exactly their value."""
     return float(values[0] + (values - values[0]).mean())
 
 
 def deviation_of(values: "np.ndarray[Any, Any]") -> float:
-    """The standard deviation of a sample, of at least two values; of equal values it is zero."""
+    """The sample standard deviation of at least two values; exactly zero for equal ones."""
     return float((values - values[0]).std(ddof=1))
 
 
 def interval_of(
     values: "np.ndarray[Any, Any]", interval: Interval = "student", confidence: float = 0.95, seed: int = 1
 ) -> tuple[float, float] | None:
-    """The interval of the mean of these values; None of fewer than two. See `means`."""
+    """The confidence interval of the mean; None for fewer than two values. See `means`."""
     check(interval, confidence)
     if len(values) < 2:
         return None
@@ -148,7 +148,7 @@ def interval_of(
 
 
 def bootstrap(values: "np.ndarray[Any, Any]", confidence: float, seed: int) -> tuple[float, float]:
-    """The percentile bootstrap interval of the mean (Efron 1979): equal values and seeds give equal intervals."""
+    """The percentile bootstrap interval of the mean (Efron 1979). Same values and seed, same interval."""
     import numpy as np
 
     generator = np.random.Generator(np.random.PCG64(seed))
@@ -167,7 +167,7 @@ def bootstrap(values: "np.ndarray[Any, Any]", confidence: float, seed: int) -> t
 
 @cache
 def student_quantile(probability: float, degrees: int) -> float:
-    """The value that Student's t with so many degrees of freedom stays below with this probability, 0.5 to 1."""
+    """The quantile of Student's t distribution, for a probability from 0.5 to 1."""
     low, high = 0.0, 1.0
     while _student_cdf(high, degrees) < probability and high < 1e300:
         high *= 2
@@ -183,12 +183,12 @@ def student_quantile(probability: float, degrees: int) -> float:
 
 
 def _student_cdf(t: float, degrees: int) -> float:
-    """For t >= 0, by the incomplete beta function (Abramowitz and Stegun 26.7.1)."""
+    """Student's distribution function for t >= 0, by the incomplete beta function (Abramowitz and Stegun 26.7.1)."""
     return 1 - 0.5 * _incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t))
 
 
 def _incomplete_beta(a: float, b: float, x: float) -> float:
-    """Regularized, by its continued fraction (Abramowitz and Stegun 26.5.8), evaluated as Lentz does."""
+    """The regularized incomplete beta function, by a continued fraction (Abramowitz and Stegun 26.5.8, Lentz)."""
     if x <= 0:
         return 0.0
     if x >= 1:
@@ -261,13 +261,13 @@ def _numbers(table: "pa.Table", name: str) -> "np.ndarray[Any, Any]":
 
     column = table.column(name)
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type)):
-        raise Error(f"column {name!r} has no numbers")
-    # A seed has more digits than a double; to_numpy without copying is for columns without nulls, and these have some.
+        raise Error(f"column {name!r} is not numeric")
+    # safe=False: a seed has more digits than a double. Columns have nulls, so that to_numpy must copy.
     return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
 def resolve(name: str, names: Iterable[str]) -> str:
-    """A column by its name, or by the end of its name where only one ends so: `goodput_mbps`."""
+    """The column with this name, or the only one whose name ends with it: `goodput_mbps`."""
     known = list(names)
     if name in known:
         return name
@@ -275,14 +275,14 @@ def resolve(name: str, names: Iterable[str]) -> str:
     if len(ends) == 1:
         return ends[0]
     if ends:
-        raise Error(f"no column {name!r}, but several that end so: {', '.join(ends)}")
+        raise Error(f"column {name!r} is ambiguous: {', '.join(ends)}")
     near = _nearest(name, known)
     hint = f" (did you mean {near!r}?)" if near else ""
     raise Error(f"no column {name!r}; there are: {', '.join(known)}{hint}")
 
 
 def _nearest(name: str, columns: Sequence[str]) -> str | None:
-    """The column whose name, or the end of it, is most like this one; None if none is."""
+    """The column whose name, or the end of it, is closest to this one; None if none is close."""
     ends = {
         column.split(".", dots)[-1]: column for column in reversed(columns) for dots in range(column.count(".") + 1)
     }

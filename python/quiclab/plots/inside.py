@@ -1,4 +1,4 @@
-"""A law of all figures: what is drawn lies inside of its axes."""
+"""Laws of all figures: what is drawn lies inside of its axes, and no legend lies over it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,13 +8,16 @@ import numpy.typing as npt
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.collections import Collection
+from matplotlib.collections import Collection, LineCollection
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.spines import Spine
 from matplotlib.text import Annotation, Text
+from matplotlib.transforms import Bbox
+
+_EDGE_PIXELS = 2
 
 Numbers = npt.NDArray[np.float64]
 
@@ -25,6 +28,24 @@ def outside(figure: Figure) -> list[str]:
     A logarithmic axis has no place for numbers of zero and less; they are passed over.
     """
     return [problem for axes in _all(figure.axes) if axes.get_visible() for problem in _of(axes)]
+
+
+def covered(figure: Figure) -> list[str]:
+    """A sentence for each artist with something of it under a legend of axes. Bands of the background do not count."""
+    figure.draw_without_rendering()  # type: ignore[no-untyped-call]
+    legends = [(axes, legend) for axes in _all(figure.axes) if (legend := axes.get_legend()) is not None]
+    found = []
+    for axes, legend in legends:
+        # The frame of a legend is not drawn: its edge counts for nothing.
+        box = legend.get_window_extent().padded(-_EDGE_PIXELS)
+        for other in _all(figure.axes):
+            if not other.get_visible() or not other.get_window_extent().overlaps(box):
+                continue
+            for artist in other.get_children():
+                if artist is not legend and _touches(other, artist, box):
+                    where = axes.get_ylabel() or axes.get_title() or "a panel"
+                    found.append(f"{where}: the legend lies over {type(artist).__name__} {artist.get_label()!r}")
+    return found
 
 
 def drawn(figure: Figure) -> int:
@@ -71,6 +92,33 @@ def _extents(axes: Axes, artist: Artist) -> Iterator[tuple[str, Axis, float, flo
             shown = shown[shown > 0]
         if counts and len(shown):
             yield name, axis, float(shown.min()), float(shown.max())
+
+
+def _touches(axes: Axes, artist: Artist, box: Bbox) -> bool:
+    """Whether something of an artist that is drawn by data on both axes lies in a box of pixels."""
+    if not list(_extents(axes, artist)):
+        return False
+    if isinstance(artist, Text):
+        return bool(artist.get_window_extent().overlaps(box))
+    transform = artist.get_transform()
+    if isinstance(artist, Collection):
+        if len(artist.get_offsets()) and artist.get_offset_transform().contains_branch(axes.transData):
+            places = artist.get_offset_transform().transform(artist.get_offsets())
+            return bool(box.count_contains(np.asarray(places)))
+        paths = [transform.transform_path(path) for path in artist.get_paths()]
+        filled = not isinstance(artist, LineCollection)
+    elif isinstance(artist, Line2D):
+        line = transform.transform_path(artist.get_path())
+        if artist.get_linestyle() == "None":
+            return bool(box.count_contains(np.asarray(line.vertices)))
+        paths, filled = [line], False
+    elif isinstance(artist, Patch):
+        if not all(transform.contains_branch_seperately(axes.transData)):
+            return False
+        paths, filled = [transform.transform_path(artist.get_path())], True
+    else:
+        return True
+    return any(path.cleaned(remove_nans=True).intersects_bbox(box, filled=filled) for path in paths if len(path))
 
 
 def _numbers(axes: Axes, artist: Artist) -> Numbers | None:

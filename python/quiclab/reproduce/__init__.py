@@ -1,4 +1,4 @@
-"""Figures of papers, made again: the runs behind them, the figure, and whether what the paper says holds here."""
+"""Figures of papers, reproduced: the runs behind them, the drawing, and whether the paper's statements hold here."""
 
 import json
 import time
@@ -44,36 +44,36 @@ ROWS = "rows.json"
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What came out."""
+    """A reproduced figure."""
 
     figure: Figure
     quick: bool
     rows: list[Row]
-    """What must hold, and whether it does."""
+    """The checks, each with its outcome."""
     shown: list[Row]
-    """The same for people: of a rule with many cases the one nearest to its limit, and those that do not hold."""
+    """The checks as a table shows them: of a rule with many cases, the nearest to its limit and those that fail."""
     listed: list[Row]
-    """The same for the page, which has all cases of the rules that say so (`every`)."""
+    """The checks as docs/papers.md lists them: with all cases of rules that have `every`."""
     points: Points
     """The points of the figure."""
     numbers: Mapping[str, str]
-    """What the texts of the figure say with numbers, by name."""
+    """The measured numbers in the texts of the figure, by name."""
     runs: int
-    """How many runs it took."""
+    """The number of runs."""
     seconds: float
-    """How long they took."""
+    """The duration of the whole, in seconds."""
     folder: Path
-    """Where figure, points, rows and the sweeps are."""
+    """The folder of the figure, its points, its rows and its sweeps."""
     warnings: list[str]
-    """What is to be said of its sweeps, and the numbers of its texts that these points do not have."""
+    """Warnings of its sweeps, and numbers in its texts that could not be measured."""
 
     @property
     def ok(self) -> bool:
-        """Whether all holds."""
+        """Whether every check holds."""
         return all(row.ok for row in self.rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """As plain values, for JSON."""
         return {
             "id": self.figure.id,
             "quick": self.quick,
@@ -97,15 +97,15 @@ def reproduce(
     jobs: int | None = None,
     progress: Callable[[str, SweepProgress], object] | None = None,
 ) -> Reproduced:
-    """Makes the runs behind a figure, draws it, and checks what must hold.
+    """Makes the runs behind a figure, draws it, and checks what the paper says.
 
-    Writes the folder OUT/ID (OUT/ID-quick): `figure.svg`, `points.csv` (what is drawn), `rows.json` (what must hold),
-    and for each sweep its folder: scenario, tables, and the finished runs, which are not made again.
+    Writes the folder OUT/ID (OUT/ID-quick): `figure.svg`, `points.csv` (the drawn data), `rows.json` (the checks), and
+    one folder per sweep: scenario, tables, and finished runs, which a second call does not repeat.
 
     :param name: the id of a figure, see `figures`.
-    :param quick: less of it, in less than half a minute.
-    :param jobs: runs at a time; default: as many as there are cores.
-    :param progress: called with the name of the sweep and how far it is.
+    :param quick: fewer and shorter runs, in less than half a minute.
+    :param jobs: parallel runs; default: one for each core.
+    :param progress: called with the name of a sweep and its progress.
     """
     figure = figures().get(name) or find(name)[0]
     folder = Path(out) / (f"{figure.id}-quick" if quick else figure.id)
@@ -141,17 +141,15 @@ def reproduce(
 
 
 def hidden(drawing: "Drawing") -> list[Row]:
-    """A row that does not hold, if something is drawn outside of its axes."""
-    from quiclab.plots.inside import outside
+    """A row that does not hold if something lies outside its axes, and one if a legend covers something."""
+    from quiclab.plots.inside import covered, outside
 
-    told = outside(drawing)
-    if not told:
-        return []
-    return [Row("drawn outside of the axes", "", "0", f"{len(told)}, the first: {told[0]}", "none", ok=False)]
+    found = (("drawn outside of the axes", outside(drawing)), ("drawn under a legend", covered(drawing)))
+    return [Row(case, "", "0", f"{len(told)}, the first: {told[0]}", "none", ok=False) for case, told in found if told]
 
 
 def failures(sweeps: Mapping[str, Runs]) -> list[Row]:
-    """A row that does not hold, if there are runs that failed."""
+    """A row that does not hold if runs failed."""
     told = [failure for runs in sweeps.values() for failure in runs.failures]
     if not told:
         return []
@@ -160,7 +158,7 @@ def failures(sweeps: Mapping[str, Runs]) -> list[Row]:
 
 @contextmanager
 def drawn(figure: Figure, points: Points) -> "Iterator[Drawing]":
-    """The drawing, in our style."""
+    """The drawing, in the style of all figures."""
     import matplotlib
 
     from quiclab.plots.style import styled

@@ -1,4 +1,4 @@
-"""What must hold: the `[[accept]]` tables of a figure, and the rows that they give for its points."""
+"""Checks: the `[[accept]]` tables of a figure, and the rows that they give for its points."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -7,33 +7,33 @@ from quiclab._quiclab import Error
 from quiclab.reproduce.points import Point, Points, Value, select
 
 FORMS = ("full", "quick")
-"""Of the runs: whole, and with `--quick`."""
+"""The two forms of a reproduction: in full, and with `--quick`."""
 
 _POINTS = {"%": "percentage points"}
-"""A distance between two shares is none of them."""
+"""The unit of a difference between two shares."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that must hold, and whether it does."""
+    """One check and its outcome."""
 
     case: str
-    """What it is about."""
+    """What is checked."""
     paper: str
-    """What the paper has, or theory in its place, with its unit; empty where it says nothing of it."""
+    """The value of the paper, or of theory, with its unit; empty if there is none."""
     target: str
-    """What is asked for where the paper has no number, or another one: a target of our own. Else empty."""
+    """Our own target, where the paper gives no number or we ask for more; else empty."""
     here: str
-    """What came out here."""
+    """The value measured here."""
     accept: str
-    """What must hold."""
+    """The condition."""
     ok: bool
-    """Whether it does."""
+    """Whether the condition holds."""
     used: float = 0.0
-    """How much of what is accepted was used up: 1 is the limit. 0 where there is no such scale."""
+    """The share of the accepted deviation that was used: 1 is the limit. 0 if the condition has no such scale."""
 
     def to_dict(self) -> dict[str, str | bool]:
-        """For JSON."""
+        """As plain values, for JSON."""
         return {
             "case": self.case,
             "paper": self.paper,
@@ -46,24 +46,24 @@ class Row:
 
 @dataclass(frozen=True)
 class Rule:
-    """One `[[accept]]` table: a row for each point that it is about.
+    """One `[[accept]]` table, which gives a row for each point that it selects.
 
     ::
 
         [[accept]]
-        case = "MTU {mtu_bytes} B"     # what the row is called, filled in from the point
-        where = { loss = 0.001 }       # which points: all without it; a list of values means any of them
-        here = "throughput_mbps"       # the column that is judged
-        paper = "theory_mbps"          # what the paper has: another column, a number, or its own words
-        target = 95                    # a target of our own, in the same forms, filled in as `case` is
-        within = "0.5 %"               # of the target, else of what the paper has; or a number: so far from it
+        case = "MTU {mtu_bytes} B"     # the name of the row, filled in from the point
+        where = { loss = 0.001 }       # which points; default: all. A list of values means any of them
+        here = "throughput_mbps"       # the measured column
+        paper = "theory_mbps"          # the value of the paper: another column, a number, or its own words
+        target = 95                    # our own target: a column, a number, or words, filled in like `case`
+        within = "0.5 %"               # the accepted deviation from the target, or else from the paper; or a number
         unit = "Mbit/s"
         digits = 2
-        in = ["full"]                  # forms in which it is checked; default: full and quick
-        every = true                   # the page has each row, however many there are; default: see `shown`
+        in = ["full"]                  # which forms check it; default: full and quick
+        every = true                   # the page lists every row; default: see `shown`
 
-    Instead of `within`: `at_least` and `at_most`, a number or a column, one or both. A bound that is not the paper's
-    own number is ours, and needs a `target` that says so. Where the paper says nothing there is no `paper`.
+    Instead of `within`: `at_least`, `at_most` or both, each a number or a column. A bound that is not the paper's own
+    number needs a `target` that says so. `paper` is left out where the paper says nothing.
     """
 
     case: str
@@ -79,16 +79,16 @@ class Rule:
     every: bool = False
     forms: tuple[str, ...] = FORMS
     described: dict[str, Any] = field(default_factory=dict)
-    """The table that it was read from."""
+    """The table as read."""
 
     @staticmethod
     def read(table: dict[str, Any], origin: str) -> "Rule":
-        """The rule of a table. Raises `Error` for a key that is none, and where nothing is judged."""
+        """Reads a table. Raises `Error` for an unknown key, and if a required one is missing."""
         known = {"case", "here", "paper", "target", "within", "at_least", "at_most", "where", "unit", "digits"}
         known |= {"every", "in"}
         unknown = table.keys() - known
         if unknown:
-            raise Error(f"{origin}: accept.{sorted(unknown)[0]}: not known")
+            raise Error(f"{origin}: accept.{sorted(unknown)[0]}: unknown key")
         if not {"case", "here"} <= table.keys() or not {"paper", "target"} & table.keys():
             raise Error(f"{origin}: accept: needs case, here, and paper or target")
         if not {"within", "at_least", "at_most"} & table.keys():
@@ -96,12 +96,12 @@ class Rule:
         if "target" not in table:
             for word in ("at_least", "at_most"):
                 if word in table and table[word] != table["paper"]:
-                    raise Error(f"{origin}: accept: {word} is not what the paper has: needs target")
+                    raise Error(f"{origin}: accept: {word} is not the number of the paper, and needs a target")
         values = {key: value for key, value in table.items() if key != "in"}
         return Rule(**values, forms=forms_of(table, f"{origin}: accept"), described=table)
 
     def rows(self, points: Points, *, quick: bool) -> list[Row]:
-        """The rows of all points that it is about. A rule that is about none does not hold."""
+        """One row per selected point. A rule that selects no point gives one row, which does not hold."""
         if FORMS[quick] not in self.forms:
             return []
         about = select(points, self.where)
@@ -114,7 +114,7 @@ class Rule:
         here = point.get(self.here)
         paper, target = (_of(point, value, names) for value in (self.paper, self.target))
         if isinstance(paper, str) and paper == self.paper and paper.isidentifier():
-            raise Error(f"{self.case}: paper: no column {paper!r}, and words of a paper stand in quotation marks")
+            raise Error(f"{self.case}: paper: no column {paper!r}; words of a paper need quotation marks")
         conditions, held, used = [], True, 0.0
         if self.within is not None:
             off, share = _share(self.within)
@@ -152,9 +152,9 @@ class Rule:
 
 
 def shown(rows: list[Row], most: int = 12) -> list[Row]:
-    """The rows of one rule as people read them.
+    """The rows of one rule as a table shows them.
 
-    More than so many become one, of the case that is nearest to its limit, and those that do not hold.
+    If there are more than `most`: the row nearest to its limit, and those that do not hold.
     """
     if len(rows) <= most:
         return rows
@@ -166,7 +166,7 @@ def shown(rows: list[Row], most: int = 12) -> list[Row]:
 
 
 def forms_of(table: dict[str, Any], where: str) -> tuple[str, ...]:
-    """The forms of the runs that a table names under `in`: both without it."""
+    """The forms under `in`; both if it is missing."""
     forms = tuple(table.get("in", FORMS))
     if not forms or not set(forms) <= set(FORMS):
         raise Error(f"{where}.in: any of {', '.join(FORMS)}")
@@ -174,7 +174,7 @@ def forms_of(table: dict[str, Any], where: str) -> tuple[str, ...]:
 
 
 def _of(point: Point, value: str | float | None, names: dict[str, Value]) -> Value:
-    """What a rule says of a point: the value of a column, or a number, or words."""
+    """What a rule gives for a point: the value of a column, a number, or words."""
     if not isinstance(value, str):
         return value
     return point[value] if value in point else value.format(**names)
@@ -186,19 +186,19 @@ def _is_number(value: Value) -> bool:
 
 def _number(value: Value) -> float:
     if not _is_number(value):
-        raise Error(f"{value!r} is judged by, and is no number")
+        raise Error(f"{value!r}: expected a number to compare with")
     return float(value)
 
 
 def _share(text: str | float) -> tuple[float, bool]:
-    """How far off a value may be, and whether that is a share of it."""
+    """The accepted deviation, and whether it is relative."""
     if isinstance(text, str):
         return float(text.removesuffix("%")) / 100, True
     return float(text), False
 
 
 class _Plain(float):
-    """A number that is written without a needless fraction, unless a text says how: `{rate:.2f}`."""
+    """A number that formats itself without needless decimals, unless the text has a format: `{rate:.2f}`."""
 
     def __format__(self, form: str) -> str:
         return float(self).__format__(form or "g")

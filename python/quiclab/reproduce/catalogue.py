@@ -1,14 +1,13 @@
-"""What there is to reproduce: papers and their figures, as the files of `quiclab.papers` describe them.
+"""The papers and figures that can be reproduced, as the files of `quiclab.papers` describe them.
 
 A paper is a folder PAPER with `paper.toml` (title, authors, venue, about). A figure of it is three files:
 
-* `FIGURE.toml`: what the paper says, what was chosen where it says nothing, what must hold, and what came out, in words
-  whose numbers are taken from the points;
+* `FIGURE.toml`: what the paper says, our choices where it says nothing, the checks, and a text on the results, whose
+  numbers come from the points;
 * `FIGURE.scenario.toml`: the runs, with a `[sweep]` table (or several such files, named under `[scenarios]`);
-* `FIGURE.py`: `measure(sweeps)`, from the runs to the points of the figure, and `draw(points)`, from these to the
-  figure.
+* `FIGURE.py`: `measure(sweeps)` makes the points of the figure from the runs, `draw(points)` makes the drawing.
 
-Its id is PAPER-FIGURE, with hyphens for underscores. The folders are the catalogue: there is no list to keep.
+Its id is PAPER-FIGURE, with hyphens for underscores. The folders are the catalogue; there is no other list.
 """
 
 import hashlib
@@ -40,23 +39,23 @@ class Module(Protocol):
     """The code of a figure."""
 
     def measure(self, sweeps: Mapping[str, Runs]) -> Points:
-        """The points of the figure, from the finished sweeps by their names."""
+        """The points of the figure, from the finished sweeps by name."""
 
     def draw(self, points: Points) -> "Drawing":
-        """The figure in the paper's own form: same axes, same series."""
+        """The drawing, with the axes and series of the paper."""
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper."""
+    """A paper and its figures."""
 
     name: str
-    """The name of its folder, and the first word of the ids of its figures."""
+    """The name of its folder, which begins the ids of its figures."""
     title: str
     authors: str
     venue: str
     about: str
-    """What it is about and what its figures have in common."""
+    """Its subject, and what its figures have in common."""
     figures: "tuple[Figure, ...]"
     """In the order of the paper."""
 
@@ -69,31 +68,31 @@ class Figure:
     name: str
     """The name of its files."""
     title: str
-    """What it shows."""
+    """Its title."""
     figure: str
-    """Where it is in the paper: `Fig. 3`."""
+    """Its place in the paper: `Fig. 3`."""
     order: int
-    """Its place among the figures of the paper."""
+    """Its position among the figures of the paper."""
     says: str
     """What the paper says, in our words."""
     chosen: str
-    """What the paper leaves open and what was chosen here."""
+    """What the paper leaves open, and our choices."""
     found: str
-    """What came out beyond the rows, and the reason where it differs from the paper."""
+    """Results beyond the rows, and why they differ from the paper where they do."""
     numbers: tuple[Measured, ...]
-    """The numbers that `chosen` and `found` name."""
+    """The measured numbers in `chosen` and `found`."""
     folder: Path
-    """Where its files are."""
+    """The folder of its files."""
     scenarios: Mapping[str, Path]
-    """The files of the sweeps by name."""
+    """The scenario files of its sweeps, by name."""
     quick: Mapping[str, Sequence[str]]
-    """For `--quick`, the changes to each of them."""
+    """The changes to each of them for `--quick`."""
     rules: tuple[Rule, ...]
-    """What must hold."""
+    """The checks."""
 
     @property
     def id(self) -> str:
-        """What it is called on the command line."""
+        """Its id on the command line."""
         return f"{self.paper}-{self.name}".replace("_", "-")
 
     @cached_property
@@ -103,9 +102,9 @@ class Figure:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of what decides its numbers and its drawing: scenarios, data, rules, and the code that reads them.
+        """A hash of all that decides its numbers and its drawing: scenarios, data, rules, and code.
 
-        Comments do not count, nor do the words about it, which the page takes from the file itself.
+        Comments do not count, nor do the texts, which the page reads from the file itself.
         """
         described = {
             "scenarios": {name: _toml(path) for name, path in self.scenarios.items()},
@@ -129,7 +128,7 @@ def figures() -> dict[str, Figure]:
 
 
 def find(name: str) -> list[Figure]:
-    """The figures that a word of the command line means: an id, the name of a paper, or `all`."""
+    """The figures that a name stands for: the id of a figure, the name of a paper, or `all`."""
     known = figures()
     if name == "all":
         return list(known.values())
@@ -137,7 +136,7 @@ def find(name: str) -> list[Figure]:
         return [known[name]]
     of_paper = [figure for figure in known.values() if figure.paper == name]
     if not of_paper:
-        raise Error(f"nothing is called {name!r}: there are {', '.join(known)}")
+        raise Error(f"unknown figure or paper {name!r}: expected all, {', '.join(known)}")
     return of_paper
 
 
@@ -161,7 +160,7 @@ def _figure(folder: Path, path: Path) -> Figure:
     try:
         asked = names(texts["chosen"]) | names(texts["found"])
     except ValueError as error:
-        raise Error(f"{path}: chosen, found: {error}: a brace that is meant is written twice") from error
+        raise Error(f"{path}: chosen, found: {error}: a literal brace is written twice") from error
     _asked({number.name for number in numbers}, asked, path)
     return Figure(
         paper=folder.name,
@@ -180,17 +179,17 @@ def _figure(folder: Path, path: Path) -> Figure:
 
 
 def _asked(numbers: set[str], asked: set[str], path: Path) -> None:
-    """Each number that a text names is there, and each that is there is named."""
+    """Checks that the texts use exactly the numbers that are there."""
     for name in sorted(asked - numbers):
-        raise Error(f"{path}: {{{name}}}: there is no numbers.{name}")
+        raise Error(f"{path}: {{{name}}} needs a table numbers.{name}")
     for name in sorted(numbers - asked):
-        raise Error(f"{path}: numbers.{name}: no text names it")
+        raise Error(f"{path}: numbers.{name}: no text uses it")
 
 
 def _known(table: dict[str, Any], keys: Any, path: Path) -> dict[str, Any]:
     for key in table:
         if key not in keys:
-            raise Error(f"{path}: {key}: not known")
+            raise Error(f"{path}: {key}: unknown key")
     return table
 
 

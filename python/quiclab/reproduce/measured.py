@@ -1,4 +1,4 @@
-"""Numbers that texts name: the `[numbers]` table of a figure, and texts that are filled in from its points."""
+"""Measured numbers in texts: the `[numbers]` table of a figure, and the texts filled in from its points."""
 
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -14,18 +14,18 @@ _KINDS = ("one", "least", "most", "mean", "sum", "count", "range")
 
 @dataclass(frozen=True)
 class Measured:
-    """One number of `found` or `chosen`, taken from the points whenever the runs are made.
+    """One number in `found` or `chosen`, computed from the points of each reproduction.
 
     ::
 
         [numbers.kept]                 # {kept} in the text
         here = "kept_rounds"           # the column
-        where = { what = "run" }       # which points: all without it; a list of values means any of them
-        as = "range"                   # one (default: all these points have this value), least, most, mean, sum, count
-                                       # (how many points there are, needs no column), range (`11 to 12`)
-        times = 100                    # what it is multiplied with, default 1
-        digits = 0                     # behind the point, default 0
-        in = ["full"]                  # forms in which it is taken; default: full and quick
+        where = { what = "run" }       # which points; default: all. A list of values means any of them
+        as = "range"                   # one (default: the value that all these points share), least, most, mean, sum,
+                                       # count (of points; needs no column), range (`11 to 12`)
+        times = 100                    # a factor; default 1
+        digits = 0                     # decimals; default 0
+        in = ["full"]                  # which forms have it; default: full and quick
     """
 
     name: str
@@ -36,25 +36,25 @@ class Measured:
     digits: int = 0
     forms: tuple[str, ...] = FORMS
     described: dict[str, Any] = field(default_factory=dict)
-    """The table that it was read from."""
+    """The table as read."""
 
     @staticmethod
     def read(name: str, table: dict[str, Any], origin: str) -> "Measured":
-        """The number of a table. Raises `Error` for an unknown key and for a kind that there is not."""
+        """Reads a table. Raises `Error` for an unknown key or kind."""
         where = f"{origin}: numbers.{name}"
         unknown = table.keys() - {"here", "where", "as", "times", "digits", "in"}
         if unknown:
-            raise Error(f"{where}.{sorted(unknown)[0]}: not known")
+            raise Error(f"{where}.{sorted(unknown)[0]}: unknown key")
         kind = table.get("as", "one")
         if kind not in _KINDS:
-            raise Error(f"{where}.as: any of {', '.join(_KINDS)}")
+            raise Error(f"{where}.as: expected one of {', '.join(_KINDS)}")
         if kind != "count" and "here" not in table:
-            raise Error(f"{where}: needs here, the column that it is taken from")
+            raise Error(f"{where}: needs here, the name of a column")
         values = {key: value for key, value in table.items() if key not in ("as", "in")}
         return Measured(name, **values, kind=kind, forms=forms_of(table, where), described=table)
 
     def text(self, points: Points) -> str:
-        """The number as the text has it. Raises `Error` where the points do not have it."""
+        """The number as text. Raises `Error` if the points do not give it."""
         about = select(points, self.where)
         if self.kind == "count":
             return str(len(about))
@@ -64,7 +64,7 @@ class Measured:
         texts = [self._text(value) for value in values]
         if self.kind == "one":
             if len(set(texts)) > 1:
-                raise Error(f"numbers.{self.name}: {self.here} is {texts[0]} and {texts[-1]}: say which, or as = ...")
+                raise Error(f"numbers.{self.name}: {self.here} is {texts[0]} and {texts[-1]}: narrow where, or set as")
             return texts[0]
         least, most = self._text(min(values)), self._text(max(values))
         kinds = {
@@ -82,12 +82,12 @@ class Measured:
 
 
 def names(text: str) -> set[str]:
-    """The numbers that a text asks for."""
+    """The names of the numbers in a text."""
     return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
 
 def taken(numbers: "tuple[Measured, ...]", points: Points, *, quick: bool) -> tuple[dict[str, str], list[str]]:
-    """All numbers of a form of the runs, by name; and a sentence for each that these points do not have."""
+    """All numbers of a form, by name, and a sentence for each that these points do not give."""
     texts: dict[str, str] = {}
     problems: list[str] = []
     for number in numbers:
@@ -100,14 +100,14 @@ def taken(numbers: "tuple[Measured, ...]", points: Points, *, quick: bool) -> tu
 
 
 def filled(text: str, values: dict[str, str]) -> str:
-    """A text with its numbers. Raises `Error` for one that is missing."""
+    """A text with its numbers filled in. Raises `Error` if one is missing."""
     missing = names(text) - values.keys()
     if missing:
-        raise Error(f"{sorted(missing)[0]}: no such number was measured")
+        raise Error(f"{sorted(missing)[0]}: this number was not measured")
     return text.format(**values)
 
 
 def _number(of: Measured, value: Value) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Error(f"numbers.{of.name}: {of.here} is {value!r}, and no number")
+        raise Error(f"numbers.{of.name}: {of.here} is {value!r}; expected a number")
     return float(value)

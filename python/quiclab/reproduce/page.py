@@ -1,7 +1,7 @@
 """docs/papers.md: `python -m quiclab.reproduce.page REPRODUCED DOCS` writes it, `make papers` does so after all runs.
 
-From the folders of full reproductions it takes the rows and the figures to DOCS/papers/, and from these and the
-catalogue it writes DOCS/papers.md. Nothing of it is written by hand, and a test compares it with what it is made of.
+It copies rows and figures from the folders of full reproductions to DOCS/papers/, and writes DOCS/papers.md from these
+and the catalogue. Nothing on the page is written by hand; a test compares it with its sources.
 """
 
 import json
@@ -31,14 +31,14 @@ Change a scenario file and the figure changes.
 
 
 def collect(reproduced: Path, docs: Path) -> None:
-    """Takes rows and figures of all full reproductions that are in a folder."""
+    """Copies rows and figures of all full reproductions in a folder."""
     for name in figures():
         rows = reproduced / name / ROWS
         if not rows.exists():
             continue
         (docs / FOLDER).mkdir(parents=True, exist_ok=True)
         told = json.loads(rows.read_text(encoding="utf-8"))
-        # What differs from machine to machine is not kept.
+        # Durations and warnings differ from machine to machine.
         kept = {key: told[key] for key in ("id", "ok", "runs", "definition", "rows", "listed", "numbers")}
         text = json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
         (docs / FOLDER / f"{name}.json").write_text(text, encoding="utf-8")
@@ -46,7 +46,7 @@ def collect(reproduced: Path, docs: Path) -> None:
 
 
 def render(docs: Path) -> str:
-    """The page. Raises `Error` if a figure was not collected, or if what it is made of has changed since."""
+    """The page. Raises `Error` if a figure was not collected, or if its sources have changed since."""
     return _HEAD + "".join(_paper(paper, docs) for paper in catalogue())
 
 
@@ -71,7 +71,7 @@ def _section(figure: Figure, docs: Path) -> str:
 
 
 def results(figure: Figure, docs: Path) -> dict[str, Any]:
-    """What was collected of a figure."""
+    """The collected results of a figure."""
     path = docs / FOLDER / f"{figure.id}.json"
     try:
         told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

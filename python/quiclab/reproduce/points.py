@@ -1,4 +1,4 @@
-"""The points of a figure: rows of plain values, as they are drawn, checked and written to a file."""
+"""The points of a figure: rows of plain values, which are drawn, checked and written to a file."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,19 +6,19 @@ from io import StringIO
 from typing import Any
 
 Value = Any
-"""A number, a word, a flag, or None."""
+"""A number, a text, a boolean, or None."""
 Point = dict[str, Value]
 Points = list[Point]
-"""All points have the same columns; a column's unit is the last word of its name."""
+"""All points have the same columns. The last word of a column's name is its unit."""
 
 
 def select(points: Points, where: dict[str, Any]) -> Points:
-    """The points that have these values; a list of values stands for any of them. Numbers agree to nine digits."""
+    """The points with these values; a list of values means any of them. Numbers are compared to nine digits."""
     return [point for point in points if all(_is(point.get(key), value) for key, value in where.items())]
 
 
 def groups(points: Points, *columns: str) -> Iterator[tuple[tuple[Any, ...], Points]]:
-    """The points by the values of some columns, in the order of their first points."""
+    """The points grouped by some columns; groups keep the order of their first points."""
     found: dict[tuple[Any, ...], Points] = {}
     for point in points:
         found.setdefault(tuple(point[column] for column in columns), []).append(point)
@@ -31,7 +31,7 @@ def column(points: Points, name: str) -> list[Any]:
 
 
 def to_csv(points: Points) -> str:
-    """As CSV, with a header, numbers to nine digits."""
+    """CSV with a header and numbers of nine digits."""
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names: Sequence[str] = list(points[0]) if points else []

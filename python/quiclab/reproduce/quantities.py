@@ -1,4 +1,4 @@
-"""Numbers of a scenario with their units, as the resolved document has them: `2 Mbit/s`, `45 ms`, `360 kB`."""
+"""Numbers with units, as in the resolved scenario: `2 Mbit/s`, `45 ms`, `360 kB`."""
 
 from quiclab._quiclab import Error
 
@@ -19,13 +19,13 @@ _UNITS = {
     "GB": 1e9,
     "packets": 1.0,
 }
-"""In Mbit/s, seconds, bytes and packets."""
+"""Factors to Mbit/s, seconds, bytes and packets."""
 
 
 def number(value: float | str) -> float:
-    """A rate in Mbit/s, a time in seconds, a size in bytes; a plain number is itself.
+    """A rate in Mbit/s, a time in seconds, a size in bytes; a plain number stays as it is.
 
-    Raises `Error` for other words.
+    Raises `Error` for any other text.
     """
     if not isinstance(value, str):
         return float(value)

@@ -1,4 +1,4 @@
-"""The finished runs of a sweep, as the code of a figure reads them."""
+"""The finished runs of a sweep, in the form that the code of figures reads."""
 
 import tomllib
 from collections.abc import Sequence
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Runs:
-    """All runs of a sweep that ended as they should."""
+    """The successful runs of a sweep."""
 
     rows: list[dict[str, Any]]
-    """One for each: what was varied, by path with the unit as last word (`link.bottleneck.delay_ms`), and what came
-    out: `connection.NAME.goodput_mbps`, `link.NAME.forward.delivered_bytes`."""
+    """One per run: the varied values, by path with the unit as last word (`link.bottleneck.delay_ms`), and the
+    results: `connection.NAME.goodput_mbps`, `link.NAME.forward.delivered_bytes`."""
     series: "pa.Table | None"
-    """The time series, if the sweep keeps some: run, table, subject, quantity, time_s, value."""
+    """The time series, if the sweep keeps any: run, table, subject, quantity, time_s, value."""
     tables: dict[str, list[dict[str, Any]]]
-    """The rows of the tables that the sweep keeps, by name: run, and the columns that the table has in each run."""
+    """The rows of the tables that the sweep keeps, by table: the run, and the columns of the table."""
     failures: list[str]
-    """What the others failed of, one line each."""
+    """One line for each failed run: its values and its error."""
     made: int
-    """How many runs there were."""
+    """The number of all runs."""
     scenario: dict[str, Any] = field(default_factory=dict)
-    """The scenario that they were made of, every default filled in, before anything is varied.
+    """The scenario before anything is varied, with every default filled in.
 
-    With the values of a run set it is that run alone, to be made once more with what a sweep does not keep.
+    With the values of one run set, it repeats that run, for what a sweep does not keep.
     """
     warnings: list[str] = field(default_factory=list)
-    """What is to be said of the sweep: repetitions that were all the same run, values of the file that no run has."""
+    """Warnings: repetitions that are identical runs, values in the file that no run uses."""
 
     @staticmethod
     def of(done: Sweep, scenario: Scenario | None = None) -> "Runs":
-        """Those of a finished sweep, of this scenario."""
+        """The runs of a finished sweep of this scenario."""
         failures = [
             f"run {failure['run']}, seed {failure['seed']}, {failure['values']}: {failure['error']}"
             for failure in done.failures
@@ -51,6 +51,6 @@ class Runs:
 
 
 def make(path: Path, sets: Sequence[str], folder: Path, jobs: int | None, progress: SweepCallback | None) -> Runs:
-    """Makes the runs of a scenario file with these changes. What the folder has is not run again."""
+    """Makes the runs of a scenario file with these changes. Runs that are in the folder are not repeated."""
     scenario = Scenario.from_file(path, sets)
     return Runs.of(sweep(scenario, jobs=jobs, out=folder, progress=progress), scenario)

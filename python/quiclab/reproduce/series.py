@@ -8,7 +8,7 @@ from quiclab.reproduce.runs import Runs
 
 @dataclass(frozen=True)
 class Series:
-    """A quantity over time: the value of each moment holds until the next."""
+    """A quantity over time: each value holds until the next time."""
 
     times: list[float]
     values: list[float]
@@ -19,12 +19,12 @@ class Series:
         return self.values[place - 1] if place else None
 
     def between(self, start: float, end: float) -> list[float]:
-        """The values of the moments from `start` to `end`."""
+        """The values after `start`, up to and including `end`."""
         return self.values[bisect_right(self.times, start) : bisect_right(self.times, end)]
 
 
 Trace = dict[tuple[str, str], Series]
-"""Table and quantity, and what it was over time."""
+"""A series for each table and quantity."""
 
 
 def trace(runs: Runs, run: int, subject: str) -> Trace:

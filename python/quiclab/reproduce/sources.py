@@ -1,6 +1,6 @@
-"""What a figure is made of beside its own file: the code that measures and draws it, and the data that its runs read.
+"""What a figure depends on beside its own file: the code that measures and draws it, and the data that its runs read.
 
-Both as hashes by name, so that a page knows whether it was made of what is there now.
+Both are hashes by name, which tell whether a page is up to date.
 """
 
 import ast
@@ -16,15 +16,15 @@ from quiclab._quiclab import Error
 _PACKAGE = Path(papers.__file__).parent.parent
 _PAPERS, _REPRODUCE = "quiclab.papers", "quiclab.reproduce"
 _OTHERS = ("reproduce", "plots", "traces", "statistics")
-"""Of the package: what measures, judges and draws. The rest runs simulations, whose results are in the tables."""
+"""Parts of the package that measure, check and draw. The rest runs simulations, whose results are in the tables."""
 _JUDGES = ("accept", "measured")
-"""Of `quiclab.reproduce`: they make rows and numbers of the points of every figure."""
+"""Modules of `quiclab.reproduce` that make the rows and numbers of every figure."""
 
 
 def code(path: Path) -> dict[str, str]:
-    """The hashes of a module of a paper, and of what it imports of papers and of the packages and modules in `_OTHERS`.
+    """The hashes of a figure's module and of all it imports from papers and from the parts in `_OTHERS`.
 
-    The papers are those in whose folder the module is. Lines that are comments alone do not count.
+    Papers are looked up beside the module's own. Lines with nothing but a comment do not count.
     """
     roots = {_PAPERS: path.parent.parent, **{f"quiclab.{name}": _PACKAGE / name for name in _OTHERS}}
     waiting = {f"{_PAPERS}.{path.parent.name}.{path.stem}", *(f"{_REPRODUCE}.{name}" for name in _JUDGES)}
@@ -41,7 +41,7 @@ def code(path: Path) -> dict[str, str]:
 
 
 def data(folder: Path, figure: str, scenarios: Iterable[Path]) -> dict[str, str]:
-    """The hashes of the files that are a figure's own beside code and descriptions, and of those its scenarios name."""
+    """The hashes of a figure's own data files, and of the files that its scenarios name."""
     files = {path for path in folder.glob(f"{figure}.*") if path.suffix not in (".toml", ".py")}
     for scenario in scenarios:
         named = (
@@ -52,7 +52,7 @@ def data(folder: Path, figure: str, scenarios: Iterable[Path]) -> dict[str, str]
 
 
 def _file(module: str, roots: dict[str, Path]) -> Path | None:
-    """The file of a module of one of these packages; None for others, and for what is no module but a name in one."""
+    """The file of a module in one of these packages; None for other modules, and for names that are not modules."""
     for package, root in roots.items():
         if module == package or module.startswith(f"{package}."):
             place = root.joinpath(*module.removeprefix(package).split(".")[1:])
@@ -62,7 +62,7 @@ def _file(module: str, roots: dict[str, Path]) -> Path | None:
 
 
 def _imports(text: str, roots: dict[str, Path]) -> Iterator[str]:
-    """All that a module imports: of a name in a package its module, and the package itself only where there is none."""
+    """The modules that a text imports; of `from package import name` the module `name`, else the package."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -1,4 +1,4 @@
-"""Means with intervals."""
+"""Means with confidence intervals."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -8,7 +8,7 @@ from quiclab.statistics import student_quantile
 
 
 def interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float, float]:
-    """The mean and the ends of its interval by Student's t; of a single value all three are the value."""
+    """The mean and both ends of its interval by Student's t; all three are the value if there is only one."""
     mean = fmean(values)
     if len(values) < 2:
         return mean, mean, mean

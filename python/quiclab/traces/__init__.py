@@ -1,7 +1,7 @@
 """Traces of capacity: read, written, described, drawn, and made from a seed.
 
-A trace says what a link can carry over time. `read` takes both forms that the simulator takes, Mahimahi files and CSV
-of time and rate, and the simulator's own reader is what reads them. `generate` makes one; docs/traces.md says how.
+A trace says what a link can carry over time. `read` reads both formats of the simulator, Mahimahi files and CSV of
+time and rate, with the simulator's own reader. `generate` makes a trace from a seed; docs/traces.md says how.
 """
 
 from quiclab.traces.capacity import Capacity, read, write

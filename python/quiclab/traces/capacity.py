@@ -1,4 +1,4 @@
-"""What a link can carry over time, out of a file and into one."""
+"""The capacity of a link over time: read from a file, written to one."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,48 +8,48 @@ from quiclab._quiclab import Error, read_trace
 
 _NS_PER_MS = 1_000_000
 _OPPORTUNITY_BITS = 1500 * 8
-"""What one line of a Mahimahi file moves."""
+"""One line of a Mahimahi file delivers this much."""
 _FORMS = {".csv": "csv"}
 _MOST_BINS = 10_000_000
 _MOST_LINES = 50_000_000
-"""What the simulator takes of a Mahimahi file."""
+"""The simulator reads at most this many lines of a Mahimahi file."""
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """A rate for each span of time, played in a circle."""
+    """A piecewise constant rate over time, repeated from the start when it ends."""
 
     times_ns: list[int]
-    """From when on each rate holds: rising from 0 on."""
+    """When each rate begins, ascending from 0."""
     rates_bps: list[int]
     end_ns: int
-    """Until when the last one holds."""
+    """When the last rate ends."""
 
     @property
     def duration_s(self) -> float:
-        """How long one round of it is."""
+        """The length of one repetition, in seconds."""
         return self.end_ns / 1e9
 
     @property
     def mean_mbps(self) -> float:
-        """Its mean rate in Mbit/s."""
+        """The mean rate in Mbit/s."""
         work = sum(rate * (end - start) for rate, start, end in self.spans())
         return work / self.end_ns / 1e6
 
     def spans(self) -> list[tuple[int, int, int]]:
-        """Each rate in bit/s with its beginning and its end."""
+        """Each rate in bit/s, with its start and end in nanoseconds."""
         ends = [*self.times_ns[1:], self.end_ns]
         return list(zip(self.rates_bps, self.times_ns, ends, strict=True))
 
     def binned(self, bin_ns: int) -> list[float]:
-        """The mean rate of each whole bin in Mbit/s; of the only one if there is none.
+        """The mean rate of each whole bin in Mbit/s; a trace shorter than one bin gives its own mean.
 
-        An `Error` where there are more than ten million of them.
+        Raises `Error` for more than ten million bins.
         """
         count = max(self.end_ns // bin_ns, 1)
         if count > _MOST_BINS:
             raise Error(
-                f"{self.duration_s:g} s are {count} times {bin_ns / 1e6:g} ms; at most {_MOST_BINS} can be told"
+                f"{self.duration_s:g} s in bins of {bin_ns / 1e6:g} ms: {count} bins; expected at most {_MOST_BINS}"
             )
         work = [0] * count
         for rate, start, end in self.spans():
@@ -61,7 +61,7 @@ class Capacity:
         return [done / min(bin_ns, self.end_ns) / 1e6 for done in work]
 
     def outages(self, at_least_ns: int, below_mbps: float) -> list[tuple[int, int]]:
-        """The spans of at least so long in which no 10 ms have more than `below_mbps`: beginnings and ends."""
+        """Start and end of each span, at least this long, in which every 10 ms bin has at most `below_mbps`."""
         bin_ns = 10 * _NS_PER_MS
         low = [rate <= below_mbps for rate in self.binned(bin_ns)]
         edges = [at for at, (one, other) in enumerate(pairwise([False, *low, False])) if one != other]
@@ -70,7 +70,7 @@ class Capacity:
 
 
 def read(path: Path) -> Capacity:
-    """Reads a trace of either form; an `Error` names file and line of what is wrong with it."""
+    """Reads a trace in either format. Raises `Error`, which names the file and the line, for a malformed one."""
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as problem:
@@ -81,20 +81,20 @@ def read(path: Path) -> Capacity:
 def write(capacity: Capacity, form: str) -> str:
     """The text of a trace as `csv` or as `mahimahi`.
 
-    CSV loses nothing: times in nanoseconds and rates in bit/s have a decimal point where they need one. Mahimahi knows
-    milliseconds and 1500 bytes: the amount that has come by a time is at most 1500 bytes behind, each line is less than
-    1 ms late, and the trace ends with its last line, so that an outage at its end is cut off. An `Error` for another
-    form, or if there is less than one line of Mahimahi in it, or more than the simulator takes.
+    CSV is lossless: it has as many decimals as nanoseconds and bit/s need. Mahimahi counts in milliseconds and
+    1500 bytes: at any time it is at most 1500 bytes behind, and each line is less than 1 ms late. A Mahimahi trace
+    ends with its last line, so an outage at the end is lost. Raises `Error` for another format, and for a trace that
+    gives no line of Mahimahi or more than the simulator reads.
     """
     if form == "csv":
         return _csv(capacity)
     if form == "mahimahi":
         return _mahimahi(capacity)
-    raise Error(f"form {form!r}: expected csv or mahimahi")
+    raise Error(f"format {form!r}: expected csv or mahimahi")
 
 
 def form_of(path: Path) -> str:
-    """The form that a file's name asks for: .csv, or anything else for Mahimahi."""
+    """The format by file name: `csv` for .csv, `mahimahi` for anything else."""
     return _FORMS.get(path.suffix.lower(), "mahimahi")
 
 
@@ -106,7 +106,7 @@ def _decimal(value: int, scale: int) -> str:
 
 def _csv(capacity: Capacity) -> str:
     rows = list(zip(capacity.times_ns, capacity.rates_bps, strict=True))
-    # The last rate holds as long as the one before it: what lasts otherwise is cut in two.
+    # The reader takes the last rate to last as long as the one before it. Where it does not, it is cut in two halves.
     last, end = rows[-1], capacity.end_ns
     if len(rows) == 1:
         halves = 1_000_000_000 if end == 1_000_000_000 else end // 2
@@ -115,7 +115,7 @@ def _csv(capacity: Capacity) -> str:
     elif end - last[0] != last[0] - rows[-2][0]:
         rows.append((last[0] + (end - last[0]) // 2, last[1]))
         if (end - last[0]) % 2:
-            raise Error(f"the last rate holds for {end - last[0]} ns, which has no half")
+            raise Error(f"the last rate lasts {end - last[0]} ns; CSV needs an even number, to write it as two halves")
     lines = [f"{_decimal(at, _NS_PER_MS)},{_decimal(rate, 1_000_000)}" for at, rate in rows]
     return "\n".join(["time_ms,rate_mbps", *lines, ""])
 
@@ -124,16 +124,16 @@ def _mahimahi(capacity: Capacity) -> str:
     per_line = _OPPORTUNITY_BITS * 1_000_000_000
     all_lines = sum(rate * (end - start) for rate, start, end in capacity.spans()) // per_line
     if all_lines > _MOST_LINES:
-        raise Error(f"{all_lines} times 1500 bytes; the simulator takes {_MOST_LINES} lines of a Mahimahi file at most")
+        raise Error(f"the trace needs {all_lines} lines of Mahimahi; the simulator reads at most {_MOST_LINES}")
     lines: list[str] = []
     work, count = 0, 0
     for rate, start, end in capacity.spans():
         total = work + rate * (end - start)
         for number in range(count + 1, total // per_line + 1):
-            # The nanosecond by which it is there, and the millisecond that ends at or behind it.
+            # The nanosecond at which these 1500 bytes are complete, rounded up to a millisecond.
             at = start - -(number * per_line - work) // rate
             lines.append(str(-(-at // _NS_PER_MS)))
         work, count = total, total // per_line
     if not lines:
-        raise Error("less than 1500 bytes in all: no line of a Mahimahi file")
+        raise Error("the trace carries less than 1500 bytes, which is no line of Mahimahi")
     return "\n".join([*lines, ""])

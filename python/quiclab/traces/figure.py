@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def draw(capacity: Capacity, name: str, bin_ms: int = 100) -> "Figure":
-    """Its rate over time in bins of so many milliseconds, and the distribution of its rates over 10 ms."""
+    """Rate over time in bins of `bin_ms` milliseconds, and the distribution of the rate in bins of 10 ms."""
     from quiclab.plots.figure import Figure
 
     figure = Figure(figsize=(10, 3.2), layout="constrained")

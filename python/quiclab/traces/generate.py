@@ -1,7 +1,7 @@
-"""Traces and series out of a seed: a mmWave street canyon, LTE from a moving car, paths over satellites.
+"""Traces and series made from a seed: a mmWave street canyon, LTE in a moving car, satellite paths.
 
-They are made in the simulator, by the models that its rate `generated` and its series play: docs/traces.md says from
-what each is built, and what it does not claim.
+The models are those of the simulator: its rate `generated` and its series play the same. docs/traces.md says what
+each is built from, and what it does not claim.
 """
 
 from collections.abc import Mapping
@@ -13,16 +13,16 @@ from quiclab.traces.capacity import Capacity, write
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of trace, or of series."""
+    """A kind of trace or series."""
 
     about: str
     shortest_s: float
-    """A shorter one would miss what is said of it."""
+    """The shortest duration: a shorter one would miss the statistics that docs/traces.md states."""
     usual_s: float = 120
     too_short: str = "misses the stated statistics"
-    """What is wrong with a shorter one."""
+    """What a shorter one would miss, for the error message."""
     is_series: bool = False
-    """Whether it has delays and losses too."""
+    """Whether it has delays and losses beside rates."""
 
 
 KINDS = {name: Kind(about, shortest_s) for name, about, shortest_s in trace_models()} | {
@@ -34,13 +34,13 @@ KINDS = {name: Kind(about, shortest_s) for name, about, shortest_s in trace_mode
 def generate(
     kind: str, *, seed: int = 1, duration_s: float | None = None, options: Mapping[str, str] | None = None
 ) -> str:
-    """A trace as CSV of time and rate, or a series as CSV of time, rate, delay and loss: the same for equal arguments.
+    """A trace as CSV of time and rate, or a series as CSV of time, rate, delay and loss. Same arguments, same text.
 
     A link with `rate = { type = "generated", model = kind, duration = ..., seed = seed }`, or with
     `series = { type = kind, duration = ..., seed = seed }` and the same options, plays the same.
 
-    An `Error` for a kind or an option that there is none of, for a value out of range, and for a duration that is too
-    short or above an hour.
+    Raises `Error` for an unknown kind or option, for a value out of range, and for a duration that is too short or
+    above an hour.
     """
     if kind not in KINDS:
         raise Error(f"trace {kind!r}: expected {', '.join(KINDS)}")
@@ -55,5 +55,5 @@ def generate(
     if known.is_series:
         return generate_series(kind, seed, duration_ns, list((options or {}).items()))
     if options:
-        raise Error(f"{kind}: there is no option {next(iter(options))!r}")
+        raise Error(f"{kind} takes no options, but got {next(iter(options))!r}")
     return write(Capacity(*generate_trace(kind, seed, duration_ns)), "csv")

@@ -1,4 +1,4 @@
-"""A series of rate, delay and loss, and what can be said of it."""
+"""A series of rate, delay and loss over time, and a summary of it."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,29 +13,29 @@ _MS = 1e6
 
 @dataclass(frozen=True)
 class Series:
-    """Rate, delay and loss over time, as far as it has them, played in a circle."""
+    """Rate, delay and loss over time, each optional, repeated from the start when it ends."""
 
     times_ns: list[int]
-    """From when on each line holds: rising from 0 on."""
+    """When each line begins, ascending from 0."""
     rates_bps: list[int] | None
     delays_ns: list[int] | None
-    """Of one way."""
+    """One-way delays."""
     losses: list[float] | None
     end_ns: int
-    """Until when the last line holds."""
+    """When the last line ends."""
 
     @property
     def capacity(self) -> Capacity | None:
-        """Its rates."""
+        """The rates, if it has any."""
         return None if self.rates_bps is None else Capacity(self.times_ns, self.rates_bps, self.end_ns)
 
     def mean(self, values: "list[int] | list[float]") -> float:
-        """The mean over time of the values of its lines."""
+        """The mean over time of one value per line."""
         spans = pairwise([*self.times_ns, self.end_ns])
         return sum(value * (end - start) for value, (start, end) in zip(values, spans, strict=True)) / self.end_ns
 
     def gaps(self) -> list[tuple[int, int]]:
-        """The spans in which nothing is sent: beginnings and ends."""
+        """Start and end of each span with a rate of 0."""
         found: list[tuple[int, int]] = []
         for rate, start, end in self.capacity.spans() if self.capacity else []:
             if rate > 0:
@@ -48,7 +48,7 @@ class Series:
 
 
 def series_of(path: Path) -> Series:
-    """Reads a series; an `Error` names file and line of what is wrong with it."""
+    """Reads a series. Raises `Error`, which names the file and the line, for a malformed one."""
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as problem:
@@ -57,7 +57,7 @@ def series_of(path: Path) -> Series:
 
 
 def laws(text: str) -> list[str]:
-    """What the series with this text keeps, a line for each of its columns and one for its gaps."""
+    """A summary of a series: one line for rate, gaps, delay and loss each, as far as it has them."""
     series = Series(*read_series("series", text))
     lines = []
     if series.capacity is not None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from quiclab.plots import style
+from quiclab.plots.legends import legend_above
 from quiclab.plots.limits import from_zero
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
@@ -146,6 +147,7 @@ def draw(points: Points) -> "Figure":
                 axes.errorbar(loads, column(line, "mean"), ends, marker="o", color=colour, label=words, capsize=2)
             if across == 0:
                 axes.set_ylabel(label)
+            axes.margins(x=0.05)
     from_zero(panels)
-    panels[0][0].legend()
+    legend_above(figure, panels[0])
     return figure

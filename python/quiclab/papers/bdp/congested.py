@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.papers.bdp.ways import NAMES, compared_with, completion, way
 from quiclab.plots import style
+from quiclab.plots.legends import legend_above
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
@@ -146,6 +147,6 @@ def draw(points: Points) -> "Figure":
         axes.plot(times, column(line, "quic_mbps"), color=style.BLUE, label="QUIC, and again", drawstyle="steps-post")
         axes.plot(times, column(line, "tcp_mbps"), color=style.GREEN, label="TCP", drawstyle="steps-post")
         axes.set_ylabel("Mbit/s")
-    panels[0].legend(loc="upper right")
+    legend_above(figure, panels[:1])
     panels[-1].set_xlabel("time in s")
     return figure

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from quiclab.plots import style
+from quiclab.plots.legends import legend_above
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
@@ -84,10 +85,11 @@ def draw(points: Points) -> "Figure":
             line = sorted(line, key=lambda point: point["rtt_ms"])
             times, shares = column(line, "rtt_ms"), column(line, "used_percent")
             axes.plot(times, shares, marker="o", color=colour, label=f"{rate:g} Mbit/s")
+        axes.margins(x=0.05)
     for row in panels:
         row[0].set_ylabel("used bandwidth in %")
     for axes in panels[-1]:
         axes.set_xlabel("RTT in ms")
     panels[0][0].set_ylim(0, 105)
-    panels[0][-1].legend(loc="upper right")
+    legend_above(figure, panels[0])
     return figure

@@ -85,5 +85,5 @@ def draw(points: Points) -> "Figure":
     right.margins(x=0.05)
     right.set_xlabel("RTT in ms")
     right.set_ylabel("difference against 1:1 in %")
-    right.legend(fontsize=6)
+    right.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from quiclab.papers.inet.measures import COLOURS, IP_UDP, quic_bytes
+from quiclab.plots.legends import legend_above
 from quiclab.plots.limits import at_least
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
@@ -116,7 +117,7 @@ def draw(points: Points) -> "Figure":
     axes.set_ylim(0, None)
     axes.set_xlabel("time in s")
     axes.set_ylabel("throughput in Mbit/s")
-    axes.legend(loc="upper center")
+    legend_above(figure, (axes,))
     queues = select(points, {"what": "queue"})
     right.plot(column(queues, "queue_packets"), column(queues, "jain"), ".-", color=COLOURS[0])
     at_least(right, 0.9, 1)

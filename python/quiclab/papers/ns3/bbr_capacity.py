@@ -14,6 +14,7 @@ from quiclab.papers.ns3.traces import (
     shade,
 )
 from quiclab.plots import style
+from quiclab.plots.legends import legend_above
 from quiclab.plots.limits import from_zero
 from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
@@ -164,7 +165,6 @@ def draw(points: Points) -> "Figure":
     from_zero(panels[1:])
     # The first rate of all is two orders of magnitude above the others.
     set_logarithmic(panels[0][0], "y")
-    panels[0][0].legend(loc="upper right")
-    panels[2][0].legend(loc="upper right")
+    legend_above(figure, (panels[0][0], panels[2][0]))
     figure.legend(handles=legend_of_phases(), loc="outside lower center", ncols=4)
     return figure

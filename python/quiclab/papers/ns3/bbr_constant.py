@@ -18,6 +18,7 @@ from quiclab.papers.ns3.traces import (
     spans,
 )
 from quiclab.plots import style
+from quiclab.plots.legends import legend_above
 from quiclab.plots.limits import from_zero
 from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
@@ -203,11 +204,10 @@ def draw(points: Points) -> "Figure":
         _jitter_panel(panels[-1][place], of_it)
         panels[-1][place].set_xlabel("time in s")
     panels[-1][0].set_ylabel("RTT / least RTT")
-    panels[-1][0].legend(loc="upper right", title="jitter", ncols=2)
     from_zero([panels[0], *panels[2:]])
     # The first rate of all is two orders of magnitude above the others.
     set_logarithmic(panels[1][0], "y")
-    panels[0][0].legend(loc="upper right")
+    legend_above(figure, (panels[0][0], panels[-1][0]))
     figure.legend(handles=legend_of_phases(), loc="outside lower center", ncols=4)
     return figure
 
@@ -217,5 +217,5 @@ def _jitter_panel(axes: "Axes", points: Points) -> None:
     for colour, ((jitter,), of_it) in zip(colours, groups(points, "jitter_ms"), strict=False):
         told = [point for point in of_it if point["rtt_ratio"] is not None]
         times, ratios = column(told, "time_s"), column(told, "rtt_ratio")
-        axes.plot(times, ratios, color=colour, linewidth=0.8, label=f"{jitter:g} ms")
+        axes.plot(times, ratios, color=colour, linewidth=0.8, label=f"jitter of {jitter:g} ms")
     axes.axhline(2, color=style.GREY, linewidth=0.8, linestyle="--")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.papers.ns3.traces import NAMES, SERIES, over_time
 from quiclab.plots import style
+from quiclab.plots.legends import legend_above
 from quiclab.plots.limits import from_zero
 from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
@@ -102,5 +103,5 @@ def draw(points: Points) -> "Figure":
     from_zero(panels[1:])
     # The first rate of all is two orders of magnitude above the others.
     set_logarithmic(panels[0][0], "y")
-    panels[0][0].legend(loc="upper right")
+    legend_above(figure, panels[0])
     return figure

@@ -6,6 +6,7 @@ from math import erfc, exp, expm1, log, sqrt
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from quiclab.plots import style
+from quiclab.plots.legends import legend_above
 from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
@@ -190,5 +191,5 @@ def draw(points: Points) -> "Figure":
         set_logarithmic(axes, "x")
         axes.set_xlabel(label)
     panels[0].set_ylabel("share not above")
-    panels[0].legend(fontsize="x-small", loc="upper left")
+    legend_above(figure, panels)
     return figure

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error, generate_trace
 from quiclab.plots import style
+from quiclab.plots.legends import legend_above
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
@@ -263,7 +264,7 @@ def draw(points: Points) -> "Figure":
         _time_panel(axes, samples)
         axes.set_title(f"target {target:g} Mbit/s")
     panels[0].set_ylabel("Mbit/s")
-    panels[0].legend(loc="upper right")
+    legend_above(figure, panels)
     cells = select(points, {"what": "cell"})
     (fixed,) = select(points, {"what": "fixed"})
     names = {"target_mbps": "target in Mbit/s", "delay_ms": "link delay in ms", "buffer_bdp": "buffer in BDP"}
@@ -278,7 +279,6 @@ def draw(points: Points) -> "Figure":
             axes.margins(x=0.05)
     middle[0].set_ylabel("completion in s")
     lower[0].set_ylabel("position: 0 as under RR, 1 as under ABS")
-    middle[0].legend(loc="best")
     return figure
 
 

@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from quiclab.plots import style
+from quiclab.plots.legends import legend_above
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval
@@ -140,5 +141,5 @@ def draw(points: Points) -> "Figure":
     above.set_ylim(0, 100)
     below.set_ylabel("bitrate in Mbit/s")
     below.set_ylim(0, None)
-    panels[0][2].legend()
+    legend_above(figure, panels[0])
     return figure

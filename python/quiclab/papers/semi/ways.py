@@ -146,6 +146,7 @@ def draw(points: Points, errors: str, paper: tuple[float, float]) -> "Figure":
                 column(line, "errors"), column(line, "mean"), ends, color=colours[name], label=name, capsize=2
             )
         axes.set_xlabel(f"{errors} in %")
+        axes.margins(x=0.03)
     left.set_ylim(0, None)
     left.set_ylabel("throughput in Mbit/s")
     left.legend()

@@ -88,5 +88,6 @@ def draw(points: Points) -> "Figure":
         axes.axvline(of_it[0]["k_formula_s"], color=colour, linewidth=0.5, linestyle=":")
     axes.set_xlabel("t in s")
     axes.set_ylabel("window in packets")
+    axes.margins(x=0.03)
     axes.legend()
     return figure

@@ -114,6 +114,7 @@ def draw(points: Points) -> "Figure":
             axes.plot(column(of_it, "rtt_ms"), column(of_it, "exit_bdp"), ".-", color=colour, label=kind)
         axes.set_title(f"buffer of {queue:g} BDP")
         axes.set_xlabel("RTT in ms")
+        axes.margins(x=0.05)
         axes.set_ylim(bottom=0)
     panels[0][0].set_ylabel("window at the end of slow start in BDP")
     panels[0][0].legend()

@@ -6,6 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from quiclab.plots import style
+from quiclab.plots.legends import legend_above
 from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
@@ -138,5 +139,5 @@ def draw(points: Points) -> "Figure":
         axes.set_title(f"RTT {rtt_ms:g} ms")
         axes.set_xlabel("loss rate")
     panels[0][0].set_ylabel("mean window in packets")
-    panels[0][0].legend(fontsize=6)
+    legend_above(figure, panels[0])
     return figure

@@ -76,5 +76,6 @@ def draw(points: Points) -> "Figure":
     set_logarithmic(axes, "y", 2)
     axes.set_xlabel("round trips")
     axes.set_ylabel("window in packets")
+    axes.margins(x=0.05)
     axes.legend()
     return figure

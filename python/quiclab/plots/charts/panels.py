@@ -172,7 +172,7 @@ def panels(table: "pa.Table", kind: str, choice: Choice) -> Panels:
     if kind == "ecdf" and choice.spread == "quantiles":
         raise Error("a distribution shows all quantiles: its spread is student or bootstrap")
     if not 0 < choice.confidence < 1:
-        raise Error(f"a confidence of {choice.confidence}: expected a number between 0 and 1")
+        raise Error(f"confidence {choice.confidence}: expected a number between 0 and 1")
     if unknown := set(choice.log) - set(_LOGARITHMIC):
         raise Error(f"no logarithmic axis {min(unknown)!r}: expected some of {', '.join(_LOGARITHMIC)}")
     columns = _columns(table, kind, choice)
@@ -309,7 +309,7 @@ def _numbers(name: str, values: Sequence[Any]) -> Series:
     try:
         return np.asarray([np.nan if value is None else value for value in values], dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise Error(f"column {name!r} has no numbers") from error
+        raise Error(f"column {name!r} is not numeric") from error
 
 
 def chosen(table: "pa.Table", where: Mapping[str, Any]) -> "np.ndarray[Any, np.dtype[np.bool_]]":
