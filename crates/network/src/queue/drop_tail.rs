@@ -15,7 +15,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "limit",
             kind: Kind::Limit,
             default: Default::Is("\"1 BDP\""),
-            about: "limit of the queue, without the packet in transmission; a time or a BDP is converted at the link's mean rate",
+            about: "limit of the queue, without the packet in transmission; a time, or a BDP of this link alone, is converted at its mean rate",
         },
         Parameter {
             name: "mark_above",

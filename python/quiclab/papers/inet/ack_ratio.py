@@ -1,6 +1,7 @@
 """Fig. 7, without the immediate bit: throughput by ack ratio and RTT, and what is lost against 1:1."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from quiclab.papers.inet.measures import IN_PAIRS, RATIO, bars_by_rtt, mathis_mbps, throughputs
@@ -62,10 +63,12 @@ def draw(points: Points) -> "Figure":
     """Bars by RTT and ratio at the highest loss rate, as in the paper; beside them what is lost, up to longer RTTs."""
     from matplotlib import pyplot
 
-    highest = max(column(points, "loss_percent"))
+    losses = sorted(set(column(points, "loss_percent")), reverse=True)
+    highest = losses[0]
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.4), layout="constrained", width_ratios=(3, 2))
     shown = select(points, {"loss_percent": highest, "within_ack_delay": True})
     bars_by_rtt(left, shown, "ack_ratio", {ratio: (f"1:{ratio}", colour) for ratio, colour in COLOURS.items()})
+    dashes = dict(zip(losses, cycle(("-", "--", ":", "-.")), strict=False))
     for (loss, ratio), series in groups(points, "loss_percent", "ack_ratio"):
         if ratio == 1:
             continue
@@ -75,10 +78,9 @@ def draw(points: Points) -> "Figure":
             [m - low for m, low in zip(means, lows, strict=True)],
             [h - m for m, h in zip(means, highs, strict=True)],
         ]
-        dashes = {highest: "-"}.get(loss, "--")
         label = f"1:{ratio}, p = {loss:g} %"
         right.errorbar(
-            rtts, means, errors, fmt="." + dashes, color=COLOURS[ratio], capsize=2, linewidth=0.8, label=label
+            rtts, means, errors, fmt="." + dashes[loss], color=COLOURS[ratio], capsize=2, linewidth=0.8, label=label
         )
     left.set_title(f"p = {highest:g} %")
     right.axhline(0, color=COLOURS[1], linewidth=0.8)
