@@ -205,7 +205,11 @@ UNFINISHED: dict[str, tuple[str, Parts]] = {
         {"transport": {"initial_max_streams_bidi": 0, "max_idle_timeout": "0 s"}},
     ),
     "nothing arrives": ("no handshake", {"link": {"loss": 1.0}, "transport": {"max_idle_timeout": "0 s"}}),
-    "silence": ("idle", {"link": {"loss": {"type": "changes", "steps": lost(1.0)["loss"]["steps"][:2]}}}),
+    "a flow that is stopped": ("the connection was closed by ", {"flow": {"stop": "1 s"}}),
+    "silence": (
+        "the connection ended: idle timeout",
+        {"link": {"loss": {"type": "changes", "steps": lost(1.0)["loss"]["steps"][:2]}}},
+    ),
     "an outage at the end": (
         "wire forward carried nothing",
         {"link": outage("0 Mbit/s"), "duration": "5 s"},

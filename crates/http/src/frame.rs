@@ -143,7 +143,7 @@ pub fn request_stream(id: u64) -> Result<StreamId, Violation> {
     if stream.initiator() == Side::Client && stream.direction() == Direction::Bidirectional {
         Ok(stream)
     } else {
-        Err(Violation::new(Code::ID_ERROR, "the ID is not of a stream that carries requests"))
+        Err(Violation::new(Code::ID_ERROR, "the ID is not that of a request stream"))
     }
 }
 

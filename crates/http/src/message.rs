@@ -66,7 +66,7 @@ impl RequestHead {
         let authority = match (authority, regular.host) {
             // RFC 9114 4.3.1: "If both fields are present, they MUST contain the same value."
             (Some(authority), Some(host)) if authority != host => {
-                return Err(Malformed("host and :authority are not the same"));
+                return Err(Malformed("host and :authority differ"));
             }
             (authority, host) => authority.or(host),
         };
@@ -83,7 +83,7 @@ impl RequestHead {
                 // information.
                 Some(authority) if is_authority(authority) => {}
                 _ if !is_of_http(scheme) => {}
-                _ => return Err(Malformed("no authority, or one that is not host and port")),
+                _ => return Err(Malformed("the authority is missing, or is not a host and port")),
             }
         }
         Ok(RequestHead {
@@ -163,7 +163,7 @@ impl ResponseHead {
         // RFC 9114 section 4.5 and RFC 9113 section 8.6: Upgrade and status 101 do not exist; in HTTP/1.1 they are an
         // error if the client did not ask for another protocol (RFC 9110 section 7.8).
         if status == 101 {
-            return Err(Malformed("status 101, which was not asked for"));
+            return Err(Malformed("status 101 without a request to upgrade"));
         }
         Ok(ResponseHead {
             status,
@@ -201,9 +201,9 @@ fn take_pseudo<'a, const N: usize>(
     for Field { name, value } in &fields[..count] {
         // RFC 9114 section 4.3: unknown pseudo-header fields, and those of the other kind of message, are malformed.
         let at = names.iter().position(|known| **known == **name);
-        let slot = &mut values[at.ok_or(Malformed("a pseudo-header field that is not defined here"))?];
+        let slot = &mut values[at.ok_or(Malformed("an undefined pseudo-header field"))?];
         if slot.is_some() {
-            return Err(Malformed("a pseudo-header field comes twice"));
+            return Err(Malformed("a pseudo-header field occurs twice"));
         }
         check_value(value)?;
         *slot = Some(value);
@@ -231,10 +231,10 @@ impl<'a> Regular<'a> {
             match &**name {
                 // RFC 9114 section 4.2: connection-specific fields are malformed.
                 b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade" => {
-                    return Err(Malformed("a field that is specific to a connection"));
+                    return Err(Malformed("a connection-specific field"));
                 }
                 b"te" if !value.eq_ignore_ascii_case(b"trailers") => {
-                    return Err(Malformed("te with another value than trailers"));
+                    return Err(Malformed("te with a value other than trailers"));
                 }
                 // RFC 9110 section 7.2: there is a single Host.
                 b"host" => once(&mut regular.host, value)?,
@@ -267,7 +267,7 @@ impl<'a> Regular<'a> {
 }
 
 fn once<'a>(slot: &mut Option<&'a [u8]>, value: &'a [u8]) -> Result<(), Malformed> {
-    if slot.replace(value).is_some() { Err(Malformed("host comes twice")) } else { Ok(()) }
+    if slot.replace(value).is_some() { Err(Malformed("host occurs twice")) } else { Ok(()) }
 }
 
 fn content_length(value: &[u8]) -> Result<u64, Malformed> {

@@ -57,7 +57,7 @@ impl Settings {
             let value = reader.varint().map_err(cut)?;
             // RFC 9114 section 7.2.4: a receiver may treat a repetition as an error.
             if seen.contains(&identifier) {
-                return Err(Violation::new(Code::SETTINGS_ERROR, "a setting comes twice"));
+                return Err(Violation::new(Code::SETTINGS_ERROR, "a setting occurs twice"));
             }
             if seen.len() == MAX_SETTINGS {
                 return Err(Violation::new(Code::EXCESSIVE_LOAD, "too many settings"));
@@ -72,7 +72,7 @@ impl Settings {
                 0x00 | 0x02..=0x05 => {
                     return Err(Violation::new(
                         Code::SETTINGS_ERROR,
-                        "a setting that is reserved, as those of HTTP/2",
+                        "a reserved setting, such as one of HTTP/2",
                     ));
                 }
                 // Section 7.2.4: unknown settings are ignored.

@@ -44,7 +44,7 @@ impl fmt::Display for BadTarget {
             BadTarget::Relative => "the path does not begin with /",
             BadTarget::TooLong => "the path is too long",
             BadTarget::Malformed => "the path has characters that are not allowed",
-            BadTarget::Segment => "a segment of the path cannot be a name",
+            BadTarget::Segment => "a segment of the path is not a valid name",
             BadTarget::AboveRoot => "the path leads above its root",
         })
     }

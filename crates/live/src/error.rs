@@ -57,9 +57,9 @@ pub enum LiveError {
 impl fmt::Display for LiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LiveError::Bind(address, error) => write!(f, "cannot listen at {address}: {error}"),
+            LiveError::Bind(address, error) => write!(f, "cannot listen on {address}: {error}"),
             LiveError::File(path, error) => write!(f, "{}: {error}", path.display()),
-            LiveError::System(error) => write!(f, "the operating system refuses: {error}"),
+            LiveError::System(error) => write!(f, "the operating system reports an error: {error}"),
             LiveError::Tls(error) => write!(f, "{error}"),
             LiveError::Setting(error) => write!(f, "{error}"),
             LiveError::Memory { memory, connections, least } => {

@@ -72,14 +72,14 @@ impl AckRequests {
         };
         let Some(min_delay_us) = self.own.min_delay_us else {
             // RFC 9000-12.4-4: "receipt of a frame of unknown type".
-            return error(Code::FRAME_ENCODING_ERROR, "a request for acknowledgements that was not admitted");
+            return error(Code::FRAME_ENCODING_ERROR, "the ACK frequency extension was not negotiated");
         };
         let &Frame::AckFrequency { sequence, threshold, max_ack_delay_us, reordering_threshold } = frame
         else {
             return Ok(true);
         };
         if max_ack_delay_us < min_delay_us || max_ack_delay_us >= TOO_LONG.as_micros() {
-            return error(Code::PROTOCOL_VIOLATION, "a maximum of the delay that was not admitted");
+            return error(Code::PROTOCOL_VIOLATION, "Requested Max Ack Delay is out of range");
         }
         // Section 4: an older frame is ignored.
         if self.newest_sequence.is_none_or(|newest_sequence| sequence > newest_sequence) {

@@ -100,19 +100,44 @@ impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CloseReason::Local { code, reason } => {
-                write!(f, "closed by the application here ({code}: {reason})")
+                write!(f, "closed by the application here ({code}{})", Suffix(reason))
             }
             CloseReason::Transport(error) => write!(f, "closed here with {error}"),
             CloseReason::PeerApplication { code, reason } => {
-                write!(f, "closed by the peer's application ({code}: {reason})")
+                write!(f, "closed by the peer's application ({code}{})", Suffix(reason))
             }
             CloseReason::PeerTransport { code, reason } => {
-                write!(f, "closed by the peer with {code}: {reason}")
+                write!(f, "closed by the peer with {code}{}", Suffix(reason))
             }
             CloseReason::IdleTimeout => f.write_str("idle timeout"),
             CloseReason::VersionMismatch => f.write_str("no common version"),
             CloseReason::StatelessReset => f.write_str("stateless reset"),
             CloseReason::NoPath => f.write_str("no path to the peer"),
         }
+    }
+}
+
+/// A reason phrase behind its code: nothing if it is empty, as RFC 9000 section 19.19 allows.
+struct Suffix<'a>(&'a str);
+
+impl fmt::Display for Suffix<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(f, ": {}", self.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CloseReason;
+    use wire::Code;
+
+    /// RFC 9000 section 19.19: the reason phrase "can be zero length".
+    #[test]
+    fn an_empty_reason_leaves_no_colon() {
+        let peer = |reason: &str| CloseReason::PeerApplication { code: 7, reason: reason.to_owned() };
+        assert_eq!(peer("over").to_string(), "closed by the peer's application (7: over)");
+        assert_eq!(peer("").to_string(), "closed by the peer's application (7)");
+        let transport = CloseReason::PeerTransport { code: Code::NO_ERROR, reason: String::new() };
+        assert_eq!(transport.to_string(), format!("closed by the peer with {}", Code::NO_ERROR));
     }
 }

@@ -160,14 +160,14 @@ impl LocalIds {
         if sequence >= self.sent {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
-                "retires a connection id that was not issued",
+                "RETIRE_CONNECTION_ID for an ID that was not issued",
             ));
         }
         let retired = self.get(sequence).map(|known| known.id);
         if retired == Some(*used) {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
-                "retires the connection id it was sent to",
+                "RETIRE_CONNECTION_ID for the destination ID of its packet",
             ));
         }
         self.active.retain(|known| known.sequence != sequence);
@@ -285,7 +285,7 @@ impl RemoteIds {
         if self.given_up.len() > MAX_RETIRING {
             return Err(TransportError::new(
                 Code::CONNECTION_ID_LIMIT_ERROR,
-                "connection ids with gaps between their numbers",
+                "too many gaps in the sequence numbers of connection IDs",
             ));
         }
         self.retire(sequence, &mut retire)
@@ -302,7 +302,7 @@ impl RemoteIds {
         if self.current().is_empty() {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
-                "new id for a peer that uses empty ones",
+                "NEW_CONNECTION_ID from a peer with an empty connection ID",
             ));
         }
         let same_number = self.active.iter().find(|held| held.known.sequence == new.sequence);
@@ -311,7 +311,7 @@ impl RemoteIds {
         if same_number.is_some_and(clash) || same_id.is_some_and(clash) {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
-                "connection id issued twice with a difference",
+                "NEW_CONNECTION_ID contradicts an earlier one",
             ));
         }
         // RFC 9000-19.15-4: "Receipt of the same frame multiple times MUST NOT be treated as a connection
@@ -345,13 +345,13 @@ impl RemoteIds {
         if self.active.len() as u64 > self.limit {
             return Err(TransportError::new(
                 Code::CONNECTION_ID_LIMIT_ERROR,
-                "more connection ids than were allowed",
+                "more connection IDs than active_connection_id_limit",
             ));
         }
         if !self.holds(self.current.sequence) {
             // RFC 9000-9.5-2: not "when sending to more than one destination address".
             self.current = self.take_unused().ok_or_else(|| {
-                TransportError::new(Code::PROTOCOL_VIOLATION, "all connection ids were retired")
+                TransportError::new(Code::PROTOCOL_VIOLATION, "all connection IDs were retired")
             })?;
         }
         Ok(())
@@ -364,7 +364,7 @@ impl RemoteIds {
         if self.retiring.len() >= MAX_RETIRING {
             return Err(TransportError::new(
                 Code::CONNECTION_ID_LIMIT_ERROR,
-                "too many connection ids to retire",
+                "too many connection IDs to retire",
             ));
         }
         self.retiring.push(sequence);

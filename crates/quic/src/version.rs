@@ -171,12 +171,12 @@ impl Versions {
         };
         let expected = if client { self.in_use } else { self.first };
         if theirs.chosen != expected {
-            return error("the version that the peer has chosen is not the one in use");
+            return error("the peer's chosen version is not the version in use");
         }
         // Without a forged list, the client would have chosen this version.
         let best = self.supported.iter().find(|version| theirs.available.contains(*version));
         if reacted && best != Some(self.in_use) {
-            return error("a version that both ends like better was kept from them");
+            return error("version downgrade: both ends support a preferred version");
         }
         Ok(())
     }

@@ -71,7 +71,7 @@ impl fmt::Display for CloseReason {
             CloseReason::PeerReset => f.write_str("reset by the peer"),
             CloseReason::Refused => f.write_str("connection refused"),
             CloseReason::TimedOut => f.write_str("the peer does not answer"),
-            CloseReason::Tls => f.write_str("not a record of TLS"),
+            CloseReason::Tls => f.write_str("not a TLS record"),
         }
     }
 }

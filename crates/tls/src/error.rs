@@ -94,10 +94,10 @@ impl fmt::Display for Error {
                 write!(f, "the transport parameters take {length} B, but at most {largest} B are possible")
             }
             Error::Version(version) => write!(f, "no keys are defined for QUIC version {version:#010x}"),
-            Error::Certificate(reason) => write!(f, "no certificate (PEM): {reason}"),
-            Error::Key(reason) => write!(f, "no private key (PEM): {reason}"),
+            Error::Certificate(reason) => write!(f, "invalid certificate (PEM): {reason}"),
+            Error::Key(reason) => write!(f, "invalid private key (PEM): {reason}"),
             Error::NoIdentity => f.write_str("a server needs a certificate"),
-            Error::Library(reason) => write!(f, "the TLS library refuses: {reason}"),
+            Error::Library(reason) => write!(f, "the TLS library reports an error: {reason}"),
             Error::Handshake(alert) => write!(f, "the handshake fails: {alert}"),
         }
     }

@@ -75,7 +75,8 @@ impl Identity {
         certificates: Vec<CertificateDer<'static>>,
         key: PrivateKeyDer<'static>,
     ) -> Result<Identity, Error> {
-        let first = certificates.first().ok_or_else(|| Error::Certificate("there is none".to_owned()))?;
+        let first =
+            certificates.first().ok_or_else(|| Error::Certificate("no certificate found".to_owned()))?;
         let public_key = public_key(first).map_err(|error| Error::Certificate(error.to_string()))?;
         Ok(Identity { certificates, key, public_key })
     }

@@ -32,7 +32,7 @@ impl Trust {
         let roots: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
         let roots = roots.map_err(|error| Error::Certificate(error.to_string()))?;
         if roots.is_empty() {
-            return Err(Error::Certificate("there is none".to_owned()));
+            return Err(Error::Certificate("no certificate found".to_owned()));
         }
         Ok(Trust::Roots(roots))
     }
@@ -47,7 +47,7 @@ impl Trust {
                 let mut trusted = RootCertStore::empty();
                 let (added, _) = trusted.add_parsable_certificates(roots.iter().cloned());
                 if added == 0 {
-                    return Err(Error::Certificate("there is no authority that could be trusted".to_owned()));
+                    return Err(Error::Certificate("no trusted authority found".to_owned()));
                 }
                 let builder =
                     WebPkiServerVerifier::builder_with_provider(Arc::new(trusted), provider.clone());

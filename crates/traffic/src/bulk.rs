@@ -248,7 +248,7 @@ impl BulkClient {
             self.progress.finished_at = Some(now);
             transport.close(0, "done");
         } else if self.finished + self.aborted == self.streams {
-            transport.close(self.code, "the server refused");
+            transport.close(self.code, "the server refused the request");
         }
     }
 }
@@ -456,7 +456,7 @@ mod tests {
             assert_eq!(fake.closed, None, "the third goes on");
             fake.put(stream(2), b"0123456789", true);
             send(&mut client, Event::Readable(stream(2)), &mut fake);
-            let expected = if last_is_broken { (7, "the server refused") } else { (0, "done") };
+            let expected = if last_is_broken { (7, "the server refused the request") } else { (0, "done") };
             assert_eq!(fake.closed.as_ref().map(|(code, reason)| (*code, reason.as_str())), Some(expected));
             assert_eq!(client.progress().finished_at.is_some(), !last_is_broken);
         }

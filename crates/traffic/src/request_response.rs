@@ -252,7 +252,7 @@ impl Application for Client {
             Event::Writable(_) | Event::StreamsAvailable(_) => {}
             Event::Delivered(stream) if !self.one => return self.priorities.forget(stream),
             // An outstanding request would otherwise wait forever.
-            Event::Reset { code, .. } => return transport.close(code, "the server refused"),
+            Event::Reset { code, .. } => return transport.close(code, "the server refused the request"),
             Event::Ended => {
                 self.left = Some(0);
                 self.priorities = Priorities::default();
@@ -325,7 +325,7 @@ impl Server {
                     if requests.have == HEADER {
                         let [a, b, c, d, response @ ..] = requests.header;
                         let Some(rest) = u32::from_be_bytes([a, b, c, d]).checked_sub(HEADER as u32) else {
-                            return transport.close(MALFORMED, "not a request");
+                            return transport.close(MALFORMED, "a malformed request");
                         };
                         requests.wanted = Some((rest.into(), u32::from_be_bytes(response)));
                     }
@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn what_is_no_request_ends_the_connection() {
         let (_, fake) = server(&[0, 0, 0, 7, 0, 0, 0, 1]);
-        assert_eq!(fake.closed, Some((MALFORMED, "not a request".to_owned())));
+        assert_eq!(fake.closed, Some((MALFORMED, "a malformed request".to_owned())));
         let (server, fake) = server(&[0, 0, 0, 8, 0, 0, 0, 1, 0, 0]);
         assert_eq!((server.due.len(), fake.closed), (1, None));
     }

@@ -113,10 +113,10 @@ impl fmt::Display for Failure {
             Failure::NotProcessed => f.write_str("not processed by the server"),
             Failure::Reset(code) => write!(f, "aborted by the server with code {code:#x}"),
             Failure::Malformed(why) => write!(f, "malformed response: {why}"),
-            Failure::Sink(why) => write!(f, "the response could not be kept: {why}"),
+            Failure::Sink(why) => write!(f, "the response could not be saved: {why}"),
             Failure::Cancelled => f.write_str("cancelled"),
             Failure::ConnectionLost => f.write_str("the connection ended"),
-            Failure::Unsupported => f.write_str("the protocol has no such request"),
+            Failure::Unsupported => f.write_str("the protocol does not support this request"),
         }
     }
 }

@@ -196,7 +196,7 @@ class Flow:
     def _unfinished(self, stretches: Sequence[_Stretch]) -> str:
         close = self.entry.get("close")
         if close not in (None, "open"):
-            return f"the connection was closed: {close}"
+            return f"the connection was {close}" if close.startswith("closed ") else f"the connection ended: {close}"
         if self.waits is None:
             return f"the {self.sender} sent no packet, so no handshake was completed"
         last = self.waits["wait"][-1]

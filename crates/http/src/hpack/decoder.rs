@@ -58,7 +58,7 @@ impl Decoder {
                 // Section 4.2: only at the beginning of a block, and not above the announced limit.
                 if begun || capacity > DEFAULT_TABLE {
                     return Err(BadBlock::Undecodable(
-                        "a size of the dynamic table that is misplaced or too large",
+                        "a dynamic table size update that is misplaced or too large",
                     ));
                 }
                 self.table.set_capacity(capacity);

@@ -144,7 +144,7 @@ impl ChunkReader {
                 Stage::Trailers
             }
             (Stage::TrailerEnd, b'\n') => return self.end_line(),
-            _ => return Err(Malformed("malformed chunks")),
+            _ => return Err(Malformed("a malformed chunk")),
         })
     }
 

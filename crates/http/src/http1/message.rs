@@ -67,7 +67,7 @@ pub fn read_request(head: &[u8]) -> Result<Message<RequestHead>, Refused> {
         Coding::Chunked => true,
         // Section 6.1.
         Coding::Unknown { delimited: true } => {
-            return Err(Refused { status: 501, why: "a transfer coding that is not understood" });
+            return Err(Refused { status: 501, why: "an unsupported transfer coding" });
         }
         // Section 6.3: the end of such a request is unknown.
         Coding::Unknown { delimited: false } => {
@@ -89,7 +89,7 @@ pub fn read_response(head: &[u8]) -> Result<Message<ResponseHead>, Malformed> {
         return Err(Malformed("a malformed status line"));
     };
     if reason.iter().any(|byte| byte.is_ascii_control() && *byte != b'\t') {
-        return Err(Malformed("a reason with control characters"));
+        return Err(Malformed("a reason phrase with control characters"));
     }
     let minor = minor(version).map_err(|refused| Malformed(refused.why))?;
     let mut fields = vec![pseudo(":status", status)];
@@ -99,7 +99,7 @@ pub fn read_response(head: &[u8]) -> Result<Message<ResponseHead>, Malformed> {
         Coding::None => false,
         Coding::Chunked => true,
         // RFC 9110 section 10.1.4: no other coding was requested by a TE field.
-        Coding::Unknown { .. } => return Err(Malformed("a transfer coding that was not asked for")),
+        Coding::Unknown { .. } => return Err(Malformed("a transfer coding that was not requested")),
     };
     Ok(connection.message(minor, head, is_chunked))
 }
@@ -127,7 +127,7 @@ fn target_fields(method: &[u8], target: &[u8], fields: &mut Vec<Field>) -> Resul
         target.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
             && target[scheme.len()..].starts_with(b"://")
     });
-    let scheme = scheme.ok_or(Malformed("a target that is neither a path nor an address of HTTP"))?;
+    let scheme = scheme.ok_or(Malformed("a target that is neither a path nor an HTTP URL"))?;
     let rest = &target[scheme.len() + 3..];
     let end = rest.iter().position(|byte| matches!(byte, b'/' | b'?')).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
@@ -146,7 +146,7 @@ fn target_fields(method: &[u8], target: &[u8], fields: &mut Vec<Field>) -> Resul
 fn check_hosts(minor: u8, names_host: bool, fields: &mut Vec<Field>) -> Result<(), Malformed> {
     let hosts = fields.iter().filter(|field| &*field.name == b"host").count();
     if hosts > 1 || hosts == 0 && minor > 0 {
-        return Err(Malformed("a request without a host, or with two"));
+        return Err(Malformed("a request without a Host field, or with several"));
     }
     if names_host {
         fields.retain(|field| &*field.name != b"host");
@@ -187,7 +187,7 @@ impl Connection {
         // Section 6.1: HTTP/1.0 has no transfer codings; section 6.3: together with Content-Length they are an error,
         // because they are a means of request smuggling.
         if is_told || minor == 0 {
-            return Err(Malformed("a transfer coding where none is allowed, or beside a content-length"));
+            return Err(Malformed("a transfer coding in HTTP/1.0, or together with content-length"));
         }
         Ok(match codings.as_slice() {
             [] => return Err(Malformed("an empty transfer coding")),
@@ -195,7 +195,7 @@ impl Connection {
             [before @ .., last] => {
                 // Section 7.1: `chunked` is applied once, and last.
                 if before.iter().any(|coding| coding == b"chunked") {
-                    return Err(Malformed("chunks inside another transfer coding"));
+                    return Err(Malformed("chunked is not the last transfer coding, or is applied twice"));
                 }
                 Coding::Unknown { delimited: last == b"chunked" }
             }

@@ -84,7 +84,10 @@ impl FrameHead {
         let [a, b, c, kind, flags, stream @ ..] = bytes;
         let length = u32::from_be_bytes([0, a, b, c]);
         if length > MAX_FRAME {
-            return Err(Error::connection(Code::FRAME_SIZE_ERROR, "a frame larger than announced"));
+            return Err(Error::connection(
+                Code::FRAME_SIZE_ERROR,
+                "a frame larger than SETTINGS_MAX_FRAME_SIZE",
+            ));
         }
         let stream = u32::from_be_bytes(stream) & MAX_WINDOW;
         Ok(FrameHead { length, kind: Kind(kind), flags: Flags(flags), stream })
@@ -186,9 +189,18 @@ impl<'a> Frame<'a> {
             },
             Kind::WINDOW_UPDATE => match (reader.u32().map_err(size)? & MAX_WINDOW, head.stream) {
                 // Section 6.9: an increment of 0 is an error of the stream or connection it belongs to.
-                (0, 0) => return Err(Error::connection(Code::PROTOCOL_ERROR, "a window grows by nothing")),
+                (0, 0) => {
+                    return Err(Error::connection(
+                        Code::PROTOCOL_ERROR,
+                        "WINDOW_UPDATE with an increment of 0",
+                    ));
+                }
                 (0, stream) => {
-                    return Err(Error::stream(stream, Code::PROTOCOL_ERROR, "a window grows by nothing"));
+                    return Err(Error::stream(
+                        stream,
+                        Code::PROTOCOL_ERROR,
+                        "WINDOW_UPDATE with an increment of 0",
+                    ));
                 }
                 (more, _) => Frame::WindowUpdate(more),
             },
@@ -196,13 +208,13 @@ impl<'a> Frame<'a> {
                 let stream = reader.u32().map_err(size)? & MAX_WINDOW;
                 // RFC 9218 section 7.1.
                 if stream == 0 {
-                    return Err(Error::connection(Code::PROTOCOL_ERROR, "a priority of no stream"));
+                    return Err(Error::connection(Code::PROTOCOL_ERROR, "PRIORITY_UPDATE for stream 0"));
                 }
                 Frame::PriorityUpdate(stream, Priority::parse(reader.rest()))
             }
             // Section 6.3: a stream error; the contents are ignored.
             Kind::PRIORITY if payload.len() != 5 => {
-                let why = "a PRIORITY frame whose size is not 5";
+                let why = "a PRIORITY frame that is not 5 bytes long";
                 return Err(Error::stream(head.stream, Code::FRAME_SIZE_ERROR, why));
             }
             _ => Frame::Ignored,
@@ -220,7 +232,7 @@ fn fields<'a>(head: &FrameHead, payload: &'a [u8]) -> Result<&'a [u8], Error> {
     };
     let block = if head.flags.has(Flags::PRIORITY) { rest.get(5..).ok_or(short)? } else { rest };
     let length = block.len().checked_sub(padding);
-    let long = Error::connection(Code::PROTOCOL_ERROR, "more padding than fits");
+    let long = Error::connection(Code::PROTOCOL_ERROR, "more padding than the frame can hold");
     Ok(&block[..length.ok_or(long)?])
 }
 

@@ -37,11 +37,11 @@ impl EncoderStream {
                     }
                 },
                 // Sections 3.2.2, 4.3.2 to 4.3.4: entries that do not fit the table, or copies of a missing entry.
-                None => return Err(error("an entry for a dynamic table that has no room")),
+                None => return Err(error("an entry that does not fit the dynamic table")),
             };
             // Section 4.3.1: the capacity must not exceed the announced one.
             if value.is_some_and(|capacity| capacity > 0) {
-                return Err(error("a dynamic table larger than announced"));
+                return Err(error("a dynamic table capacity above the announced maximum"));
             }
         }
         Ok(())
@@ -66,7 +66,7 @@ impl DecoderStream {
                 Some(partial) => {
                     if partial
                         .push(*byte)
-                        .map_err(|_| error("the stream that is cancelled has no such ID"))?
+                        .map_err(|_| error("the stream ID of a Stream Cancellation is too large"))?
                         .is_some()
                     {
                         self.stream = None;
@@ -76,10 +76,10 @@ impl DecoderStream {
                 None if byte >> 6 == 0b01 => self.stream = Partial::begin(*byte, 6).err(),
                 // Section 4.4.1: every section sent had a Required Insert Count of 0.
                 None if byte >> 7 == 1 => {
-                    return Err(error("an acknowledgment of a section that needs none"));
+                    return Err(error("Section Acknowledgment, but no section has dynamic entries"));
                 }
                 // Section 4.4.3: nothing was inserted.
-                None => return Err(error("an increment beyond what was inserted")),
+                None => return Err(error("Insert Count Increment, but nothing was inserted")),
             }
         }
         Ok(())

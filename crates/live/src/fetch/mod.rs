@@ -336,7 +336,7 @@ impl Client<'_> {
             {
                 self.report.interrupted |= !goes_on;
                 let code = visit.web.no_error();
-                connection.close(now, code, "given up");
+                connection.close(now, code, "the client gave up");
                 if visit.refused {
                     visit.ended = "nothing listens there".to_owned();
                 } else if too_long {

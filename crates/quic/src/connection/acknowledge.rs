@@ -102,7 +102,7 @@ impl Connection {
             && self.variety.as_ref().is_some_and(|variety| variety.is_optimistic_ack(ack))
         {
             // RFC 9000 sections 13.1 and 21.4.
-            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "ACK for a number that was left out"));
+            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "ACK for a skipped packet number"));
         }
         let Some(space) = self.spaces.get(kind) else { return Ok(()) };
         if ack.largest() >= space.sent.next_number() {

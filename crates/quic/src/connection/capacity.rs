@@ -56,7 +56,7 @@ impl Connection {
         let error = |reason| Err(TransportError::new(Code::PROTOCOL_VIOLATION, reason));
         let resume = self.config.resume;
         if !resume.bdp_frame {
-            return error("BDP_FRAME without enable_bdp");
+            return error("BDP_FRAME was not negotiated");
         }
         let Some(received) = BdpFrame::read(frame) else { return Ok(()) };
         if self.side() == Side::Client {
@@ -64,7 +64,7 @@ impl Connection {
             return Ok(());
         }
         if packet != PacketKind::ZeroRtt {
-            return error("BDP_FRAME of a client in a 1-RTT packet");
+            return error("BDP_FRAME from a client in a 1-RTT packet");
         }
         let opened = self.tokens.open_bdp(now, &resume, self.remote().ip(), &received);
         self.with_paths(now, |paths, _| paths.on_bdp(now, opened, received.date_ms()));

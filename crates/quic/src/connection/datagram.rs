@@ -83,7 +83,9 @@ impl Connection {
             // RFC 9221-3-3: "when it has not indicated support".
             0 => violation("DATAGRAM was not negotiated"),
             // RFC 9221-3-4: "larger than the value it sent in its max_datagram_frame_size".
-            most if (size + hollow) as u64 > most => violation("DATAGRAM beyond max_datagram_frame_size"),
+            most if (size + hollow) as u64 > most => {
+                violation("DATAGRAM larger than max_datagram_frame_size")
+            }
             _ => {
                 self.datagrams().receive(data);
                 Ok(())

@@ -80,7 +80,7 @@ impl Connection {
         if left && stream.is_new(offset, data.len()) {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
-                "new handshake data at a level that is over",
+                "new CRYPTO data at an earlier encryption level",
             ));
         }
         stream.receive(offset, data)?;
@@ -93,7 +93,7 @@ impl Connection {
         if self.crypto.level() != level && self.crypto.streams.get(level).is_some_and(CryptoStream::has_gap) {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
-                "handshake data left at a level that is over",
+                "CRYPTO data is left over at an earlier encryption level",
             ));
         }
         Ok(())
@@ -183,7 +183,7 @@ impl Connection {
     fn complete_handshake(&mut self, now: Time) -> Result<(), TransportError> {
         if self.peer.is_none() {
             // RFC 9001 section 8.2.
-            return Err(TransportError::new(Code::crypto(109), "no transport parameters"));
+            return Err(TransportError::new(Code::crypto(109), "transport parameters are missing"));
         }
         self.progress = Progress::Complete;
         self.prepare_next_keys();

@@ -122,8 +122,7 @@ impl Connection {
             }
             Frame::ResetStreamAt { id, code, final_size, reliable_size } => {
                 if !self.config.reset_stream_at {
-                    let (code, reason) =
-                        (Code::FRAME_ENCODING_ERROR, "RESET_STREAM_AT without reset_stream_at");
+                    let (code, reason) = (Code::FRAME_ENCODING_ERROR, "RESET_STREAM_AT was not negotiated");
                     let frame_type = Some(frame.frame_type());
                     return Err(TransportError { frame_type, ..TransportError::new(code, reason) });
                 }

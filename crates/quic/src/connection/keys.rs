@@ -37,7 +37,7 @@ impl Connection {
             }
             KeyUse::Exhausted => {
                 // RFC 9001 section 6.6: nothing more may be sent, not even the reason.
-                let reason = "the key was used as often as it may be";
+                let reason = "the confidentiality limit of the key is reached";
                 let error = TransportError::new(Code::AEAD_LIMIT_REACHED, reason);
                 self.begin_draining(now, CloseReason::Transport(error));
                 false
@@ -72,7 +72,7 @@ impl Connection {
             if let Some(Ok(length)) = next {
                 if !self.keys.phases.may_follow() {
                     // RFC 9001 section 6.2: a second update without an acknowledgement in between.
-                    self.fail_update(now, "a key update before the last one was acknowledged");
+                    self.fail_update(now, "key update before the previous one was acknowledged");
                     return Err(DropReason::Invalid);
                 }
                 self.advance_keys(now, Some(number));
@@ -88,7 +88,7 @@ impl Connection {
         let length = previous.open(number, bytes, start).map_err(|_| DropReason::DecryptionFailure)?;
         if likely == OtherPhase::Next {
             // RFC 9001 section 6.4: a higher packet number with older keys.
-            self.fail_update(now, "old keys after new ones");
+            self.fail_update(now, "old keys in a packet sent after one with new keys");
             return Err(DropReason::Invalid);
         }
         self.keys.phases.opened_previous = true;
@@ -99,7 +99,7 @@ impl Connection {
     #[inline]
     pub(super) fn check_acked_keys(&mut self, now: Time, largest: u64) -> Result<(), TransportError> {
         if self.keys.phases.on_acked(now, largest) {
-            let reason = "new keys acknowledged under old ones";
+            let reason = "a packet with new keys was acknowledged in one with old keys";
             return Err(TransportError::new(Code::KEY_UPDATE_ERROR, reason));
         }
         Ok(())
@@ -128,7 +128,7 @@ impl Connection {
     #[cold]
     pub(super) fn note_open_failure(&mut self, now: Time) {
         if self.keys.phases.on_failure() {
-            let reason = "too many packets that do not open";
+            let reason = "too many packets failed authentication";
             self.fail(now, TransportError::new(Code::AEAD_LIMIT_REACHED, reason));
         }
     }

@@ -160,7 +160,8 @@ impl Connection {
             return;
         }
         if self.spaces.get(kind).is_some_and(|space| space.sent.kept() > MAX_UNACKNOWLEDGED) {
-            return self.fail(now, TransportError::new(Code::INTERNAL_ERROR, "too much is not acknowledged"));
+            return self
+                .fail(now, TransportError::new(Code::INTERNAL_ERROR, "too many packets are unacknowledged"));
         }
         self.paths.on_probe_timeout(now);
         self.apply_path_outputs(now);

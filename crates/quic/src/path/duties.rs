@@ -80,7 +80,10 @@ impl Paths {
         if self.stats.challenges_sent == 0 {
             // RFC 9000 section 19.18: a response without a challenge. Once a challenge was sent, a response may
             // belong to one no longer remembered.
-            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "PATH_RESPONSE without a challenge"));
+            return Err(TransportError::new(
+                Code::PROTOCOL_VIOLATION,
+                "PATH_RESPONSE without a matching PATH_CHALLENGE",
+            ));
         }
         let now = at.now;
         let answer = |validation: &Option<Box<Validation>>| validation.as_deref()?.on_response(now, data);

@@ -56,8 +56,8 @@ impl fmt::Display for MigrateError {
             MigrateError::NotAClient => "only clients migrate",
             MigrateError::NotConfirmed => "the handshake is not confirmed",
             MigrateError::Disabled => "the server has disabled active migration",
-            MigrateError::NoConnectionId => "the server has given no unused connection id",
-            MigrateError::SameAddress => "the address is in use already",
+            MigrateError::NoConnectionId => "the server has issued no unused connection ID",
+            MigrateError::SameAddress => "the address is already in use",
             MigrateError::Closed => "the connection is closed",
         })
     }

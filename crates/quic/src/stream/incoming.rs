@@ -60,19 +60,14 @@ impl Streams {
         // RFC 9000-19.4-1, 9000-19.8-1, 9000-19.13-1: STREAM_STATE_ERROR "for a send-only stream".
         match id.receives(self.side) {
             true => Ok(()),
-            false => {
-                Err(TransportError::new(Code::STREAM_STATE_ERROR, "frame for a stream that only we send on"))
-            }
+            false => Err(TransportError::new(Code::STREAM_STATE_ERROR, "frame for a send-only stream")),
         }
     }
     fn check_sends(&self, id: StreamId) -> Result<(), TransportError> {
         // RFC 9000-19.5-2, 9000-19.10-2: STREAM_STATE_ERROR "for a receive-only stream".
         match id.sends(self.side) {
             true => Ok(()),
-            false => Err(TransportError::new(
-                Code::STREAM_STATE_ERROR,
-                "frame for a stream that only we receive on",
-            )),
+            false => Err(TransportError::new(Code::STREAM_STATE_ERROR, "frame for a receive-only stream")),
         }
     }
 

@@ -131,7 +131,10 @@ impl RecvHalf {
             }
         } else if fin {
             if end < self.highest {
-                return Err(TransportError::new(Code::FINAL_SIZE_ERROR, "final size below data received"));
+                return Err(TransportError::new(
+                    Code::FINAL_SIZE_ERROR,
+                    "final size below the data received",
+                ));
             }
             self.final_size = end.into();
         }
@@ -172,7 +175,7 @@ impl RecvHalf {
             // is not INTERNAL_ERROR; it respects its credit, so it is not FLOW_CONTROL_ERROR. PROTOCOL_VIOLATION is
             // for errors "not covered by more specific error codes". (For CRYPTO frames the caller uses
             // CRYPTO_BUFFER_EXCEEDED.)
-            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "stream data in too many pieces"));
+            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "stream data in too many fragments"));
         }
         Ok(fresh)
     }
@@ -271,7 +274,10 @@ impl RecvHalf {
             None => self.reset = Some(Box::new(Reset { code, reliable })),
             // draft-ietf-quic-reliable-stream-reset-09 section 5.2: "detects a change in those fields".
             Some(reset) if reset.code != code && reset.reliable.max(reliable) > 0 => {
-                return Err(TransportError::new(Code::STREAM_STATE_ERROR, "another code in RESET_STREAM_AT"));
+                return Err(TransportError::new(
+                    Code::STREAM_STATE_ERROR,
+                    "RESET_STREAM_AT changes the error code",
+                ));
             }
             // The same section: "MUST ignore any RESET_STREAM_AT frame that increases the Reliable Size."
             Some(reset) => reset.reliable = reset.reliable.min(reliable),

@@ -67,7 +67,7 @@ impl Reader {
                     return;
                 }
                 Step::End => return self.on_end(now, stream, transport),
-                Step::Malformed => return transport.close(MALFORMED, "not a message"),
+                Step::Malformed => return transport.close(MALFORMED, "a malformed message"),
             }
         }
     }
@@ -140,7 +140,7 @@ impl Reader {
             match header.and_then(|header| Some((header, self.is_whole(header, content)?))) {
                 Some((header, true)) => self.on_message(now, &header, None, transport),
                 Some((_, false)) => {}
-                None => return transport.close(MALFORMED, "not a message"),
+                None => return transport.close(MALFORMED, "a malformed message"),
             }
         }
     }
@@ -278,7 +278,7 @@ mod tests {
             let (mut reader, mut fake) = (reader(Over::Stream), Fake::default());
             fake.put(id, &header(length, 0), false);
             reader.on_event(at(6), &Event::Readable(id), &mut fake);
-            assert_eq!(fake.closed, Some((MALFORMED, "not a message".to_owned())), "{length}");
+            assert_eq!(fake.closed, Some((MALFORMED, "a malformed message".to_owned())), "{length}");
         }
         let wrong: [&[Vec<u8>]; 9] = [
             &[vec![]],
@@ -295,7 +295,7 @@ mod tests {
             let (mut reader, mut fake) = (reader(Over::Datagrams), Fake::default());
             fake.datagrams.extend(datagrams.iter().cloned());
             reader.on_event(at(6), &Event::DatagramReadable, &mut fake);
-            assert_eq!(fake.closed, Some((MALFORMED, "not a message".to_owned())), "{datagrams:?}");
+            assert_eq!(fake.closed, Some((MALFORMED, "a malformed message".to_owned())), "{datagrams:?}");
             assert_eq!(reader.report(at(20)).tally.unwrap().done, 0);
         }
     }

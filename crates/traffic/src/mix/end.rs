@@ -90,7 +90,7 @@ impl MixEnd {
             let found = if read.bytes == 1 { self.routes.take_byte(real, byte[0]) } else { Ok(None) };
             match (found, read) {
                 (Ok(Some(found)), _) => return Some(found),
-                (Ok(None), read) if read.finished => break "a stream without its part's number",
+                (Ok(None), read) if read.finished => break "a stream without the number of its part",
                 (Ok(None), read) if read.bytes == 0 => return None,
                 (Ok(None), _) => {}
                 (Err(problem), _) => break problem,
@@ -110,7 +110,7 @@ impl MixEnd {
                     self.deliver(now, part, &Event::DatagramReadable, transport);
                     self.routes.arrived = None;
                 }
-                _ => return transport.close(UNKNOWN_PART, "a datagram of a part that there is not"),
+                _ => return transport.close(UNKNOWN_PART, "a datagram for a part that does not exist"),
             }
             bytes.clear();
         }
@@ -252,15 +252,15 @@ mod tests {
     fn data_of_an_unknown_part_ends_the_connection() {
         let id = stream(0, Direction::Bidirectional);
         let streams: [(&[u8], bool, &str); 5] = [
-            (&[2, 0], false, "a stream of a part that there is not"),
-            (&[0xff; 16], false, "a stream of a part that there is not"),
+            (&[2, 0], false, "a stream for a part that does not exist"),
+            (&[0xff; 16], false, "a stream for a part that does not exist"),
             (
                 &[0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
                 false,
-                "a stream of a number that there is not",
+                "a stream number that is too large",
             ),
-            (&[], true, "a stream without its part's number"),
-            (&[1], true, "a stream without its part's number"),
+            (&[], true, "a stream without the number of its part"),
+            (&[1], true, "a stream without the number of its part"),
         ];
         for (bytes, end, problem) in streams {
             let (mut mix, mut fake) = (server(), Fake::default());
@@ -278,7 +278,7 @@ mod tests {
             let (mut mix, mut fake) = (server(), Fake::default());
             fake.datagrams.push_back(datagram.clone());
             mix.on_event(Time::ZERO, &Event::DatagramReadable, &mut fake);
-            let problem = "a datagram of a part that there is not".to_owned();
+            let problem = "a datagram for a part that does not exist".to_owned();
             assert_eq!(fake.closed, (!known).then_some((UNKNOWN_PART, problem)), "{datagram:?}");
         }
     }

@@ -101,13 +101,13 @@ impl Routes {
         let (Ok(part), Ok(index)) = (reader.varint(), reader.varint()) else { return Ok(None) };
         self.incoming.remove(&real);
         let part = u32::try_from(part).ok().filter(|part| (*part as usize) < self.parts.len());
-        let part = part.ok_or("a stream of a part that there is not")?;
+        let part = part.ok_or("a stream for a part that does not exist")?;
         if index >= 1 << 60 {
-            return Err("a stream of a number that there is not");
+            return Err("a stream number that is too large");
         }
         let local = (part, StreamId::new(real.initiator(), real.direction(), index));
         if self.by_local.contains_key(&local) {
-            return Err("two streams of one number");
+            return Err("two streams with the same number");
         }
         self.insert(real, local);
         Ok(Some(local))

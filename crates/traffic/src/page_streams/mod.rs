@@ -166,7 +166,7 @@ impl Application for Client {
                 let _ = transport.discard(stream);
             }
             Event::Reset { code, .. } | Event::Stopped { code, .. } => {
-                transport.close(code, "the server refused");
+                transport.close(code, "the server refused the request");
             }
             _ => {}
         }

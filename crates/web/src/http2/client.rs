@@ -250,7 +250,7 @@ impl Http2Client {
     /// Section 5.1: no frames are received on an idle stream, and the server opens none.
     fn check_open(&self, stream: u32) -> Result<(), Error> {
         if stream >= self.next || stream.is_multiple_of(2) {
-            return Err(Error::connection(Code::PROTOCOL_ERROR, "a frame on a stream that is idle"));
+            return Err(Error::connection(Code::PROTOCOL_ERROR, "a frame on an idle stream"));
         }
         Ok(())
     }
@@ -260,7 +260,7 @@ impl Http2Client {
         if self.exchanges.contains_key(&stream) || self.session.was_reset(stream) {
             return Ok(());
         }
-        Err(Error::stream(stream, Code::STREAM_CLOSED, "a frame on a stream that is closed"))
+        Err(Error::stream(stream, Code::STREAM_CLOSED, "a frame on a closed stream"))
     }
 
     /// Checks whether a DATA frame with this much content is valid.
@@ -277,7 +277,7 @@ impl Http2Client {
         let limit = if has_content { head.content_length } else { Some(0) };
         if limit.is_some_and(|limit| exchange.received + length > limit) {
             // Section 8.1.1: content and Content-Length must agree.
-            return malformed("more content than there can be");
+            return malformed("more content than the response may have");
         }
         Ok(())
     }

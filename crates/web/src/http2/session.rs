@@ -240,7 +240,10 @@ impl Session {
     pub(super) fn step(&mut self, stream: StreamId, transport: &mut dyn Transport) -> Result<Step, Error> {
         loop {
             if self.out.len() > MAX_OUT {
-                return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "more frames to answer than allowed"));
+                return Err(Error::connection(
+                    Code::ENHANCE_YOUR_CALM,
+                    "too many frames that need an answer",
+                ));
             }
             match self.position {
                 Position::DataStart { head, left, padding } => {
@@ -317,7 +320,10 @@ impl Session {
             Position::Preface(have) => {
                 // Section 3.4: the client preface.
                 if !PREFACE[have..].starts_with(bytes) {
-                    return Err(Error::connection(Code::PROTOCOL_ERROR, "no HTTP/2 preface"));
+                    return Err(Error::connection(
+                        Code::PROTOCOL_ERROR,
+                        "the connection does not begin with the HTTP/2 preface",
+                    ));
                 }
                 let have = have + bytes.len();
                 self.position = if have == PREFACE.len() { Position::Head } else { Position::Preface(have) };
@@ -327,7 +333,10 @@ impl Session {
                 let left = u64::from(head.length) - 1;
                 // Section 6.1: the padding must fit into the frame.
                 let Some(left) = left.checked_sub(padding) else {
-                    return Err(Error::connection(Code::PROTOCOL_ERROR, "more padding than fits"));
+                    return Err(Error::connection(
+                        Code::PROTOCOL_ERROR,
+                        "more padding than the frame can hold",
+                    ));
                 };
                 self.position = Position::DataStart { head, left, padding };
             }
@@ -351,19 +360,25 @@ impl Session {
         // Section 6.10: a field block must not be interrupted, and only field blocks are continued.
         let continues = self.block.as_ref().is_some_and(|block| block.stream == head.stream);
         if (head.kind == Kind::CONTINUATION) != self.block.is_some() || self.block.is_some() && !continues {
-            return Err(Error::connection(Code::PROTOCOL_ERROR, "an interrupted field block"));
+            return Err(Error::connection(
+                Code::PROTOCOL_ERROR,
+                "a CONTINUATION frame is missing or unexpected",
+            ));
         }
         head.check()?;
         // Section 8.4: push was disabled by the client.
         if head.kind == Kind::PUSH_PROMISE {
-            return Err(Error::connection(Code::PROTOCOL_ERROR, "a push that was not allowed"));
+            return Err(Error::connection(Code::PROTOCOL_ERROR, "server push is not allowed"));
         }
         self.position = match head.kind {
             Kind::DATA => {
                 // Section 6.9.1: padding counts too. On a closed stream only the connection window counts it.
                 let fits = self.credits.get_mut(&head.stream).is_none_or(|credit| credit.spend(head.length));
                 if !self.credit.spend(head.length) || !fits {
-                    return Err(Error::connection(Code::FLOW_CONTROL_ERROR, "more content than was allowed"));
+                    return Err(Error::connection(
+                        Code::FLOW_CONTROL_ERROR,
+                        "more content than the flow-control window allows",
+                    ));
                 }
                 if head.flags.has(Flags::PADDED) {
                     Position::PadLength(head)
@@ -390,7 +405,10 @@ impl Session {
                     self.encoder.set_limit(self.peer.header_table_size.into());
                     // Section 6.5.2: a server must not enable push.
                     if self.side == Side::Client && setting == [0, 2, 0, 0, 0, 1] {
-                        return Err(Error::connection(Code::PROTOCOL_ERROR, "a server that enables pushes"));
+                        return Err(Error::connection(
+                            Code::PROTOCOL_ERROR,
+                            "ENABLE_PUSH of 1 from a server",
+                        ));
                     }
                 }
                 self.settings_received = true;
@@ -404,7 +422,7 @@ impl Session {
                     self.window += i64::from(more);
                     // Section 6.9.1: the window must not exceed 2^31 - 1.
                     if self.window > i64::from(MAX_WINDOW) {
-                        let why = "the window of the connection grows too large";
+                        let why = "the connection's window exceeds 2^31 - 1";
                         return Err(Error::connection(Code::FLOW_CONTROL_ERROR, why));
                     }
                 }
@@ -420,7 +438,7 @@ impl Session {
             }
             Frame::PriorityUpdate(..) if self.side == Side::Client => {
                 // RFC 9218 section 7.1: servers do not send PRIORITY_UPDATE.
-                return Err(Error::connection(Code::PROTOCOL_ERROR, "a server that sends a priority"));
+                return Err(Error::connection(Code::PROTOCOL_ERROR, "PRIORITY_UPDATE from a server"));
             }
             Frame::Ignored => self.note_idle()?,
             _ => {}
@@ -435,7 +453,7 @@ impl Session {
         block.bytes.extend_from_slice(bytes);
         block.frames += 1;
         if block.bytes.len() > MAX_FIELD_SECTION as usize || block.frames > MAX_CONTINUATIONS {
-            return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "a field block without end"));
+            return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "a field block is too long"));
         }
         if !head.flags.has(Flags::END_HEADERS) {
             self.block = Some(block);

@@ -394,7 +394,7 @@ fn violations_by_clients() {
             s(Code::PROTOCOL_ERROR, 1),
         ),
         (
-            "a field block without end",
+            "a field block is too long",
             from_client(&[
                 frame(Kind::HEADERS, 1, 1, &[0; 16_384]),
                 frame(Kind::CONTINUATION, 0, 1, &[0; 16_384]),

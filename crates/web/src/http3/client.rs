@@ -105,7 +105,7 @@ impl Http3Client {
                 if stream.initiator() == Side::Server && stream.direction() == Direction::Bidirectional =>
             {
                 // RFC 9114 section 6.1: servers do not open bidirectional streams.
-                let why = "a bidirectional stream of the server";
+                let why = "a bidirectional stream opened by the server";
                 self.fail(Violation { code: Code::STREAM_CREATION_ERROR, why }, transport);
             }
             Event::Readable(stream) => self.read(now, stream, fetches, transport),
@@ -303,7 +303,7 @@ impl Exchange {
                     self.received += read.bytes;
                     // RFC 9114 section 4.1.2: content and Content-Length must agree.
                     if limit.is_some_and(|limit| self.received > limit) {
-                        return Err(malformed("more content than there can be"));
+                        return Err(malformed("more content than the response may have"));
                     }
                     if read.bytes == 0 && !read.finished {
                         return Ok(false);

@@ -127,7 +127,7 @@ impl Control {
             Event::Stopped { stream, .. } if Some(stream) == self.stream => {
                 return Err(violation(
                     Code::CLOSED_CRITICAL_STREAM,
-                    "the peer does not read the control stream",
+                    "the peer stopped reading the control stream",
                 ));
             }
             Event::Reset { stream, .. } if is_ours(stream) => {
@@ -143,10 +143,9 @@ impl Control {
     /// Handles the end of a stream of the peer.
     fn note_end(&mut self, stream: StreamId) -> Result<(), Violation> {
         match self.incoming.remove(&stream) {
-            Some(Incoming::Control(_) | Incoming::Encoder(_) | Incoming::Decoder(_)) => Err(violation(
-                Code::CLOSED_CRITICAL_STREAM,
-                "the peer closed a stream that the connection needs",
-            )),
+            Some(Incoming::Control(_) | Incoming::Encoder(_) | Incoming::Decoder(_)) => {
+                Err(violation(Code::CLOSED_CRITICAL_STREAM, "the peer closed a critical stream"))
+            }
             // RFC 9114 section 6.2: a stream may end before its type is complete.
             _ => Ok(()),
         }
@@ -207,9 +206,9 @@ impl Control {
             DECODER => Incoming::Decoder(DecoderStream::default()),
             // RFC 9114 section 6.2.2: clients cannot push, and the server was granted no push ID.
             PUSH if self.side == Side::Server => {
-                return Err(violation(Code::STREAM_CREATION_ERROR, "a push stream of a client"));
+                return Err(violation(Code::STREAM_CREATION_ERROR, "a push stream from a client"));
             }
-            PUSH => return Err(violation(Code::ID_ERROR, "a push that was not allowed")),
+            PUSH => return Err(violation(Code::ID_ERROR, "server push is not allowed")),
             _ => {
                 // RFC 9114 section 6.2.3: streams of unknown type are not read, but are not an error.
                 let _ = transport.stop(stream, Code::STREAM_CREATION_ERROR.0);
@@ -221,7 +220,7 @@ impl Control {
         if std::mem::replace(&mut self.seen[kind as usize], true) {
             return Err(violation(
                 Code::STREAM_CREATION_ERROR,
-                "a second stream of a type that is allowed once",
+                "a second control, QPACK encoder or QPACK decoder stream",
             ));
         }
         self.incoming.insert(stream, incoming);
@@ -268,7 +267,7 @@ impl Control {
                     frame::request_stream(id)?;
                 }
                 if self.going_away.is_some_and(|before| id > before) {
-                    return Err(violation(Code::ID_ERROR, "the ID of GOAWAY grows"));
+                    return Err(violation(Code::ID_ERROR, "GOAWAY with a higher ID than before"));
                 }
                 self.going_away = Some(id);
                 notices.push(Notice::GoAway(id));
@@ -277,14 +276,14 @@ impl Control {
                 let id = frame::read_id(payload)?;
                 // RFC 9114 section 7.2.7: the ID must not decrease.
                 if self.max_push_id.is_some_and(|before| id < before) {
-                    return Err(violation(Code::ID_ERROR, "MAX_PUSH_ID shrinks"));
+                    return Err(violation(Code::ID_ERROR, "MAX_PUSH_ID is lower than before"));
                 }
                 self.max_push_id = Some(id);
             }
             frame::CANCEL_PUSH => {
                 frame::read_id(payload)?;
                 // RFC 9114 section 7.2.3: no push was promised or permitted.
-                return Err(violation(Code::ID_ERROR, "CANCEL_PUSH of a push that does not exist"));
+                return Err(violation(Code::ID_ERROR, "CANCEL_PUSH for a push that does not exist"));
             }
             frame::PRIORITY_UPDATE_REQUEST => {
                 let (stream, priority) = frame::read_priority_update(payload)?;
@@ -292,7 +291,7 @@ impl Control {
             }
             frame::PRIORITY_UPDATE_PUSH => {
                 // RFC 9218 section 7.2: no push was promised.
-                return Err(violation(Code::ID_ERROR, "PRIORITY_UPDATE of a push that does not exist"));
+                return Err(violation(Code::ID_ERROR, "PRIORITY_UPDATE for a push that does not exist"));
             }
             _ => {}
         }
@@ -318,7 +317,7 @@ fn check_head(head: FrameHead, side: Side, has_settings: bool) -> Result<(), Vio
         kind => !frame::is_known(kind),
     };
     if !is_expected {
-        return Err(violation(Code::FRAME_UNEXPECTED, "a frame that does not belong on a control stream"));
+        return Err(violation(Code::FRAME_UNEXPECTED, "a frame that is not allowed on a control stream"));
     }
     if frame::is_known(head.kind) && head.length > MAX_FRAME {
         return Err(violation(Code::EXCESSIVE_LOAD, "a frame of the control stream is too long"));

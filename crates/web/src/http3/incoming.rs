@@ -167,11 +167,11 @@ impl Incoming {
             (frame::HEADERS, _) => Ok(Position::Fields(head.length)),
             // RFC 9114 section 7.2.5: no MAX_PUSH_ID frame permitted a push.
             (frame::PUSH_PROMISE, _) if self.sender == Side::Server => {
-                Err(violation(Code::ID_ERROR, "a push that was not allowed"))
+                Err(violation(Code::ID_ERROR, "server push is not allowed"))
             }
             // RFC 9114 sections 7.2.3 to 7.2.8: frames of the control stream, or of HTTP/2; RFC 9218 section 7.2.
             (kind, _) if frame::is_known(kind) => {
-                unexpected("a frame that does not belong on a request stream")
+                unexpected("a frame that is not allowed on a request stream")
             }
             // RFC 9114 section 9: unknown types are skipped.
             _ => Ok(Position::Skipped(head.length)),

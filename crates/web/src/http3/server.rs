@@ -203,7 +203,7 @@ impl Http3Server {
     ) -> Result<(), Violation> {
         // RFC 9218 section 7.2: a stream beyond the stream limit is an error of type H3_ID_ERROR.
         if transport.peer_stream_limit(stream.direction()).is_some_and(|limit| stream.index() >= limit) {
-            return Err(violation(Code::ID_ERROR, "PRIORITY_UPDATE of a stream beyond the limit"));
+            return Err(violation(Code::ID_ERROR, "PRIORITY_UPDATE for a stream beyond the limit"));
         }
         let known = set_priority(stream, priority, transport);
         let responding =

@@ -31,7 +31,7 @@ impl fmt::Display for HeaderError {
             HeaderError::Truncated => "the packet ends within its header",
             HeaderError::FixedBit => "the fixed bit is 0",
             HeaderError::ShortHeader => "not a long header",
-            HeaderError::ConnectionIdLength => "a connection id of more than 20 bytes",
+            HeaderError::ConnectionIdLength => "a connection ID of more than 20 bytes",
             HeaderError::UnsupportedVersion(version) => return write!(f, "unsupported version {version}"),
             HeaderError::Length => "the Length field does not fit the datagram",
             HeaderError::VersionList => "a malformed list of versions",

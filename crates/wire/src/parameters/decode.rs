@@ -39,11 +39,11 @@ impl ParameterError {
     /// The text for the reason phrase of the CONNECTION_CLOSE frame.
     pub const fn reason(&self) -> &'static str {
         match self.problem {
-            ParameterProblem::Length => "a transport parameter of a wrong length",
-            ParameterProblem::Duplicate => "a transport parameter that is there twice",
-            ParameterProblem::Range => "a transport parameter outside of its range",
+            ParameterProblem::Length => "a transport parameter of the wrong length",
+            ParameterProblem::Duplicate => "a transport parameter that occurs twice",
+            ParameterProblem::Range => "a transport parameter that is out of range",
             ParameterProblem::ServerOnly => "a transport parameter that only a server may send",
-            ParameterProblem::PreferredAddress => "a preferred address without a connection id",
+            ParameterProblem::PreferredAddress => "a preferred address without a connection ID",
         }
     }
 }

@@ -31,7 +31,7 @@ impl Http2Server {
                         return Err(Error::stream(
                             stream,
                             Code::FLOW_CONTROL_ERROR,
-                            "a window grows too large",
+                            "a stream's window exceeds 2^31 - 1",
                         ));
                     }
                     let is_ready = exchange.is_ready();
@@ -45,7 +45,10 @@ impl Http2Server {
                     self.turns.set_ready(now, &mut exchange.turn, is_ready);
                     // Section 6.9.2: the window must not exceed 2^31 - 1.
                     if exchange.window > i64::from(MAX_WINDOW) {
-                        return Err(Error::connection(Code::FLOW_CONTROL_ERROR, "a window grows too large"));
+                        return Err(Error::connection(
+                            Code::FLOW_CONTROL_ERROR,
+                            "a stream's window exceeds 2^31 - 1",
+                        ));
                     }
                 }
             }
@@ -59,7 +62,7 @@ impl Http2Server {
     fn on_priority(&mut self, stream: u32, priority: Priority) -> Result<(), Error> {
         let wrong = |why| Err(Error::connection(Code::PROTOCOL_ERROR, why));
         if stream.is_multiple_of(2) {
-            return wrong("a priority of a push, of which there are none");
+            return wrong("PRIORITY_UPDATE for a push that does not exist");
         }
         if let Some(exchange) = self.exchanges.get(&stream) {
             self.turns.set_priority(&exchange.turn, priority);
@@ -67,7 +70,7 @@ impl Http2Server {
             self.priorities.insert(stream, priority);
             // Idle streams with a priority count as if they were open.
             if self.priorities.len() + self.exchanges.len() > MAX_STREAMS as usize {
-                return wrong("priorities of more streams than may be open");
+                return wrong("PRIORITY_UPDATE for more streams than may be open");
             }
         }
         Ok(())
@@ -76,7 +79,7 @@ impl Http2Server {
     /// Section 5.1: frames on an idle stream are an error.
     pub(super) fn check_open(&self, stream: u32) -> Result<(), Error> {
         if stream > self.last || stream.is_multiple_of(2) {
-            return Err(Error::connection(Code::PROTOCOL_ERROR, "a frame on a stream that is idle"));
+            return Err(Error::connection(Code::PROTOCOL_ERROR, "a frame on an idle stream"));
         }
         Ok(())
     }
@@ -91,7 +94,7 @@ impl Http2Server {
         if stream > self.last {
             // Section 5.1.1: the streams of a client are odd and ascending.
             if stream.is_multiple_of(2) {
-                return Err(Error::connection(Code::PROTOCOL_ERROR, "a stream that no client opens"));
+                return Err(Error::connection(Code::PROTOCOL_ERROR, "a request on a stream with an even ID"));
             }
             (self.last, self.opened) = (stream, self.opened + 1);
             let priority = self.priorities.remove(&stream);
@@ -113,7 +116,11 @@ impl Http2Server {
         // Section 8.1: trailers end the stream.
         let trailers = fields.ok_or(Malformed("trailers too large")).and_then(|f| http2::check_trailers(&f));
         if trailers.is_err() || !ends {
-            return Err(Error::stream(stream, Code::PROTOCOL_ERROR, "no trailers"));
+            return Err(Error::stream(
+                stream,
+                Code::PROTOCOL_ERROR,
+                "the trailers are malformed, or do not end the stream",
+            ));
         }
         self.on_end(now, stream, site)
     }
@@ -122,7 +129,9 @@ impl Http2Server {
     fn on_late_fields(&self, stream: u32) -> Result<(), Error> {
         let wrong = |code, why| Err(Error::connection(code, why));
         match () {
-            () if stream.is_multiple_of(2) => wrong(Code::PROTOCOL_ERROR, "a stream that no client opens"),
+            () if stream.is_multiple_of(2) => {
+                wrong(Code::PROTOCOL_ERROR, "a request on a stream with an even ID")
+            }
             // Section 5.1: ignored on a stream that was reset here.
             () if self.session.was_reset(stream) => Ok(()),
             // Section 5.1: nothing follows the end of a stream.
@@ -130,7 +139,7 @@ impl Http2Server {
                 wrong(Code::STREAM_CLOSED, "HEADERS on a closed stream")
             }
             // Section 5.1.1: some streams were skipped, and cannot be opened later.
-            () => wrong(Code::PROTOCOL_ERROR, "a stream below one that was opened"),
+            () => wrong(Code::PROTOCOL_ERROR, "a stream ID below an earlier one"),
         }
     }
 
@@ -183,7 +192,7 @@ impl Http2Server {
                     return Err(Error::stream(
                         stream,
                         Code::PROTOCOL_ERROR,
-                        "more content than there can be",
+                        "more content than content-length says",
                     ));
                 }
                 Ok(())
@@ -191,7 +200,7 @@ impl Http2Server {
             // Section 5.1: ignored on a stream that was reset here.
             None if self.session.was_reset(stream) => Ok(()),
             // Sections 5.1 and 6.1: half closed by the client, or closed.
-            _ => Err(Error::stream(stream, Code::STREAM_CLOSED, "DATA on a stream that is closed")),
+            _ => Err(Error::stream(stream, Code::STREAM_CLOSED, "DATA on a closed stream")),
         }
     }
     pub(super) fn count(&mut self, stream: u32, bytes: u64) {
