@@ -60,6 +60,22 @@ def test_the_file_is_in_the_folder_by_default(saved: Path, tmp_path: Path, monke
     assert report.write(quiclab.Scenario.from_text(SCENARIO).run()).report == Path("report.html")
 
 
+def test_a_report_of_many_has_their_number_as_its_title(saved: Path, swept: quiclab.Sweep, tmp_path: Path) -> None:
+    for what, title in (
+        ([saved] * 4, "4 runs"),
+        ([saved] * 3 + [swept], "3 runs and 1 sweep"),
+        ([swept] * 4, "4 sweeps"),
+    ):
+        page = report.write(what, tmp_path / "r.html").report.read_text(encoding="utf-8")
+        assert f"<title>{title}" in page
+
+
+def test_why_a_flow_was_not_completed_stands_below_its_name(tmp_path: Path) -> None:
+    scenario = quiclab.Scenario.from_text(SCENARIO, {"duration": "100 ms"})
+    page = report.write(scenario.run(), tmp_path / "r.html").report.read_text(encoding="utf-8")
+    assert page.index("0.100 s, not completed") < page.index("Not completed: ")
+
+
 def test_series_keep_their_extremes(run: quiclab.Run) -> None:
     (figure,) = figures.figures(run, 5)
     (view,) = views(run, None)

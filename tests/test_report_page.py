@@ -397,6 +397,23 @@ def test_a_narrow_window_does_not_scroll_sideways(chromium: Browser, two: Path, 
         assert all(left >= 0 and right <= 400 and width > 300 for left, right, width in sentences)
 
 
+def test_the_example_of_a_filter_has_values(chromium: Browser, tmp_path: Path) -> None:
+    # The first runs are too short for their transfer.
+    text = SWEEP.replace("[sweep]", '[sweep]\nduration = ["100 ms", "60 s"]')
+    swept = quiclab.sweep(quiclab.Scenario.from_text(text), jobs=1, out=tmp_path / "swept")
+    assert swept.runs["connection.download.completion_s"][0].as_py() is None
+    page = opened(chromium, report.write(swept, tmp_path / "r.html").report)
+    example = page.value("document.querySelector('.filter input').placeholder")
+    assert "completion_s > " in example and "> -" not in example
+    page.value(f"""(() => {{
+        const input = document.querySelector('.filter input');
+        input.value = {json.dumps(example)};
+        input.dispatchEvent(new Event('input'));
+    }})()""")
+    page.settle()
+    assert "of 24 runs" in page.value("document.querySelector('.toolbar').textContent")
+
+
 def test_a_name_breaks_after_dots_and_underscores_alone(chromium: Browser, sweep: Path) -> None:
     page = chromium.page()
     page.resize(400, 800)

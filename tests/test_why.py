@@ -373,6 +373,26 @@ def test_the_answer_is_the_same_from_a_folder_and_in_each_form(tmp_path: Path) -
     assert max(len(line) for line in text.splitlines()) <= 80
 
 
+def test_a_narrow_terminal_cuts_nothing(tmp_path: Path) -> None:
+    scenario().run(out=tmp_path / "run", figure=False)
+    for columns in ("40", "10"):
+        told = CliRunner().invoke(app, ["why", str(tmp_path / "run")], env={"COLUMNS": columns}).stdout
+        assert max(len(line) for line in told.splitlines()) <= 40
+        assert min(len(line.split()) for line in told.splitlines() if line.startswith("         ")) >= 1
+        assert "longest 0" in told
+
+
+def test_a_run_without_connections_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    scenario().run(out=folder, figure=False)
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    (folder / "summary.json").write_text(json.dumps({**summary, "connections": []}), encoding="utf-8")
+    told = CliRunner().invoke(app, ["why", str(folder)])
+    assert (told.exit_code, told.stdout) == (0, "the run has no connections\n")
+    exported = CliRunner().invoke(app, ["export", str(folder)])
+    assert exported.exit_code == 0, exported
+
+
 def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
     run = quiclab.Scenario.from_file(ROOT / "examples" / "cellular.toml").run(out=tmp_path / "run", figure=False)
     printed = CliRunner().invoke(app, ["why", str(run.path)]).stdout

@@ -276,7 +276,8 @@ def load(path: str | PathLike[str]) -> Run:
     """
     where = Path(path)
     if not where.is_dir():
-        raise OutputError(f"{where}: there is no such run folder{_folder.beside(where)}")
+        found = _folder.file_instead(where) or f"there is no such run folder{_folder.beside(where)}"
+        raise OutputError(f"{where}: {found}")
     try:
         summary = json.loads((where / _folder.SUMMARY).read_text(encoding="utf-8"))
         scenario = (where / _folder.SCENARIO).read_text(encoding="utf-8")

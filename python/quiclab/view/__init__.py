@@ -180,7 +180,8 @@ def _direction(direction: Any) -> dict[str, Any]:
         "retransmitted_bytes": sum(stream.retransmitted for stream in streams),
         "waits": len(waits.start),
         "waited_s": _seconds(waits),
-        "waited_one_stream_s": _seconds(one_stream),
+        # The order of the bytes is known only to the log of their sender.
+        "waited_one_stream_s": _seconds(one_stream) if direction.has_sender else None,
         "without_credit": len(blocked.start),
         "without_credit_s": _seconds(blocked),
         "notes": direction.notes,

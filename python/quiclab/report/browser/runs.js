@@ -50,8 +50,10 @@ export class Runs {
     const varied = this.columns.find((column) => column.varied && column.kind === "number");
     const result = this.columns.find((column) => !column.varied && column.isShown && column.kind === "number" && column.name !== "run");
     const parts = [];
-    if (result) parts.push(`${result.short} > ${valueText(result, 0).replaceAll(",", "")}`);
-    if (varied) parts.push(`${varied.short} = ${valueText(varied, 0).replaceAll(",", "")}`);
+    // Of the first run that has both: a transfer that was not completed has no completion time.
+    const row = result ? result.values.findIndex((value, at) => value !== null && (!varied || varied.values[at] !== null)) : 0;
+    if (result && row >= 0) parts.push(`${result.short} > ${valueText(result, row).replaceAll(",", "")}`);
+    if (varied) parts.push(`${varied.short} = ${valueText(varied, Math.max(row, 0)).replaceAll(",", "")}`);
     return parts.join(" and ") || "run < 10";
   }
 
