@@ -76,6 +76,19 @@ def test_why_a_flow_was_not_completed_stands_below_its_name(tmp_path: Path) -> N
     assert page.index("0.100 s, not completed") < page.index("Not completed: ")
 
 
+def test_the_error_of_all_runs_stands_with_each(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    code = "import quiclab\nclass Bad(quiclab.Controller):\n    def on_ack(self, ack): raise ValueError('of all')\n"
+    bad.write_text(code, encoding="utf-8")
+    text = SCENARIO + f'[sweep]\nrepetitions = 2\nflow.download.transport.controller = ["{bad}:Bad"]\n'
+    swept = quiclab.sweep(quiclab.Scenario.from_text(text), jobs=1)
+    assert len(swept.failures) == 2
+    made = report.write(swept, tmp_path / "r.html").report
+    (values,) = data_of(made)["sweeps"]
+    (error,) = (column for column in values["columns"] if column["name"] == "error")
+    assert error["shown"] and swept.failures[0]["error"] in error["words"]
+
+
 def test_series_keep_their_extremes(run: quiclab.Run) -> None:
     (figure,) = figures.figures(run, 5)
     (view,) = views(run, None)

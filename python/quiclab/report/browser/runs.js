@@ -7,6 +7,8 @@ import { makeFilter } from "./filter.js";
 import { Detail } from "./detail.js";
 
 const ROWS = 25;
+/** Letters of a text from which it may break anywhere: an error, or a component with its options. */
+const LONG = 24;
 
 /** A sweep on the page. */
 export class Runs {
@@ -125,7 +127,7 @@ export class Runs {
   #row(row, shown) {
     const number = this.number(row);
     const button = element("button", { type: "button", aria: { label: `Show run ${number}` } }, "\u25b8");
-    const cells = shown.map((column) => element("td", { className: column.kind === "number" ? "number" : "" }, valueText(column, row)));
+    const cells = shown.map((column) => element("td", { className: column.kind === "number" ? "number" : LONG < valueText(column, row).length ? "long" : "" }, valueText(column, row)));
     const line = element("tr", {}, element("td", {}, button), ...cells);
     if (this.detail.row === row) line.setAttribute("aria-current", "true");
     line.addEventListener("click", () => this.open(row));
