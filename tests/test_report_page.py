@@ -515,6 +515,27 @@ def test_failed_runs_say_why(chromium: Browser, tmp_path: Path) -> None:
     assert page.complaints == []
 
 
+def test_a_chart_says_over_what_its_means_are(chromium: Browser, sweep: Path) -> None:
+    page = opened(chromium, sweep)
+
+    def shown(group: str) -> str:
+        page.value(
+            "((name) => { const select = document.querySelectorAll('.split select')[2]; select.value = name;"
+            f" select.dispatchEvent(new Event('change')); }})({json.dumps(group)})"
+        )
+        page.settle()
+        return str(
+            page.value(
+                "(({ hidden, textContent }) => hidden ? '' : textContent)(document.querySelector('.chart + .note'))"
+            )
+        )
+
+    assert shown("link.cell.delay_ms") == ""
+    assert shown("") == "Shown: means over all delay_ms: a filter or a group tells them apart."
+    enter(page, "delay_ms = 10")
+    assert shown("") == ""
+
+
 def test_columns_of_text_are_groups_and_places(chromium: Browser, tmp_path: Path) -> None:
     table = '[sweep]\ntransport.scheduler = ["rr", "fifo"]\nflow.download.transport.controller = ["newreno", "bbr3"]\n'
     swept = quiclab.sweep(quiclab.Scenario.from_text(SCENARIO + table), jobs=1)
