@@ -468,6 +468,14 @@ def test_the_numbers_are_those_of_the_run(command: Command) -> None:
     ]
 
 
+def test_a_page_of_a_run_is_that_of_its_folder(tmp_path: Path) -> None:
+    scenario = quiclab.Scenario.from_text(TWO_STREAMS)
+    run = scenario.run(out=tmp_path / "run", qlog=True, figure=False)
+    assert view.write(run).view == tmp_path / "run" / "view.html"
+    with pytest.raises(quiclab.Error, match="the run has no folder"):
+        view.write(scenario.run())
+
+
 def test_a_run_without_qlog_says_how_to_make_one(command: Command) -> None:
     assert command("run", "bulk.toml", "--out", "plain").returncode == 0
     done = command("view", "plain")
