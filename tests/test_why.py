@@ -405,6 +405,8 @@ def test_what_cannot_be_answered_is_an_error() -> None:
     run = scenario().run()
     with pytest.raises(quiclab.Error, match="no connection 'put'; it has get"):
         run.why("put")
+    with pytest.raises(quiclab.Error, match="the run was made without tables"):
+        scenario().run(tables=False).why()
     lacks = scenario(record={"tables": ["rate"]}).run()
     with pytest.raises(quiclab.Error, match=r"no table .wait.: add it to record\.tables"):
         lacks.why()

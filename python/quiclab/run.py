@@ -248,6 +248,8 @@ class Run:
         (path / _folder.SUMMARY).write_text(summary + "\n", encoding="utf-8")
         if not self.tables:
             return
+        # A run is kept even where there is nothing to draw.
+        figure = figure and "connection" in self.tables and bool(self.summary.get("connections"))
         with _libraries.loaded(figures=figure):
             self._write_tables(path)
             if figure:

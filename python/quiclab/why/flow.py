@@ -123,8 +123,12 @@ class Flow:
         """With what made a handshake of so many seconds long, where it was."""
         rows = self.records.windows.get((self.name, self.sender))
         if rows is None or np.isnan(rows["latest_rtt_ms"]).all():
+            round_trip_ms = self.entry.get("rtt_mean_ms")
+        else:
+            round_trip_ms = float(np.nanmin(rows["latest_rtt_ms"]))
+        if not round_trip_ms:
             return dataclasses.replace(facts, lost=seconds > _FIRST_TIMEOUT_S)
-        round_trips = seconds * 1e3 / float(np.nanmin(rows["latest_rtt_ms"]))
+        round_trips = seconds * 1e3 / round_trip_ms
         server = self.records.wait.get((self.name, "server"))
         validation = 0.0 if server is None else float(server["validation_s"][-1])
         amplified = round_trips > _SECOND_FLIGHT and 3 * validation > seconds
