@@ -1,6 +1,7 @@
 """Where the time of a flow went: scenarios that are built to have one known cause, and what takes it away."""
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -358,6 +359,31 @@ def test_what_was_not_completed_has_a_reason(case: str) -> None:
     assert not answer.completed
     assert answer.unfinished is not None
     assert reason in answer.unfinished
+
+
+def test_a_flow_that_never_began_waited_for_nothing(tmp_path: Path) -> None:
+    second = {"name": "then", "client": "client", "server": "server", "after": "get", "application": BULK}
+    document = tomllib.loads(scenario(duration="2 s").to_toml())
+    document["flow"].append(second)
+    run = quiclab.Scenario(document).run(out=tmp_path / "run", figure=False)
+    (answer,) = run.why("then")
+    assert (answer.start_s, answer.end_s, answer.completed, answer.causes, answer.beside) == (2, 2, False, (), ())
+    assert (
+        answer.unfinished == "it had not begun when the run ended at 2.000 s: it begins after get, which was not over"
+    )
+    told = CliRunner().invoke(app, ["report", str(run.path)])
+    assert told.exit_code == 0, told
+    assert "it begins after get" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
+def test_zero_round_trips_need_all_that_is_named() -> None:
+    visits = {"visits": [{"at": "2 s"}], "early_data": True}
+    run = scenario(SMALL, flow=visits).run()
+    advice = run.why("get@2")[0].causes[0].change
+    options: Parts = {"tls": {"tickets": 1, "early_data": True}, "transport": {"new_tokens": 1}}
+    assert all(f"`{section}.{key}`" in advice for section, keys in options.items() for key in keys)
+    (first, again) = scenario(SMALL, flow=visits, **options).run().why()
+    assert again.end_s - again.start_s < 0.6 * first.end_s
 
 
 def test_the_answer_is_the_same_from_a_folder_and_in_each_form(tmp_path: Path) -> None:

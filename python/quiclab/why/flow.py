@@ -57,9 +57,10 @@ class Flow:
         self.receiver = "client" if self.sender == "server" else "server"
         self.waits = records.wait.get((self.name, self.sender))
         opened = [rows["time_s"][0] for (name, _), rows in records.wait.items() if name == self.name]
-        self.start = float(min(opened, default=0.0))
-        self.completed = entry.get("completion_s") is not None
         duration = records.run.summary["duration_s"]
+        self.has_begun = bool(opened)
+        self.start = float(min(opened, default=duration))
+        self.completed = entry.get("completion_s") is not None
         self.end = self.start + entry["completion_s"] if self.completed else max(duration, self.start)
         self._of_peer: dict[str, float] = {}
 
@@ -150,7 +151,8 @@ class Flow:
     def _stretches(self) -> Iterable[_Stretch]:
         """The time of the flow, cut where the sender's wait was told."""
         if self.waits is None:
-            yield _Stretch(self.start, self.end, {"handshake": self.end - self.start})
+            if self.has_begun:
+                yield _Stretch(self.start, self.end, {"handshake": self.end - self.start})
             return
         times = self.waits["time_s"].tolist()
         sums = {name[:-2]: column for name, column in self.waits.items() if name.endswith("_s")}
@@ -249,6 +251,10 @@ class Flow:
                 yield _Stretch(start, min(end, self.end), {"head of line": min(after - before, self.end - start)})
 
     def _unfinished(self, stretches: Sequence[_Stretch]) -> str:
+        if not self.has_begun:
+            after = self.records.after(self.name)
+            why = f": it begins after {after}, which was not over" if after else ""
+            return f"it had not begun when the run ended at {self.end:,.3f} s{why}"
         close = self.entry.get("close")
         if close not in (None, "open"):
             return f"the connection was closed: {close}"
@@ -260,7 +266,7 @@ class Flow:
             return f"{self._bottleneck.name} carried nothing when the run ended at {self.end:,.3f} s"
         if last in ("stream_credit", "connection_credit", "stream_count", "handshake", "validation", "timeout"):
             what, _ = words(_cause(last), self._facts)
-            return f"nothing was sent after {since:,.3f} s: {what}"
+            return f"no new data was sent after {since:,.3f} s: {what}"
         if last in ("application", "delivery"):
             if self._peer is not None and self._peer.last in _OF_REQUESTS:
                 what, _ = words(_cause(self._peer.last), self._facts)

@@ -45,6 +45,11 @@ class Records:
     def _flow(self, connection: str) -> dict[str, Any]:
         return self._flows.get(_results.flow_of(connection, self._flows), {})
 
+    def after(self, connection: str) -> str | None:
+        """The flow that must be over before that of a connection begins."""
+        after = self._flow(connection).get("after")
+        return None if after is None else str(after)
+
     def passed(self, connection: str) -> list[str]:
         """The queues between the two ends of a connection, in both directions."""
         from quiclab.why.queues import passed

@@ -69,7 +69,9 @@ def _handshake(facts: Facts) -> tuple[str, str]:
         return f"{what}, whose packets were lost or late", "a path that loses less, or a shorter queue"
     if facts.over_tcp:
         return what, "TCP Fast Open (`tcp.fast_open`), or QUIC, which needs one round trip less"
-    change = "0-RTT (`visits` with `early_data`), or a shorter round-trip time"
+    # Without a token the server waits for the client's second flight (RFC 9000 section 8.1).
+    options = "`tls.tickets`, `tls.early_data`, `transport.new_tokens`, and `early_data` of a flow with `visits`"
+    change = f"0-RTT ({options}), or a shorter round-trip time"
     if facts.amplified:
         # RFC 9000 section 8.1.
         return f"{what}, in which the server waited until the client's address was validated", (
