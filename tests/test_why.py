@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import quiclab
 from quiclab.commands import app
 from quiclab.why import Answer, Cause
-from quiclab.why.queues import passed
+from quiclab.why.queues import Network
 from quiclab.why.words import Facts
 
 ROOT = Path(__file__).parent.parent
@@ -305,10 +305,19 @@ def test_the_queues_of_a_flow_are_those_between_its_ends() -> None:
         "links": [{"name": name, "direction": way} for name, _, _ in links for way in ("forward", "backward")],
         "media": [{"name": "air", "attachment": "ap", "to": "phone"}, {"name": "air", "attachment": "phone"}],
     }
-    ways = ["a forward", "a backward", "b forward", "b backward"]
-    assert passed(document, summary, {"client", "server"}) == ways
-    assert passed(document, summary, {"phone", "server"}) == ["b forward", "b backward", "air ap phone", "air phone"]
-    assert passed(document, summary, {"x", "y"}) == ["far forward", "far backward"]
+    network = Network(document, summary)
+    for client, server, queues in (
+        ("client", "server", {"a forward", "a backward", "b forward", "b backward"}),
+        ("phone", "server", {"b forward", "b backward", "air ap phone", "air phone"}),
+        ("x", "y", {"far forward", "far backward"}),
+    ):
+        assert {*network.passed(client, server)} == {*network.passed(server, client)} == queues
+    # Of two ways both, and nothing of what hangs on them.
+    links += [("c", "client", "router"), ("d", "router", "server"), ("e", "router", "printer")]
+    document = {"link": [{"name": name, "from": start, "to": end} for name, start, end in links]}
+    network = Network(document, {"links": [{"name": name, "direction": "forward"} for name, _, _ in links]})
+    assert {*network.passed("client", "server")} == {f"{name} forward" for name in "abcd"}
+    assert {*network.passed("printer", "other")} == {*(f"{name} forward" for name in "abcde"), "side forward"}
 
 
 def test_large_numbers_have_no_exponent() -> None:

@@ -7,7 +7,12 @@ import numpy as np
 from quiclab.why.records import Records
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
+
+    _Vertex = tuple[str, str]
+    """A node or a carrier, and its name."""
 
 
 class Queues:
@@ -40,41 +45,78 @@ _ABOUT = 0.8
 """A share of the greatest sum that counts as about equal."""
 
 
-def passed(document: dict[str, Any], summary: dict[str, Any], ends: set[str]) -> list[str]:
-    """The names of the queues between two nodes, as in the table `queue`.
+class Network:
+    """The nodes of a run, and the links and media that connect them.
 
     :param document: the resolved scenario.
     :param summary: that of the run.
-    :param ends: the two nodes.
     """
-    # A carrier connects its nodes: the two of a link, and all those of a medium.
-    carriers: dict[str, set[str]] = {link["name"]: {link["from"], link["to"]} for link in document.get("link", [])}
-    queues: list[tuple[str, str, set[str]]] = [
-        (link["name"], f"{link['name']} {link['direction']}", carriers.get(link["name"], set()))
-        for link in summary.get("links") or []
-    ]
-    for medium in summary.get("media") or []:
-        nodes = [str(medium[key]) for key in ("attachment", "to") if medium.get(key)]
-        carriers.setdefault(medium["name"], set()).update(nodes)
-        queues.append((medium["name"], " ".join([medium["name"], *nodes]), set(nodes)))
-    nodes_between = _between(carriers, ends)
-    return [name for carrier, name, nodes in queues if nodes <= nodes_between and carrier in carriers]
+
+    def __init__(self, document: dict[str, Any], summary: dict[str, Any]) -> None:
+        # Nodes and carriers are the vertices of one graph: a link has two neighbours, a medium all its nodes.
+        self._beside: dict[_Vertex, set[_Vertex]] = {}
+        self._queues: dict[_Vertex, list[tuple[str, set[_Vertex]]]] = {}
+        ends = {link["name"]: (link["from"], link["to"]) for link in document.get("link", [])}
+        for link in summary.get("links") or []:
+            if link["name"] in ends:
+                self._add(link["name"], ends[link["name"]], f"{link['name']} {link['direction']}")
+        for medium in summary.get("media") or []:
+            nodes = [str(medium[key]) for key in ("attachment", "to") if medium.get(key)]
+            self._add(medium["name"], nodes, " ".join([medium["name"], *nodes]))
+        self._towards, self._core = _peeled(self._beside)
+
+    def _add(self, carrier: str, nodes: "Iterable[str]", queue: str) -> None:
+        """A queue of a carrier, for packets between these nodes."""
+        at = ("carrier", carrier)
+        vertices: set[_Vertex] = {("node", node) for node in nodes}
+        self._queues.setdefault(at, []).append((queue, vertices))
+        self._beside.setdefault(at, set()).update(vertices)
+        for vertex in vertices:
+            self._beside.setdefault(vertex, set()).add(at)
+
+    def passed(self, client: str, server: str) -> list[str]:
+        """The names of the queues between two nodes, in both directions, as in the table `queue`, sorted."""
+        first, second = self._inwards(("node", client)), self._inwards(("node", server))
+        meeting = next((vertex for vertex in first if vertex in second), None)
+        if meeting is not None:
+            between = [*first[: first.index(meeting) + 1], *second[: second.index(meeting)]]
+        else:
+            between = list(dict.fromkeys([*first, *self._core.get(first[-1], ()), *second]))
+        nodes = set(between)
+        return sorted(name for vertex in between for name, ends in self._queues.get(vertex, ()) if ends <= nodes)
+
+    def _inwards(self, vertex: "_Vertex") -> "list[_Vertex]":
+        """From a vertex out of a dead end, to where there is more than one way on."""
+        path = [vertex]
+        while (following := self._towards.get(path[-1])) is not None:
+            path.append(following)
+        return path
 
 
-def _between(carriers: dict[str, set[str]], ends: set[str]) -> set[str]:
-    """The nodes that can be between two nodes: without the dead ends, and what is not connected to them."""
-    left = {name: set(nodes) for name, nodes in carriers.items()}
-    while True:
-        degrees: dict[str, int] = {}
-        for nodes in left.values():
-            for node in nodes:
-                degrees[node] = degrees.get(node, 0) + 1
-        dead = {node for node, degree in degrees.items() if degree == 1} - ends
-        idle = [name for name, nodes in left.items() if len(nodes - dead) < 2]
-        if not dead and not idle:
-            break
-        left = {name: nodes - dead for name, nodes in left.items() if name not in idle}
-    reached = set(ends)
-    while more := {node for nodes in left.values() if nodes & reached for node in nodes} - reached:
-        reached |= more
-    return reached
+def _peeled(beside: "dict[_Vertex, set[_Vertex]]") -> "tuple[dict[_Vertex, _Vertex], dict[_Vertex, list[_Vertex]]]":
+    """The way out of each dead end, vertex by vertex; and of each vertex in none, all that are connected with it."""
+    left = {vertex: set(others) for vertex, others in beside.items()}
+    towards: dict[_Vertex, _Vertex] = {}
+    dead = [vertex for vertex, others in left.items() if len(others) == 1]
+    while dead:
+        vertex = dead.pop()
+        if not left[vertex]:
+            continue
+        (other,) = left.pop(vertex)
+        towards[vertex] = other
+        left[other].discard(vertex)
+        if len(left[other]) == 1:
+            dead.append(other)
+    core: dict[_Vertex, list[_Vertex]] = {}
+    for vertex in left:
+        if vertex in core:
+            continue
+        connected, more = {vertex: None}, [vertex]
+        while more:
+            for other in left[more.pop()]:
+                if other not in connected:
+                    connected[other] = None
+                    more.append(other)
+        together = list(connected)
+        core |= dict.fromkeys(together, together)
+    return towards, core

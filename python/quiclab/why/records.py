@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quiclab.run import Run
+    from quiclab.why.queues import Network
     from quiclab.why.steps import Steps
 
     Rows = dict[str, NDArray[Any]]
@@ -30,7 +31,7 @@ class Records:
         self.run = run
         entries = list(entries)
         self._names = {entry["name"] for entry in entries}
-        self._passed: dict[str, list[str]] = {}
+        self._passed: dict[str | None, list[str]] = {}
         self._waiting: dict[str, Steps | None] = {}
         self._bottlenecks = {entry.get("bottleneck") or "" for entry in entries}
 
@@ -52,13 +53,16 @@ class Records:
 
     def passed(self, connection: str) -> list[str]:
         """The queues between the two ends of a connection, in both directions."""
-        from quiclab.why.queues import passed
+        flow = self._flow(connection)
+        if flow.get("name") not in self._passed:
+            self._passed[flow.get("name")] = self._network.passed(str(flow.get("client")), str(flow.get("server")))
+        return self._passed[flow.get("name")]
 
-        flow = _results.flow_of(connection, self._flows)
-        if flow not in self._passed:
-            ends = {str(self._flow(connection).get(end)) for end in ("client", "server")}
-            self._passed[flow] = passed(self._document, self.run.summary, ends)
-        return self._passed[flow]
+    @cached_property
+    def _network(self) -> "Network":
+        from quiclab.why.queues import Network
+
+        return Network(self._document, self.run.summary)
 
     def endless(self, connection: str) -> bool:
         """Whether its transfer has no size."""
