@@ -97,6 +97,14 @@ def test_without_tables_there_is_only_the_summary(run: quiclab.Run) -> None:
         lean.plot()
 
 
+def test_a_run_without_the_table_of_the_figure_is_kept(tmp_path: Path) -> None:
+    few = Scenario.from_text(SCENARIO, {"record.tables": ["rate"]}).run(out=tmp_path / "run")
+    assert quiclab.load(tmp_path / "run").tables == few.tables == ("rate",)
+    assert not (tmp_path / "run" / "figure.png").exists()
+    with pytest.raises(quiclab.Error, match="no table 'connection'"):
+        few.plot()
+
+
 def test_saved_and_loaded_is_equal(run: quiclab.Run, saved: Path) -> None:
     again = quiclab.load(saved)
     assert again.path == saved

@@ -62,6 +62,11 @@ ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "a plot of another folder": (["plot", "taken"], ("taken", "not a run folder", "summary.json")),
     "why of the folder of runs": (["why", "kept"], ("kept: not a run folder: it contains one, two",)),
     "why of nearly a run": (["why", "kept/onee"], ("no such run folder; did you mean 'kept/one'?",)),
+    "why of a scenario": (["why", "bulk.toml"], ("bulk.toml: is a file, not a run folder; `quiclab run` makes one",)),
+    "why of a file of a run": (
+        ["why", "kept/one/summary.json"],
+        ("kept/one/summary.json: is a file, not a run folder; its folder is kept/one",),
+    ),
     "why of a sweep": (["why", "kept/two"], ("it is that of a sweep", "`quiclab plot`")),
     "a plot in an unknown format": (["plot", "taken", "--out", "figure.gif"], ("figure.gif", ".png")),
     "a trace into a folder": (["trace", "generate", "leo", "--out", "."], (".: is a folder",)),

@@ -60,6 +60,35 @@ def test_the_file_is_in_the_folder_by_default(saved: Path, tmp_path: Path, monke
     assert report.write(quiclab.Scenario.from_text(SCENARIO).run()).report == Path("report.html")
 
 
+def test_a_report_of_many_has_their_number_as_its_title(saved: Path, swept: quiclab.Sweep, tmp_path: Path) -> None:
+    for what, title in (
+        ([saved] * 4, "4 runs"),
+        ([saved] * 3 + [swept], "3 runs and 1 sweep"),
+        ([swept] * 4, "4 sweeps"),
+    ):
+        page = report.write(what, tmp_path / "r.html").report.read_text(encoding="utf-8")
+        assert f"<title>{title}" in page
+
+
+def test_why_a_flow_was_not_completed_stands_below_its_name(tmp_path: Path) -> None:
+    scenario = quiclab.Scenario.from_text(SCENARIO, {"duration": "100 ms"})
+    page = report.write(scenario.run(), tmp_path / "r.html").report.read_text(encoding="utf-8")
+    assert page.index("0.100 s, not completed") < page.index("Not completed: ")
+
+
+def test_the_error_of_all_runs_stands_with_each(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    code = "import quiclab\nclass Bad(quiclab.Controller):\n    def on_ack(self, ack): raise ValueError('of all')\n"
+    bad.write_text(code, encoding="utf-8")
+    text = SCENARIO + f'[sweep]\nrepetitions = 2\nflow.download.transport.controller = ["{bad}:Bad"]\n'
+    swept = quiclab.sweep(quiclab.Scenario.from_text(text), jobs=1)
+    assert len(swept.failures) == 2
+    made = report.write(swept, tmp_path / "r.html").report
+    (values,) = data_of(made)["sweeps"]
+    (error,) = (column for column in values["columns"] if column["name"] == "error")
+    assert error["shown"] and swept.failures[0]["error"] in error["words"]
+
+
 def test_series_keep_their_extremes(run: quiclab.Run) -> None:
     (figure,) = figures.figures(run, 5)
     (view,) = views(run, None)

@@ -397,6 +397,23 @@ def test_a_narrow_window_does_not_scroll_sideways(chromium: Browser, two: Path, 
         assert all(left >= 0 and right <= 400 and width > 300 for left, right, width in sentences)
 
 
+def test_the_example_of_a_filter_has_values(chromium: Browser, tmp_path: Path) -> None:
+    # The first runs are too short for their transfer.
+    text = SWEEP.replace("[sweep]", '[sweep]\nduration = ["100 ms", "60 s"]')
+    swept = quiclab.sweep(quiclab.Scenario.from_text(text), jobs=1, out=tmp_path / "swept")
+    assert swept.runs["connection.download.completion_s"][0].as_py() is None
+    page = opened(chromium, report.write(swept, tmp_path / "r.html").report)
+    example = page.value("document.querySelector('.filter input').placeholder")
+    assert "completion_s > " in example and "> -" not in example
+    page.value(f"""(() => {{
+        const input = document.querySelector('.filter input');
+        input.value = {json.dumps(example)};
+        input.dispatchEvent(new Event('input'));
+    }})()""")
+    page.settle()
+    assert "of 24 runs" in page.value("document.querySelector('.toolbar').textContent")
+
+
 def test_a_name_breaks_after_dots_and_underscores_alone(chromium: Browser, sweep: Path) -> None:
     page = chromium.page()
     page.resize(400, 800)
@@ -496,6 +513,27 @@ def test_failed_runs_say_why(chromium: Browser, tmp_path: Path) -> None:
     enter(page, "")
     assert "2 runs have no value" in page.value("document.querySelector('.split').innerText")
     assert page.complaints == []
+
+
+def test_a_chart_says_over_what_its_means_are(chromium: Browser, sweep: Path) -> None:
+    page = opened(chromium, sweep)
+
+    def shown(group: str) -> str:
+        page.value(
+            "((name) => { const select = document.querySelectorAll('.split select')[2]; select.value = name;"
+            f" select.dispatchEvent(new Event('change')); }})({json.dumps(group)})"
+        )
+        page.settle()
+        return str(
+            page.value(
+                "(({ hidden, textContent }) => hidden ? '' : textContent)(document.querySelector('.chart + .note'))"
+            )
+        )
+
+    assert shown("link.cell.delay_ms") == ""
+    assert shown("") == "Shown: means over all delay_ms: a filter or a group tells them apart."
+    enter(page, "delay_ms = 10")
+    assert shown("") == ""
 
 
 def test_columns_of_text_are_groups_and_places(chromium: Browser, tmp_path: Path) -> None:

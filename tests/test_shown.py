@@ -65,6 +65,7 @@ def test_a_sweep_shows_what_varies_and_the_means() -> None:
     (head,) = (row for row in rows if row[0] == "ack_ratio")
     at = next(at for at, name in enumerate(head) if name.endswith("goodput_mbps"))
     means = sweep.means("goodput_mbps").to_pylist()
+    assert sweep.means("goodput_mbps", by="ack_ratio") == sweep.means("goodput_mbps", by=["ack_ratio"])
     shown = rows[rows.index(head) + 1 :]
     assert [row[at].split(" ")[0] for row in shown] == [f"{row['mean']:.4g}" for row in means]
 

@@ -457,6 +457,23 @@ def test_the_numbers_are_those_of_the_run(command: Command) -> None:
         assert numbers[name] == summary[name], name
     assert (numbers["sender"], numbers["streams"], numbers["stream_bytes"]) == ("server", 2, 60_000)
     assert 0 < numbers["waited_s"] < numbers["waited_one_stream_s"]
+    # Only the sender's log knows the order of the bytes.
+    (log,) = (command.folder / "two").glob("*-client.sqlog")
+    (alone,) = json.loads(command("view", str(log), "--out", "alone.html", "--json").stdout)["connections"]
+    of = {numbers["sender"]: numbers["waited_one_stream_s"] for numbers in alone["directions"]}
+    assert of["server"] is None and of["client"] is not None
+    lines = command("view", str(log), "--out", "alone.html").stdout.splitlines()
+    assert ["as one byte stream" in line for line in lines if "from the" in line] == [
+        numbers["waited_one_stream_s"] is not None for numbers in alone["directions"]
+    ]
+
+
+def test_a_page_of_a_run_is_that_of_its_folder(tmp_path: Path) -> None:
+    scenario = quiclab.Scenario.from_text(TWO_STREAMS)
+    run = scenario.run(out=tmp_path / "run", qlog=True, figure=False)
+    assert view.write(run).view == tmp_path / "run" / "view.html"
+    with pytest.raises(quiclab.Error, match="the run has no folder"):
+        view.write(scenario.run())
 
 
 def test_a_run_without_qlog_says_how_to_make_one(command: Command) -> None:

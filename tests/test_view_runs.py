@@ -267,7 +267,7 @@ def test_where_the_time_went_is_what_why_answers(chromium: Browser, outage: tupl
     assert [row[1] for row in told] == [f"{100 * cause.share:.1f} %" for cause in all_causes]
     assert [row[2] for row in told] == [f"{cause.seconds:.3f}" for cause in all_causes]
     for row, cause in zip(told, all_causes, strict=True):
-        plain = f"{cause.what[0].upper()}{cause.what[1:]}. Try: {cause.change}.".replace("`", "")
+        plain = f"{cause.what}. Try: {cause.change}.".replace("`", "")
         assert " ".join(row[4].split()) == plain
         start, end = cause.longest
         assert row[3] == (f"{start:.3f} to {end:.3f}" if end > start else "-")

@@ -1,6 +1,7 @@
 """Where the time of a flow went: scenarios that are built to have one known cause, and what takes it away."""
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from typer.testing import CliRunner
 import quiclab
 from quiclab.commands import app
 from quiclab.why import Answer, Cause
+from quiclab.why.queues import Network
+from quiclab.why.words import Facts
 
 ROOT = Path(__file__).parent.parent
 LINK = {"name": "wire", "from": "server", "to": "client", "rate": "20 Mbit/s", "delay": "20 ms", "queue": "1 BDP"}
@@ -181,6 +184,147 @@ def test_data_that_waits_for_what_was_lost_before_it_is_told(protocol: str) -> N
     assert beside(asked(LARGE, link={"queue": "100 MB"}, flow=flow), "head of line") is None
 
 
+UPLOAD: Parts = {"type": "bulk", "size": "2 MB", "direction": "upload"}
+SMALL: Parts = {"type": "bulk", "size": "10 kB"}
+SLOW_BACK: Parts = {"rate": "20 Mbit/s", "backward": {"rate": "20 kbit/s"}}
+DOWN_AT_FIRST: Parts = {"loss": {"type": "changes", "steps": [["0 s", 1.0], ["3 s", 0.0]]}}
+
+# By what was built in: the cause, the scenario, the advice, and the scenario with the advice taken.
+ADVICE: dict[str, tuple[str, Parts, str, Parts]] = {
+    "an upload on a unidirectional stream with little credit": (
+        "stream credit",
+        {"application": UPLOAD, "transport": {"initial_max_stream_data_uni": "20 kB"}},
+        "`transport.initial_max_stream_data_uni` at the server",
+        {"application": UPLOAD, "transport": {"initial_max_stream_data_uni": "1 MB"}},
+    ),
+    "long requests on streams with little credit": (
+        "stream credit",
+        {
+            "application": {**THINKS, "request": 300_000, "response": 100, "count": 3},
+            "transport": {"initial_max_stream_data_bidi_remote": "20 kB"},
+        },
+        "`transport.initial_max_stream_data_bidi_remote` at the server",
+        {
+            "application": {**THINKS, "request": 300_000, "response": 100, "count": 3},
+            "transport": {"initial_max_stream_data_bidi_remote": "1 MB"},
+        },
+    ),
+    "a receive window that cannot be scaled": (
+        "stream credit",
+        {"flow": {"protocol": "tcp"}, "tcp": {"window_scaling": False}, "link": FAR},
+        "`tcp.window_scaling`",
+        {"flow": {"protocol": "tcp"}, "link": FAR},
+    ),
+    "streams that the server admits one by one": (
+        "stream count",
+        {"application": MANY, "transport": {"initial_max_streams_bidi": 1}},
+        "`transport.initial_max_streams_bidi` (or `_uni`) at the server",
+        {"application": MANY, "transport": {"initial_max_streams_bidi": 100}},
+    ),
+    "a client that asks for one thing after the other": (
+        "delivery",
+        {"application": {**MANY, "concurrency": 1}},
+        "asks earlier, or more at a time",
+        {"application": {**MANY, "concurrency": 100}},
+    ),
+    "the first packets are lost": (
+        "handshake",
+        {"application": SMALL, "link": DOWN_AT_FIRST},
+        "a path that loses less",
+        {"application": SMALL},
+    ),
+    "the first segments are lost": (
+        "handshake",
+        {"application": SMALL, "link": DOWN_AT_FIRST, "flow": {"protocol": "tcp"}},
+        "a path that loses less",
+        {"application": SMALL, "flow": {"protocol": "tcp"}},
+    ),
+    "a certificate of more than three first packets": (
+        "handshake",
+        {"application": SMALL, "link": FAR, "tls": {"certificate_chain": "6 kB"}},
+        "a shorter `tls.certificate_chain`",
+        {"application": SMALL, "link": FAR, "tls": {"certificate_chain": "3 kB"}},
+    ),
+    "a certificate of more than three first packets, before an upload": (
+        "handshake",
+        {"application": {**UPLOAD, "size": "10 kB"}, "link": FAR, "tls": {"certificate_chain": "6 kB"}},
+        "a shorter `tls.certificate_chain`",
+        {"application": {**UPLOAD, "size": "10 kB"}, "link": FAR, "tls": {"certificate_chain": "3 kB"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ADVICE)
+def test_the_advice_makes_the_flow_faster(case: str) -> None:
+    cause, with_it, advice, taken = ADVICE[case]
+    answer = asked(**with_it)
+    first = answer.causes[0]
+    assert (first.name, advice in first.change) == (cause, True), answer
+    after = asked(**taken)
+    assert after.end_s < 0.8 * answer.end_s
+    assert not any(advice in other.change for other in after.causes if other.name == cause == "handshake"), after
+
+
+def test_without_its_table_the_stream_of_little_credit_is_that_of_a_request() -> None:
+    tables = ["wait", "rate"]
+    answer = asked(transport={"initial_max_stream_data_bidi_local": "30 kB"}, record={"tables": tables})
+    assert "`transport.initial_max_stream_data_bidi_local` at the client" in answer.causes[0].change
+
+
+def test_round_trips_that_are_long_without_a_queue_are_no_queueing() -> None:
+    # Each message is alone: its acknowledgement is delayed by 25 ms, and the round trip takes 65 ms instead of 40.
+    source = {"type": "constant", "size": 1000, "gap": "200 ms"}
+    late = asked({"type": "messages", "source": source, "count": 50, "direction": "download"})
+    assert beside(late, "queueing") is None
+    spread = asked(**fixed("20 kB"), link={"jitter": {"type": "uniform", "maximum": "60 ms"}})
+    assert beside(spread, "queueing") is None
+    # Without the table of queues only the round-trip times are known.
+    assert beside(asked(LARGE, link={"queue": "10 BDP"}, record={"tables": ["wait", "rate", "connection"]}), "queueing")
+
+
+def test_a_queue_of_the_past_is_over_when_the_sender_is_silent() -> None:
+    # Two transfers of half a second that fill the queue, and five seconds in between.
+    requests = {**THINKS, "response": 1_000_000, "count": 2, "think": "5 s"}
+    answer = asked(requests)
+    queueing = beside(answer, "queueing")
+    assert queueing is not None
+    assert queueing.seconds < 2
+
+
+def test_a_queue_of_acknowledgements_is_named() -> None:
+    queueing = beside(asked(link=SLOW_BACK), "queueing")
+    assert queueing is not None
+    assert queueing.share > 0.5
+    assert "wire backward" in queueing.what
+
+
+def test_the_queues_of_a_flow_are_those_between_its_ends() -> None:
+    links = [("a", "client", "ap"), ("b", "ap", "server"), ("side", "ap", "other"), ("far", "x", "y")]
+    document = {"link": [{"name": name, "from": start, "to": end} for name, start, end in links]}
+    summary = {
+        "links": [{"name": name, "direction": way} for name, _, _ in links for way in ("forward", "backward")],
+        "media": [{"name": "air", "attachment": "ap", "to": "phone"}, {"name": "air", "attachment": "phone"}],
+    }
+    network = Network(document, summary)
+    for client, server, queues in (
+        ("client", "server", {"a forward", "a backward", "b forward", "b backward"}),
+        ("phone", "server", {"b forward", "b backward", "air ap phone", "air phone"}),
+        ("x", "y", {"far forward", "far backward"}),
+    ):
+        assert {*network.passed(client, server)} == {*network.passed(server, client)} == queues
+    # Of two ways both, and nothing of what hangs on them.
+    links += [("c", "client", "router"), ("d", "router", "server"), ("e", "router", "printer")]
+    document = {"link": [{"name": name, "from": start, "to": end} for name, start, end in links]}
+    network = Network(document, {"links": [{"name": name, "direction": "forward"} for name, _, _ in links]})
+    assert {*network.passed("client", "server")} == {f"{name} forward" for name in "abcd"}
+    assert {*network.passed("printer", "other")} == {*(f"{name} forward" for name in "abcde"), "side forward"}
+
+
+def test_large_numbers_have_no_exponent() -> None:
+    facts = Facts({"rtt_mean_ms": 1000.0}, False, "cubic", "server", "client", "wire forward", 1000.0)
+    assert facts.holds == " (1,000 Mbit/s of wire forward times 1,000 ms are 125 MB)"
+
+
 def test_a_wireless_link_is_full() -> None:
     run = quiclab.Scenario.from_file(ROOT / "examples" / "cell.toml").run()
     for answer in run.why():
@@ -230,6 +374,31 @@ def test_what_was_not_completed_has_a_reason(case: str) -> None:
     assert reason in answer.unfinished
 
 
+def test_a_flow_that_never_began_waited_for_nothing(tmp_path: Path) -> None:
+    second = {"name": "then", "client": "client", "server": "server", "after": "get", "application": BULK}
+    document = tomllib.loads(scenario(duration="2 s").to_toml())
+    document["flow"].append(second)
+    run = quiclab.Scenario(document).run(out=tmp_path / "run", figure=False)
+    (answer,) = run.why("then")
+    assert (answer.start_s, answer.end_s, answer.completed, answer.causes, answer.beside) == (2, 2, False, (), ())
+    assert (
+        answer.unfinished == "it had not begun when the run ended at 2.000 s: it begins after get, which was not over"
+    )
+    told = CliRunner().invoke(app, ["report", str(run.path)])
+    assert told.exit_code == 0, told
+    assert "it begins after get" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
+def test_zero_round_trips_need_all_that_is_named() -> None:
+    visits = {"visits": [{"at": "2 s"}], "early_data": True}
+    run = scenario(SMALL, flow=visits).run()
+    advice = run.why("get@2")[0].causes[0].change
+    options: Parts = {"tls": {"tickets": 1, "early_data": True}, "transport": {"new_tokens": 1}}
+    assert all(f"`{section}.{key}`" in advice for section, keys in options.items() for key in keys)
+    (first, again) = scenario(SMALL, flow=visits, **options).run().why()
+    assert again.end_s - again.start_s < 0.6 * first.end_s
+
+
 def test_the_answer_is_the_same_from_a_folder_and_in_each_form(tmp_path: Path) -> None:
     run = scenario().run(out=tmp_path / "run", figure=False)
     (answer,) = run.why()
@@ -241,6 +410,26 @@ def test_the_answer_is_the_same_from_a_folder_and_in_each_form(tmp_path: Path) -
     assert "capacity" in text
     assert "wire forward was full" in text
     assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_a_narrow_terminal_cuts_nothing(tmp_path: Path) -> None:
+    scenario().run(out=tmp_path / "run", figure=False)
+    for columns in ("40", "10"):
+        told = CliRunner().invoke(app, ["why", str(tmp_path / "run")], env={"COLUMNS": columns}).stdout
+        assert max(len(line) for line in told.splitlines()) <= 40
+        assert min(len(line.split()) for line in told.splitlines() if line.startswith("         ")) >= 1
+        assert "longest 0" in told
+
+
+def test_a_run_without_connections_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    scenario().run(out=folder, figure=False)
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    (folder / "summary.json").write_text(json.dumps({**summary, "connections": []}), encoding="utf-8")
+    told = CliRunner().invoke(app, ["why", str(folder)])
+    assert (told.exit_code, told.stdout) == (0, "the run has no connections\n")
+    exported = CliRunner().invoke(app, ["export", str(folder)])
+    assert exported.exit_code == 0, exported
 
 
 def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
@@ -255,6 +444,8 @@ def test_what_cannot_be_answered_is_an_error() -> None:
     run = scenario().run()
     with pytest.raises(quiclab.Error, match="no connection 'put'; it has get"):
         run.why("put")
+    with pytest.raises(quiclab.Error, match="the run was made without tables"):
+        scenario().run(tables=False).why()
     lacks = scenario(record={"tables": ["rate"]}).run()
     with pytest.raises(quiclab.Error, match=r"no table .wait.: add it to record\.tables"):
         lacks.why()

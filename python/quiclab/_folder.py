@@ -39,6 +39,16 @@ def instead(path: Path) -> str:
     return ""
 
 
+def file_instead(path: Path) -> str:
+    """What is there where it is no folder, and what would be one; nothing where nothing is."""
+    if not path.exists():
+        return ""
+    if path.suffix == ".toml" and path.name != SCENARIO:
+        return "is a file, not a run folder; `quiclab run` makes one of a scenario"
+    inside = f"; its folder is {path.parent}" if (path.parent / SUMMARY).exists() else ""
+    return f"is a file, not a run folder{inside}"
+
+
 def beside(path: Path) -> str:
     """`; did you mean 'runs/other'?`, if there is a file or folder of nearly this name beside it."""
     with suppress(OSError):

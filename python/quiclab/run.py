@@ -248,6 +248,8 @@ class Run:
         (path / _folder.SUMMARY).write_text(summary + "\n", encoding="utf-8")
         if not self.tables:
             return
+        # A run is kept even where there is nothing to draw.
+        figure = figure and "connection" in self.tables and bool(self.summary.get("connections"))
         with _libraries.loaded(figures=figure):
             self._write_tables(path)
             if figure:
@@ -276,7 +278,8 @@ def load(path: str | PathLike[str]) -> Run:
     """
     where = Path(path)
     if not where.is_dir():
-        raise OutputError(f"{where}: there is no such run folder{_folder.beside(where)}")
+        found = _folder.file_instead(where) or f"there is no such run folder{_folder.beside(where)}"
+        raise OutputError(f"{where}: {found}")
     try:
         summary = json.loads((where / _folder.SUMMARY).read_text(encoding="utf-8"))
         scenario = (where / _folder.SCENARIO).read_text(encoding="utf-8")

@@ -182,7 +182,7 @@ class Scenario:
             Long tables are written there during the run, and read from there later.
             None: no folder; results stay in memory, traces in a temporary folder, until `Run.save`.
         :param tables: keep the tables. Without them, or with a folder, memory does not grow with the bytes of the run.
-        :param figure: draw figure.png into the run folder (if there are tables).
+        :param figure: draw figure.png into the run folder (if there is the table `connection`).
         :param progress: called with a `Progress` at most ten times a second; True shows it on stderr or in a notebook.
         :raises RunError: the run could not continue.
         :raises OutputError: results could not be written.

@@ -160,7 +160,8 @@ class Sweep:
         >>> frame = means.to_polars()
 
         :param columns: names of columns of `runs`, or their ends if they are unique (`goodput_mbps`).
-        :param by: the columns or paths that define the groups; default: all that was varied. `[]`: all runs together.
+        :param by: the columns or paths that define the groups, or one; default: all that was varied. `[]`: all runs
+            together.
         """
         import pyarrow as pa
 
@@ -247,7 +248,9 @@ class Sweep:
         return figure
 
     def _groups(self, by: Sequence[str] | None) -> list[str]:
-        return self.parameters if by is None else [self._varied(name) for name in by]
+        # A text is a sequence, too, but of letters.
+        names = [by] if isinstance(by, str) else by
+        return self.parameters if names is None else [self._varied(name) for name in names]
 
     def _varied(self, name: str) -> str:
         """The column of what is varied, by its path or the end of that; any other name as it is."""

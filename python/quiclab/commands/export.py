@@ -115,7 +115,7 @@ def _table(folder: Path, table: str | None, columns: list[str]) -> "tuple[str, p
         return name, *_of_file(folder / f"{name}.parquet", columns)
     run = load(folder)
     if table is None:
-        return "connections", *_of_summary(run.summary["connections"], columns)
+        return "connections", *_of_summary(run.summary.get("connections") or [], columns)
     name = _known(folder, table, run.tables)
     return name, *_of_file(folder / f"{name}.parquet", columns)
 

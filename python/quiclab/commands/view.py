@@ -46,15 +46,20 @@ def view(
                 if not numbers["packets_sent"]:
                     typer.echo(f"{entry['connection']}, from the {numbers['sender']}: window and round-trip times only")
                     continue
-                streams = f"{numbers['streams']} {'stream' if numbers['streams'] == 1 else 'streams'}"
+                one_stream = numbers["waited_one_stream_s"]
+                packets = _count(numbers["packets_sent"], "packet")
                 typer.echo(
-                    f"{entry['connection']}, from the {numbers['sender']}: {numbers['packets_sent']} packets, "
-                    f"{numbers['packets_declared_lost']} declared lost; {streams}, "
-                    f"which waited {numbers['waited_s']:.3f} s, "
-                    f"as one byte stream {numbers['waited_one_stream_s']:.3f} s"
+                    f"{entry['connection']}, from the {numbers['sender']}: {packets}, "
+                    f"{numbers['packets_declared_lost']} declared lost; {_count(numbers['streams'], 'stream')}, "
+                    f"which waited {numbers['waited_s']:.3f} s"
+                    + (f", as one byte stream {one_stream:.3f} s" if one_stream is not None else "")
                 )
         typer.echo(f"view     {plain(shown.view)}")
         for note in shown.notes:
             typer.echo(f"note: {plain(note)}", err=True)
     if open_:
         typer.launch(str(shown.view))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

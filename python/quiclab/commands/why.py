@@ -36,6 +36,8 @@ def why(
     if as_json:
         typer.echo(json.dumps([dataclasses.asdict(answer) for answer in answers], indent=2, ensure_ascii=False))
         return
+    if not answers:
+        typer.echo("the run has no connections")
     for number, answer in enumerate(answers):
         _print(answer, first=number == 0)
 
@@ -58,11 +60,21 @@ def _print(answer: "Answer", *, first: bool) -> None:
 def _cause(cause: "Cause") -> None:
     start, end = cause.longest
     longest = f"longest {start:,.3f} to {end:,.3f} s" if end > start else ""
-    typer.echo(f"{cause.share:7.1%}  {cause.seconds:9,.3f} s  {cause.name:17}  {longest}".rstrip())
+    head = f"{cause.share:7.1%}  {cause.seconds:9,.3f} s  {cause.name:17}"
+    if len(f"{head}  {longest}") <= _width():
+        typer.echo(f"{head}  {longest}".rstrip())
+    else:
+        typer.echo(head.rstrip())
+        _indented(longest, 9)
     _indented(f"{cause.what}. Try: {cause.change}.", 9)
 
 
+def _width() -> int:
+    """That of the terminal, or 80 without one; no less than a line of words needs."""
+    return min(max(shutil.get_terminal_size().columns, 40), 120)
+
+
 def _indented(text: str, by: int) -> None:
-    """Wraps a text to the width of the terminal, to 80 columns without one."""
-    width = min(shutil.get_terminal_size().columns, 120)
-    typer.echo(textwrap.fill(plain(text), width, initial_indent=" " * by, subsequent_indent=" " * by))
+    """Wraps a text to the width of the terminal."""
+    if text:
+        typer.echo(textwrap.fill(plain(text), _width(), initial_indent=" " * by, subsequent_indent=" " * by))

@@ -194,8 +194,10 @@ def _rows(part: "pa.Table", where: Mapping[str, str | None]) -> Truths:
 
 def views(run: "Run", connection: str | None) -> list[View]:
     """The views of a run, one per connection, or the one that is named. Raises `Error` if there is none."""
-    if "connection" not in run.tables:
+    if not run.tables:
         raise Error("nothing to plot: the run was made without tables")
+    if "connection" not in run.tables:
+        raise Error("nothing to plot: the run has no table 'connection': add it to record.tables")
     names = list(dict.fromkeys(str(entry["name"]) for entry in run.summary.get("connections", [])))
     alone = len(names) == 1
     if connection is not None:

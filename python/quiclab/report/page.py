@@ -27,7 +27,7 @@ def page(shown: Sequence[Run], sweeps: Sequence[Sweep], show: Sequence[str], bes
         parts.append(section)
         told += [f"{label}: {words}" for words in left_out]
         data.append(values)
-    title = ", ".join(labels) if len(labels) <= 3 else f"{len(labels)} runs and sweeps"
+    title = ", ".join(labels) if len(labels) <= 3 else _many(len(shown), len(sweeps))
     words = {
         "title": html.escape(title),
         "version": html.escape(__version__),
@@ -41,6 +41,11 @@ def page(shown: Sequence[Run], sweeps: Sequence[Sweep], show: Sequence[str], bes
         template, script=script, style=_selfcontained.source(f"{_FOLDER}/style.css"), parts=words
     )
     return text, told
+
+
+def _many(run_count: int, sweep_count: int) -> str:
+    counts = [(run_count, "run"), (sweep_count, "sweep")]
+    return " and ".join(f"{count} {what}{'s' * (count != 1)}" for count, what in counts if count)
 
 
 def _labels(all_: Sequence[Run | Sweep]) -> list[str]:

@@ -315,7 +315,8 @@ def _answer(name: str, answer: Any, figure: int | None) -> Html:
         rows.insert(len(answer.causes), [tag("em", "at the same time"), *[""] * 4])
     unfinished = [note(worded(f"Not completed: {answer.unfinished}."))] if answer.unfinished else []
     heads = ["cause", "time (s)", "share (%)", "longest (s)", "what happened, and what would change it"]
-    return tag("div", *unfinished, table(caption, heads, rows, words=(0, 4)))
+    # The caption of the table says whose it is: before it, the note would seem to belong to the flow above.
+    return tag("div", table(caption, heads, rows, words=(0, 4)), *unfinished)
 
 
 def _cause(cause: Any, figure: int | None) -> list[object]:

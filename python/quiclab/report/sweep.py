@@ -89,7 +89,7 @@ def section(
         tag("details", tag("summary", "The whole scenario"), tag("pre", _read(document))),
         tag(
             "details",
-            tag("summary", f"The same in all runs: {len(same)} values"),
+            tag("summary", f"The same in all runs: {len(same)} value{'s' * (len(same) != 1)}"),
             table("The same in all runs", ["", "value"], same, words=(0, 1)),
         )
         if same
@@ -148,7 +148,9 @@ def _add(found: _Columns, name: str, column: "pa.ChunkedArray", is_full: bool, s
         return
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if name not in _FIRST and not varied and not column.null_count and pc.count_distinct(column).as_py() == 1:
+    # An error that all runs have is not what they were made with: it stands with each.
+    may_be_same = name not in (*_FIRST, "error") and not varied
+    if may_be_same and not column.null_count and pc.count_distinct(column).as_py() == 1:
         found.same[name] = column[0].as_py()
         return
     if is_full:

@@ -10,10 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quiclab import _folder, _libraries
 from quiclab._quiclab import Error
+
+if TYPE_CHECKING:
+    from quiclab.run import Run
 
 PAGE = "view.html"
 """The name of the page in a run folder."""
@@ -41,13 +44,13 @@ class Shown:
 
 
 def write(
-    run: str | PathLike[str],
+    run: "str | PathLike[str] | Run",
     out: str | PathLike[str] | None = None,
     *,
     connections: Sequence[str] = (),
     told: Callable[[str, float], object] | None = None,
 ) -> Shown:
-    """Writes the page of a run folder, of any folder with qlog files, or of one qlog file.
+    """Writes the page of a run or its folder, of any folder with qlog files, or of one qlog file.
 
     >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml", {"flow.download.application.size": "100 kB"})
     >>> run = scenario.run(qlog=True, out="runs/small")
@@ -64,7 +67,7 @@ def write(
     from quiclab.view import model, players, qlog, records, tables
     from quiclab.view.page import page
 
-    where = Path(run)
+    where = _where(run)
     _files(where, may_be_none=True)
     _libraries.give_back()
     if told is not None:
@@ -103,6 +106,16 @@ def write(
     text = page(_title(where, logs), found, notes, __version__)
     _folder.write_whole(path, text)
     return Shown(path, len(text.encode()), [_numbers(connection) for connection in found], notes)
+
+
+def _where(run: "str | PathLike[str] | Run") -> Path:
+    from quiclab.run import Run
+
+    if not isinstance(run, Run):
+        return Path(run)
+    if run.path is None:
+        raise Error("the run has no folder, so no qlog: make it with `run(out=..., qlog=True)`")
+    return run.path
 
 
 def _files(where: Path, may_be_none: bool) -> list[Path]:
@@ -180,7 +193,8 @@ def _direction(direction: Any) -> dict[str, Any]:
         "retransmitted_bytes": sum(stream.retransmitted for stream in streams),
         "waits": len(waits.start),
         "waited_s": _seconds(waits),
-        "waited_one_stream_s": _seconds(one_stream),
+        # The order of the bytes is known only to the log of their sender.
+        "waited_one_stream_s": _seconds(one_stream) if direction.has_sender else None,
         "without_credit": len(blocked.start),
         "without_credit_s": _seconds(blocked),
         "notes": direction.notes,

@@ -31,6 +31,8 @@ def why(run: "Run", connection: str | None = None) -> list[Answer]:
     from quiclab.why.flow import Flow
     from quiclab.why.records import Records
 
+    if not run.tables:
+        raise Error("the run was made without tables")
     missing = [table for table in ("wait", "rate") if table not in run.tables]
     if missing:
         raise Error(f"the run has no table {missing[0]!r}: add it to record.tables")

@@ -1,5 +1,6 @@
 """One flow: its time cut into stretches, each with its causes."""
 
+import dataclasses
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 from quiclab.why import losses
 from quiclab.why.answer import Answer, Cause
 from quiclab.why.bottleneck import Bottleneck
+from quiclab.why.queues import Queues
 from quiclab.why.records import Records, Waited
 from quiclab.why.steps import Steps
 from quiclab.why.words import Facts, words
@@ -19,6 +21,14 @@ _NOTABLE = 0.005
 """A cause with a smaller share of the time is not told."""
 _INFLATED = 1.5
 """A round-trip time of more than this multiple of the least one is a sign of queues."""
+_LONG_HANDSHAKE = 4
+"""Round-trip times of the longest handshake without a loss: of TCP with TLS, or of QUIC with a Retry and a long
+certificate."""
+_SECOND_FLIGHT = 1.75
+"""More round-trip times than this take the handshakes in which the server may not send all of its first flight at once:
+without that, data can be sent after 1 (by the client) or 1.5 (by the server)."""
+_FIRST_TIMEOUT_S = 0.999
+"""Of QUIC without an RTT sample (RFC 9002 section 6.2.2); that of TCP is 1 s (RFC 6298 section 2.1)."""
 
 _HELD_BACK = ("slow_start", "window", "recovery", "pacer", "send_queue", "delivery")
 """Waits in which the network may have been full."""
@@ -47,15 +57,17 @@ class Flow:
         self.receiver = "client" if self.sender == "server" else "server"
         self.waits = records.wait.get((self.name, self.sender))
         opened = [rows["time_s"][0] for (name, _), rows in records.wait.items() if name == self.name]
-        self.start = float(min(opened, default=0.0))
-        self.completed = entry.get("completion_s") is not None
         duration = records.run.summary["duration_s"]
+        self.has_begun = bool(opened)
+        self.start = float(min(opened, default=duration))
+        self.completed = entry.get("completion_s") is not None
         self.end = self.start + entry["completion_s"] if self.completed else max(duration, self.start)
+        self._of_peer: dict[str, float] = {}
 
     def answer(self) -> Answer:
         """Where its time went."""
         stretches = list(self._stretches())
-        beside = [*self._told(list(self._queueing())), *self._told(list(self._gaps()))]
+        beside = [*self._told(self._queueing), *self._told(list(self._gaps()))]
         causes = tuple(self._told(stretches))
         unfinished = None if self.completed else self._unfinished(stretches)
         return Answer(self.name, self.start, self.end, self.completed, causes, tuple(beside), unfinished)
@@ -90,7 +102,38 @@ class Flow:
             receiver=self.receiver,
             bottleneck=self._bottleneck.name,
             rate_mbps=self._bottleneck.mean_mbps,
+            scales=bool(options.get("window_scaling", True)),
         )
+
+    def _words(self, cause: str, seconds: float) -> tuple[str, str]:
+        """What happened, and what would change it."""
+        facts = self._facts
+        if cause == "handshake":
+            facts = self._of_handshake(facts, seconds)
+        elif cause == "stream credit" and not facts.over_tcp:
+            facts = dataclasses.replace(facts, stream=self.records.kind_of_stream(self.name))
+        elif cause == "queueing":
+            spans = [(stretch.start, stretch.end) for stretch in self._queueing]
+            facts = dataclasses.replace(facts, bottleneck=self._queues.longest(spans, facts.bottleneck))
+        if self._of_peer.get(cause, 0.0) > seconds / 2:
+            # What the peer may not send is small: it is not the bottleneck that it would have to fill.
+            facts = dataclasses.replace(facts, sender=self.receiver, receiver=self.sender, rate_mbps=None)
+        return words(cause, facts)
+
+    def _of_handshake(self, facts: Facts, seconds: float) -> Facts:
+        """With what made a handshake of so many seconds long, where it was."""
+        rows = self.records.windows.get((self.name, self.sender))
+        if rows is None or np.isnan(rows["latest_rtt_ms"]).all():
+            round_trip_ms = self.entry.get("rtt_mean_ms")
+        else:
+            round_trip_ms = float(np.nanmin(rows["latest_rtt_ms"]))
+        if not round_trip_ms:
+            return dataclasses.replace(facts, lost=seconds > _FIRST_TIMEOUT_S)
+        round_trips = seconds * 1e3 / round_trip_ms
+        server = self.records.wait.get((self.name, "server"))
+        validation = 0.0 if server is None else float(server["validation_s"][-1])
+        amplified = round_trips > _SECOND_FLIGHT and 3 * validation > seconds
+        return dataclasses.replace(facts, lost=round_trips > _LONG_HANDSHAKE, amplified=amplified)
 
     def _told(self, stretches: Sequence[_Stretch]) -> Iterable[Cause]:
         """The causes in these stretches that are long enough to be told, the longest first."""
@@ -102,13 +145,14 @@ class Flow:
         within = (self.entry.get("rtt_mean_ms") or 0.0) / 1e3
         for cause, seconds in sorted(sums.items(), key=lambda pair: -pair[1]):
             if seconds >= _NOTABLE * total:
-                what, change = words(cause, self._facts)
+                what, change = self._words(cause, seconds)
                 yield Cause(cause, seconds, seconds / total, _longest(stretches, cause, within), what, change)
 
     def _stretches(self) -> Iterable[_Stretch]:
         """The time of the flow, cut where the sender's wait was told."""
         if self.waits is None:
-            yield _Stretch(self.start, self.end, {"handshake": self.end - self.start})
+            if self.has_begun:
+                yield _Stretch(self.start, self.end, {"handshake": self.end - self.start})
             return
         times = self.waits["time_s"].tolist()
         sums = {name[:-2]: column for name, column in self.waits.items() if name.endswith("_s")}
@@ -163,22 +207,35 @@ class Flow:
                 spent = min(asks, causes.get(cause, 0.0))
                 if spent > 0:
                     causes[_cause(wait)] = causes.get(_cause(wait), 0.0) + spent
+                    self._of_peer[_cause(wait)] = self._of_peer.get(_cause(wait), 0.0) + spent
                     causes[cause] -= spent
                     asks -= spent
 
-    def _queueing(self) -> Iterable[_Stretch]:
-        """When the round-trip time was a sign of queues."""
+    @cached_property
+    def _queues(self) -> Queues:
+        return Queues(self.records, self.name)
+
+    @cached_property
+    def _queueing(self) -> list[_Stretch]:
+        """When round trips took long because packets waited in queues."""
         rows = self.records.windows.get((self.name, self.sender))
         if rows is None or np.isnan(rows["latest_rtt_ms"]).all():
-            return
-        times, rtts = rows["time_s"], rows["latest_rtt_ms"]
-        ends = np.minimum(np.append(times[1:], self.end), self.end)
-        high = (rtts >= _INFLATED * np.nanmin(rtts)) & (times < self.end)
+            return []
+        times, rtts = rows["time_s"], rows["latest_rtt_ms"] / 1e3
+        least = float(np.nanmin(rtts))
+        at = np.flatnonzero((rtts >= _INFLATED * least) & (times < self.end))
+        starts, ends = times[at], np.minimum(np.append(times[1:], self.end), self.end)[at]
+        if "queue" in self.records.run.tables:
+            # A delayed acknowledgement, jitter or a longer path inflate it too, but then no packet waited for so long.
+            waited = self._queues.waited(starts - rtts[at], starts) >= (_INFLATED - 1) * least
+            # A sample holds for a round trip, and as long as packets wait: after that the sender may have been silent.
+            still = np.maximum(self._queues.waited(starts, ends), rtts[at])
+            starts, ends = starts[waited], np.minimum(ends, starts + still)[waited]
         # One stretch for neighbouring rows: there may be millions of rows.
-        edges = np.diff(np.concatenate([[False], high, [False]]).astype(np.int8))
-        firsts, lasts = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
-        for start, end in zip(times[firsts].tolist(), ends[lasts].tolist(), strict=True):
-            yield _Stretch(start, end, {"queueing": end - start})
+        firsts = np.flatnonzero(np.append(True, starts[1:] > ends[:-1])[: starts.size])
+        lasts = np.append(firsts[1:], starts.size) - 1 if starts.size else firsts
+        spans = zip(starts[firsts].tolist(), ends[lasts].tolist(), strict=True)
+        return [_Stretch(start, end, {"queueing": end - start}) for start, end in spans]
 
     def _gaps(self) -> Iterable[_Stretch]:
         """When received data waited for data before it."""
@@ -194,6 +251,10 @@ class Flow:
                 yield _Stretch(start, min(end, self.end), {"head of line": min(after - before, self.end - start)})
 
     def _unfinished(self, stretches: Sequence[_Stretch]) -> str:
+        if not self.has_begun:
+            after = self.records.after(self.name)
+            why = f": it begins after {after}, which was not over" if after else ""
+            return f"it had not begun when the run ended at {self.end:,.3f} s{why}"
         close = self.entry.get("close")
         if close not in (None, "open"):
             return f"the connection was {close}" if close.startswith("closed ") else f"the connection ended: {close}"
@@ -205,7 +266,7 @@ class Flow:
             return f"{self._bottleneck.name} carried nothing when the run ended at {self.end:,.3f} s"
         if last in ("stream_credit", "connection_credit", "stream_count", "handshake", "validation", "timeout"):
             what, _ = words(_cause(last), self._facts)
-            return f"nothing was sent after {since:,.3f} s: {what}"
+            return f"no new data was sent after {since:,.3f} s: {what}"
         if last in ("application", "delivery"):
             if self._peer is not None and self._peer.last in _OF_REQUESTS:
                 what, _ = words(_cause(self._peer.last), self._facts)

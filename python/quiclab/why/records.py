@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quiclab.run import Run
+    from quiclab.why.queues import Network
+    from quiclab.why.steps import Steps
 
     Rows = dict[str, NDArray[Any]]
     """The columns of some rows."""
@@ -29,6 +31,8 @@ class Records:
         self.run = run
         entries = list(entries)
         self._names = {entry["name"] for entry in entries}
+        self._passed: dict[str | None, list[str]] = {}
+        self._waiting: dict[str, Steps | None] = {}
         self._bottlenecks = {entry.get("bottleneck") or "" for entry in entries}
 
     @cached_property
@@ -42,9 +46,40 @@ class Records:
     def _flow(self, connection: str) -> dict[str, Any]:
         return self._flows.get(_results.flow_of(connection, self._flows), {})
 
+    def after(self, connection: str) -> str | None:
+        """The flow that must be over before that of a connection begins."""
+        after = self._flow(connection).get("after")
+        return None if after is None else str(after)
+
+    def passed(self, connection: str) -> list[str]:
+        """The queues between the two ends of a connection, in both directions."""
+        flow = self._flow(connection)
+        if flow.get("name") not in self._passed:
+            self._passed[flow.get("name")] = self._network.passed(str(flow.get("client")), str(flow.get("server")))
+        return self._passed[flow.get("name")]
+
+    @cached_property
+    def _network(self) -> "Network":
+        from quiclab.why.queues import Network
+
+        return Network(self._document, self.run.summary)
+
     def endless(self, connection: str) -> bool:
         """Whether its transfer has no size."""
         return _results.is_endless(self._flow(connection))
+
+    def kind_of_stream(self, connection: str) -> int | None:
+        """The kind of the stream with the most data: the lowest two bits of its number (RFC 9000 section 2.1)."""
+        import numpy as np
+
+        rows = self._streams.get((connection,))
+        if rows is None:
+            return None
+        return int(rows["stream"][np.argmax(np.nan_to_num(rows["received_bytes"]))]) % 4
+
+    @cached_property
+    def _streams(self) -> "dict[tuple[str, ...], Rows]":
+        return self._split("stream", ("connection",), ["stream", "received_bytes"], self._names)
 
     def transport(self, connection: str) -> tuple[str, dict[str, Any]]:
         """The protocol of a connection, `quic` or `tcp`, and the options of its endpoints."""
@@ -66,8 +101,18 @@ class Records:
 
     @cached_property
     def queue(self) -> "dict[tuple[str, ...], Rows]":
-        """The packets in the queue of each bottleneck, when they changed."""
-        return self._split("queue", ("link",), ["time_s", "packets"], self._bottlenecks)
+        """The packets in each queue that a connection can pass, when they changed."""
+        queues = self._bottlenecks.union(*(self.passed(name) for name in self._names))
+        return self._split("queue", ("link",), ["time_s", "packets"], queues)
+
+    def waiting(self, queue: str) -> "Steps | None":
+        """1 while packets were in a queue, and 0 otherwise; None without rows about it."""
+        from quiclab.why.steps import Steps
+
+        if queue not in self._waiting:
+            rows = self.queue.get((queue,))
+            self._waiting[queue] = None if rows is None else Steps(rows["time_s"], (rows["packets"] > 0).astype(float))
+        return self._waiting[queue]
 
     @cached_property
     def windows(self) -> "dict[tuple[str, ...], Rows]":

@@ -37,3 +37,14 @@ class Steps:
         if at < 0:
             return 0.0
         return float(self._sums[at] + (time - self._times[at]) * self._values[at])
+
+    def integrals(self, starts: "NDArray[np.float64]", ends: "NDArray[np.float64]") -> "NDArray[np.float64]":
+        """The integral over each of some times."""
+        if not self._times.size:
+            return np.zeros_like(starts)
+        until = []
+        for times in (starts, ends):
+            at = np.searchsorted(self._times, times, side="right") - 1
+            sums = self._sums[at] + (times - self._times[at]) * self._values[at]
+            until.append(np.where(at < 0, 0.0, sums))
+        return until[1] - until[0]

@@ -19,6 +19,14 @@ class Facts:
     bottleneck: str
     rate_mbps: float | None
     """The mean capacity of the bottleneck, where it has one."""
+    scales: bool = True
+    """Whether windows of TCP can be above 64 KiB."""
+    stream: int | None = None
+    """The kind of the stream with the most data: the lowest two bits of its number."""
+    lost: bool = False
+    """Whether packets of the handshake were lost or late."""
+    amplified: bool = False
+    """Whether the server waited long for the validation of the client's address."""
 
     @property
     def holds(self) -> str:
@@ -27,15 +35,27 @@ class Facts:
         if not self.rate_mbps or not rtt:
             return ""
         holds = _bytes(self.rate_mbps * rtt * 125)
-        return f" ({self.rate_mbps:,.3g} Mbit/s of {self.bottleneck} times {rtt:,.3g} ms are {holds})"
+        return f" ({_mbps(self.rate_mbps)} of {self.bottleneck} times {_digits(rtt)} ms are {holds})"
 
     @property
     def stream_credit(self) -> str:
-        """The option of the receiver that limits a stream."""
+        """The option that limits a stream."""
         if self.over_tcp:
-            return "tcp.max_receive_buffer"
-        # The streams of requests are opened by the client.
-        return f"transport.initial_max_stream_data_bidi_{'local' if self.receiver == 'client' else 'remote'}"
+            if not self.scales:
+                return "`tcp.window_scaling`, without which a receive window is 64 KiB at most"
+            return f"a larger `tcp.max_receive_buffer` at the {self.receiver}{self.holds}"
+        if self.stream is not None and self.stream & _ONE_WAY:
+            kind = "uni"
+        elif self.stream is None:
+            # The streams of requests are opened by the client.
+            kind = f"bidi_{'local' if self.receiver == 'client' else 'remote'}"
+        else:
+            kind = f"bidi_{'local' if self.receiver == ('client', 'server')[self.stream & 1] else 'remote'}"
+        return f"a larger `transport.initial_max_stream_data_{kind}` at the {self.receiver}{self.holds}"
+
+
+_ONE_WAY = 2
+"""The bit of a stream's number that is set if it is unidirectional (RFC 9000 section 2.1)."""
 
 
 def words(cause: str, facts: Facts) -> tuple[str, str]:
@@ -44,11 +64,20 @@ def words(cause: str, facts: Facts) -> tuple[str, str]:
 
 
 def _handshake(facts: Facts) -> tuple[str, str]:
-    return "no data could be sent before the handshake", (
-        "0-RTT (`visits` with `early_data`), or a shorter round-trip time"
-        if not facts.over_tcp
-        else "TCP Fast Open (`tcp.fast_open`), or QUIC, which needs one round trip less"
-    )
+    what = "no data could be sent before the handshake"
+    if facts.lost:
+        return f"{what}, whose packets were lost or late", "a path that loses less, or a shorter queue"
+    if facts.over_tcp:
+        return what, "TCP Fast Open (`tcp.fast_open`), or QUIC, which needs one round trip less"
+    # Without a token the server waits for the client's second flight (RFC 9000 section 8.1).
+    options = "`tls.tickets`, `tls.early_data`, `transport.new_tokens`, and `early_data` of a flow with `visits`"
+    change = f"0-RTT ({options}), or a shorter round-trip time"
+    if facts.amplified:
+        # RFC 9000 section 8.1.
+        return f"{what}, in which the server waited until the client's address was validated", (
+            f"a shorter `tls.certificate_chain`, {change}"
+        )
+    return what, change
 
 
 def _slow_start(facts: Facts) -> tuple[str, str]:
@@ -80,9 +109,7 @@ def _pacer(facts: Facts) -> tuple[str, str]:
 
 
 def _stream_credit(facts: Facts) -> tuple[str, str]:
-    return "the receiver granted no more flow-control credit for the stream", (
-        f"a larger `{facts.stream_credit}` at the {facts.receiver}{facts.holds}"
-    )
+    return "the receiver granted no more flow-control credit for the stream", facts.stream_credit
 
 
 def _connection_credit(facts: Facts) -> tuple[str, str]:
@@ -108,13 +135,13 @@ def _application(facts: Facts) -> tuple[str, str]:
 
 
 def _delivery(facts: Facts) -> tuple[str, str]:
-    return "everything that the application had written was on its way", (
-        "a shorter delay, a shorter queue, or an application that writes earlier"
+    return "everything that the application had written was in flight", (
+        "a shorter delay, a shorter queue, or an application that writes or asks earlier, or more at a time"
     )
 
 
 def _capacity(facts: Facts) -> tuple[str, str]:
-    rate = f" ({facts.rate_mbps:,.3g} Mbit/s on average)" if facts.rate_mbps else ""
+    rate = f" ({_mbps(facts.rate_mbps)} on average)" if facts.rate_mbps else ""
     return f"{facts.bottleneck} was full", f"a higher rate of {facts.bottleneck}{rate}, or less other traffic there"
 
 
@@ -163,5 +190,14 @@ def _other(facts: Facts, what: str, *controllers: str) -> str:
     return f"{what} ({others})"
 
 
+def _mbps(rate: float) -> str:
+    return f"{_digits(rate)} Mbit/s"
+
+
 def _bytes(count: float) -> str:
-    return f"{count / 1e6:,.3g} MB" if count >= 1e6 else f"{count / 1e3:,.3g} kB"
+    return f"{_digits(count / 1e6)} MB" if count >= 1e6 else f"{_digits(count / 1e3)} kB"
+
+
+def _digits(value: float) -> str:
+    """A number with three digits, and without an exponent if it is large."""
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"

@@ -97,6 +97,16 @@ export class Chart {
     return sorted;
   }
 
+  /** What was varied and is not told apart: its values go into the same means. */
+  #mixed() {
+    const { x, y, group } = this;
+    const rows = this.runs.rows.filter((row) => x.values[row] !== null && y.values[row] !== null);
+    const count = (columns) => new Set(rows.map((row) => columns.map((column) => column.values[row]).join())).size;
+    const named = group ? [x, group] : [x];
+    const apart = count(named);
+    return this.runs.columns.filter((column) => column.varied && !named.includes(column) && count([...named, column]) > apart);
+  }
+
   /** Draws it anew. */
   draw() {
     if (!this.y) return;
@@ -112,6 +122,8 @@ export class Chart {
     if (this.kind === "runs" && every > 1) told.push(`every ${every}th run`);
     const some = points.reduce((sum, point) => sum + point.total - point.values.length, 0);
     if (some) told.push(`${some.toLocaleString("en-US")} runs have no value of ${this.y.short}, and do not count`);
+    const mixed = this.kind === "means" ? this.#mixed() : [];
+    if (mixed.length) told.push(`means over all ${mixed.map((column) => column.short).join(", ")}: a filter or a group tells them apart`);
     this.note.textContent = told.length ? `Shown: ${told.join("; ")}.` : "";
     this.note.hidden = !told.length;
     this.#plot(groups, known, width, every);

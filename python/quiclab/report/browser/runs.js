@@ -7,6 +7,8 @@ import { makeFilter } from "./filter.js";
 import { Detail } from "./detail.js";
 
 const ROWS = 25;
+/** Letters of a text from which it may break anywhere: an error, or a component with its options. */
+const LONG = 24;
 
 /** A sweep on the page. */
 export class Runs {
@@ -50,8 +52,10 @@ export class Runs {
     const varied = this.columns.find((column) => column.varied && column.kind === "number");
     const result = this.columns.find((column) => !column.varied && column.isShown && column.kind === "number" && column.name !== "run");
     const parts = [];
-    if (result) parts.push(`${result.short} > ${valueText(result, 0).replaceAll(",", "")}`);
-    if (varied) parts.push(`${varied.short} = ${valueText(varied, 0).replaceAll(",", "")}`);
+    // Of the first run that has both: a transfer that was not completed has no completion time.
+    const row = result ? result.values.findIndex((value, at) => value !== null && (!varied || varied.values[at] !== null)) : 0;
+    if (result && row >= 0) parts.push(`${result.short} > ${valueText(result, row).replaceAll(",", "")}`);
+    if (varied) parts.push(`${varied.short} = ${valueText(varied, Math.max(row, 0)).replaceAll(",", "")}`);
     return parts.join(" and ") || "run < 10";
   }
 
@@ -123,7 +127,7 @@ export class Runs {
   #row(row, shown) {
     const number = this.number(row);
     const button = element("button", { type: "button", aria: { label: `Show run ${number}` } }, "\u25b8");
-    const cells = shown.map((column) => element("td", { className: column.kind === "number" ? "number" : "" }, valueText(column, row)));
+    const cells = shown.map((column) => element("td", { className: column.kind === "number" ? "number" : LONG < valueText(column, row).length ? "long" : "" }, valueText(column, row)));
     const line = element("tr", {}, element("td", {}, button), ...cells);
     if (this.detail.row === row) line.setAttribute("aria-current", "true");
     line.addEventListener("click", () => this.open(row));

@@ -100,7 +100,7 @@ function whyRow(figure, track, { name, share, length, longest: [start, end], wha
       shareBar(share),
       seconds(length),
       hasStretch ? `${place(start)} to ${place(end)}` : "-",
-      prose("span", `${what[0].toUpperCase()}${what.slice(1)}. Try: ${change}.`),
+      prose("span", `${what}. Try: ${change}.`),
     ],
     go: hasStretch ? () => figure.revealSpan(track, start, end, `${name}: ${what}`) : null,
   };

@@ -1,0 +1,122 @@
+"""The queues between the two ends of a flow: when packets waited in them."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quiclab.why.records import Records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    _Vertex = tuple[str, str]
+    """A node or a carrier, and its name."""
+
+
+class Queues:
+    """The queues that packets of a flow can pass, in both directions.
+
+    :param records: the tables of its run.
+    :param connection: its name.
+    """
+
+    def __init__(self, records: Records, connection: str) -> None:
+        waiting = {name: records.waiting(name) for name in records.passed(connection)}
+        self._waiting = {name: steps for name, steps in waiting.items() if steps is not None}
+
+    def waited(self, starts: "NDArray[np.float64]", ends: "NDArray[np.float64]") -> "NDArray[np.float64]":
+        """In each of some times, for how many seconds packets waited: the sum over the queues.
+
+        A packet that passes all of them within such a time has not waited for longer.
+        """
+        return sum((steps.integrals(starts, ends) for steps in self._waiting.values()), np.zeros_like(starts))
+
+    def longest(self, spans: list[tuple[float, float]], usual: str) -> str:
+        """The queue in which packets waited for most of these times; of about equal ones, the usual one."""
+        starts, ends = (np.array([span[at] for span in spans], dtype=float) for at in (0, 1))
+        sums = {name: float(steps.integrals(starts, ends).sum()) for name, steps in self._waiting.items()}
+        most = max(sums, key=lambda name: sums[name], default=usual)
+        return usual if sums.get(usual, 0.0) >= _ABOUT * sums.get(most, 0.0) else most
+
+
+_ABOUT = 0.8
+"""A share of the greatest sum that counts as about equal."""
+
+
+class Network:
+    """The nodes of a run, and the links and media that connect them.
+
+    :param document: the resolved scenario.
+    :param summary: that of the run.
+    """
+
+    def __init__(self, document: dict[str, Any], summary: dict[str, Any]) -> None:
+        # Nodes and carriers are the vertices of one graph: a link has two neighbours, a medium all its nodes.
+        self._beside: dict[_Vertex, set[_Vertex]] = {}
+        self._queues: dict[_Vertex, list[tuple[str, set[_Vertex]]]] = {}
+        ends = {link["name"]: (link["from"], link["to"]) for link in document.get("link", [])}
+        for link in summary.get("links") or []:
+            if link["name"] in ends:
+                self._add(link["name"], ends[link["name"]], f"{link['name']} {link['direction']}")
+        for medium in summary.get("media") or []:
+            nodes = [str(medium[key]) for key in ("attachment", "to") if medium.get(key)]
+            self._add(medium["name"], nodes, " ".join([medium["name"], *nodes]))
+        self._towards, self._core = _peeled(self._beside)
+
+    def _add(self, carrier: str, nodes: "Iterable[str]", queue: str) -> None:
+        """A queue of a carrier, for packets between these nodes."""
+        at = ("carrier", carrier)
+        vertices: set[_Vertex] = {("node", node) for node in nodes}
+        self._queues.setdefault(at, []).append((queue, vertices))
+        self._beside.setdefault(at, set()).update(vertices)
+        for vertex in vertices:
+            self._beside.setdefault(vertex, set()).add(at)
+
+    def passed(self, client: str, server: str) -> list[str]:
+        """The names of the queues between two nodes, in both directions, as in the table `queue`, sorted."""
+        first, second = self._inwards(("node", client)), self._inwards(("node", server))
+        meeting = next((vertex for vertex in first if vertex in second), None)
+        if meeting is not None:
+            between = [*first[: first.index(meeting) + 1], *second[: second.index(meeting)]]
+        else:
+            between = list(dict.fromkeys([*first, *self._core.get(first[-1], ()), *second]))
+        nodes = set(between)
+        return sorted(name for vertex in between for name, ends in self._queues.get(vertex, ()) if ends <= nodes)
+
+    def _inwards(self, vertex: "_Vertex") -> "list[_Vertex]":
+        """From a vertex out of a dead end, to where there is more than one way on."""
+        path = [vertex]
+        while (following := self._towards.get(path[-1])) is not None:
+            path.append(following)
+        return path
+
+
+def _peeled(beside: "dict[_Vertex, set[_Vertex]]") -> "tuple[dict[_Vertex, _Vertex], dict[_Vertex, list[_Vertex]]]":
+    """The way out of each dead end, vertex by vertex; and of each vertex in none, all that are connected with it."""
+    left = {vertex: set(others) for vertex, others in beside.items()}
+    towards: dict[_Vertex, _Vertex] = {}
+    dead = [vertex for vertex, others in left.items() if len(others) == 1]
+    while dead:
+        vertex = dead.pop()
+        if not left[vertex]:
+            continue
+        (other,) = left.pop(vertex)
+        towards[vertex] = other
+        left[other].discard(vertex)
+        if len(left[other]) == 1:
+            dead.append(other)
+    core: dict[_Vertex, list[_Vertex]] = {}
+    for vertex in left:
+        if vertex in core:
+            continue
+        connected, more = {vertex: None}, [vertex]
+        while more:
+            for other in left[more.pop()]:
+                if other not in connected:
+                    connected[other] = None
+                    more.append(other)
+        together = list(connected)
+        core |= dict.fromkeys(together, together)
+    return towards, core
