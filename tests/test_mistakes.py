@@ -15,6 +15,7 @@ from conftest import SCENARIO, Command
 from quiclab import Scenario, ScenarioError
 
 TRACE = "trace.down"
+VIDEO = str(Path(__file__).parents[1] / "examples" / "video.toml")
 
 
 def write_trace(folder: Path, text: str = "0\n5\n5\n20\n") -> None:
@@ -63,6 +64,22 @@ ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "why of the folder of runs": (["why", "kept"], ("kept: not a run folder: it contains one, two",)),
     "why of nearly a run": (["why", "kept/onee"], ("no such run folder; did you mean 'kept/one'?",)),
     "why of a sweep": (["why", "kept/two"], ("it is that of a sweep", "`quiclab plot`")),
+    "a plot of a file": (["plot", "bulk.toml"], ("bulk.toml: a file; expected the folder of a run",)),
+    "a scenario without a name": (["new", ""], ("expected a name of letters",)),
+    "a set that is no text": (["run", "bulk.toml", "--set", "x\udcff=3"], ("x\\udcff=3: not text in UTF-8",)),
+    "a size that is none": (["bench", "--size", "many"], ("quiclab: --size 'many': no number, found",)),
+    "a film in a folder that exists": (["film", "taken"], ("taken: exists already; choose another folder",)),
+    "a film without bitrates": (["film", "x", "--bitrates", "fast"], ("--bitrates: 'fast': expected numbers",)),
+    "a folder to serve that is missing": (["serve", "nothing"], ("nothing: No such file or directory\n",)),
+    "a key that is none": (
+        ["serve", "taken", "--listen", "127.0.0.1:0", "--cert", TRACE, "--key", TRACE],
+        (f"{TRACE}: no ", "(PEM)"),
+    ),
+    "authorities that are none": (["fetch", "https://localhost:1/x", "--ca", TRACE], (f"{TRACE}: no certificate",)),
+    "settings that are missing": (
+        ["play", VIDEO, "--flow", "near", "--settings", "nothing"],
+        ("--settings: nothing: No such file or directory\n",),
+    ),
     "a plot in an unknown format": (["plot", "taken", "--out", "figure.gif"], ("figure.gif", ".png")),
     "a trace into a folder": (["trace", "generate", "leo", "--out", "."], (".: is a folder",)),
     "a trace into another folder": (["trace", "generate", "leo", "--out", "taken"], ("taken: is a folder",)),
@@ -137,10 +154,17 @@ def test_a_full_disk(command: Command) -> None:
     on_a_small_disk(command, "run bulk.toml --out disk/x", "disk/x")
 
 
-def on_a_small_disk(command: Command, arguments: str, name: str) -> None:
+def test_a_new_scenario_on_a_full_disk(command: Command) -> None:
+    on_a_small_disk(command, "new disk/x", "disk/x.toml", fill=True)
+
+
+def on_a_small_disk(command: Command, arguments: str, name: str, *, fill: bool = False) -> None:
     disk = command.folder / "disk"
     disk.mkdir()
     run = f'"$0" -m quiclab {arguments}'
+    if fill:
+        # No page is free; what is listed afterwards is what else is there.
+        run = f"head -c 16384 /dev/zero > disk/.full && {{ {run}; }}; code=$?; rm disk/.full; (exit $code)"
     script = f"mount -t tmpfs -o size=16k quiclab disk && {run}; code=$?; ls -A disk >&2; exit $code"
     unshare = shutil.which("unshare")
     if unshare is None or subprocess.run([unshare, "-rm", "true"], capture_output=True, check=False).returncode != 0:

@@ -276,6 +276,8 @@ def load(path: str | PathLike[str]) -> Run:
     """
     where = Path(path)
     if not where.is_dir():
+        if where.exists():
+            raise OutputError(f"{where}: a file; expected the folder of a run")
         raise OutputError(f"{where}: there is no such run folder{_folder.beside(where)}")
     try:
         summary = json.loads((where / _folder.SUMMARY).read_text(encoding="utf-8"))
