@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import quiclab
+
 ROOT = Path(__file__).parents[1]
 PARTS = ROOT / "docs" / "site"
 
@@ -146,6 +148,16 @@ def test_components_are_told_in_sentences_and_without_an_empty_column() -> None:
     assert "default" not in reference._options([optional])
     assert "default" in reference._options([optional, {**optional, "default": "1"}])
     assert "rfc9000.html#section-4.1" in reference._options([option, sourced])
+
+
+def test_the_page_of_scenarios_has_all_units() -> None:
+    page = " ".join((PARTS / "pages" / "scenario.md").read_text(encoding="utf-8").split())
+    for key, kind in ("delay", "duration"), ("rate", "rate"):
+        with pytest.raises(quiclab.ScenarioError) as error:
+            quiclab.Scenario.from_text(f'[[link]]\nname = "a"\nfrom = "b"\nto = "c"\n{key} = "1 apple"\n')
+        units = re.search(r"with its unit (\([^)]*\))", str(error.value))
+        assert units is not None
+        assert units[1] in page, kind
 
 
 def test_no_table_of_a_command_has_an_empty_column() -> None:
