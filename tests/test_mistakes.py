@@ -87,6 +87,7 @@ ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "escape codes in a name": (["run", "\x1b[31mred\x1b[0m.toml"], ("\\x1b[31mred\\x1b[0m.toml: No such file",)),
     "a name with lines": (["check", "a\nb\rc.toml"], ("a b c.toml: No such file",)),
     "a name that is no UTF-8": (["check", "\udcff.toml"], ("\\udcff.toml: No such file",)),
+    "two formats at a time": (["export", "kept", "--json", "--format", "csv"], ("--format csv and --json exclude",)),
     "a column that is not there": (
         ["sweep", "bulk.toml", "--out", "s", "--show", "goodput_mbp"],
         ("no column 'goodput_mbp'", "did you mean 'connection.download.goodput_mbps'?"),
@@ -108,6 +109,13 @@ def test_a_mistake_in_the_arguments(command: Command, mistake: str) -> None:
     before = entries(command.folder)
     check_one_line(command(*arguments), words)
     assert entries(command.folder) == before
+
+
+def test_the_documentation_shows_an_error_as_it_is(command: Command) -> None:
+    pages = Path(__file__).parents[1] / "docs"
+    failed = command("run", "bulk.toml", "--set", "transport.ack_rato=2")
+    check_one_line(failed, ("did you mean",))
+    assert failed.stderr in (pages / "command-line.md").read_text(encoding="utf-8")
 
 
 def without_capabilities() -> None:
