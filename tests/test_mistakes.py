@@ -64,6 +64,7 @@ ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "why of the folder of runs": (["why", "kept"], ("kept: not a run folder: it contains one, two",)),
     "why of nearly a run": (["why", "kept/onee"], ("no such run folder; did you mean 'kept/one'?",)),
     "why of a sweep": (["why", "kept/two"], ("it is that of a sweep", "`quiclab plot`")),
+    "a plot of no sweep": (["plot", "sweeps/s", "--x", "ack_ratio"], ("sweeps/s: there is no such run folder",)),
     "a plot of a file": (["plot", "bulk.toml"], ("bulk.toml: a file; expected the folder of a run",)),
     "a scenario without a name": (["new", ""], ("expected a name of letters",)),
     "a set that is no text": (["run", "bulk.toml", "--set", "x\udcff=3"], ("x\\udcff=3: not text in UTF-8",)),

@@ -129,7 +129,7 @@ def plot(
                 raise Error("--connection is for runs; in a sweep, connections are columns")
             checked("--kind", kind or "line", _OF_SWEEPS)
             _sweep(load_sweep(run), path, kind or "line", subject, given)
-        elif given or subject is not None:
+        elif run.is_dir() and (given or subject is not None):
             raise Error(f"{run}: not a sweep, and --{next(iter(given), 'subject')} is only for sweeps")
         else:
             plots.save(load(run), path, kind or "overview", connection)
