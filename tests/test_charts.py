@@ -299,3 +299,6 @@ def test_columns_that_nobody_named(command: Command, sweep: quiclab.Sweep, of_tw
     assert result.stderr == "columns  --x queue_bdp --y goodput_mbps --facet controller\n"
     command("plot", str(of_two.path), "--out", "g.svg", *result.stderr.split()[1:])
     assert (command.folder / "f.svg").read_bytes() == (command.folder / "g.svg").read_bytes()
+    wrong = command("plot", str(of_two.path), "--confidence", "2", "--out", "h.svg")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr == "quiclab: a confidence of 2.0: expected a number between 0 and 1\n"

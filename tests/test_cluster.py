@@ -286,6 +286,10 @@ def test_what_cannot_be_used_is_said(sweeps: Command) -> None:
         (["--engine", "spark"], "--engine 'spark': expected one of local, dask"),
         (["--scheduler", "tcp://127.0.0.1:1"], "a scheduler needs the engine dask"),
         (["--engine", "dask", "--scheduler", "127.0.0.1:1", "--jobs", "2"], "its workers replace jobs"),
+        (
+            ["--engine", "dask", "--scheduler", "none.json"],
+            "none.json: no Dask scheduler answers: ValueError: no such file",
+        ),
         (["--engine", "dask", "--scheduler", "nonsense://x"], "nonsense://x: no Dask scheduler answers: "),
     ):
         result = sweeps("sweep", "sweep.toml", *arguments)

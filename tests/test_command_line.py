@@ -60,9 +60,12 @@ def test_help_fits_a_screen_and_shows_an_example(words: list[str], command: Any)
     assert " ".join(["quiclab", *words]) in example_
 
 
-def test_no_line_of_the_list_of_commands_is_cut() -> None:
-    told = CliRunner().invoke(app, ["--help"], prog_name="quiclab", env={"COLUMNS": "80"}).output
-    assert "..." not in told.partition("Commands:")[2]
+@pytest.mark.parametrize("group", [[], ["trace"]])
+def test_no_line_of_the_list_of_commands_is_cut(group: list[str]) -> None:
+    told = CliRunner().invoke(app, [*group, "--help"], prog_name="quiclab", env={"COLUMNS": "80"}).output
+    listed = told.partition("Commands:")[2]
+    assert listed
+    assert "..." not in listed
 
 
 def test_every_command_that_prints_results_has_json() -> None:

@@ -221,6 +221,10 @@ def check_quiclab(line: str, name: str, values: dict[str, Any]) -> None:
     if name in ("new", "list", "explain", "completion", "schema", "check", "trace info"):
         with contextlib.redirect_stdout(io.StringIO()):
             assert main(shlex.split(line, comments=True)[1:]) == 0, line
+    elif str(file) == "-" and (redirected := re.search(r"< (?!PLACE)(\S+)$", line)):
+        # Its files are then relative to the current folder.
+        text = Path(redirected[1]).read_text(encoding="utf-8")
+        quiclab.Scenario.from_text(text, sets).run(values.get("seed"), tables=False)
     elif name in ("run", "sweep", "emulate", "relay", "shell", "play") and file is not None and not placeholder:
         read = quiclab.Scenario.from_file(file, sets)
         if name == "run":

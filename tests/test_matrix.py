@@ -244,6 +244,8 @@ def test_a_real_transfer_of_our_own(command: Command, folder: Path) -> None:
         (("--stack", "tiny"), "expected NAME=COMMAND"),
         (("--stack", "a b=true"), "expected NAME=COMMAND"),
         (("--stack", "a=true", "--stack", "a=false"), "two clients have the name 'a'"),
+        (("--stack", "a=./nothing client"), "a=./nothing client: no program './nothing'"),
+        (("--client", "a=true", "--server", "b=nothing"), "b=nothing: no program 'nothing'"),
         (("--client", "a=true"), "no server: expected --stack NAME=COMMAND or --server"),
         (("--stack", "a=true", "--pairs", "some"), "expected one of same, all"),
         (("--stack", "a=true", "--rate", "fast"), "--rate 'fast': expected a rate"),

@@ -15,6 +15,7 @@ from conftest import SCENARIO, Command
 from quiclab import Scenario, ScenarioError
 
 TRACE = "trace.down"
+VIDEO = str(Path(__file__).parents[1] / "examples" / "video.toml")
 
 
 def write_trace(folder: Path, text: str = "0\n5\n5\n20\n") -> None:
@@ -68,6 +69,23 @@ ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
         ("kept/one/summary.json: is a file, not a run folder; its folder is kept/one",),
     ),
     "why of a sweep": (["why", "kept/two"], ("it is that of a sweep", "`quiclab plot`")),
+    "a plot of no sweep": (["plot", "sweeps/s", "--x", "ack_ratio"], ("sweeps/s: there is no such run folder",)),
+    "a plot of a file": (["plot", "bulk.toml"], ("bulk.toml: is a file, not a run folder",)),
+    "a scenario without a name": (["new", ""], ("expected a name of letters",)),
+    "a set that is no text": (["run", "bulk.toml", "--set", "x\udcff=3"], ("x\\udcff=3: not text in UTF-8",)),
+    "a size that is none": (["bench", "--size", "many"], ("quiclab: --size 'many': no number, found",)),
+    "a film in a folder that exists": (["film", "taken"], ("taken: exists already; choose another folder",)),
+    "a film without bitrates": (["film", "x", "--bitrates", "fast"], ("--bitrates: 'fast': expected numbers",)),
+    "a folder to serve that is missing": (["serve", "nothing"], ("nothing: No such file or directory\n",)),
+    "a key that is none": (
+        ["serve", "taken", "--listen", "127.0.0.1:0", "--cert", TRACE, "--key", TRACE],
+        (f"{TRACE}: no ", "(PEM)"),
+    ),
+    "authorities that are none": (["fetch", "https://localhost:1/x", "--ca", TRACE], (f"{TRACE}: no certificate",)),
+    "settings that are missing": (
+        ["play", VIDEO, "--flow", "near", "--settings", "nothing"],
+        ("--settings: nothing: No such file or directory\n",),
+    ),
     "a plot in an unknown format": (["plot", "taken", "--out", "figure.gif"], ("figure.gif", ".png")),
     "a trace into a folder": (["trace", "generate", "leo", "--out", "."], (".: is a folder",)),
     "a trace into another folder": (["trace", "generate", "leo", "--out", "taken"], ("taken: is a folder",)),
@@ -75,6 +93,7 @@ ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "escape codes in a name": (["run", "\x1b[31mred\x1b[0m.toml"], ("\\x1b[31mred\\x1b[0m.toml: No such file",)),
     "a name with lines": (["check", "a\nb\rc.toml"], ("a b c.toml: No such file",)),
     "a name that is no UTF-8": (["check", "\udcff.toml"], ("\\udcff.toml: No such file",)),
+    "two formats at a time": (["export", "kept", "--json", "--format", "csv"], ("--format csv and --json exclude",)),
     "a column that is not there": (
         ["sweep", "bulk.toml", "--out", "s", "--show", "goodput_mbp"],
         ("no column 'goodput_mbp'", "did you mean 'connection.download.goodput_mbps'?"),
@@ -96,6 +115,13 @@ def test_a_mistake_in_the_arguments(command: Command, mistake: str) -> None:
     before = entries(command.folder)
     check_one_line(command(*arguments), words)
     assert entries(command.folder) == before
+
+
+def test_the_documentation_shows_an_error_as_it_is(command: Command) -> None:
+    pages = Path(__file__).parents[1] / "docs"
+    failed = command("run", "bulk.toml", "--set", "transport.ack_rato=2")
+    check_one_line(failed, ("did you mean",))
+    assert failed.stderr in (pages / "command-line.md").read_text(encoding="utf-8")
 
 
 def without_capabilities() -> None:
@@ -142,10 +168,17 @@ def test_a_full_disk(command: Command) -> None:
     on_a_small_disk(command, "run bulk.toml --out disk/x", "disk/x")
 
 
-def on_a_small_disk(command: Command, arguments: str, name: str) -> None:
+def test_a_new_scenario_on_a_full_disk(command: Command) -> None:
+    on_a_small_disk(command, "new disk/x", "disk/x.toml", fill=True)
+
+
+def on_a_small_disk(command: Command, arguments: str, name: str, *, fill: bool = False) -> None:
     disk = command.folder / "disk"
     disk.mkdir()
     run = f'"$0" -m quiclab {arguments}'
+    if fill:
+        # No page is free; what is listed afterwards is what else is there.
+        run = f"head -c 16384 /dev/zero > disk/.full && {{ {run}; }}; code=$?; rm disk/.full; (exit $code)"
     script = f"mount -t tmpfs -o size=16k quiclab disk && {run}; code=$?; ls -A disk >&2; exit $code"
     unshare = shutil.which("unshare")
     if unshare is None or subprocess.run([unshare, "-rm", "true"], capture_output=True, check=False).returncode != 0:

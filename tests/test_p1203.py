@@ -17,6 +17,7 @@ import pytest
 import quiclab
 from conftest import Command
 from quiclab import p1203
+from quiclab._extras import install
 
 STAND_IN = '''
 """What the package itu-p1203 documents, without its model."""
@@ -239,7 +240,7 @@ def line(function: Any, *arguments: Any, **options: Any) -> str:
 
 def test_without_the_package_the_error_says_what_to_install(stalled: quiclab.Run, absent: None) -> None:
     told = line(p1203.score, p1203.inputs(stalled))
-    assert told == f"quiclab.p1203: the package itu-p1203 is not installed: {p1203.INSTALL}"
+    assert told == f"quiclab.p1203: the package itu-p1203 is not installed: {install(p1203.PACKAGE)}"
 
 
 @pytest.mark.parametrize(
@@ -336,7 +337,9 @@ def test_the_command_without_the_package(command: Command, stalled: quiclab.Run,
     (package / "itu_p1203.py").write_text("raise ModuleNotFoundError('', name='itu_p1203')", encoding="utf-8")
     failed = command("qoe", "run", "--p1203", env={"PYTHONPATH": f"{package}:{Path(quiclab.__file__).parents[1]}"})
     assert failed.returncode == 2 and failed.stdout == ""
-    assert failed.stderr == f"quiclab: quiclab.p1203: the package itu-p1203 is not installed: {p1203.INSTALL}\n"
+    assert (
+        failed.stderr == f"quiclab: quiclab.p1203: the package itu-p1203 is not installed: {install(p1203.PACKAGE)}\n"
+    )
 
 
 # Whoever has the package has one test more: it is on no registry, and its licence keeps it out of this project.

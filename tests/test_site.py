@@ -1,11 +1,15 @@
 """docs/site: the navigation has every page, and what is checked of the finished site can fail."""
 
 import importlib
+import re
 import sys
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import quiclab
 
 ROOT = Path(__file__).parents[1]
 PARTS = ROOT / "docs" / "site"
@@ -65,6 +69,11 @@ def test_a_good_site_has_no_problem(tmp_path: Path, check: Any) -> None:
             "other.html: https://example.org/x.png is loaded from the network",
         ),
         ('<a href="other.html">x</a>', '<img src="x.png">', "other.html: x.png does not exist"),
+        (
+            '<a href="other.html">x</a>',
+            "<pre>$A$</pre><code>$B$</code> $5 or $ 6 <p>$C$, RFC</p>",
+            "other.html: $C$ is no formula on the page",
+        ),
     ],
 )
 def test_what_is_wrong_is_found(tmp_path: Path, check: Any, index: str, other: str, problem: str) -> None:
@@ -134,7 +143,31 @@ def test_components_are_told_in_sentences_and_without_an_empty_column() -> None:
     option = {"name": "a", "kind": "text", "default": None, "required": True, "about": "what it is"}
     sourced = {**option, "about": "what it is (RFC 9000 section 4.1)"}
     assert "source" not in reference._options([option])
+    assert "default" in reference._options([option])
+    optional = {**option, "required": False}
+    assert "default" not in reference._options([optional])
+    assert "default" in reference._options([optional, {**optional, "default": "1"}])
     assert "rfc9000.html#section-4.1" in reference._options([option, sourced])
+
+
+def test_the_page_of_scenarios_has_all_units() -> None:
+    page = " ".join((PARTS / "pages" / "scenario.md").read_text(encoding="utf-8").split())
+    for key, kind in ("delay", "duration"), ("rate", "rate"):
+        with pytest.raises(quiclab.ScenarioError) as error:
+            quiclab.Scenario.from_text(f'[[link]]\nname = "a"\nfrom = "b"\nto = "c"\n{key} = "1 apple"\n')
+        units = re.search(r"with its unit (\([^)]*\))", str(error.value))
+        assert units is not None
+        assert units[1] in page, kind
+
+
+def test_no_table_of_a_command_has_an_empty_column() -> None:
+    lines = _part("command_reference").commands_page(ROOT).split("\n")
+    heads = [at for at, line in enumerate(lines) if line.startswith("| ---")]
+    for head in heads:
+        rows = list(takewhile(lambda line: line.startswith("|"), lines[head + 1 :]))
+        cells = [re.split(r"(?<!\\)\|", row)[1:-1] for row in rows]
+        assert all(any(column) for column in zip(*([c.strip() for c in row] for row in cells), strict=True)), rows
+    assert len(heads) > 20
 
 
 def test_a_notebook_without_outputs_says_so(tmp_path: Path) -> None:

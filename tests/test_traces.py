@@ -141,7 +141,7 @@ def test_what_is_generated_is_told_from_the_file(tmp_path: Path) -> None:
     assert told[3] == "gaps: none"
     assert told[4].startswith("delay: ") and "RTT" in told[4]
     assert told[5].startswith("loss: mean 0.")
-    told = command("generate", "leo", "--duration", "60 s", "--out", out).splitlines()
+    told = command("generate", "leo", "--duration", "60s", "--out", out).splitlines()
     assert told[3].startswith("gaps: 3 of ") and told[3].endswith(" ms, every 15 s, the first at 15 s")
     # Commands for traces take the rates of a series.
     assert json.loads(command("info", out, "--json"))["mean_mbps"] == pytest.approx(120, rel=0.001)
@@ -161,6 +161,11 @@ def test_options_of_a_series_are_checked(tmp_path: Path) -> None:
     ):
         problem = refused("generate", "leo", "--option", option, "--out", out)
         assert said.replace("'", '"') in problem.replace("'", '"'), problem
+    for duration in ("-30 s", "30", "30 apples", "s"):
+        assert "with its unit (ms, s, min, h)" in refused("generate", "leo", "--duration", duration, "--out", out)
+    assert "duration 7200 s: expected from 30 s to 3600 s" in refused(
+        "generate", "leo", "--duration", "2h", "--out", out
+    )
     assert "mmwave takes no options" in refused("generate", "mmwave", "--option", "gap=1 s", "--out", out)
     assert "from 300 s to 3600 s for geo: a shorter one would let the rain" in refused(
         "generate", "geo", "--duration", "120 s", "--out", out

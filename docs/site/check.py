@@ -1,5 +1,6 @@
-"""What must hold of the finished pages: no dead link, nothing from the network, examples, a way to each page."""
+"""What must hold of the finished pages: no dead link, nothing from the network, formulas, examples, ways to them."""
 
+import re
 from collections import deque
 from html.parser import HTMLParser
 from pathlib import Path
@@ -30,6 +31,9 @@ _LOADED = {
 }
 """What a browser fetches by itself."""
 
+_LITERAL = ("pre", "code", "script", "style")
+_FORMULA = re.compile(r"\$[^\s$](?:[^$\n]*[^\s$])?\$")
+
 
 class Page(HTMLParser):
     """What a page refers to, and what it has."""
@@ -40,7 +44,15 @@ class Page(HTMLParser):
         self.loaded: list[str] = []
         self.ids: set[str] = set()
         self.examples = 0
+        self.formulas: list[str] = []
+        """Formulas that stand as text."""
         self._in_article = 0
+        self._literal = 0
+
+    def handle_data(self, data):
+        """Of html.parser."""
+        if self._in_article and not self._literal:
+            self.formulas += _FORMULA.findall(data)
 
     def handle_starttag(self, tag, attributes):
         """Of html.parser."""
@@ -57,6 +69,7 @@ class Page(HTMLParser):
             and found.get("rel") not in ("index", "search", "next", "prev", "canonical")
         ):
             self.loaded.append(found[_LOADED[tag]])
+        self._literal += tag in _LITERAL
         if tag == "article":
             self._in_article += 1
         if self._in_article and tag in ("pre", "img"):
@@ -64,6 +77,7 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag):
         """Of html.parser."""
+        self._literal -= tag in _LITERAL
         if tag == "article":
             self._in_article -= 1
 
@@ -80,6 +94,7 @@ def problems(out: Path, source: Path | None = None) -> list[str]:
     for name, page in pages.items():
         for target in page.links + page.loaded:
             found += [f"{name}: {problem}" for problem in _dead(out, pages, name, target, target in page.loaded)]
+        found += [f"{name}: {formula} is no formula on the page" for formula in page.formulas]
         if page.examples == 0 and not any(
             name == one or (one.endswith("/") and name.startswith(one)) for one in WITHOUT_EXAMPLE
         ):

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import typer
-from markup import code, fenced, plain, table
+from markup import code, fenced, plain, table, without_empty
 
 from quiclab.commands import app
 
@@ -60,7 +60,7 @@ def _command(words, command, context, uses):
             (arguments if parameter.param_type_name == "argument" else options).append(row)
     for title, rows in (("argument", arguments), ("option", options)):
         if rows:
-            lines.append(table([title, "meaning", "default"], rows))
+            lines.append(without_empty([title, "meaning", "default"], rows))
     return "\n".join(lines)
 
 

@@ -13,6 +13,13 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def without_empty(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table that leaves out the columns that are empty in all rows."""
+    known = list(rows)
+    shown = [at for at in range(len(heads)) if any(row[at] for row in known)]
+    return table([heads[at] for at in shown], [[row[at] for at in shown] for row in known])
+
+
 def code(text: str) -> str:
     """A word in code type; nothing for no word."""
     return f"`{text}`" if text else ""

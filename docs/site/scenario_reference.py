@@ -5,7 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from markup import code, fenced, plain, sources, table
+from markup import code, fenced, plain, sources, table, without_empty
 
 import quiclab
 from quiclab.commands.list import page_of
@@ -66,10 +66,8 @@ def sentence(about: str) -> str:
 
 
 def _options(options):
-    """The table of a component's options; without the column of sources if none has one."""
-    heads, rows = ["option", "kind", "default", "meaning", "source"], list(map(_option, options))
-    shown = len(heads) if any(row[-1] for row in rows) else len(heads) - 1
-    return table(heads[:shown], [row[:shown] for row in rows])
+    """The table of a component's options; without the columns of defaults and sources if none has one."""
+    return without_empty(["option", "kind", "default", "meaning", "source"], map(_option, options))
 
 
 def _option(option):

@@ -276,6 +276,8 @@ def _client(scheduler: str | None, jobs: int) -> Iterator["Client"]:
 def _address(scheduler: str) -> str:
     """The address of a scheduler, which may have written it into a file (`dask scheduler --scheduler-file`)."""
     if not Path(scheduler).is_file():
+        if ":" not in scheduler:
+            raise ValueError("no such file, and not an address with a port, like tcp://head:8786")
         return scheduler
     written = json.loads(Path(scheduler).read_text(encoding="utf-8"))
     address = written.get("address") if isinstance(written, dict) else None

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,9 @@ FAILED = 2
 
 _LONGEST = 299 - len("quiclab: ")
 """Letters of an error."""
+
+_OS_ERROR = re.compile(r" \(os error \d+\)")
+"""What Rust adds to an error of the system, whose words say the same."""
 
 _TRACEBACK = "QUICLAB_TRACEBACK"
 _COMPLETE = "__complete"
@@ -161,7 +165,10 @@ def _one_line(error: BaseException) -> str:
     # Typer's own errors (a missing argument, an unknown option) know how to be told.
     told = getattr(error, "format_message", None)
     text = str(told() if callable(told) else error)
-    line = plain(" ".join(text.split()))
+    if isinstance(error, UnicodeEncodeError) and isinstance(error.object, str):
+        # Bytes of the command line that are no text reach Python as surrogates.
+        return short(f"{plain(error.object)}: not text in UTF-8", _LONGEST)
+    line = _OS_ERROR.sub("", plain(" ".join(text.split())))
     if isinstance(error, Error) or callable(told):
         return short(line, _LONGEST)
     kind = type(error).__name__

@@ -16,13 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from quiclab._extras import install
 from quiclab._quiclab import Error
 
 if TYPE_CHECKING:
     from quiclab.run import Run
 
-INSTALL = "pip install git+https://github.com/itu-p1203/itu-p1203"
-"""How to install the package; no registry has it. Its licence allows non-commercial research and nothing else."""
+PACKAGE = "git+https://github.com/itu-p1203/itu-p1203"
+"""Where pip finds the package; no registry has it. Its licence allows non-commercial research and nothing else."""
 
 OLDEST = (1, 6)
 """The oldest usable version of the package: before it, equation 30 of P.1203.3 was missing."""
@@ -279,12 +280,12 @@ def _package() -> Any:
     except ModuleNotFoundError as error:
         if error.name != "itu_p1203":
             raise Error(f"quiclab.p1203: the package itu-p1203 cannot be imported: {error}") from error
-        raise Error(f"quiclab.p1203: the package itu-p1203 is not installed: {INSTALL}") from error
+        raise Error(f"quiclab.p1203: the package itu-p1203 is not installed: {install(PACKAGE)}") from error
     version = str(getattr(package, "__version__", ""))
     parts = [int(part) for part in version.split(".")[:2] if part.isdigit()]
     if len(parts) == 2 and tuple(parts) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
-        raise Error(f"quiclab.p1203: itu-p1203 {version} is too old, {oldest} or later is needed: {INSTALL}")
+        raise Error(f"quiclab.p1203: itu-p1203 {version} is too old, {oldest} or later is needed: {install(PACKAGE)}")
     return package
 
 

@@ -381,8 +381,10 @@ def sweep(
         scenario = scenario.with_(set)
     if engine not in ("local", "dask"):
         raise Error(f"no engine {engine!r}: one of local, dask")
-    if scheduler is not None and (engine != "dask" or jobs is not None):
-        raise Error("a scheduler needs the engine dask, and its workers replace jobs")
+    if scheduler is not None and engine != "dask":
+        raise Error("a scheduler needs the engine dask; expected --engine dask, or engine='dask'")
+    if scheduler is not None and jobs is not None:
+        raise Error("the number of jobs is that of the scheduler's workers: its workers replace jobs")
     inner = planned(scenario)
     how = _How(engine, scheduler, _jobs(jobs))
     held = None

@@ -14,6 +14,7 @@ from quiclab.commands.arguments import Json
 
 SCENARIO = Path(__file__).parent / "bench.toml"
 """The bulk transfer of docs/performance.md."""
+_SIZE = "flow.download.application.size"
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,12 @@ def _measure(size: str, rounds: int) -> tuple[dict[str, list[float]], int]:
     from rich.console import Console
     from rich.progress import track
 
-    from quiclab.scenario import Scenario
+    from quiclab import Scenario, ScenarioError
 
-    base = Scenario.from_file(SCENARIO).with_({"flow.download.application.size": size})
+    try:
+        base = Scenario.from_file(SCENARIO).with_({_SIZE: size})
+    except ScenarioError as error:
+        raise ScenarioError(f"--size {size!r}: {str(error).rpartition(f'{_SIZE}: ')[2]}") from None
     scenarios = {protection: base.with_({"tls.protection": protection}) for protection in ("null", "tls")}
     speeds: dict[str, list[float]] = {case.name: [] for case in CASES}
     packets = 0

@@ -67,6 +67,8 @@ def export(
     from quiclab import Error
     from quiclab._folder import writing
 
+    if as_json and out is None and format_ not in (None, "json"):
+        raise Error(f"--format {format_} and --json exclude each other on standard output; expected --out FILE")
     kind = _format(format_ or ("json" if as_json and out is None else None), out)
     name, schema, parts = _table(folder, table, column or [])
     if out is None:

@@ -130,6 +130,8 @@ def fetch(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     except _quiclab.Error as error:
+        if ca is not None and str(error).startswith("no certificate (PEM)"):
+            raise _quiclab.Error(f"{ca}: {error}") from None
         if "UnknownIssuer" not in str(error):
             raise
         # The server made its certificate itself, as `quiclab serve` does.

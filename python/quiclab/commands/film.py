@@ -1,6 +1,7 @@
 """`quiclab film DIR`: a film to be played."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -31,12 +32,16 @@ def film(
     A scenario names it: presentation = { type = "mpd", file = "DIR/film.mpd", sizes = "DIR/film.csv" }. quiclab run
     simulates a player of it, quiclab play plays it.
     """
+    from quiclab import OutputError
     from quiclab.play import film as made
 
+    if os.path.lexists(to):
+        raise OutputError(f"{to}: exists already; choose another folder or remove it")
     try:
         ladder = [round(1000 * float(text)) for text in bitrates.split(",")]
     except ValueError:
-        raise typer.BadParameter(f"{bitrates!r}: expected numbers in kbit/s, as 300,750,1200") from None
+        expected = "expected numbers in kbit/s, as 300,750,1200"
+        raise typer.BadParameter(f"{bitrates!r}: {expected}", param_hint="--bitrates") from None
     manifest = made.make(to, ladder, duration_s=duration, segment_s=segment, height=height, picture=picture)
     if as_json:
         typer.echo(json.dumps({"film": str(manifest), "sizes": str(to / made.SIZES)}))

@@ -1,6 +1,8 @@
 """`quiclab new NAME`: a scenario to begin with."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -35,14 +37,16 @@ def new(
     from quiclab import OutputError
 
     template = TEMPLATES / f"{checked('--like', like, LIKE)}.toml"
-    file = name if name.suffix == ".toml" else name.with_name(f"{name.name}.toml")
+    # The name of nothing, or of the root, cannot be changed.
+    file = name if name.suffix == ".toml" or not name.name else name.with_name(f"{name.name}.toml")
     if not _is_name(file.stem):
         raise OutputError(f"{name}: expected {_STRANGE}")
     text = template.read_text(encoding="utf-8").replace("NAME", file.stem)
     try:
         # Fails if there is something, also if it came to be this moment.
-        with file.open("x", encoding="utf-8") as opened:
+        with file.open("x", encoding="utf-8") as opened, _removed_if_incomplete(file):
             opened.write(text)
+            opened.flush()
     except FileExistsError as error:
         raise OutputError(f"{file}: exists already; choose another name or remove it") from error
     except OSError as error:
@@ -52,6 +56,15 @@ def new(
         return
     typer.echo(f"written  {plain(file)}")
     typer.echo(f"next     quiclab run {plain(file)}")
+
+
+@contextmanager
+def _removed_if_incomplete(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
 
 
 def _is_name(text: str) -> bool:

@@ -122,7 +122,8 @@ def _settings(path: Path | None) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise typer.BadParameter(f"{path}: {error}", param_hint="--settings") from None
+        why = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
+        raise typer.BadParameter(f"{path}: {why}", param_hint="--settings") from None
     if not isinstance(found, dict):
         raise typer.BadParameter(f"{path}: expected an object", param_hint="--settings")
     return found

@@ -129,7 +129,7 @@ def plot(
                 raise Error("--connection is for runs; in a sweep, connections are columns")
             checked("--kind", kind or "line", _OF_SWEEPS)
             _sweep(load_sweep(run), path, kind or "line", subject, given)
-        elif given or subject is not None:
+        elif run.is_dir() and (given or subject is not None):
             raise Error(f"{run}: not a sweep, and --{next(iter(given), 'subject')} is only for sweeps")
         else:
             plots.save(load(run), path, kind or "overview", connection)
@@ -139,17 +139,19 @@ def plot(
 def _sweep(sweep: "Sweep", path: Path, kind: str, subject: str | None, given: dict[str, Any]) -> None:
     from quiclab import Error, plots
 
+    chosen: dict[str, str] = {}
     if "x" not in given:
         usual = plots.usual(sweep)
         if kind != "line" or given.keys() & {"y", "group", "facet", "value"} or not usual:
             names = ", ".join(sweep.parameters) or "nothing"
             example = f", like {as_options(usual)}" if usual else ""
             raise Error(f"--x is missing; expected a varied column ({names}){example}")
-        given = {**given, **usual}
-        # Before the figure, which takes longer.
-        typer.echo(f"columns  {as_options(usual)}", err=True)
+        chosen = dict(usual)
+        given = {**given, **chosen}
     figure, note = plots.draw_sweep(sweep, kind, subject, given)
     plots.save_figures([figure], path)
+    if chosen:
+        typer.echo(f"columns  {as_options(chosen)}", err=True)
     if note:
         typer.echo(f"warning: {note}", err=True)
 

@@ -141,6 +141,10 @@ def serve(
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    except _quiclab.Error as error:
+        files = {"no certificate (PEM)": cert, "no private key (PEM)": key}
+        file = next((file for words, file in files.items() if str(error).startswith(words)), None)
+        raise error if file is None else _quiclab.Error(f"{file}: {error}") from None
     if as_json:
         typer.echo(json.dumps(told))
     else:

@@ -1,6 +1,7 @@
 """`quiclab trace info|plot|convert|generate`: traces of capacity."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,7 @@ _Out = Annotated[Path, typer.Option(metavar="FILE", help="The file to write.", s
 _PERCENTILES = (5, 25, 50, 75, 95)
 
 
-@trace.command(cls=Command)
+@trace.command(cls=Command, short_help="Describe a trace: duration, mean, percentiles, outages.")
 def info(
     file: _Trace,
     below: Annotated[
@@ -66,7 +67,7 @@ def info(
         typer.echo(f"{name:18} {value:g}")
 
 
-@trace.command(cls=Command)
+@trace.command(cls=Command, short_help="Draw its rate over time, and how its rates are spread.")
 def plot(
     file: _Trace,
     out: _Out,
@@ -89,7 +90,7 @@ def plot(
     _tell({"figure": str(out)}, out, as_json)
 
 
-@trace.command(cls=Command)
+@trace.command(cls=Command, short_help="Write a trace in the other form: CSV or Mahimahi.")
 def convert(
     file: _Trace,
     out: Annotated[
@@ -112,7 +113,7 @@ def convert(
     _tell({"trace": str(out)}, out, as_json)
 
 
-@trace.command(cls=Command)
+@trace.command(cls=Command, short_help="Make a trace or a series from a seed.")
 def generate(
     kind: Annotated[
         str, typer.Argument(metavar="KIND", help="mmwave or lte-driving; leo or geo, a series.", show_default=False)
@@ -164,15 +165,10 @@ def _seconds(duration: str | None) -> float | None:
 
     if duration is None:
         return None
-    number, _, unit = duration.strip().partition(" ")
-    scale = {"ms": 0.001, "s": 1.0, "min": 60.0}.get(unit.strip())
-    try:
-        seconds = float(number)
-    except ValueError:
-        scale = None
-    if scale is None:
-        raise Error(f"--duration {duration!r}: expected a time with its unit, like '120 s'")
-    return seconds * scale
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h)", duration.strip())
+    if found is None:
+        raise Error(f"--duration {duration!r}: expected a time with its unit (ms, s, min, h), like '120 s'")
+    return float(found[1]) * {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}[found[2]]
 
 
 @contextmanager

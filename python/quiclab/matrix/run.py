@@ -15,7 +15,7 @@ from quiclab.matrix import certificates, figures
 from quiclab.matrix.cells import Cell, Task, held, make_file
 from quiclab.matrix.networks import Network
 from quiclab.matrix.results import FAILED, Outcome, write_table
-from quiclab.matrix.stacks import Stack
+from quiclab.matrix.stacks import Stack, check_program
 
 AGAIN = ("failed", "late")
 CELLS, WWW, RUNS, INFO = "cells", "www", "runs.parquet", "sweep.json"
@@ -74,6 +74,8 @@ def run(
     total = len(pairs) * len(networks) * runs
     if total > MOST_RUNS:
         raise Error(f"{total:,} runs: expected at most {MOST_RUNS:,}")
+    for stack in dict.fromkeys(stack for pair in pairs for stack in pair):
+        check_program(stack)
     emulation.check_tools()
     certificates.check()
     combinations = [(*pair, network) for network in networks for pair in pairs]

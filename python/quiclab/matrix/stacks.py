@@ -1,6 +1,7 @@
 """The stacks of a matrix, and which client meets which server."""
 
 import re
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -36,6 +37,17 @@ def stack_of(text: str, roles: tuple[Role, ...] = ROLES, option: str = "--stack"
     if "\0" in command:
         raise Error(f"{option} {name}: a command has no NUL character")
     return Stack(name, command, roles)
+
+
+def check_program(stack: Stack) -> None:
+    """Raises `Error` if the command begins with a program that does not exist.
+
+    `sh` would exit with 127, which means that a stack does not support a test case.
+    """
+    # What begins with a quote, a variable or an assignment only the shell itself can read.
+    found = re.match(r"[\w./+-]+(?=\s|$)", stack.command.strip())
+    if found and subprocess.run(["sh", "-c", 'command -v -- "$0"', found[0]], capture_output=True).returncode != 0:
+        raise Error(f"{stack.name}={stack.command}: no program {found[0]!r}; expected NAME=COMMAND, a line for sh")
 
 
 def pairs(stacks: Sequence[Stack], which: str = "same") -> list[tuple[Stack, Stack]]:
