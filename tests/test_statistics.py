@@ -114,6 +114,11 @@ def test_columns_by_the_end_of_their_names() -> None:
         statistics.means(table, ["goodput_mbps"], [])
     with pytest.raises(quiclab.Error, match=r"no column 'rtt'; there are: connection\.a\.goodput_mbps"):
         statistics.means(table, ["rtt"], [])
+    many = pa.table({f"link.{number}.drops": [1.0] for number in range(100)})
+    for name in ("drops", "nothing"):
+        with pytest.raises(quiclab.Error, match=r"link\.11\.drops, \.\.\.$") as found:
+            statistics.means(many, [name], [])
+        assert len(str(found.value)) < 300
 
 
 def test_large_whole_numbers_and_truth_values_are_numbers() -> None:

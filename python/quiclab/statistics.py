@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from quiclab._nearest import listed
 from quiclab._quiclab import Error
 
 if TYPE_CHECKING:
@@ -275,10 +276,10 @@ def resolve(name: str, names: Iterable[str]) -> str:
     if len(ends) == 1:
         return ends[0]
     if ends:
-        raise Error(f"column {name!r} is ambiguous: {', '.join(ends)}")
+        raise Error(f"column {name!r} is ambiguous: {listed(ends)}")
     near = _nearest(name, known)
     hint = f" (did you mean {near!r}?)" if near else ""
-    raise Error(f"no column {name!r}; there are: {', '.join(known)}{hint}")
+    raise Error(f"no column {name!r}; there are: {listed(known)}{hint}")
 
 
 def _nearest(name: str, columns: Sequence[str]) -> str | None:

@@ -32,7 +32,7 @@ def outside(figure: Figure) -> list[str]:
 
 def covered(figure: Figure) -> list[str]:
     """A sentence for each artist with something of it under a legend of axes. Bands of the background do not count."""
-    figure.draw_without_rendering()  # type: ignore[no-untyped-call]
+    figure.draw_without_rendering()
     legends = [(axes, legend) for axes in _all(figure.axes) if (legend := axes.get_legend()) is not None]
     found = []
     for axes, legend in legends:
@@ -102,9 +102,9 @@ def _touches(axes: Axes, artist: Artist, box: Bbox) -> bool:
         return bool(artist.get_window_extent().overlaps(box))
     transform = artist.get_transform()
     if isinstance(artist, Collection):
-        if len(artist.get_offsets()) and artist.get_offset_transform().contains_branch(axes.transData):
-            places = artist.get_offset_transform().transform(artist.get_offsets())
-            return bool(box.count_contains(np.asarray(places)))
+        offsets = np.asarray(artist.get_offsets())
+        if len(offsets) and artist.get_offset_transform().contains_branch(axes.transData):
+            return bool(box.count_contains(artist.get_offset_transform().transform(offsets)))
         paths = [transform.transform_path(path) for path in artist.get_paths()]
         filled = not isinstance(artist, LineCollection)
     elif isinstance(artist, Line2D):

@@ -4,14 +4,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
 def legend_above(figure: "Figure", panels: "Iterable[Axes]") -> None:
     """A legend above all panels of a figure with constrained layout: what these panels have, each label once."""
-    found = {}
+    found: dict[str, Artist] = {}
     for axes in panels:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    figure.legend(found.values(), found.keys(), loc="outside upper center", ncols=len(found))
+    figure.legend(list(found.values()), list(found), loc="outside upper center", ncols=len(found))
