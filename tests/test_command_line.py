@@ -391,6 +391,13 @@ def test_export_of_a_sweep_and_into_files(place: Command) -> None:
     assert refused.returncode == 2 and "--out" in refused.stderr
     assert "cannot be written" in place("export", "made", "--out", "no/such/x.csv").stderr
     assert "cannot be written: Is a directory" in place("export", "made", "--out", "ran").stderr
+    for name in ("runs.parquet", "sweep.json", "sweep.toml"):
+        before = (place.folder / "made" / name).read_bytes()
+        refused = place("export", "made", "--format", "parquet", "--out", f"made/{name}")
+        assert refused.returncode == 2 and "a file of made itself" in refused.stderr
+        assert (place.folder / "made" / name).read_bytes() == before
+    assert place("export", "made", "--out", "made/runs.csv").returncode == 0
+    (place.folder / "made" / "runs.csv").unlink()
     # A link stays one, and what it leads to is written.
     (place.folder / "link.csv").symlink_to("target.csv")
     assert json.loads(place("export", "made", "--out", "link.csv", "--json").stdout) == {"runs": "link.csv"}

@@ -79,9 +79,12 @@ ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "a folder to serve that is missing": (["serve", "nothing"], ("nothing: No such file or directory\n",)),
     "a key that is none": (
         ["serve", "taken", "--listen", "127.0.0.1:0", "--cert", TRACE, "--key", TRACE],
-        (f"{TRACE}: no ", "(PEM)"),
+        (f"{TRACE}: invalid ", "(PEM)"),
     ),
-    "authorities that are none": (["fetch", "https://localhost:1/x", "--ca", TRACE], (f"{TRACE}: no certificate",)),
+    "authorities that are none": (
+        ["fetch", "https://localhost:1/x", "--ca", TRACE],
+        (f"{TRACE}: invalid certificate (PEM)",),
+    ),
     "settings that are missing": (
         ["play", VIDEO, "--flow", "near", "--settings", "nothing"],
         ("--settings: nothing: No such file or directory\n",),

@@ -184,6 +184,14 @@ def test_the_network_befalls_datagrams_as_its_seed_says(command: Command) -> Non
         (["--listen", "127.0.0.1:0"], "--to"),
         (["--listen", "127.0.0.1:0", "--to", "127.0.0.1"], "'127.0.0.1' is not an address"),
         (["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--blackout", "5 s"], "'5 s' is not a period"),
+        (
+            ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--blackout", "7 s-5 s"],
+            "expected an end after the beginning",
+        ),
+        (
+            ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--blackout", "5 s-5 s"],
+            "expected an end after the beginning",
+        ),
         (["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--rebind-port", "5 x"], "5 x"),
     ],
 )

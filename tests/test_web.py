@@ -158,6 +158,11 @@ def test_mistakes_are_one_line(command: Command) -> None:
             (("fetch", "https://127.0.0.1:1/a", "--pin", "abc"), "64 hexadecimal digits"),
             (("serve", "site", "--listen", "127.0.0.1:0", "--max-memory", "much"), "--max-memory"),
             (("serve", "site", "--listen", "127.0.0.1:0", "--max-memory", "0 B"), "at least 40.96 MB"),
+            (
+                ("serve", "site", "--listen", "127.0.0.1:0", "--max-memory", "0"),
+                '--max-memory: "0": the unit is missing',
+            ),
+            (("serve", "site", "--listen", "127.0.0.1:0", "--name", ""), "--name: expected a host name"),
             (("fetch", "https://127.0.0.1:1/a", "-k", "--early-data"), "--resume"),
             (("fetch", "https://127.0.0.1:1/a", "https://127.0.0.1:2/a", "-k"), "same"),
             (("fetch", "https://nothing.invalid/a", "-k"), "nothing.invalid"),

@@ -41,7 +41,7 @@ pub(crate) fn relay<'py>(
         scenario: scenario.inner().into_owned(),
         gates: [gates.0, gates.1],
         duration: duration.as_deref().map(span).transpose()?,
-        blackouts: read(blackouts, |(from, until)| Ok((span(&from)?, span(&until)?)))?,
+        blackouts: read(blackouts, |(from, until)| blackout(&from, &until))?,
         rebinds: read(rebinds, |(at, what)| Ok((span(&at)?, rebind(&what)?)))?,
         capture,
     };
@@ -92,6 +92,14 @@ fn read<T, U>(given: Vec<T>, one: impl Fn(T) -> PyResult<U>) -> PyResult<Vec<U>>
 fn address(text: &str) -> PyResult<SocketAddr> {
     let expected = "expected an address with a port, as 127.0.0.1:4433 or [::1]:4433";
     text.parse().map_err(|_| PyValueError::new_err(format!("{text:?} is not an address: {expected}")))
+}
+
+fn blackout(from: &str, until: &str) -> PyResult<(Duration, Duration)> {
+    let (start, end) = (span(from)?, span(until)?);
+    if start >= end {
+        return Err(PyValueError::new_err(format!("blackout {from}-{until}: expected an end after the beginning")));
+    }
+    Ok((start, end))
 }
 
 fn span(text: &str) -> PyResult<Duration> {

@@ -76,6 +76,7 @@ def export(
             raise Error("parquet needs a file; expected --out FILE")
         _write(sys.stdout, kind, schema, parts)
         return
+    _keep_own(folder, out)
     with writing(out), _place(out) as place:
         if kind == "parquet":
             _write_parquet(place, schema, parts)
@@ -83,6 +84,16 @@ def export(
             with place.open("w", encoding="utf-8", newline="") as file:
                 _write(file, kind, schema, parts)
     typer.echo(json.dumps({name: str(out)}) if as_json else f"{name}    {plain(out)}")
+
+
+def _keep_own(folder: Path, out: Path) -> None:
+    """Raises `Error` if a file is one of those that make the folder a run or a sweep."""
+    from quiclab import Error
+    from quiclab._folder import SCENARIO, SUMMARY, SWEEP
+
+    own = out.suffix == ".parquet" or out.name in (SUMMARY, SCENARIO, SWEEP, "sweep.toml")
+    if own and out.exists() and out.resolve().parent == folder.resolve():
+        raise Error(f"--out {out}: a file of {folder} itself; expected another name")
 
 
 @contextmanager

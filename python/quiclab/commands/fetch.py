@@ -130,7 +130,7 @@ def fetch(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     except _quiclab.Error as error:
-        if ca is not None and str(error).startswith("no certificate (PEM)"):
+        if ca is not None and str(error).startswith("invalid certificate (PEM)"):
             raise _quiclab.Error(f"{ca}: {error}") from None
         if "UnknownIssuer" not in str(error):
             raise

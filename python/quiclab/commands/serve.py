@@ -90,6 +90,8 @@ def serve(
 
     if (cert is None) != (key is None):
         raise typer.BadParameter("--cert and --key belong together")
+    if not all(one.strip() for one in name or ()):
+        raise typer.BadParameter("expected a host name or an IP address, like localhost", param_hint="--name")
     try:
         memory = None if max_memory is None else _quiclab.server_memory(max_memory, max_connections)
     except ValueError as error:
@@ -142,7 +144,7 @@ def serve(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     except _quiclab.Error as error:
-        files = {"no certificate (PEM)": cert, "no private key (PEM)": key}
+        files = {"invalid certificate (PEM)": cert, "invalid private key (PEM)": key}
         file = next((file for words, file in files.items() if str(error).startswith(words)), None)
         raise error if file is None else _quiclab.Error(f"{file}: {error}") from None
     if as_json:
