@@ -207,6 +207,27 @@ def test_what_is_drawn_outside_of_its_axes_does_not_hold() -> None:
     pyplot.close(drawing)
 
 
+@pytest.mark.parametrize("place", ["axes", "figure"])
+def test_a_legend_that_is_cut_off_does_not_hold(place: str) -> None:
+    from matplotlib import pyplot
+
+    drawing, axes = pyplot.subplots(layout="constrained")
+    for number in range(4):
+        axes.plot([], [], label=f"a longer name, {number}")
+    if place == "figure":
+        drawing.legend(loc="outside upper center", ncols=2)
+        assert hidden(drawing) == []
+        drawing.legend(loc="outside lower center", ncols=5)
+    else:
+        axes.legend(loc="upper right")
+        assert hidden(drawing) == []
+        axes.legend(loc="center left", bbox_to_anchor=(1.5, 0.5))
+        drawing.set_layout_engine("none")
+    (row,) = hidden(drawing)
+    assert not row.ok and row.case == "legends that are cut off" and "a longer name, 3" in row.here
+    pyplot.close(drawing)
+
+
 @pytest.mark.parametrize("kind", ["line", "dots", "bar", "error", "area", "words", "twin"])
 def test_what_lies_under_a_legend_does_not_hold(kind: str) -> None:
     from matplotlib import pyplot

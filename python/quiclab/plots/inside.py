@@ -1,4 +1,4 @@
-"""Laws of all figures: what is drawn lies inside of its axes, and no legend lies over it."""
+"""Laws of all figures: what is drawn lies inside of its axes, no legend lies over it, and none is cut off."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -45,6 +45,21 @@ def covered(figure: Figure) -> list[str]:
                 if artist is not legend and _touches(other, artist, box):
                     where = axes.get_ylabel() or axes.get_title() or "a panel"
                     found.append(f"{where}: the legend lies over {type(artist).__name__} {artist.get_label()!r}")
+    return found
+
+
+def cut(figure: Figure) -> list[str]:
+    """A sentence for each legend that reaches out of the figure."""
+    figure.draw_without_rendering()
+    legends = [*figure.legends, *(legend for axes in _all(figure.axes) if (legend := axes.get_legend()) is not None)]
+    found = []
+    for legend in legends:
+        box, whole = legend.get_window_extent(), figure.bbox.padded(_EDGE_PIXELS)
+        if box.x0 < whole.x0 or box.x1 > whole.x1 or box.y0 < whole.y0 or box.y1 > whole.y1:
+            words = ", ".join(text.get_text() for text in legend.get_texts())
+            found.append(
+                f"the legend {words!r} reaches from {box.x0:.0f} to {box.x1:.0f} of {figure.bbox.x1:.0f} pixels"
+            )
     return found
 
 

@@ -9,10 +9,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def legend_above(figure: "Figure", panels: "Iterable[Axes]") -> None:
-    """A legend above all panels of a figure with constrained layout: what these panels have, each label once."""
+def legend_above(figure: "Figure", panels: "Iterable[Axes]", columns: int | None = None) -> None:
+    """A legend above all panels of a figure with constrained layout: what these panels have, each label once.
+
+    `columns`: default one for each label, which gives one line.
+    """
     found: dict[str, Artist] = {}
     for axes in panels:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    figure.legend(list(found.values()), list(found), loc="outside upper center", ncols=len(found))
+    figure.legend(list(found.values()), list(found), loc="outside upper center", ncols=columns or len(found))

@@ -141,10 +141,14 @@ def reproduce(
 
 
 def hidden(drawing: "Drawing") -> list[Row]:
-    """A row that does not hold if something lies outside its axes, and one if a legend covers something."""
-    from quiclab.plots.inside import covered, outside
+    """Rows that do not hold: something lies outside its axes, a legend covers something, a legend is cut off."""
+    from quiclab.plots.inside import covered, cut, outside
 
-    found = (("drawn outside of the axes", outside(drawing)), ("drawn under a legend", covered(drawing)))
+    found = (
+        ("drawn outside of the axes", outside(drawing)),
+        ("drawn under a legend", covered(drawing)),
+        ("legends that are cut off", cut(drawing)),
+    )
     return [Row(case, "", "0", f"{len(told)}, the first: {told[0]}", "none", ok=False) for case, told in found if told]
 
 

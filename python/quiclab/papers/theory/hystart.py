@@ -115,7 +115,7 @@ def draw(points: Points) -> "Figure":
         axes.set_title(f"buffer of {queue:g} BDP")
         axes.set_xlabel("RTT in ms")
         axes.margins(x=0.05)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.05 * max(column(select(points, {"queue_bdp": queue}), "exit_bdp")))
     panels[0][0].set_ylabel("window at the end of slow start in BDP")
     panels[0][0].legend()
     return figure

@@ -134,10 +134,11 @@ def draw(points: Points) -> "Figure":
                     fillstyle="none" if kind == "random" else "full",
                     label=f"{controller}, {kind} losses",
                 )
+        axes.margins(x=0.05)
         set_logarithmic(axes, "x")
         set_logarithmic(axes, "y")
         axes.set_title(f"RTT {rtt_ms:g} ms")
         axes.set_xlabel("loss rate")
     panels[0][0].set_ylabel("mean window in packets")
-    legend_above(figure, panels[0])
+    legend_above(figure, panels[0], columns=2)
     return figure
