@@ -209,6 +209,18 @@ ADVICE: dict[str, tuple[str, Parts, str, Parts]] = {
             "transport": {"initial_max_stream_data_bidi_remote": "1 MB"},
         },
     ),
+    "a policer whose bucket is small": (
+        "recovery",
+        {"link": {"queue": {"type": "policer", "rate": "2 Mbit/s", "burst": "5 kB"}}},
+        "a larger `burst` or a higher `rate` of the policer of wire forward",
+        {"link": {"queue": {"type": "policer", "rate": "2 Mbit/s", "burst": "100 kB"}}},
+    ),
+    "a policer of a low rate": (
+        "capacity",
+        {"link": {"queue": {"type": "policer", "rate": "2 Mbit/s", "burst": "50 kB"}}},
+        "a higher `rate` of the policer (2 Mbit/s on average)",
+        {"link": {"queue": {"type": "policer", "rate": "4 Mbit/s", "burst": "50 kB"}}},
+    ),
     "a receive window that cannot be scaled": (
         "stream credit",
         {"flow": {"protocol": "tcp"}, "tcp": {"window_scaling": False}, "link": FAR},
@@ -263,6 +275,29 @@ def test_the_advice_makes_the_flow_faster(case: str) -> None:
     after = asked(**taken)
     assert after.end_s < 0.8 * answer.end_s
     assert not any(advice in other.change for other in after.causes if other.name == cause == "handshake"), after
+
+
+def test_a_policer_beside_the_longest_queue_is_the_bottleneck() -> None:
+    queue = {"type": "policer", "rate": "2 Mbit/s", "burst": "50 kB"}
+    far = {**LINK, "name": "far", "from": "middle", "rate": "100 Mbit/s", "queue": queue}
+    nodes = [{"name": "middle", "kind": "router"}, {"name": "server"}, {"name": "client"}]
+    both = {
+        "name": "two-links",
+        "duration": "60 s",
+        "node": nodes,
+        "link": [{**LINK, "to": "middle"}, far],
+        "flow": [{"name": "get", "client": "client", "server": "server", "application": BULK}],
+    }
+    run = quiclab.Scenario(both).run()
+    assert run.summary["connections"][0]["bottleneck"] == "wire forward"
+    (answer,) = run.why()
+    assert answer.causes[0].name == "capacity" and answer.causes[0].share > 0.9
+    assert answer.causes[0].what == "the policer of far forward let no more through"
+    # One that is not the lowest rate, or that marks, is none.
+    for other in ({**queue, "rate": "90 Mbit/s"}, {**queue, "exceed": "mark"}):
+        links = [{**LINK, "to": "middle"}, {**far, "queue": other}]
+        (answer,) = quiclab.Scenario({**both, "link": links}).run().why()
+        assert not any("policer" in told for cause in answer.causes for told in (cause.what, cause.change))
 
 
 def test_without_its_table_the_stream_of_little_credit_is_that_of_a_request() -> None:

@@ -20,14 +20,16 @@ class Bottleneck:
     """The direction of a link, or the attachment of a medium, whose queue was the longest on the way of the data.
 
     A link is full in a bin of the table `rate` in which it delivers 90 % of its capacity, and out in one in which its
-    capacity is less than 1 % of its mean. The capacity of a medium depends on who sends: it is full while there are
-    packets in the queue of the attachment, and out in a bin in which packets wait there all the time and none is
-    delivered.
+    capacity is less than 1 % of its mean. A policer is full in a bin in which less than 10 % of the tokens come into a
+    full bucket, where they are lost. The capacity of a medium depends on who sends: it is full while there are packets
+    in the queue of the attachment, and out in a bin in which packets wait there all the time and none is delivered.
     """
 
     def __init__(self, records: Records, name: str | None) -> None:
         self.name = name or "the network"
         self.mean_mbps: float | None = None
+        policer = records.policers.get(self.name)
+        self.is_policed = False
         self._full = Steps.zero()
         self._out = Steps.zero()
         capacity = records.rate.get((name or "", "capacity"))
@@ -35,10 +37,16 @@ class Bottleneck:
         if capacity is not None:
             starts, available = capacity["time_s"].astype(float), capacity["mbps"].astype(float)
             carried = binned(starts, delivered)
-            self.mean_mbps = float(available.mean())
             out = available < _OUT * available.mean()
+            full = carried >= _FULL * available
+            if policer is not None:
+                rate, burst = policer
+                self.is_policed = rate < available.mean()
+                full |= _used(starts, carried, rate, burst) >= _FULL
+                available = np.minimum(available, rate)
+            self.mean_mbps = float(available.mean())
             self._out = Steps(starts, out.astype(float))
-            self._full = Steps(starts, (~out & (carried >= _FULL * available)).astype(float))
+            self._full = Steps(starts, (~out & full).astype(float))
         elif delivered is not None and (queue := records.queue.get((name or "",))) is not None:
             starts, carried = delivered["time_s"].astype(float), delivered["mbps"].astype(float)
             waiting = Steps(queue["time_s"].astype(float), (queue["packets"] > 0).astype(float))
@@ -52,6 +60,22 @@ class Bottleneck:
         """The shares of a time in which it was full, and in which it carried nothing."""
         out = self._out.mean(start, end)
         return min(self._full.mean(start, end), 1 - out), out
+
+
+def _used(
+    starts: "NDArray[np.float64]", carried: "NDArray[np.float64]", rate: float, burst: float
+) -> "NDArray[np.float64]":
+    """The share of the tokens of a policer that are used, in each bin: those that come into a full bucket are not."""
+    lengths = np.append(np.diff(starts), np.diff(starts)[-1:]) if starts.size > 1 else np.ones_like(starts)
+    most = 8e-6 * burst
+    tokens = most
+    shares = np.zeros_like(starts)
+    for at, (length, mbps) in enumerate(zip(lengths.tolist(), carried.tolist(), strict=True)):
+        tokens += (rate - mbps) * length
+        wasted = max(tokens - most, 0.0)
+        tokens = max(tokens - wasted, 0.0)
+        shares[at] = 1 - wasted / (rate * length)
+    return shares
 
 
 def binned(starts: "NDArray[np.float64]", rows: "dict[str, NDArray[np.float64]] | None") -> "NDArray[np.float64]":

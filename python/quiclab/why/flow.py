@@ -85,7 +85,14 @@ class Flow:
 
     @cached_property
     def _bottleneck(self) -> Bottleneck:
-        return Bottleneck(self.records, self.entry.get("bottleneck"))
+        usual = Bottleneck(self.records, self.entry.get("bottleneck"))
+        policer = self.records.policer(self.name)
+        if policer is None or policer == usual.name:
+            return usual
+        # Nothing waits at a policer, so its queue is never the longest.
+        other = Bottleneck(self.records, policer)
+        lower = other.mean_mbps is not None and other.mean_mbps < (usual.mean_mbps or float("inf"))
+        return other if lower else usual
 
     @cached_property
     def _reduced(self) -> Steps:
@@ -102,6 +109,7 @@ class Flow:
             receiver=self.receiver,
             bottleneck=self._bottleneck.name,
             rate_mbps=self._bottleneck.mean_mbps,
+            policed=self._bottleneck.is_policed,
             scales=bool(options.get("window_scaling", True)),
         )
 
@@ -112,6 +120,8 @@ class Flow:
             facts = self._of_handshake(facts, seconds)
         elif cause == "stream credit" and not facts.over_tcp:
             facts = dataclasses.replace(facts, stream=self.records.kind_of_stream(self.name))
+        elif cause == "recovery":
+            facts = dataclasses.replace(facts, policer=self.records.policer(self.name))
         elif cause == "queueing":
             spans = [(stretch.start, stretch.end) for stretch in self._queueing]
             facts = dataclasses.replace(facts, bottleneck=self._queues.longest(spans, facts.bottleneck))

@@ -58,6 +58,30 @@ class Records:
             self._passed[flow.get("name")] = self._network.passed(str(flow.get("client")), str(flow.get("server")))
         return self._passed[flow.get("name")]
 
+    def policer(self, connection: str) -> str | None:
+        """The policer between the two ends of a connection that dropped the most packets, by the link's direction."""
+        passed = set(self.passed(connection))
+        dropped = {name: len(rows["time_s"]) for (name,), rows in self._policed.items() if name in passed}
+        return max(dropped, key=lambda name: dropped[name], default=None)
+
+    @cached_property
+    def policers(self) -> dict[str, tuple[float, float]]:
+        """The policers that drop, by the directions of links: their rates in Mbit/s, and their bursts in bytes."""
+        found: dict[str, tuple[float, float]] = {}
+        for link in self._document.get("link", []):
+            for direction in ("forward", "backward"):
+                queue = link[direction]["queue"]
+                if queue["type"] == "policer" and queue["exceed"] == "drop":
+                    # Only few runs have one, and the import takes a while.
+                    from quiclab.reproduce.quantities import number
+
+                    found[f"{link['name']} {direction}"] = (number(queue["rate"]), number(queue["burst"]))
+        return found
+
+    @cached_property
+    def _policed(self) -> "dict[tuple[str, ...], Rows]":
+        return self._split("drop", ("link",), ["time_s"], self.policers.keys()) if self.policers else {}
+
     @cached_property
     def _network(self) -> "Network":
         from quiclab.why.queues import Network
@@ -97,7 +121,7 @@ class Records:
     @cached_property
     def rate(self) -> "dict[tuple[str, ...], Rows]":
         """The rates of each bottleneck, by their kind."""
-        return self._split("rate", ("subject", "kind"), ["time_s", "mbps"], self._bottlenecks)
+        return self._split("rate", ("subject", "kind"), ["time_s", "mbps"], self._bottlenecks | self.policers.keys())
 
     @cached_property
     def queue(self) -> "dict[tuple[str, ...], Rows]":

@@ -23,6 +23,10 @@ class Facts:
     """Whether windows of TCP can be above 64 KiB."""
     stream: int | None = None
     """The kind of the stream with the most data: the lowest two bits of its number."""
+    policed: bool = False
+    """Whether a policer makes it a bottleneck."""
+    policer: str | None = None
+    """A policer that dropped packets."""
     lost: bool = False
     """Whether packets of the handshake were lost or late."""
     amplified: bool = False
@@ -93,9 +97,10 @@ def _window(facts: Facts) -> tuple[str, str]:
 def _recovery(facts: Facts) -> tuple[str, str]:
     lost = facts.entry.get("packets_lost") or 0
     other = _other(facts, "a controller that reacts less to losses", "bbr3", "bbr1")
-    return f"the window was smaller than before a loss ({lost:,} packets were lost), and the network was not full", (
-        f"{other}, a longer queue, or a link that loses less"
-    )
+    what = f"the window was smaller than before a loss ({lost:,} packets were lost), and the network was not full"
+    if facts.policer:
+        return what, f"a larger `burst` or a higher `rate` of the policer of {facts.policer}, or {other}"
+    return what, f"{other}, a longer queue, or a link that loses less"
 
 
 def _timeout(facts: Facts) -> tuple[str, str]:
@@ -142,6 +147,9 @@ def _delivery(facts: Facts) -> tuple[str, str]:
 
 def _capacity(facts: Facts) -> tuple[str, str]:
     rate = f" ({_mbps(facts.rate_mbps)} on average)" if facts.rate_mbps else ""
+    if facts.policed:
+        what = f"the policer of {facts.bottleneck} let no more through"
+        return what, f"a higher `rate` of the policer{rate}, or less other traffic there"
     return f"{facts.bottleneck} was full", f"a higher rate of {facts.bottleneck}{rate}, or less other traffic there"
 
 
