@@ -347,12 +347,59 @@ def test_the_queues_of_a_flow_are_those_between_its_ends() -> None:
         ("x", "y", {"far forward", "far backward"}),
     ):
         assert {*network.passed(client, server)} == {*network.passed(server, client)} == queues
+    assert network.towards("client", "server") == ["a forward", "b forward"]
+    assert network.towards("server", "client") == ["a backward", "b backward"]
+    assert network.towards("phone", "server") == ["air phone", "b forward"]
+    assert network.towards("server", "phone") == ["air ap phone", "b backward"]
     # Of two ways both, and nothing of what hangs on them.
     links += [("c", "client", "router"), ("d", "router", "server"), ("e", "router", "printer")]
     document = {"link": [{"name": name, "from": start, "to": end} for name, start, end in links]}
     network = Network(document, {"links": [{"name": name, "direction": "forward"} for name, _, _ in links]})
     assert {*network.passed("client", "server")} == {f"{name} forward" for name in "abcd"}
+    assert network.towards("client", "server") == [f"{name} forward" for name in "abcd"]
+    assert network.towards("server", "client") == []
     assert {*network.passed("printer", "other")} == {*(f"{name} forward" for name in "abcde"), "side forward"}
+
+
+def test_after_a_migration_the_new_path_is_the_bottleneck() -> None:
+    (answer,) = quiclab.Scenario.from_file(ROOT / "examples" / "migration.toml").run().why()
+    capacity = answer.causes[0]
+    assert capacity.name == "capacity" and capacity.share > 0.9
+    assert capacity.what == "cellular forward was full, and at other times wlan forward"
+
+
+def test_each_of_two_links_is_the_bottleneck_when_it_is_full() -> None:
+    document = {
+        "name": "two-links",
+        "duration": "60 s",
+        "node": [{"name": "middle", "kind": "router"}, {"name": "server"}, {"name": "client"}],
+        "link": [
+            {**LINK, "to": "middle", **outage("4 Mbit/s")},
+            {**LINK, "name": "far", "from": "middle", "rate": "10 Mbit/s"},
+        ],
+        "flow": [{"name": "get", "client": "client", "server": "server", "application": {**BULK, "size": "10 MB"}}],
+    }
+    (answer,) = quiclab.Scenario(document).run().why()
+    # In between NewReno's window grows for four seconds.
+    assert answer.causes[0].name == "capacity" and answer.causes[0].share > 0.6
+    assert answer.causes[0].what == "wire forward was full, and at other times far forward"
+
+
+def test_a_full_path_of_acknowledgements_is_no_bottleneck_of_the_data() -> None:
+    # The other flow fills the way back; a window of 20 kB leaves the way of the data half empty.
+    other = {"name": "up", "client": "client", "server": "server", "application": {**UPLOAD, "size": "20 MB"}}
+    document = {
+        "name": "two-ways",
+        "duration": "60 s",
+        "link": [{**LINK, "backward": {"rate": "2 Mbit/s", "queue": "100 packets"}}],
+        "flow": [
+            {"name": "get", "client": "client", "server": "server", "application": BULK, **fixed("20 kB")},
+            other,
+        ],
+    }
+    (answer,) = quiclab.Scenario(document).run().why("get")
+    assert answer.causes[0].name == "window", answer
+    assert not any(cause.name == "capacity" for cause in answer.causes)
 
 
 def test_large_numbers_have_no_exponent() -> None:

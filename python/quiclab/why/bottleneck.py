@@ -56,6 +56,14 @@ class Bottleneck:
             self._out = Steps(starts, out.astype(float))
             self._full = waiting
 
+    def full(self, starts: "NDArray[np.float64]", ends: "NDArray[np.float64]") -> "NDArray[np.float64]":
+        """The shares of some times in which it was full."""
+        return self._full.integrals(starts, ends) / (ends - starts)
+
+    def out(self, starts: "NDArray[np.float64]", ends: "NDArray[np.float64]") -> "NDArray[np.float64]":
+        """The shares of some times in which it carried nothing."""
+        return self._out.integrals(starts, ends) / (ends - starts)
+
     def shares(self, start: float, end: float) -> tuple[float, float]:
         """The shares of a time in which it was full, and in which it carried nothing."""
         out = self._out.mean(start, end)

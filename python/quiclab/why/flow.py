@@ -11,7 +11,7 @@ import numpy as np
 
 from quiclab.why import losses
 from quiclab.why.answer import Answer, Cause
-from quiclab.why.bottleneck import Bottleneck
+from quiclab.why.path import Path
 from quiclab.why.queues import Queues
 from quiclab.why.records import Records, Waited
 from quiclab.why.steps import Steps
@@ -84,15 +84,9 @@ class Flow:
         return found
 
     @cached_property
-    def _bottleneck(self) -> Bottleneck:
-        usual = Bottleneck(self.records, self.entry.get("bottleneck"))
-        policer = self.records.policer(self.name)
-        if policer is None or policer == usual.name:
-            return usual
-        # Nothing waits at a policer, so its queue is never the longest.
-        other = Bottleneck(self.records, policer)
-        lower = other.mean_mbps is not None and other.mean_mbps < (usual.mean_mbps or float("inf"))
-        return other if lower else usual
+    def _path(self) -> Path:
+        usual = self.entry.get("bottleneck")
+        return Path(self.records, self.name, self.receiver, usual, self.start, self.end)
 
     @cached_property
     def _reduced(self) -> Steps:
@@ -101,15 +95,17 @@ class Flow:
     @cached_property
     def _facts(self) -> Facts:
         protocol, options = self.records.transport(self.name)
+        bottleneck, *others = self._path.full
         return Facts(
             entry=self.entry,
             over_tcp=protocol == "tcp",
             controller=_type(options.get("controller", "")),
             sender=self.sender,
             receiver=self.receiver,
-            bottleneck=self._bottleneck.name,
-            rate_mbps=self._bottleneck.mean_mbps,
-            policed=self._bottleneck.is_policed,
+            bottleneck=bottleneck.name,
+            rate_mbps=bottleneck.mean_mbps,
+            policed=bottleneck.is_policed,
+            also_full=tuple(other.name for other in others),
             scales=bool(options.get("window_scaling", True)),
         )
 
@@ -182,7 +178,7 @@ class Flow:
         """The causes of what a sender waited for in this time."""
         told = sum(waits.values())
         scale = (end - start) / told if told > 0 else 0.0
-        full, out = self._bottleneck.shares(start, end)
+        full, out = self._path.shares(start, end)
         causes: dict[str, float] = {}
         for wait, seconds in waits.items():
             spent = seconds * scale
@@ -273,7 +269,7 @@ class Flow:
         last = self.waits["wait"][-1]
         since = float(self.waits["time_s"][-1])
         if stretches and "outage" in stretches[-1].causes:
-            return f"{self._bottleneck.name} carried nothing when the run ended at {self.end:,.3f} s"
+            return f"{self._path.usual.name} carried nothing when the run ended at {self.end:,.3f} s"
         if last in ("stream_credit", "connection_credit", "stream_count", "handshake", "validation", "timeout"):
             what, _ = words(_cause(last), self._facts)
             return f"no new data was sent after {since:,.3f} s: {what}"

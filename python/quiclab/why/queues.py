@@ -55,20 +55,21 @@ class Network:
     def __init__(self, document: dict[str, Any], summary: dict[str, Any]) -> None:
         # Nodes and carriers are the vertices of one graph: a link has two neighbours, a medium all its nodes.
         self._beside: dict[_Vertex, set[_Vertex]] = {}
-        self._queues: dict[_Vertex, list[tuple[str, set[_Vertex]]]] = {}
+        self._queues: dict[_Vertex, list[tuple[str, list[_Vertex]]]] = {}
         ends = {link["name"]: (link["from"], link["to"]) for link in document.get("link", [])}
         for link in summary.get("links") or []:
             if link["name"] in ends:
-                self._add(link["name"], ends[link["name"]], f"{link['name']} {link['direction']}")
+                between = ends[link["name"]] if link["direction"] == "forward" else ends[link["name"]][::-1]
+                self._add(link["name"], between, f"{link['name']} {link['direction']}")
         for medium in summary.get("media") or []:
             nodes = [str(medium[key]) for key in ("attachment", "to") if medium.get(key)]
             self._add(medium["name"], nodes, " ".join([medium["name"], *nodes]))
         self._towards, self._core = _peeled(self._beside)
 
     def _add(self, carrier: str, nodes: "Iterable[str]", queue: str) -> None:
-        """A queue of a carrier, for packets between these nodes."""
+        """A queue of a carrier, for packets from the first of these nodes, to the second if there is one."""
         at = ("carrier", carrier)
-        vertices: set[_Vertex] = {("node", node) for node in nodes}
+        vertices: list[_Vertex] = [("node", node) for node in nodes]
         self._queues.setdefault(at, []).append((queue, vertices))
         self._beside.setdefault(at, set()).update(vertices)
         for vertex in vertices:
@@ -76,14 +77,36 @@ class Network:
 
     def passed(self, client: str, server: str) -> list[str]:
         """The names of the queues between two nodes, in both directions, as in the table `queue`, sorted."""
+        nodes = set(between := self._between(client, server))
+        return sorted(
+            name for vertex in between for name, ends in self._queues.get(vertex, ()) if nodes.issuperset(ends)
+        )
+
+    def towards(self, sender: str, receiver: str) -> list[str]:
+        """The names of those that packets from one node to another can pass, sorted: those that lead away from it."""
+        nodes = set(between := self._between(sender, receiver))
+        far = {between[0]: 0}
+        waiting = [between[0]]
+        for vertex in waiting:
+            for other in self._beside.get(vertex, ()):
+                if other in nodes and other not in far:
+                    far[other] = far[vertex] + 1
+                    waiting.append(other)
+        end: _Vertex = ("node", receiver)
+        return sorted(
+            name
+            for vertex in between
+            for name, (first, *others) in self._queues.get(vertex, ())
+            if nodes.issuperset((first, *others)) and far.get(first, 0) < far.get(others[0] if others else end, 0)
+        )
+
+    def _between(self, client: str, server: str) -> "list[_Vertex]":
+        """All that can lie between two nodes, and they themselves, from the first on."""
         first, second = self._inwards(("node", client)), self._inwards(("node", server))
         meeting = next((vertex for vertex in first if vertex in second), None)
         if meeting is not None:
-            between = [*first[: first.index(meeting) + 1], *second[: second.index(meeting)]]
-        else:
-            between = list(dict.fromkeys([*first, *self._core.get(first[-1], ()), *second]))
-        nodes = set(between)
-        return sorted(name for vertex in between for name, ends in self._queues.get(vertex, ()) if ends <= nodes)
+            return [*first[: first.index(meeting) + 1], *second[: second.index(meeting)]]
+        return list(dict.fromkeys([*first, *self._core.get(first[-1], ()), *second]))
 
     def _inwards(self, vertex: "_Vertex") -> "list[_Vertex]":
         """From a vertex out of a dead end, to where there is more than one way on."""

@@ -32,7 +32,9 @@ class Records:
         entries = list(entries)
         self._names = {entry["name"] for entry in entries}
         self._passed: dict[str | None, list[str]] = {}
+        self._towards: dict[tuple[str | None, str], list[str]] = {}
         self._waiting: dict[str, Steps | None] = {}
+        self._lengths: dict[str, Steps | None] = {}
         self._bottlenecks = {entry.get("bottleneck") or "" for entry in entries}
 
     @cached_property
@@ -57,6 +59,15 @@ class Records:
         if flow.get("name") not in self._passed:
             self._passed[flow.get("name")] = self._network.passed(str(flow.get("client")), str(flow.get("server")))
         return self._passed[flow.get("name")]
+
+    def towards(self, connection: str, receiver: str) -> list[str]:
+        """The queues that packets of a connection to one of its ends, `client` or `server`, can pass."""
+        flow = self._flow(connection)
+        key = (flow.get("name"), receiver)
+        if key not in self._towards:
+            sender = "server" if receiver == "client" else "client"
+            self._towards[key] = self._network.towards(str(flow.get(sender)), str(flow.get(receiver)))
+        return self._towards[key]
 
     def policer(self, connection: str) -> str | None:
         """The policer between the two ends of a connection that dropped the most packets, by the link's direction."""
@@ -120,14 +131,17 @@ class Records:
 
     @cached_property
     def rate(self) -> "dict[tuple[str, ...], Rows]":
-        """The rates of each bottleneck, by their kind."""
-        return self._split("rate", ("subject", "kind"), ["time_s", "mbps"], self._bottlenecks | self.policers.keys())
+        """The rates of each link and attachment that a connection can pass, by their kind."""
+        return self._split("rate", ("subject", "kind"), ["time_s", "mbps"], self._all_passed)
+
+    @cached_property
+    def _all_passed(self) -> set[str]:
+        return self._bottlenecks.union(*(self.passed(name) for name in self._names))
 
     @cached_property
     def queue(self) -> "dict[tuple[str, ...], Rows]":
         """The packets in each queue that a connection can pass, when they changed."""
-        queues = self._bottlenecks.union(*(self.passed(name) for name in self._names))
-        return self._split("queue", ("link",), ["time_s", "packets"], queues)
+        return self._split("queue", ("link",), ["time_s", "packets"], self._all_passed)
 
     def waiting(self, queue: str) -> "Steps | None":
         """1 while packets were in a queue, and 0 otherwise; None without rows about it."""
@@ -137,6 +151,15 @@ class Records:
             rows = self.queue.get((queue,))
             self._waiting[queue] = None if rows is None else Steps(rows["time_s"], (rows["packets"] > 0).astype(float))
         return self._waiting[queue]
+
+    def length(self, queue: str) -> "Steps | None":
+        """The packets in a queue; None without rows about it."""
+        from quiclab.why.steps import Steps
+
+        if queue not in self._lengths:
+            rows = self.queue.get((queue,))
+            self._lengths[queue] = None if rows is None else Steps(rows["time_s"], rows["packets"].astype(float))
+        return self._lengths[queue]
 
     @cached_property
     def windows(self) -> "dict[tuple[str, ...], Rows]":

@@ -23,6 +23,8 @@ class Facts:
     """Whether windows of TCP can be above 64 KiB."""
     stream: int | None = None
     """The kind of the stream with the most data: the lowest two bits of its number."""
+    also_full: tuple[str, ...] = ()
+    """Other bottlenecks that were full, at other times."""
     policed: bool = False
     """Whether a policer makes it a bottleneck."""
     policer: str | None = None
@@ -147,10 +149,14 @@ def _delivery(facts: Facts) -> tuple[str, str]:
 
 def _capacity(facts: Facts) -> tuple[str, str]:
     rate = f" ({_mbps(facts.rate_mbps)} on average)" if facts.rate_mbps else ""
+    others = f", and at other times {' and '.join(facts.also_full)}" if facts.also_full else ""
     if facts.policed:
-        what = f"the policer of {facts.bottleneck} let no more through"
+        what = f"the policer of {facts.bottleneck} let no more through{others}"
         return what, f"a higher `rate` of the policer{rate}, or less other traffic there"
-    return f"{facts.bottleneck} was full", f"a higher rate of {facts.bottleneck}{rate}, or less other traffic there"
+    return (
+        f"{facts.bottleneck} was full{others}",
+        f"a higher rate of {facts.bottleneck}{rate}, or less other traffic there",
+    )
 
 
 def _outage(facts: Facts) -> tuple[str, str]:
