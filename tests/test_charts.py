@@ -301,4 +301,4 @@ def test_columns_that_nobody_named(command: Command, sweep: quiclab.Sweep, of_tw
     assert (command.folder / "f.svg").read_bytes() == (command.folder / "g.svg").read_bytes()
     wrong = command("plot", str(of_two.path), "--confidence", "2", "--out", "h.svg")
     assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert wrong.stderr == "quiclab: a confidence of 2.0: expected a number between 0 and 1\n"
+    assert wrong.stderr == "quiclab: confidence 2.0: expected a number between 0 and 1\n"
