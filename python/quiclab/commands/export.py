@@ -67,6 +67,8 @@ def export(
     from quiclab import Error
     from quiclab._folder import writing
 
+    if format_ is not None:
+        checked("--format", format_, FORMATS)
     if as_json and out is None and format_ not in (None, "json"):
         raise Error(f"--format {format_} and --json exclude each other on standard output; expected --out FILE")
     kind = _format(format_ or ("json" if as_json and out is None else None), out)
@@ -112,7 +114,7 @@ def _place(out: Path) -> Iterator[Path]:
 
 def _format(given: str | None, out: Path | None) -> str:
     if given is not None:
-        return checked("--format", given, FORMATS)
+        return given
     ending = out.suffix[1:].lower() if out else ""
     return ending if ending in FORMATS else "csv"
 
