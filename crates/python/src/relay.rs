@@ -97,7 +97,9 @@ fn address(text: &str) -> PyResult<SocketAddr> {
 fn blackout(from: &str, until: &str) -> PyResult<(Duration, Duration)> {
     let (start, end) = (span(from)?, span(until)?);
     if start >= end {
-        return Err(PyValueError::new_err(format!("blackout {from}-{until}: expected an end after the beginning")));
+        return Err(PyValueError::new_err(format!(
+            "blackout {from}-{until}: expected an end after the beginning"
+        )));
     }
     Ok((start, end))
 }

@@ -21,7 +21,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The number of bytes in a size such as `512 MB`. Rejects a size that is too small for this number of clients.
 #[pyfunction]
 pub(crate) fn server_memory(size: &str, max_connections: usize) -> PyResult<u64> {
-    let size: Size = size.parse().map_err(|error: units::ParseError| PyValueError::new_err(error.to_string()))?;
+    let size: Size =
+        size.parse().map_err(|error: units::ParseError| PyValueError::new_err(error.to_string()))?;
     let limits = Limits::of(max_connections).with_memory(size);
     limits.map(|limits| limits.memory.as_bytes()).map_err(|error| PyValueError::new_err(error.to_string()))
 }
