@@ -67,11 +67,10 @@ def export(
     from quiclab import Error
     from quiclab._folder import writing
 
-    if format_ is not None:
-        checked("--format", format_, FORMATS)
-    if as_json and out is None and format_ not in (None, "json"):
-        raise Error(f"--format {format_} and --json exclude each other on standard output; expected --out FILE")
-    kind = _format(format_ or ("json" if as_json and out is None else None), out)
+    printed = as_json and out is None
+    kind = _format(format_ or ("json" if printed else None), out)
+    if printed and kind != "json":
+        raise Error(f"--format {kind} and --json exclude each other on standard output; expected --out FILE")
     name, schema, parts = _table(folder, table, column or [])
     if out is None:
         if kind == "parquet":
@@ -114,7 +113,7 @@ def _place(out: Path) -> Iterator[Path]:
 
 def _format(given: str | None, out: Path | None) -> str:
     if given is not None:
-        return given
+        return checked("--format", given, FORMATS)
     ending = out.suffix[1:].lower() if out else ""
     return ending if ending in FORMATS else "csv"
 

@@ -145,20 +145,16 @@ class Records:
 
     def waiting(self, queue: str) -> "Steps | None":
         """1 while packets were in a queue, and 0 otherwise; None without rows about it."""
-        from quiclab.why.steps import Steps
-
         if queue not in self._waiting:
             rows = self.queue.get((queue,))
-            self._waiting[queue] = None if rows is None else Steps(rows["time_s"], (rows["packets"] > 0).astype(float))
+            self._waiting[queue] = None if rows is None else _steps(rows["time_s"], rows["packets"] > 0)
         return self._waiting[queue]
 
     def length(self, queue: str) -> "Steps | None":
         """The packets in a queue; None without rows about it."""
-        from quiclab.why.steps import Steps
-
         if queue not in self._lengths:
             rows = self.queue.get((queue,))
-            self._lengths[queue] = None if rows is None else Steps(rows["time_s"], rows["packets"].astype(float))
+            self._lengths[queue] = None if rows is None else _steps(rows["time_s"], rows["packets"])
         return self._lengths[queue]
 
     @cached_property
@@ -192,6 +188,12 @@ class Records:
                     known[column].append(array)
         # Column by column: the parts of one are dropped before the next is put together.
         return {key: {column: np.concatenate(found.pop(column)) for column in columns} for key, found in parts.items()}
+
+
+def _steps(times: "NDArray[Any]", values: "NDArray[Any]") -> "Steps":
+    from quiclab.why.steps import Steps
+
+    return Steps(times, values.astype(float))
 
 
 class Waited:
