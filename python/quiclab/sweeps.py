@@ -21,6 +21,7 @@ from quiclab.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     from quiclab.plots.charts.choice import Options
@@ -292,6 +293,19 @@ class Sweep:
     def _read(self, name: str, columns: list[str] | None = None) -> "pa.Table":
         with self._parquet(name) as file:
             return file.read(columns)
+
+    def _select(self, name: str, columns: Sequence[str], where: "pc.Expression") -> "pa.Table":
+        """Columns of the rows of a kept table, or of "series", that meet a condition on these columns.
+
+        Read in parts, so that the table may be larger than memory.
+        """
+        import pyarrow as pa
+
+        with self._parquet(SERIES if name == "series" else kept_file(name)) as file:
+            parts = (pa.Table.from_batches([part]) for part in file.iter_batches(columns=list(columns)))
+            found = [part for part in (part.filter(where) for part in parts) if len(part)]
+            empty = file.schema_arrow.empty_table().select(list(columns))
+        return pa.concat_tables(found).unify_dictionaries() if found else empty
 
     @contextmanager
     def _parquet(self, name: str) -> "Iterator[pq.ParquetFile]":

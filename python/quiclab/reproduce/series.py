@@ -40,3 +40,18 @@ def trace(runs: Runs, run: int, subject: str) -> Trace:
             rows = of_table.filter(pc.field("quantity") == quantity)
             found[table, quantity] = Series(rows["time_s"].to_pylist(), rows["value"].to_pylist())
     return found
+
+
+def by_run(runs: Runs, subject: str, table: str, quantity: str) -> dict[int, Series]:
+    """One series of every run that has it, read in one pass: for sweeps of many runs."""
+    import pyarrow.compute as pc
+
+    field = pc.field
+    where = (field("subject") == subject) & (field("table") == table) & (field("quantity") == quantity)
+    rows = runs.select("series", ["run", "subject", "table", "quantity", "time_s", "value"], where)
+    found: dict[int, Series] = {}
+    for run, time, value in zip(*(rows[name].to_pylist() for name in ("run", "time_s", "value")), strict=True):
+        of_run = found.setdefault(run, Series([], []))
+        of_run.times.append(time)
+        of_run.values.append(value)
+    return found

@@ -1,5 +1,6 @@
 """Figs. 13 to 15: a client comes back to a link that a TCP flow has taken meanwhile."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from quiclab.plots.legends import legend_above
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
-from quiclab.reproduce.series import Series, trace
+from quiclab.reproduce.series import Series, by_run
 from quiclab.reproduce.spread import interval
 
 if TYPE_CHECKING:
@@ -41,27 +42,29 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     runs, alone = sweeps["main"], sweeps["alone"]
     start = _return(runs)
     points: Points = []
-    without = {row["repetition"]: row for row in alone.rows}
+    without = {row["repetition"]: row["run"] for row in alone.rows}
+    quics, tcps, others = _received(runs, "home"), _received(runs, "office"), _received(alone, "office")
+    lost, lost_alone, refused = _lost(runs, start), _lost(alone, start), _refused(runs)
+    step = number(runs.scenario["record"]["bin"])
+    steps, after = _steps(runs), _steps(runs, start)
     found: dict[str, dict[str, dict[int, float]]] = {}
     for row in runs.rows:
-        quic, tcp = (_received(runs, row["run"], link) for link in ("home", "office"))
-        other = _received(alone, without[row["repetition"]]["run"], "office")
+        run, plain = row["run"], without[row["repetition"]]
+        quic, tcp, other = quics[run], tcps[run], others[plain]
         if row["repetition"] == 1:
             points.extend(
                 _point("time", way(row), time_s=time, quic_mbps=_rate(quic, time), tcp_mbps=_rate(tcp, time))
-                for time in _steps(runs)
+                for time in steps
             )
-        recovery, dip = _dip(tcp, other, _steps(runs, start))
-        step = number(runs.scenario["record"]["bin"])
-        lost = _lost(runs, row["run"], start) - _lost(alone, without[row["repetition"]]["run"], start)
+        recovery, dip = _dip(tcp, other, after)
         values = {
             "completion_s": completion(row),
             "lost_packets": float(row["connection.get@2.packets_declared_lost"]),
-            "tcp_lost_packets": lost,
-            "tcp_missing_mb": sum(_rate(other, time) - _rate(tcp, time) for time in _steps(runs, start)) * step / 8,
+            "tcp_lost_packets": float(lost[run] - lost_alone[plain]),
+            "tcp_missing_mb": sum(_rate(other, time) - _rate(tcp, time) for time in after) * step / 8,
             "tcp_dip_percent": dip,
             "tcp_recovery_s": recovery,
-            "refused_percent": 100.0 * _refused(runs, row["run"]),
+            "refused_percent": 100.0 * (run in refused),
         }
         for name, value in values.items():
             found.setdefault(way(row), {}).setdefault(name, {})[row["repetition"]] = value
@@ -97,9 +100,9 @@ def _steps(runs: Runs, start: float = 0.0) -> list[float]:
     return [place * step for place in range(round(start / step), round(end / step))]
 
 
-def _received(runs: Runs, run: int, link: str) -> Series:
-    """What a link took to its client, in Mbit/s."""
-    return trace(runs, run, f"{link} forward")["rate", "delivered_mbps"]
+def _received(runs: Runs, link: str) -> dict[int, Series]:
+    """What a link took to its client, in Mbit/s, by run."""
+    return by_run(runs, f"{link} forward", "rate", "delivered_mbps")
 
 
 def _rate(received: Series, time: float) -> float:
@@ -107,15 +110,20 @@ def _rate(received: Series, time: float) -> float:
     return received.at(time) or 0.0
 
 
-def _lost(runs: Runs, run: int, start: float) -> float:
-    """The packets that TCP's server lost from then on."""
-    losses = (row for row in runs.tables["loss"] if row["run"] == run and row["connection"] == "tcp")
-    return float(sum(row["time_s"] >= start for row in losses))
+def _lost(runs: Runs, start: float) -> Counter[int]:
+    """How many packets TCP's server lost from then on, by run."""
+    import pyarrow.compute as pc
+
+    late = (pc.field("connection") == "tcp") & (pc.field("time_s") >= start)
+    return Counter(runs.select("loss", ["run", "connection", "time_s"], late)["run"].to_pylist())
 
 
-def _refused(runs: Runs, run: int) -> bool:
-    """Whether the RTT check refused the saved capacity."""
-    return any(row["run"] == run and "rtt_not_validated" in row["detail"] for row in runs.tables["event"])
+def _refused(runs: Runs) -> set[int]:
+    """The runs in which the RTT check refused the saved capacity."""
+    import pyarrow.compute as pc
+
+    said = pc.match_substring(pc.field("detail").cast("string"), "rtt_not_validated")
+    return set(runs.select("event", ["run", "detail"], said)["run"].to_pylist())
 
 
 def _dip(tcp: Series, other: Series, steps: list[float]) -> tuple[float, float]:
