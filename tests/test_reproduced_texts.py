@@ -164,7 +164,7 @@ def test_a_page_that_is_out_of_step_with_code_data_scenario_or_rules_is_found(
     if file.endswith(".csv"):
         # No figure has data beside its code; one that had some would name it like this.
         (root / file).write_text(old)
-    told = {"definition": figure(root, name).digest}
+    told = {"definition": figure(root, name).digest, "rows": [], "listed": []}
     (docs / page.FOLDER / f"{name}.json").write_text(json.dumps(told))
     assert page.results(figure(root, name), docs) == told
     edit(root / file, old, new)

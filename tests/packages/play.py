@@ -101,7 +101,8 @@ def play(quick: bool) -> Iterator[dict[str, str]]:
     quiclab("sweep", "examples/sweep.toml", "--out", "swept")
     yield hashes(Path("swept"))
     quiclab("plot", "swept", "--x", "ack_ratio", "--y", "goodput_mbps", "--style", "ieee", "--out", "chart.pdf")
-    quiclab("reproduce", FIGURE, "--quick")
+    # The quick form makes fewer runs, and lists the claims that it does not judge.
+    quiclab("reproduce", FIGURE, "--quick", code=3)
     fetch()
 
 

@@ -43,12 +43,15 @@ def reproduce(
 
     Example: quiclab reproduce bdp-methods --quick
 
-    The exit code is 0 only if every check holds.
+    Exit code 0: every claim is judged, with the expected outcome: it holds, or is known not to, and the reason stands
+    below the table. 1: an outcome is not the expected one. 3: all outcomes are, but a quick form did not judge all
+    claims, and lists the others.
     """
     from quiclab._nearest import checked
     from quiclab.reproduce import find
     from quiclab.reproduce import reproduce as reproduce_one
     from quiclab.reproduce.catalogue import figures
+    from quiclab.reproduce.outcomes import overall
 
     if list_:
         return show_list(as_json)
@@ -68,8 +71,8 @@ def reproduce(
     if as_json:
         told = [{**result.to_dict(), "folder": str(result.folder)} for result in results]
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
-    if not all(result.ok for result in results):
-        raise typer.Exit(1)
+    if failed := overall([result.code for result in results]):
+        raise typer.Exit(failed)
     return None
 
 
@@ -104,11 +107,32 @@ def show(result: "Reproduced") -> None:
     table = Table(title=f"{result.figure.id}: {result.figure.title} ({took})", title_justify="left")
     for title in ("case", "paper", "target", "here", "accept", ""):
         table.add_column(title, justify="right" if title in ("paper", "target", "here") else "left", no_wrap=not title)
-    for row in result.shown:
-        verdict = "[green]holds[/]" if row.ok else "[red]DOES NOT HOLD[/]"
+    for row in result.judged.shown:
+        verdict = row.outcome if row.expected else f"[red]{row.outcome.upper()}[/]"
         table.add_row(row.case, row.paper, row.target, row.here, row.accept, verdict)
     console.print(table)
+    for line in notes(result):
+        typer.echo(line)
     typer.echo(f"figure   {plain(result.folder / 'figure.svg')}")
+
+
+def notes(result: "Reproduced") -> list[str]:
+    """How many rows have each outcome, why rows differ or cannot fail, and what was not judged."""
+    from quiclab.reproduce.outcomes import counts
+
+    told = counts([row.to_dict() for row in result.rows])
+    lines = ["rows     " + ", ".join(f"{number} {outcome}" for outcome, number in told.items())]
+    reasons: dict[str, list[str]] = {}
+    for row in result.rows:
+        if row.known or row.cannot_fail:
+            reasons.setdefault(f"{row.outcome}: {row.known or row.cannot_fail}", []).append(row.name)
+    for reason, names in reasons.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        lines.append(f"{names[0]}{more}: {reason}")
+    for claim in result.unjudged:
+        rows = f" ({claim.rows} rows)" if claim.rows else ""
+        lines.append(f"not judged: {claim.claim}{rows}: {claim.reason}")
+    return lines
 
 
 @contextmanager

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from quiclab._folder import writing
 from quiclab.progress import SweepProgress
 from quiclab.reproduce import points as points_
-from quiclab.reproduce.accept import Row, shown
+from quiclab.reproduce.accept import Row, shown, unproved
 from quiclab.reproduce.catalogue import Figure, Paper, catalogue, figures, find
 from quiclab.reproduce.measured import taken
+from quiclab.reproduce.outcomes import AS_EXPECTED, Unjudged, code, counts, expected, unjudged
 from quiclab.reproduce.points import Points
 from quiclab.reproduce.runs import Runs, make
 
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Figure",
+    "Judged",
     "Paper",
     "Points",
     "Reproduced",
     "Row",
     "Runs",
+    "Unjudged",
     "catalogue",
     "failures",
     "figures",
@@ -43,17 +46,29 @@ ROWS = "rows.json"
 
 
 @dataclass(frozen=True)
+class Judged:
+    """The checks of a figure, with their outcomes."""
+
+    rows: list[Row]
+    """All of them."""
+    shown: list[Row]
+    """As a table shows them: of a rule with many cases, the nearest to its limit and those that do not hold."""
+    listed: list[Row]
+    """As docs/papers.md lists them: with all cases of rules that have `every`."""
+    unjudged: list[Unjudged]
+    """The claims that the quick form did not judge, each with the reason. The full form judges all."""
+    claims: list[int]
+    """The number of rows of each rule."""
+
+
+@dataclass(frozen=True)
 class Reproduced:
     """A reproduced figure."""
 
     figure: Figure
     quick: bool
-    rows: list[Row]
-    """The checks, each with its outcome."""
-    shown: list[Row]
-    """The checks as a table shows them: of a rule with many cases, the nearest to its limit and those that fail."""
-    listed: list[Row]
-    """The checks as docs/papers.md lists them: with all cases of rules that have `every`."""
+    judged: Judged
+    """The checks."""
     points: Points
     """The points of the figure."""
     numbers: Mapping[str, str]
@@ -68,23 +83,43 @@ class Reproduced:
     """Warnings of its sweeps, and numbers in its texts that could not be measured."""
 
     @property
+    def rows(self) -> list[Row]:
+        """The checks, each with its outcome."""
+        return self.judged.rows
+
+    @property
+    def unjudged(self) -> list[Unjudged]:
+        """The claims that the quick form did not judge, each with the reason."""
+        return self.judged.unjudged
+
+    @property
+    def code(self) -> int:
+        """The exit code: see `quiclab.reproduce.outcomes`."""
+        return code(self.rows, self.unjudged)
+
+    @property
     def ok(self) -> bool:
-        """Whether every check holds."""
-        return all(row.ok for row in self.rows)
+        """Whether every claim was judged, and every row has the expected outcome: it holds, or is known not to."""
+        return self.code == AS_EXPECTED
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
+        rows = [row.to_dict() for row in self.rows]
         return {
             "id": self.figure.id,
             "quick": self.quick,
             "ok": self.ok,
+            "code": self.code,
+            "outcomes": counts(rows),
+            "unjudged": [claim.to_dict() for claim in self.unjudged],
             "runs": self.runs,
             "seconds": round(self.seconds, 1),
             "warnings": self.warnings,
             "definition": self.figure.digest,
-            "rows": [row.to_dict() for row in self.rows],
-            "shown": [row.to_dict() for row in self.shown],
-            "listed": [row.to_dict() for row in self.listed],
+            "rows": rows,
+            "shown": [row.to_dict() for row in self.judged.shown],
+            "listed": [row.to_dict() for row in self.judged.listed],
+            "claims": self.judged.claims,
             "numbers": dict(self.numbers),
         }
 
@@ -103,7 +138,7 @@ def reproduce(
     one folder per sweep: scenario, tables, and finished runs, which a second call does not repeat.
 
     :param name: the id of a figure, see `figures`.
-    :param quick: fewer and shorter runs, in less than half a minute.
+    :param quick: fewer and shorter runs, in less than half a minute. What they do not judge is in `unjudged`.
     :param jobs: parallel runs; default: one for each core.
     :param progress: called with the name of a sweep and its progress.
     """
@@ -127,17 +162,32 @@ def reproduce(
     warnings = [f"{name}: {told}" for name, runs in sweeps.items() for told in runs.warnings] + lacking
     with writing(folder), drawn(figure, points) as drawing:
         (folder / POINTS).write_text(points_.to_csv(points), encoding="utf-8")
-        judged = [(failures(sweeps), False), (hidden(drawing), False)]
-        judged += [(rule.rows(points, quick=quick), rule.every) for rule in figure.rules]
-        rows = [row for some, _ in judged for row in some]
-        few = [row for some, _ in judged for row in shown(some)]
-        page = [row for some, every in judged for row in (some if every else shown(some))]
+        others = [*failures(sweeps), *hidden(drawing), *vacuous(figure, points, quick=quick)]
+        judged = judge(figure, points, others, quick=quick)
         took = time.monotonic() - start
-        result = Reproduced(figure, quick, rows, few, page, points, numbers, made, took, folder, warnings)
+        result = Reproduced(figure, quick, judged, points, numbers, made, took, folder, warnings)
         drawing.savefig(folder / FIGURE, format="svg", metadata={"Date": None, "Creator": None})
         text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False)
         (folder / ROWS).write_text(text + "\n", encoding="utf-8")
     return result
+
+
+def judge(figure: Figure, points: Points, others: list[Row], *, quick: bool) -> Judged:
+    """The rows of a figure's rules for these points, after `others`, with what is known of them."""
+    of_rules = [rule.rows(points, quick=quick) for rule in figure.rules]
+    rows = expected([*others, *(row for some in of_rules for row in some)], figure.differences, quick=quick)
+    told = {row.name: row for row in rows}
+    parts = [[told.pop(row.name) for row in some] for some in of_rules]
+    rest = list(told.values())
+    listed = [some if rule.every else shown(some) for rule, some in zip(figure.rules, parts, strict=True)]
+    given = [len(some) for some in parts]
+    return Judged(
+        rows=rows,
+        shown=[*rest, *(row for some in parts for row in shown(some))],
+        listed=[*rest, *(row for some in listed for row in some)],
+        unjudged=unjudged(figure.rules, given, figure.claims, rows, figure.differences) if quick else [],
+        claims=given,
+    )
 
 
 def hidden(drawing: "Drawing") -> list[Row]:
@@ -150,6 +200,15 @@ def hidden(drawing: "Drawing") -> list[Row]:
         ("legends that are cut off", cut(drawing)),
     )
     return [Row(case, "", "0", f"{len(told)}, the first: {told[0]}", "none", ok=False) for case, told in found if told]
+
+
+def vacuous(figure: Figure, points: Points, *, quick: bool) -> list[Row]:
+    """A row that does not hold if rules look as if they could not fail, and do not say so."""
+    found = unproved(figure.rules, points, quick=quick)
+    if not found:
+        return []
+    here = f"{len(found)}, the first: {found[0]}"
+    return [Row("rules whose rows look as if they could not fail", "", "0", here, "cannot_fail or can_fail", ok=False)]
 
 
 def failures(sweeps: Mapping[str, Runs]) -> list[Row]:

@@ -1,5 +1,6 @@
 """Checks: the `[[accept]]` tables of a figure, and the rows that they give for its points."""
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,16 +10,24 @@ from quiclab.reproduce.points import Point, Points, Value, select
 FORMS = ("full", "quick")
 """The two forms of a reproduction: in full, and with `--quick`."""
 
+OF = ("number", "sentence", "ours")
+"""What a row compares with: a number of the paper, a sentence of the paper, or a target of our own."""
+
 _POINTS = {"%": "percentage points"}
 """The unit of a difference between two shares."""
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+_WHOLE = {"": (0.0, 1.0), "%": (0.0, 100.0)}
+"""The range of a share, by its unit."""
 
 
 @dataclass(frozen=True)
 class Row:
     """One check and its outcome."""
 
-    case: str
-    """What is checked."""
+    name: str
+    """What is checked, without measured values: unique in a figure, and the same in both forms."""
     paper: str
     """The value of the paper, or of theory, with its unit; empty if there is none."""
     target: str
@@ -31,17 +40,56 @@ class Row:
     """Whether the condition holds."""
     used: float = 0.0
     """The share of the accepted deviation that was used: 1 is the limit. 0 if the condition has no such scale."""
+    detail: str = ""
+    """Measured values beside `here`: the number of runs, an interval."""
+    of: str = "ours"
+    """What it compares with: one of `OF`."""
+    cannot_fail: str = ""
+    """Why it cannot fail; empty if it can."""
+    suspect: str = ""
+    """A sign that it cannot fail, found in its values; empty if there is none."""
+    known: str = ""
+    """Why it is known not to hold; empty if it is expected to hold."""
+    among: str = ""
+    """Words before the name, of a row that stands for others too: see `shown`."""
+
+    @property
+    def case(self) -> str:
+        """Name and detail."""
+        return f"{self.among}{self.name}{', ' if self.detail else ''}{self.detail}"
+
+    @property
+    def expected(self) -> bool:
+        """Whether the outcome is the expected one: it holds, or does not hold and is known not to."""
+        return self.ok != bool(self.known)
+
+    @property
+    def outcome(self) -> str:
+        """See `outcome`."""
+        return outcome(ok=self.ok, known=self.known, cannot_fail=self.cannot_fail)
 
     def to_dict(self) -> dict[str, str | bool]:
         """As plain values, for JSON."""
         return {
+            "name": self.name,
             "case": self.case,
+            "of": self.of,
             "paper": self.paper,
             "target": self.target,
             "here": self.here,
             "accept": self.accept,
             "ok": self.ok,
+            "outcome": self.outcome,
+            "known": self.known,
+            "cannot_fail": self.cannot_fail,
         }
+
+
+def outcome(*, ok: bool, known: str, cannot_fail: str) -> str:
+    """`holds`, `cannot fail`, `differs, as known`, `differs`, or `holds, but is known to differ`."""
+    if ok:
+        return "holds, but is known to differ" if known else "cannot fail" if cannot_fail else "holds"
+    return "differs, as known" if known else "differs"
 
 
 @dataclass(frozen=True)
@@ -51,7 +99,9 @@ class Rule:
     ::
 
         [[accept]]
-        case = "MTU {mtu_bytes} B"     # the name of the row, filled in from the point
+        case = "MTU {mtu_bytes} B"     # the name of the row, filled in from the point: nothing measured
+        detail = "{runs} runs"         # measured values behind it; default: none
+        of = "number"                  # what it compares with: "number" or "sentence" of the paper, or "ours"
         where = { loss = 0.001 }       # which points; default: all. A list of values means any of them
         here = "throughput_mbps"       # the measured column
         paper = "theory_mbps"          # the value of the paper: another column, a number, or its own words
@@ -59,8 +109,10 @@ class Rule:
         within = "0.5 %"               # the accepted deviation from the target, or else from the paper; or a number
         unit = "Mbit/s"
         digits = 2
-        in = ["full"]                  # which forms check it; default: full and quick
         every = true                   # the page lists every row; default: see `shown`
+        not_quick = "..."              # why the quick form does not judge it; default: it does
+        cannot_fail = "..."            # why it holds whatever a run does: its rows are shown, and not counted
+        can_fail = "..."               # why it can fail although its values look as if it could not: see `suspect`
 
     Instead of `within`: `at_least`, `at_most` or both, each a number or a column. A bound that is not the paper's own
     number needs a `target` that says so. `paper` is left out where the paper says nothing.
@@ -68,6 +120,8 @@ class Rule:
 
     case: str
     here: str
+    of: str
+    detail: str = ""
     paper: str | float | None = None
     target: str | float | None = None
     within: str | float | None = None
@@ -77,36 +131,47 @@ class Rule:
     unit: str = ""
     digits: int = 2
     every: bool = False
-    forms: tuple[str, ...] = FORMS
+    not_quick: str = ""
+    cannot_fail: str = ""
+    can_fail: str = ""
     described: dict[str, Any] = field(default_factory=dict)
     """The table as read."""
 
     @staticmethod
     def read(table: dict[str, Any], origin: str) -> "Rule":
         """Reads a table. Raises `Error` for an unknown key, and if a required one is missing."""
-        known = {"case", "here", "paper", "target", "within", "at_least", "at_most", "where", "unit", "digits"}
-        known |= {"every", "in"}
+        known = Rule.__dataclass_fields__.keys() - {"described"}
         unknown = table.keys() - known
         if unknown:
             raise Error(f"{origin}: accept.{sorted(unknown)[0]}: unknown key")
         if not {"case", "here"} <= table.keys() or not {"paper", "target"} & table.keys():
             raise Error(f"{origin}: accept: needs case, here, and paper or target")
+        if table.get("of") not in OF:
+            raise Error(f"{origin}: accept: of: one of {', '.join(OF)}")
+        needed = "target" if table["of"] == "ours" else "paper"
+        if needed not in table:
+            raise Error(f"{origin}: accept: of is {table['of']!r}, which needs {needed}")
         if not {"within", "at_least", "at_most"} & table.keys():
             raise Error(f"{origin}: accept: needs within, at_least or at_most")
+        if {"cannot_fail", "can_fail"} <= table.keys():
+            raise Error(f"{origin}: accept: cannot_fail or can_fail, not both")
         if "target" not in table:
             for word in ("at_least", "at_most"):
                 if word in table and table[word] != table["paper"]:
                     raise Error(f"{origin}: accept: {word} is not the number of the paper, and needs a target")
-        values = {key: value for key, value in table.items() if key != "in"}
-        return Rule(**values, forms=forms_of(table, f"{origin}: accept"), described=table)
+        return Rule(**table, described=table)
 
     def rows(self, points: Points, *, quick: bool) -> list[Row]:
-        """One row per selected point. A rule that selects no point gives one row, which does not hold."""
-        if FORMS[quick] not in self.forms:
+        """One row per selected point; none in the quick form with `not_quick`.
+
+        If no point is selected, the full form gives one row, which does not hold; the quick form, which makes fewer
+        runs, gives none.
+        """
+        if quick and self.not_quick:
             return []
         about = select(points, self.where)
-        if not about:
-            return [Row(self.case, "", "", "no such point", str(self.where), ok=False)]
+        if not about and not quick:
+            return [Row(self.case, "", "", "no such point", str(self.where), ok=False, of=self.of)]
         return [self._row(point) for point in about]
 
     def _row(self, point: Point) -> Row:
@@ -115,30 +180,60 @@ class Rule:
         paper, target = (_of(point, value, names) for value in (self.paper, self.target))
         if isinstance(paper, str) and paper == self.paper and paper.isidentifier():
             raise Error(f"{self.case}: paper: no column {paper!r}; words of a paper need quotation marks")
-        conditions, held, used = [], True, 0.0
-        if self.within is not None:
-            off, share = _share(self.within)
-            judged = _number(paper if target is None else target)
-            most = off * abs(judged) if share else off
-            held &= _is_number(here) and abs(_number(here) - judged) <= most
-            used = abs(_number(here) - judged) / most if _is_number(here) and most > 0 else 0.0
-            conditions.append(
-                f"within {self.within}" + ("" if share else f" {_POINTS.get(self.unit, self.unit)}".rstrip())
-            )
-        for word, bound, sign in (("at least", self.at_least, 1), ("at most", self.at_most, -1)):
-            if bound is not None:
-                value = _number(point[bound] if isinstance(bound, str) else bound)
-                held &= _is_number(here) and sign * (_number(here) - value) >= 0
-                conditions.append(f"{word} {self._text(value)}")
+        accepted = self._accepted(point, paper if target is None else target)
+        if self.of == "number":
+            self._about(paper, accepted)
+        measured = _number(here) if _is_number(here) else None
+        sure = self.can_fail or self.cannot_fail or measured is None
         return Row(
             self.case.format(**names),
             self._said(paper),
             self._said(target),
             self._text(here),
-            ", ".join(conditions),
-            held,
-            used,
+            accepted.words,
+            measured is not None and accepted.holds(measured),
+            0.0 if measured is None else accepted.used(measured),
+            self.detail.format(**names),
+            self.of,
+            self.cannot_fail,
+            "" if sure or measured is None else self._suspect(measured, accepted),
         )
+
+    def _accepted(self, point: Point, judged: Value) -> "_Accepted":
+        conditions, low, high, middle, most = [], float("-inf"), float("inf"), None, 0.0
+        if self.within is not None:
+            off, share = _share(self.within)
+            middle = _number(judged)
+            most = off * abs(middle) if share else off
+            unit = "" if share else f" {_POINTS.get(self.unit, self.unit)}".rstrip()
+            conditions.append(f"within {self.within}{unit}")
+        if self.at_least is not None:
+            low = _number(point[self.at_least] if isinstance(self.at_least, str) else self.at_least)
+            conditions.append(f"at least {self._text(low)}")
+        if self.at_most is not None:
+            high = _number(point[self.at_most] if isinstance(self.at_most, str) else self.at_most)
+            conditions.append(f"at most {self._text(high)}")
+        return _Accepted(", ".join(conditions), low, high, middle, most)
+
+    def _about(self, paper: Value, accepted: "_Accepted") -> None:
+        """Checks that a row of a number is about that number: a bound, or between two."""
+        if isinstance(paper, str):
+            # A range in words: "20 to 35 %".
+            about = {float(number) for number in _NUMBER.findall(paper)} == {accepted.low, accepted.high}
+        else:
+            value = _number(paper)
+            about = (accepted.two_sided and accepted.holds(value)) or value in (accepted.low, accepted.high)
+        if not about:
+            raise Error(f"{self.case}: of is 'number', but {accepted.words} is not about {paper!r}, that of the paper")
+
+    def _suspect(self, measured: float, accepted: "_Accepted") -> str:
+        """A sign in the values of a row that it cannot fail."""
+        if measured in (accepted.low, accepted.high, accepted.middle):
+            return "what is measured equals what it is compared with to the last digit"
+        bounded = accepted.low > float("-inf") and accepted.high < float("inf")
+        if bounded and self.unit in _WHOLE and all(accepted.holds(end) for end in _WHOLE[self.unit]):
+            return "the condition accepts all that a share can be"
+        return ""
 
     def _said(self, value: Value) -> str:
         return "" if value is None else self._text(value)
@@ -151,6 +246,40 @@ class Rule:
         return f"{value:.{self.digits}f} {self.unit}".rstrip()
 
 
+@dataclass(frozen=True)
+class _Accepted:
+    """The condition of a row."""
+
+    words: str
+    low: float
+    high: float
+    middle: float | None
+    """What `within` is about; None without it."""
+    most: float
+    """The accepted deviation from that."""
+
+    @property
+    def two_sided(self) -> bool:
+        return self.middle is not None or (self.low > float("-inf") and self.high < float("inf"))
+
+    def holds(self, value: float) -> bool:
+        return self.low <= value <= self.high and (self.middle is None or abs(value - self.middle) <= self.most)
+
+    def used(self, value: float) -> float:
+        """The share of the accepted deviation that a value uses."""
+        return abs(value - self.middle) / self.most if self.middle is not None and self.most > 0 else 0.0
+
+
+def unproved(rules: "tuple[Rule, ...]", points: Points, *, quick: bool) -> list[str]:
+    """The rules all of whose rows look as if they could not fail, and that say neither `cannot_fail` nor `can_fail`."""
+    found = []
+    for rule in rules:
+        signs = [row.suspect for row in rule.rows(points, quick=quick)]
+        if signs and all(signs):
+            found.append(f"{rule.case}: {signs[0]}")
+    return found
+
+
 def shown(rows: list[Row], most: int = 12) -> list[Row]:
     """The rows of one rule as a table shows them.
 
@@ -161,8 +290,7 @@ def shown(rows: list[Row], most: int = 12) -> list[Row]:
     worst = max(rows, key=lambda row: (not row.ok, row.used))
     failed = [row for row in rows if not row.ok and row is not worst]
     held = sum(row.ok for row in rows)
-    nearest = replace(worst, case=f"{held} of {len(rows)} cases; the nearest to its limit: {worst.case}")
-    return [nearest, *failed[:most]]
+    return [replace(worst, among=f"{held} of {len(rows)} cases; the nearest to its limit: "), *failed]
 
 
 def forms_of(table: dict[str, Any], where: str) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ A paper is a folder PAPER with `paper.toml` (title, authors, venue, about). A fi
 * `FIGURE.scenario.toml`: the runs, with a `[sweep]` table (or several such files, named under `[scenarios]`);
 * `FIGURE.py`: `measure(sweeps)` makes the points of the figure from the runs, `draw(points)` makes the drawing.
 
-Its id is PAPER-FIGURE, with hyphens for underscores. The folders are the catalogue; there is no other list.
+Its id is PAPER-FIGURE, with hyphens for underscores. The folders are the catalogue; there is no other list. What is
+known to differ from a paper stands in `differences.toml` beside them: see `quiclab.reproduce.outcomes`.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ import importlib
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -24,6 +25,7 @@ from quiclab import papers
 from quiclab._quiclab import Error
 from quiclab.reproduce.accept import Rule
 from quiclab.reproduce.measured import Measured, names
+from quiclab.reproduce.outcomes import DIFFERENCES, Difference, claims, differences
 from quiclab.reproduce.points import Points
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.sources import code, data
@@ -58,6 +60,8 @@ class Paper:
     """Its subject, and what its figures have in common."""
     figures: "tuple[Figure, ...]"
     """In the order of the paper."""
+    theory: bool = False
+    """Whether it is no paper, but RFCs, drafts and closed forms."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,10 @@ class Figure:
     """The changes to each of them for `--quick`."""
     rules: tuple[Rule, ...]
     """The checks."""
+    differences: tuple[Difference, ...] = ()
+    """The rows that are known not to hold."""
+    claims: tuple[int, ...] | None = None
+    """The number of rows of each rule in the full form; None if that is not known."""
 
     @property
     def id(self) -> str:
@@ -119,7 +127,21 @@ class Figure:
 
 def catalogue(root: Path = _ROOT) -> tuple[Paper, ...]:
     """All papers, in the order of their names."""
-    return tuple(_paper(path.parent) for path in sorted(root.glob("*/paper.toml")))
+    known, full = differences(root), claims(root)
+    papers = tuple(_paper(path.parent) for path in sorted(root.glob("*/paper.toml")))
+    ids = {figure.id for paper in papers for figure in paper.figures}
+    for name in sorted(known.keys() - ids):
+        raise Error(f"{root / DIFFERENCES}: {name}: no figure has this id")
+    return tuple(
+        replace(paper, figures=tuple(_expecting(figure, known, full) for figure in paper.figures)) for paper in papers
+    )
+
+
+def _expecting(figure: Figure, known: dict[str, tuple[Difference, ...]], full: dict[str, list[int]]) -> Figure:
+    """The figure with its known differences, and the number of its rows if that is known of just these rules."""
+    counted = full.get(figure.id, [])
+    of_rules = tuple(counted) if len(counted) == len(figure.rules) else None
+    return replace(figure, differences=known.get(figure.id, ()), claims=of_rules)
 
 
 def figures() -> dict[str, Figure]:
@@ -145,7 +167,13 @@ def _paper(folder: Path) -> Paper:
     files = [path for path in folder.glob("*.toml") if path.name != "paper.toml" and not path.name.endswith(_SCENARIO)]
     of_it = sorted((_figure(folder, path) for path in files), key=lambda figure: (figure.order, figure.name))
     return Paper(
-        folder.name, words["title"], words["authors"], words["venue"], words["about"].strip(), figures=tuple(of_it)
+        folder.name,
+        words["title"],
+        words["authors"],
+        words["venue"],
+        words["about"].strip(),
+        figures=tuple(of_it),
+        theory=words.get("theory", False),
     )
 
 

@@ -33,7 +33,7 @@ _MEANS = ("first_s", "second_s", "position")
 _SHARES = ("above", "data_above", "expected")
 _ENDS = tuple(f"{name}_{end}" for name in _MEANS for end in ("low", "high"))
 _CELL = (*_SHARES, "off", "reached", "rr_s", "abs_s", *_ENDS, *_MEANS)
-_GRID = ("later", "longer", "risen", "risen_low", "risen_high")
+_GRID = ("later", "longer", "risen", "risen_low", "risen_high", "risen_percent", "runs")
 _OVER_TIME = ("time_s", "capacity_mbps", "priority_mbps", "other_mbps", "cwnd_kb")
 _COLUMNS = ("what", *_PLACE, *_CELL, *_GRID, *_OVER_TIME)
 
@@ -123,7 +123,7 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
             **_explained(rates[key], target),
         }
     cells = [_cell(dict(zip(_PLACE, place, strict=True)), list(runs.values())) for place, runs in found.items()]
-    points = [*cells, *_by_target(cells), *_by_buffer(cells), *_by_delay(found)]
+    points = [*cells, *_by_target(cells), *_by_buffer(cells), *_by_delay(sweeps["delays"])]
     points.append(_point("fixed", **_fixed(sweeps["main"])))
     for row in sweeps["time"].rows:
         points.extend(_over_time(sweeps["time"], row))
@@ -198,22 +198,19 @@ def _by_buffer(cells: Points) -> Points:
     return found
 
 
-def _by_delay(cells: _Cells) -> Points:
-    """For each target, buffer and delay but the least: all of it, over the time with the next shorter delay.
-
-    The mean over the traces that both have.
-    """
+def _by_delay(runs: Runs) -> Points:
+    """For each delay but the least: all of it, over the time with the next shorter delay, in the same trace."""
+    ends: dict[float, dict[int, float]] = {}
+    for (delay_ms, _, seed), row in _by_cell(runs):
+        ends.setdefault(delay_ms, {})[seed] = _second(row)
     found: Points = []
-    for before, after in pairwise(sorted(cells, key=lambda place: (place[0], place[2], place[1]))):
-        if (before[0], before[2]) != (after[0], after[2]):
-            continue
-        seeds = cells[before].keys() & cells[after].keys()
-        ratios = [cells[after][seed]["second_s"] / cells[before][seed]["second_s"] for seed in sorted(seeds)]
-        if not ratios:
-            continue
-        risen, low, high = interval(ratios)
-        place = dict(zip(_PLACE, after, strict=True))
-        found.append(_point("delays", **place, risen=risen, risen_low=low, risen_high=high))
+    for before, after in pairwise(sorted(ends)):
+        seeds = sorted(ends[before].keys() & ends[after].keys())
+        if seeds:
+            risen, low, high = interval([ends[after][seed] / ends[before][seed] for seed in seeds])
+            place = {**_fixed(runs), "delay_ms": after, "runs": len(seeds)}
+            ends_of = {"risen_low": low, "risen_high": high, "risen_percent": 100 * (risen - 1)}
+            found.append(_point("delays", **place, risen=risen, **ends_of))
     return found
 
 

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 _PREFIX = "connection.data.parts.messages.messages"
 _LENGTH = "flow.data.application.parts.0.source.smallest"
 _LOSS = "link.bottleneck.forward.loss.probability"
-_PACKET_BYTES = 1200
+_PACKET_BYTES = 1430
+"""A message has so many bytes for each of its packets.
+
+A full packet has room for 1440, and for 1430 beside a short frame: a UDP payload of 1472 B less a short header
+(1 + 8 + 1), the header of a STREAM frame (1 + 1 + 4) and a tag (16).
+"""
 _PAPER_MARK: dict[str, Any] = {
     "marker": "D",
     "linestyle": "",
@@ -32,6 +37,8 @@ _PAPER = {
     "wrr": {2: (0.113, 0.083, 0.167), 4: (0.085, 0.134, 0.157), 8: (0.217, 0.216, 0.229), 16: (0.130, 0.176, 0.210)},
 }
 """Table 1, by packets, at losses of 0, 5 and 10 %."""
+_OFF_SHARE, _OFF = 0.2, 0.03
+"""A gain agrees with the paper's within this share of it, or within this, whichever is more."""
 _COLOURS = {"rr": style.BLACK, "wrr": style.VERMILLION, "abs": style.BLUE}
 
 
@@ -63,7 +70,11 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
         point["gain_percent"] = None if point["gain"] is None else 100 * point["gain"]
         point["less_ms"] = _less_ms(points, point)
         point["less_turns"] = None if point["less_ms"] is None else point["less_ms"] / turn
-        point["paper_gain"] = _paper(point)
+        point["paper_gain"] = paper = _paper(point)
+        off = 0.0 if paper is None else max(_OFF_SHARE * paper, _OFF)
+        point["paper_gain_low"] = None if paper is None else paper - off
+        point["paper_gain_high"] = None if paper is None else paper + off
+        point["beyond"] = None if paper is None else abs(point["gain"] - paper) > off
         point["wrr_gain"] = _peer(points, point, "wrr").get("gain")
         point["gain_of_2"] = _gain(points, {**point, "mean_ms": _same(points, point, 2)["mean_ms"]}, 2)
     return points

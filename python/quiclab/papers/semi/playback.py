@@ -12,6 +12,7 @@ from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 NETWORKS = {"main": "link", "lte": "LTE", "wlan": "802.11g", "percent": "link, percent"}
@@ -39,6 +40,9 @@ COLUMNS = (
     "switches",
     "qoe_lin",
     "finished_percent",
+    "delay_ms",
+    "words",
+    "words_as_paper",
     "runs",
 )
 
@@ -78,6 +82,24 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
             first, last = found[name, losses[0]], found[name, losses[-1]]
             rises = [value - first[number] for number, value in last.items()]
             points.append(_point("whole_rise", network, name, losses[0], rises, next_loss_percent=losses[-1]))
+    return points + _over_delay(sweeps["delay"])
+
+
+def _over_delay(runs: Runs) -> Points:
+    """The same for QUIC over the plain link by its delay, and for each delay how many words are the paper's."""
+    rows: dict[tuple[float, float], list[dict[str, Any]]] = {}
+    for row in runs.rows:
+        place = (float(row["link.network.delay_ms"]), 100 * float(row["link.network.forward.loss"]))
+        rows.setdefault(place, []).append(row)
+    points: Points = []
+    for (delay_ms, loss), some in rows.items():
+        point = _playback("link", "QUIC, CUBIC", loss, some, [standing(row) for row in some])
+        points.append({**point, "what": "delay", "delay_ms": delay_ms})
+    for (delay_ms,), of_delay in groups(list(points), "delay_ms"):
+        as_paper = sum(point["level"] == point["paper_level"] for point in of_delay)
+        words = ", ".join(point["word"] for point in of_delay)
+        about = {"delay_ms": delay_ms, "words": words, "words_as_paper": as_paper, "runs": of_delay[0]["runs"]}
+        points.append({**dict.fromkeys(COLUMNS), "what": "words", **about})
     return points
 
 
@@ -114,11 +136,17 @@ def _point(what: str, network: str, name: str, loss: float, values: list[float],
 
 
 def draw(points: Points) -> "Figure":
-    """Above, the share of time in which the picture stands, with the paper's words; below, the bitrate."""
+    """Above, the share of time in which the picture stands, with the paper's words; then the bitrate.
+
+    Below, the share of time over the delay.
+    """
     from matplotlib import pyplot
 
     networks = ("link", "LTE", "802.11g")
-    figure, panels = pyplot.subplots(2, 3, figsize=(10, 6), layout="constrained", sharex=True, sharey="row")
+    figure = pyplot.figure(figsize=(10, 9), layout="constrained")
+    halves = figure.subfigures(2, 1, height_ratios=(2, 1), squeeze=False)
+    panels = halves[0][0].subplots(2, 3, sharex=True, sharey="row")
+    _over_the_delay(halves[1][0].subplots(), select(points, {"what": "delay"}))
     for network, (above, below) in zip(networks, panels.T, strict=True):
         for (name,), line in groups(select(points, {"what": "playback", "network": network}), "stack"):
             # An interval by Student's t may reach over what a share can be.
@@ -143,3 +171,22 @@ def draw(points: Points) -> "Figure":
     below.set_ylim(0, None)
     legend_above(figure, panels[0])
     return figure
+
+
+def _over_the_delay(axes: "Axes", points: Points) -> None:
+    """Over the plain link by its delay; a full mark is where the word is the paper's."""
+    for colour, ((loss,), line) in zip(style.PALETTE, groups(points, "loss_percent"), strict=False):
+        delays, means = column(line, "delay_ms"), column(line, "mean")
+        axes.plot(delays, means, color=colour, marker="o", fillstyle="none", label=f"{loss:.0f} % lost")
+        same = [point for point in line if point["level"] == point["paper_level"]]
+        axes.plot(column(same, "delay_ms"), column(same, "mean"), color=colour, marker="o", linestyle="")
+    for (_, lower), (_, upper) in pairwise(WORDS):
+        axes.axhspan(lower, min(upper, 100.0), color=style.GREY, alpha=0.06, linewidth=0)
+    axes.set_xscale("log")
+    shown = sorted({point["delay_ms"] for point in points})
+    axes.set_xticks(shown, [f"{delay:g}" for delay in shown])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel("delay of the link each way in ms; full marks: the paper's word")
+    axes.set_ylabel("picture stands, % of time")
+    axes.set_ylim(0, 100)
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))

@@ -1,0 +1,163 @@
+"""What a reproduction is expected to give: rows known not to hold, claims that are not judged, exit codes.
+
+`differences.toml` beside the papers names the rows that are known not to hold, with the reason::
+
+    [[bdp-short-file]]
+    rows = ["quicly, after 500 kB: 0-RTT saves"]
+    reason = "..."
+    in = ["full"]                  # in which form they do not hold; default: full and quick
+
+`claims.json` has how many rows each rule gives in the full form, in the order of the rules. `make papers` writes it.
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from quiclab._quiclab import Error
+from quiclab.reproduce.accept import FORMS, Row, Rule, forms_of
+
+DIFFERENCES = "differences.toml"
+CLAIMS = "claims.json"
+
+AS_EXPECTED, UNEXPECTED, NOT_JUDGED = 0, 1, 3
+"""Exit codes: every claim is judged, with the expected outcome; an outcome is not the expected one; all outcomes are,
+but claims were not judged. 2 is that of errors."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Rows that are known not to hold, for one reason."""
+
+    rows: tuple[str, ...]
+    """Their names."""
+    reason: str
+    forms: tuple[str, ...]
+    """Any of `FORMS`."""
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """Rows of the full form that the quick form does not judge."""
+
+    claim: str
+    """The `case` of their rule, or the name of a row that is known not to hold."""
+    rows: int
+    """How many."""
+    reason: str
+
+    def to_dict(self) -> dict[str, str | int]:
+        """As plain values, for JSON."""
+        return {"claim": self.claim, "rows": self.rows, "reason": self.reason}
+
+
+def differences(root: Path) -> dict[str, tuple[Difference, ...]]:
+    """The known differences under a folder of papers, by figure; none if it has no such file."""
+    path = root / DIFFERENCES
+    if not path.exists():
+        return {}
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Error(f"{path}: {error}") from error
+    return {
+        figure: tuple(_difference(table, f"{path}: {figure}") for table in tables) for figure, tables in told.items()
+    }
+
+
+def _difference(table: dict[str, Any], where: str) -> Difference:
+    if not {"rows", "reason"} <= table.keys() <= {"rows", "reason", "in"}:
+        raise Error(f"{where}: needs rows and reason, and may have in")
+    if not table["rows"] or not table["reason"].strip():
+        raise Error(f"{where}: rows and reason are not empty")
+    return Difference(tuple(table["rows"]), table["reason"].strip(), forms_of(table, where))
+
+
+def known(among: Sequence[Difference], form: str) -> dict[str, str]:
+    """The reasons by row, for a form. Raises `Error` if a row has two."""
+    reasons: dict[str, str] = {}
+    for difference in among:
+        for row in difference.rows if form in difference.forms else ():
+            if row in reasons:
+                raise Error(f"{DIFFERENCES}: {row!r} has two reasons in the {form} form")
+            reasons[row] = difference.reason
+    return reasons
+
+
+def expected(rows: Sequence[Row], among: Sequence[Difference], *, quick: bool) -> list[Row]:
+    """The rows with the reasons of those known not to hold, and one row more for each known difference without a row.
+
+    In the quick form, which does not have all rows, only those that are known in it alone must be there. Raises `Error`
+    if two rows have one name.
+    """
+    reasons = known(among, FORMS[quick])
+    names = [row.name for row in rows]
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        raise Error(f"two rows are called {twice[0]!r}; expected a case in which all that tells rows apart is named")
+    must = reasons if not quick else known([one for one in among if one.forms == ("quick",)], "quick")
+    lacking = [
+        Row(name, "", "", "no such row", f"a row, since {DIFFERENCES} has it", ok=False)
+        for name in must
+        if name not in names
+    ]
+    return [replace(row, known=reasons.get(row.name, "")) for row in rows] + lacking
+
+
+def unjudged(
+    rules: Sequence[Rule],
+    given: Sequence[int],
+    full: Sequence[int] | None,
+    rows: Sequence[Row],
+    among: Sequence[Difference],
+) -> list[Unjudged]:
+    """What the quick form does not judge: rows of each rule that it does not give, then known differences among these.
+
+    :param given: how many rows each rule gave.
+    :param full: how many it gives in the full form; None if that is not known.
+    """
+    found = []
+    for place, (rule, here) in enumerate(zip(rules, given, strict=True)):
+        lacking = 0 if full is None else max(0, full[place] - here)
+        if lacking or not here:
+            found.append(Unjudged(rule.case, lacking, rule.not_quick or "the quick form makes no such runs"))
+    names = {row.name for row in rows}
+    for name, reason in known(among, "full").items():
+        if name not in names:
+            found.append(Unjudged(name, 0, f"in full it is known to differ: {reason}"))
+    return found
+
+
+def claims(root: Path) -> dict[str, list[int]]:
+    """How many rows each rule of a figure gives in the full form; of no figure if there is no such file."""
+    path = root / CLAIMS
+    if not path.exists():
+        return {}
+    try:
+        told: dict[str, list[int]] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Error(f"{path}: {error}") from error
+    return told
+
+
+def code(rows: Sequence[Row], lacking: Sequence[Unjudged]) -> int:
+    """The exit code of one reproduction."""
+    if not all(row.expected for row in rows):
+        return UNEXPECTED
+    return NOT_JUDGED if lacking else AS_EXPECTED
+
+
+def overall(codes: Sequence[int]) -> int:
+    """The exit code of several reproductions."""
+    return next((code for code in (UNEXPECTED, NOT_JUDGED) if code in codes), AS_EXPECTED)
+
+
+def counts(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many rows (as plain values) have each outcome."""
+    found: dict[str, int] = {}
+    for row in rows:
+        found[row["outcome"]] = found.get(row["outcome"], 0) + 1
+    return found
