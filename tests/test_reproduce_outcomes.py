@@ -59,21 +59,20 @@ def test_a_row_with_two_reasons_and_rows_with_one_name_are_errors() -> None:
 
 def test_what_the_quick_form_does_not_judge_is_listed_with_its_reason() -> None:
     rules = (
-        rule(at_most=1, target="a"),
-        rule(at_most=2, target="a", not_quick="too short"),
-        rule(at_most=3, target="a"),
+        rule(at_most=1, target="a", where={"loss": 1}),
+        rule(at_most=2, target="a", case="{loss}, later", not_quick="too short"),
+        rule(at_most=3, target="a", where={"loss": 2}),
     )
-    given = [len(one.rows(POINTS, quick=True)) for one in rules]
-    assert given == [2, 0, 2]
-    told = unjudged(rules, given, (4, 2, 2), [row("loss 1")], known_as("loss 1", "loss 9"))
-    assert [(one.rows, one.reason) for one in told] == [
-        (2, "the quick form makes no such runs"),
-        (2, "too short"),
-        (0, "in full it is known to differ: a reason"),
+    given = [one.rows(POINTS, quick=True) for one in rules]
+    full = (("loss 1", "loss 9"), ("1, later", "2, later"), ("loss 2",))
+    told = unjudged(rules, given, full, known_as("loss 1", "loss 9"))
+    assert [(one.rows, one.reason, one.known) for one in told] == [
+        (("loss 9",), "the quick form makes no such runs", {"loss 9": "a reason"}),
+        (("1, later", "2, later"), "too short", {}),
     ]
-    assert told[2].claim == "loss 9" and code([row("loss 1")], told) == 3
-    # A rule that gives no row is listed, even where the number of its rows is not known.
-    assert [one.claim for one in unjudged(rules[1:2], [0], None, [], ())] == ["loss {loss}"]
+    assert code([row("loss 1")], told) == 3
+    # A rule that gives no row is listed, even where the names of its rows are not known.
+    assert [one.claim for one in unjudged(rules, given, None, ())] == ["{loss}, later"]
 
 
 def test_the_full_form_judges_every_claim() -> None:
@@ -197,7 +196,7 @@ def test_the_known_differences_are_those_of_the_page() -> None:
     assert differences(PAPERS).keys() <= figures().keys()
 
 
-def test_the_number_of_rows_of_each_claim_is_that_of_the_page() -> None:
+def test_the_rows_of_each_claim_are_those_of_the_page() -> None:
     assert (PAPERS / "claims.json").read_text(encoding="utf-8") == page.claims(DOCS)
     assert claims(PAPERS).keys() == figures().keys() and all(one.claims for one in figures().values())
 

@@ -130,8 +130,9 @@ def notes(result: "Reproduced") -> list[str]:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         lines.append(f"{names[0]}{more}: {reason}")
     for claim in result.unjudged:
-        rows = f" ({claim.rows} rows)" if claim.rows else ""
-        lines.append(f"not judged: {claim.claim}{rows}: {claim.reason}")
+        of = claim.rows[0] if len(claim.rows) == 1 else f"{len(claim.rows)} rows of {claim.claim}"
+        lines.append(f"not judged: {of}: {claim.reason}")
+        lines += [f"  in full it is known to differ: {name}: {reason}" for name, reason in claim.known.items()]
     return lines
 
 

@@ -180,13 +180,12 @@ def judge(figure: Figure, points: Points, others: list[Row], *, quick: bool) -> 
     parts = [[told.pop(row.name) for row in some] for some in of_rules]
     rest = list(told.values())
     listed = [some if rule.every else shown(some) for rule, some in zip(figure.rules, parts, strict=True)]
-    given = [len(some) for some in parts]
     return Judged(
         rows=rows,
         shown=[*rest, *(row for some in parts for row in shown(some))],
         listed=[*rest, *(row for some in listed for row in some)],
-        unjudged=unjudged(figure.rules, given, figure.claims, rows, figure.differences) if quick else [],
-        claims=given,
+        unjudged=unjudged(figure.rules, parts, figure.claims, figure.differences) if quick else [],
+        claims=[len(some) for some in parts],
     )
 
 

@@ -95,8 +95,8 @@ class Figure:
     """The checks."""
     differences: tuple[Difference, ...] = ()
     """The rows that are known not to hold."""
-    claims: tuple[int, ...] | None = None
-    """The number of rows of each rule in the full form; None if that is not known."""
+    claims: tuple[tuple[str, ...], ...] | None = None
+    """The names of the rows of each rule in the full form; None if they are not known."""
 
     @property
     def id(self) -> str:
@@ -137,10 +137,10 @@ def catalogue(root: Path = _ROOT) -> tuple[Paper, ...]:
     )
 
 
-def _expecting(figure: Figure, known: dict[str, tuple[Difference, ...]], full: dict[str, list[int]]) -> Figure:
-    """The figure with its known differences, and the number of its rows if that is known of just these rules."""
-    counted = full.get(figure.id, [])
-    of_rules = tuple(counted) if len(counted) == len(figure.rules) else None
+def _expecting(figure: Figure, known: dict[str, tuple[Difference, ...]], full: dict[str, list[list[str]]]) -> Figure:
+    """The figure with its known differences, and the names of its rows if they are known of just these rules."""
+    named = full.get(figure.id, [])
+    of_rules = tuple(map(tuple, named)) if len(named) == len(figure.rules) else None
     return replace(figure, differences=known.get(figure.id, ()), claims=of_rules)
 
 

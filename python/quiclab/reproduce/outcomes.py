@@ -7,7 +7,8 @@
     reason = "..."
     in = ["full"]                  # in which form they do not hold; default: full and quick
 
-`claims.json` has how many rows each rule gives in the full form, in the order of the rules. `make papers` writes it.
+`claims.json` has the names of the rows that each rule gives in the full form, in the order of the rules. `make papers`
+writes it.
 """
 
 import json
@@ -44,14 +45,16 @@ class Unjudged:
     """Rows of the full form that the quick form does not judge."""
 
     claim: str
-    """The `case` of their rule, or the name of a row that is known not to hold."""
-    rows: int
-    """How many."""
+    """The `case` of their rule."""
+    rows: tuple[str, ...]
+    """Their names; none if those of the full form are not known."""
     reason: str
+    known: Mapping[str, str]
+    """Those that are known not to hold in the full form, with the reason."""
 
-    def to_dict(self) -> dict[str, str | int]:
+    def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        return {"claim": self.claim, "rows": self.rows, "reason": self.reason}
+        return {"claim": self.claim, "rows": list(self.rows), "reason": self.reason, "known": dict(self.known)}
 
 
 def differences(root: Path) -> dict[str, tuple[Difference, ...]]:
@@ -109,37 +112,36 @@ def expected(rows: Sequence[Row], among: Sequence[Difference], *, quick: bool) -
 
 def unjudged(
     rules: Sequence[Rule],
-    given: Sequence[int],
-    full: Sequence[int] | None,
-    rows: Sequence[Row],
+    given: Sequence[Sequence[Row]],
+    full: Sequence[Sequence[str]] | None,
     among: Sequence[Difference],
 ) -> list[Unjudged]:
-    """What the quick form does not judge: rows of each rule that it does not give, then known differences among these.
+    """What the quick form does not judge, by rule: every row of the full form that it does not give.
 
-    :param given: how many rows each rule gave.
-    :param full: how many it gives in the full form; None if that is not known.
+    :param given: the rows of each rule.
+    :param full: the names of its rows in the full form; None if they are not known.
     """
+    reasons = known(among, "full")
     found = []
-    for place, (rule, here) in enumerate(zip(rules, given, strict=True)):
-        lacking = 0 if full is None else max(0, full[place] - here)
-        if lacking or not here:
-            found.append(Unjudged(rule.case, lacking, rule.not_quick or "the quick form makes no such runs"))
-    names = {row.name for row in rows}
-    for name, reason in known(among, "full").items():
-        if name not in names:
-            found.append(Unjudged(name, 0, f"in full it is known to differ: {reason}"))
+    for place, (rule, rows) in enumerate(zip(rules, given, strict=True)):
+        names = {row.name for row in rows}
+        lacking = tuple(name for name in (full[place] if full else ()) if name not in names)
+        if lacking or not rows:
+            why = rule.not_quick or "the quick form makes no such runs"
+            differ = {name: reasons[name] for name in lacking if name in reasons}
+            found.append(Unjudged(rule.case, lacking, why, differ))
     return found
 
 
-def claims(root: Path) -> dict[str, list[int]]:
-    """How many rows each rule of a figure gives in the full form; of no figure if there is no such file."""
+def claims(root: Path) -> dict[str, list[list[str]]]:
+    """The names of the rows of each rule in the full form, by figure; of no figure if there is no such file."""
     path = root / CLAIMS
     if not path.exists():
         return {}
     try:
-        told: dict[str, list[int]] = json.loads(path.read_text(encoding="utf-8"))
+        told: dict[str, list[list[str]]] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise Error(f"{path}: {error}") from error
+        raise Error(f"{path}: {error}: run make papers") from error
     return told
 
 

@@ -1,7 +1,7 @@
 """docs/papers.md: `python -m quiclab.reproduce.page REPRODUCED DOCS` writes it, `make papers` does so after all runs.
 
 It copies rows and figures from the folders of full reproductions to DOCS/papers/, and writes DOCS/papers.md and the
-number of rows of each claim (`claims.json` beside the papers) from these and the catalogue. Figures without such a
+names of the rows of each claim (`claims.json` beside the papers) from these and the catalogue. Figures without such a
 folder keep what was copied before, as long as their sources are the same. Nothing on the page is written by hand; a
 test compares it with its sources.
 """
@@ -9,6 +9,7 @@ test compares it with its sources.
 import json
 import shutil
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,13 @@ def collect(reproduced: Path, docs: Path) -> None:
 
 
 def claims(docs: Path) -> str:
-    """The number of rows of each rule of each figure, for the quick form: see `quiclab.reproduce.outcomes`."""
-    told = {figure.id: results(figure, docs)["claims"] for paper in catalogue() for figure in paper.figures}
-    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(counted)}" for name, counted in told.items()) + "\n}\n"
+    """The names of the rows of each rule of each figure, for the quick form: see `quiclab.reproduce.outcomes`."""
+    told = {}
+    for figure in (figure for paper in catalogue() for figure in paper.figures):
+        of_figure = results(figure, docs)
+        names = iter([row["name"] for row in of_figure["rows"]][-sum(of_figure["claims"]) :])
+        told[figure.id] = [list(islice(names, count)) for count in of_figure["claims"]]
+    return json.dumps(told, indent=0, ensure_ascii=False) + "\n"
 
 
 def render(docs: Path) -> str:
