@@ -107,9 +107,13 @@ def show(result: "Reproduced") -> None:
     table = Table(title=f"{result.figure.id}: {result.figure.title} ({took})", title_justify="left")
     for title in ("case", "paper", "target", "here", "accept", ""):
         table.add_column(title, justify="right" if title in ("paper", "target", "here") else "left", no_wrap=not title)
-    for row in result.judged.shown:
-        verdict = row.outcome if row.expected else f"[red]{row.outcome.upper()}[/]"
-        table.add_row(row.case, row.paper, row.target, row.here, row.accept, verdict)
+    for apart in (False, True):
+        # Rows that cannot fail stand apart, at the end.
+        for row in result.judged.shown:
+            if (row.outcome == "cannot fail") is apart:
+                verdict = row.outcome if row.expected else f"[red]{row.outcome.upper()}[/]"
+                table.add_row(row.case, row.paper, row.target, row.here, row.accept, verdict)
+        table.add_section()
     console.print(table)
     for line in notes(result):
         typer.echo(line)
