@@ -3,7 +3,7 @@
 pub(crate) mod value;
 
 use crate::end::EndReport;
-use crate::scenario::{DIRECTIONS, Flow, Node, Remembered, Scenario};
+use crate::scenario::{DIRECTIONS, Flow, Node, Remembered, Scenario, unqueued_rtt};
 use network::medium::{Air, Lane};
 use network::{CarrierStats, Count, Hop, NodeId, QueueDelays, Routes};
 use std::borrow::Cow;
@@ -209,7 +209,7 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
     let start = client.opened_at.unwrap_or(finished.end);
     // The entry has the numbers of the end that sends the data.
     let sent = |report: &EndReport| report.stats.sent_bytes;
-    let sender = if sent(server) >= sent(client) { server } else { client };
+    let (sender, receiver) = if sent(server) >= sent(client) { (server, client) } else { (client, server) };
     let progress = client.progress;
     // A flow that was stopped ended then.
     let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
@@ -228,7 +228,8 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         _ => rounded(bytes as f64 * 8e-6 / span.as_secs_f64()),
     };
     let stats = &sender.stats;
-    let number = crate::ends::end_number(index, sender.side) as usize;
+    let number = |side| crate::ends::end_number(index, side) as usize;
+    let lost = |side| finished.lost.get(number(side)).copied().unwrap_or(0);
     let close = client.close.as_ref().or(server.close.as_ref());
     let routes = [sender.side, sender.side.peer()].map(|side| route(context, flow, side));
     let mut entry = table! {
@@ -241,19 +242,18 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         "delivered_bytes": bytes,
         "rtt_mean_ms": ms(stats.rtt.mean()),
         "rtt_p95_ms": ms(stats.rtt.quantile(0.95)),
+        "path_rtt_ms": path_rtt(context, flow, &routes),
         "packets_sent": stats.packets_sent,
-        "packets_lost": finished.lost.get(number).copied().unwrap_or(0),
+        "packets_lost": lost(sender.side),
         "packets_declared_lost": stats.packets_declared_lost,
         "packets_spuriously_lost": stats.packets_spuriously_lost,
         "probe_timeouts": stats.probe_timeouts,
         "retransmitted_bytes": stats.retransmitted_bytes,
         "data_packets_sent": stats.data_packets_sent,
-        "ack_only_packets_received": if sender.side == Side::Server {
-            client.stats.ack_only_packets_sent
-        } else {
-            server.stats.ack_only_packets_sent
-        },
+        "ack_only_packets_received": receiver.stats.ack_only_packets_sent,
         "cwnd_bytes": sender.window,
+        "return_packets_sent": receiver.stats.packets_sent,
+        "return_packets_lost": lost(receiver.side),
         "bottleneck": bottleneck(context, &routes[0]),
         "close": close.map_or("open", |(reason, _)| reason.as_str()),
         "clean": close.is_none_or(|(_, clean)| *clean),
@@ -309,6 +309,16 @@ fn route<'c>(Context { finished, .. }: &Context<'c>, flow: &Flow, sender: Side) 
         (hop, report)
     };
     finished.routes.route(from, to).unwrap_or_default().into_iter().map(with_report).collect()
+}
+
+/// The round-trip time of the path without queues, in milliseconds; null without a route. `routes` are that of the data and
+/// the way back.
+fn path_rtt(context: &Context<'_>, flow: &Flow, routes: &[Vec<ReportedHop<'_>>; 2]) -> Value {
+    let [data, back] = routes.each_ref().map(|route| route.iter().map(|(hop, _)| *hop).collect::<Vec<_>>());
+    if data.is_empty() || back.is_empty() {
+        return Value::Null;
+    }
+    ms(Some(unqueued_rtt(context.scenario, flow, [&data, &back])))
 }
 
 /// The lanes with a link layer on a route.

@@ -94,6 +94,7 @@ pub use crate::nearest::nearest;
 pub use connections::MAX_FLOWS;
 pub(crate) use connections::{client_port, server_port};
 pub use describe::describe;
+pub(crate) use describe::unqueued_rtt;
 pub use error::ScenarioError;
 pub use flows::MAX_CROSS_TRAFFIC;
 pub use model::{

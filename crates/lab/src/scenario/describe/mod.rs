@@ -1,6 +1,10 @@
 //! Describes a scenario for people, as `quiclab check` prints it.
 
+mod foreseen;
+mod unqueued;
 mod warnings;
+
+pub(crate) use unqueued::unqueued_rtt;
 
 use super::model::{Attachment, CrossTraffic, Flow, Medium, NodeKind, Remembered, Scenario};
 use super::topology::HopView;
@@ -10,6 +14,9 @@ use network::{Hop, NodeId, Topology};
 use random::Stream;
 use units::parameter::{Arguments, Component, Limit, Room, Value};
 use units::{Duration, Rate, Size};
+
+/// A scenario, and its graph.
+type Surveyed<'a> = (&'a Scenario, &'a Topology);
 
 /// The maximum number of links and flows that are described one by one.
 const SHOWN: usize = 100;

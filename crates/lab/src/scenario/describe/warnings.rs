@@ -24,7 +24,7 @@ pub(super) struct Route<'a> {
 }
 
 /// A warning: the option that it is about, empty where it is about no single one, and what is the matter.
-type Warning = (String, String);
+pub(super) type Warning = (String, String);
 
 /// The subject of a warning about a part of a scenario.
 pub(super) fn subject(part: &str, option: &str) -> String {
@@ -55,7 +55,8 @@ pub(super) fn of_flow(
         ("duration", time_words(network, flow, route)),
     ];
     let found = found.into_iter().filter_map(|(option, words)| Some((option.to_owned(), words?)));
-    found.chain(credit_words(flow)).chain(held_words(network, flow, route))
+    let foreseen = super::foreseen::warnings(network, flow, route);
+    found.chain(credit_words(flow)).chain(held_words(network, flow, route)).chain(foreseen)
 }
 
 /// A warning about a link that delivers nothing.
@@ -108,7 +109,7 @@ fn credit_words(flow: &Flow) -> Vec<Warning> {
     zero.map(|(name, _, what)| (name.to_owned(), format!("transport.{name} is 0: {what}"))).collect()
 }
 
-fn uploads(flow: &Flow) -> bool {
+pub(super) fn uploads(flow: &Flow) -> bool {
     flow.application.arguments.get("direction") == Some(&Value::Text("upload".to_owned()))
 }
 

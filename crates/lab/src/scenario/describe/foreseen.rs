@@ -1,0 +1,157 @@
+//! Warnings about what will hold a flow back beside its own credit: the way of its acknowledgements, the queue of its
+//! bottleneck, and NATs that forget it in its pauses.
+
+use super::unqueued::WireSizes;
+use super::warnings::{Route, Warning, uploads};
+use super::{Surveyed, mean_rate, rounded, setup, slowest};
+use crate::scenario::model::{Flow, NodeKind, Protocol};
+use network::queue::Bound;
+use units::parameter::{Arguments, Component, Limit, Value};
+use units::{Duration, Rate, Size};
+
+/// A queue longer than this many BDPs of the path is far above it, if it also holds [`LONG`].
+const MANY_BDPS: u64 = 4;
+/// A queue that takes less time than this to drain is not long.
+const LONG: Duration = Duration::from_millis(200);
+/// A queue shorter than the BDP by this factor is far below it.
+const FEW_BDPS: u64 = 10;
+
+/// The warnings about a flow.
+pub(super) fn warnings(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Vec<Warning> {
+    let found = [
+        ("ack_ratio", return_words(network, flow, route)),
+        ("queue", queue_words(network, flow, route)),
+        ("keep_alive", forgotten_words(network, flow, route)),
+    ];
+    found.into_iter().filter_map(|(option, words)| Some((option.to_owned(), words?))).collect()
+}
+
+/// A warning about a way back that carries fewer acknowledgements than the data at the bottleneck's rate asks for.
+fn return_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<String> {
+    let (data, back) = if uploads(flow) { (route.there, route.back) } else { (route.back, route.there) };
+    let ((rate, name, _), (returns, back_name, _)) = (slowest(network, data)?, slowest(network, back)?);
+    let options = if flow.protocol == Protocol::Tcp { &flow.tcp } else { &flow.transport };
+    let ratio = if options.has("ack_ratio") { options.integer("ack_ratio").max(1) } else { 2 };
+    let sizes = WireSizes::of(flow);
+    let share = |rate: Rate, by: u64, of: u64| {
+        u64::try_from(u128::from(rate.as_bits_per_sec()) * u128::from(by) / u128::from(of))
+            .unwrap_or(u64::MAX)
+    };
+    let needed = share(rate, sizes.ack, sizes.data * ratio);
+    (needed > returns.as_bits_per_sec()).then(|| {
+        let most = Rate::from_bits_per_sec(share(returns, sizes.data * ratio, sizes.ack));
+        format!(
+            "an acknowledgement of {} B for every {ratio} packets needs {} on the way back at the {} of {name}, and \
+             {back_name} carries {}: the acknowledgements fill it, and the flow gets about {}; a larger ack_ratio helps",
+            sizes.ack,
+            rounded(Rate::from_bits_per_sec(needed)),
+            rounded(rate),
+            rounded(returns),
+            rounded(most)
+        )
+    })
+}
+
+/// A warning about the queue of the bottleneck, if its limit is far from the BDP of the flow.
+fn queue_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<String> {
+    let hops = if uploads(flow) { route.there } else { route.back };
+    let (rate, name, _) = slowest(network, hops)?;
+    let hop = hops.iter().map(|at| network.0.hop(network.1.hop(*at))).find(|hop| hop.label == name)?;
+    // The queue of a link layer has no rate of its own, and a queue that is managed is as long as its targets.
+    mean_rate(hop.shared)?;
+    let queue = hop.arguments.component("queue");
+    if !["drop-tail", "drop-head", "policer"].contains(&queue.name) {
+        return None;
+    }
+    let limit = limit(&queue)?;
+    let link = network.0.links.iter().find(|link| name.starts_with(&format!("{} ", link.name)));
+    let round_trip = link.map_or(route.rtt, crate::scenario::model::Link::round_trip);
+    let bound = Bound::new(limit, setup(hop.arguments, round_trip));
+    let packet = WireSizes::of(flow).data;
+    let bytes = bound.bytes.min(bound.packets.saturating_mul(packet));
+    let product = rate.bytes_in(route.rtt).as_bytes();
+    let (holds, at) = (Size::from_bytes(bytes), rounded(rate));
+    let product_words = format!("the BDP of the path is {}", Size::from_bytes(product));
+    if bytes == u64::MAX {
+        return None;
+    }
+    let drains = rate.time_for(holds);
+    if drains >= LONG && bytes > MANY_BDPS * product {
+        let drains = Duration::from_millis(drains.as_nanos().div_ceil(1_000_000));
+        return Some(format!(
+            "the queue of {name} holds {holds}, {drains} at {at}, and {product_words}: a flow that fills it adds as much \
+             delay to all others; an AQM (fq-codel) or a shorter queue avoids that"
+        ));
+    }
+    // A short queue hurts only those that send more than it takes.
+    (bytes < product / FEW_BDPS && bytes < 10 * packet).then(|| {
+        format!(
+            "the queue of {name} holds {holds} at {at}, and {product_words}: bursts are lost long before the link is \
+             full; a longer queue avoids that"
+        )
+    })
+}
+
+fn limit(queue: &Component) -> Option<Limit> {
+    match queue.arguments.get("limit") {
+        Some(Value::Limit(limit)) => Some(*limit),
+        _ => None,
+    }
+}
+
+/// A warning about a NAT on the way that forgets the flow in its pauses.
+fn forgotten_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<String> {
+    let pause = pause(&flow.application)?;
+    let alive = match flow.protocol {
+        Protocol::Quic => match flow.transport.get("keep_alive") {
+            Some(Value::Duration(alive)) => Some(*alive),
+            _ => None,
+        },
+        Protocol::Tcp => None,
+    };
+    let silence = alive.map_or(pause, |alive| alive.min(pause));
+    let option = if flow.protocol == Protocol::Tcp { "tcp_timeout" } else { "timeout" };
+    let nodes = route.there.iter().map(|hop| &network.0.nodes[network.1.end_of(*hop).0 as usize]);
+    nodes.into_iter().find_map(|node| {
+        let NodeKind::Middlebox(kind) = &node.kind else { return None };
+        let Some(Value::Duration(timeout)) = kind.arguments.get(option) else { return None };
+        (kind.name == "nat" && *timeout <= silence).then(|| {
+            let remedy = match flow.protocol {
+                Protocol::Quic => format!("; a keep_alive below {timeout} avoids that"),
+                Protocol::Tcp => String::new(),
+            };
+            format!(
+                "the application is silent for {pause} at a time, and node {} (nat) forgets the connection after {timeout}: \
+                 packets from outside are then dropped{remedy}",
+                node.name
+            )
+        })
+    })
+}
+
+/// The longest pause of an application that its options tell.
+fn pause(application: &Component) -> Option<Duration> {
+    longest(&application.arguments).filter(|pause| !pause.is_zero())
+}
+
+/// The options that are pauses: between requests, of a server, between messages, of a source that is off.
+const PAUSES: &[&str] = &["think", "service", "gap", "off", "longest"];
+
+fn longest(arguments: &Arguments) -> Option<Duration> {
+    let of = |value: &Value| match value {
+        Value::Component(component) => longest(&component.arguments),
+        Value::List(values) => values
+            .iter()
+            .filter_map(|value| match value {
+                Value::Component(component) => longest(&component.arguments),
+                _ => None,
+            })
+            .max(),
+        _ => None,
+    };
+    let pauses = arguments.0.iter().filter_map(|(name, value)| match value {
+        Value::Duration(pause) if PAUSES.contains(&&**name) => Some(*pause),
+        value => of(value),
+    });
+    pauses.max()
+}
