@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import quiclab
 from quiclab.commands import app
 from quiclab.why import Answer, Cause
+from quiclab.why.facts import Facts
 from quiclab.why.queues import Network
-from quiclab.why.words import Facts
 
 ROOT = Path(__file__).parent.parent
 LINK = {"name": "wire", "from": "server", "to": "client", "rate": "20 Mbit/s", "delay": "20 ms", "queue": "1 BDP"}
@@ -386,7 +386,7 @@ def test_each_of_two_links_is_the_bottleneck_when_it_is_full() -> None:
 
 
 def test_a_full_path_of_acknowledgements_is_no_bottleneck_of_the_data() -> None:
-    # The other flow fills the way back; a window of 20 kB leaves the way of the data half empty.
+    # The other flow fills the way back, where acknowledgements wait; the way of the data is half empty.
     other = {"name": "up", "client": "client", "server": "server", "application": {**UPLOAD, "size": "20 MB"}}
     document = {
         "name": "two-ways",
@@ -398,7 +398,8 @@ def test_a_full_path_of_acknowledgements_is_no_bottleneck_of_the_data() -> None:
         ],
     }
     (answer,) = quiclab.Scenario(document).run().why("get")
-    assert answer.causes[0].name == "window", answer
+    assert answer.causes[0].name == "return path", answer
+    assert "up had" in answer.causes[0].what and "wire backward" in answer.causes[0].change
     assert not any(cause.name == "capacity" for cause in answer.causes)
 
 

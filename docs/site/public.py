@@ -19,7 +19,7 @@ MODULES = {
         "quiclab.plots.Choice",
         "quiclab.plots.Figure",
     ],
-    "Where the time went": ["quiclab.why.why", "quiclab.why.Answer", "quiclab.why.Cause"],
+    "Where the time went": ["quiclab.why.why", "quiclab.why.Answer", "quiclab.why.Cause", "quiclab.why.Remedy"],
     "The page of a run": ["quiclab.view.write", "quiclab.view.Shown"],
     "Traces": [
         "quiclab.traces.generate",

@@ -106,7 +106,7 @@ class Run:
             self._tables[name] = Table(_stored.whole(self._source(name)))
         return self._tables[name]
 
-    def why(self, connection: str | None = None) -> "list[Answer]":
+    def why(self, connection: str | None = None, *, tries: bool = True) -> "list[Answer]":
         """Where the time of each connection went, or of one: see `quiclab.why.why`.
 
         >>> (answer,) = quiclab.Scenario.from_file("examples/cellular.toml").run().why("download")
@@ -115,7 +115,7 @@ class Run:
         """
         from quiclab.why import why
 
-        return why(self, connection)
+        return why(self, connection, tries=tries)
 
     def parts(self, name: str, columns: Sequence[str], *, backwards: bool = False) -> "Iterator[Table]":
         """The rows of a table in parts, with these columns: a file is read one part after the other.

@@ -21,18 +21,20 @@ def why(
     connection: Annotated[
         str | None, typer.Option(help="Only this connection. Default: all.", show_default=False)
     ] = None,
+    no_try: Annotated[bool, typer.Option("--no-try", help="Answer from the records alone.")] = False,
     as_json: Json = False,
 ) -> None:
     """Say where the time of each flow of a run went, cause by cause, and what would change it.
 
     Every moment from the start of a flow to its end belongs to one cause: what the sender waited for, and, where that
-    was its window or its pacer, whether the network had more to give (docs/why.md).
+    was its window or its pacer, whether the network had more to give (docs/why.md). Remedies are tried by running the
+    scenario again, unless it names components in Python or is long.
 
     Example: quiclab why runs/cellular-seed1
     """
     from quiclab import load
 
-    answers = load(run).why(connection)
+    answers = load(run).why(connection, tries=not no_try)
     if as_json:
         typer.echo(json.dumps([dataclasses.asdict(answer) for answer in answers], indent=2, ensure_ascii=False))
         return
@@ -49,6 +51,8 @@ def _print(answer: "Answer", *, first: bool) -> None:
     typer.echo(plain(f"{answer.connection}: {answer.end_s - answer.start_s:,.3f} s, {done}"))
     if answer.unfinished is not None:
         _indented(f"Not completed: {answer.unfinished}.", 2)
+    for text in answer.notes:
+        _indented(f"{text[0].upper()}{text[1:]}.", 2)
     for cause in answer.causes:
         _cause(cause)
     if answer.beside:
@@ -66,7 +70,7 @@ def _cause(cause: "Cause") -> None:
     else:
         typer.echo(head.rstrip())
         _indented(longest, 9)
-    _indented(f"{cause.what}. Try: {cause.change}.", 9)
+    _indented(cause.advice, 9)
 
 
 def _width() -> int:

@@ -295,7 +295,7 @@ def _why(shown: Sequence[Shown], drawn: Sequence[Mapping[str, Any]], notes: list
     for at, one in enumerate(shown):
         most = max(_FIGURES // len(shown), 1)
         try:
-            answers = one.run.why()[:most]
+            answers = one.run.why(tries=False)[:most]
         except Error as error:
             notes.append(f"{one.label}: cannot say where the time went: {error}")
             continue
@@ -334,7 +334,7 @@ def _cause(cause: Any, figure: int | None) -> list[object]:
         f"{cause.seconds:,.3f}",
         joined([tag("span", f"{100 * cause.share:.1f}"), bar]),
         longest,
-        joined([worded(f"{cause.what}. Try: "), worded(f"{cause.change}.")]),
+        worded(cause.advice),
     ]
 
 

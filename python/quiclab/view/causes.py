@@ -36,7 +36,7 @@ class Causes:
                     "share": cause.share,
                     "longest": [after(time) for time in cause.longest],
                     "what": cause.what,
-                    "change": cause.change,
+                    "advice": cause.advice,
                 }
                 for cause in causes
             ]

@@ -8,15 +8,15 @@ give (docs/why.md).
 from typing import TYPE_CHECKING
 
 from quiclab._quiclab import Error
-from quiclab.why.answer import Answer, Cause
+from quiclab.why.answer import Answer, Cause, Remedy
 
 if TYPE_CHECKING:
     from quiclab.run import Run
 
-__all__ = ["Answer", "Cause", "why"]
+__all__ = ["Answer", "Cause", "Remedy", "why"]
 
 
-def why(run: "Run", connection: str | None = None) -> list[Answer]:
+def why(run: "Run", connection: str | None = None, *, tries: bool = True) -> list[Answer]:
     """Where the time of each connection went, or of one.
 
     >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
@@ -26,10 +26,14 @@ def why(run: "Run", connection: str | None = None) -> list[Answer]:
 
     :param run: a run with the tables `wait` and `rate`; both are kept by default.
     :param connection: the name of a connection; by default all.
+    :param tries: run the scenario again with each remedy, and rank causes by what that saves. Without, and for runs
+        that cannot be repeated, the savings are estimates from the records. Nothing is tried for a scenario that names
+        components in Python, for a run in real time, and for more than two million packets in all.
     :raises Error: if the run has no such connection, or lacks a table.
     """
     from quiclab.why.flow import Flow
     from quiclab.why.records import Records
+    from quiclab.why.trial import Trials
 
     if not run.tables:
         raise Error("the run was made without tables")
@@ -42,7 +46,9 @@ def why(run: "Run", connection: str | None = None) -> list[Answer]:
         raise Error(f"the run has no connection {connection!r}; it has {_some(names)}")
     chosen = [entry for entry in connections if connection in (None, entry["name"])]
     records = Records(run, chosen)
-    return [Flow(records, entry).answer() for entry in chosen]
+    trials = Trials(run, len(chosen)) if tries and chosen else None
+    refused = trials.refused if trials is not None else None
+    return [Flow(records, entry, None if refused else trials, refused).answer() for entry in chosen]
 
 
 def _some(names: list[str]) -> str:

@@ -1,6 +1,36 @@
 """What `why` answers."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A change of the scenario that takes a cause away, or a part of it.
+
+    >>> scenario = quiclab.Scenario.from_file("examples/cellular.toml")
+    >>> (answer,) = scenario.run().why()
+    >>> remedy = answer.causes[0].remedy
+    >>> remedy.sets
+    {'link.cell.forward.rate': '22.9 Mbit/s'}
+    >>> scenario.with_(remedy.sets).run().why(tries=False)[0].end_s < answer.end_s / 2
+    True
+    """
+
+    what: str
+    """In words."""
+    sets: Mapping[str, Any]
+    """The keys of the scenario to change, and their values: for `Scenario.with_`, and for `quiclab run --set`."""
+    claim: float
+    """The share of the flow's time that it saves, 0 to 1: what a trial saved, or an estimate from the records."""
+    tried: str | None = None
+    """What a trial changed (`completed after 3.412 s instead of 21.698 s`); None if it was not tried."""
+    elsewhere: bool = False
+    """Whether it asks for another path, which is advice only where nothing else helps."""
+
+    def __str__(self) -> str:
+        return f"{self.what} ({', '.join(f'`{key}={_value(value)}`' for key, value in self.sets.items())})"
 
 
 @dataclass(frozen=True)
@@ -13,8 +43,9 @@ class Cause:
     """
 
     name: str
-    """One of `handshake`, `slow start`, `window`, `recovery`, `timeout`, `pacer`, `stream credit`, `connection credit`,
-    `stream count`, `send queue`, `application`, `delivery`, `capacity`, `outage`; beside these `queueing` and
+    """One of `handshake`, `path validation`, `slow start`, `window`, `recovery`, `reordering`, `corruption`, `timeout`,
+    `pacer`, `stream credit`, `connection credit`, `stream count`, `send queue`, `scheduler`, `application`, `delivery`,
+    `capacity`, `competition`, `outage`, `middlebox`, `return path`, `ACK delay`; beside these `queueing` and
     `head of line`."""
     seconds: float
     """In all."""
@@ -25,12 +56,23 @@ class Cause:
     what: str
     """What happened."""
     change: str
-    """What would change it."""
+    """What would change it: the remedy first, and others after it."""
+    remedy: Remedy | None = None
+    """The first of the changes, as keys of the scenario; None where none is known, or none that was tried helps."""
 
     def __str__(self) -> str:
         start, end = self.longest
         when = f" ({start:,.3f} to {end:,.3f} s)" if end > start else ""
-        return f"{self.share:6.1%}  {self.name}, {self.seconds:,.3f} s{when}: {self.what}. Try: {self.change}."
+        return f"{self.share:6.1%}  {self.name}, {self.seconds:,.3f} s{when}: {self.advice}"
+
+    @property
+    def advice(self) -> str:
+        """What happened, what would change it, and what that brings, as a sentence or two."""
+        if self.remedy is None:
+            return f"{self.what}. {self.change[0].upper()}{self.change[1:]}."
+        saved = f"{self.remedy.claim:.0%} of the time".replace("%", " %")
+        brings = f"Tried: {self.remedy.tried}, {saved}." if self.remedy.tried else f"It should save {saved}."
+        return f"{self.what}. Try: {self.change}. {brings}"
 
 
 @dataclass(frozen=True)
@@ -51,16 +93,24 @@ class Answer:
     completed: bool
     """Whether the receiver had everything before the end of the run."""
     causes: tuple[Cause, ...]
-    """The longest first. Their seconds add up to the time of the flow, except for causes of less than 0.5 % of it."""
+    """The one first whose remedy saves the most time. Their seconds add up to the time of the flow, except for causes
+    of less than 0.5 % of it."""
     beside: tuple[Cause, ...] = ()
     """What happened at the same time as the causes: `queueing` and `head of line`."""
     unfinished: str | None = None
     """Why it was not completed."""
+    notes: tuple[str, ...] = field(default=())
+    """What is to be known of the advice: that nothing helps, or why nothing was tried."""
 
     def __str__(self) -> str:
         done = "completed" if self.completed else "not completed"
         lines = [f"{self.connection}: {self.end_s - self.start_s:,.3f} s, {done}"]
+        lines += [f"{note[0].upper()}{note[1:]}." for note in self.notes]
         lines += [str(cause) for cause in self.causes]
         lines += [f"At the same time: {str(cause).strip()}" for cause in self.beside]
         lines += [f"Not completed: {self.unfinished}."] if self.unfinished else []
         return "\n".join(lines)
+
+
+def _value(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

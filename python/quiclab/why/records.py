@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     """The columns of some rows."""
 
 
+_SIDES = ("client", "server")
+_NOTHING = 0.01
+"""A hop with less than this share of its mean capacity carries nothing."""
+
+
 class Records:
     """The tables of a run, split by what their rows are about. Each is read once.
 
@@ -38,31 +43,52 @@ class Records:
         self._bottlenecks = {entry.get("bottleneck") or "" for entry in entries}
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
+        """The resolved scenario."""
         return tomllib.loads(self.run.scenario_toml)
 
     @cached_property
     def _flows(self) -> dict[str, dict[str, Any]]:
-        return {flow["name"]: flow for flow in self._document.get("flow", [])}
+        return {flow["name"]: flow for flow in self.document.get("flow", [])}
 
-    def _flow(self, connection: str) -> dict[str, Any]:
+    @property
+    def flow_names(self) -> Set[str]:
+        """The flows of the scenario."""
+        return self._flows.keys()
+
+    def flow(self, connection: str) -> dict[str, Any]:
+        """The flow of a connection, as it stands in the resolved scenario."""
         return self._flows.get(_results.flow_of(connection, self._flows), {})
+
+    def mean_rate(self, hop: str) -> float | None:
+        """The mean capacity of a hop in Mbit/s, where it has one."""
+        rows = self.rate.get((hop, "capacity"))
+        return None if rows is None or not len(rows["mbps"]) else float(rows["mbps"].astype(float).mean())
+
+    def usual_rate(self, hop: str) -> float | None:
+        """The median of the capacity of a hop in Mbit/s while it carries anything."""
+        import numpy as np
+
+        rows = self.rate.get((hop, "capacity"))
+        rates = np.zeros(0) if rows is None else rows["mbps"].astype(float)
+        rates = rates[rates > _NOTHING * rates.mean()] if rates.size else rates
+        return float(np.median(rates)) if rates.size else None
 
     def after(self, connection: str) -> str | None:
         """The flow that must be over before that of a connection begins."""
-        after = self._flow(connection).get("after")
+        after = self.flow(connection).get("after")
         return None if after is None else str(after)
 
     def passed(self, connection: str) -> list[str]:
         """The queues between the two ends of a connection, in both directions."""
-        flow = self._flow(connection)
+        flow = self.flow(connection)
         if flow.get("name") not in self._passed:
             self._passed[flow.get("name")] = self._network.passed(str(flow.get("client")), str(flow.get("server")))
         return self._passed[flow.get("name")]
 
     def towards(self, connection: str, receiver: str) -> list[str]:
         """The queues that packets of a connection to one of its ends, `client` or `server`, can pass."""
-        flow = self._flow(connection)
+        flow = self.flow(connection)
         key = (flow.get("name"), receiver)
         if key not in self._towards:
             sender = "server" if receiver == "client" else "client"
@@ -79,7 +105,7 @@ class Records:
     def policers(self) -> dict[str, tuple[float, float]]:
         """The policers that drop, by the directions of links: their rates in Mbit/s, and their bursts in bytes."""
         found: dict[str, tuple[float, float]] = {}
-        for link in self._document.get("link", []):
+        for link in self.document.get("link", []):
             for direction in ("forward", "backward"):
                 queue = link[direction]["queue"]
                 if queue["type"] == "policer" and queue["exceed"] == "drop":
@@ -94,14 +120,25 @@ class Records:
         return self._split("drop", ("link",), ["time_s"], self.policers.keys()) if self.policers else {}
 
     @cached_property
+    def dropped(self) -> "dict[tuple[str, ...], Rows]":
+        """When the middleboxes of the scenario dropped packets, by their names."""
+        names = {str(node["name"]) for node in self.document.get("node", []) if isinstance(node.get("kind"), dict)}
+        return self._split("drop", ("link",), ["time_s"], names) if names else {}
+
+    @cached_property
+    def lost(self) -> "dict[tuple[str, ...], Rows]":
+        """When the hops that a connection can pass dropped or lost packets."""
+        return self._split("drop", ("link",), ["time_s"], self._all_passed)
+
+    @cached_property
     def _network(self) -> "Network":
         from quiclab.why.queues import Network
 
-        return Network(self._document, self.run.summary)
+        return Network(self.document, self.run.summary)
 
     def endless(self, connection: str) -> bool:
         """Whether its transfer has no size."""
-        return _results.is_endless(self._flow(connection))
+        return _results.is_endless(self.flow(connection))
 
     def kind_of_stream(self, connection: str) -> int | None:
         """The kind of the stream with the most data: the lowest two bits of its number (RFC 9000 section 2.1)."""
@@ -118,10 +155,10 @@ class Records:
 
     def transport(self, connection: str) -> tuple[str, dict[str, Any]]:
         """The protocol of a connection, `quic` or `tcp`, and the options of its endpoints."""
-        flow = self._flow(connection)
+        flow = self.flow(connection)
         protocol = flow.get("protocol", "quic")
         table = "tcp" if protocol == "tcp" else "transport"
-        return protocol, {**self._document.get(table, {}), **flow.get(table, {})}
+        return protocol, {**self.document.get(table, {}), **flow.get(table, {})}
 
     @cached_property
     def wait(self) -> "dict[tuple[str, ...], Rows]":
@@ -141,7 +178,7 @@ class Records:
     @cached_property
     def queue(self) -> "dict[tuple[str, ...], Rows]":
         """The packets in each queue that a connection can pass, when they changed."""
-        return self._split("queue", ("link",), ["time_s", "packets"], self._all_passed)
+        return self._split("queue", ("link",), ["time_s", "packets", "bytes"], self._all_passed)
 
     def waiting(self, queue: str) -> "Steps | None":
         """1 while packets were in a queue, and 0 otherwise; None without rows about it."""
@@ -156,6 +193,17 @@ class Records:
             rows = self.queue.get((queue,))
             self._lengths[queue] = None if rows is None else _steps(rows["time_s"], rows["packets"])
         return self._lengths[queue]
+
+    def bytes_waiting(self, queue: str) -> "Steps | None":
+        """The bytes in a queue; None without rows about it."""
+        rows = self.queue.get((queue,))
+        return None if rows is None else _steps(rows["time_s"], rows["bytes"])
+
+    @cached_property
+    def sent(self) -> "dict[tuple[str, ...], Rows]":
+        """What each end of each connection sent, by its name and side."""
+        names = {f"{entry['name']} {side}" for entry in self.run.summary.get("connections") or [] for side in _SIDES}
+        return self._split("rate", ("subject", "kind"), ["time_s", "mbps"], names)
 
     @cached_property
     def windows(self) -> "dict[tuple[str, ...], Rows]":

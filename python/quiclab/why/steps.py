@@ -25,6 +25,10 @@ class Steps:
         """1 within these spans, which are in order and do not overlap, and 0 outside."""
         return cls(np.array(spans, dtype=float).reshape(-1), np.tile([1.0, 0.0], len(spans)))
 
+    def times(self, factor: float) -> "Steps":
+        """Its values, each times a factor."""
+        return Steps(self._times, self._values * factor)
+
     def mean(self, start: float, end: float) -> float:
         """The mean over a time; 0 of a time without a length."""
         if not self._times.size or end <= start:

@@ -89,7 +89,7 @@ function fillWhy(section, figure) {
   fillRows(section.querySelector("table"), figure, rows, 1, "Nothing took its time.");
 }
 
-function whyRow(figure, track, { name, share, length, longest: [start, end], what, change }, before) {
+function whyRow(figure, track, { name, share, length, longest: [start, end], advice }, before) {
   const hasStretch = end > start;
   const seconds = (time) => fixed(time / 1e9, 3);
   const place = (time) => seconds(time + track.offset);
@@ -100,7 +100,7 @@ function whyRow(figure, track, { name, share, length, longest: [start, end], wha
       shareBar(share),
       seconds(length),
       hasStretch ? `${place(start)} to ${place(end)}` : "-",
-      prose("span", `${what}. Try: ${change}.`),
+      prose("span", advice),
     ],
     go: hasStretch ? () => figure.revealSpan(track, start, end, `${name}: ${what}`) : null,
   };

@@ -1,0 +1,54 @@
+"""Remedies: for each cause, changes of the scenario that may take it away."""
+
+from collections.abc import Callable, Iterable
+
+from quiclab.why.facts import Facts
+from quiclab.why.remedies import application, endpoint, network, queues
+from quiclab.why.remedies.option import Option
+
+__all__ = ["Option", "options"]
+
+
+def options(cause: str, facts: Facts) -> list[Option]:
+    """What may take a cause away, the most likely first; each as keys of the scenario that exist there."""
+    if facts.situation is None:
+        return []
+    found = [option for make in _OF.get(cause, ()) for option in make(facts) if option.sets]
+    # The same change may follow from several sources.
+    return list({tuple(map(repr, option.sets.items())): option for option in reversed(found)}.values())[::-1]
+
+
+_OF: dict[str, tuple[Callable[[Facts], Iterable[Option]], ...]] = {
+    "handshake": (endpoint.handshake, network.losses, network.delay),
+    "path validation": (network.nat, network.delay),
+    "slow start": (endpoint.initial_window, endpoint.slow_start, network.delay),
+    "window": (endpoint.controllers, endpoint.slow_start, queues.longer, network.delay),
+    "recovery": (
+        network.policers,
+        network.losses,
+        network.proxies,
+        endpoint.controllers,
+        queues.longer,
+        queues.managed,
+    ),
+    "reordering": (network.reordering, endpoint.detection, endpoint.controllers),
+    "corruption": (network.corruption, endpoint.controllers),
+    "timeout": (network.losses, network.corruption, network.nat, endpoint.controllers, queues.longer),
+    "pacer": (endpoint.controllers, endpoint.slow_start, network.delay),
+    "stream credit": (network.proxies, endpoint.stream_credit, network.losses),
+    "connection credit": (endpoint.connection_credit,),
+    "stream count": (endpoint.streams,),
+    "send queue": (endpoint.send_queue, network.proxies),
+    "scheduler": (application.scheduler,),
+    "application": (application.asks,),
+    "delivery": (application.asks, network.proxies, network.losses, network.delay),
+    "capacity": (network.rate,),
+    "competition": (queues.fair, queues.shorter, queues.alike, network.rate, endpoint.controllers, queues.first),
+    "outage": (network.outage,),
+    "middlebox": (network.nat, endpoint.alive),
+    "idle timeout": (endpoint.alive, network.nat),
+    "return path": (endpoint.fewer_acks, queues.fair_back, queues.shorter_back, network.rate_back),
+    "ACK delay": (endpoint.prompt_acks, network.holds),
+    "queueing": (queues.fair, queues.shorter),
+}
+"""By cause; those of one cause in the order in which they are tried."""

@@ -1,0 +1,219 @@
+"""Remedies in the network: rates, losses, outages, delays, middleboxes."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from quiclab.why.facts import Facts, mbps
+from quiclab.why.remedies.option import Option, in_mbps, in_ms
+from quiclab.why.situation import Hop, kind, number, quoted
+
+_MORE = 4
+"""A higher rate is this multiple: three quarters of the time of a full link."""
+
+
+def rate(facts: Facts) -> Iterator[Option]:
+    """A higher rate of the bottleneck."""
+    if facts.hop is None:
+        return
+    others = "" if facts.is_alone else ", or less other traffic there"
+    mean = f" ({mbps(facts.rate_mbps)} on average)" if facts.rate_mbps else ""
+    if facts.policed:
+        given = number(facts.hop.options["queue"]["rate"]) or 0.0
+        what = f"a higher `rate` of the policer{mean}{others}"
+        yield Option(what, {f"{facts.hop.key}.queue.rate": in_mbps(_MORE * given)}, 0.6)
+        return
+    for sets in _higher(facts.hop, facts.rate_mbps or facts.hop.rate_mbps, _MORE):
+        # What others have of the link they take of a faster one, too.
+        yield Option(f"a higher rate of {facts.hop.name}{mean}{others}", sets, (1 - 1.2 / _MORE) * facts.own_share)
+
+
+def rate_back(facts: Facts) -> Iterator[Option]:
+    """A higher rate of the way back."""
+    if facts.back is not None and facts.back.rate_mbps:
+        for sets in _higher(facts.back, facts.back.rate_mbps, 10):
+            yield Option(f"a higher rate of {facts.back.name} ({mbps(facts.back.rate_mbps)} on average)", sets, 0.4)
+
+
+def _higher(hop: Hop, rate_mbps: float | None, factor: int) -> Iterator[dict[str, Any]]:
+    if not hop.key:
+        return
+    if hop.medium in ("lte", "nr"):
+        yield from _wider(hop)
+    elif hop.medium == "wlan":
+        yield from _faster(hop)
+    elif rate_mbps:
+        series = (
+            {f"{hop.key}.series": "none", f"{hop.key}.delay": "10 ms"} if hop.kind("series") not in ("", "none") else {}
+        )
+        yield {f"{hop.shared}.rate": in_mbps(factor * rate_mbps), **series}
+
+
+def _wider(hop: Hop) -> Iterator[dict[str, Any]]:
+    """More spectrum, or a better channel, in a cell."""
+    if hop.medium == "nr":
+        wide = number(hop.options.get("bandwidth")) or 100.0
+        if wide < 400:
+            yield {f"{hop.shared}.bandwidth": int(min(4 * wide, 400))}
+        if int(hop.options.get("layers", 1)) < 4:
+            yield {f"{hop.shared}.layers": 4}
+    elif hop.options.get("bandwidth") != "20 MHz":
+        yield {f"{hop.shared}.bandwidth": "20 MHz"}
+    channel = hop.options.get("channel")
+    if kind(channel) == "constant":
+        yield {f"{hop.shared}.channel": 30}
+
+
+def _faster(hop: Hop) -> Iterator[dict[str, Any]]:
+    """A faster standard of WLAN."""
+    standard = hop.options.get("standard", "g")
+    if standard in ("n", "n-2.4"):
+        if hop.options.get("mcs") != 31 and kind(hop.options.get("rate_control", "fixed")) == "fixed":
+            yield {f"{hop.shared}.mcs": 31}
+    elif "rate" not in hop.options:
+        yield {f"{hop.shared}.standard": "n", f"{hop.shared}.mcs": 15}
+    else:
+        highest = {"b": 11, "a": 54, "g": 54}[standard]
+        if (number(hop.options["rate"]) or 0) < highest:
+            yield {f"{hop.shared}.rate": f"{highest} Mbit/s"}
+
+
+def _lossy(hops: Sequence[Hop]) -> list[Hop]:
+    return [hop for hop in hops if hop.key and hop.kind("loss") not in ("", "none")]
+
+
+def losses(facts: Facts) -> Iterator[Option]:
+    """No losses beside those of queues."""
+    assert facts.situation is not None
+    lossy = _lossy([*facts.situation.data, *facts.situation.back])
+    sets = {f"{hop.key}.loss": "none" for hop in lossy if hop.medium is None}
+    sets |= {f"{hop.shared}.loss": "none" for hop in lossy if hop.medium is not None}
+    errors = {
+        f"{hop.shared}.{option}": "none"
+        for hop in facts.situation.data
+        for option in ("frame_errors", "block_errors")
+        if hop.medium and kind(hop.options.get(option, "none")) not in ("none", "target")
+    }
+    names = " and ".join(hop.name for hop in lossy[:2])
+    if sets:
+        yield Option(f"a path that loses less: {names} without losses", sets, 0.7)
+    if errors:
+        yield Option("a path that loses less: a channel without errors", errors, 0.6)
+
+
+def corruption(facts: Facts) -> Iterator[Option]:
+    """No packets that are altered on the way."""
+    assert facts.situation is not None
+    hops = [*facts.situation.data, *facts.situation.back]
+    altered = [hop for hop in hops if hop.key and hop.options.get("corrupt")]
+    if altered:
+        names = " and ".join(hop.name for hop in altered[:2])
+        yield Option(f"a path that alters no packets: {names}", {f"{hop.key}.corrupt": 0.0 for hop in altered}, 0.7)
+
+
+def reordering(facts: Facts) -> Iterator[Option]:
+    """Packets in order."""
+    assert facts.situation is not None
+    hops = [*facts.situation.data, *facts.situation.back]
+    free = [hop for hop in hops if hop.key and hop.options.get("reorder")]
+    if free:
+        names = " and ".join(hop.name for hop in free[:2])
+        yield Option(
+            f"a path that keeps the order of packets: {names}", {f"{hop.key}.reorder": False for hop in free}, 0.6
+        )
+    shaken = [hop for hop in hops if hop.key and hop.kind("jitter") not in ("", "none")]
+    if shaken:
+        names = " and ".join(hop.name for hop in shaken[:2])
+        yield Option(f"no jitter of {names}", {f"{hop.key}.jitter": "none" for hop in shaken}, 0.6)
+
+
+def outage(facts: Facts) -> Iterator[Option]:
+    """Links that never stop."""
+    assert facts.situation is not None
+    sets: dict[str, Any] = {}
+    names: list[str] = []
+    for hop in (*facts.situation.data, *facts.situation.back):
+        usual = facts.situation.records.usual_rate(hop.name)
+        is_series = hop.kind("series") not in ("", "none")
+        if (
+            not hop.key
+            or hop.medium is not None
+            or not usual
+            or not (is_series or hop.kind("rate") not in ("", "fixed"))
+        ):
+            continue
+        sets |= {f"{hop.key}.rate": in_mbps(usual), **({f"{hop.key}.series": "none"} if is_series else {})}
+        names.append(hop.name)
+    if sets:
+        yield Option(f"no outages of {' and '.join(names[:2])}, or another path", sets, 0.6)
+
+
+def delay(facts: Facts) -> Iterator[Option]:
+    """A shorter path."""
+    assert facts.situation is not None
+    sets: dict[str, Any] = {}
+    longest = 0.0
+    for hop in (*facts.situation.data, *facts.situation.back):
+        seconds = number(hop.options.get("delay")) or 0.0
+        if hop.key and seconds > 0:
+            sets[f"{hop.key if hop.medium is None else hop.shared}.delay"] = in_ms(seconds / 4)
+            longest = max(longest, seconds)
+    if sets:
+        yield Option("a shorter round-trip time, by a server that is nearer", sets, 0.6, is_last=True)
+
+
+def policers(facts: Facts) -> Iterator[Option]:
+    """More room at a policer."""
+    assert facts.situation is not None
+    hop = facts.situation.hop(facts.policer) if facts.policer else None
+    if hop is None or not isinstance(queue := hop.options.get("queue"), dict):
+        return
+    given, burst = number(queue.get("rate")) or 0.0, number(queue.get("burst")) or 0.0
+    round_trip = facts.situation.path_rtt_s or 0.1
+    room = max(2 * given * round_trip * 125e3, 8 * burst)
+    what = f"a larger `burst` or a higher `rate` of the policer of {hop.name}"
+    yield Option(what, {f"{hop.key}.queue.burst": f"{int(room)} B"}, 0.5)
+    yield Option(f"a higher `rate` of the policer of {hop.name}", {f"{hop.key}.queue.rate": in_mbps(4 * given)}, 0.5)
+
+
+def nat(facts: Facts) -> Iterator[Option]:
+    """A NAT that does not forget."""
+    assert facts.situation is not None
+    for node in facts.situation.middleboxes:
+        if kind(node["kind"]) != "nat":
+            continue
+        key = f"node.{quoted(str(node['name']))}.kind"
+        if node["kind"].get("rebind"):
+            yield Option(f"node {node['name']} (nat) that keeps its mappings", {f"{key}.rebind": []}, 0.6)
+        option = "tcp_timeout" if facts.over_tcp else "timeout"
+        timeout = number(node["kind"].get(option)) or 300.0
+        if not facts.over_tcp:
+            alive = facts.situation.own(keep_alive=in_ms(timeout / 2))
+            what = f"`keep_alive` below the {timeout:g} s after which node {node['name']} (nat) forgets"
+            yield Option(what, alive, 0.6)
+        yield Option(f"a longer `{option}` of node {node['name']} (nat)", {f"{key}.{option}": "24 h"}, 0.6)
+
+
+def proxies(facts: Facts) -> Iterator[Option]:
+    """A proxy with more room, and with another controller."""
+    assert facts.situation is not None
+    if not facts.over_tcp:
+        return
+    for node in facts.situation.middleboxes:
+        if kind(node["kind"]) != "pep":
+            continue
+        key = f"node.{quoted(str(node['name']))}.kind"
+        room = {f"{key}.{option}": "16 MB" for option in ("receive_buffer", "max_receive_buffer", "send_buffer")}
+        yield Option(f"more buffer at node {node['name']} (pep)", room, 0.5)
+        for controller in ("bbr3", "cubic"):
+            if kind(node["kind"].get("controller", "")) != controller:
+                what = f"another controller (`{controller}`) of node {node['name']} (pep)"
+                yield Option(what, {f"{key}.controller": controller}, 0.4)
+
+
+def holds(facts: Facts) -> Iterator[Option]:
+    """A middlebox that passes acknowledgements at once."""
+    assert facts.situation is not None
+    for node in facts.situation.middleboxes:
+        if kind(node["kind"]) == "ack-pacer":
+            key = f"node.{quoted(str(node['name']))}.kind.longest_delay"
+            yield Option(f"node {node['name']} (ack-pacer) that holds acknowledgements for less", {key: "1 ms"}, 0.5)
