@@ -42,14 +42,9 @@ class Kept:
     def row(self, name: str) -> str:
         """Its row of the table."""
         cause = self.answer.causes[0]
-        sets = ", ".join(f"`{key}={_value(value)}`" for key, value in (cause.remedy.sets if cause.remedy else {}).items())
+        sets = ", ".join(f"`{change}`" for change in (cause.remedy.changes if cause.remedy else []))
         numbers = [f"{share:.0%}".replace("%", " %") for share in (cause.share, self.claimed, self.brought)]
         return f"| {name} | {cause.name} | {numbers[0]} | {sets} | {numbers[1]} | {numbers[2]} |"
-
-
-def _value(value: Any) -> str:
-    """As `--set` takes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def kept(name: str, seed: int, *, tries: bool = True) -> Kept:

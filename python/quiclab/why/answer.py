@@ -30,7 +30,12 @@ class Remedy:
     """Whether it asks for another path, which is advice only where nothing else helps."""
 
     def __str__(self) -> str:
-        return f"{self.what} ({', '.join(f'`{key}={_value(value)}`' for key, value in self.sets.items())})"
+        return f"{self.what} ({', '.join(f'`{change}`' for change in self.changes)})"
+
+    @property
+    def changes(self) -> list[str]:
+        """The changes as `quiclab run --set` takes them."""
+        return [f"{key}={_value(value)}" for key, value in self.sets.items()]
 
 
 @dataclass(frozen=True)
@@ -113,4 +118,7 @@ class Answer:
 
 
 def _value(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """A value as `--set` takes it: text without quotation marks, all else as TOML."""
+    from quiclab import _document
+
+    return value if isinstance(value, str) else _document.literal(value)

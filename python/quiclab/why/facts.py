@@ -6,6 +6,8 @@ from typing import Any
 
 from quiclab.why.situation import Hop, Situation, kind
 
+_FAIR = 0.7
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -66,6 +68,11 @@ class Facts:
         """The share of the flow in what the bottleneck carried."""
         name = None if self.situation is None else self.situation.name
         return next((share for one, share in self.shares if one == name), 1.0)
+
+    @property
+    def is_starved(self) -> bool:
+        """Whether the flow has less than 70 % of an equal share of the bottleneck."""
+        return self.own_share < _FAIR / max(len(self.shares), 1)
 
     @property
     def is_l4s(self) -> bool:

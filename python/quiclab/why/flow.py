@@ -31,8 +31,6 @@ _SECOND_FLIGHT = 1.75
 without that, data can be sent after 1 (by the client) or 1.5 (by the server)."""
 _FIRST_TIMEOUT_S = 0.999
 """Of QUIC without an RTT sample (RFC 9002 section 6.2.2); that of TCP is 1 s (RFC 6298 section 2.1)."""
-_FAIR = 0.7
-"""A flow with less than this part of an equal share is starved."""
 
 
 class Flow:

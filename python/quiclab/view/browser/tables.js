@@ -89,7 +89,7 @@ function fillWhy(section, figure) {
   fillRows(section.querySelector("table"), figure, rows, 1, "Nothing took its time.");
 }
 
-function whyRow(figure, track, { name, share, length, longest: [start, end], advice }, before) {
+function whyRow(figure, track, { name, share, length, longest: [start, end], what, advice }, before) {
   const hasStretch = end > start;
   const seconds = (time) => fixed(time / 1e9, 3);
   const place = (time) => seconds(time + track.offset);

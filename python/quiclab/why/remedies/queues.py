@@ -23,9 +23,10 @@ def fair(facts: Facts) -> Iterator[Option]:
     hop = facts.queue_hop
     if hop is not None and hop.kind("queue") != "fq-codel":
         what = f"an AQM that gives each flow its own queue (`fq-codel`) at {hop.name}"
-        yield Option(what, _queue(hop, "fq-codel"), 0.5)
+        # A flow that has its share already gains nothing by being given it.
+        yield Option(what, _queue(hop, "fq-codel"), 0.5 if facts.is_starved else 0.1)
     if hop is not None and hop.kind("queue") not in ("codel", "dualpi2"):
-        yield Option(f"an AQM (`codel`) at {hop.name}", _queue(hop, "codel"), 0.4)
+        yield Option(f"an AQM (`codel`) at {hop.name}", _queue(hop, "codel"), 0.4 if facts.is_starved else 0.1)
     if hop is not None and facts.is_l4s and hop.kind("queue") != "dualpi2":
         yield Option(f"a queue for L4S (`dualpi2`) at {hop.name}", _queue(hop, "dualpi2"), 0.4)
 
@@ -40,7 +41,8 @@ def fair_back(facts: Facts) -> Iterator[Option]:
 
 def shorter(facts: Facts) -> Iterator[Option]:
     """A queue of about one BDP."""
-    yield from _shorter(facts.queue_hop, facts)
+    for option in _shorter(facts.queue_hop, facts):
+        yield option if facts.is_starved else replace(option, brings=0.1)
 
 
 def shorter_back(facts: Facts) -> Iterator[Option]:
@@ -103,4 +105,4 @@ def first(facts: Facts) -> Iterator[Option]:
     if hop is not None and hop.key and facts.situation is not None and hop.medium is None:
         flow = str(facts.situation.flow.get("name", facts.situation.name))
         what = f"priority for this flow at {hop.name}"
-        yield Option(what, _queue(hop, {"type": "priority", "classes": [[flow]]}), 0.5)
+        yield Option(what, _queue(hop, {"type": "priority", "classes": [[flow]]}), 0.2)
