@@ -80,10 +80,10 @@ def test_what_was_reported_has_the_right_first_advice(name: str, tries: bool) ->
 def test_the_words_name_who_has_the_queue_and_the_rest() -> None:
     run = quiclab.Scenario.from_file(CASES / "bufferbloat.toml").run()
     first = run.why("page", tries=False)[0].causes[0]
-    assert re.search(r"others had dsl forward: bulk had 9\d % of what it carried, and this flow [12] %", first.what)
+    assert re.search(r"others had dsl forward: bulk had 9\d % of what arrived there, and this flow [12] %", first.what)
     assert "on a path of 21" in first.what
     run = quiclab.Scenario.from_file(CASES / "upload-in-the-way.toml").run()
-    assert re.search(r"up had \d\d % of what it carried", run.why("down", tries=False)[0].causes[0].what)
+    assert re.search(r"up had \d\d % of what arrived there", run.why("down", tries=False)[0].causes[0].what)
     run = quiclab.Scenario.from_file(CASES / "reordering.toml").run()
     entry = entry_of(run, "d")
     told = run.why("d", tries=False)[0].causes[0].what

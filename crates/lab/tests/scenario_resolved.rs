@@ -482,6 +482,18 @@ fn what_keeps_a_flow_from_its_rate_gives_a_warning() {
             "duration",
             "has only 1 s",
         ),
+        // An acknowledgement of 62 bytes for two packets of 1500 at 8 Mbit/s: 165 kbit/s.
+        (
+            &["link.cell.backward.rate='100 kbit/s'"],
+            "ack_ratio",
+            "62 B for every 2 packets needs 165.333 kbit/s",
+        ),
+        (
+            &["link.cell.forward.queue='1 s'"],
+            "queue",
+            "holds 1 MB, 1 s at 8 Mbit/s, and the BDP of the path is 40 kB",
+        ),
+        (&["link.cell.forward.queue='2 packets'"], "queue", "holds 3 kB at 8 Mbit/s"),
     ];
     for (sets, option, part) in cases {
         let found = warned(sets);
@@ -494,6 +506,11 @@ fn what_keeps_a_flow_from_its_rate_gives_a_warning() {
         &["transport.initial_max_streams_uni=0"],
         &["flow.get.application.size='1 MB'", "duration='1040 ms'"],
         &["flow.get.protocol='tcp'", "transport.initial_max_data='0 B'"],
+        &["link.cell.backward.rate='166 kbit/s'"],
+        &["link.cell.backward.rate='100 kbit/s'", "transport.ack_ratio=4"],
+        &["link.cell.forward.queue='400 ms'"],
+        &["link.cell.forward.queue={ type = 'fq-codel', limit = '1 s' }"],
+        &["link.cell.forward.queue='3 packets'"],
     ];
     for sets in enough {
         assert_eq!(warned(sets), [], "{sets:?}");

@@ -27,6 +27,8 @@ _OF_ROUND_TRIPS = ("slow_start", "window", "recovery", "pacer", "send_queue", "d
 """Waits that are as long as the round trip: of a part of it, the same part of the wait."""
 OF_REQUESTS = ("stream_count", "stream_credit", "connection_credit")
 """Waits of the peer that keep it from asking for more."""
+_TIMER = 4
+"""Round trips of a timer that waits for an acknowledgement."""
 _OF_OTHERS = 0.5
 """A queue of which others have at least this share is theirs."""
 _LATE = 1.5
@@ -153,14 +155,30 @@ class Attribution:
         self, wait: str, spent: float, span: tuple[float, float], state: tuple[float, float], place: tuple[int, Parts]
     ) -> dict[str, float]:
         """The causes of one wait in a stretch."""
-        (full, out), cause = state, self._cause(wait, span)
+        out, cause = state[1], self._cause(wait, span)
         if wait == "timeout":
-            blocked = "middlebox" if self._blocked(span) else "timeout"
-            return {"outage": spent * out, blocked: spent * (1 - out)}
-        if wait in ("delivery", "handshake") and self._blocked(span):
-            return {"middlebox": spent}
+            name = "middlebox" if self._blocked(span) else "timeout"
+            return {"outage": spent * out, name: spent * (1 - out)}
+        if wait in ("delivery", "handshake") and (dropped := self._blocked(span)):
+            # Each drop costs a timer, of some round trips; a wait goes on after it.
+            blocked = min(spent, dropped * _TIMER * max(self.delays.base_s, 0.01))
+            rest = self._parts_of_round_trip(cause, spent - blocked, wait, span, state, place)
+            return _added({"middlebox": blocked}, rest)
         if wait not in _OF_ROUND_TRIPS:
             return {cause: spent}
+        return self._parts_of_round_trip(cause, spent, wait, span, state, place)
+
+    def _parts_of_round_trip(
+        self,
+        cause: str,
+        spent: float,
+        wait: str,
+        span: tuple[float, float],
+        state: tuple[float, float],
+        place: tuple[int, Parts],
+    ) -> dict[str, float]:
+        """The causes of a wait that is as long as round trips are."""
+        full, out = state
         own = self._own.mean(*span) if wait in _HELD_BACK or full > 0 else 1.0
         parts: dict[str, float] = {}
         left = spent
@@ -255,12 +273,12 @@ class Attribution:
         rows = [part["time_s"] for (name,), part in self._records.dropped.items() if name in names]
         return np.sort(np.concatenate(rows).astype(float)) if rows else np.zeros(0)
 
-    def _blocked(self, span: tuple[float, float]) -> bool:
-        """Whether a middlebox dropped packets in a time, or just before it."""
+    def _blocked(self, span: tuple[float, float]) -> int:
+        """How many packets middleboxes dropped in a time, or just before it."""
         if not self._drops.size:
-            return False
+            return 0
         before = 2 * max(self.delays.base_s, 1e-3)
-        return bool(np.searchsorted(self._drops, span[1]) > np.searchsorted(self._drops, span[0] - before))
+        return int(np.searchsorted(self._drops, span[1]) - np.searchsorted(self._drops, span[0] - before))
 
     def _ask(self, start: float, end: float, share: float, causes: dict[str, float]) -> None:
         """Where the sender has nothing to send because its peer may not ask for more, the cause is with the peer."""

@@ -90,7 +90,7 @@ def words(shares: list[tuple[str, float]], own: str) -> str:
     told = [f"{name} had {_percent(share)}" for name, share in others[:3]]
     if len(others) > 3:
         told.append(f"{len(others) - 3} more had {_percent(sum(share for _, share in others[3:]))}")
-    return f"{', '.join(told)} of what it carried, and this flow {_percent(mine)}"
+    return f"{', '.join(told)} of what arrived there, and this flow {_percent(mine)}"
 
 
 def _percent(share: float) -> str:

@@ -19,7 +19,7 @@ def options(cause: str, facts: Facts) -> list[Option]:
 
 
 _OF: dict[str, tuple[Callable[[Facts], Iterable[Option]], ...]] = {
-    "handshake": (endpoint.handshake, network.losses, network.delay),
+    "handshake": (endpoint.handshake, network.losses, network.channel, network.delay),
     "path validation": (network.nat, network.delay),
     "slow start": (endpoint.initial_window, endpoint.slow_start, network.delay),
     "window": (endpoint.controllers, endpoint.slow_start, queues.longer, network.delay),
@@ -42,9 +42,9 @@ _OF: dict[str, tuple[Callable[[Facts], Iterable[Option]], ...]] = {
     "scheduler": (application.scheduler,),
     "application": (application.asks,),
     "delivery": (application.asks, network.proxies, network.losses, network.delay),
-    "capacity": (network.rate,),
+    "capacity": (network.rate, network.channel),
     "competition": (queues.fair, queues.shorter, queues.alike, network.rate, endpoint.controllers, queues.first),
-    "outage": (network.outage,),
+    "outage": (network.outage, network.channel),
     "middlebox": (network.nat, endpoint.alive),
     "idle timeout": (endpoint.alive, network.nat),
     "return path": (endpoint.fewer_acks, queues.fair_back, queues.shorter_back, network.rate_back),

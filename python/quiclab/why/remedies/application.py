@@ -25,11 +25,18 @@ def asks(facts: Facts) -> Iterator[Option]:
             more[f"{key}.concurrency"] = 100
         if word == "http1" and int(application.get("connections", 6)) < 24:
             more[f"{key}.connections"] = 24
+        if word == "http2" and (number(application.get("stream_window")) or 1e9) < _WINDOW:
+            windows = {f"{key}.stream_window": "6 MiB", f"{key}.connection_window": "15 MiB"}
+            yield Option("larger windows of HTTP/2 (`stream_window`, `connection_window`)", windows, 0.6)
     writes = "an application that writes or asks earlier, or more at a time"
     if sooner:
         yield Option(writes, sooner, 0.6)
     if more:
         yield Option(writes, more, 0.5)
+
+
+_WINDOW = 1_000_000
+"""A smaller window of HTTP/2 may hold a transfer back."""
 
 
 def scheduler(facts: Facts) -> Iterator[Option]:

@@ -63,6 +63,27 @@ def _wider(hop: Hop) -> Iterator[dict[str, Any]]:
         yield {f"{hop.shared}.channel": 30}
 
 
+def channel(facts: Facts) -> Iterator[Option]:
+    """A better radio channel, for every terminal of the media of the path."""
+    assert facts.situation is not None
+    sets: dict[str, Any] = {}
+    media = {str(medium.get("name")): medium for medium in facts.situation.records.document.get("medium", [])}
+    for hop in facts.situation.data:
+        medium = media.get(hop.name.split(" ")[0])
+        if medium is None or "channel" not in hop.options:
+            continue
+        sets[f"{hop.shared}.channel"] = _GOOD
+        for node, own in medium.get("at", {}).items():
+            if "channel" in own:
+                sets[f"{hop.shared}.at.{quoted(node)}.channel"] = _GOOD
+    if sets:
+        yield Option(f"a better radio channel, of {_GOOD} dB", sets, 0.6)
+
+
+_GOOD = 30
+"""Decibels of a channel near its antenna."""
+
+
 def _faster(hop: Hop) -> Iterator[dict[str, Any]]:
     """A faster standard of WLAN."""
     standard = hop.options.get("standard", "g")

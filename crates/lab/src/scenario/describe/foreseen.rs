@@ -10,7 +10,7 @@ use units::parameter::{Arguments, Component, Limit, Value};
 use units::{Duration, Rate, Size};
 
 /// A queue longer than this many BDPs of the path is far above it, if it also holds [`LONG`].
-const MANY_BDPS: u64 = 4;
+const MANY_BDPS: u64 = 10;
 /// A queue that takes less time than this to drain is not long.
 const LONG: Duration = Duration::from_millis(200);
 /// A queue shorter than the BDP by this factor is far below it.
@@ -69,7 +69,8 @@ fn queue_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<
     let bound = Bound::new(limit, setup(hop.arguments, round_trip));
     let packet = WireSizes::of(flow).data;
     let bytes = bound.bytes.min(bound.packets.saturating_mul(packet));
-    let product = rate.bytes_in(route.rtt).as_bytes();
+    // Less than two packets cannot be in flight.
+    let product = rate.bytes_in(route.rtt).as_bytes().max(2 * packet);
     let (holds, at) = (Size::from_bytes(bytes), rounded(rate));
     let product_words = format!("the BDP of the path is {}", Size::from_bytes(product));
     if bytes == u64::MAX {

@@ -1,0 +1,57 @@
+"""What `quiclab check` warns of before a run: thin ways back, queues far from the BDP, NATs that forget."""
+
+from typing import Any
+
+import quiclab
+
+LINK = {"name": "l", "from": "server", "to": "nat", "rate": "10 Mbit/s", "delay": "10 ms"}
+LAN = {"name": "lan", "from": "nat", "to": "client", "rate": "100 Mbit/s", "delay": "1 ms"}
+THINKS = {"type": "request-response", "count": 3, "think": "45 s"}
+
+
+def warned(
+    link: dict[str, Any] | None = None, application: object = "bulk", timeout: str = "5 min", **more: Any
+) -> dict[str, str]:
+    """The warnings about the flow, by their option."""
+    nodes = [{"name": "nat", "kind": {"type": "nat", "inside": ["lan"], "timeout": timeout}}]
+    nodes += [{"name": "server"}, {"name": "client"}]
+    flow = {"name": "get", "client": "client", "server": "server", "application": application, **more}
+    document = {"name": "foreseen", "node": nodes, "link": [LAN, {**LINK, **(link or {})}], "flow": [flow]}
+    lines = quiclab.Scenario(document).describe()
+    return {
+        subject.removeprefix("flow get, ").removesuffix(", warning"): text
+        for subject, text in lines
+        if subject.startswith("flow get, ") and subject.endswith(", warning")
+    }
+
+
+def test_a_way_back_that_is_too_thin_for_acknowledgements() -> None:
+    assert warned() == {}
+    found = warned({"backward": {"rate": "150 kbit/s"}})
+    assert list(found) == ["ack_ratio"]
+    assert "needs 206.666 kbit/s" in found["ack_ratio"] and "l backward carries 150 kbit/s" in found["ack_ratio"]
+    assert warned({"backward": {"rate": "150 kbit/s"}}, transport={"ack_ratio": 4}) == {}
+    upload = {"type": "bulk", "direction": "upload"}
+    assert warned({"backward": {"rate": "150 kbit/s"}}, upload) == {}
+    assert list(warned({"forward": {"rate": "150 kbit/s"}}, upload)) == ["ack_ratio"]
+    assert list(warned({"backward": {"rate": "150 kbit/s"}}, protocol="tcp")) == ["ack_ratio"]
+
+
+def test_a_queue_far_above_or_below_the_bdp() -> None:
+    deep = warned({"queue": "1 s"})
+    assert list(deep) == ["queue"] and "holds 1.25 MB, 1 s at 10 Mbit/s" in deep["queue"]
+    assert warned({"queue": "200 ms"}) == {}
+    assert warned({"queue": {"type": "fq-codel", "limit": "2 s"}}) == {}
+    far = {"delay": "80 ms", "queue": "5 packets"}
+    assert "bursts are lost" in warned(far)["queue"]
+    assert warned({**far, "queue": "20 packets"}) == {}
+
+
+def test_a_nat_that_forgets_within_a_pause() -> None:
+    assert warned(application=THINKS) == {}
+    found = warned(application=THINKS, timeout="30 s")
+    assert "silent for 45 s" in found["keep_alive"] and "forgets the connection after 30 s" in found["keep_alive"]
+    assert warned(application=THINKS, timeout="30 s", transport={"keep_alive": "15 s"}) == {}
+    source = {"type": "on-off", "gap": "10 ms", "off": "40 s"}
+    news = {"type": "messages", "direction": "download", "source": source}
+    assert list(warned(application=news, timeout="30 s")) == ["keep_alive"]
