@@ -100,7 +100,7 @@ fn limit(queue: &Component) -> Option<Limit> {
     }
 }
 
-/// A warning about a NAT on the way that forgets the flow in its pauses.
+/// A warning about a middlebox on the way, a NAT, that forgets the flow in its pauses: its option `timeout` or `tcp_timeout`.
 fn forgotten_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<String> {
     let pause = pause(&flow.application)?;
     let alive = match flow.protocol {
@@ -116,15 +116,15 @@ fn forgotten_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Opt
     nodes.into_iter().find_map(|node| {
         let NodeKind::Middlebox(kind) = &node.kind else { return None };
         let Some(Value::Duration(timeout)) = kind.arguments.get(option) else { return None };
-        (kind.name == "nat" && *timeout <= silence).then(|| {
+        (*timeout <= silence).then(|| {
             let remedy = match flow.protocol {
                 Protocol::Quic => format!("; a keep_alive below {timeout} avoids that"),
                 Protocol::Tcp => String::new(),
             };
             format!(
-                "the application is silent for {pause} at a time, and node {} (nat) forgets the connection after {timeout}: \
+                "the application is silent for {pause} at a time, and node {} ({}) forgets the connection after {timeout}: \
                  packets from outside are then dropped{remedy}",
-                node.name
+                node.name, kind.name
             )
         })
     })

@@ -351,8 +351,10 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         lines.push((subject, path_words((scenario, topology), path, base)));
     }
     let route = warnings::Route { there: &there, back: &back, rtt: base.least };
+    let foreseen = foreseen::warnings((scenario, topology), flow, &route);
     lines.extend(
         warnings::of_flow((scenario, topology), flow, &route)
+            .chain(foreseen)
             .map(|(option, words)| (warnings::subject(&subject, &option), words)),
     );
     lines

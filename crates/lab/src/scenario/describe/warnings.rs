@@ -55,8 +55,7 @@ pub(super) fn of_flow(
         ("duration", time_words(network, flow, route)),
     ];
     let found = found.into_iter().filter_map(|(option, words)| Some((option.to_owned(), words?)));
-    let foreseen = super::foreseen::warnings(network, flow, route);
-    found.chain(credit_words(flow)).chain(held_words(network, flow, route)).chain(foreseen)
+    found.chain(credit_words(flow)).chain(held_words(network, flow, route))
 }
 
 /// A warning about a link that delivers nothing.
