@@ -10,7 +10,7 @@ use crate::order::Order;
 use crate::recorded;
 use crate::recorder::{Recorder, connection_name, proxied_name};
 use crate::scenario::{DIRECTIONS, Protocol, Scenario};
-use crate::shared::Shared;
+use crate::shared::{Awaited, Shared};
 use crate::summary::{self, CarrierReport, Finished, Summary};
 use crate::world;
 use network::middlebox::Middlebox;
@@ -27,7 +27,6 @@ use trace::qlog::{self, Qlog};
 use trace::{Fan, Log, Role};
 use units::parameter::Value;
 use units::{Rate, Size, Time, fault};
-use wire::Side;
 
 /// Timers and packets between two reports of progress: a few milliseconds of real time.
 const BUDGET: u64 = 20_000;
@@ -485,6 +484,7 @@ pub(crate) fn share<'a>(
         recorder: RefCell::new(Recorder::new(fan)),
         capture: open_capture(options)?,
         unfinished: Cell::new(scenario.flows.len()),
+        awaited: RefCell::new(vec![Awaited { end: true, arrival: false }; scenario.flows.len()]),
         order: RefCell::new(Order::new(scenario)),
         paths: [&options.qlog, &options.pcap].map(|path| path.clone().unwrap_or_default()),
         error: RefCell::new(None),
@@ -507,10 +507,9 @@ fn finish_sinks(shared: &Shared<'_>) -> Result<(), RunError> {
 }
 
 fn progress_of(world: &World<Host<'_>>, end: Time) -> Progress {
-    let clients = world.hosts().flat_map(|host| host.ends()).filter(|end| end.side == Side::Client);
+    let all = world.hosts().flat_map(|host| host.ends()).map(|end| end.application.progress());
     let (mut done_bytes, mut total_bytes) = (0, Some(0));
-    for client in clients {
-        let progress = client.application.progress();
+    for progress in all.filter(|progress| progress.receives) {
         done_bytes += progress.bytes;
         total_bytes = total_bytes.zip(progress.total).map(|(sum, more)| sum + more);
     }

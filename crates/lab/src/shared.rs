@@ -14,6 +14,8 @@ pub(crate) struct Shared<'a> {
     pub capture: Option<Tap>,
     /// The number of unfinished flows.
     pub unfinished: Cell<usize>,
+    /// What each flow waits for.
+    pub awaited: RefCell<Vec<Awaited>>,
     /// Flows that wait for others.
     pub order: RefCell<Order>,
     /// The paths of the qlog folder and of the capture, for errors.
@@ -22,7 +24,27 @@ pub(crate) struct Shared<'a> {
     pub error: RefCell<Option<RunError>>,
 }
 
+/// What an unfinished flow waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Awaited {
+    /// The end of its client's connection.
+    pub end: bool,
+    /// The last byte of what the server's application is to receive. A proxy may still have it when the client's connection
+    /// has ended.
+    pub arrival: bool,
+}
+
 impl Shared<'_> {
+    /// A flow no longer waits for something.
+    pub(crate) fn settle(&self, flow: usize, what: impl FnOnce(&mut Awaited)) {
+        let awaited = &mut self.awaited.borrow_mut()[flow];
+        let was_open = awaited.end || awaited.arrival;
+        what(awaited);
+        if was_open && !awaited.end && !awaited.arrival {
+            self.unfinished.set(self.unfinished.get() - 1);
+        }
+    }
+
     /// Stores an error of the sinks of records.
     pub(crate) fn note_records(&self, result: std::io::Result<()>) {
         self.note(result.map_err(|error| RunError::Output { path: self.paths[0].clone(), error }));

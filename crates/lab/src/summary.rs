@@ -210,18 +210,13 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
     // The entry has the numbers of the end that sends the data.
     let sent = |report: &EndReport| report.stats.sent_bytes;
     let (sender, receiver) = if sent(server) >= sent(client) { (server, client) } else { (client, server) };
-    let progress = client.progress;
-    // A flow that was stopped ended then.
+    let progress = client.progress.joined(server.progress);
+    // A flow that was stopped ended then, or with the last of its bytes that were still on the way.
     let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-    let until = progress.finished_at.unwrap_or(finished.end.min(stop));
-    let span = until.since(start);
-    let bytes = if !client.parts.is_empty() {
-        client.parts.iter().zip(&server.parts).map(|(client, server)| part_bytes([client, server])).sum()
-    } else if progress.bytes > 0 || sender.side == Side::Server {
-        progress.bytes
-    } else {
-        server.progress.bytes
-    };
+    let ended = finished.end.min(stop).max(progress.last_at.unwrap_or(start));
+    let span = progress.finished_at.unwrap_or(ended).since(start);
+    // Of a mix in both directions, the goodput is that of the data that the sender sends.
+    let bytes = if receiver.progress.receives { receiver.progress.bytes } else { progress.bytes };
     // A time that the summary rounds to zero has no rate.
     let goodput = match rounded_s(span) {
         0.0 => Value::Null,
@@ -239,7 +234,7 @@ fn connection(context: &Context<'_>, index: usize, [client, server]: [Option<&En
         "completion_s": seconds(start, progress.finished_at),
         "first_byte_s": seconds(start, progress.first_at),
         "goodput_mbps": goodput,
-        "delivered_bytes": bytes,
+        "delivered_bytes": progress.bytes,
         "rtt_mean_ms": ms(stats.rtt.mean()),
         "rtt_p95_ms": ms(stats.rtt.quantile(0.95)),
         "path_rtt_ms": path_rtt(context, flow, &routes),
@@ -376,19 +371,14 @@ fn page(load: &Load, start: Time) -> Value {
 
 /// The entry of one of the applications that share a connection. `start` is that of the flow.
 fn part([client, server]: [&Part; 2], start: Time) -> Value {
-    let finished = client.progress.finished_at;
+    let progress = client.progress.joined(server.progress);
     let mut entry = table! {
-        "completed": finished.is_some(),
-        "completion_s": seconds(start, finished),
-        "delivered_bytes": part_bytes([client, server]),
+        "completed": progress.finished_at.is_some(),
+        "completion_s": seconds(start, progress.finished_at),
+        "delivered_bytes": progress.bytes,
     };
     counted(&mut entry, [&client.tally, &server.tally]);
     entry
-}
-
-/// The bytes of a part, in its own direction.
-fn part_bytes([client, server]: [&Part; 2]) -> u64 {
-    if client.progress.bytes > 0 { client.progress.bytes } else { server.progress.bytes }
 }
 
 /// Adds the counts of both ends of an application to an entry.

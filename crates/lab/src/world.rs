@@ -447,6 +447,8 @@ impl FlowSetup<'_> {
         application: Box<dyn transport::Application>,
     ) -> End {
         let traced = crate::end::traced(side);
+        let receives = side == Side::Server && application.progress().receives;
+        shared.settle(self.index, |awaited| awaited.arrival |= receives);
         End {
             flow: self.index,
             side,
@@ -459,6 +461,7 @@ impl FlowSetup<'_> {
             captured: side == Side::Client && shared.capture.is_some(),
             armed: None,
             done: false,
+            receives,
             moved: false,
         }
     }

@@ -6,7 +6,9 @@
 use crate::changes::CHANGES;
 use crate::priorities::{self, Priorities};
 use crate::{Ends, OptionError, Profile};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use transport::{Application, Data, Event, MAX_CONNECTIONS, Progress, Report, StreamError, Tally, Transport};
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 use units::{Duration, Time};
@@ -73,17 +75,56 @@ fn build(arguments: &Arguments, _: random::Stream) -> Ends {
     let streams = arguments.integer("streams");
     let deadlines: Vec<_> = (0..streams).map(|number| priorities.deadline(number)).collect();
     let counted = streams > 1 || deadlines.iter().any(Option::is_some);
-    let client = BulkClient {
-        priorities: if upload { priorities.clone() } else { Priorities::default() },
-        tally: counted.then(|| Tally::of("streams", deadlines.iter().any(Option::is_some))),
-        deadlines,
-        ..BulkClient::new(size, streams, upload)
-    };
+    let spans = counted.then(|| StreamSpans::new(deadlines));
+    let none = Priorities::default();
+    let (of_client, of_server) = if upload { (priorities, none) } else { (none, priorities) };
+    let client =
+        BulkClient { priorities: of_client, spans: spans.clone(), ..BulkClient::new(size, streams, upload) };
     let server = BulkServer {
-        priorities: if upload { Priorities::default() } else { priorities },
-        ..BulkServer::new(upload)
+        priorities: of_server,
+        spans: spans.filter(|_| upload),
+        ..BulkServer::new(upload.then_some((size, streams)))
     };
     Ends { client: Box::new(client), server: Box::new(server) }
+}
+
+/// The times from the opening of streams to their completion. In an upload the client opens them, and the server has the
+/// last byte; so both ends write here.
+#[derive(Debug, Clone)]
+struct StreamSpans(Rc<RefCell<Opened>>);
+
+#[derive(Debug)]
+struct Opened {
+    /// The deadline of each stream, relative to its opening.
+    deadlines: Vec<Option<Duration>>,
+    /// The opening time of each stream.
+    at: Vec<Time>,
+    tally: Tally,
+}
+
+impl StreamSpans {
+    fn new(deadlines: Vec<Option<Duration>>) -> StreamSpans {
+        let tally = Tally::of("streams", deadlines.iter().any(Option::is_some));
+        StreamSpans(Rc::new(RefCell::new(Opened { deadlines, at: Vec::new(), tally })))
+    }
+
+    fn open(&self, now: Time) {
+        let mut opened = self.0.borrow_mut();
+        opened.at.push(now);
+        opened.tally.started += 1;
+    }
+
+    fn complete(&self, now: Time, stream: StreamId) {
+        let Opened { deadlines, at, tally } = &mut *self.0.borrow_mut();
+        let number = stream.index() as usize;
+        if let Some(opened) = at.get(number) {
+            tally.add(now.since(*opened), deadlines.get(number).copied().flatten());
+        }
+    }
+
+    fn tally(&self) -> Tally {
+        self.0.borrow().tally.clone()
+    }
 }
 
 /// The unwritten rest of streams whose transport is blocked. There may be many.
@@ -127,7 +168,7 @@ impl PendingWrites {
 
 /// The client.
 #[derive(Debug)]
-pub struct BulkClient {
+struct BulkClient {
     size: Option<u64>,
     streams: u64,
     upload: bool,
@@ -140,20 +181,16 @@ pub struct BulkClient {
     over: Vec<bool>,
     /// The priorities of the streams on which it sends.
     priorities: Priorities,
-    /// The deadline of each stream, relative to its opening.
-    deadlines: Vec<Option<Duration>>,
-    /// The opening time of each stream.
-    opened_at: Vec<Time>,
-    /// The completion times of the streams, if there are several or if they have deadlines.
-    tally: Option<Tally>,
+    /// The times of the streams, if there are several or if they have deadlines.
+    spans: Option<StreamSpans>,
     pending: PendingWrites,
     progress: Progress,
 }
 
 impl BulkClient {
     /// Creates the client of a transfer of `size` bytes over `streams` streams.
-    pub fn new(size: Option<u64>, streams: u64, upload: bool) -> BulkClient {
-        let progress = Progress { total: size, ..Progress::default() };
+    fn new(size: Option<u64>, streams: u64, upload: bool) -> BulkClient {
+        let progress = Progress { receives: !upload, total: size, ..Progress::default() };
         BulkClient {
             size,
             streams,
@@ -164,9 +201,7 @@ impl BulkClient {
             code: 0,
             over: Vec::new(),
             priorities: Priorities::default(),
-            deadlines: Vec::new(),
-            opened_at: Vec::new(),
-            tally: None,
+            spans: None,
             pending: PendingWrites::default(),
             progress,
         }
@@ -185,9 +220,8 @@ impl BulkClient {
             let share = self.share(self.opened);
             self.opened += 1;
             self.priorities.on_opened(now, stream, transport);
-            if let Some(tally) = &mut self.tally {
-                self.opened_at.push(now);
-                tally.started += 1;
+            if let Some(spans) = &self.spans {
+                spans.open(now);
             }
             let result = if self.upload {
                 self.pending.write_all(stream, share.unwrap_or(ENDLESS), transport)
@@ -200,14 +234,6 @@ impl BulkClient {
             if result.is_err() {
                 return;
             }
-        }
-    }
-
-    fn note(&mut self, now: Time, bytes: u64) {
-        if bytes > 0 {
-            self.progress.bytes += bytes;
-            self.progress.first_at.get_or_insert(now);
-            self.progress.last_at = Some(now);
         }
     }
 
@@ -226,9 +252,8 @@ impl BulkClient {
         }
         self.finished += 1;
         self.priorities.forget(stream);
-        let number = stream.index() as usize;
-        if let (Some(tally), Some(opened)) = (&mut self.tally, self.opened_at.get(number)) {
-            tally.add(now.since(*opened), self.deadlines.get(number).copied().flatten());
+        if let Some(spans) = self.spans.as_ref().filter(|_| !self.upload) {
+            spans.complete(now, stream);
         }
         self.end_if_all_are_over(now, transport);
     }
@@ -245,7 +270,7 @@ impl BulkClient {
 
     fn end_if_all_are_over(&mut self, now: Time, transport: &mut dyn Transport) {
         if self.finished == self.streams {
-            self.progress.finished_at = Some(now);
+            self.progress.finished_at = self.progress.last_at.or(Some(now));
             transport.close(0, "done");
         } else if self.finished + self.aborted == self.streams {
             transport.close(self.code, "the server refused the request");
@@ -258,7 +283,7 @@ impl Application for BulkClient {
         match *event {
             Event::Readable(stream) if !self.upload => match transport.discard(stream) {
                 Ok(read) => {
-                    self.note(now, read.bytes);
+                    self.progress.note(now, read.bytes);
                     if read.finished {
                         self.finish_one(now, stream, transport);
                     }
@@ -274,10 +299,7 @@ impl Application for BulkClient {
             Event::Ended => self.priorities = Priorities::default(),
             Event::Reset { stream, code } => self.abort(now, stream, code, transport),
             Event::Writable(stream) if self.upload => self.pending.resume(stream, transport),
-            Event::Delivered(stream) if self.upload => {
-                self.note(now, transport.acked_bytes() - self.progress.bytes);
-                self.finish_one(now, stream, transport);
-            }
+            Event::Delivered(stream) if self.upload => self.finish_one(now, stream, transport),
             _ => {}
         }
     }
@@ -295,15 +317,20 @@ impl Application for BulkClient {
     }
 
     fn report(&mut self, _: Time) -> Report {
-        Report { progress: self.progress, tally: self.tally.clone(), ..Report::default() }
+        let tally = self.spans.as_ref().map(StreamSpans::tally);
+        Report { progress: self.progress, tally, ..Report::default() }
     }
 }
 
-/// The server: answers requests and receives uploads.
+/// The server: answers requests, or receives an upload.
 #[derive(Debug, Default)]
-pub struct BulkServer {
-    /// Whether all streams are uploads, in any direction.
-    upload: bool,
+struct BulkServer {
+    /// The number of streams of an upload; `None` for a download.
+    uploads: Option<u64>,
+    /// The number of streams that have arrived completely.
+    finished: u64,
+    /// The times of the streams of an upload.
+    spans: Option<StreamSpans>,
     requests: BTreeMap<StreamId, Vec<u8>>,
     /// Streams answered before their end arrived.
     early: BTreeSet<StreamId>,
@@ -314,10 +341,32 @@ pub struct BulkServer {
 }
 
 impl BulkServer {
-    /// Creates a server whose bidirectional streams are either uploads, for transports without unidirectional streams,
-    /// or requests.
-    pub fn new(upload: bool) -> BulkServer {
-        BulkServer { upload, ..BulkServer::default() }
+    /// Creates the server of a download, or of an upload of a size over a number of streams, which are bidirectional over
+    /// transports without unidirectional ones.
+    fn new(upload: Option<(Option<u64>, u64)>) -> BulkServer {
+        let total = upload.and_then(|(size, _)| size);
+        let progress = Progress { receives: upload.is_some(), total, ..Progress::default() };
+        BulkServer { uploads: upload.map(|(_, streams)| streams), progress, ..BulkServer::default() }
+    }
+
+    /// Reads from a stream of an upload.
+    fn receive(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
+        let Ok(read) = transport.discard(stream) else { return };
+        self.progress.note(now, read.bytes);
+        if !read.finished {
+            return;
+        }
+        self.finished += 1;
+        if let Some(spans) = &self.spans {
+            spans.complete(now, stream);
+        }
+        if self.uploads == Some(self.finished) {
+            self.progress.finished_at = self.progress.last_at.or(Some(now));
+        }
+        if stream.direction() == Direction::Bidirectional {
+            // There is no response.
+            let _ = transport.finish(stream);
+        }
     }
 
     fn on_request(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
@@ -384,17 +433,10 @@ impl Application for BulkServer {
             Event::Writable(stream) => return self.pending.resume(stream, transport),
             _ => return,
         };
-        if stream.direction() == Direction::Bidirectional && !self.upload {
-            return self.on_request(now, stream, transport);
-        }
-        if let Ok(read) = transport.discard(stream) {
-            self.progress.bytes += read.bytes;
-            self.progress.first_at.get_or_insert(now);
-            self.progress.last_at = Some(now);
-            if read.finished && stream.direction() == Direction::Bidirectional {
-                // There is no response.
-                let _ = transport.finish(stream);
-            }
+        if stream.direction() == Direction::Bidirectional && self.uploads.is_none() {
+            self.on_request(now, stream, transport);
+        } else {
+            self.receive(now, stream, transport);
         }
     }
 

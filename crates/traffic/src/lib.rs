@@ -21,7 +21,6 @@ mod testing;
 mod versions;
 mod video;
 
-pub use bulk::{BulkClient, BulkServer};
 pub use changes::room as changes;
 pub use profile::{
     OptionCheck, OptionError, Profile, UNREGISTERED, alpn, build, check, goes_over_quic, needs_datagrams,

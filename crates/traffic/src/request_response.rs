@@ -94,6 +94,7 @@ fn build(arguments: &Arguments, _: Stream) -> Ends {
         deadline,
         priorities: priorities.clone(),
         tally: Tally::of("requests", deadline.is_some()),
+        progress: Progress { receives: true, ..Progress::default() },
         ..Client::default()
     };
     let server = Server { service: arguments.duration("service"), priorities, ..Server::default() };
@@ -210,11 +211,7 @@ impl Client {
             && let Some(outstanding) = queue.front_mut()
         {
             let Ok(read) = transport.skip(stream, outstanding.rest) else { return };
-            if read.bytes > 0 {
-                self.progress.bytes += read.bytes;
-                self.progress.first_at.get_or_insert(now);
-                self.progress.last_at = Some(now);
-            }
+            self.progress.note(now, read.bytes);
             outstanding.rest -= read.bytes;
             if outstanding.rest == 0 {
                 self.tally.add(now.since(outstanding.at), self.deadline);
@@ -245,7 +242,7 @@ impl Application for Client {
         match *event {
             Event::Connected => {
                 self.priorities.begin(now);
-                self.progress.total = self.left.map(|left| left * u64::from(self.sizes.1));
+                self.progress.total = self.left.map(|left| left.saturating_mul(self.sizes.1.into()));
                 self.free = (0..self.slots).map(|_| now).collect();
             }
             Event::Readable(stream) => self.read(now, stream, transport),

@@ -3,19 +3,51 @@
 use crate::Tally;
 use units::Time;
 
-/// The progress of an application.
+/// The progress of one end of an application: what it has read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Application bytes delivered to the reader at this end; for an upload, the acknowledged ones.
+    /// Whether the application is complete when this end has read everything. False for an end that only sends, or
+    /// that reads nothing but requests.
+    pub receives: bool,
+    /// Application bytes that this end has read.
     pub bytes: u64,
-    /// The total number of bytes, if known.
+    /// The total number of bytes for it to read, if known.
     pub total: Option<u64>,
-    /// When the first byte arrived.
+    /// When it read the first byte.
     pub first_at: Option<Time>,
-    /// When the last byte so far arrived.
+    /// When it read the last byte so far.
     pub last_at: Option<Time>,
-    /// When the application was complete.
+    /// For an end that [receives](Self::receives): when it had read the last byte. For one that sends: when all was
+    /// acknowledged, by whoever acknowledges it to this end.
     pub finished_at: Option<Time>,
+}
+
+impl Progress {
+    /// Notes that so many more bytes were read.
+    pub fn note(&mut self, now: Time, bytes: u64) {
+        if bytes > 0 {
+            self.bytes += bytes;
+            self.first_at.get_or_insert(now);
+            self.last_at = Some(now);
+        }
+    }
+
+    /// The progress of both ends together. It is complete when each end that receives has the last byte.
+    #[must_use]
+    pub fn joined(self, other: Progress) -> Progress {
+        match (self.receives, other.receives) {
+            (false, true) => other,
+            (true, true) => Progress {
+                receives: true,
+                bytes: self.bytes + other.bytes,
+                total: self.total.zip(other.total).map(|(one, other)| one + other),
+                first_at: self.first_at.into_iter().chain(other.first_at).min(),
+                last_at: self.last_at.max(other.last_at),
+                finished_at: self.finished_at.zip(other.finished_at).map(|(one, other)| one.max(other)),
+            },
+            _ => self,
+        }
+    }
 }
 
 /// The report of one end of an application.

@@ -68,7 +68,7 @@ impl Fetches {
             finished: 0,
             sink,
             buffer: Vec::new(),
-            progress: Progress::default(),
+            progress: Progress { receives: true, ..Progress::default() },
             early: false,
             is_open: false,
         }
@@ -235,9 +235,7 @@ impl Fetches {
 
     fn count(&mut self, now: Time, index: usize, bytes: u64) {
         self.results[index].bytes += bytes;
-        self.progress.bytes += bytes;
-        self.progress.first_at.get_or_insert(now);
-        self.progress.last_at = Some(now);
+        self.progress.note(now, bytes);
         if let Some(sum) = self.byte_times.get_mut(self.order.part_of(index)) {
             *sum += u128::from(bytes) * u128::from(now.as_nanos());
         }

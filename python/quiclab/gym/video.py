@@ -147,7 +147,8 @@ class RateAdaptation(gymnasium.Env[Observation, np.int64]):
         reward -= stall_cost(self._qoe) * (playback["stalled_s"] - view.stalled_s)
         last = self._hand.run().last_view or view
         info = {**_info(last), "summary": news}
-        return self._seen(last, ()), reward, summary["completed"], not summary["completed"], info
+        played = playback["end_s"] is not None
+        return self._seen(last, ()), reward, played, not played, info
 
     def close(self) -> None:
         """Releases the run."""

@@ -60,6 +60,7 @@ class Record:
         lost = [row for row in self.segments if row["outcome"] != "complete"]
         return {
             **numbers,
+            "end_s": whole_s if self.has_ended else None,
             "played_s": played_s,
             "missing_s": 0.0,
             "seeking_s": 0.0,

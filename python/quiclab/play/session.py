@@ -305,12 +305,14 @@ def connection(play: Play, record: Record, gates: Mapping[str, Mapping[str, int]
     complete = [row for row in record.segments if row["outcome"] == "complete"]
     first = min((row["first_byte_s"] for row in complete if row["first_byte_s"] is not None), default=None)
     delivered = sum(row["received_bytes"] for row in record.segments)
-    span = record.end_s - first if first is not None else 0.0
+    ends = [row["ended_s"] for row in complete if row["ended_s"] is not None]
+    last = max(ends) if record.has_ended and ends else None
+    span = (record.end_s if last is None else last) - first if first is not None else 0.0
     return {
         "name": play.flow,
         "sender": "server",
-        "completed": record.has_ended,
-        "completion_s": record.end_s if record.has_ended else None,
+        "completed": last is not None,
+        "completion_s": last,
         "first_byte_s": first,
         "goodput_mbps": 8e-6 * delivered / span if span > 0 else None,
         "delivered_bytes": delivered,

@@ -4,7 +4,7 @@ mod stacked;
 
 pub(crate) use stacked::{AddressedEnd, Endpoints, Foreign, NO_FLOW, Place, QuicEnd, StackPort, Stage};
 
-use crate::shared::Shared;
+use crate::shared::{Awaited, Shared};
 use ::quic::{MigrateError, Migration};
 use network::{NodeId, Packet, Port};
 use tcp::Ports;
@@ -81,6 +81,8 @@ pub(crate) struct End {
     pub armed: Option<Time>,
     /// Whether the connection of a client has ended.
     pub done: bool,
+    /// Whether the flow waits for what the application of a server is to receive.
+    pub receives: bool,
     /// Whether it has ever migrated to the address of a port.
     pub moved: bool,
 }
@@ -165,6 +167,9 @@ impl End {
         let stop = self.stop.is_some_and(|at| at <= now);
         if stop {
             self.stop = None;
+            if !self.done {
+                shared.settle(self.flow, |awaited| awaited.arrival = false);
+            }
         }
         let (application, due) = (&mut *self.application, (stop, self.flow));
         match &mut self.stack {
@@ -183,12 +188,24 @@ impl End {
         }
     }
 
-    /// Notes that the connection has ended.
+    /// Notes that the connection has ended. What a client could not send is not awaited.
     fn ended(&mut self, shared: &Shared<'_>) {
         if self.side == Side::Client && !self.done {
             self.done = true;
-            shared.unfinished.set(shared.unfinished.get() - 1);
+            let is_sent = self.application.progress().finished_at.is_some();
+            shared.settle(self.flow, |awaited| {
+                *awaited = Awaited { end: false, arrival: awaited.arrival && is_sent };
+            });
             shared.order.borrow_mut().on_end(self.flow);
+        }
+    }
+
+    /// Notes whether the application of a server has received everything, or will receive nothing more.
+    #[cold]
+    fn note_arrival(&mut self, has_ended: bool, shared: &Shared<'_>) {
+        if has_ended || self.application.progress().finished_at.is_some() {
+            self.receives = false;
+            shared.settle(self.flow, |awaited| awaited.arrival = false);
         }
     }
 

@@ -364,6 +364,9 @@ impl End {
         if connection.is_over() {
             self.keep_last(connection);
         }
+        if self.receives && notified.any {
+            self.note_arrival(notified.ended, shared);
+        }
         if notified.ended {
             self.ended(shared);
         }

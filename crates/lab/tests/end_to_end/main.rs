@@ -4,6 +4,7 @@ mod air;
 mod bed;
 mod bottlenecks;
 mod captures;
+mod completion;
 mod cross_traffic;
 mod equal_seeds;
 mod events;

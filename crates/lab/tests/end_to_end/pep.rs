@@ -48,7 +48,7 @@ protocol = "tcp"
 application = { type = "bulk", size = "500 kB" }
 "#;
 
-/// A flow that keeps the run going. An upload has ended for its client when the first proxy has acknowledged it.
+/// A flow that keeps the run going when the transfer is complete, until the proxies have closed their connections.
 const LATER: &str = r#"
 [[flow]]
 name = "later"

@@ -148,8 +148,17 @@ fn laws(run: &Run, flow: &str, start: f64, max_buffer: f64, what: &str) {
     } else {
         assert!(played + stalled + seeking <= last.time - start + 2e-6, "{what}");
     }
-    if let Some(completion) = run.connection(flow)["completion_s"].as_f64() {
-        assert!(near(completion, last.time - start), "{what}");
+    if let Some(end) = run.connection(flow)["playback"]["end_s"].as_f64() {
+        assert!(near(end, last.time - start), "{what}");
+        // It is complete with the last byte, before its end is played.
+        let part = &run.connection(flow)["parts"]["video"];
+        let itself = if part.is_null() { run.connection(flow) } else { part };
+        let completion = itself["completion_s"].as_f64().unwrap();
+        assert!(completion <= end + 2e-6, "{what}");
+        if downloads.iter().all(|one| one.outcome == "complete") {
+            let last = downloads.iter().filter_map(|one| one.ended).fold(0.0, f64::max);
+            assert!(near(completion, last - start), "{what}: {completion}");
+        }
     }
     // Each segment is played once at most, and in its order, unless playback jumps.
     for kind in ["video", "audio"] {

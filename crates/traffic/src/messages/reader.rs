@@ -53,7 +53,7 @@ impl Reader {
             datagram: Vec::new(),
             pieces: BTreeMap::new(),
             tally: Tally::of("messages", plan.deadline.is_some()),
-            progress: Progress::default(),
+            progress: Progress { receives: true, ..Progress::default() },
         }
     }
 
@@ -89,17 +89,20 @@ impl Reader {
             Err(StreamError::Reset(_)) => return Step::End,
             Err(_) => return Step::Nothing,
         };
-        self.note(now, read.bytes);
         match incoming.message {
             None => {
                 incoming.have += read.bytes as usize;
                 if incoming.have == HEADER {
                     let Some(header) = Header::parse(incoming.header) else { return Step::Malformed };
+                    self.note(now, &header, HEADER as u64);
                     let rest = u64::from(header.length).saturating_sub(HEADER as u64);
                     *incoming = Incoming { message: Some(header), rest, ..Incoming::default() };
                 }
             }
-            Some(_) => incoming.rest -= read.bytes,
+            Some(header) => {
+                self.note(now, &header, read.bytes);
+                incoming.rest -= read.bytes;
+            }
         }
         if let Some(header) = incoming.message.filter(|_| incoming.rest == 0) {
             self.on_message(now, &header, Some(stream), transport);
@@ -134,8 +137,10 @@ impl Reader {
             if transport.read_datagram(Some(&mut self.datagram)).is_none() {
                 return;
             }
-            self.note(now, self.datagram.len() as u64);
             let header = self.datagram.first_chunk().and_then(|bytes| Header::parse(*bytes));
+            if let Some(header) = &header {
+                self.note(now, header, self.datagram.len() as u64);
+            }
             let content = self.datagram.len().saturating_sub(HEADER) as u64;
             match header.and_then(|header| Some((header, self.is_whole(header, content)?))) {
                 Some((header, true)) => self.on_message(now, &header, None, transport),
@@ -180,18 +185,19 @@ impl Reader {
             Over::Datagrams => self.total.is_some(),
         };
         if all && self.progress.finished_at.is_none() {
-            self.progress.finished_at = Some(now);
+            self.progress.finished_at = self.progress.last_at.or(Some(now));
             if self.side == Side::Client {
                 transport.close(0, "done");
             }
         }
     }
 
-    fn note(&mut self, now: Time, bytes: u64) {
-        if bytes > 0 {
-            self.progress.bytes += bytes;
-            self.progress.first_at.get_or_insert(now);
-            self.progress.last_at = Some(now);
+    /// Notes so many bytes of the message with a header. The number of all messages, at the end, is not a message.
+    fn note(&mut self, now: Time, header: &Header, bytes: u64) {
+        if header.length > 0 {
+            self.progress.note(now, bytes);
+            // A datagram that was declared lost may come after the number of all.
+            self.progress.finished_at = self.progress.finished_at.and(Some(now));
         }
     }
 }
@@ -260,12 +266,13 @@ mod tests {
             let late = if step == 100 { 0 } else { 1 };
             assert_eq!((tally.done, tally.late), (2, late), "{step}");
             assert_eq!((reader.progress().bytes, reader.progress().finished_at), (52, None));
-            // The third one is cut off.
+            // The third one is cut off. Its last byte came before the end of the stream.
+            let last = if step == 100 { at(15) } else { at(16) };
             fake.put(id, &[], true);
             reader.on_event(at(20), &Event::Readable(id), &mut fake);
             assert_eq!(
                 (reader.report(at(20)).tally.unwrap().done, reader.progress().finished_at),
-                (2, Some(at(20)))
+                (2, Some(last))
             );
             assert_eq!(fake.closed, None);
         }

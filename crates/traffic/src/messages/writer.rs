@@ -51,6 +51,7 @@ pub(super) struct Writer {
     unknown: BTreeSet<u64>,
     datagram: Vec<u8>,
     tally: Tally,
+    is_connected: bool,
     progress: Progress,
 }
 
@@ -78,6 +79,7 @@ impl Writer {
             unknown: BTreeSet::new(),
             datagram: Vec::new(),
             tally: Tally::of("messages", plan.deadline.is_some()),
+            is_connected: false,
             progress: Progress::default(),
         }
     }
@@ -181,7 +183,6 @@ impl Writer {
             }
         }
         self.outgoing = None;
-        self.progress.bytes += outgoing.taken;
         if self.plan.over != Over::Stream || outgoing.header.length == 0 {
             self.finish(stream, transport);
         }
@@ -220,7 +221,6 @@ impl Writer {
                     self.unknown.insert(number);
                     outgoing.taken += piece;
                     if piece == rest {
-                        self.progress.bytes += u64::from(header.length);
                         self.outgoing = None;
                         return Ok(());
                     }
@@ -270,7 +270,6 @@ impl Writer {
             && self.progress.finished_at.is_none()
         {
             self.progress.finished_at = Some(now);
-            self.progress.last_at = Some(now);
             if self.side == Side::Client {
                 transport.close(0, "done");
             }
@@ -282,7 +281,7 @@ impl Application for Writer {
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         match *event {
             Event::Connected => {
-                self.progress.first_at = Some(now);
+                self.is_connected = true;
                 self.priorities.begin(now);
                 self.draw(now);
             }
@@ -307,7 +306,7 @@ impl Application for Writer {
             }
             _ => return,
         }
-        if self.progress.first_at.is_some() {
+        if self.is_connected {
             self.resume(now, transport);
             self.end(now, transport);
         }
@@ -324,10 +323,8 @@ impl Application for Writer {
         due.into_iter().chain(self.priorities.wake_at()).min()
     }
 
-    /// Reports the bytes of an upload once everything is delivered; until then the reader's count is better.
     fn progress(&self) -> Progress {
-        let bytes = if self.progress.finished_at.is_some() { self.progress.bytes } else { 0 };
-        Progress { bytes, ..self.progress }
+        self.progress
     }
 
     fn report(&mut self, now: Time) -> Report {

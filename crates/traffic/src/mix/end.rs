@@ -76,20 +76,23 @@ impl MixEnd {
 
     fn on_readable(&mut self, now: Time, real: StreamId, transport: &mut dyn Transport) {
         if self.routes.local(real).is_none() {
-            let Some((part, local)) = self.read_label(real, transport) else { return };
+            let Some(((part, local), finished)) = self.read_label(real, transport) else { return };
             self.deliver(now, part, &Event::Opened(local), transport);
+            self.routes.ended = finished.then_some(real);
         }
         self.deliver_to_owner(now, real, Event::Readable, transport);
+        self.routes.ended = None;
     }
 
-    /// Reads the label at the start of a stream, byte by byte, so that no data of the part is consumed.
-    fn read_label(&mut self, real: StreamId, transport: &mut dyn Transport) -> Option<Local> {
+    /// Reads the label at the start of a stream, byte by byte, so that no data of the part is consumed. Returns its owner, and
+    /// whether the stream ends with the label.
+    fn read_label(&mut self, real: StreamId, transport: &mut dyn Transport) -> Option<(Local, bool)> {
         let mut byte = [0];
         let problem = loop {
             let read = transport.read(real, &mut byte).ok()?;
             let found = if read.bytes == 1 { self.routes.take_byte(real, byte[0]) } else { Ok(None) };
             match (found, read) {
-                (Ok(Some(found)), _) => return Some(found),
+                (Ok(Some(found)), read) => return Some((found, read.finished)),
                 (Ok(None), read) if read.finished => break "a stream without the number of its part",
                 (Ok(None), read) if read.bytes == 0 => return None,
                 (Ok(None), _) => {}
@@ -188,18 +191,11 @@ impl Application for MixEnd {
         self.parts.iter().filter_map(|part| part.end.wake_at()).min()
     }
 
-    /// The sum of all parts.
+    /// That of the parts that receive at this end, or else whether all is sent.
     fn progress(&self) -> Progress {
         let all = self.parts.iter().map(|part| part.end.progress());
-        let none = Progress { total: Some(0), ..Progress::default() };
-        let joined = all.fold(none, |sum, part| Progress {
-            bytes: sum.bytes + part.bytes,
-            total: sum.total.zip(part.total).map(|(a, b)| a + b),
-            first_at: sum.first_at.into_iter().chain(part.first_at).min(),
-            last_at: sum.last_at.max(part.last_at),
-            finished_at: None,
-        });
-        Progress { finished_at: self.finished_at, ..joined }
+        let none = Progress { finished_at: self.finished_at, ..Progress::default() };
+        all.fold(none, Progress::joined)
     }
 
     fn report(&mut self, now: Time) -> Report {

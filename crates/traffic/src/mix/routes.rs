@@ -23,6 +23,8 @@ pub(super) struct Routes {
     pub(super) datagrams: BTreeMap<u64, u32>,
     /// The datagram that is being delivered to its part.
     pub(super) arrived: Option<Vec<u8>>,
+    /// The stream whose end came with its label, until its part has read it.
+    pub(super) ended: Option<StreamId>,
     pub(super) parts: Vec<Counts>,
 }
 

@@ -20,6 +20,11 @@ impl PartTransport<'_> {
         self.routes.real((self.part, local)).ok_or(StreamError::Unknown)
     }
 
+    /// The end of a stream that came with its label, once.
+    fn end(&mut self, real: StreamId) -> Option<Read> {
+        self.routes.ended.take_if(|ended| *ended == real).map(|_| Read { bytes: 0, finished: true })
+    }
+
     /// Continues a stream that has room, and ends it if only the label was missing.
     pub(super) fn resume(&mut self, real: StreamId) {
         if self.routes.ending.contains(&real) && self.write_label(real).is_ok() {
@@ -84,15 +89,18 @@ impl Transport for PartTransport<'_> {
         self.inner.stop(self.real(stream)?, code)
     }
     fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
-        self.inner.read(self.real(stream)?, out)
+        let real = self.real(stream)?;
+        self.end(real).map_or_else(|| self.inner.read(real, out), Ok)
     }
     #[inline]
     fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError> {
-        self.inner.skip(self.real(stream)?, limit)
+        let real = self.real(stream)?;
+        self.end(real).map_or_else(|| self.inner.skip(real, limit), Ok)
     }
     #[inline]
     fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
-        self.inner.discard(self.real(stream)?)
+        let real = self.real(stream)?;
+        self.end(real).map_or_else(|| self.inner.discard(real), Ok)
     }
     fn send_datagram(&mut self, data: Data<'_>) -> Result<u64, DatagramError> {
         let mut bytes = Vec::new();

@@ -91,7 +91,7 @@ impl Client {
             reading: Duration::ZERO,
             next_at: None,
             ended: 0,
-            progress: Progress::default(),
+            progress: Progress { receives: true, ..Progress::default() },
             streams: Default::default(),
             priorities,
             loading: Loading::default(),
@@ -129,11 +129,7 @@ impl Client {
         let which = (stream.index() % STREAMS as u64) as usize;
         self.loading.on_bytes(now, (stream, which), read.bytes);
         for progress in [&mut self.progress, &mut self.streams[which]] {
-            if read.bytes > 0 {
-                progress.bytes += read.bytes;
-                progress.first_at.get_or_insert(now);
-                progress.last_at = Some(now);
-            }
+            progress.note(now, read.bytes);
         }
         if !read.finished {
             return;
@@ -145,7 +141,7 @@ impl Client {
         if self.ended == STREAMS {
             self.ended = 0;
             if self.left == 0 {
-                self.progress.finished_at = Some(now);
+                self.progress.finished_at = self.progress.last_at.or(Some(now));
                 transport.close(0, "done");
             } else {
                 self.next_at = Some(now + self.reading);

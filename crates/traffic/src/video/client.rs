@@ -161,9 +161,11 @@ impl Application for VideoClient {
         [self.web.wake_at(), self.player.wake_at()].into_iter().flatten().min()
     }
 
-    /// A video is finished when its end was played.
+    /// A video is complete when the last byte that its player wants has come; it is played after that.
     fn progress(&self) -> Progress {
-        Progress { finished_at: self.player.played_out_at(), ..self.web.progress() }
+        let progress = self.web.progress();
+        let finished_at = progress.last_at.or_else(|| self.player.played_out_at());
+        Progress { finished_at: finished_at.filter(|_| self.player.has_all()), ..progress }
     }
 
     fn report(&mut self, now: Time) -> Report {

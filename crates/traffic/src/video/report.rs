@@ -63,6 +63,7 @@ fn numbers(player: &Player) -> Vec<(&'static str, Number)> {
     let [linear, logarithmic, high_definition] = of.qoe.map(|qoe| measure(qoe.per_segment));
     let mut numbers = vec![
         ("start_up_s", optional(of.start_up)),
+        ("end_s", optional(player.played_out_after())),
         ("played_s", seconds(spans.played)),
         ("stalls", count(of.stalls)),
         ("stalled_s", seconds(of.stall_time)),

@@ -186,6 +186,19 @@ impl Player {
         let last = self.events.last().filter(|event| event.what == What::End)?;
         (last.position >= self.end).then_some(last.at)
     }
+    /// How long after the viewer asked for it the end was played, if it was.
+    pub fn played_out_after(&self) -> Option<Duration> {
+        Some(self.played_out_at()?.since(self.asked_at?))
+    }
+    /// Whether it has all that it plays: the end was played, or all media up to the end are there and no seek will make it ask
+    /// for more.
+    pub fn has_all(&self) -> bool {
+        let is_whole = |lane: &Lane| {
+            lane.underway.is_none() && (lane.next == lane.line.segments() || lane.playable() >= self.end)
+        };
+        let asks_no_more = self.seeks.is_empty() && self.lanes.iter().all(is_whole);
+        self.phase != Phase::Idle && asks_no_more || self.played_out_at().is_some()
+    }
     /// How long it was in each state, up to the last change.
     pub fn spans(&self) -> Spans {
         self.spans

@@ -58,10 +58,7 @@ def standing(row: dict[str, Any]) -> float:
 
     Of a video that does not play to its end, the time goes on to the end of the run.
     """
-    end = row["connection.film.completion_s"]
-    whole = float(row["duration_s"] if end is None else end)
-    played = float(row["connection.film.playback.played_s"])
-    return 100 * max(0.0, 1 - played / whole)
+    return 100 * float(row["connection.film.playback.standing_ratio"])
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
