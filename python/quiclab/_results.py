@@ -140,6 +140,7 @@ def of_bottlenecks(summary: dict[str, Any]) -> list[tuple[str, list[str]]]:
     links = {f"{link['name']} {link['direction']}": link for link in summary.get("links") or []}
     for lane in summary.get("media") or []:
         links[" ".join(lane[key] for key in ("name", "attachment", "to") if key in lane)] = lane
+    links |= {f"{node['name']} processing": node for node in summary.get("processing") or []}
     if not links:
         return []
     names = [connection.get("bottleneck") for connection in summary.get("connections") or []]

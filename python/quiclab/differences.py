@@ -18,7 +18,13 @@ from quiclab.sweeps import Sweep
 Comparable = Run | Scenario | Sweep | str | PathLike[str]
 """What can be compared: an object, or the path of a run's folder, a sweep's folder, or a scenario file."""
 
-_KINDS = {"connections": "connection", "links": "link", "media": "medium", "nodes": "node"}
+_KINDS = {
+    "connections": "connection",
+    "links": "link",
+    "media": "medium",
+    "processing": "processing",
+    "nodes": "node",
+}
 """Lists of a summary, and how the names of their values begin: as the columns of a sweep do."""
 _NAMES = ("name", "direction", "attachment", "to")
 _NOT_RESULTS = ("scenario", "seed")

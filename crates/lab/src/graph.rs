@@ -8,10 +8,11 @@ use crate::scenario::{DIRECTIONS, Medium, NodeKind, Scenario, Surroundings, buil
 use network::gate::Gate;
 use network::medium::{self, MediumOptions};
 use network::middlebox::Middlebox;
-use network::{BuildError, Carriers, Link, LinkOptions, Place, Routes, World};
+use network::processing::{Processor, ProcessorOptions};
+use network::{BuildError, Carriers, Link, LinkOptions, NodeId, Place, Routes, World};
 use random::{Stream, Watch};
 use trace::Interest;
-use units::parameter::Arguments;
+use units::parameter::{Arguments, Component};
 
 /// The inputs of a network.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +47,11 @@ impl Network<'_> {
     ) -> Result<World<H>, RunError> {
         let run = self.run_inputs(tap);
         let stream = |name: &str| Stream::new(self.seed, name);
-        let carriers = Carriers { links: self.directions(Link::new)?, media: self.media(&stream)? };
+        let carriers = Carriers {
+            links: self.directions(Link::new)?,
+            media: self.media(&stream)?,
+            processors: self.processors()?,
+        };
         let mut places = Vec::with_capacity(self.scenario.nodes.len());
         for node in 0..self.scenario.nodes.len() {
             places.push(match (host(node), self.middlebox(node, &stream, &run)?) {
@@ -132,6 +137,21 @@ impl Network<'_> {
             medium::build(medium.kind.name, &options).map_err(|error| unusable(&name, &error))
         };
         self.scenario.media.iter().map(build).collect()
+    }
+
+    fn processors(&self) -> Result<Vec<(NodeId, Processor)>, RunError> {
+        let build = |(index, processing): (usize, &Component)| {
+            let name = format!("node {}", self.scenario.nodes[index].name);
+            let options = ProcessorOptions {
+                arguments: &processing.arguments,
+                name: &name,
+                delays: self.scenario.record.flag("queue_delay"),
+                interest: self.interest,
+            };
+            let built = Processor::new(&options).map_err(|error| unusable(&name, &error))?;
+            Ok((NodeId(index as u32), built))
+        };
+        self.scenario.processing().map(build).collect()
     }
 
     fn middlebox(

@@ -11,7 +11,7 @@ use crate::recorded;
 use crate::recorder::{Recorder, connection_name, proxied_name};
 use crate::scenario::{DIRECTIONS, Protocol, Scenario};
 use crate::shared::{Awaited, Shared};
-use crate::summary::{self, CarrierReport, Finished, Summary};
+use crate::summary::{self, CarrierReport, Finished, PROCESSING, Summary};
 use crate::world;
 use network::middlebox::Middlebox;
 use network::{NodeId, Port, Step, Watch, World};
@@ -283,6 +283,17 @@ fn execute(
         reports.collect()
     });
     let media = media.collect();
+    let processing = world.processors().iter().map(|(node, processor)| {
+        let report = CarrierReport {
+            stats: processor.stats(),
+            delays: processor.delays().cloned(),
+            mean_rate: None,
+            received: None,
+            air: None,
+        };
+        (node.0 as usize, report)
+    });
+    let processing = processing.collect();
     let nodes =
         world.middleboxes().map(|(node, middlebox)| (node.0 as usize, middlebox.counters())).collect();
     let memory = world.hosts().flat_map(|host| host.memory(closed)).collect();
@@ -301,6 +312,7 @@ fn execute(
         crossing,
         links,
         media,
+        processing,
         nodes,
         memory,
         lost,
@@ -325,6 +337,8 @@ struct LogSubjects {
     media: Vec<(u32, Vec<u32>)>,
     /// The subjects of middleboxes.
     nodes: Vec<(NodeId, u32)>,
+    /// The subjects of the processing of nodes.
+    processors: Vec<u32>,
     /// The names of nodes and of flows, for the connections of proxies.
     names: [Vec<String>; 2],
 }
@@ -351,13 +365,17 @@ impl LogSubjects {
             .middleboxes()
             .map(|(index, node)| (NodeId(index as u32), recorder.register(&node.name, Role::Node)))
             .collect();
+        let processors = scenario
+            .processing()
+            .map(|(index, _)| recorder.register_lane(&scenario.nodes[index].name, PROCESSING, None));
+        let processors = processors.collect();
         let names = if nodes.is_empty() {
             [Vec::new(), Vec::new()]
         } else {
             let nodes = scenario.nodes.iter().map(|node| node.name.clone()).collect();
             [nodes, scenario.flows.iter().map(|flow| flow.name.clone()).collect()]
         };
-        LogSubjects { links, media, nodes, names }
+        LogSubjects { links, media, nodes, processors, names }
     }
 
     /// Moves the records from the logs of the network to the sinks.
@@ -380,6 +398,9 @@ impl LogSubjects {
             if let Some(middlebox) = world.middlebox_mut(*node) {
                 take(*subject, middlebox.log());
             }
+        }
+        for ((_, processor), subject) in world.processors_mut().iter_mut().zip(&self.processors) {
+            take(*subject, processor.log());
         }
         drop(recorder);
         for (node, _) in &self.nodes {

@@ -27,6 +27,8 @@ pub(crate) struct Finished {
     pub links: Vec<CarrierReport>,
     /// The counters of each lane of each medium.
     pub media: Vec<Vec<(Lane, CarrierReport)>>,
+    /// The nodes that take time for packets, with the counters of their queues.
+    pub processing: Vec<(usize, CarrierReport)>,
     /// The node of each middlebox, and its counters.
     pub nodes: Vec<(usize, Vec<(&'static str, u64)>)>,
     /// What hosts know of paths.
@@ -39,7 +41,10 @@ pub(crate) struct Finished {
     pub routes: Routes,
 }
 
-/// The counters of a direction of a link, or of a lane of a medium.
+/// The word behind the name of a node in the label of its server: `gateway processing`.
+pub(crate) const PROCESSING: &str = "processing";
+
+/// The counters of a direction of a link, of a lane of a medium, or of the processing of a node.
 pub(crate) struct CarrierReport {
     pub stats: CarrierStats,
     /// The waiting times of packets, if they were recorded.
@@ -163,6 +168,14 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> Summary {
             })
         });
         root.add("media", Value::List(media.collect()));
+    }
+    if !finished.processing.is_empty() {
+        let all = finished.processing.iter().map(|(node, report)| {
+            let mut entry = table! { "name": &scenario.nodes[*node].name };
+            entry.extend(counters(report));
+            entry
+        });
+        root.add(PROCESSING, Value::List(all.collect()));
     }
     if !finished.nodes.is_empty() {
         let nodes = finished.nodes.iter().map(|(node, counters)| middlebox(&scenario.nodes[*node], counters));
@@ -322,21 +335,29 @@ fn lanes(context: &Context<'_>, route: &[ReportedHop<'_>]) -> Vec<String> {
     on_air.map(|(hop, _)| context.scenario.hop(*hop).label).collect()
 }
 
-/// The hop with the longest mean queue on a route: a direction of a link, or a lane of a medium.
-/// Of hops with equal queues the slowest counts, and then the first. Null without a route.
+/// What has the longest mean queue on a route: a direction of a link, a lane of a medium, or the processing of a node.
+/// Of equal queues the slowest counts, and then the first. Null without a route.
 fn bottleneck(context: &Context<'_>, route: &[ReportedHop<'_>]) -> Value {
+    type Queue<'c> = (String, Option<&'c CarrierReport>);
+    let (scenario, finished) = (context.scenario, context.finished);
+    let queues = route.iter().flat_map(|(hop, report)| {
+        let end = scenario.end_of(*hop);
+        let server = finished.processing.iter().find(|(node, _)| *node == end);
+        let server =
+            server.map(|(_, report)| (format!("{} {PROCESSING}", scenario.nodes[end].name), Some(report)));
+        [Some((scenario.hop(*hop).label, *report)), server].into_iter().flatten()
+    });
     let rank = |report: Option<&CarrierReport>| {
         let queue = report.map_or(0.0, |report| report.stats.queue_mean_bytes());
         let rate = report.and_then(|report| report.mean_rate);
         (-queue, rate.map_or(f64::INFINITY, |rate| rate.as_mbit_per_sec()))
     };
-    // The first of equal hops counts.
-    let slower = |one: &&ReportedHop<'_>, other: &&ReportedHop<'_>| {
+    // The first of equal ones counts.
+    let slower = |one: &Queue<'_>, other: &Queue<'_>| {
         let (one, other) = (rank(one.1), rank(other.1));
         one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1))
     };
-    let hop = route.iter().min_by(slower);
-    hop.map_or(Value::Null, |(hop, _)| Value::from(context.scenario.hop(*hop).label))
+    queues.min_by(slower).map_or(Value::Null, |(label, _)| Value::from(label))
 }
 
 /// The entry of the pages of a flow. The first page starts with the flow.
@@ -408,12 +429,18 @@ fn counted(entry: &mut Value, ends: [&Option<Tally>; 2]) {
 
 /// The entry of a direction of a link, or of a lane of a medium, which `part` names by a key and a value.
 fn carrier(name: &str, (part, of): (&'static str, &str), report: &CarrierReport) -> Value {
+    let mut entry = table! { "name": name };
+    entry.add(part, of);
+    entry.extend(counters(report));
+    entry
+}
+
+/// The counters of a queue, and of what it waits for.
+fn counters(report: &CarrierReport) -> Value {
     let CarrierReport { stats, delays, received, air, .. } = report;
     let all = delays.as_ref().map(QueueDelays::all).unwrap_or_default();
     let l4s = delays.as_ref().map(QueueDelays::l4s).cloned().unwrap_or_default();
-    let mut entry = table! { "name": name };
-    entry.add(part, of);
-    entry.extend(table! {
+    let mut entry = table! {
         "queue_mean_packets": rounded(stats.queue_mean_packets()),
         "queue_max_packets": stats.queue_max.packets,
         "queue_mean_bytes": rounded(stats.queue_mean_bytes()),
@@ -436,7 +463,7 @@ fn carrier(name: &str, (part, of): (&'static str, &str), report: &CarrierReport)
         "corrupted": stats.corrupted,
         "duplicated": stats.duplicated.packets,
         "inside_packets": stats.inside.packets,
-    });
+    };
     if let Some(received) = received {
         entry.add("received_packets", received.packets);
         entry.add("received_bytes", received.bytes);

@@ -26,6 +26,7 @@ pub mod medium;
 pub mod middlebox;
 mod node;
 mod packet;
+pub mod processing;
 pub mod queue;
 pub mod rate;
 mod routes;
@@ -61,6 +62,7 @@ pub fn rooms() -> Vec<Room> {
         series::room(),
         medium::room(),
         middlebox::room(),
+        processing::room(),
     ];
     rooms.extend(medium::parts());
     rooms

@@ -2,7 +2,7 @@
 //!
 //! The order of events at one instant is part of the contract:
 //! * Timers expire in this order: nodes in the order of definition, then the directions of links (forward
-//!   before backward) in the order of definition, then media. A timer that is set during an instant to that
+//!   before backward) in the order of definition, then media, then the processing of nodes. A timer that is set during an instant to that
 //!   instant, or to the past, expires within it, in this order among those that are still due.
 //! * A packet that a node or a carrier hands over is taken by the next one before any other timer expires,
 //!   first in, first out. Packets that reach the end of a carrier at one instant are handed over one by one: a
@@ -21,6 +21,7 @@ use crate::medium::Medium;
 use crate::middlebox::Middlebox;
 use crate::node::Node;
 use crate::packet::Packet;
+use crate::processing::Processor;
 use crate::routes::Routes;
 use crate::topology::Topology;
 use forward::Ways;
@@ -145,6 +146,8 @@ pub struct Carriers {
     pub links: Vec<Link>,
     /// The media.
     pub media: Vec<Box<dyn Medium>>,
+    /// The processing of the nodes that take time for packets.
+    pub processors: Vec<(NodeId, Processor)>,
 }
 
 /// A network with hosts of the type `H` at some of its nodes.
@@ -165,6 +168,9 @@ pub struct World<H> {
     media: Vec<Box<dyn Medium>>,
     /// The node and the port of each attachment of each medium.
     attached: Vec<Vec<(NodeId, Port)>>,
+    /// The processing of nodes, and the number of that of each node; empty if none takes time.
+    processors: Vec<(NodeId, Processor)>,
+    processor_of: Vec<Option<usize>>,
     /// The routes to hosts, middleboxes and gates; routers are no destination.
     routes: Routes,
     ways: Ways,
@@ -198,11 +204,16 @@ impl<H: Node> World<H> {
     /// As `new`.
     pub fn with_routes(mut routes: Routes, carriers: Carriers, places: Vec<Place<H>>) -> World<H> {
         let topology = routes.topology();
-        let Carriers { links, media } = carriers;
+        let Carriers { links, media, processors } = carriers;
         assert_eq!(links.len(), 2 * topology.links().len(), "two directions for each link");
         assert_eq!(media.len(), topology.media(), "one medium for each of the topology");
         assert_eq!(places.len(), topology.nodes().len(), "a place for each node");
-        let mut timers = Timers::new(places.len() + links.len() + media.len());
+        let mut timers = Timers::new(places.len() + links.len() + media.len() + processors.len());
+        let mut processor_of = Vec::new();
+        for (number, (node, _)) in processors.iter().enumerate() {
+            processor_of.resize(places.len(), None);
+            processor_of[node.0 as usize] = Some(number);
+        }
         for (node, place) in places.iter().enumerate() {
             timers.set(node, place.wake_at());
         }
@@ -224,6 +235,8 @@ impl<H: Node> World<H> {
             foresight: places.iter().map(|place| node(place, |node| node.foresight())).collect(),
             ends,
             attached,
+            processors,
+            processor_of,
             routes,
             ways: Ways::default(),
             nodes: places,
@@ -309,6 +322,14 @@ impl<H: Node> World<H> {
     pub fn media_mut(&mut self) -> &mut [Box<dyn Medium>] {
         &mut self.media
     }
+    /// The processing of nodes, in the order of [`Carriers::processors`].
+    pub fn processors(&self) -> &[(NodeId, Processor)] {
+        &self.processors
+    }
+    /// The processing of nodes, to empty their logs.
+    pub fn processors_mut(&mut self) -> &mut [(NodeId, Processor)] {
+        &mut self.processors
+    }
     /// Packets to unknown addresses or without a route.
     pub fn unroutable(&self) -> u64 {
         self.unroutable
@@ -325,6 +346,9 @@ impl<H: Node> World<H> {
         self.drops.add_to(&mut drops);
         for link in &self.links {
             link.add_drops_to(&mut drops);
+        }
+        for (_, processor) in &self.processors {
+            processor.add_drops_to(&mut drops);
         }
         for (flow, drops) in (0..flows).zip(&mut drops) {
             let media = self.media.iter().map(|medium| medium.drops_of(flow));
@@ -388,6 +412,9 @@ impl<H: Node> World<H> {
         }
         for medium in &mut self.media {
             medium.catch_up(self.now, &mut self.exits);
+        }
+        for (_, processor) in &mut self.processors {
+            processor.catch_up(self.now);
         }
     }
 
@@ -463,7 +490,8 @@ impl<H: Node> World<H> {
         }
         let at = self.now;
         let links = self.links.iter().map(|link| Some((link.name(), link.overflow()?)));
-        let mut all = links.chain(self.media.iter().map(|medium| medium.overflow()));
+        let nodes = self.processors.iter().map(|(_, at)| Some((at.name(), at.overflow()?)));
+        let mut all = links.chain(self.media.iter().map(|medium| medium.overflow())).chain(nodes);
         Err(match all.find_map(|overflow| overflow) {
             Some((link, what)) => RunError::Overflow { link: link.to_owned(), what, at },
             None => RunError::Stuck { at },
@@ -489,7 +517,11 @@ impl<H: Node> World<H> {
             return self.forward_all(NodeId(element as u32));
         };
         let Some((node, port)) = self.ends.get(direction).copied() else {
-            return self.wake_medium(direction - self.ends.len(), watch);
+            let medium = direction - self.ends.len();
+            return match medium.checked_sub(self.media.len()) {
+                None => self.wake_medium(medium, watch),
+                Some(processor) => self.wake_processor(processor, watch),
+            };
         };
         // One packet at a time: each reaches its place before the next one leaves the link.
         while self.links[direction].is_due(now) {
@@ -515,6 +547,20 @@ impl<H: Node> World<H> {
             }
         }
         self.set_medium_timer(medium);
+    }
+    /// Hands the packets over whose processing has ended.
+    #[cold]
+    fn wake_processor<W: Watch>(&mut self, number: usize, watch: W) {
+        let (node, now) = (self.processors[number].0, self.now);
+        while let Some((port, packet)) = self.processors[number].1.deliver(now, &mut self.exits) {
+            self.events += 1;
+            self.take((node, port), packet, watch);
+        }
+        self.set_processor_timer(number);
+    }
+    fn set_processor_timer(&mut self, number: usize) {
+        let at = self.processors[number].1.wake_at();
+        self.timers.set(self.nodes.len() + self.links.len() + self.media.len() + number, at);
     }
     fn set_medium_timer(&mut self, medium: usize) {
         let at = self.media[medium].wake_at();

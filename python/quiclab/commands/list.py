@@ -23,6 +23,7 @@ _PAGES = {
     "presets": "satellite",
     "series": "satellite",
     "middleboxes": "middleboxes",
+    "processing": "processing",
     "sides": "pep",
     "media": "media",
     "channels": "cell",
@@ -106,7 +107,7 @@ def _choose(topics: "list[dict[str, Any]]", what: str) -> "list[dict[str, Any]]"
 
 SUBJECTS = {
     "Scenarios": ("sections", "events"),
-    "Hosts": ("kinds", "middleboxes", "sides"),
+    "Hosts": ("kinds", "middleboxes", "sides", "processing"),
     "Transport": ("controllers", "schedulers", "resumptions", "tcp_resumptions"),
     "Links": ("rates", "offsets", "queues", "losses", "jitters", "series", "presets"),
     "Wireless": ("media", "channels", "block_errors", "cell_schedulers", "handovers", "frame_errors", "rate_controls"),

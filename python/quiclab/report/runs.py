@@ -194,7 +194,12 @@ def _result_tables(shown: Sequence[Shown]) -> list[Html]:
                 [entry["name"], *(texts[at] or "-" for _, texts in rows)] for at, entry in enumerate(one.connections)
             ]
             parts.append(table(f"Connections of {one.label}" if several else "Connections", heads, lines))
-    for title, key in (("Links", "links"), ("Media", "media"), ("Middleboxes and proxies", "nodes")):
+    for title, key in (
+        ("Links", "links"),
+        ("Media", "media"),
+        ("Processing at nodes", "processing"),
+        ("Middleboxes and proxies", "nodes"),
+    ):
         rows_ = [(one.label, entry) for one in shown for entry in one.run.summary.get(key) or []]
         if rows_:
             make = _nodes if key == "nodes" else _carriers

@@ -92,7 +92,12 @@ impl Scenario {
                 *end = host;
             }
         }
-        self.nodes.push(Node { name: name.clone(), kind: NodeKind::Host, stack: HostStack::Quiclab });
+        self.nodes.push(Node {
+            name: name.clone(),
+            kind: NodeKind::Host,
+            stack: HostStack::Quiclab,
+            processing: None,
+        });
         self.links.extend(wire.links.into_iter().map(|link| Link {
             name: name.clone(),
             from: host,

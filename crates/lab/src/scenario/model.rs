@@ -51,6 +51,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// The stack of its QUIC endpoints, if it is a host.
     pub stack: HostStack,
+    /// The time that it takes for packets: a component of the room `processing`.
+    pub processing: Option<Component>,
 }
 
 /// The stack of a host's QUIC endpoints.

@@ -56,8 +56,13 @@ impl NodeKind {
     }
 }
 
-/// The declaration of a node: its kind, its stack, and its table.
-type Declared<'i> = (Option<NodeKind>, HostStack, Section<'i>);
+/// The declaration of a node.
+struct Declared<'i> {
+    kind: Option<NodeKind>,
+    stack: HostStack,
+    processing: Option<Component>,
+    section: Section<'i>,
+}
 
 /// The nodes found so far.
 #[derive(Default)]
@@ -81,14 +86,15 @@ impl<'i> Nodes<'i> {
             let kind = values.has("kind").then(|| NodeKind::of(values.component("kind")));
             let foreign = values.has("stack") && values.text("stack") == HostStack::Quinn.name();
             let stack = if foreign { HostStack::Quinn } else { HostStack::Quiclab };
-            self.declared.push(Some((kind, stack, section)));
+            let processing = values.has("processing").then(|| values.component("processing"));
+            self.declared.push(Some(Declared { kind, stack, processing, section }));
         }
         Ok(())
     }
 
     /// Whether packets come from outside.
     pub(super) fn has_gates(&self) -> bool {
-        self.declared.iter().flatten().any(|(kind, ..)| *kind == Some(NodeKind::Gate))
+        self.declared.iter().flatten().any(|declared| declared.kind == Some(NodeKind::Gate))
     }
 
     /// The number of nodes.
@@ -158,7 +164,7 @@ impl<'i> Nodes<'i> {
         let attached = media.iter().flat_map(|medium| medium.attachments.iter().map(|at| at.node));
         let connected: BTreeSet<usize> = linked.chain(attached).collect();
         for (index, declared) in self.declared.iter().enumerate() {
-            if let Some((_, _, section)) = declared
+            if let Some(Declared { section, .. }) = declared
                 && !connected.contains(&index)
             {
                 let name = quoted(self.names.name(index));
@@ -181,8 +187,8 @@ impl<'i> Nodes<'i> {
             let used = used.contains(&index);
             let by_use = if used { NodeKind::Host } else { NodeKind::Router };
             let name = self.names.name(index).to_owned();
-            let Some((kind, stack, section)) = declared else {
-                return Ok(Node { name, kind: by_use, stack: HostStack::Quiclab });
+            let Some(Declared { kind, stack, processing, section }) = declared else {
+                return Ok(Node { name, kind: by_use, stack: HostStack::Quiclab, processing: None });
             };
             let (kind, stack) = (kind.clone().unwrap_or(by_use), *stack);
             if used && kind != NodeKind::Host {
@@ -194,7 +200,7 @@ impl<'i> Nodes<'i> {
                 let problem = "only a host has a stack; expected kind = \"host\", or no stack";
                 return Err(reader.source.error(section.place, &section.at("stack"), problem));
             }
-            Ok(Node { name, kind, stack })
+            Ok(Node { name, kind, stack, processing: processing.clone() })
         };
         self.declared.iter().enumerate().map(resolve).collect()
     }
@@ -207,7 +213,8 @@ impl<'i> Nodes<'i> {
         (links, media): (&[Link], &[Medium]),
     ) -> Result<(), ScenarioError> {
         for (index, (node, declared)) in nodes.iter().zip(&self.declared).enumerate() {
-            let (NodeKind::Middlebox(component), Some((_, _, section))) = (&node.kind, declared) else {
+            let (NodeKind::Middlebox(component), Some(Declared { section, .. })) = (&node.kind, declared)
+            else {
                 continue;
             };
             let surroundings = Surroundings {

@@ -84,6 +84,9 @@ pub(super) fn tables(scenario: &Scenario) -> Vec<Table<'_>> {
         if node.stack != HostStack::Quiclab {
             table = table.text("stack", node.stack.name());
         }
+        if let Some(processing) = &node.processing {
+            table = table.component("processing", processing);
+        }
         tables.push(table);
     }
     scenario.links.iter().for_each(|link| link_tables(scenario, link, &mut tables));

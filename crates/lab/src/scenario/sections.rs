@@ -132,6 +132,11 @@ pub(super) static NODE: &[Parameter] = &[
         "of a host: its implementation of QUIC; quinn is quinn-proto, in builds with the feature `quinn` \
          (default: quiclab)",
     ),
+    Parameter::optional(
+        "processing",
+        Kind::Component(network::processing::ROOM),
+        "time that the node takes for each packet that arrives, in one server with a queue (default: none)",
+    ),
 ];
 
 /// The options of `[[link]]`, beside those of its directions.

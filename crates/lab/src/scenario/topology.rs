@@ -58,6 +58,11 @@ impl Scenario {
         self.nodes.iter().enumerate().filter(|(_, node)| matches!(node.kind, NodeKind::Middlebox(_)))
     }
 
+    /// The options of the nodes that take time for packets, with their places among the nodes.
+    pub(crate) fn processing(&self) -> impl Iterator<Item = (usize, &Component)> {
+        self.nodes.iter().enumerate().filter_map(|(index, node)| Some((index, node.processing.as_ref()?)))
+    }
+
     /// The gates, with their places among the nodes.
     pub(crate) fn gates(&self) -> impl Iterator<Item = (usize, &Node)> {
         self.nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Gate)
@@ -96,6 +101,15 @@ impl Scenario {
         Targets {
             nodes: self.nodes.iter().enumerate().map(node).collect(),
             flows: self.unfolded().flows.iter().map(flow).collect(),
+        }
+    }
+
+    /// The node at the end of a hop: a place among the nodes.
+    pub(crate) fn end_of(&self, hop: Hop) -> usize {
+        match hop {
+            Hop::Link { link, forward: true } => self.links[link].to,
+            Hop::Link { link, forward: false } => self.links[link].from,
+            Hop::Medium { medium, to, .. } => self.media[medium].attachments[to].node,
         }
     }
 

@@ -128,6 +128,7 @@ pub(super) fn flatten(summary: &str, names: &mut Names) -> Option<Row> {
             ("connections", Value::Array(list)) => entries("connection", list, &mut row),
             ("links", Value::Array(list)) => entries("link", list, &mut row),
             ("media", Value::Array(list)) => entries("medium", list, &mut row),
+            ("processing", Value::Array(list)) => entries("processing", list, &mut row),
             ("nodes", Value::Array(list)) => entries("node", list, &mut row),
             (_, value) => put(key, value, &mut row),
         }

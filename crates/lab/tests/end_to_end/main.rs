@@ -17,6 +17,7 @@ mod messages;
 mod pages;
 mod pep;
 mod places;
+mod processing;
 mod protections;
 mod qlog_files;
 mod queues;

@@ -79,7 +79,7 @@ impl<H: Node> World<H> {
         }
     }
 
-    /// Handles a packet at a node: it is delivered there, or forwarded.
+    /// Handles a packet that reaches a node: the node processes it first, if that takes time.
     #[inline(always)]
     pub(super) fn arrive<W: Watch>(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>, watch: W) {
         let index = node.0 as usize;
@@ -87,6 +87,22 @@ impl<H: Node> World<H> {
         if !self.ways.down.is_empty() && self.ways.down.contains(&(node, port)) {
             return self.drop_at_port(packet);
         }
+        if let Some(Some(processor)) = self.processor_of.get(index) {
+            return self.process(*processor, port, packet);
+        }
+        self.take((node, port), packet, watch);
+    }
+
+    #[cold]
+    fn process(&mut self, processor: usize, port: Port, packet: Box<Packet>) {
+        self.processors[processor].1.offer(self.now, port, packet, &mut self.exits);
+        self.set_processor_timer(processor);
+    }
+
+    /// Delivers a packet at a node, or forwards it.
+    #[inline(always)]
+    pub(super) fn take<W: Watch>(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>, watch: W) {
+        let index = node.0 as usize;
         if node_of(packet.destination.ip()) != Some(node) && !self.transit[index] {
             return self.forward(node, packet);
         }

@@ -1,0 +1,193 @@
+//! The processing of packets at a node: one server, and a queue before it.
+//!
+//! A packet that arrives at the node, to stay or to pass, waits in the queue until the server has finished all packets before it.
+//! It is then served for a time that depends on what it is and on its size, and only after that the node has it: a host hands it to
+//! an endpoint, a middlebox looks at it, a router sends it on. What a host sends itself takes no time.
+//!
+//! At one instant, packets that arrive at the node precede the end of a service.
+
+use crate::address::Port;
+use crate::buffer::{Buffer, BufferOptions, CarrierStats, Overflow, QueueDelays};
+use crate::error::BuildError;
+use crate::exits::Exits;
+use crate::packet::Packet;
+use crate::queue::Setup;
+use random::Stream;
+use trace::{Interest, Log};
+use units::parameter::{Arguments, Component, Kind, Limit, OptionError, Parameter, Room, Row, Value};
+use units::{Duration, Time};
+
+/// The room of processing.
+pub const ROOM: &str = "processing";
+
+static ROWS: &[Row<()>] = &[Row {
+    name: "server",
+    about: "one server with a queue, through which all packets pass that arrive at a node",
+    parameters: &[
+        Parameter::with_default("packet", Kind::Duration, "\"0 s\"", "time for each packet"),
+        Parameter::optional(
+            "ack",
+            Kind::Duration,
+            "time for a packet without application data, such as one with only acknowledgements (default: packet)",
+        ),
+        Parameter::with_default(
+            "byte",
+            Kind::Duration,
+            "\"0 s\"",
+            "time for each byte of a packet, IP header included, in addition",
+        ),
+        Parameter::with_default(
+            "queue",
+            Kind::Limit,
+            "\"1000 packets\"",
+            "limit of the queue, in packets or bytes; further packets are dropped (1000: net.core.netdev_max_backlog of Linux)",
+        ),
+    ],
+    build: (),
+}];
+
+/// The processing of nodes as scenarios and `quiclab list` see it.
+pub fn room() -> Room {
+    Room::of(ROOM, "the time that a node takes for packets", ROWS, None).checked_by(check)
+}
+
+/// A server has no rate by which a time becomes a number of bytes.
+fn check(_: &str, arguments: &Arguments) -> Result<(), OptionError> {
+    match arguments.limit("queue") {
+        Limit::Time(_) | Limit::BdpThousandths(_) => {
+            let problem =
+                "the server of a node has no rate; expected a number of packets or bytes, or \"unlimited\"";
+            Err(("queue", problem.to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The inputs for building a processor.
+#[derive(Debug, Clone, Copy)]
+pub struct ProcessorOptions<'a> {
+    /// The options of the only row of the room.
+    pub arguments: &'a Arguments,
+    /// The name for errors.
+    pub name: &'a str,
+    /// Whether the queueing delay of each packet is counted.
+    pub delays: bool,
+    /// The kinds of events in its log.
+    pub interest: Interest,
+}
+
+/// The server of a node, and its queue.
+pub struct Processor {
+    buffer: Buffer,
+    packet: Duration,
+    ack: Duration,
+    byte: Duration,
+    /// The packet in service, since when, and until when.
+    serving: Option<(Time, Time, Box<Packet>)>,
+    /// The time of completed services.
+    busy: Duration,
+}
+
+impl Processor {
+    /// Creates an idle server.
+    ///
+    /// # Errors
+    /// If an option cannot be used.
+    pub fn new(options: &ProcessorOptions<'_>) -> Result<Processor, BuildError> {
+        let arguments = options.arguments;
+        let limit = Arguments(vec![("limit", Value::Limit(arguments.limit("queue")))]);
+        let queue = Component { room: "queues", name: "drop-tail", arguments: limit };
+        let buffer = BufferOptions {
+            arguments: &Arguments(vec![("queue", Value::Component(queue))]),
+            name: options.name,
+            setup: Setup { rate: None, round_trip: Duration::ZERO, mtu: u32::MAX, flows: &[] },
+            delays: options.delays,
+            interest: options.interest,
+        };
+        let packet = arguments.duration("packet");
+        let ack = if arguments.has("ack") { arguments.duration("ack") } else { packet };
+        Ok(Processor {
+            // A drop-tail queue draws nothing.
+            buffer: Buffer::new(&buffer, Stream::new(0, options.name))?,
+            packet,
+            ack,
+            byte: arguments.duration("byte"),
+            serving: None,
+            busy: Duration::ZERO,
+        })
+    }
+
+    /// The counters up to the last [`Processor::catch_up`].
+    pub fn stats(&self) -> CarrierStats {
+        let mut stats = self.buffer.stats;
+        let mut serving = crate::count::Count::default();
+        stats.busy = self.busy;
+        if let Some((from, end, packet)) = &self.serving {
+            stats.busy += stats.until.min(*end).since(*from);
+            serving.add(packet.size);
+        }
+        CarrierStats { inside: self.buffer.inside(serving), ..stats }
+    }
+    /// The queueing delays before service, if they are counted.
+    pub fn delays(&self) -> Option<&QueueDelays> {
+        self.buffer.delays()
+    }
+    /// The name.
+    pub fn name(&self) -> &str {
+        self.buffer.name()
+    }
+    /// The events that no sink has taken, in the order of time.
+    pub fn log(&mut self) -> &mut Log {
+        self.buffer.log()
+    }
+    /// The memory that has overflowed, if any.
+    pub(crate) fn overflow(&self) -> Option<Overflow> {
+        self.buffer.overflow()
+    }
+    /// Adds the packets that the queue dropped to those of the flows from 0 on.
+    pub(crate) fn add_drops_to(&self, sums: &mut [u64]) {
+        self.buffer.add_drops_to(sums);
+    }
+    /// Updates the counters to the current time.
+    pub(crate) fn catch_up(&mut self, now: Time) {
+        self.buffer.catch_up(now);
+    }
+
+    /// Takes a packet that arrived by a port.
+    pub(crate) fn offer(&mut self, now: Time, port: Port, mut packet: Box<Packet>, exits: &mut Exits) {
+        packet.leave_by(port);
+        self.buffer.catch_up(now);
+        let Some(packet) = self.buffer.admit(now, packet, exits) else { return };
+        if self.serving.is_some() {
+            self.buffer.enqueue(now, packet, exits);
+        } else if let Some(packet) = self.buffer.pass(now, packet, exits) {
+            self.serve(now, packet);
+        }
+    }
+
+    fn serve(&mut self, now: Time, packet: Box<Packet>) {
+        self.buffer.note_start(now, &packet);
+        let each = if packet.data { self.packet } else { self.ack };
+        let bytes = self.byte.as_nanos().saturating_mul(packet.size.into());
+        self.serving = Some((now, now + each + Duration::from_nanos(bytes), packet));
+    }
+
+    /// The time at which the packet in service is finished.
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        self.serving.as_ref().map(|(_, end, _)| *end)
+    }
+
+    /// The packet whose service has ended by `now`, with the port by which it arrived; the next one's service begins.
+    pub(crate) fn deliver(&mut self, now: Time, exits: &mut Exits) -> Option<(Port, Box<Packet>)> {
+        let (from, end, mut packet) = self.serving.take_if(|(_, end, _)| *end <= now)?;
+        self.busy += end.since(from);
+        self.buffer.note_delivered(end, packet.size);
+        if self.buffer.is_waiting()
+            && let Some((_, next)) = self.buffer.dequeue(end, exits)
+        {
+            self.serve(end, next);
+        }
+        let port = packet.take_exit().unwrap_or(Port(0));
+        Some((port, packet))
+    }
+}
