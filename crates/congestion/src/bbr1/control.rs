@@ -6,11 +6,13 @@ use crate::AckSample;
 use crate::bbr_outputs::Controls;
 use units::{Duration, Rate, Size, Time};
 
-/// The response to packet loss, which only affects the window, for one round trip (section 4.2.3.4).
+/// The response to packet loss, which only affects the window (section 4.2.3.4). The draft ends a recovery by "repairing
+/// all losses": a loss during a recovery prolongs it, and does not begin another one. The window follows the deliveries
+/// in the first round trip only, or losses in each round trip would let it fall in each.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Recovery {
-    /// The recovery covers packets sent up to here; `None` outside of a recovery.
-    pub(super) since: Option<Time>,
+    /// When the last loss was declared: the recovery covers packets sent up to here. `None` outside of a recovery.
+    pub(super) until: Option<Time>,
     /// The window follows the delivered bytes.
     pub(super) conserving: bool,
     /// Still waiting for the first ACK frame of the recovery.
@@ -71,7 +73,7 @@ impl Bbr1 {
 
     pub(super) fn save_cwnd(&mut self) {
         let kept =
-            if self.recovery.since.is_none() && self.state != State::ProbeRtt { 0 } else { self.prior_cwnd };
+            if self.recovery.until.is_none() && self.state != State::ProbeRtt { 0 } else { self.prior_cwnd };
         self.prior_cwnd = kept.max(self.cwnd);
     }
 
@@ -79,16 +81,18 @@ impl Bbr1 {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
-    pub(super) fn enter_recovery(&mut self, now: Time, newest_sent_at: Time) {
-        if self.recovery.since.is_some_and(|since| newest_sent_at <= since) {
-            return;
+    /// Losses or marks begin a recovery, or prolong the one in progress.
+    pub(super) fn enter_recovery(&mut self, now: Time) {
+        if self.recovery.until.is_none() {
+            self.save_cwnd();
+            self.recovery = Recovery { until: None, conserving: true, entering: true };
         }
-        self.save_cwnd();
-        self.recovery = Recovery { since: Some(now), conserving: true, entering: true };
+        self.recovery.until = Some(now);
     }
 
+    /// A packet was acknowledged; if it was sent after the last loss, all losses are repaired.
     pub(super) fn leave_recovery(&mut self, newest_sent_at: Time) {
-        if self.recovery.since.is_some_and(|since| newest_sent_at > since) {
+        if self.recovery.until.is_some_and(|until| newest_sent_at > until) {
             self.recovery = Recovery::default();
             self.restore_cwnd();
         }

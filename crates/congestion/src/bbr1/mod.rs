@@ -175,9 +175,7 @@ impl Controller for Bbr1 {
     fn on_signal(&mut self, signal: &Signal<'_>) {
         match *signal {
             // RFC 3168 section 5: the response to a mark is that to a loss.
-            Signal::Lost { now, newest_sent_at, .. } | Signal::Marked { now, newest_sent_at, .. } => {
-                self.enter_recovery(now, newest_sent_at);
-            }
+            Signal::Lost { now, .. } | Signal::Marked { now, .. } => self.enter_recovery(now),
             Signal::PersistentCongestion => {
                 // 4.2.3.4: as after a retransmission timeout.
                 self.save_cwnd();
