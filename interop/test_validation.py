@@ -134,7 +134,7 @@ def test_the_page_says_what_its_rows_say_of_the_kernel() -> None:
     """And a median that is too far from the simulation is named."""
     text = DOCUMENT.read_text(encoding="utf-8")
     rows = kernel.read(text)
-    assert [(row.link, row.controller) for row in rows] == list(itertools.product(kernel.LINKS, kernel.CONTROLLERS))
+    assert [(row.link, row.controller) for row in rows] == [(cell.link, cell.controller) for cell in kernel.CELLS]
     assert all(row.runs >= kernel.RUNS and row.interval is not None for row in rows)
     assert (
         "\n".join([*kernel.INTRODUCTION, "", kernel.claim(rows), "", *kernel.table(rows), "", *kernel.REASON]) in text
@@ -143,6 +143,17 @@ def test_the_page_says_what_its_rows_say_of_the_kernel() -> None:
     far = kernel.measured(kernel.Cell("cubic", "clean"), [ours], [away])
     assert not far.holds and "`cubic` on clean (-6.0%)" in kernel.claim([far])
     assert "within the bound" in kernel.claim([kernel.measured(kernel.Cell("cubic", "clean"), [ours], [near])])
+
+
+def test_a_kernel_without_a_module_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row that cannot be measured does not vanish in silence, and the study does not hold."""
+    (tmp_path / "available").write_text("reno\n", encoding="utf-8")
+    monkeypatch.setattr(kernel, "AVAILABLE", tmp_path / "available")
+    monkeypatch.setattr(kernel, "CELLS", [kernel.Cell("bbr1", "long 3 % loss")])
+    section = kernel.study(tmp_path, 1)
+    text = "\n".join(section.lines)
+    assert not section.holds
+    assert "NOT MEASURED: this kernel has no `bbr`" in text and "no `cubic`" in text and "no `reno`" not in text
 
 
 def test_the_page_says_what_its_rows_say_of_other_stacks() -> None:

@@ -81,9 +81,10 @@ impl Curve {
         let target = w_cubic(t + step.smoothed_rtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
         let mut grown = (cwnd + (target - cwnd) * (acked / cwnd)).min(target);
         if options.reno_friendly {
-            // Section 4.3: alpha_cubic, until the window reaches its value before the reduction.
+            // Section 4.3: alpha_cubic, until the window reaches its value before the reduction; in RFC 8312 without end.
             let beta = options.beta;
-            let alpha = if epoch.w_est < self.cwnd_prior { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
+            let is_behind = options.constant_alpha || epoch.w_est < self.cwnd_prior;
+            let alpha = if is_behind { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
             let w_est = epoch.w_est + alpha * datagram * (acked / cwnd);
             if w_cubic(t) < w_est {
                 grown = grown.max(w_est);

@@ -5,7 +5,10 @@ use crate::options::join;
 use crate::{slow_start, window_pacing};
 use units::parameter::{Arguments, Default, Kind, Parameter};
 
-const OWN: [Parameter; 7] = [
+const RFC_9438: &str = "rfc9438";
+const RFC_8312: &str = "rfc8312";
+
+const OWN: [Parameter; 8] = [
     Parameter {
         name: "c",
         kind: Kind::Number(0.001, 100.0),
@@ -32,6 +35,12 @@ const OWN: [Parameter; 7] = [
         about: "never slower than Reno would be (RFC 9438 section 4.3)",
     },
     Parameter {
+        name: "reno_growth",
+        kind: Kind::Choice(&[RFC_9438, RFC_8312]),
+        default: Default::Is("\"rfc9438\""),
+        about: "growth of the window of reno_friendly once it has reached the window before the loss: a packet per round trip (RFC 9438 section 4.3), or still alpha_cubic (RFC 8312 section 4.2, Linux)",
+    },
+    Parameter {
         name: "spurious_undo",
         kind: Kind::Flag,
         default: Default::Is("true"),
@@ -39,7 +48,7 @@ const OWN: [Parameter; 7] = [
     },
     MINIMUM_WINDOW,
 ];
-pub(super) const PARAMETERS: [Parameter; 20] =
+pub(super) const PARAMETERS: [Parameter; 21] =
     join(&[&OWN, &window_pacing::parameters("1.25"), &slow_start::parameters("\"hystart++\"")]);
 
 /// The options of the algorithm itself.
@@ -50,6 +59,8 @@ pub(super) struct Options {
     pub(super) beta_ecn: f64,
     pub(super) fast_convergence: bool,
     pub(super) reno_friendly: bool,
+    /// The growth of Reno's window is alpha_cubic, however large that window is.
+    pub(super) constant_alpha: bool,
     pub(super) spurious_undo: bool,
 }
 
@@ -62,6 +73,7 @@ impl Options {
             beta_ecn,
             fast_convergence: arguments.flag("fast_convergence"),
             reno_friendly: arguments.flag("reno_friendly"),
+            constant_alpha: arguments.text("reno_growth") == RFC_8312,
             spurious_undo: arguments.flag("spurious_undo"),
         }
     }
