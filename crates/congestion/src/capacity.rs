@@ -596,7 +596,7 @@ mod tests {
         one.capacity.on_new_path(ip(2), &mut one.regulator);
         assert!(!one.capacity.is_resumed() && store.begin_use(key(1)).is_some(), "the old one is free");
         assert_eq!(one.accept(0, (Some(key(1)), learned(1))), Err(Refusal::OtherPath));
-        one.regulator.begin_anew(at(0), crate::regulator::tests::controller(), crate::Pacer::new(2000, 1000));
+        one.regulator.begin_anew(at(0), crate::regulator::tests::controller(), crate::Pacer::new(1000, 2, 1));
         one.transfer(0, 99_000);
         assert_eq!(one.observe(600, true).unwrap().ip, ip(2));
         assert_eq!(store.entries().iter().map(|(path, _)| *path).collect::<Vec<_>>(), [key(2)]);
@@ -609,7 +609,7 @@ mod tests {
         one.capacity.on_restart(&mut one.regulator);
         assert!(one.regulator.resuming().is_none());
         one.accept(0, (None, learned(1))).unwrap();
-        one.regulator.begin_anew(at(0), crate::regulator::tests::controller(), crate::Pacer::new(2000, 1000));
+        one.regulator.begin_anew(at(0), crate::regulator::tests::controller(), crate::Pacer::new(1000, 2, 1));
         assert!(one.regulator.resuming().is_none());
         one.capacity.on_restart(&mut one.regulator);
         assert_eq!(one.regulator.resuming().unwrap().saved(), learned(1).saved);

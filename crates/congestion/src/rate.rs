@@ -64,6 +64,13 @@ pub struct RateSample {
     pub app_limited: bool,
 }
 
+impl RateSample {
+    /// Bytes sent up to and including the packet. `lost`: the total lost so far.
+    pub(crate) fn sent(&self, lost: u64) -> u64 {
+        self.prior_delivered + lost - self.lost + self.in_flight
+    }
+}
+
 /// A packet that was declared lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LostPacket {

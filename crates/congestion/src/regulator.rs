@@ -196,7 +196,7 @@ impl Regulator {
         rtt: &RttEstimate,
         rate: Option<&RateSample>,
     ) {
-        let delivered = self.delivery.delivered();
+        let (delivered, lost) = (self.delivery.delivered(), self.delivery.lost());
         let Some(learning) = self.learning.as_deref_mut() else { return };
         if let Some(sample) = rate {
             learning.observer.on_sample(sample, delivered);
@@ -206,7 +206,8 @@ impl Regulator {
                 let window = self.allowance.window;
                 self.resumed(now, |resuming| resuming.on_rtt(rtt.min(), acked.bytes, window));
             }
-            let acked = (acked.bytes, acked.newest_sent_at);
+            let newest = (acked.newest_sent_at, rate.map_or(0, |sample| sample.sent(lost)));
+            let acked = (acked.bytes, newest);
             self.resumed(now, |resuming| resuming.on_ack(now, acked, bytes_in_flight));
         }
     }
@@ -345,7 +346,8 @@ impl Regulator {
     pub fn before_sent(&mut self, now: Time, bytes: u64, bytes_in_flight: u64) -> SentState {
         self.settle_dry(now, bytes_in_flight);
         if self.learning.is_some() {
-            self.resumed(now, |resuming| resuming.before_sent(now, bytes, bytes_in_flight));
+            let sent = self.delivery.delivered() + self.delivery.lost() + bytes_in_flight + bytes;
+            self.resumed(now, |resuming| resuming.before_sent(bytes, (now, sent), bytes_in_flight));
         }
         self.delivery.on_sent(now, bytes, bytes_in_flight)
     }
@@ -506,7 +508,7 @@ pub(crate) mod tests {
         let allowance = Allowance::new(10_000, None);
         let heard = Arc::new(Mutex::new(Heard { told: Vec::new(), allowance }));
         let witness = Box::new(Witness(heard.clone()));
-        (Regulator::new(Time::ZERO, witness, Pacer::new(2000, 1000)), heard)
+        (Regulator::new(Time::ZERO, witness, Pacer::new(1000, 2, 1)), heard)
     }
 
     /// Its controller alone.
@@ -622,12 +624,12 @@ pub(crate) mod tests {
         let (mut regulator, _) = regulator();
         let reno =
             || crate::build("newreno", &arguments(crate::newreno::ROW.parameters, &[]), SETUP).unwrap();
-        regulator.begin_anew(at(0), reno(), Pacer::new(1000, 1000));
+        regulator.begin_anew(at(0), reno(), Pacer::new(1000, 1, 1));
         regulator.on_lost(1000, at(0), &SentState::default());
         regulator.end_losses(at(1), 7000);
         regulator.begin_reduction(1000, 10_000, true, 7000);
         assert_eq!((regulator.target(), regulator.window()), (5000, 8000));
-        regulator.begin_anew(at(2), reno(), Pacer::new(1000, 1000));
+        regulator.begin_anew(at(2), reno(), Pacer::new(1000, 1, 1));
         assert_eq!((regulator.target(), regulator.window()), (10_000, 10_000));
     }
 
@@ -637,7 +639,7 @@ pub(crate) mod tests {
         let state = send(&mut regulator, at(0), 0);
         regulator.on_delivered(at(10), 1000, at(0), &state);
         let heard = Arc::new(Mutex::new(Heard { told: vec![], allowance: Allowance::new(5000, None) }));
-        regulator.begin_anew(at(10), Box::new(Witness(heard.clone())), Pacer::new(1, 1));
+        regulator.begin_anew(at(10), Box::new(Witness(heard.clone())), Pacer::new(1, 1, 1));
         assert_eq!((regulator.window(), old.lock().unwrap().told.len()), (5000, 1));
         assert_eq!(send(&mut regulator, at(20), 0).delivered, 1000);
         assert_eq!(heard.lock().unwrap().told, ["sent 1000 of 1000, limited false"]);

@@ -273,7 +273,7 @@ impl End {
             packets: 0,
             delivery: DeliveryRate::default(),
             rtt: RttEstimate::new(ms(100)),
-            pacer: Pacer::new(10_000, 1000),
+            pacer: Pacer::new(1000, 10, 1),
         }
     }
 

@@ -87,7 +87,7 @@ pub(crate) struct Recovery {
 impl Recovery {
     pub(crate) fn new(config: &Config, controller: Box<dyn Controller>) -> Recovery {
         let packet = u64::from(config.first_payload());
-        let pacer = Pacer::new(config.pacing_burst * packet, config.pacing_quantum * packet);
+        let pacer = Pacer::new(packet, config.pacing_burst, config.pacing_quantum);
         Recovery {
             epoch: 0,
             rtt: RttEstimate::new(config.initial_rtt),

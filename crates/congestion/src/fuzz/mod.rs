@@ -86,7 +86,7 @@ impl Sender {
         Sender {
             name: row.name,
             controller,
-            pacer: Pacer::new(10 * DATAGRAM, DATAGRAM),
+            pacer: Pacer::new(DATAGRAM, 10, 1),
             rate: DeliveryRate::default(),
             rtt: RttEstimate::new(Duration::from_millis(333)),
             now,

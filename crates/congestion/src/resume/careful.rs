@@ -1,10 +1,13 @@
 //! Careful Resume (RFC 9959): from the capacity that an earlier connection observed to a window that is tried with care.
 //!
 //! The state machine of one path, without a clock and without packets: it is told of sent packets, acknowledgements and
-//! losses, and answers with the adjustments that the controller must make. Packets are identified by the time at which they were
-//! sent: those of the Unvalidated phase are paced, so that each is later than the jump. Sizes are in bytes.
+//! losses, and answers with the adjustments that the controller must make. Sizes are in bytes.
 
 use units::{Duration, Time};
+
+/// A packet among those that were sent: when, and the bytes sent up to and including it, which tell packets apart that left
+/// together. Packets of the Unvalidated phase are paced, so that each is later than the jump.
+pub(crate) type Place = (Time, u64);
 
 /// What an earlier connection observed of a path: the congestion control parameters of RFC 9959 section 2.
 ///
@@ -207,8 +210,8 @@ pub struct CarefulResume {
     acked: u64,
     /// PipeSize: the capacity in bytes that acknowledgements have validated.
     pipe_size: u64,
-    /// When the last packet of the Unvalidated phase was sent.
-    last_sent_at: Time,
+    /// The last packet of the Unvalidated phase.
+    last: Place,
     /// When the Unvalidated phase began, and current_rtt at that time.
     jumped: (Time, Duration),
 }
@@ -230,7 +233,7 @@ impl CarefulResume {
             expires_at,
             acked: 0,
             pipe_size: 0,
-            last_sent_at: Time::ZERO,
+            last: (Time::ZERO, 0),
             jumped: (Time::ZERO, Duration::ZERO),
         }
     }
@@ -325,7 +328,7 @@ impl CarefulResume {
                     return self.change(Phase::Normal, None, None);
                 }
                 (self.acked, self.pipe_size, self.jumped) = (0, in_flight, (now, rtt));
-                self.last_sent_at = now;
+                self.last = (now, u64::MAX);
                 let adjustment = Adjustment::Jump { window: jump, rtt };
                 self.change(Phase::Unvalidated, Some(Trigger::WindowLimited), Some(adjustment))
             }
@@ -346,9 +349,9 @@ impl CarefulResume {
 
     /// A packet was sent.
     #[inline]
-    pub fn on_sent(&mut self, now: Time) {
+    pub fn on_sent(&mut self, packet: Place) {
         if self.phase == Phase::Unvalidated {
-            self.last_sent_at = now;
+            self.last = packet;
         }
     }
 
@@ -368,26 +371,25 @@ impl CarefulResume {
         self.change(Phase::Validating, Some(trigger), Some(Adjustment::Limit { window: in_flight }))
     }
 
-    /// Packets were acknowledged: their bytes, the time at which the newest of them was sent, and the bytes in flight after
-    /// the acknowledgement.
+    /// Packets were acknowledged: their bytes, the newest of them, and the bytes in flight after the acknowledgement.
     ///
     /// The PipeSize grows by the acknowledged packets of the Unvalidated phase. Those that were in flight before the jump
     /// come first, and are in it from the beginning.
-    pub fn on_ack(&mut self, now: Time, acked: u64, newest: Time, in_flight: u64) -> Option<Transition> {
+    pub fn on_ack(&mut self, now: Time, acked: u64, newest: Place, in_flight: u64) -> Option<Transition> {
         self.acked += acked;
         if matches!(self.phase, Phase::Reconnaissance | Phase::Normal) {
             return None;
         }
         self.pipe_size = self.pipe_size.max(self.acked);
         match self.phase {
-            Phase::Unvalidated if newest > self.jumped.0 => {
+            Phase::Unvalidated if newest.0 > self.jumped.0 => {
                 self.validate(Trigger::FirstAcknowledged, in_flight)
             }
             Phase::Unvalidated => self.before_sent(now, in_flight),
-            Phase::Validating if newest >= self.last_sent_at => {
+            Phase::Validating if newest >= self.last => {
                 self.change(Phase::Normal, Some(Trigger::LastAcknowledged), None)
             }
-            Phase::SafeRetreat if newest >= self.last_sent_at => {
+            Phase::SafeRetreat if newest >= self.last => {
                 // RFC 9959-3.5-3: "no larger than the most recently measured PipeSize * Beta".
                 let ssthresh = (self.pipe_size as f64 * self.options.beta) as u64;
                 let adjustment = Adjustment::Settle { ssthresh };
@@ -446,10 +448,10 @@ mod tests {
     fn confirmed() -> CarefulResume {
         let saved = Saved { window: 300 * PACKET, rtt: RTT };
         let mut resume = CarefulResume::new(saved, None, 10 * PACKET, options());
-        resume.on_sent(at(0));
+        resume.on_sent((at(0), 0));
         assert_eq!(resume.on_window_limited(at(0), (10 * PACKET, 10 * PACKET), None), None);
-        assert_eq!(resume.on_ack(at(600), 10 * PACKET, at(0), 0), None);
-        resume.on_sent(at(600));
+        assert_eq!(resume.on_ack(at(600), 10 * PACKET, (at(0), 0), 0), None);
+        resume.on_sent((at(600), 0));
         resume
     }
 
@@ -464,7 +466,7 @@ mod tests {
         assert_eq!(resume.pipe_size(), 29 * PACKET);
         (1..=sent).for_each(|packet| {
             assert_eq!(resume.before_sent(at(600 + 4 * packet), 0), None);
-            resume.on_sent(at(600 + 4 * packet));
+            resume.on_sent((at(600 + 4 * packet), 0));
         });
         resume
     }
@@ -474,17 +476,17 @@ mod tests {
     fn without_loss_the_window_is_validated() {
         let mut resume = jumped(121);
         // The packets before the jump are in the PipeSize already.
-        assert_eq!(resume.on_ack(at(1190), 29 * PACKET, at(600), 121 * PACKET), None);
+        assert_eq!(resume.on_ack(at(1190), 29 * PACKET, (at(600), 0), 121 * PACKET), None);
         assert_eq!(resume.pipe_size(), 29 * PACKET);
-        let validating = resume.on_ack(at(1204), PACKET, at(604), 120 * PACKET).unwrap();
+        let validating = resume.on_ack(at(1204), PACKET, (at(604), 0), 120 * PACKET).unwrap();
         assert_eq!(
             (validating.to, validating.trigger),
             (Phase::Validating, Some(Trigger::FirstAcknowledged))
         );
         assert_eq!(validating.adjustment, Some(Adjustment::Limit { window: 120 * PACKET }));
         assert_eq!(resume.pipe_size(), 30 * PACKET);
-        assert_eq!(resume.on_ack(at(1680), 119 * PACKET, at(1080), 100 * PACKET), None);
-        let normal = resume.on_ack(at(1684), PACKET, at(1084), 100 * PACKET).unwrap();
+        assert_eq!(resume.on_ack(at(1680), 119 * PACKET, (at(1080), 0), 100 * PACKET), None);
+        let normal = resume.on_ack(at(1684), PACKET, (at(1084), 0), 100 * PACKET).unwrap();
         assert_eq!((normal.to, normal.trigger), (Phase::Normal, Some(Trigger::LastAcknowledged)));
         assert_eq!((normal.adjustment, resume.pipe_size()), (None, 150 * PACKET));
     }
@@ -502,12 +504,12 @@ mod tests {
     #[test]
     fn a_sender_with_less_data_keeps_what_it_used() {
         let mut resume = jumped(50);
-        assert_eq!(resume.on_ack(at(1199), 29 * PACKET, at(600), 50 * PACKET), None);
+        assert_eq!(resume.on_ack(at(1199), 29 * PACKET, (at(600), 0), 50 * PACKET), None);
         assert_eq!(resume.before_sent(at(1200), 50 * PACKET), None);
         let validating = resume.before_sent(at(1201), 50 * PACKET).unwrap();
         assert_eq!((validating.to, validating.trigger), (Phase::Validating, Some(Trigger::RttExceeded)));
         assert_eq!(validating.adjustment, Some(Adjustment::Limit { window: 50 * PACKET }));
-        let normal = resume.on_ack(at(1400), 50 * PACKET, at(800), 0).unwrap();
+        let normal = resume.on_ack(at(1400), 50 * PACKET, (at(800), 0), 0).unwrap();
         assert_eq!((normal.to, normal.trigger), (Phase::Normal, Some(Trigger::LastAcknowledged)));
     }
 
@@ -515,8 +517,8 @@ mod tests {
     #[test]
     fn a_sender_with_less_data_is_validated_by_the_first_acknowledgement() {
         let mut resume = jumped(50);
-        assert_eq!(resume.on_ack(at(1199), 29 * PACKET, at(600), 50 * PACKET), None);
-        let validating = resume.on_ack(at(1204), PACKET, at(604), 49 * PACKET).unwrap();
+        assert_eq!(resume.on_ack(at(1199), 29 * PACKET, (at(600), 0), 50 * PACKET), None);
+        let validating = resume.on_ack(at(1204), PACKET, (at(604), 0), 49 * PACKET).unwrap();
         assert_eq!(
             (validating.to, validating.trigger),
             (Phase::Validating, Some(Trigger::FirstAcknowledged))
@@ -529,7 +531,7 @@ mod tests {
     #[test]
     fn a_jump_that_is_hardly_used_is_taken_back() {
         let mut resume = jumped(5);
-        let normal = resume.on_ack(at(1204), 30 * PACKET, at(604), 4 * PACKET).unwrap();
+        let normal = resume.on_ack(at(1204), 30 * PACKET, (at(604), 0), 4 * PACKET).unwrap();
         assert_eq!((normal.from, normal.to), (Phase::Unvalidated, Phase::Normal));
         assert_eq!(normal.trigger, Some(Trigger::RateLimited));
         assert_eq!(normal.adjustment, Some(Adjustment::Limit { window: 30 * PACKET }));
@@ -542,7 +544,7 @@ mod tests {
         let mut resume = confirmed();
         let jump = resume.on_window_limited(at(600), (29 * PACKET, 2 * PACKET), Some(RTT)).unwrap();
         assert_eq!((jump.to, resume.pipe_size()), (Phase::Unvalidated, 2 * PACKET));
-        (1..=3).for_each(|packet| resume.on_sent(at(600 + 4 * packet)));
+        (1..=3).for_each(|packet| resume.on_sent((at(600 + 4 * packet), 0)));
         let normal = resume.before_sent(at(1201), 5 * PACKET).unwrap();
         assert_eq!((normal.to, normal.trigger), (Phase::Normal, Some(Trigger::RateLimited)));
         assert_eq!(normal.adjustment, Some(Adjustment::Limit { window: 10 * PACKET }));
@@ -574,9 +576,9 @@ mod tests {
     #[test]
     fn after_loss_the_sender_retreats() {
         let mut resume = jumped(121);
-        assert_eq!(resume.on_ack(at(1190), 29 * PACKET, at(600), 121 * PACKET), None);
+        assert_eq!(resume.on_ack(at(1190), 29 * PACKET, (at(600), 0), 121 * PACKET), None);
         assert_eq!(
-            resume.on_ack(at(1336), 34 * PACKET, at(736), 87 * PACKET).map(|to| to.to),
+            resume.on_ack(at(1336), 34 * PACKET, (at(736), 0), 87 * PACKET).map(|to| to.to),
             Some(Phase::Validating)
         );
         assert_eq!(resume.pipe_size(), 63 * PACKET);
@@ -585,12 +587,29 @@ mod tests {
         assert_eq!(retreat.adjustment, Some(Adjustment::Retreat { window: 31_500 }));
         // Further losses change nothing; the PipeSize grows until the last unvalidated packet is decided.
         assert_eq!(resume.on_congestion(Congestion::Loss), None);
-        assert_eq!(resume.on_ack(at(1680), 85 * PACKET, at(1080), PACKET), None);
-        let normal = resume.on_ack(at(1684), PACKET, at(1084), 0).unwrap();
+        assert_eq!(resume.on_ack(at(1680), 85 * PACKET, (at(1080), 0), PACKET), None);
+        let normal = resume.on_ack(at(1684), PACKET, (at(1084), 0), 0).unwrap();
         assert_eq!((normal.to, normal.trigger), (Phase::Normal, Some(Trigger::ExitRecovery)));
         // Of 150 packets one is lost. The example says 120, without the 29 from before the jump; by section 3.3 they count.
         assert_eq!(resume.pipe_size(), 149 * PACKET);
         assert_eq!(normal.adjustment, Some(Adjustment::Settle { ssthresh: 74_500 }));
+    }
+
+    /// Section 3.4: "the last packet number [...] sent in the Unvalidated Phase is acknowledged", where the last ones left
+    /// together: the acknowledgement of the first of them does not validate the others.
+    #[test]
+    fn packets_that_leave_together_are_told_apart() {
+        let mut resume = confirmed();
+        resume.on_window_limited(at(600), (29 * PACKET, 29 * PACKET), Some(RTT)).unwrap();
+        for pair in 1..=60 {
+            resume.on_sent((at(600 + 8 * pair), 2 * pair - 1));
+            resume.on_sent((at(600 + 8 * pair), 2 * pair));
+        }
+        let validating = resume.on_ack(at(1208), 30 * PACKET, (at(608), 1), 119 * PACKET).unwrap();
+        assert_eq!(validating.to, Phase::Validating);
+        assert_eq!(resume.on_ack(at(1680), 118 * PACKET, (at(1080), 119), PACKET), None);
+        let normal = resume.on_ack(at(1680), PACKET, (at(1080), 120), 0).unwrap();
+        assert_eq!((normal.to, resume.pipe_size()), (Phase::Normal, 149 * PACKET));
     }
 
     /// RFC 9959-3.3-4.
@@ -659,7 +678,7 @@ mod tests {
         assert_eq!((refused.trigger, refused.adjustment), (Some(Trigger::RttNotValidated), None));
         let mut waits = new(ResumeOptions { check_initial_window: true, ..seeds });
         assert_eq!(waits.on_rtt(RTT, 4 * PACKET, 10 * PACKET), None);
-        assert_eq!(waits.on_ack(at(600), 4 * PACKET, at(0), 0), None);
+        assert_eq!(waits.on_ack(at(600), 4 * PACKET, (at(0), 0), 0), None);
         // The acknowledgement that completes the initial window.
         assert!(waits.on_rtt(RTT, 6 * PACKET, 20 * PACKET).unwrap().adjustment.is_some());
     }

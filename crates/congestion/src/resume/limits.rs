@@ -1,6 +1,6 @@
 //! Careful Resume at a regulator: its limits on what the controller allows, and the changes of its phase.
 
-use super::careful::{Adjustment, CarefulResume, Congestion, Phase, Transition};
+use super::careful::{Adjustment, CarefulResume, Congestion, Phase, Place, Transition};
 use crate::{Allowance, Signal};
 use std::collections::VecDeque;
 use units::{Duration, Rate, Size, Time};
@@ -79,19 +79,20 @@ impl Resuming {
         let change = self.state.on_window_limited(now, (window, in_flight), self.rtt);
         self.note(change)
     }
-    pub(crate) fn before_sent(&mut self, now: Time, bytes: u64, in_flight: u64) -> Option<Transition> {
+    /// A packet of this size is about to be sent, and where it is among those that were sent.
+    pub(crate) fn before_sent(&mut self, bytes: u64, packet: Place, in_flight: u64) -> Option<Transition> {
         self.packet = self.packet.max(bytes);
-        let change = self.state.before_sent(now, in_flight);
-        self.state.on_sent(now);
+        let change = self.state.before_sent(packet.0, in_flight);
+        self.state.on_sent(packet);
         self.note(change)
     }
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
-        (acked, newest_sent_at): (u64, Time),
+        (acked, newest): (u64, Place),
         in_flight: u64,
     ) -> Option<Transition> {
-        let change = self.state.on_ack(now, acked, newest_sent_at, in_flight);
+        let change = self.state.on_ack(now, acked, newest, in_flight);
         self.note(change)
     }
     /// The least RTT of the connection: see [`CarefulResume::on_rtt`].
@@ -132,17 +133,18 @@ mod tests {
         regulator.resume((saved, None), 10_000, Resume::default().careful);
         let mut rtt = RttEstimate::new(RTT);
         rtt.update(RTT, Duration::ZERO);
-        acknowledge(&mut regulator, 600, (10_000, 0), 0, &rtt);
+        acknowledge(&mut regulator, 600, (10_000, 0, SentState::default()), 0, &rtt);
         heard.lock().unwrap().allowance.window = 1_000_000;
         regulator.jump(at(600), Limit::Window, in_flight);
         assert_eq!(regulator.resuming().unwrap().phase(), Phase::Unvalidated);
         (regulator, heard, rtt)
     }
-    /// At this time in ms: this many bytes of packets that were sent until that time, and the bytes in flight after it.
+    /// At this time in ms: this many bytes of packets that were sent until that time, the state of the last of them, and the
+    /// bytes in flight after it.
     fn acknowledge(
         regulator: &mut Regulator,
         now: u64,
-        (bytes, sent): (u64, u64),
+        (bytes, sent, state): (u64, u64, SentState),
         in_flight: u64,
         rtt: &RttEstimate,
     ) {
@@ -150,6 +152,7 @@ mod tests {
         acked.count(bytes);
         acked.saw(at(sent));
         regulator.begin_ack(in_flight + bytes);
+        regulator.on_delivered(at(now), bytes, at(sent), &state);
         regulator.end_ack(at(now), &acked, in_flight, rtt);
     }
     fn lose(regulator: &mut Regulator, now: u64, in_flight: u64) {
@@ -187,15 +190,16 @@ mod tests {
     #[test]
     fn nothing_grows_in_a_safe_retreat() {
         let (mut regulator, _, rtt) = jumped(10_000);
-        for now in [604, 608, 612] {
+        let [.., before, last] = [604, 608, 612].map(|now| {
             let state = regulator.before_sent(at(now), 1000, 10_000);
             regulator.on_sent(at(now), 1000, 11_000, &state);
-        }
+            state
+        });
         lose(&mut regulator, 700, 12_000);
         assert_eq!((regulator.resuming().unwrap().phase(), regulator.window()), (Phase::SafeRetreat, 5_000));
-        acknowledge(&mut regulator, 1208, (9_000, 608), 3_000, &rtt);
+        acknowledge(&mut regulator, 1208, (9_000, 608, before), 3_000, &rtt);
         assert_eq!((regulator.window(), regulator.resuming().unwrap().pipe_size()), (5_000, 10_000));
-        acknowledge(&mut regulator, 1212, (2_000, 612), 1_000, &rtt);
+        acknowledge(&mut regulator, 1212, (2_000, 612, last), 1_000, &rtt);
         let phase = regulator.resuming().unwrap().phase();
         assert_eq!((phase, regulator.window()), (Phase::Normal, 1_000_000), "the controller's own again");
     }

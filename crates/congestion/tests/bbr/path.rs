@@ -143,7 +143,7 @@ impl Path {
             marked: 0,
             with_ce: BTreeSet::new(),
             next_number: 1,
-            pacer: Pacer::new(10 * PACKET, PACKET),
+            pacer: Pacer::new(PACKET, 10, 1),
             rate: DeliveryRate::default(),
             rtt: RttEstimate::new(Duration::from_millis(333)),
             flight: VecDeque::new(),

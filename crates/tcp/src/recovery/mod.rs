@@ -366,5 +366,5 @@ fn controller(config: &Config, setup: Setup) -> Option<Box<dyn Controller>> {
 }
 
 fn pacer(config: &Config, mss: u64) -> Pacer {
-    Pacer::new(config.pacing_burst * mss, config.pacing_quantum * mss)
+    Pacer::new(mss, config.pacing_burst, config.pacing_quantum)
 }
