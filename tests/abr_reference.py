@@ -1,4 +1,4 @@
-"""Three algorithms of rate adaptation and a player, without a transport: a reference to compare quiclab with.
+"""Four algorithms of rate adaptation and a player, without a transport: a reference to compare quiclab with.
 
 It is written from the papers and shares no code with quiclab. A session is played over a series of throughputs: a
 download takes the time in which the series carries its bits. Sizes and times are integers, so that another program can
@@ -139,7 +139,48 @@ def throughput(past: Past, half_lives_s: tuple[float, float] = (3.0, 8.0)) -> tu
     return sum(1000 * kbit <= estimate for kbit in past.session.ladder_kbit[1:]), 0.0
 
 
-ALGORITHMS: dict[str, Algorithm] = {"bola": bola, "bba": bba, "throughput": throughput}
+def mpc(past: Past, horizon: int = 5, stall: float = 2.66, change: float = 0.9) -> tuple[int, float]:
+    """RobustMPC (Yin et al. 2015, section 4.3), with the logarithmic quality of Pensieve.
+
+    A change counts a little less than the quality that it gains: with equal weights many plans have the same value.
+    """
+    session, rates = past.session, [rate for _, rate in past.downloads]
+    if not rates:
+        return 0, 0.0
+
+    def mean(before: int) -> float:
+        """The harmonic mean of the five throughputs before a download."""
+        known = rates[max(before - 5, 0) : before]
+        return len(known) / sum(1 / rate for rate in known)
+
+    errors = [abs(mean(number) - rates[number]) / rates[number] for number in range(1, len(rates))]
+    expected = mean(len(rates)) / (1 + max(errors[-5:], default=0.0))
+    quality = [math.log(kbit / session.ladder_kbit[0]) for kbit in session.ladder_kbit]
+    segment_s, room_s = session.segment_ms / 1000, (session.max_buffer_ms - session.segment_ms) / 1000
+    first, end = len(rates), min(len(rates) + horizon, len(session.permille))
+    best, chosen = -math.inf, 0
+
+    def go_on(segment: int, buffer_s: float, plan: tuple[int, ...], value: float) -> None:
+        nonlocal best, chosen
+        if value + (end - segment) * quality[-1] <= best:
+            return
+        if segment == end:
+            best, chosen = value, plan[0]
+            return
+        # The player asks for a segment when it has room.
+        buffer_s = min(buffer_s, room_s)
+        before = quality[plan[-1] if plan else past.last or 0]
+        for representation, here in enumerate(quality):
+            took = session.bits(segment, representation) / expected
+            worth = here - change * abs(here - before) - stall * max(took - buffer_s, 0.0)
+            after_s = max(buffer_s - took, 0.0) + segment_s
+            go_on(segment + 1, after_s, (*plan, representation), value + worth)
+
+    go_on(first, past.buffer_s, (), 0.0)
+    return chosen, 0.0
+
+
+ALGORITHMS: dict[str, Algorithm] = {"bola": bola, "bba": bba, "throughput": throughput, "mpc": mpc}
 
 
 def drawn(count: int, seed: int = 20) -> Iterator[Session]:

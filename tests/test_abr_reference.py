@@ -66,6 +66,22 @@ def test_algorithms_by_hand() -> None:
     assert at(abr_reference.throughput, 9) == (1, 0.0)
 
 
+def test_a_plan_by_hand() -> None:
+    """Segments of 4 s at 1 and 3 Mbit/s at 1.5 Mbit/s; the next one is small, the one after it takes 2.67 or 8 s."""
+
+    def chosen(max_buffer_ms: int, wrong_by: float = 0.0) -> int:
+        played = session(
+            segment_ms=4000, max_buffer_ms=max_buffer_ms, ladder_kbit=[1000, 3000], permille=[1000, 1000, 250, 1000]
+        )
+        past = Past(played, 6.0, 0, [(1.0, 1.5e6 * (1 - wrong_by)), (1.0, 1.5e6 * (1 + wrong_by))])
+        return abr_reference.mpc(past)[0]
+
+    # 8 s are left for the second one, or 6 s where that has no room with more: then it stalls for 2 s.
+    assert (chosen(12_000), chosen(10_000)) == (1, 0)
+    # Twice as much as predicted is an error of a half: 1.33 Mbit/s become 0.89.
+    assert chosen(12_000, wrong_by=1 / 3) == 0
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_laws_of_drawn_sessions(name: str) -> None:
     for drawn_session in drawn(50, seed=1):

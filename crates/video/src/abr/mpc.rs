@@ -161,6 +161,18 @@ mod tests {
         assert_eq!(abr.estimate(), Some(Rate::from_bits_per_sec(2_000_000)));
     }
 
+    /// Segments of 4 s at 1 and 3 Mbit/s, 1.5 Mbit/s, from 1 Mbit/s. The next one is small (0.67 or 2 s), the one after it
+    /// not (2.67 or 8 s). With 6 s of buffer, 8 s are left after 3 Mbit/s: enough for 3, 3 (4 without stalls). But where
+    /// the limit is 10 s the player asks for the second one with 6 s left, and 2 s of stalls cost 8.6.
+    #[test]
+    fn a_segment_waits_until_it_has_room() {
+        let (duration, ladder) = (Duration::from_secs(4), rates(&[1000, 3000]));
+        let line = Strip { duration, ladders: vec![ladder; 3], permille: vec![1000, 250, 1000] };
+        let mut abr = mpc(&[("horizon", "2")], &line, 1500);
+        let mut at = |limit| abr.choose(&view(&line, 1, Some(0), 6000, limit)).representation;
+        assert_eq!((at(12_000), at(10_000)), (1, 0));
+    }
+
     #[test]
     fn a_horizon_ends_with_the_presentation() {
         let line = Strip::new(&[1000, 3000], 9, 4);
@@ -213,12 +225,13 @@ mod tests {
                 }
                 let quality = abr.quality(view, segment, *rate);
                 let time = view.line.size(segment, representation) as f64 * 8.0 / throughput;
+                let duration = view.line.duration(segment).as_secs_f64();
+                // The player asks for it when it has room.
+                let buffer = buffer.min((view.max_buffer.as_secs_f64() - duration).max(0.0));
                 let stall = (time - buffer).max(0.0);
-                let after = (buffer - time).max(0.0) + view.line.duration(segment).as_secs_f64();
+                let after = (buffer - time).max(0.0) + duration;
                 let change = last.map_or(0.0, |last| (quality - last).abs());
                 let value = quality - abr.weights.rebuffering * stall - abr.weights.switching * change;
-                let after =
-                    after.min(view.max_buffer.as_secs_f64().max(view.line.duration(segment).as_secs_f64()));
                 best = best.max(
                     value + rest(abr, view, (segment + 1, end), (after, Some(quality), throughput), None),
                 );

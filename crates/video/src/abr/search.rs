@@ -20,7 +20,7 @@ pub(super) struct Terms {
     pub(super) rebuffering: f64,
     /// What a change of quality by one costs.
     pub(super) switching: f64,
-    /// The limit of the buffer; a segment always has room in an empty one.
+    /// The limit of the buffer; a segment waits until it has room, which it always has in an empty one.
     pub(super) max_buffer: f64,
 }
 
@@ -273,15 +273,15 @@ impl Search {
 }
 
 impl State {
-    /// The state after a download and the playing of its time.
+    /// The state after a download, which begins when the segment has room in the buffer, and the playing of its time.
     fn after(&self, terms: &Terms, segment: &Segment, candidate: &Candidate) -> State {
-        let stall = (candidate.time - self.buffer).max(0.0);
+        let buffer = self.buffer.min((terms.max_buffer - segment.duration).max(0.0));
+        let stall = (candidate.time - buffer).max(0.0);
         let change = self.quality.map_or(0.0, |last| (candidate.quality - last).abs());
-        let filled = (self.buffer - candidate.time).max(0.0) + segment.duration;
         State {
             value: self.value + candidate.quality - terms.rebuffering * stall - terms.switching * change,
             first: self.first,
-            buffer: filled.min(terms.max_buffer.max(segment.duration)),
+            buffer: (buffer - candidate.time).max(0.0) + segment.duration,
             quality: Some(candidate.quality),
             most: self.most,
         }
