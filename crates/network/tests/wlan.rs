@@ -294,12 +294,54 @@ fn a_packet_that_comes_during_a_frame_waits_for_its_end() {
     let mut wlan = Wlan::new(3, B, &[&[], &[]]);
     wlan.run(us(10_000));
     wlan.offer((1, 0), 1500);
-    wlan.offer((2, 0), 1500);
+    wlan.send(us(10_100), (2, 0), 1500);
     wlan.run(ms(100));
     // SIFS, ACK, DIFS and a backoff behind the first frame.
     assert_eq!(wlan.got[0], (us(10_000 + 1310), 0, 0));
     let gap = wlan.got[1].0.since(wlan.got[0].0).as_micros() - (10 + 304 + 50 + 1310);
     assert!(gap.is_multiple_of(20) && gap <= 31 * 20, "{gap}");
+}
+
+/// Stations that begin at once sense a frame only after aCCATime: of two packets that come to an idle medium, the second one
+/// collides if it comes within 15 us (b), or 4 us (g), whether all hear each other or each has its own carrier sense.
+#[test]
+fn stations_that_begin_at_once_collide_within_the_time_of_carrier_sense() {
+    let hidden: &Given = &[("hidden", "[[\"3\", \"4\"]]")];
+    for (standard, sense, first) in [(B, 15, 1310), (G, 4, 254)] {
+        for apart in [&[], hidden] {
+            for gap in 0..=20 {
+                let mut wlan = Wlan::new(1, &[standard, apart].concat(), &[&[], &[], &[], &[]]);
+                wlan.send(us(10_000), (1, 0), 1500);
+                wlan.send(us(10_000 + gap), (2, 0), 1500);
+                wlan.run(ms(100));
+                assert_eq!(wlan.got.len(), 2);
+                let arrives_alone = wlan.got[0] == (us(10_000 + first), 0, 0);
+                assert_eq!(arrives_alone, gap >= sense, "{gap} us apart, {standard:?}, {apart:?}");
+            }
+        }
+    }
+}
+
+/// A station with a backoff begins together with one that begins at once if its turn comes before it senses that: with slots of
+/// 20 us, in nearly three of four cases.
+#[test]
+fn a_backoff_that_ends_within_the_time_of_carrier_sense_collides() {
+    for apart in [&[] as &Given, &[("hidden", "[[\"3\", \"4\"]]")]] {
+        let mut collided = 0;
+        for gap in 0..200 {
+            let given = [B, &[("window", "1")], apart].concat();
+            let mut wlan = Wlan::new(gap, &given, &[&[], &[], &[], &[]]);
+            // The backoff after the first frame is of 0 or 1 slot; the second packet of station 1 waits for it.
+            wlan.send(us(10_000), (1, 0), 1500);
+            wlan.send(us(10_100), (1, 0), 1500);
+            // 1310 us, SIFS, an ACK and DIFS later both may begin: this one at once, up to 20 us later.
+            wlan.send(us(11_674 + gap % 20), (2, 0), 1500);
+            wlan.run(ms(100));
+            let second = wlan.got[1].0.as_nanos() / 1000;
+            collided += u32::from(second > 11_674 + 40 + 1310);
+        }
+        assert!((120..170).contains(&collided), "{collided}, {apart:?}");
+    }
 }
 
 #[test]
@@ -309,8 +351,8 @@ fn stations_that_collide_wait_for_eifs_and_back_off_for_longer() {
     let mut collided = 0;
     for seed in 0..200 {
         let mut wlan = Wlan::new(seed, given.clone().leak(), &[&[], &[], &[]]);
-        for station in 1..=3 {
-            wlan.offer((station, 0), 1500);
+        for (at, station) in [(0, 1), (100, 2), (100, 3)] {
+            wlan.send(us(at), (station, 0), 1500);
         }
         wlan.run(ms(100));
         let after = wlan.got.iter().map(|(at, ..)| at.as_nanos() / 1000).collect::<Vec<_>>();
@@ -331,8 +373,8 @@ fn a_station_does_not_hear_what_begins_together_with_its_own_frame() {
     let mut collided = 0;
     for seed in 0..200 {
         let mut wlan = Wlan::new(seed, given.clone().leak(), &[&[], &[], &[]]);
-        for (station, size) in [(3, 1500), (1, 1500), (2, 100)] {
-            wlan.offer((station, 0), size);
+        for (at, station, size) in [(0, 3, 1500), (100, 1, 1500), (100, 2, 100)] {
+            wlan.send(us(at), (station, 0), size);
         }
         wlan.run(ms(100));
         let [first, short] =

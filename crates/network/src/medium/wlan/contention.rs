@@ -10,10 +10,29 @@ use super::clock::{Backoff, Clock};
 use super::ear::{Ear, Heard};
 use super::standard::Standard;
 
+/// The frame that was the first to end an idle time: others sense it only some time after its start.
+#[derive(Debug, Clone, Copy)]
+struct Onset {
+    start: u64,
+    /// From when slots counted before it.
+    idle_from: u64,
+}
+
+impl Onset {
+    const NONE: Onset = Onset { start: 0, idle_from: NEVER };
+
+    /// Whether the medium seems to be idle to a station at `now`, since the frame is not sensed yet.
+    fn is_missed(&self, now: u64, standard: &Standard) -> bool {
+        self.idle_from <= now && now < self.start + standard.sense
+    }
+}
+
 /// One station.
 #[derive(Debug, Clone, Copy)]
 struct Own {
     backoff: Backoff,
+    /// The last frame that it heard, where not all hear each other.
+    onset: Onset,
     /// Whether it counts for itself; its clock, and when it begins to send if it contends, else `NEVER`.
     apart: bool,
     clock: Clock,
@@ -41,6 +60,7 @@ pub(super) struct Contention {
     /// The clock of all that do not count for themselves, and when the frames end that they hear.
     shared: Clock,
     busy_until: u64,
+    onset: Onset,
     own: Vec<Own>,
     /// The stations that count for themselves.
     apart: Vec<u16>,
@@ -57,10 +77,18 @@ impl Contention {
     /// So many stations, and for each those that do not hear it; nothing if all hear each other.
     pub(super) fn new(count: usize, hidden: Vec<Vec<bool>>) -> Contention {
         let apart = !hidden.is_empty();
-        let own = Own { backoff: Backoff::default(), apart, clock: Clock::IDLE, start: NEVER, shortest: 0 };
+        let own = Own {
+            backoff: Backoff::default(),
+            onset: Onset::NONE,
+            apart,
+            clock: Clock::IDLE,
+            start: NEVER,
+            shortest: 0,
+        };
         Contention {
             shared: Clock::IDLE,
             busy_until: 0,
+            onset: Onset::NONE,
             own: vec![own; count],
             apart: if apart { (0..count as u16).collect() } else { Vec::with_capacity(count) },
             waiting: vec![NEVER; count],
@@ -97,16 +125,18 @@ impl Contention {
         (start, end)
     }
 
-    /// Takes the stations that begin to send at `now` out of the contention, in their order.
+    /// Takes the stations that begin to send at `now` out of the contention, in their order. If all hear each other, those
+    /// whose turn comes before they sense that frame count as beginning with it: none of these frames arrives.
     pub(super) fn take_beginning(&mut self, now: u64, beginning: &mut Vec<u16>, standard: &Standard) {
+        let until = now + if self.is_open() { standard.sense } else { 1 };
         for number in &self.apart {
             let own = &mut self.own[usize::from(*number)];
-            if own.start == now {
+            if own.start < until {
                 own.start = NEVER;
                 beginning.push(*number);
             }
         }
-        if self.first != NEVER && self.shared.slot(slot(self.first), standard) == now {
+        if self.first != NEVER && self.shared.slot(slot(self.first), standard) < until {
             let first = slot(std::mem::replace(&mut self.first, NEVER));
             for turn in &mut self.waiting {
                 if slot(*turn) == first {
@@ -151,6 +181,7 @@ impl Contention {
             return;
         }
         self.shared.count(heard.start, standard);
+        self.onset = Onset { start: heard.start, idle_from: self.shared.count_from };
         self.join(heard.start, standard);
         self.busy_until = heard.end;
         self.shared.count_from = heard.announces + standard.ifs;
@@ -163,11 +194,17 @@ impl Contention {
             if number == usize::from(heard.from) {
                 ear.send(&mut own.clock, (heard.start, heard.end), standard);
             } else if !deaf[number] {
+                own.clock.count(heard.start, standard);
+                if own.clock.count_from <= heard.start {
+                    own.onset = Onset { start: heard.start, idle_from: own.clock.count_from };
+                }
                 ear.hear(&mut own.clock, heard, number == usize::from(receiver), standard);
             } else {
                 continue;
             }
-            own.renew(standard);
+            if own.start != NEVER && !own.onset.is_missed(own.start, standard) {
+                own.start = own.backoff.end(&own.clock, standard);
+            }
         }
     }
 
@@ -211,7 +248,7 @@ impl Contention {
     pub(super) fn miss(&mut self, number: u16, until: u64, standard: &Standard) {
         if self.is_open() {
             let count_from = self.busy_until.max(until) + standard.ifs;
-            if count_from != self.shared.count_from {
+            if count_from != self.shared.count_from || self.own[usize::from(number)].apart {
                 self.part(number, count_from, standard);
             }
             return;
@@ -251,16 +288,17 @@ impl Contention {
     ) {
         let own = &mut self.own[usize::from(number)];
         own.shortest = shortest;
+        let onset = if self.hidden.is_empty() { self.onset } else { own.onset };
         let clock = if own.apart { &mut own.clock } else { &mut self.shared };
-        match own.backoff.may_send(now, clock, standard) {
-            Some(true) => {
-                let count_from = clock.count_from;
-                self.part(number, count_from, standard);
-                self.own[usize::from(number)].start = now;
-                return;
-            }
-            Some(false) => {}
-            None => own.backoff = Backoff::new(draw(), now, clock),
+        let may_send = own.backoff.may_send(now, clock, standard);
+        if may_send == Some(true) || may_send.is_none() && onset.is_missed(now, standard) {
+            let count_from = clock.count_from;
+            self.part(number, count_from, standard);
+            self.own[usize::from(number)].start = now;
+            return;
+        }
+        if may_send.is_none() {
+            own.backoff = Backoff::new(draw(), now, clock);
         }
         self.resume(number, standard);
     }

@@ -69,8 +69,9 @@ impl Ear {
     /// It sends itself.
     pub(super) fn send(&mut self, clock: &mut Clock, (start, end): (u64, u64), standard: &Standard) {
         clock.count(start, standard);
-        // It does not hear what begins together with its own frame.
-        if !self.corrupt && self.frame.1 != start {
+        // It does not hear what begins together with its own frame, or too shortly before it to be sensed.
+        let is_unheard = self.frame.1 <= start && start - self.frame.1 < standard.sense;
+        if !self.corrupt && !is_unheard {
             self.announced = self.announced.max(self.announcing);
         }
         (self.frame, self.announcing, self.corrupt) = (NONE, 0, false);

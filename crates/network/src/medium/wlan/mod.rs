@@ -80,7 +80,7 @@ struct Frame {
     receiver: u16,
     start: u64,
     end: u64,
-    /// Whether another begins with it that all hear.
+    /// Whether another begins with it that all hear, before they sense it.
     collides: bool,
 }
 
@@ -195,7 +195,11 @@ impl Wlan {
     /// Stations whose backoff ends at one instant begin to send.
     fn transmit(&mut self, now: u64, beginning: &[u16], exits: &mut Exits) {
         let mut end = now;
-        let collides = beginning.len() > 1 && self.contention.is_open();
+        // If all hear each other, the frames on the air began too shortly before to be sensed.
+        let collides = self.contention.is_open() && beginning.len() + self.on_air.len() > 1;
+        if collides {
+            self.on_air.iter_mut().for_each(|frame| frame.collides = true);
+        }
         for number in beginning {
             let sender = usize::from(*number);
             let peer = self.peer(sender);

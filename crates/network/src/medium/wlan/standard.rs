@@ -10,6 +10,8 @@ pub(super) struct Standard {
     pub slot: u64,
     pub sifs: u64,
     pub ifs: u64,
+    /// How long a frame is on the air before others sense it, in ns: a station whose turn comes meanwhile begins as well.
+    pub sense: u64,
     /// Contention window in slots: least and greatest.
     pub window: (u32, u32),
     /// The rates of data frames, ascending within a number of streams.
@@ -179,6 +181,7 @@ impl Standard {
                     slot,
                     sifs,
                     ifs: sifs + 2 * slot,
+                    sense: 0,
                     window: (31, 1023),
                     rates,
                     basic,
@@ -192,6 +195,7 @@ impl Standard {
                 slot,
                 sifs,
                 ifs: sifs + 2 * slot,
+                sense: 0,
                 window: (15, 1023),
                 rates: OFDM_BITS.map(ofdm).to_vec(),
                 basic: basic(),
@@ -205,6 +209,7 @@ impl Standard {
                 sifs,
                 // AIFSN 3 of best effort (table 9-137).
                 ifs: sifs + 3 * slot,
+                sense: 0,
                 window: (15, 1023),
                 rates: (0..32).map(|mcs| ht(mcs, choices, extension)).collect(),
                 basic: basic(),
@@ -232,6 +237,8 @@ impl Standard {
             Control { rts, cts, ack, block_ack }
         };
         self.control = self.rates.iter().map(control).collect();
+        // aCCATime: less than 15 us with long slots, less than 4 us with short ones (sections 16.3.4, 17.4.4 and 18.5.4).
+        self.sense = u64::from(if self.slot == u64::from(20 * US) { 15 * US } else { 4 * US });
         // SIFS, an ACK at the lowest basic rate, and DIFS (section 10.3.2.3.7).
         self.eifs = self.sifs + self.basic[0].duration(ACK) + self.ifs;
     }
@@ -285,7 +292,8 @@ mod tests {
         let n = standard("n");
         // 36 us, (22 + 12304) / 260 = 48 symbols.
         assert_eq!(n.rates[7].duration(1500 + n.overhead), 228_000);
-        assert_eq!((n.ifs, n.sifs, n.slot), (43_000, 16_000, 9_000));
+        assert_eq!((n.ifs, n.sifs, n.slot, n.sense), (43_000, 16_000, 9_000, 4_000));
+        assert_eq!((b.slot, b.sense), (20_000, 15_000));
     }
 
     #[test]
