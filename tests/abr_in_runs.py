@@ -24,7 +24,6 @@ OPTIONS = {
     "bola": '{ type = "bola", variant = "bola-basic" }',
     "bba": '{ type = "bba", variant = "bba-0" }',
     "throughput": '{ type = "throughput", abandon = false, dead_time_latency = false }',
-    "mpc": '{ type = "mpc", quality = "log", switching = 0.9 }',
 }
 PACKET, PAYLOAD = 1500, 1438
 """Bytes of a full packet on the link, and about as many of a segment in it: the rate of the link is that of the series

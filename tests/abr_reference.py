@@ -180,7 +180,7 @@ def mpc(past: Past, horizon: int = 5, stall: float = 2.66, change: float = 0.9) 
     return chosen, 0.0
 
 
-ALGORITHMS: dict[str, Algorithm] = {"bola": bola, "bba": bba, "throughput": throughput, "mpc": mpc}
+ALGORITHMS: dict[str, Algorithm] = {"bola": bola, "bba": bba, "throughput": throughput}
 
 
 def drawn(count: int, seed: int = 20) -> Iterator[Session]:

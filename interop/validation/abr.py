@@ -20,7 +20,7 @@ SESSION_S = 1e-4
 TEXT = """\
 ## Rate adaptation
 
-Four algorithms each play {sessions} random sessions of 40 segments, on demand: once in whole runs over HTTP/3 and
+Three algorithms each play {sessions} random sessions of 40 segments, on demand: once in whole runs over HTTP/3 and
 one link, and once with a player and algorithms in Python that share no code with quiclab. The throughput changes
 every 0.5 s to 20 s, between 200 kbit/s and 9 Mbit/s, with outages; the ladder, the durations and sizes of segments
 and the limit of the buffer are random, too. The link has a delay of 1 us, an unlimited queue, and no loss;

@@ -9,12 +9,8 @@ use video::abr::{self, Abr, Download, HISTORY, Line, View};
 
 const VECTORS: &str = include_str!("abr_reference.json");
 /// The algorithms of the reference, which are rows of the same name, and their options.
-const ALGORITHMS: [(&str, Options); 4] = [
-    ("bola", &[("variant", "bola-basic")]),
-    ("bba", &[]),
-    ("throughput", &[]),
-    ("mpc", &[("quality", "log"), ("switching", "0.9")]),
-];
+const ALGORITHMS: [(&str, Options); 3] =
+    [("bola", &[("variant", "bola-basic")]), ("bba", &[]), ("throughput", &[])];
 type Options = &'static [(&'static str, &'static str)];
 /// The times of the reference are rounded to microseconds, and those here to nanoseconds for each download.
 const TOLERANCE_S: f64 = 2e-6;
