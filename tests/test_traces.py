@@ -1,6 +1,7 @@
 """`quiclab trace`, and the traces that it makes."""
 
 import json
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -12,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import quiclab
+from conftest import SCENARIO
 from quiclab.commands import app
 from quiclab.traces import KINDS, Capacity, Series, generate, read, series_of, write
 
@@ -283,7 +285,7 @@ def test_info_and_plot(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("5\n4\n", "a.trace:2: 4 ms comes after 5 ms"),
-        ("time_ms,rate_mbps\n0,1\n0,2\n", "a.trace:3: 0 s does not come after 0 s"),
+        ("time_ms,rate_mbps\n3,1\n2,2\n", "a.trace:3: 2 ms comes after 3 ms"),
         ("time,rate\n0,1\n", 'a.trace:1: found "time,rate"'),
     ],
 )
@@ -307,12 +309,42 @@ WRONG: list[tuple[bytes, str]] = [
     (b"time_ms,rate_mbps\n0,inf\n", ':2: found "0,inf"'),
     (b"time_ms,rate_mbps\n0,99999999999999999999\n", ":2: found"),
     (b"time_ms,rate_mbps\n0,1\n99999999999999999999,1\n", ":3: found"),
-    (b"time_ms,rate_mbps\n0,1\n9,1\n5,1\n", ":4: 5 ms does not come after 9 ms"),
-    (b"time_ms,rate_mbps\n0,0\n", ": all rates are zero"),
+    (b"time_ms,rate_mbps\n0,1\n9,1\n5,1\n", ":4: 5 ms comes after 9 ms"),
+    (b"time_ms,rate_mbps\n0,0\n", ":2: all rates are zero"),
     (b"5\n-1\n", ":2: "),
     (b"5\n99999999999\n", ":2: "),
     (b"0\n", ":1: "),
 ]
+
+
+SAME = {
+    "CSV": "time_ms,rate_mbps\n0,20\n2000,4\n",
+    "a byte order mark": "\ufefftime_ms,rate_mbps\r\n0,20\r\n2000,4\r\n",
+    "blanks": "time_ms , rate_mbps\n\n0, 20\n 2000,4\n\n",
+    "semicolons": "time_s;rate_mbps\n0;20\n2,0;4,0\n",
+    "two columns": "0.0\t20\n2.0\t4\n",
+    "a later start": "time_s,rate_kbps\n7,20000\n9,4000\n",
+    "duplicate seconds": "time_s,rate_mbps\n0,10\n0,30\n2,4\n",
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_info_convert_and_run_have_one_reader(tmp_path: Path, name: str) -> None:
+    """What a spreadsheet or a tool writes is read the same by all of them."""
+    file = tmp_path / "a.csv"
+    file.write_bytes(SAME[name].encode())
+    command = [sys.executable, "-m", "quiclab", "trace"]
+    told = json.loads(subprocess.run([*command, "info", str(file), "--json"], capture_output=True, check=True).stdout)
+    assert (told["duration_s"], told["mean_mbps"]) == (4, 12)
+    subprocess.run([*command, "convert", str(file), str(tmp_path / "b.csv")], check=True)
+    assert (tmp_path / "b.csv").read_text() == "time_ms,rate_mbps\n0,20\n2000,4\n"
+    text = SCENARIO.replace('loss = "1 %"', 'loss = "0 %"')
+    rate = f'{{ type = "series", file = {json.dumps(str(file))} }}'
+    changed = re.sub(r'rate = "[^"]*"', f"rate = {rate}", text)
+    assert changed != text
+    plain = changed.replace("a.csv", "b.csv")
+    results = [quiclab.Scenario.from_text(each).run(tables=False).summary for each in (changed, plain)]
+    assert results[0]["connections"] == results[1]["connections"]
 
 
 def refused(*arguments: object) -> str:

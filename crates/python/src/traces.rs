@@ -1,6 +1,6 @@
 //! Traces of capacity, and series of rate, delay and loss: recorded ones as read by the simulator, and generated ones.
 
-use network::rate::{self, OPPORTUNITY, Trace, generated};
+use network::rate::{OPPORTUNITY, Trace, generated};
 use network::series::{self, Series};
 use pyo3::prelude::*;
 use units::parameter::{Arguments, Kind, Value};
@@ -15,7 +15,7 @@ type Steps = (Vec<u64>, Vec<u64>, u64);
 /// far as it has them; and the end of the last ones.
 type Columns = (Vec<u64>, Option<Vec<u64>>, Option<Vec<u64>>, Option<Vec<f64>>, u64);
 
-/// Reads a Mahimahi trace, or the rates of a CSV if its first line is the header of one.
+/// Reads a Mahimahi trace, or the rates of a table, by the readers of the simulator.
 ///
 /// A Mahimahi trace becomes one step for each run of milliseconds with equally many opportunities. Opportunities at a
 /// time belong to the millisecond that ends there, those at 0 to the last one.
@@ -26,12 +26,7 @@ type Columns = (Vec<u64>, Option<Vec<u64>>, Option<Vec<u64>>, Option<Vec<f64>>, 
 #[pyo3(signature = (origin, text))]
 pub(crate) fn read_trace(py: Python<'_>, origin: &str, text: &str) -> PyResult<Steps> {
     let wrong = |error: String| Error::new_err(format!("{origin}:{error}"));
-    let header = text.lines().next().unwrap_or_default();
-    if header.starts_with("time_") && !header.contains("delay_ms") && !header.contains("loss") {
-        let series = py.detach(|| rate::Series::parse(text)).map_err(|error| wrong(error.to_string()))?;
-        return Ok(numbers(series.steps(), series.duration()));
-    }
-    if header.starts_with("time_") {
+    if !Trace::is_form_of(text) {
         let series = py.detach(|| Series::parse(text)).map_err(|error| wrong(error.to_string()))?;
         let (times, rates, _, _, end) = columns(&series);
         let rates = rates.ok_or_else(|| wrong("1: no column rate_mbps; expected one".to_owned()))?;

@@ -72,7 +72,7 @@ class Capacity:
 def read(path: Path) -> Capacity:
     """Reads a trace in either format. Raises `Error`, which names the file and the line, for a malformed one."""
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise Error(f"{path}: {getattr(problem, 'strerror', None) or 'not text'}") from None
     return Capacity(*read_trace(str(path), text))

@@ -7,6 +7,7 @@ mod fixed;
 pub mod generated;
 mod offset;
 mod series;
+mod table;
 mod token_bucket;
 mod trace;
 mod unlimited;
@@ -17,7 +18,9 @@ pub use error::{ChangesError, RateError, SeriesError, TraceError, TraceProblem};
 pub use fixed::Fixed;
 pub(crate) use offset::of as offset_of;
 pub use offset::room as offsets;
-pub use series::{MAX_LINES, Series};
+pub use series::Series;
+pub(crate) use table::{Column, Table};
+pub use table::{LONGEST_DELAY, MAX_LINES};
 pub use token_bucket::TokenBucket;
 pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace};
 

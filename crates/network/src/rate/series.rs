@@ -3,12 +3,10 @@
 use super::Server;
 use super::changes::Changes;
 use super::error::{RateError, SeriesError};
-use super::{offset, without_mark};
+use super::offset;
+use super::table::{Column, Table};
 use units::parameter::{Default, Kind, Parameter, Row};
 use units::{Duration, Rate, Time};
-
-/// The most lines that are taken.
-pub const MAX_LINES: usize = 10_000_000;
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "series",
@@ -18,7 +16,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "file",
             kind: Kind::File("time_ms,rate_mbps\n0,20\n5,0\n9,7\n"),
             default: Default::Required,
-            about: "CSV with the header time_ms,rate_mbps (or time_s): from time 0 on, each rate until the next line",
+            about: "CSV of times and rates, with the header time_ms,rate_mbps: each rate holds until the next line",
         },
         Parameter {
             name: "circle",
@@ -47,58 +45,24 @@ pub struct Series {
 }
 
 impl Series {
-    /// Reads such a file. Empty lines at the end are no mistake.
+    /// Reads such a file.
     ///
     /// # Errors
-    /// If the header is another one, a cell is no number, times do not rise from zero on, there is no line or more than
-    /// [`MAX_LINES`], or no rate is above zero.
+    /// If it is not a table of times and rates, if the last line holds for too long, or if no rate is above zero.
     pub fn parse(text: &str) -> Result<Series, SeriesError> {
+        let table = Table::parse(text, &[Column::Rate])?;
         let fail = |line: usize, problem: String| Err(SeriesError { line, problem });
-        let mut lines = without_mark(text)
-            .trim_end()
-            .lines()
-            .enumerate()
-            .map(|(at, line)| (at + 1, line.trim_end_matches('\r')));
-        let header = lines.next().map_or("", |(_, line)| line);
-        let unit = ["s", "ms"].into_iter().find(|unit| header == format!("time_{unit},rate_mbps"));
-        let Some(unit) = unit else {
-            let found: String = header.chars().take(40).collect();
-            // Numbers alone: a Mahimahi trace in the place of CSV.
-            let hint =
-                if header.trim().parse::<u32>().is_ok() { "; Mahimahi is for type = \"trace\"" } else { "" };
-            return fail(
-                1,
-                format!("found {found:?}, expected \"time_ms,rate_mbps\" or \"time_s,rate_mbps\"{hint}"),
-            );
-        };
-        let mut steps: Vec<(Time, Rate)> = Vec::new();
-        for (at, line) in lines {
-            let Some((time, rate)) = row(line, unit) else {
-                let found: String = line.chars().take(40).collect();
-                return fail(at, format!("found {found:?}, expected a time in {unit} and a rate in Mbit/s"));
-            };
-            match steps.last() {
-                None if time != Time::ZERO => {
-                    return fail(at, format!("the first time is {time}, expected 0"));
-                }
-                Some((before, _)) if *before >= time => {
-                    return fail(at, format!("{time} does not come after {before}; times must rise"));
-                }
-                _ if steps.len() >= MAX_LINES => return fail(at, format!("more than {MAX_LINES} lines")),
-                _ => steps.push((time, rate)),
-            }
-        }
+        let rates = table.columns.iter().flat_map(|(_, rates)| rates);
+        let rates = rates.map(|rate| Rate::from_bits_per_sec(*rate as u64));
+        let steps: Vec<(Time, Rate)> = table.times.into_iter().zip(rates).collect();
         // The last rate holds as long as the one before it, and that must end before time does.
         if let [.., (before, _), (last, _)] = steps.as_slice()
             && last.as_nanos().checked_add(last.since(*before).as_nanos()).is_none()
         {
-            return fail(steps.len() + 1, format!("the last line, at {last}, holds for too long"));
-        }
-        if steps.is_empty() {
-            return fail(2, "there is no line after the header".to_owned());
+            return fail(table.last_line, format!("the last line, at {last}, holds for too long"));
         }
         if steps.iter().all(|(_, rate)| *rate == Rate::ZERO) {
-            return fail(2, "all rates are zero: nothing is ever sent".to_owned());
+            return fail(table.last_line, "all rates are zero: nothing is ever sent".to_owned());
         }
         Ok(Series { steps })
     }
@@ -123,16 +87,6 @@ impl Series {
             _ => Duration::from_secs(1),
         }
     }
-}
-
-fn row(line: &str, unit: &str) -> Option<(Time, Rate)> {
-    let (time, rate) = line.split_once(',')?;
-    let numeric = |cell: &str| cell.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    if !numeric(time) || !numeric(rate) {
-        return None;
-    }
-    let time: Duration = format!("{time} {unit}").parse().ok()?;
-    Some((Time::ZERO + time, format!("{rate} Mbit/s").parse().ok()?))
 }
 
 #[cfg(test)]
@@ -190,42 +144,24 @@ mod tests {
         let error = |text: &str| Series::parse(text).unwrap_err().to_string();
         let mahimahi = error("3\n7\n");
         assert!(
-            mahimahi.ends_with("or \"time_s,rate_mbps\"; Mahimahi is for type = \"trace\""),
+            mahimahi.ends_with("one of rate_mbps, rate_kbps, rate_bps; Mahimahi is for type = \"trace\""),
             "{mahimahi}"
         );
-        assert_eq!(
-            Series::parse("\u{feff}time_s,rate_mbps\n0,1\n"),
-            Series::parse("time_s,rate_mbps\n0,1\n")
-        );
-        assert!(error("").starts_with("1: found \"\", expected \"time_ms,rate_mbps\""));
-        assert!(error("0,1\n").starts_with("1: found \"0,1\""));
+        assert!(error("").starts_with("1: found \"\", expected the names of columns: \"time_ms\""));
+        assert!(error("time_ms,delay_ms\n0,1\n").starts_with("1: found \"time_ms,delay_ms\", expected"));
         assert_eq!(error("time_ms,rate_mbps\n"), "2: there is no line after the header");
-        assert_eq!(error("time_ms,rate_mbps\n1,5\n"), "2: the first time is 1 ms, expected 0");
         assert_eq!(
-            error("time_ms,rate_mbps\n0,5\n2,5\n2,6\n"),
-            "4: 2 ms does not come after 2 ms; times must rise"
+            error("time_ms,rate_mbps\n0,5\n2,5\n1,6\n"),
+            "4: 1 ms comes after 2 ms; times must not decrease"
         );
-        assert_eq!(error("time_ms,rate_mbps\n0,0\n1,0\n"), "2: all rates are zero: nothing is ever sent");
+        assert_eq!(error("time_ms,rate_mbps\n0,0\n1,0\n"), "3: all rates are zero: nothing is ever sent");
         assert!(
             error("time_s,rate_mbps\n0,3\n18446744073.709551615,1\n").starts_with("3: the last line, at ")
         );
         // Half of all time, twice.
         assert!(Series::parse("time_s,rate_mbps\n0,3\n9223372036,1\n").is_ok());
-        for line in [
-            "",
-            "1",
-            "1,",
-            ",1",
-            "a,1",
-            "1,a",
-            "-1,1",
-            "1,-1",
-            "1,1,1",
-            "1, 1",
-            "1e3,1",
-            "1,1 Mbit/s",
-            "1.2.3,1",
-        ] {
+        for line in ["1", "1,", ",1", "a,1", "1,a", "-1,1", "1,-1", "1,1,1", "1e3,1", "1,1 Mbit/s", "1.2.3,1"]
+        {
             let text = format!("time_ms,rate_mbps\n0,1\n{line}\n9,1");
             assert!(error(&text).starts_with("3: found "), "{line}");
         }

@@ -46,7 +46,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads a trace. Empty lines at the end are allowed.
+    /// Reads a trace. Empty lines and comments (`#`) are passed over.
     ///
     /// # Errors
     /// If a line is not a whole number of milliseconds, or less than the previous one; if there is no line, or
@@ -59,8 +59,10 @@ impl Trace {
         let text = without_mark(text).trim_end();
         let mut opportunities: Vec<u32> = Vec::with_capacity((text.len() / 5).min(limit));
         let fail = |line: usize, problem| Err(TraceError { line, problem });
-        for (i, line) in text.lines().enumerate() {
-            let line = line.trim();
+        for (i, line) in text.lines().map(str::trim).enumerate() {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
             let Some(ms) = number(line) else {
                 return fail(i + 1, TraceProblem::NotANumber(line.chars().take(40).collect()));
             };
@@ -68,7 +70,7 @@ impl Trace {
                 Some(&before) if before > ms => {
                     return fail(i + 1, TraceProblem::Decreasing { before, at: ms });
                 }
-                _ if i >= limit => return fail(i + 1, TraceProblem::TooLong(limit)),
+                _ if opportunities.len() >= limit => return fail(i + 1, TraceProblem::TooLong(limit)),
                 _ => opportunities.push(ms),
             }
         }
@@ -77,6 +79,13 @@ impl Trace {
             Some(0) => fail(opportunities.len(), TraceProblem::NoDuration),
             Some(_) => Ok(Trace { opportunities }),
         }
+    }
+
+    /// Whether a text has the form of a trace, by its first line that says something: a number alone.
+    pub fn is_form_of(text: &str) -> bool {
+        let mut lines = without_mark(text).lines().map(str::trim);
+        let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+        first.is_none_or(|line| !line.contains([',', ';', '\t', ' ']) && !line.starts_with("time_"))
     }
 
     /// The duration until it repeats.
@@ -287,6 +296,8 @@ mod tests {
         assert_eq!(error("1\n2\nx\n"), "3: found \"x\", expected a whole number of milliseconds");
         assert_eq!(error("5\n4\n"), "2: 4 ms comes after 5 ms; times must not decrease");
         assert_eq!(Trace::parse("\u{feff}1\n2\n"), Trace::parse("1\n2\n"));
+        assert_eq!(Trace::parse("# ms\n1\n\n 2 \r\n\n"), Trace::parse("1\n2\n"));
+        assert_eq!(error("1\n\nx\n"), "3: found \"x\", expected a whole number of milliseconds");
         let csv = error("time_ms,rate_mbps\n0,20\n");
         assert_eq!(
             csv,

@@ -10,7 +10,8 @@ mod geo;
 mod leo;
 mod played;
 
-pub use file::{LONGEST_DELAY, Series};
+pub use crate::rate::LONGEST_DELAY;
+pub use file::Series;
 pub(crate) use played::{Playback, play};
 pub use played::{base_delay, replaced, server};
 
