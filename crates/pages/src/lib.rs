@@ -41,6 +41,8 @@ pub struct Model {
     pub laws: fn(&Arguments) -> Result<Laws, Fault>,
     /// Builds the pages. Random numbers come from streams derived from the given one.
     pub pages: fn(&Arguments, &mut Stream) -> Built,
+    /// What a user should know about the files of valid options, such as what was left out of them.
+    pub notes: fn(&Arguments) -> Vec<String>,
 }
 
 /// The models of pages, and the kinds of files.
@@ -98,6 +100,11 @@ pub fn of(component: &Component, stream: &mut Stream) -> Box<dyn Pages> {
 pub fn check(name: &str, arguments: &Arguments) -> Result<(), Fault> {
     // Only the existence of the pages matters, not the random numbers.
     build(name, arguments, &mut Stream::new(0, "pages")).map_or(Ok(()), |pages| pages.map(|_| ()))
+}
+
+/// What a user should know about the files of a component of this room.
+pub fn notes(component: &Component) -> Vec<String> {
+    model(component.name).map_or_else(Vec::new, |model| (model.notes)(&component.arguments))
 }
 
 fn model(name: &str) -> Option<&'static Model> {

@@ -17,7 +17,7 @@ pub(super) const ROW: Row<Model> = Row {
         },
         file::READING,
     ],
-    build: Model { laws: |_| Ok(Laws::new()), pages },
+    build: Model { laws: |_| Ok(Laws::new()), pages, notes: |_| Vec::new() },
 };
 
 /// The possible columns.

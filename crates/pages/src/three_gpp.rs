@@ -84,7 +84,7 @@ pub(super) const ROW: Row<Model> = Row {
         MAIN_URGENCY,
         EMBEDDED_URGENCY,
     ],
-    build: Model { laws, pages },
+    build: Model { laws, pages, notes: |_| Vec::new() },
 };
 
 const MAIN_SIZE: usize = 0;

@@ -1,11 +1,12 @@
 //! An entry of an archive: a request and its response.
 //!
 //! Members whose names begin with `_` are specific to the tool that wrote the archive (HAR 1.2). They are ignored
-//! unless they have the form written by Chromium.
+//! unless they have the form written by Chromium, WebKit or WebPageTest.
 
 use super::json::Node;
-use super::time;
-use crate::{Kind, MAX_BYTES};
+use super::left_out::Unused;
+use super::{priority, sizes, time};
+use crate::Kind;
 use http::Priority;
 
 /// The maximum duration of an entry in milliseconds: eleven days.
@@ -38,25 +39,25 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Reads an entry. Returns `None` if it did not use the network: it was cached or blocked, or is not HTTP.
-    pub(super) fn read(node: &Node<'_>, number: usize) -> Result<Option<Entry>, String> {
-        let (request, response) = (node.need("request")?, node.need("response")?);
+    /// Reads an entry, or says why it did not use the network.
+    pub(super) fn read(node: &Node<'_>, number: usize) -> Result<Result<Entry, Unused>, String> {
+        let request = node.need("request")?;
+        let Some((response, status)) = answered(node)? else { return Ok(Err(Unused::NeverMade)) };
         let url = request.need("url")?.text()?;
-        let status = response.need("status")?.whole()?;
-        if status == 0 || !is_http(url) || is_local(node, status, &response)? {
-            return Ok(None);
+        if !is_http(url) {
+            return Ok(Err(Unused::NotHttp));
+        }
+        if is_local(node, status, &response)? {
+            return Ok(Err(Unused::Local));
         }
         let started = node.need("startedDateTime")?;
         let start = time::nanos(started.text()?)
             .ok_or_else(|| started.wrong("a time as \"2026-03-01T09:05:00.123Z\""))?;
-        let took = millis(&node.need("time")?)?;
-        let receive = match node.get("timings").and_then(|timings| timings.get("receive")) {
-            Some(receive) => millis(&receive)?.min(took),
-            None => 0.0,
-        };
+        let took = took(node)?;
+        let receive = timing(node, "receive")?.unwrap_or(0.0).min(took);
         let nanos = |ms: f64| start + (ms * 1e6).round() as u64;
-        let (bytes, header_bytes) = sizes(&response)?;
-        Ok(Some(Entry {
+        let (bytes, header_bytes) = sizes::of(&request, &response, status)?;
+        Ok(Ok(Entry {
             number,
             page: node.get("pageref").map(|page| page.text().map(str::to_owned)).transpose()?,
             url: without_fragment(url).to_owned(),
@@ -68,15 +69,54 @@ impl Entry {
             kind: kind(node, &response)?,
             bytes,
             header_bytes,
-            request_bytes: request_bytes(&request)?,
-            priority: priority(node, &request)?,
+            request_bytes: sizes::of_request(&request)?,
+            priority: priority::of(node, &request, &response, url)?,
         }))
     }
+}
+
+/// The response and its status. Returns `None` if no answer came over the network: a request that was blocked or given
+/// up has the status 0, or none; one that WebPageTest expected and that was never made has -1 or -2; browsermob-proxy
+/// writes -999, and WebPageTest the error codes of Windows.
+fn answered<'a>(node: &Node<'a>) -> Result<Option<(Node<'a>, i64)>, String> {
+    let Some(response) = node.get("response") else { return Ok(None) };
+    let status = response.get("status").map_or(Ok(0), |status| status.whole())?;
+    Ok((100..1_000).contains(&status).then_some((response, status)))
+}
+
+/// How long an entry took, in milliseconds: its time, otherwise the sum of its timings, as HAR 1.2 defines it. The time of
+/// `ssl` is in `connect`.
+fn took(node: &Node<'_>) -> Result<f64, String> {
+    if let Some(time) = node.get("time") {
+        return millis(&time);
+    }
+    let mut sum = None;
+    for name in ["blocked", "dns", "connect", "send", "wait", "receive"] {
+        if let Some(part) = timing(node, name)? {
+            sum = Some(sum.unwrap_or(0.0) + part);
+        }
+    }
+    sum.ok_or_else(|| "no time, and no timings whose sum it is".to_owned())
+}
+
+/// A member of `timings` in milliseconds. Negative ones do not apply.
+fn timing(node: &Node<'_>, name: &str) -> Result<Option<f64>, String> {
+    let Some(part) = node.get("timings").and_then(|timings| timings.get(name)) else { return Ok(None) };
+    let ms = part.number()?.max(0.0);
+    if ms > MAX_MS {
+        return Err(part.wrong("milliseconds up to 1000000000"));
+    }
+    Ok(Some(ms))
 }
 
 /// Whether a response came from a cache, from a service worker, or from the browser itself.
 fn is_local(entry: &Node<'_>, status: i64, response: &Node<'_>) -> Result<bool, String> {
     if entry.get("_fromCache").is_some() {
+        return Ok(true);
+    }
+    // WebKit: "Network Load", "Memory Cache", "Disk Cache" or "Service Worker".
+    let fetched = entry.get("_fetchType").and_then(|fetched| fetched.text().ok());
+    if fetched.is_some_and(|fetched| fetched != "Network Load") {
         return Ok(true);
     }
     // Responses generated by Chromium, such as HSTS redirects to https, have this field.
@@ -88,15 +128,15 @@ fn is_local(entry: &Node<'_>, status: i64, response: &Node<'_>) -> Result<bool, 
         }
     }
     let is_zero = |size: Option<u64>| size.is_none_or(|bytes| bytes == 0);
-    let transferred = size(response.get("_transferSize"))?;
+    let transferred = sizes::known(response.get("_transferSize"))?;
     let is_true = |worker: Node<'_>| worker.is_true();
     if entry.get("_fetchedViaServiceWorker").is_some_and(is_true) && is_zero(transferred) {
         return Ok(true);
     }
     // HAR 1.2: bodySize is 0 for cached responses. It is also 0 for 304, a response from the network that permits the
     // use of the cache.
-    let content = size(response.get("content").and_then(|content| content.get("size")))?;
-    let body = size(response.get("bodySize"))?;
+    let content = sizes::known(response.get("content").and_then(|content| content.get("size")))?;
+    let body = sizes::known(response.get("bodySize"))?;
     Ok(status != 304 && body == Some(0) && !is_zero(content) && is_zero(transferred))
 }
 
@@ -119,91 +159,12 @@ fn millis(node: &Node<'_>) -> Result<f64, String> {
     }
 }
 
-/// A number of bytes. It is unknown if absent or negative: -1 in the specification, but Chromium also subtracts the
-/// size of fields that it never received.
-fn size(node: Option<Node<'_>>) -> Result<Option<u64>, String> {
-    let Some(node) = node else { return Ok(None) };
-    match node.whole()? {
-        ..0 => Ok(None),
-        bytes if bytes <= MAX_BYTES as i64 => Ok(Some(bytes as u64)),
-        _ => Err(node.wrong("bytes up to 1 TB, or -1")),
-    }
-}
-
-/// The transferred size of the content, and the size of its header fields.
-fn sizes(response: &Node<'_>) -> Result<(u64, u64), String> {
-    let head = size(response.get("headersSize"))?;
-    if let Some(body) = size(response.get("bodySize"))? {
-        return Ok((body, head.map_or_else(|| fields(response), Ok)?));
-    }
-    // For HTTP/2 and HTTP/3, Chromium only has the sum of both.
-    if let Some(transferred) = size(response.get("_transferSize"))?.filter(|bytes| *bytes > 0) {
-        let head = head.unwrap_or(0).min(transferred);
-        return Ok((transferred - head, head));
-    }
-    let content = response.need("content")?;
-    let Some(whole) = size(content.get("size"))? else {
-        return Err("neither response.bodySize nor response.content.size is known".to_owned());
-    };
-    let saved = match content.get("compression") {
-        Some(saved) => saved.whole()?.max(0) as u64,
-        None => 0,
-    };
-    Ok((whole.saturating_sub(saved), head.map_or_else(|| fields(response), Ok)?))
-}
-
-fn request_bytes(request: &Node<'_>) -> Result<u64, String> {
-    let head = size(request.get("headersSize"))?;
-    let head = head.map_or_else(|| fields(request), Ok)?;
-    Ok(head + size(request.get("bodySize"))?.unwrap_or(0))
-}
-
-/// The size of the fields of a message in HTTP/1.1: `name: value` and a line end.
-fn fields(message: &Node<'_>) -> Result<u64, String> {
-    let mut bytes = 0;
-    if let Some(fields) = message.get("headers") {
-        for field in fields.items()? {
-            bytes += (field.need("name")?.text()?.len() + field.need("value")?.text()?.len() + 4) as u64;
-        }
-    }
-    Ok(bytes)
-}
-
-/// The field `priority` of the request (RFC 9218 section 5) if present, otherwise Chromium's priority.
-fn priority(entry: &Node<'_>, request: &Node<'_>) -> Result<Priority, String> {
-    if let Some(fields) = request.get("headers") {
-        for field in fields.items()? {
-            if field.need("name")?.text()?.eq_ignore_ascii_case("priority") {
-                let value = field.need("value")?.text()?;
-                return Ok(Priority::parse(value.as_bytes()).unwrap_or_default());
-            }
-        }
-    }
-    let word = entry.get("_priority").and_then(|word| word.text().ok());
-    // These are the names in Chromium's developer tools for HIGHEST, MEDIUM, LOW, LOWEST and IDLE in its network stack,
-    // which sends the distance to the highest as the urgency (net/quic/quic_http_utils.cc).
-    let urgency = match word {
-        Some("VeryHigh") => 0,
-        Some("High") => 1,
-        Some("Medium") => 2,
-        Some("Low") => 3,
-        Some("VeryLow") => 4,
-        _ => Priority::default().urgency,
-    };
-    Ok(Priority { urgency, ..Priority::default() })
-}
-
 fn kind(entry: &Node<'_>, response: &Node<'_>) -> Result<Kind, String> {
-    if let Some(resource) = entry.get("_resourceType").and_then(|resource| resource.text().ok()) {
+    if let Some(resource) = priority::resource_type(entry) {
         return Ok(if resource == "document" { Kind::Main } else { Kind::Embedded });
     }
-    let media_type = match response.get("content").and_then(|content| content.get("mimeType")) {
-        Some(media_type) => media_type.text()?,
-        None => "",
-    };
-    let bare = media_type.split(';').next().unwrap_or("").trim();
-    let is_document =
-        ["text/html", "application/xhtml+xml"].iter().any(|html| bare.eq_ignore_ascii_case(html));
+    let media_type = priority::media_type(response)?;
+    let is_document = ["text/html", "application/xhtml+xml"].contains(&media_type.as_str());
     Ok(if is_document { Kind::Main } else { Kind::Embedded })
 }
 
@@ -229,7 +190,7 @@ fn redirect(response: &Node<'_>, url: &str) -> Result<Option<String>, String> {
     }))
 }
 
-/// Chromium's `_initiator`: the document or style sheet, otherwise the scripts on the stack, the innermost first.
+/// The URL of WebPageTest's `_initiator`; of Chromium's the document or style sheet, otherwise the scripts on the stack, the innermost first.
 fn initiators(entry: &Node<'_>) -> Vec<String> {
     let mut urls = Vec::new();
     let mut add = |node: &Node<'_>| {
@@ -238,6 +199,10 @@ fn initiators(entry: &Node<'_>) -> Vec<String> {
         }
     };
     let Some(initiator) = entry.get("_initiator") else { return urls };
+    // WebPageTest writes the URL itself.
+    if let Ok(url) = initiator.text() {
+        return if is_http(url) { vec![without_fragment(url).to_owned()] } else { urls };
+    }
     add(&initiator);
     let mut left = MAX_FRAMES;
     let mut stack = initiator.get("stack");

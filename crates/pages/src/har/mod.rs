@@ -5,12 +5,16 @@
 mod entry;
 mod graph;
 mod json;
+mod left_out;
+mod priority;
+mod sizes;
 mod time;
 
 use super::file::{self, MAX_FILE_BYTES, Replay, TextError};
 use super::{Built, Fault, Laws, MAX_OBJECTS, Model, Page};
 use entry::Entry;
 use json::Node;
+use left_out::LeftOut;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use units::Duration;
@@ -46,7 +50,7 @@ pub(super) const ROW: Row<Model> = Row {
         },
         file::READING,
     ],
-    build: Model { laws: |_| Ok(Laws::new()), pages },
+    build: Model { laws: |_| Ok(Laws::new()), pages, notes },
 };
 
 /// The options of the row.
@@ -58,22 +62,50 @@ struct HarOptions {
 }
 
 fn pages(arguments: &Arguments, _: &mut random::Stream) -> Built {
-    let options = HarOptions {
-        gaps: arguments.flag("gaps"),
-        think: arguments.duration("think"),
-        reading: arguments.duration("reading"),
-    };
     let file = arguments.file("file");
-    let pages = parse(&file.text, options)
+    let archive = parse(&file.text, HarOptions::of(arguments))
         .map_err(|error| -> Fault { ("file", format!("{}, {error}", file.path)) })?;
-    Ok(Box::new(Replay::new(pages)))
+    Ok(Box::new(Replay::new(archive.pages)))
+}
+
+/// What is left out of an archive; nothing if it cannot be read.
+fn notes(arguments: &Arguments) -> Vec<String> {
+    let file = arguments.file("file");
+    let archive = parse(&file.text, HarOptions::of(arguments)).ok();
+    let given = archive.filter(|archive| archive.left_out.count() > 0);
+    given
+        .map(|Archive { entries, left_out, .. }| {
+            format!("{}: {} of {entries} entries are left out: {left_out}", file.path, left_out.count())
+        })
+        .into_iter()
+        .collect()
+}
+
+impl HarOptions {
+    fn of(arguments: &Arguments) -> HarOptions {
+        HarOptions {
+            gaps: arguments.flag("gaps"),
+            think: arguments.duration("think"),
+            reading: arguments.duration("reading"),
+        }
+    }
+}
+
+/// What an archive has.
+#[derive(Debug)]
+struct Archive {
+    /// At least one.
+    pages: Vec<Page>,
+    /// The number of entries.
+    entries: usize,
+    left_out: LeftOut,
 }
 
 /// Reads an archive, which must have at least one page.
 ///
 /// # Errors
 /// The first error, with the number of its entry.
-fn parse(text: &str, options: HarOptions) -> Result<Vec<Page>, TextError> {
+fn parse(text: &str, options: HarOptions) -> Result<Archive, TextError> {
     if text.len() > MAX_FILE_BYTES {
         return Err(TextError::whole(format!("more than {} MiB", MAX_FILE_BYTES >> 20)));
     }
@@ -86,9 +118,17 @@ fn parse(text: &str, options: HarOptions) -> Result<Vec<Page>, TextError> {
     let ids = page_ids(&log).map_err(TextError::whole)?;
     let entries = log.need("entries").and_then(|entries| entries.roots()).map_err(TextError::whole)?;
     let mut of_pages: Vec<Vec<Entry>> = vec![Vec::new(); ids.len().max(1)];
+    let (mut count, mut left_out) = (0, LeftOut::default());
     for (number, node) in (1..).zip(entries) {
+        count = number;
         let wrong = |problem| TextError::entry(number, problem);
-        let Some(entry) = Entry::read(&node, number).map_err(wrong)? else { continue };
+        let entry = match Entry::read(&node, number).map_err(wrong)? {
+            Ok(entry) => entry,
+            Err(why) => {
+                left_out.add(why, number);
+                continue;
+            }
+        };
         let page = place(&ids, &entry).map_err(wrong)?;
         if of_pages[page].len() == MAX_OBJECTS {
             return Err(wrong(format!("more than {MAX_OBJECTS} objects of a page")));
@@ -101,18 +141,19 @@ fn parse(text: &str, options: HarOptions) -> Result<Vec<Page>, TextError> {
         .map(|entries| graph::page(entries, options))
         .collect();
     if pages.is_empty() {
-        return Err(TextError::whole("none of its entries went over the network"));
+        let why = if count > 0 { format!(": {left_out}") } else { String::new() };
+        return Err(TextError::whole(format!("none of its entries went over the network{why}")));
     }
     for page in &pages {
         page.check().map_err(|error| TextError::whole(error.to_string()))?;
     }
-    Ok(pages)
+    Ok(Archive { pages, entries: count, left_out })
 }
 
 fn version(log: &Node<'_>) -> Result<(), String> {
     let version = log.need("version")?.text()?;
-    // Version 1.1 has the same form for everything read here; an empty version means 1.1.
-    if ["1.2", "1.1", ""].contains(&version) {
+    // Versions 1.1 and 1.3 have the same form for everything read here; an empty version means 1.1.
+    if ["1.3", "1.2", "1.1", ""].contains(&version) {
         return Ok(());
     }
     Err(format!("log.version is {}; expected \"1.2\"", file::quoted(version)))

@@ -22,7 +22,12 @@ fn archive(entries: &[String]) -> String {
 }
 
 fn read(text: &str) -> Result<Vec<Page>, String> {
-    parse(text, OPTIONS).map_err(|error| error.to_string())
+    parse(text, OPTIONS).map(|archive| archive.pages).map_err(|error| error.to_string())
+}
+
+/// What is left out of an archive.
+fn left_out(text: &str) -> String {
+    parse(text, OPTIONS).unwrap().left_out.to_string()
 }
 
 /// The objects of the only page with these entries.
@@ -119,6 +124,162 @@ fn priorities_come_from_the_field_or_from_chromium() {
     }
 }
 
+/// The words of `_priority` in archives of Chromium, WebKit and WebPageTest.
+#[test]
+fn priorities_in_words_are_known_whatever_their_case() {
+    for (word, urgency) in [
+        ("Highest", 0),
+        ("VERYHIGH", 0),
+        ("high", 1),
+        ("Medium", 2),
+        ("Lowest", 4),
+        ("Idle", 4),
+        ("u=5, i", 5),
+        ("somewhat", 3),
+    ] {
+        for member in ["_priority", "_initialPriority", "_initial_priority"] {
+            let more = format!(r#", "{member}": "{word}""#);
+            let found = objects(&[entry(0, 5, "http://a/", "", TEN, &more)]);
+            assert_eq!(found[0].priority, Priority { urgency, incremental: word.contains(", i") }, "{more}");
+        }
+    }
+}
+
+/// Without a priority a resource has that of its type, as browsers give it: the document before its scripts and images.
+#[test]
+fn resources_without_a_priority_have_that_of_their_type() {
+    let of = |url: &str, response: &str, more: &str| {
+        objects(&[entry(0, 5, url, "", &format!("{TEN}{response}"), more)])[0].priority.urgency
+    };
+    for (resource, urgency) in [
+        ("document", 0),
+        ("Stylesheet", 0),
+        ("font", 0),
+        ("Script", 1),
+        ("XHR", 1),
+        ("manifest", 2),
+        ("Image", 3),
+        ("media", 3),
+        ("ping", 4),
+        ("unheard", 3),
+    ] {
+        assert_eq!(
+            of("http://a/", "", &format!(r#", "_resourceType": "{resource}""#)),
+            urgency,
+            "{resource}"
+        );
+        assert_eq!(
+            of("http://a/", "", &format!(r#", "_request_type": "{resource}""#)),
+            urgency,
+            "{resource}"
+        );
+    }
+    for (media_type, urgency) in [
+        ("text/html; charset=utf-8", 0),
+        ("text/css", 0),
+        ("font/woff2", 0),
+        ("Application/JavaScript", 1),
+        ("application/json", 1),
+        ("image/webp", 3),
+        ("video/mp4", 3),
+        ("x-unknown", 3),
+    ] {
+        let content = format!(r#", "content": {{"mimeType": "{media_type}"}}"#);
+        assert_eq!(of("http://a/", &content, ""), urgency, "{media_type}");
+    }
+    for (url, urgency) in
+        [("http://a/s.js?v=1", 1), ("http://a/b.CSS", 0), ("http://a/c.png#x", 3), ("http://a/", 3)]
+    {
+        assert_eq!(of(url, "", ""), urgency, "{url}");
+    }
+}
+
+/// Firefox before version 60, and other exporters.
+#[test]
+fn an_entry_without_a_time_took_the_sum_of_its_timings() {
+    let timings = r#", "timings": {"blocked": 1, "dns": 2, "connect": 8, "ssl": 5, "send": 0, "wait": 36, "receive": 12}"#;
+    let next = entry(59, 5, "http://a/x", "", TEN, "");
+    let taken = |timings: &str, time: &str| {
+        let first = entry(0, 1, "http://a/", "", TEN, timings).replace(r#""time": 1,"#, time);
+        read(&archive(&[first, next.clone()])).map(|mut pages| pages.remove(0).objects.remove(1).parsing)
+    };
+    // The next one is requested at 59 ms, when the first is complete.
+    assert_eq!(taken(timings, r#""time": null,"#).unwrap(), Duration::ZERO);
+    assert_eq!(taken(timings, "").unwrap(), Duration::ZERO);
+    let applied = timings.replace(r#""dns": 2"#, r#""dns": -1"#).replace("12}", "14}");
+    assert_eq!(taken(&applied, "").unwrap(), Duration::ZERO);
+    assert_eq!(taken("", "").unwrap_err(), "entry 1: no time, and no timings whose sum it is");
+    assert_eq!(
+        taken(r#", "timings": {}"#, "").unwrap_err(),
+        "entry 1: no time, and no timings whose sum it is"
+    );
+}
+
+/// Statuses of WebPageTest (-1, -2, errors of Windows) and of browsermob-proxy (-999), and responses that are not there.
+#[test]
+fn requests_that_were_never_made_are_left_out() {
+    let document = entry(0, 50, "https://a/", "", TEN, "");
+    for status in ["0", "-1", "-2", "-999", "12029", "null", "\"gone\""] {
+        let odd = entry(60, 1, "https://a/x", "", TEN, "").replace("200", status);
+        let text = archive(&[document.clone(), odd.clone(), odd]);
+        if status.starts_with('"') {
+            assert_eq!(read(&text).unwrap_err(), "entry 2: response.status is \"gone\"; expected a number");
+            continue;
+        }
+        assert_eq!(read(&text).unwrap()[0].objects.len(), 1, "{status}");
+        let told = "2 never made, blocked or given up (no HTTP status), the first is entry 2";
+        assert_eq!(left_out(&text), told, "{status}");
+    }
+    let silent = r#"{"startedDateTime": "", "time": 0, "request": {"url": "https://a/x"}}"#.to_owned();
+    assert_eq!(objects(&[document.clone(), silent]).len(), 1);
+    for (fetched, objects_left) in
+        [("Network Load", 2), ("Memory Cache", 1), ("Disk Cache", 1), ("Service Worker", 1)]
+    {
+        let odd = entry(60, 1, "https://a/x", "", TEN, &format!(r#", "_fetchType": "{fetched}""#));
+        assert_eq!(objects(&[document.clone(), odd]).len(), objects_left, "{fetched}");
+    }
+}
+
+#[test]
+fn the_reported_archives_are_read() {
+    let played = read(include_str!("../../tests/har/negative-status.har")).unwrap();
+    assert_eq!(played, read(include_str!("../../tests/har/negative-status-truth.har")).unwrap());
+    assert_eq!(played[0].objects.len(), 2);
+    assert_eq!(read(include_str!("../../tests/har/time-null.har")).unwrap()[0].objects.len(), 1);
+}
+
+/// A redirect without a size has no content; a response that has one must say how much.
+#[test]
+fn responses_without_content_need_no_size() {
+    let unknown =
+        r#", "bodySize": -1, "headersSize": -1, "redirectURL": "http://a/new", "content": {"size": -1}"#;
+    for status in ["301", "302", "307", "204", "304"] {
+        let first = entry(0, 5, "http://a/", "", unknown, "").replace("200", status);
+        assert_eq!(objects(&[first])[0].bytes, 0, "{status}");
+    }
+    let head = entry(0, 5, "http://a/", r#", "method": "HEAD""#, unknown, "");
+    assert_eq!(objects(&[head])[0].bytes, 0);
+    let fields = r#", "headers": [{"name": "Content-Length", "value": "77"}]"#;
+    let stated = entry(0, 5, "http://a/", "", &[fields, unknown].concat(), "").replace("200", "301");
+    assert_eq!(objects(&[stated])[0].bytes, 77);
+    let refused = "entry 1: neither response.bodySize nor response.content.size is known";
+    assert_eq!(read(&archive(&[entry(0, 5, "http://a/", "", unknown, "")])).unwrap_err(), refused);
+}
+
+#[test]
+fn an_initiator_may_be_a_text() {
+    let document = entry(0, 50, "http://a/#top", "", TEN, r#", "timings": {"receive": 30}"#);
+    let of = |initiator: &str| {
+        let odd = entry(25, 5, "http://a/x", "", TEN, &format!(r#", "_initiator": {initiator}"#));
+        objects(&[document.clone(), odd]).remove(1).after
+    };
+    let begun = After { object: 0, on_first_byte: true };
+    assert_eq!(of(r#""http://a/""#), [begun]);
+    for nothing in [r#""""#, r#""parser""#, "7", "[]", "null", r#"{"type": "other"}"#] {
+        assert_eq!(of(nothing), [], "{nothing}");
+    }
+}
+
 #[test]
 fn dependencies_are_derived_from_the_entries() {
     let by = |url: &str| format!(r#", "_initiator": {{"type": "parser", "url": "{url}"}}"#);
@@ -188,7 +349,15 @@ fn entries_without_network_use_are_omitted() {
     for entry in [fresh, nothing, measured] {
         assert_eq!(objects(&[document.clone(), entry.clone()]).len(), 2, "{entry}");
     }
-    assert_eq!(read(&archive(&[cached])).unwrap_err(), "none of its entries went over the network");
+    let why = "none of its entries went over the network: 1 from a cache, a service worker or the browser itself, the first is entry 1";
+    assert_eq!(read(&archive(&[cached])).unwrap_err(), why);
+    let told = left_out(&archive(&[&[document.clone()][..], &local].concat()));
+    assert_eq!(
+        told,
+        "1 never made, blocked or given up (no HTTP status), the first is entry 3; \
+         4 from a cache, a service worker or the browser itself, the first is entry 2; \
+         1 not http or https, the first is entry 4"
+    );
     assert_eq!(read(&archive(&[])).unwrap_err(), "none of its entries went over the network");
 }
 
@@ -244,6 +413,7 @@ fn the_first_error_is_reported_with_its_entry() {
             .starts_with("entry 2: response.bodySize is")
     );
     assert_eq!(changed(TEN, ""), "entry 2: no response.content");
+    assert_eq!(changed(r#""time": 5"#, r#""time": "5""#), "entry 2: time is \"5\"; expected a number");
     let unknown = "entry 2: neither response.bodySize nor response.content.size is known";
     assert_eq!(changed(TEN, r#", "content": {"size": -1}"#), unknown);
     let fields = r#", "bodySize": 10, "headers": [{"name": "a"}]"#;
