@@ -75,5 +75,8 @@ def run(
         typer.echo(f"next     quiclab why {plain(shlex.quote(str(folder)))}")
     if _SWEEP.search(scenario._text):
         typer.echo(f"note: one run, without the [sweep] table: quiclab sweep {plain(file)} makes all", err=True)
+    for subject, text in scenario.describe():
+        if subject.endswith(", files"):
+            typer.echo(f"note: {plain(text)}", err=True)
     for note in result.notes:
         typer.echo(f"note: {plain(note)}", err=True)

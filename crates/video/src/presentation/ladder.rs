@@ -64,7 +64,7 @@ pub(super) const ROW: Row<Source> = Row {
             "bytes of the initialization segment of each representation; 0 for none",
         ),
     ],
-    build,
+    build: Source { build, notes: |_| Vec::new() },
 };
 
 fn build(arguments: &Arguments, stream: &mut Stream) -> Result<Presentation, Fault> {

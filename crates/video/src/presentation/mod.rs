@@ -135,8 +135,14 @@ fn constant_bytes(bitrate: Rate, duration: Duration) -> u64 {
 /// The option at fault, and a description.
 pub type Fault = (&'static str, String);
 
-/// The constructor of a source of presentations. It draws, if at all, from streams derived from the given one.
-pub type Source = fn(&Arguments, &mut Stream) -> Result<Presentation, Fault>;
+/// The functions of a source of presentations.
+#[derive(Debug, Clone, Copy)]
+pub struct Source {
+    /// The constructor. It draws, if at all, from streams derived from the given one.
+    pub build: fn(&Arguments, &mut Stream) -> Result<Presentation, Fault>,
+    /// What a user should know about the files of valid options, such as what was left out of them.
+    pub notes: fn(&Arguments) -> Vec<String>,
+}
 
 /// The sources of presentations.
 pub static PRESENTATIONS: &[Row<Source>] = &[ladder::ROW, mpd::ROW, sizes::ROW];
@@ -154,7 +160,7 @@ pub fn room() -> Room {
 /// The option at fault, and a description in one line.
 pub fn build(name: &str, arguments: &Arguments, stream: &mut Stream) -> Option<Result<Presentation, Fault>> {
     let row = PRESENTATIONS.iter().find(|row| row.name == name)?;
-    Some((row.build)(arguments, stream))
+    Some((row.build.build)(arguments, stream))
 }
 
 /// Builds the presentation of a component of this room.
@@ -164,6 +170,12 @@ pub fn build(name: &str, arguments: &Arguments, stream: &mut Stream) -> Option<R
 pub fn of(component: &Component, stream: &mut Stream) -> Result<Presentation, Fault> {
     build(component.name, &component.arguments, stream)
         .unwrap_or_else(|| Err(("", format!("no presentation is called {:?}", component.name))))
+}
+
+/// What a user should know about the files of a component of this room.
+pub fn notes(component: &Component) -> Vec<String> {
+    let row = PRESENTATIONS.iter().find(|row| row.name == component.name);
+    row.map_or_else(Vec::new, |row| (row.build.notes)(&component.arguments))
 }
 
 /// Checks whether these options give a presentation.

@@ -350,6 +350,7 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         let subject = format!("{subject}, {} to {}", name(from), name(to));
         lines.push((subject, path_words((scenario, topology), path, base)));
     }
+    lines.extend(file_notes(flow).map(|words| (format!("{subject}, files"), words)));
     let route = warnings::Route { there: &there, back: &back, rtt: base.least };
     let foreseen = foreseen::warnings((scenario, topology), flow, &route);
     lines.extend(
@@ -358,6 +359,20 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
             .map(|(option, words)| (warnings::subject(&subject, &option), words)),
     );
     lines
+}
+
+/// What a user should know about the files of a flow's application: what is left out of them.
+fn file_notes(flow: &Flow) -> impl Iterator<Item = String> {
+    let components = flow.application.arguments.0.iter().filter_map(|(_, value)| match value {
+        Value::Component(component) => Some(component),
+        _ => None,
+    });
+    components.flat_map(|component| {
+        let of_room = |room: &str| component.room == room;
+        let pages = of_room(pages::room().name).then(|| pages::notes(component));
+        let video = of_room(video::presentation::room().name).then(|| video::presentation::notes(component));
+        pages.into_iter().chain(video).flatten()
+    })
 }
 
 /// A base RTT, and whether a link layer on the way makes it longer.

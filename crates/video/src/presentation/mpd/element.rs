@@ -3,6 +3,8 @@
 use crate::presentation::file::{TextError, quoted};
 use units::Duration;
 
+const XLINK: &str = "http://www.w3.org/1999/xlink";
+
 /// An element of the namespace of MPDs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Element<'a>(roxmltree::Node<'a, 'a>);
@@ -50,9 +52,14 @@ impl<'a> Element<'a> {
         self.0.attributes().find(|one| one.namespace().is_none() && one.name() == name).map(|one| one.value())
     }
 
-    /// Refuses an element whose contents are elsewhere.
+    /// Whether its contents are elsewhere, and the link says that there are none.
+    pub(super) fn is_resolved_to_nothing(&self) -> bool {
+        self.0.attribute((XLINK, "href")) == Some("urn:mpeg:dash:resolve-to-zero:2013")
+    }
+
+    /// Refuses an element whose contents are elsewhere. What it has in the file holds until it is replaced.
     pub(super) fn check_local(&self) -> Result<(), TextError> {
-        if self.0.has_attribute(("http://www.w3.org/1999/xlink", "href")) {
+        if self.0.has_attribute((XLINK, "href")) && !self.0.has_children() {
             return Err(
                 self.wrong("xlink:href: nothing is fetched; expected the contents in the file itself")
             );

@@ -1,13 +1,17 @@
-//! The sizes of an MPD's segments, listed in a file (CSV): columns representation, segment, bytes, and period.
+//! The sizes of an MPD's segments, listed in a file (CSV): columns representation, segment, bytes, period, and seconds.
 
 use super::Draft;
+use super::indexed::Listed;
 use super::tracks::PeriodDraft;
 use crate::presentation::file::{self, TextError, quoted};
+use crate::presentation::{MAX_DURATION, MAX_SIZES};
 use std::collections::BTreeMap;
+use units::Duration;
 
-/// The columns. The last one may be missing if there is one period.
-const COLUMNS: [&str; 4] = ["representation", "segment", "bytes", "period"];
+/// The columns. That of the period may be missing if there is one, that of seconds if the MPD lists the segments.
+const COLUMNS: [&str; 5] = ["representation", "segment", "bytes", "period", "seconds"];
 const PERIOD: usize = 3;
+const SECONDS: usize = 4;
 
 /// The word for an initialization segment.
 const INITIALIZATION: &str = "init";
@@ -33,7 +37,7 @@ pub(super) fn apply(text: &str, draft: &mut Draft) -> Result<(), TextError> {
 /// The index of each column in a line.
 struct Columns {
     count: usize,
-    at: [Option<usize>; 4],
+    at: [Option<usize>; COLUMNS.len()],
 }
 
 /// A line.
@@ -43,11 +47,26 @@ struct Entry<'a> {
     /// Counted from 1; `None` for the initialization segment.
     segment: Option<usize>,
     bytes: u64,
+    seconds: Option<Duration>,
+}
+
+/// The durations of the segments in a file, as far as its lines are right: [`apply`] names those that are not.
+pub(super) fn durations(text: &str) -> Listed {
+    let mut listed = Listed::new();
+    let Ok(((_, header), lines)) = file::csv(text) else { return listed };
+    let Ok(columns) = Columns::read(header, 1) else { return listed };
+    for entry in lines.filter_map(|(_, line)| columns.entry(line).ok()).take(MAX_SIZES) {
+        if let Some(segment) = entry.segment {
+            let place = (entry.period, entry.representation.to_owned());
+            listed.entry(place).or_default().insert(segment, entry.seconds);
+        }
+    }
+    listed
 }
 
 impl Columns {
     fn read(header: &str, periods: usize) -> Result<Columns, String> {
-        let mut columns = Columns { count: 0, at: [None; 4] };
+        let mut columns = Columns { count: 0, at: [None; COLUMNS.len()] };
         for word in header.split(',').map(str::trim) {
             let Some(known) = COLUMNS.iter().position(|known| *known == word) else {
                 return Err(format!("column {}; expected {}", quoted(word), COLUMNS.join(", ")));
@@ -57,7 +76,7 @@ impl Columns {
             }
             columns.count += 1;
         }
-        let needed = if periods > 1 { COLUMNS.len() } else { PERIOD };
+        let needed = if periods > 1 { PERIOD + 1 } else { PERIOD };
         match columns.at[..needed].iter().position(Option::is_none) {
             Some(PERIOD) => Err(format!("no column \"period\"; expected it for {periods} periods")),
             Some(missing) => Err(format!("no column {:?}", COLUMNS[missing])),
@@ -86,8 +105,21 @@ impl Columns {
         };
         let bytes =
             value(2).and_then(file::bytes).ok_or_else(|| wrong(2, "the bytes of a segment, as 86250"))?;
-        Ok(Entry { period, representation: values[self.at[0].unwrap_or(0)], segment, bytes })
+        let seconds = match value(SECONDS) {
+            None | Some("") => None,
+            Some(text) => {
+                Some(seconds(text).ok_or_else(|| wrong(SECONDS, "the seconds of a segment, as 4.004"))?)
+            }
+        };
+        Ok(Entry { period, seconds, representation: values[self.at[0].unwrap_or(0)], segment, bytes })
     }
+}
+
+/// A duration above zero in seconds, without an exponent.
+fn seconds(text: &str) -> Option<Duration> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let duration: Duration = is_plain.then(|| format!("{text} s").parse().ok()).flatten()?;
+    (!duration.is_zero() && duration <= MAX_DURATION).then_some(duration)
 }
 
 /// Where the sizes of representations are, by period and name.
@@ -98,6 +130,8 @@ struct Slots {
 struct Slot {
     /// See `Place::taken`.
     taken: Option<(usize, usize, usize)>,
+    /// See `Place::is_twice`.
+    is_twice: bool,
     has_initialization: bool,
 }
 
@@ -109,7 +143,7 @@ impl Slots {
             let tracks = period.period.tracks.iter_mut();
             tracks.flat_map(|track| &mut track.representations).for_each(|one| one.sizes.fill(0));
             for place in &period.places {
-                let slot = Slot { taken: place.taken, has_initialization: false };
+                let slot = Slot { taken: place.taken, is_twice: place.is_twice, has_initialization: false };
                 places.insert((number, place.id.clone()), slot);
             }
         }
@@ -127,6 +161,11 @@ impl Slots {
                 entry.period + 1
             ));
         };
+        if slot.is_twice {
+            return Err(format!(
+                "representation is {name}, an id of both video and audio; expected ids of their own for a list of sizes"
+            ));
+        }
         // A folder has the segments of all languages, and of subtitles.
         let Some((track, number, listed)) = slot.taken else { return Ok(()) };
         let representation = &mut period.period.tracks[track].representations[number];

@@ -2,16 +2,21 @@
 //!
 //! Periods, representations and segments are those of the MPD; the page of the model in `docs/` has the rules.
 
+#[cfg(test)]
+mod corpus;
 mod element;
+mod indexed;
 mod listed;
+mod media;
 mod segments;
 mod span;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod tracks;
 
 use super::file::{self, TextError};
-use super::{Fault, MAX_SEGMENT_BYTES, MAX_SIZES, Presentation, Source};
+use super::{Fault, MAX_DURATION, MAX_SEGMENT_BYTES, MAX_SIZES, Presentation, Source};
 use element::Element;
 use random::Stream;
 use units::Duration;
@@ -34,13 +39,24 @@ pub(super) const ROW: Row<Source> = Row {
         Parameter::required(
             "file",
             OptionKind::File(SHORTEST),
-            "the MPD: static, or dynamic with a timeline",
+            "the MPD: static, or dynamic, which is read as it is now",
         ),
         Parameter::optional(
             "sizes",
             OptionKind::File(SHORTEST_SIZES),
             "the sizes of its segments, which an MPD does not contain (CSV): columns representation, \
-             segment, bytes",
+             segment, bytes, and seconds where it does not list them",
+        ),
+        Parameter::optional(
+            "segment",
+            OptionKind::Duration,
+            "duration of segments that the MPD does not list (SegmentBase); without it only a list of sizes says it",
+        ),
+        Parameter::with_default(
+            "window",
+            OptionKind::Duration,
+            "\"60 s\"",
+            "how much is played of a live presentation that states neither an end nor timeShiftBufferDepth",
         ),
         Parameter::with_default(
             "video_set",
@@ -61,9 +77,11 @@ pub(super) const ROW: Row<Source> = Row {
             "bytes of an initialization segment whose size is not known",
         ),
     ],
-    build,
+    build: Source { build, notes },
 };
 
+/// The maximum number of notes about an MPD.
+const MAX_NOTES: usize = 20;
 /// The maximum number of adaptation sets of a kind in a period.
 const MAX_SETS: u64 = 1_000;
 /// The maximum number of elements, texts and comments of an MPD.
@@ -72,7 +90,9 @@ const MAX_NODES: u32 = 1_000_000;
 const MAX_ATTRIBUTES: usize = 100;
 /// The maximum number of namespace declarations. Each nested one copies those around it.
 const MAX_NAMESPACES: usize = 100;
-/// The namespace of MPDs, in lower case; early ones have parts of it in upper case.
+/// What the namespaces of all editions begin with, in lower case.
+const EDITIONS: &str = "urn:mpeg:dash:schema:mpd:";
+/// The namespace of MPDs.
 const NAMESPACE: &str = "urn:mpeg:dash:schema:mpd:2011";
 
 /// The options of the row without its files.
@@ -81,45 +101,107 @@ struct MpdOptions {
     video_set: usize,
     audio_set: usize,
     initialization: u64,
+    segment: Option<Duration>,
+    window: Duration,
+}
+
+impl MpdOptions {
+    fn of(arguments: &Arguments) -> Result<MpdOptions, Fault> {
+        let options = MpdOptions {
+            video_set: arguments.integer("video_set") as usize,
+            audio_set: arguments.integer("audio_set") as usize,
+            initialization: arguments.size("initialization").as_bytes(),
+            segment: arguments.has("segment").then(|| arguments.duration("segment")),
+            window: arguments.duration("window"),
+        };
+        if options.initialization > MAX_SEGMENT_BYTES {
+            return Err(("initialization", format!("expected at most {MAX_SEGMENT_BYTES} bytes")));
+        }
+        if options.segment.is_some_and(Duration::is_zero) {
+            return Err(("segment", "expected a duration above zero".to_owned()));
+        }
+        if options.window.is_zero() || options.window > MAX_DURATION {
+            return Err(("window", format!("expected a duration above zero, at most {MAX_DURATION}")));
+        }
+        Ok(options)
+    }
 }
 
 fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
-    let options = MpdOptions {
-        video_set: arguments.integer("video_set") as usize,
-        audio_set: arguments.integer("audio_set") as usize,
-        initialization: arguments.size("initialization").as_bytes(),
-    };
-    if options.initialization > MAX_SEGMENT_BYTES {
-        return Err(("initialization", format!("expected at most {MAX_SEGMENT_BYTES} bytes")));
-    }
+    let draft = draft(arguments)?;
+    let periods = draft.periods.into_iter().map(|period| period.period).collect();
+    let path = arguments.file("file").path;
+    Presentation::new(periods).map_err(|error| ("file", format!("{path}, {error}")))
+}
+
+/// What was left out of the MPD, and what was assumed; nothing if it cannot be read.
+fn notes(arguments: &Arguments) -> Vec<String> {
+    let path = arguments.file("file").path;
+    let notes = draft(arguments).map(|draft| draft.notes).unwrap_or_default();
+    notes.into_iter().map(|note| format!("{path}, {note}")).collect()
+}
+
+fn draft(arguments: &Arguments) -> Result<Draft, Fault> {
+    let options = MpdOptions::of(arguments)?;
     let file = arguments.file("file");
-    let wrong = |error: String| -> Fault { ("file", format!("{}, {error}", file.path)) };
-    let mut draft = parse(&file.text, options).map_err(|error| wrong(error.to_string()))?;
-    if arguments.has("sizes") {
-        let sizes = arguments.file("sizes");
+    let sizes = arguments.has("sizes").then(|| arguments.file("sizes"));
+    let listed = sizes.as_ref().map(|sizes| listed::durations(&sizes.text)).unwrap_or_default();
+    let mut draft = parse(&file.text, options, &listed)
+        .map_err(|error| -> Fault { ("file", format!("{}, {error}", file.path)) })?;
+    if let Some(sizes) = sizes {
         listed::apply(&sizes.text, &mut draft)
             .map_err(|error| -> Fault { ("sizes", format!("{}, {error}", sizes.path)) })?;
     }
-    let periods = draft.periods.into_iter().map(|period| period.period).collect();
-    Presentation::new(periods).map_err(|error| wrong(error.to_string()))
+    Ok(draft)
 }
 
 /// What an MPD says.
 #[derive(Debug)]
 struct Draft {
     periods: Vec<tracks::PeriodDraft>,
+    notes: Vec<String>,
 }
 
-/// The number of segments that an MPD may still have in all its representations.
+/// What was read so far: the number of segments that an MPD may still have in all its representations, and what was left
+/// out or assumed.
 #[derive(Debug)]
-struct Budget(usize);
+struct Reading {
+    left: usize,
+    notes: Vec<String>,
+    /// The number of notes beyond [`MAX_NOTES`].
+    more: usize,
+}
 
-impl Budget {
+impl Reading {
+    fn new() -> Reading {
+        Reading { left: MAX_SIZES, notes: Vec::new(), more: 0 }
+    }
+
     /// Counts further segments; `false` if they are too many.
     fn take(&mut self, segments: usize) -> bool {
-        let left = self.0.checked_sub(segments);
-        self.0 = left.unwrap_or(0);
+        let left = self.left.checked_sub(segments);
+        self.left = left.unwrap_or(0);
         left.is_some()
+    }
+
+    /// Remembers something that is no reason to refuse the MPD, once: representations share their timelines.
+    fn note(&mut self, what: TextError) {
+        let what = what.to_string();
+        if self.notes.contains(&what) {
+            return;
+        }
+        if self.notes.len() < MAX_NOTES {
+            self.notes.push(what);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn notes(mut self) -> Vec<String> {
+        if self.more > 0 {
+            self.notes.push(format!("{} more of the kind", self.more));
+        }
+        self.notes
     }
 }
 
@@ -127,7 +209,7 @@ impl Budget {
 ///
 /// # Errors
 /// The first error, with its line.
-fn parse(text: &str, options: MpdOptions) -> Result<Draft, TextError> {
+fn parse(text: &str, options: MpdOptions, listed: &indexed::Listed) -> Result<Draft, TextError> {
     let text = file::checked(text)?;
     check_markup(text)?;
     let limits = roxmltree::ParsingOptions {
@@ -145,14 +227,34 @@ fn parse(text: &str, options: MpdOptions) -> Result<Draft, TextError> {
             return Err(mpd.wrong(format!("type is {}; expected static or dynamic", file::quoted(other))));
         }
     };
-    let spans = span::spans(&mpd)?;
-    let mut budget = Budget(MAX_SIZES);
-    let mut periods = Vec::with_capacity(spans.len());
+    let mut reading = Reading::new();
+    let spans = span::spans(&mpd, &mut reading)?;
+    let open = if is_static { None } else { Some(open(&mpd, options, &spans, &mut reading)?) };
+    let mut periods: Vec<tracks::PeriodDraft> = Vec::with_capacity(spans.len());
     for (period, span) in spans {
-        let window = Window { span, is_static };
-        periods.push(tracks::read(&period, window, options, &mut budget)?);
+        let window = Window { span, is_static, open };
+        let number = periods.len();
+        periods.push(tracks::read(&period, (window, number), options, listed, &mut reading)?);
     }
-    Ok(Draft { periods })
+    Ok(Draft { periods, notes: reading.notes() })
+}
+
+/// How much is played of a live presentation that states no end.
+fn open(
+    mpd: &Element<'_>,
+    options: MpdOptions,
+    spans: &[span::Span<'_>],
+    reading: &mut Reading,
+) -> Result<Duration, TextError> {
+    let depth = mpd.duration("timeShiftBufferDepth")?.filter(|depth| !depth.is_zero());
+    let open = depth.unwrap_or(options.window).min(MAX_DURATION);
+    if spans.iter().any(|(_, span)| span.is_none()) {
+        let source = if depth.is_some() { "timeShiftBufferDepth" } else { "the option window" };
+        reading.note(mpd.wrong(format!(
+            "a live presentation without an end: what its timelines list is played, otherwise {open} ({source})"
+        )));
+    }
+    Ok(open)
 }
 
 /// The duration of a period, if it is known, and whether its segments must fill it.
@@ -160,6 +262,8 @@ fn parse(text: &str, options: MpdOptions) -> Result<Draft, TextError> {
 struct Window {
     span: Option<Duration>,
     is_static: bool,
+    /// How much is played of a live period whose duration is not known.
+    open: Option<Duration>,
 }
 
 /// Refuses texts that would take long to parse.
@@ -178,7 +282,9 @@ fn check_markup(text: &str) -> Result<(), TextError> {
 fn root<'a>(document: &'a roxmltree::Document<'a>) -> Result<Element<'a>, TextError> {
     let root = Element::root(document);
     let namespace = document.root_element().tag_name().namespace().unwrap_or("");
-    if document.root_element().tag_name().name() == "MPD" && namespace.eq_ignore_ascii_case(NAMESPACE) {
+    // Editions differ in the year, and early ones in capitals.
+    let is_known = namespace.to_ascii_lowercase().starts_with(EDITIONS);
+    if document.root_element().tag_name().name() == "MPD" && is_known {
         return Ok(root);
     }
     let found = document.root_element().tag_name().name();

@@ -1,7 +1,7 @@
 //! What is read of an MPD, and what is refused.
 
 use super::*;
-use crate::presentation::testing::built;
+use crate::presentation::testing::{arguments, built};
 use crate::presentation::{MAX_SEGMENTS, Track};
 use units::Rate;
 
@@ -41,6 +41,11 @@ fn timeline(runs: &str) -> String {
 fn sets(text: &str) -> String {
     let template = "<SegmentTemplate media=\"$Number$\" duration=\"2\"/>";
     period("mediaPresentationDuration=\"PT6S\"", &format!("{template}\n{text}"))
+}
+
+/// What is told about an MPD.
+fn notes(text: &str) -> Vec<String> {
+    (ROW.build.notes)(&arguments(&ROW, &[("file", text)]))
 }
 
 fn fault(text: &str) -> String {
@@ -187,13 +192,28 @@ fn a_dynamic_mpd_is_its_timeline() {
     let dynamic = |text: String| text.replace("mediaPresentationDuration=\"PT6S\"", "type=\"dynamic\"");
     let text = dynamic(timeline("<S t=\"1700000000000\" d=\"2000\" r=\"1\"/>\n<S d=\"1000\"/>"));
     assert_eq!(millis(&read(&[("file", &text)]).periods[0].tracks[0]), [2_000, 2_000, 1_000]);
-    refused(&[
-        (
-            dynamic(segments("<SegmentTemplate media=\"$Number$\" duration=\"2\"/>")),
-            "line 5: SegmentTemplate: the duration of its period is not known; expected it in Period, or",
-        ),
-        (dynamic(timeline("<S d=\"2\" r=\"-1\"/>")), "line 6: S: r is negative, and neither the next S"),
-    ]);
+}
+
+/// What is played of a live presentation without an end: what its time shift buffer holds, otherwise the option.
+#[test]
+fn a_live_mpd_of_numbers_has_a_window() {
+    let text = segments("<SegmentTemplate media=\"$Number$\" duration=\"2\"/>");
+    let live =
+        text.replace("mediaPresentationDuration=\"PT6S\"", "type=\"dynamic\" timeShiftBufferDepth=\"PT5S\"");
+    assert_eq!(millis(&read(&[("file", &live)]).periods[0].tracks[0]), [2_000, 2_000, 2_000]);
+    let endless = live.replace("timeShiftBufferDepth=\"PT5S\"", "");
+    let of =
+        |window: &str| read(&[("file", &endless), ("window", window)]).periods[0].tracks[0].durations.len();
+    assert_eq!((of("\"60 s\""), of("\"8 s\"")), (30, 4));
+    let repeated = timeline("<S t=\"70\" d=\"2000\" r=\"-1\"/>")
+        .replace("mediaPresentationDuration=\"PT6S\"", "type=\"dynamic\" timeShiftBufferDepth=\"PT8S\"");
+    assert_eq!(millis(&read(&[("file", &repeated)]).periods[0].tracks[0]), [2_000; 4]);
+    let (option, problem) = built(&ROW, &[("file", &endless), ("window", "\"0 s\"")], 1).unwrap_err();
+    assert_eq!((option, problem.as_str()), ("window", "expected a duration above zero, at most 2592000 s"));
+    refused(&[(
+        timeline("<S d=\"2\" r=\"-1\"/>").replace("mediaPresentationDuration=\"PT6S\"", ""),
+        "line 6: S: r is negative, and neither the next S",
+    )]);
 }
 
 #[test]
@@ -212,8 +232,7 @@ fn documents_that_attack_their_reader_are_refused() {
     assert_eq!(fault(&format!("<MPD{attributes}/>")), "an element with more than 100 attributes");
     let banner = format!("<!-- {} --></MPD>", "=".repeat(2 * MAX_ATTRIBUTES));
     read(&[("file", &SHORTEST.replace("</MPD>", &banner))]);
-    let remote =
-        "<AdaptationSet xmlns:xlink=\"http://www.w3.org/1999/xlink\" xlink:href=\"https://a.example/\"/>";
+    let remote = "<AdaptationSet contentType=\"video\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" xlink:href=\"https://a.example/\"/>";
     assert!(fault(&sets(remote)).starts_with("line 4: AdaptationSet: xlink:href: nothing is fetched"));
     assert_eq!(fault("\u{feff}<MPD>\n&b;</MPD>"), "line 2: not XML: unknown entity reference 'b' at 2:1");
     assert!(fault(&" ".repeat(file::MAX_FILE_BYTES + 1)).starts_with("more than 64 MiB"));
@@ -271,14 +290,25 @@ fn periods_follow_one_another() {
             presentation.periods.iter().map(|period| period.tracks[0].durations.len()).collect();
         assert_eq!(counts, [2, 3], "{one} {two}");
     }
+    // A gap is not played; a period that is cut ends where the next one starts.
+    for (one, two, counts) in
+        [("duration=\"PT4S\"", "start=\"PT5S\"", [2, 2]), ("duration=\"PT4S\"", "start=\"PT1S\"", [1, 4])]
+    {
+        let presentation = read(&[("file", &mpd(whole, one, two))]);
+        let found = presentation.periods.iter().map(|period| period.tracks[0].durations.len());
+        assert_eq!(found.collect::<Vec<_>>(), counts, "{one} {two}");
+    }
+    let told = notes(&mpd(whole, "duration=\"PT4S\"", "start=\"PT5S\""));
+    assert_eq!(
+        told,
+        [
+            "the-file, line 3: Period: a gap: start is 5 s, and the period before it ends at 4 s; it follows at once"
+        ]
+    );
+    assert_eq!(read(&[("file", &mpd(whole, "duration=\"PT0S\"", ""))]).periods.len(), 1);
     refused(&[
-        (
-            mpd(whole, "duration=\"PT4S\"", "start=\"PT5S\""),
-            "line 3: Period: start is 5 s, and the period before it ends at 4 s",
-        ),
-        (mpd(whole, "duration=\"PT4S\"", "start=\"PT1S\""), "line 3: Period: start is 1 s"),
         (mpd(whole, "start=\"PT8S\"", "start=\"PT4S\""), "line 2: Period: it begins at 8 s, and ends at 4 s"),
-        (mpd(whole, "duration=\"PT0S\"", ""), "line 2: Period: its duration is zero"),
+        (mpd("", "duration=\"PT0S\"", "duration=\"PT0S\""), "line 1: MPD: no Period with a duration"),
         (mpd(whole, "", ""), "line 2: SegmentTemplate: the duration of its period is not known"),
         (
             mpd("", "duration=\"PT4S\"", ""),
@@ -304,7 +334,7 @@ fn representations_that_do_not_fit_are_refused() {
     let (a, b) =
         ("<Representation id=\"a\" bandwidth=\"8000\"/>\n", "<Representation id=\"b\" bandwidth=\"9000\"");
     refused(&[
-        (video(""), "line 4: AdaptationSet: no Representation; expected at least one"),
+        (video(""), "line 4: AdaptationSet: no Representation that is read; expected at least one"),
         (video("<Representation bandwidth=\"1\"/>"), "line 5: Representation: no id; expected a name"),
         (video("<Representation id=\"\" bandwidth=\"1\"/>"), "id is \"\"; expected 1 to 200 printable bytes"),
         (video("<Representation id=\"a\"/>"), "line 5: Representation: no bandwidth; expected it in bit/s"),
@@ -319,28 +349,16 @@ fn representations_that_do_not_fit_are_refused() {
         (video("<Representation id=\"a\" bandwidth=\"1\" width=\"0\"/>"), "width is \"0\""),
         (
             video("<Representation id=\"a\" bandwidth=\"1\" dependencyId=\"b\"/>"),
-            "dependencyId: layers are not read",
+            "line 4: AdaptationSet: no Representation that is read; expected at least one",
         ),
         (
-            video(&[a, a].concat()),
-            "line 6: Representation: id is \"a\"; expected a name of its own in the period",
+            video(&[a, &a.replace("8000", "9000")].concat()),
+            "line 6: Representation: id is \"a\"; expected a name of its own in the adaptation set",
         ),
-        (
-            video(&[a, &a.replace("\"a\"", "\"b\"")].concat()),
-            "line 6: Representation: bandwidth is 8000, as of representation \"a\"; expected another",
-        ),
-        (
-            video(&[a, b, "><SegmentTemplate duration=\"3\"/></Representation>"].concat()),
-            "line 6: Representation: 2 segments; expected 3, as the first representation",
-        ),
-        (
-            video(&[a, b, "><SegmentTemplate timescale=\"10\" duration=\"21\"/></Representation>"].concat()),
-            "line 6: Representation: segment 1 ends after 2.1 s; expected 2 s",
-        ),
-        (sets("<AdaptationSet/>"), "line 4: AdaptationSet: neither contentType nor mimeType"),
+        (sets("<AdaptationSet/>"), "line 2: Period: no adaptation set of video or audio"),
         (
             sets("<AdaptationSet contentType=\"smell\"/>"),
-            "its contents are \"smell\"; expected video, audio, text or image",
+            "line 2: Period: no adaptation set of video or audio",
         ),
         (
             sets("<AdaptationSet mimeType=\"text/vtt\"/>"),
@@ -350,6 +368,23 @@ fn representations_that_do_not_fit_are_refused() {
     let many: String =
         (1..=101).map(|at| format!("<Representation id=\"{at}\" bandwidth=\"{at}\"/>")).collect();
     assert!(fault(&video(&many)).contains("more than 100 in an adaptation set"));
+    // What does not fit to the first representation is left out.
+    for (other, told) in [
+        (a.replace("\"a\"", "\"b\""), "bandwidth is 8000, as of representation \"a\"; left out"),
+        (
+            [b, "><SegmentTemplate duration=\"3\"/></Representation>"].concat(),
+            "2 segments; the first representation of the adaptation set has 3; left out",
+        ),
+        (
+            [b, "><SegmentTemplate timescale=\"10\" duration=\"21\"/></Representation>"].concat(),
+            "segment 1 ends after 2.1 s, and after 2 s in the first representation of the adaptation set; left out",
+        ),
+        ([b, " dependencyId=\"a\"/>"].concat(), "dependencyId: layers are not read; left out"),
+    ] {
+        let text = video(&[a, &other].concat());
+        assert_eq!(read(&[("file", &text)]).periods[0].tracks[0].representations.len(), 1);
+        assert_eq!(notes(&text), [format!("the-file, line 6: Representation: {told}")]);
+    }
     // Rounded time scales are no difference.
     let near = video(
         &[a, b, "><SegmentTemplate timescale=\"30000\" duration=\"60001\"/></Representation>"].concat(),
@@ -362,11 +397,15 @@ fn segments_that_cannot_be_known_are_refused() {
     let template = |attributes: &str| segments(&format!("<SegmentTemplate {attributes}/>"));
     let media = |media: &str| template(&format!("duration=\"2\" media=\"{media}\""));
     refused(&[
-        (segments(""), "line 4: Representation: no segments; expected a SegmentTemplate or a SegmentList"),
+        (
+            segments(""),
+            "line 4: Representation: the segments of representation \"a\" are listed nowhere in the MPD: it has no SegmentTemplate",
+        ),
         (
             segments("<SegmentBase indexRange=\"0-99\"/>"),
-            "line 5: SegmentBase: its segments are listed inside of the media file",
+            "line 5: SegmentBase: the segments of representation \"a\" are listed in bytes 0-99 of the media file; expected a list of sizes with the column seconds",
         ),
+        (segments("<SegmentBase/>"), "listed inside of the media file; expected"),
         (template("media=\"$Number$\""), "line 5: SegmentTemplate: no duration of its segments"),
         (
             template("media=\"$Number$\" duration=\"0\""),
@@ -379,10 +418,6 @@ fn segments_that_cannot_be_known_are_refused() {
             template("media=\"$Number$\" duration=\"2\" startNumber=\"3\" endNumber=\"2\""),
             "endNumber is 2, and the first number is 3",
         ),
-        (
-            template("media=\"$Number$\" duration=\"2\" endNumber=\"1\""),
-            "its segments end after 2 s, and its period after 6 s",
-        ),
         // 6 * 10^9 segments.
         (
             template("media=\"$Number$\" timescale=\"1000000000\" duration=\"1\""),
@@ -393,7 +428,7 @@ fn segments_that_cannot_be_known_are_refused() {
         (media("$Number$-$Time$"), "expected $Number$ or $Time$, not both"),
         (media("$Number"), "expected $ in pairs"),
         (media("$Numer$"), "expected $RepresentationID$, $Bandwidth$, $Number$, $Number%05d$ or $Time$"),
-        (media("$Number%5x$"), "expected $RepresentationID$"),
+        (media("$Number%5s$"), "expected $RepresentationID$"),
         (
             segments("<SegmentTemplate media=\"$Number$\" duration=\"2\"/>\n<SegmentTemplate/>"),
             "line 6: SegmentTemplate: a second one in the same element; expected one",
@@ -402,14 +437,9 @@ fn segments_that_cannot_be_known_are_refused() {
             segments("<SegmentTemplate media=\"$Number$\" duration=\"2\"/>\n<SegmentList/>"),
             "line 6: SegmentList: there is SegmentTemplate in line 5, too; expected one form",
         ),
-        (
-            segments(
-                "<SegmentTemplate media=\"$Number$\" duration=\"2\">\n<SegmentTimeline/></SegmentTemplate>",
-            ),
-            "line 6: SegmentTimeline: there is an attribute duration, too; expected one of them",
-        ),
     ]);
-    for good in ["$$$RepresentationID$-$Number%05d$", "$Bandwidth$/$Time$.m4s"] {
+    for good in ["$$$RepresentationID$-$Number%05d$", "$Bandwidth$/$Time$.m4s", "$Number%d$", "$Number%06x$"]
+    {
         read(&[("file", &media(good))]);
     }
 }
@@ -428,23 +458,18 @@ fn timelines_that_do_not_fit_are_refused() {
         (timeline("<S d=\"18446744073709551615\" r=\"1\"/>"), "line 6: S: a time beyond 2^64 ticks"),
         (timeline("<S d=\"18446744073709551615\"/>"), "its segments last longer than 2592000 s"),
         (
-            timeline("<S d=\"2000\"/>\n<S t=\"1999\" d=\"4000\"/>"),
-            "line 7: S: t is 1999, and the segments before it end at 2000",
+            timeline("<S d=\"2000\"/>\n<S t=\"1899\" d=\"4000\"/>"),
+            "line 7: S: t is 1899, and the segments before it end at 2000",
         ),
         (
             timeline("<S t=\"9\" d=\"2000\"/>\n<S t=\"1\" d=\"4000\"/>"),
             "line 7: S: t is 1, and the segments before it end at 2009",
         ),
         (
-            timeline("<S d=\"2000\"/>\n<S t=\"2101\" d=\"4000\"/>"),
-            "line 7: S: a gap: t is 2101, and the segments before it end at 2000; expected at most 100 ms between them",
-        ),
-        (
             timeline("<S d=\"2000\" r=\"-1\"/>\n<S t=\"1000\" d=\"1\"/>"),
             "line 6: S: r is negative, and no time is left",
         ),
         (timeline("<S d=\"2000\" k=\"4\"/>"), "sequences of segments (k) are not read"),
-        (timeline("<S d=\"2000\"/>"), "its segments end after 2 s, and its period after 6 s"),
         (
             timeline("<S d=\"6000\"/>")
                 .replace("timescale=\"1000\"", "timescale=\"4294967295\"")
@@ -452,6 +477,25 @@ fn timelines_that_do_not_fit_are_refused() {
             "segment 1 is shorter than a nanosecond",
         ),
     ]);
+    // Rounded times overlap, and gaps are filled by the segment before.
+    for (runs, durations, told) in [
+        ("<S d=\"2000\"/>\n<S t=\"1950\" d=\"4050\"/>", &[1_950, 4_050][..], ""),
+        (
+            "<S d=\"2000\"/>\n<S t=\"4000\" d=\"2000\"/>",
+            &[4_000, 2_000],
+            "line 7: S: a gap of 2 s: t is 4000, and the segments before it end at 2000; the one before lasts longer",
+        ),
+        (
+            "<S d=\"2000\"/>",
+            &[2_000],
+            "line 5: SegmentTemplate: its segments end after 2 s, and its period after 6 s",
+        ),
+    ] {
+        let text = timeline(runs);
+        assert_eq!(millis(&read(&[("file", &text)]).periods[0].tracks[0]), durations, "{runs}");
+        let expected: Vec<String> = if told.is_empty() { vec![] } else { vec![format!("the-file, {told}")] };
+        assert_eq!(notes(&text), expected);
+    }
     // All representations together.
     let names =
         (1..=11).map(|at| format!("<Representation id=\"{at}\" bandwidth=\"{at}\"/>")).collect::<String>();
@@ -489,7 +533,6 @@ fn lists_that_do_not_fit_are_refused() {
         (list(&url("0-")), "mediaRange is \"0-\""),
         (list(&url("0-18446744073709551615")), "mediaRange is"),
         (list(&url("0-1000000000000")), "mediaRange is"),
-        (list(&url("0-9")), "its segments end after 3 s, and its period after 6 s"),
         (list(&"<SegmentURL/>".repeat(100_001)), "SegmentURL: more than 100000 segments"),
         (
             segments(
@@ -529,7 +572,7 @@ fn lists_of_sizes_are_complete_and_fit() {
         ("representation,bytes\n", "line 1: no column \"segment\""),
         (
             "representation,segment,size\n",
-            "line 1: column \"size\"; expected representation, segment, bytes, period",
+            "line 1: column \"size\"; expected representation, segment, bytes, period, seconds",
         ),
         ("bytes,bytes\n", "line 1: column \"bytes\" twice"),
     ] {

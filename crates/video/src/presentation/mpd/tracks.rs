@@ -1,8 +1,9 @@
 //! The tracks of a period of an MPD: its adaptation sets and representations (ISO/IEC 23009-1, 5.3.3 and 5.3.5).
 
 use super::element::Element;
+use super::indexed::{Index, Listed};
 use super::segments::{self, Initialization, ROUNDING, Segments};
-use super::{Budget, MpdOptions, Window};
+use super::{MpdOptions, Reading, Window};
 use crate::presentation::file::{TextError, quoted};
 use crate::presentation::{
     Kind, MAX_BITRATE, MAX_ID, MAX_REPRESENTATIONS, Period, Representation, Track, constant_bytes,
@@ -23,85 +24,137 @@ pub(super) struct Place {
     pub(super) id: String,
     /// Its track and its number in the period, and its segments in the MPD; `None` if it is not taken.
     pub(super) taken: Option<(usize, usize, usize)>,
+    /// Whether both tracks have a representation with this id.
+    pub(super) is_twice: bool,
 }
 
 /// What marks an adaptation set of single pictures for fast forward.
 const TRICK_MODE: &str = "http://dashif.org/guidelines/trickmode";
 
-/// Reads a period.
+/// Reads a period, which has this number, counted from 0.
 pub(super) fn read(
     period: &Element<'_>,
-    window: Window,
+    (window, number): (Window, usize),
     options: MpdOptions,
-    budget: &mut Budget,
+    listed: &Listed,
+    reading: &mut Reading,
 ) -> Result<PeriodDraft, TextError> {
-    let mut places = Vec::new();
-    let mut ids = BTreeSet::new();
-    let mut sets: [Vec<Element<'_>>; 2] = [Vec::new(), Vec::new()];
-    for set in period.children("AdaptationSet") {
-        set.check_local()?;
-        for representation in set.children("Representation") {
-            let id = id(&representation)?;
-            if !ids.insert(id) {
-                return Err(representation.expected("id", id, "a name of its own in the period"));
-            }
-            places.push(Place { id: id.to_owned(), taken: None });
-        }
-        let marked = |name| set.children(name).any(|one| one.attribute("schemeIdUri") == Some(TRICK_MODE));
-        if let Some(kind) = kind(&set)?
-            && !marked("EssentialProperty")
-            && !marked("SupplementalProperty")
-        {
-            sets[kind as usize].push(set);
-        }
-    }
-    let mut tracks = Vec::new();
-    for (kind, option, number) in
+    let mut draft = PeriodDraft { period: Period { tracks: Vec::new() }, places: places(period) };
+    let sets = sets(period, reading);
+    for (kind, option, chosen) in
         [(Kind::Video, "video_set", options.video_set), (Kind::Audio, "audio_set", options.audio_set)]
     {
         let sets = &sets[kind as usize];
-        if sets.is_empty() || number == 0 {
+        if sets.is_empty() || chosen == 0 {
             continue;
         }
-        let set = sets.get(number - 1).ok_or_else(|| {
+        let set = sets.get(chosen - 1).ok_or_else(|| {
             let (count, name) = (sets.len(), kind.name());
             period.wrong(format!("{count} adaptation sets of {name}; expected {option} of 1 to {count}"))
         })?;
-        let taken = track(set, period, kind, window, options, budget)?;
-        for (number, (representation, listed)) in taken.1.iter().enumerate() {
-            let place = places.iter_mut().find(|place| place.id == *representation);
-            if let Some(place) = place {
-                place.taken = Some((tracks.len(), number, *listed));
+        set.check_local()?;
+        let source = Source { period: *period, number, window, listed };
+        let taken = track(set, kind, &source, options, reading)?;
+        for (representation, (id, segments)) in taken.1.iter().enumerate() {
+            if let Some(place) = draft.places.iter_mut().find(|place| place.id == *id) {
+                place.is_twice = place.taken.is_some();
+                place.taken = Some((draft.period.tracks.len(), representation, *segments));
             }
         }
-        tracks.push(taken.0);
+        draft.period.tracks.push(taken.0);
     }
-    if tracks.is_empty() {
+    if draft.period.tracks.is_empty() {
         return Err(period.wrong("no adaptation set of video or audio; expected at least one"));
     }
-    Ok(PeriodDraft { period: Period { tracks }, places })
+    Ok(draft)
 }
 
-/// What an adaptation set has; `None` for subtitles and the like.
-fn kind(set: &Element<'_>) -> Result<Option<Kind>, TextError> {
-    let within = |name| set.children(name).find_map(|element| contents(&element));
-    let found = contents(set).or_else(|| within("ContentComponent")).or_else(|| within("Representation"));
-    match found {
-        Some("video") => Ok(Some(Kind::Video)),
-        Some("audio") => Ok(Some(Kind::Audio)),
-        Some("text" | "image" | "application" | "font") => Ok(None),
-        Some(other) => {
-            Err(set
-                .wrong(format!("its contents are {}; expected video, audio, text or image", quoted(other))))
-        }
-        None => {
-            Err(set.wrong("neither contentType nor mimeType; expected one of them, as contentType=\"video\""))
+/// The names of all representations, each once: those of sets that are not played may have a name twice.
+fn places(period: &Element<'_>) -> Vec<Place> {
+    let representations = period.children("AdaptationSet").flat_map(|set| set.children("Representation"));
+    let ids: BTreeSet<&str> = representations.filter_map(|one| one.attribute("id")).collect();
+    ids.into_iter().map(|id| Place { id: id.to_owned(), taken: None, is_twice: false }).collect()
+}
+
+/// The adaptation sets of video and of audio, by [`Kind`].
+fn sets<'a>(period: &Element<'a>, reading: &mut Reading) -> [Vec<Element<'a>>; 2] {
+    let mut sets: [Vec<Element<'_>>; 2] = [Vec::new(), Vec::new()];
+    for set in period.children("AdaptationSet") {
+        let marked = |name| set.children(name).any(|one| one.attribute("schemeIdUri") == Some(TRICK_MODE));
+        match contents(&set) {
+            Contents::Played(kind) if !marked("EssentialProperty") && !marked("SupplementalProperty") => {
+                sets[kind as usize].push(set);
+            }
+            Contents::Played(_) | Contents::Other => {}
+            Contents::Unknown => reading
+                .note(set.wrong("contentType, mimeType and codecs say neither video nor audio; left out")),
         }
     }
+    sets
+}
+
+/// What an adaptation set has.
+enum Contents {
+    Played(Kind),
+    /// Subtitles and the like.
+    Other,
+    Unknown,
+}
+
+/// The kinds by the first word of contentType or mimeType.
+const CONTENTS: [(&str, Option<Kind>); 7] = [
+    ("video", Some(Kind::Video)),
+    ("audio", Some(Kind::Audio)),
+    ("text", None),
+    ("image", None),
+    ("application", None),
+    ("font", None),
+    ("meta", None),
+];
+
+/// The kinds by the beginnings of codecs (RFC 6381), where nothing else says it.
+const CODECS: [(&str, Kind); 16] = [
+    ("avc", Kind::Video),
+    ("hvc", Kind::Video),
+    ("hev", Kind::Video),
+    ("dvh", Kind::Video),
+    ("dav", Kind::Video),
+    ("vvc", Kind::Video),
+    ("vp", Kind::Video),
+    ("av01", Kind::Video),
+    ("mp4v", Kind::Video),
+    ("mp4a", Kind::Audio),
+    ("ac-", Kind::Audio),
+    ("ec-", Kind::Audio),
+    ("opus", Kind::Audio),
+    ("flac", Kind::Audio),
+    ("dts", Kind::Audio),
+    ("vorbis", Kind::Audio),
+];
+
+/// What an adaptation set has: what it says itself, otherwise its components, of which video counts before others, otherwise
+/// its first representation.
+fn contents(set: &Element<'_>) -> Contents {
+    let components: Vec<&str> = set.children("ContentComponent").filter_map(|one| named(&one)).collect();
+    let component = components.iter().find(|name| **name == "video").or(components.first()).copied();
+    let first = set.children("Representation").next();
+    let of_first = || first.as_ref().and_then(named);
+    if let Some(word) = named(set).or(component).or_else(of_first) {
+        let known = CONTENTS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known));
+        return match known {
+            Some((_, Some(kind))) => Contents::Played(*kind),
+            Some((_, None)) => Contents::Other,
+            None => Contents::Unknown,
+        };
+    }
+    let codecs = set.attribute("codecs").or_else(|| first.as_ref().and_then(|one| one.attribute("codecs")));
+    let codecs = codecs.unwrap_or("").to_ascii_lowercase();
+    let known = CODECS.iter().find(|(begin, _)| codecs.starts_with(begin));
+    known.map_or(Contents::Unknown, |(_, kind)| Contents::Played(*kind))
 }
 
 /// The kind of contents that an element names: `video` in contentType, or before the slash of mimeType.
-fn contents<'a>(element: &Element<'a>) -> Option<&'a str> {
+fn named<'a>(element: &Element<'a>) -> Option<&'a str> {
     let of_type = || element.attribute("mimeType").map(|name| name.split('/').next().unwrap_or(""));
     element.attribute("contentType").or_else(of_type)
 }
@@ -116,69 +169,86 @@ fn id<'a>(representation: &Element<'a>) -> Result<&'a str, TextError> {
     Ok(id)
 }
 
-/// A representation, its element for errors, and its number of segments in the MPD.
-type Read<'a> = (Representation, Element<'a>, usize);
+/// A period, and where else its segments may be known from.
+struct Source<'a> {
+    period: Element<'a>,
+    /// Counted from 0.
+    number: usize,
+    window: Window,
+    listed: &'a Listed,
+}
 
 /// Reads an adaptation set: the track, and the name of each of its representations with the segments it has in the MPD.
+/// Representations that do not fit to the first one are left out.
 fn track(
     set: &Element<'_>,
-    period: &Element<'_>,
     kind: Kind,
-    window: Window,
+    source: &Source<'_>,
     options: MpdOptions,
-    budget: &mut Budget,
+    reading: &mut Reading,
 ) -> Result<(Track, Vec<(String, usize)>), TextError> {
     let mut durations: Option<Vec<Duration>> = None;
-    let mut all: Vec<Read<'_>> = Vec::new();
+    let mut all: Vec<(Representation, usize)> = Vec::new();
     for element in set.children("Representation") {
         if all.len() == MAX_REPRESENTATIONS {
             return Err(element.wrong(format!("more than {MAX_REPRESENTATIONS} in an adaptation set")));
         }
-        let segments = segments::read(&[element, *set, *period], window, budget)?;
-        match &durations {
-            None => durations = Some(segments.durations.clone()),
-            Some(durations) => check_same(&element, durations, &segments.durations)?,
+        if element.attribute("dependencyId").is_some() {
+            reading.note(element.wrong("dependencyId: layers are not read; left out"));
+            continue;
         }
+        let id = id(&element)?;
+        let index = Index { listed: source.listed, segment: options.segment, period: source.number, id };
+        let levels = [element, *set, source.period];
+        let segments = segments::read(&levels, &index, source.window, reading)?;
+        if let Some(problem) = durations.as_ref().and_then(|first| difference(first, &segments.durations)) {
+            reading.note(element.wrong(format!("{problem}; left out")));
+            continue;
+        }
+        durations.get_or_insert_with(|| segments.durations.clone());
         let listed = segments.listed;
-        all.push((representation(&element, set, segments, options)?, element, listed));
+        let representation = representation(&element, set, segments, options)?;
+        if let Some((other, _)) = all.iter().find(|(other, _)| other.bitrate == representation.bitrate) {
+            let (bandwidth, other) = (representation.bitrate.as_bits_per_sec(), quoted(&other.id));
+            reading.note(
+                element.wrong(format!("bandwidth is {bandwidth}, as of representation {other}; left out")),
+            );
+        } else if all.iter().any(|(other, _)| other.id == representation.id) {
+            return Err(element.expected("id", id, "a name of its own in the adaptation set"));
+        } else {
+            all.push((representation, listed));
+        }
     }
     let Some(durations) = durations else {
-        return Err(set.wrong("no Representation; expected at least one"));
+        return Err(set.wrong("no Representation that is read; expected at least one"));
     };
-    all.sort_by_key(|(representation, ..)| representation.bitrate);
-    if let Some(pair) = all.windows(2).find(|pair| pair[0].0.bitrate == pair[1].0.bitrate) {
-        let (first, second) = (&pair[0].0.id, &pair[1].1);
-        let bandwidth = pair[1].0.bitrate.as_bits_per_sec();
-        let problem =
-            format!("bandwidth is {bandwidth}, as of representation {}; expected another", quoted(first));
-        return Err(second.wrong(problem));
-    }
-    let names = all.iter().map(|(representation, _, listed)| (representation.id.clone(), *listed)).collect();
-    let representations = all.into_iter().map(|(representation, ..)| representation).collect();
+    all.sort_by_key(|(representation, _)| representation.bitrate);
+    let names = all.iter().map(|(representation, listed)| (representation.id.clone(), *listed)).collect();
+    let representations = all.into_iter().map(|(representation, _)| representation).collect();
     Ok((Track { kind, durations, representations }, names))
 }
 
-/// Checks that the segments of a representation are those of the first one.
-fn check_same(element: &Element<'_>, first: &[Duration], other: &[Duration]) -> Result<(), TextError> {
+/// How the segments of a representation differ from those of the first one; none if they are the same.
+fn difference(first: &[Duration], other: &[Duration]) -> Option<String> {
     if first.len() != other.len() {
-        return Err(element.wrong(format!(
-            "{} segments; expected {}, as the first representation of the adaptation set has",
+        return Some(format!(
+            "{} segments; the first representation of the adaptation set has {}",
             other.len(),
             first.len()
-        )));
+        ));
     }
     let (mut one, mut two) = (Duration::ZERO, Duration::ZERO);
     for (at, (first, other)) in first.iter().zip(other).enumerate() {
         one += *first;
         two += *other;
         if one.max(two) - one.min(two) > ROUNDING {
-            return Err(element.wrong(format!(
-                "segment {} ends after {two}; expected {one}, as in the first representation of the adaptation set",
+            return Some(format!(
+                "segment {} ends after {two}, and after {one} in the first representation of the adaptation set",
                 at + 1
-            )));
+            ));
         }
     }
-    Ok(())
+    None
 }
 
 fn representation(
@@ -187,11 +257,6 @@ fn representation(
     segments: Segments,
     options: MpdOptions,
 ) -> Result<Representation, TextError> {
-    if element.attribute("dependencyId").is_some() {
-        return Err(
-            element.wrong("dependencyId: layers are not read; expected representations that are complete")
-        );
-    }
     let bandwidth = element.number("bandwidth", 1, MAX_BITRATE.as_bits_per_sec())?;
     let bandwidth = bandwidth.ok_or_else(|| element.wrong("no bandwidth; expected it in bit/s"))?;
     let bitrate = Rate::from_bits_per_sec(bandwidth);

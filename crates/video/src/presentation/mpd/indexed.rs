@@ -1,0 +1,79 @@
+//! Segments that an MPD does not list: those of SegmentBase, which are in an index inside of the media file, and those of a
+//! representation that has a BaseURL alone (ISO/IEC 23009-1, 5.3.9.2). A list of sizes or an option says what they are.
+
+use super::Window;
+use super::element::Element;
+use crate::presentation::file::{TextError, quoted};
+use crate::presentation::{MAX_DURATION, MAX_SEGMENTS};
+use std::collections::BTreeMap;
+use units::Duration;
+
+/// The durations of the segments that a list of sizes has, by period and representation, and by the number of the segment.
+/// They are unknown if the list has no column for them.
+pub(super) type Listed = BTreeMap<(usize, String), BTreeMap<usize, Option<Duration>>>;
+
+/// What is known of the segments of a representation beside the MPD.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Index<'a> {
+    pub(super) listed: &'a Listed,
+    /// The duration of segments whose duration is not known.
+    pub(super) segment: Option<Duration>,
+    pub(super) period: usize,
+    pub(super) id: &'a str,
+}
+
+impl Index<'_> {
+    /// The durations of the segments of a representation, cut at the end of the period.
+    pub(super) fn durations(
+        &self,
+        levels: &[Element<'_>],
+        window: Window,
+    ) -> Result<Vec<Duration>, TextError> {
+        let base = levels.iter().find_map(|level| level.children("SegmentBase").next());
+        let element = base.unwrap_or(levels[0]);
+        let end = window.span.or(window.open).unwrap_or(MAX_DURATION);
+        let listed = self.listed.get(&(self.period, self.id.to_owned()));
+        let known = listed.map(|listed| listed.values().copied().map(|one| one.or(self.segment)));
+        let given: Vec<Duration> = match (known, self.segment) {
+            (Some(mut known), _) => {
+                known.by_ref().collect::<Option<_>>().ok_or_else(|| element.wrong(unknown(self.id)))?
+            }
+            (None, Some(segment)) if window.span.or(window.open).is_some() => {
+                let count = end.as_nanos().div_ceil(segment.as_nanos().max(1));
+                if count > MAX_SEGMENTS as u64 {
+                    return Err(element.wrong(format!("{count} segments; expected at most {MAX_SEGMENTS}")));
+                }
+                vec![segment; count as usize]
+            }
+            _ => return Err(element.wrong(unlisted(&element, self.id, base.is_some()))),
+        };
+        let mut before = Duration::ZERO;
+        let cut = given.into_iter().map(|duration| {
+            let left = if before < end { (end - before).min(duration) } else { Duration::ZERO };
+            before += duration;
+            left
+        });
+        Ok(cut.filter(|duration| !duration.is_zero()).collect())
+    }
+}
+
+fn unknown(id: &str) -> String {
+    format!(
+        "the list of sizes has no seconds of the segments of representation {}; expected a column seconds, or the option segment",
+        quoted(id)
+    )
+}
+
+/// Why the segments are not known, and what would tell.
+fn unlisted(element: &Element<'_>, id: &str, has_base: bool) -> String {
+    let place = match element.attribute("indexRange") {
+        Some(range) => format!("in bytes {range} of the media file"),
+        None if has_base => "inside of the media file".to_owned(),
+        None => "nowhere in the MPD: it has no SegmentTemplate, SegmentList or SegmentBase".to_owned(),
+    };
+    format!(
+        "the segments of representation {} are listed {place}; expected a list of sizes with the column seconds (the option \
+         sizes; python -m quiclab.sidx makes one of the files beside the MPD), or the option segment",
+        quoted(id)
+    )
+}
