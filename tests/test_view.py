@@ -302,7 +302,10 @@ def test_plain_json_of_version_03_says_the_same(tmp_path: Path, clock: str) -> N
 def test_plain_json_is_read_event_by_event(tmp_path: Path, how: str) -> None:
     """Also if what the times mean stands behind the events, and with keys that are not found on the way."""
     rows = json.dumps([{"time": 1, "name": f"quic:{name}", "data": data} for _, name, data in two_streams()[0]])
-    common = '"vantage_point": {"type": "server"}, "common_fields": {"time_format": "delta", "reference_time": 0}'
+    clock = "relative" if how in ("trailing comma", "no commas") else "delta"
+    common = (
+        f'"vantage_point": {{"type": "server"}}, "common_fields": {{"time_format": "{clock}", "reference_time": 0}}'
+    )
     events = {
         "behind": f'"events": {rows}',
         "escaped": f'"ev\\u0065nts": {rows}',
@@ -313,8 +316,8 @@ def test_plain_json_is_read_event_by_event(tmp_path: Path, how: str) -> None:
     path = tmp_path / "x.qlog"
     path.write_text(f'{{"qlog_version": "0.3", "traces": [{{{events}, {common}}}]}}', encoding="utf-8")
     if how in ("trailing comma", "no commas"):
-        with pytest.raises(quiclab.Error, match=r"x\.qlog: event \d+: not JSON"):
-            qlog.read(path)
+        (log,) = qlog.read(path)
+        assert re.search(r"1 record was skipped; the first, x\.qlog:1: event \d+: not JSON", log.notes[0])
         return
     (log,) = qlog.read(path)
     places = [at for at, (_, name, _) in enumerate(two_streams()[0], 1) if name == "packet_sent"]
@@ -334,25 +337,26 @@ def test_a_file_that_is_cut_off_is_shown_as_far_as_it_goes(tmp_path: Path) -> No
     ("change", "what"),
     [
         (lambda text: "", "x.sqlog: is empty"),
-        (lambda text: "no JSON\n" + text, "x.sqlog: not JSON"),
-        (lambda text: text.replace('"packet_number": 2', '"packet_number": -2'), "x.sqlog:5: -2 is not a QUIC integer"),
-        (lambda text: text.replace('"packet_number": 2', '"number": 2'), "x.sqlog:5: 'packet_number' is missing"),
-        (
-            lambda text: text.replace('"raw": {"length": 1000}', '"raw": {}', 1),
-            "x.sqlog:2: a frame stream has no length",
-        ),
-        (lambda text: text.replace('"time": 2.0', '"time": "soon"'), "x.sqlog:5: could not convert"),
-        (lambda text: text.replace('"time": 2.0', '"time": null'), "x.sqlog:5: time is None"),
-        (lambda text: text.replace("[2, 4]", "[4, 2]"), "x.sqlog:8: an acknowledged range ends before it begins"),
+        (lambda text: "no JSON\n" + text, "x.sqlog:1: not JSON"),
         (lambda text: text.replace("relative_to_epoch", "lunar"), "x.sqlog:1: time_format is 'lunar'"),
-        (lambda text: text.replace('"type": "server"', '"type": "tap"'), "x.sqlog:1: vantage_point.type is 'tap'"),
-        (lambda text: text.replace("urn:ietf:params:qlog:file:sequential", "mine"), "x.sqlog:1: no qlog_version"),
-        (lambda text: text.replace('{"time": 2.0', '{"time" 2.0'), "x.sqlog:5: not JSON"),
+        (
+            lambda text: text.replace('"trace": {', '"trace": {"configuration": {"time_units": "days"}, '),
+            "x.sqlog:1: configuration.time_units is 'days'; expected one of s, ms, us, ns",
+        ),
+        (lambda text: text.replace('"trace": ', '"track": '), "x.sqlog:1: not a qlog: its first record has no trace"),
         (lambda text: text.replace("quic:packet", "quic:parcel"), "x.sqlog: has neither packet_sent"),
-        (lambda text: text.replace('"frames": [', '"frames": [3, '), "x.sqlog:2: "),
+        (
+            lambda text: text.replace('"packet_number"', '"number"'),
+            "no packet to show; 9 records were skipped; the first, x.sqlog:2: 'packet_number' is missing",
+        ),
+        # Of times since the event before all depend on each.
+        (
+            lambda text: text.replace("relative_to_epoch", "delta").replace('"time": 2.0', '"time": "soon"'),
+            "x.sqlog:5: could not convert string to float: 'soon'; all times behind it depend on it",
+        ),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_place(tmp_path: Path, change: Any, what: str) -> None:
+def test_what_changes_the_rest_is_refused_at_its_place(tmp_path: Path, change: Any, what: str) -> None:
     path = write_sequence(tmp_path / "x.sqlog", header("server"), two_streams()[0])
     text = path.read_text(encoding="utf-8")
     changed = change(text)
@@ -361,6 +365,44 @@ def test_what_cannot_be_read_is_named_with_its_place(tmp_path: Path, change: Any
     with pytest.raises(quiclab.Error, match=re.escape(what)) as raised:
         qlog.read(path)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "note"),
+    [
+        (('"packet_number": 2', '"packet_number": -2'), "1 record was skipped; the first, x.sqlog:5: -2 is not a QUIC"),
+        (
+            ('"packet_number": 2', '"number": 2'),
+            "1 record was skipped; the first, x.sqlog:5: 'packet_number' is missing",
+        ),
+        (
+            ('"raw": {"length": 1000}', '"raw": {}'),
+            "6 frames were skipped; the first, x.sqlog:2: a frame stream has no",
+        ),
+        (('"time": 2.0', '"time": "soon"'), "1 record was skipped; the first, x.sqlog:5: could not convert"),
+        (
+            ('"time": 2.0', '"time": null'),
+            "1 record was skipped; the first, x.sqlog:5: time is None: expected a number",
+        ),
+        (
+            ("[2, 4]", "[4, 2]"),
+            "1 frame was skipped; the first, x.sqlog:8: an acknowledged range ends before it begins",
+        ),
+        (('"type": "server"', '"type": "tap"'), "x.sqlog: vantage_point names no end; taken for the client"),
+        (("urn:ietf:params:qlog:file:sequential", "mine"), "no qlog_version and no file_schema: read by its form"),
+        (('{"time": 2.0', '{"time" 2.0'), "1 record was skipped; the first, x.sqlog:5: not JSON: Expecting ':'"),
+        (('"frames": [', '"frames": [3, '), "8 frames were skipped; the first, x.sqlog:2: 'int' object"),
+        (('"type": "server"', '"type": "network", "flow": "server"'), ""),
+    ],
+)
+def test_what_nobody_needs_is_skipped_and_counted(tmp_path: Path, change: tuple[str, str], note: str) -> None:
+    path = write_sequence(tmp_path / "x.sqlog", header("server"), two_streams()[0])
+    text = path.read_text(encoding="utf-8")
+    assert change[0] in text
+    path.write_text(text.replace(*change), encoding="utf-8")
+    (log,) = qlog.read(path)
+    assert len(log.sent) in (5, 6), "all packets, or all but one"
+    assert (note in log.notes[0]) if note else log.notes == []
 
 
 WEIRD: list[Any] = [

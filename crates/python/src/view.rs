@@ -41,9 +41,10 @@ impl ViewLog {
         Self::default()
     }
 
-    /// Says how the records of `feed` tell the time: since the event before, or from a reference on.
-    fn clock(&mut self, is_delta: bool, reference: i64) {
-        self.reader = Reader::new(is_delta, reference);
+    /// Says how the records of `feed` tell the time: since the event before, or from a reference on; and whether they are
+    /// of the usual form: otherwise none is read.
+    fn clock(&mut self, is_delta: bool, reference: i64, is_usual: bool) {
+        self.reader = Reader::new(is_delta, reference).leaving(!is_usual);
     }
 
     /// The time of the last event without the reference, where times are those since the event before.
@@ -205,6 +206,30 @@ impl ViewSplitter {
     #[getter]
     fn lists(&self) -> usize {
         self.splitter.lists()
+    }
+
+    /// The line that the text is in, counted from 1.
+    #[getter]
+    fn line(&self) -> usize {
+        self.splitter.line()
+    }
+
+    /// The line in which the last event begins, complete or not.
+    #[getter]
+    fn event_line(&self) -> usize {
+        self.splitter.event_line()
+    }
+
+    /// What there is of an event that is not complete.
+    #[getter]
+    fn unfinished<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.splitter.unfinished())
+    }
+
+    /// How many bytes are held: of the document without its events, or of an event.
+    #[getter]
+    fn held(&self) -> usize {
+        self.splitter.held()
     }
 
     /// How many events of the list were read.

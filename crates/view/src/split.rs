@@ -55,6 +55,9 @@ pub struct Splitter {
     is_escaped: bool,
     string: Vec<u8>,
     is_done: bool,
+    /// Line ends so far, and those before the event.
+    line_ends: usize,
+    event_line_ends: usize,
 }
 
 impl Splitter {
@@ -74,6 +77,30 @@ impl Splitter {
     #[must_use]
     pub fn event(&self) -> &[u8] {
         self.event.trim_ascii()
+    }
+
+    /// The line that the text is in, counted from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line_ends + 1
+    }
+
+    /// The line in which the last event begins, complete or not.
+    #[must_use]
+    pub fn event_line(&self) -> usize {
+        self.event_line_ends + 1
+    }
+
+    /// What there is of an event that is not complete.
+    #[must_use]
+    pub fn unfinished(&self) -> &[u8] {
+        if self.is_done { &[] } else { self.event() }
+    }
+
+    /// How many bytes are held.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.skeleton.len().max(self.event.len())
     }
 
     /// Reads on, and returns how many bytes were read and why it stopped.
@@ -103,7 +130,18 @@ impl Splitter {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        if self.list.is_some() { &mut self.event } else { &mut self.skeleton }.extend_from_slice(bytes);
+        if self.list.is_none() {
+            self.skeleton.extend_from_slice(bytes);
+            return;
+        }
+        if self.event.is_empty() {
+            // An event begins with its first sign.
+            if bytes.trim_ascii().is_empty() {
+                return;
+            }
+            self.event_line_ends = self.line_ends;
+        }
+        self.event.extend_from_slice(bytes);
     }
 
     /// Remembers a string that may be a key.
@@ -113,6 +151,7 @@ impl Splitter {
     }
 
     fn byte(&mut self, byte: u8) -> Option<Stop> {
+        self.line_ends += usize::from(byte == b'\n');
         if self.is_string {
             self.keep(&[byte]);
             self.remember(&[byte]);
@@ -217,6 +256,26 @@ mod tests {
             prop_assert_eq!(skeleton, r#"{"events":[1],"x\"":[{"events":[2]}],"traces":[{"events":[0],"title":"{"},{"events":[1]},{"common_fields":{"events":[3]}}],"trace":{"events":[2]}}"#);
             let expected = [(1, r#"{"a":[1,{"events":[]}],"b":"],\"\\"}"#), (1, "7"), (3, "4")];
             prop_assert_eq!(events, expected.map(|(list, text)| (list, text.to_owned())));
+        }
+
+        #[test]
+        fn an_event_has_its_line(size in 1usize..40) {
+            let text = "{\n\"traces\": [{\"events\": [\n\n {\n\"a\": 1},\n 2, 3\n, {\"b\":\n";
+            let mut splitter = Splitter::default();
+            let mut lines = Vec::new();
+            for piece in text.as_bytes().chunks(size) {
+                let mut rest = piece;
+                while !rest.is_empty() {
+                    let (read, stop) = splitter.feed(rest);
+                    rest = &rest[read..];
+                    if stop == Stop::Event {
+                        lines.push(splitter.event_line());
+                    }
+                }
+            }
+            prop_assert_eq!(lines, [4, 6, 6]);
+            prop_assert_eq!((splitter.line(), splitter.event_line()), (8, 7));
+            prop_assert_eq!(splitter.unfinished(), b"{\"b\":");
         }
 
         #[test]

@@ -1,6 +1,6 @@
 """`quiclab view`: the packets of a run, stream by stream, and what waited for what, as a page for the browser.
 
-`qlog.py` reads the files, `model.py` puts both ends together, the crate `view` keeps the packets in columns and finds
+`qlog/` reads the files, `model.py` puts both ends together, the crate `view` keeps the packets in columns and finds
 who waits for whom, `columns.py` makes the numbers small and `page.py` makes one HTML file of them and of what is in
 `browser/`.
 """
@@ -76,7 +76,7 @@ def write(
     recorded = records.read(where, _summary(where), connections)
     without_packets = tables.logs(where)
     paths = _files(where, bool(without_packets))
-    logs = []
+    logs, wrong = [], list[Error]()
     for index, path in enumerate(paths):
         size = max(path.stat().st_size, 1)
 
@@ -85,14 +85,21 @@ def write(
                 told(f"reading {path.name}", (index + seen / size) / len(paths))
 
         heard(0)
-        logs += qlog.read(path, heard)
+        try:
+            logs += qlog.read(path, heard)
+        except Error as error:
+            wrong.append(error)
+    if wrong and not logs and not without_packets:
+        raise wrong[0]
+    notes = [note for log in logs for note in log.notes]
+    notes += [f"left out: {str(error).removeprefix(f'{where}/')}" for error in wrong]
     logs += without_packets
     found = model.connections(logs, _ends(where))
     known = players.players(where)
     for connection in found:
         connection.player = known.get(connection.name)
         connection.recorded = recorded.get(connection.name)
-    notes = _missing(where, {connection.name for connection in found})
+    notes += _missing(where, {connection.name for connection in found})
     found = _chosen(where, found, connections)
     packets = sum(len(direction.packets) for connection in found for direction in connection.directions)
     if packets > LIMIT:

@@ -1,0 +1,123 @@
+"""Events of the schema, one at a time, from objects to the columns of a log."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from quiclab._quiclab import Error
+from quiclab.view.qlog.clock import Clock
+from quiclab.view.qlog.frames import kind, packet
+from quiclab.view.qlog.log import METRICS, Log
+from quiclab.view.qlog.old import Translator
+from quiclab.view.qlog.skipped import Skipped
+from quiclab.view.qlog.wrong import WRONG, QlogError, named, number, said, whole
+
+_NO_LIMIT = 1 << 42
+"""From here on a gauge means "none": windows without a limit are written as the largest integer of some type."""
+
+
+FAST = True
+"""Whether the crate `view` reads what it can. Tests compare both ways."""
+
+
+class Reader:
+    """Adds events to a log.
+
+    :param translator: for events that are not objects with a name.
+    :param is_usual: whether the crate `view` may read them.
+    """
+
+    def __init__(self, path: Path, log: Log, clock: Clock, translator: Translator, is_usual: bool) -> None:
+        self.log = log
+        self.events = log.events
+        """The columns of the log."""
+        self.skipped = Skipped()
+        self._path = path
+        self._clock = clock
+        self._translate = translator.event
+        self._is_usual = is_usual
+        self.events.clock(clock.is_delta, clock.reference, is_usual and FAST)
+        self._has_time = False
+        self._frames: list[str] = []
+        self._add: dict[str, Callable[[int, dict[str, Any]], None]] = {
+            "packet_sent": lambda time, data: log.sent.append(packet(time, data, self._frames)),
+            "packet_received": lambda time, data: log.received.append(packet(time, data, self._frames)),
+            "packet_lost": self._lost,
+            "metrics_updated": self._metrics,
+            "recovery_metrics_updated": self._metrics,
+            "stream_data_moved": self._moved,
+            "data_moved": self._moved,
+        }
+
+    def take(self, place: str, record: bytes) -> None:
+        """Adds an event from its text, or skips it.
+
+        Raises `Error` if all times behind it would be wrong, or if there are too many packets.
+        """
+        self._has_time = False
+        try:
+            self._event(place, json.loads(record))
+        except WRONG as error:
+            self._skip(place, error)
+        self.check()
+
+    def _skip(self, place: str, error: Exception) -> None:
+        """Counts a record that cannot be read. Raises `Error` if all times behind it depend on its own, unknown one."""
+        if self._clock.is_delta and not self._has_time:
+            raise named(f"{self._path.parent / place}", QlogError(f"{said(error)}; all times behind it depend on it"))
+        self.skipped.add("record", place, said(error))
+
+    def check(self) -> None:
+        """Raises `Error` if there are too many packets."""
+        if self.events.is_full:
+            raise Error(f"{self._path}: has more packets than can be shown")
+
+    def _event(self, place: str, event: Any) -> None:
+        """Adds an event, or nothing if the view does not need it. Raises one of `WRONG` if it cannot be read."""
+        if not (self._is_usual and isinstance(event, dict) and "name" in event):
+            event = self._translate(event)
+        self._clock.last = self.events.last
+        time = self._clock.read(event["time"])
+        self.events.last = self._clock.last
+        self._has_time = True
+        # "quic:packet_sent", "transport:packet_sent".
+        add = self._add.get(event["name"].rpartition(":")[2])
+        if add is None:
+            return
+        if not isinstance(event["data"], dict):
+            raise QlogError(f"data of {event['name']!r:.60} is not an object")
+        add(time, event["data"])
+        for why in self._frames:
+            self.skipped.add("frame", place, why)
+        self._frames.clear()
+
+    def _lost(self, time: int, data: dict[str, Any]) -> None:
+        header = data.get("header", data)
+        if "largest_lost_packet_num" in data and "packet_number" not in header:
+            # So mvfst sums them up.
+            raise QlogError("a sum of losses, which does not name the packets")
+        word, trigger = kind(data, header), whole(str(data.get("trigger", "")))
+        self.events.lose(time, word, number(header["packet_number"]), trigger)
+
+    def _moved(self, time: int, data: dict[str, Any]) -> None:
+        """Data that went from the application to the transport. Other moves, or without a place, tell nothing."""
+        if data.get("from") != "application" or data.get("to") != "transport" or "stream_id" not in data:
+            return
+        length = data.get("length", (data.get("raw") or {}).get("length"))
+        if length is not None and "offset" in data:
+            self.events.write(time, number(data["stream_id"]), number(data["offset"]) + number(length))
+
+    def _metrics(self, time: int, data: dict[str, Any]) -> None:
+        for name in METRICS:
+            value = data.get(name)
+            if value is None and name == "congestion_window":
+                # So it is called by aioquic.
+                value = data.get("cwnd")
+            if value is None:
+                continue
+            if isinstance(value, str):
+                value = float(value)
+            if isinstance(value, bool) or not 0 <= value < _NO_LIMIT:
+                continue
+            self.events.gauge(name, time, value)

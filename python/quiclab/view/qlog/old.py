@@ -1,0 +1,136 @@
+"""The words of old drafts in those of the current schema: rows of draft-00 and draft-01, and the habits of stacks.
+
+draft-marx-qlog-main-schema-01 (draft-00 is alike): an event is a row, whose columns `event_fields` names; the unit of
+all times is `configuration.time_units`, milliseconds if it is not said. draft-00 has names in capitals.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from quiclab.view.qlog.clock import UNITS
+from quiclab.view.qlog.wrong import QlogError
+
+TIMES = {"time": "absolute", "relative_time": "relative", "delta_time": "delta"}
+"""The time format that the name of the column says."""
+
+_COLUMNS = ("time", "category", "event", "data")
+"""The columns if they are not named."""
+
+_NAMES = ("name", "event", "event_type", "type")
+"""How the column of an event's name is called, by draft and stack."""
+
+_OPTIONAL = "trigger"
+"""A column of draft-00 that rows may leave out: mvfst does."""
+
+EVENTS = {
+    "metric_update": "metrics_updated",
+    "congestion_metric_update": "metrics_updated",
+    "packets_lost": "packet_lost",
+}
+"""Events that mvfst calls otherwise."""
+
+_KINDS = {
+    "zerortt": "0rtt",
+    "0-rtt": "0rtt",
+    "onertt": "1rtt",
+    "1-rtt": "1rtt",
+    "short": "1rtt",
+    "short_header": "1rtt",
+}
+"""Types of packets: mvfst, lsquic and others."""
+
+_FRAMES = {"rst_stream": "reset_stream", "crypto_frame": "crypto", "ack_ecn": "ack"}
+"""Types of frames: mvfst, and drafts of QUIC."""
+
+_FIELDS = {"id": "stream_id", "len": "length", "maximum_data": "maximum", "data_limit": "limit"}
+"""Fields of frames: draft-00 and draft-01 (`id`), mvfst."""
+
+_GAUGES = {"cwnd": "congestion_window", "current_cwnd": "congestion_window"}
+"""Gauges: draft-01, mvfst."""
+
+_SPANS = ("smoothed_rtt", "latest_rtt", "min_rtt", "ack_delay")
+"""What is in the unit of the times."""
+
+
+def unit(trace: dict[str, Any]) -> int:
+    """The nanoseconds of the unit of a trace's times."""
+    configuration = trace.get("configuration")
+    name = configuration.get("time_units", "ms") if isinstance(configuration, dict) else "ms"
+    if not isinstance(name, str) or name.lower() not in UNITS:
+        raise QlogError(f"configuration.time_units is {name!r:.60}; expected one of {', '.join(UNITS)}")
+    return UNITS[name.lower()]
+
+
+def columns(trace: dict[str, Any]) -> list[str] | None:
+    """The columns of a trace's rows, in lower case; None if it has none."""
+    fields = trace.get("event_fields")
+    if fields is None:
+        return None
+    if not isinstance(fields, list) or not all(isinstance(field, str) for field in fields):
+        raise QlogError("event_fields is not a list of names")
+    return [field.lower() for field in fields]
+
+
+def time_format(fields: list[str] | None) -> str | None:
+    """The time format that the columns say."""
+    return next((TIMES[field] for field in fields or () if field in TIMES), None)
+
+
+class Translator:
+    """Makes an event of the current schema of an old one. RTTs and delays of acknowledgements become milliseconds."""
+
+    def __init__(self, fields: list[str] | None, unit: int) -> None:
+        self._fields = fields or list(_COLUMNS)
+        self._to_ms = None if unit == UNITS["ms"] else unit / UNITS["ms"]
+
+    def event(self, event: Any) -> dict[str, Any]:
+        """The event with its time as it stands, its name and its data."""
+        if isinstance(event, list):
+            event = self._row(event)
+        if not isinstance(event, dict):
+            raise QlogError("an event is neither an object nor a row")
+        time = next((event[field] for field in TIMES if field in event), None)
+        if time is None:
+            raise KeyError("time")
+        name = next((event[field] for field in _NAMES if field in event), None)
+        if not isinstance(name, str):
+            raise KeyError("name")
+        name = name.lower().rpartition(":")[2]
+        data = event.get("data")
+        return {"time": time, "name": EVENTS.get(name, name), "data": self._data(data) if data else data}
+
+    def _row(self, row: list[Any]) -> dict[str, Any]:
+        fields = self._fields
+        if len(row) < len(fields):
+            fields = [field for field in fields if field != _OPTIONAL]
+        if len(row) != len(fields):
+            raise QlogError(f"a row of {len(row)} values for {len(fields)} event_fields")
+        return dict(zip(fields, row, strict=True))
+
+    def _data(self, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        data = {_GAUGES.get(key, key): value for key, value in data.items()}
+        if isinstance(frames := data.get("frames"), list):
+            data["frames"] = [self._frame(frame) for frame in frames]
+        for place in (data, data.get("header")):
+            if isinstance(place, dict) and isinstance(kind := place.get("packet_type"), str):
+                place["packet_type"] = _KINDS.get(kind.lower(), kind)
+        return self._spans(data)
+
+    def _frame(self, frame: Any) -> Any:
+        if not isinstance(frame, dict) or not isinstance(name := frame.get("frame_type"), str):
+            return frame
+        renamed = {_FIELDS.get(key, key): value for key, value in frame.items()}
+        renamed["frame_type"] = _FRAMES.get(name.lower(), name.lower())
+        return self._spans(renamed)
+
+    def _spans(self, values: dict[str, Any]) -> dict[str, Any]:
+        if self._to_ms is not None:
+            for key in _SPANS:
+                if values.get(key) is not None:
+                    values[key] = float(values[key]) * self._to_ms
+        return values
+
+
+Translate = Callable[[Any], dict[str, Any]]

@@ -1,0 +1,78 @@
+"""What is wrong with a record, without its place; and the numbers that records have."""
+
+from typing import Any
+
+from quiclab._quiclab import Error
+
+LARGEST = 1 << 62
+"""One more than what a variable-length integer of RFC 9000 section 16 can say."""
+
+_LONGEST = 1 << 32
+"""More bytes than a packet could have, even if somebody logs several as one."""
+
+LATEST_MS = 4e12
+"""In milliseconds since 1970, the year 2096: what fits into nanoseconds of 64 bits, and twice."""
+
+
+class QlogError(Exception):
+    """What is wrong, without the place."""
+
+
+WRONG = (QlogError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
+"""What comes of a record that is not as it should be. That it is no JSON, or no UTF-8, is a ValueError."""
+
+
+def said(error: Exception) -> str:
+    """What is wrong, in a line."""
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing"
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return f"not JSON: {text}" if isinstance(error, ValueError | RecursionError) and _is_json(error) else text
+
+
+def _is_json(error: Exception) -> bool:
+    return isinstance(error, RecursionError) or type(error).__name__ in ("JSONDecodeError", "UnicodeDecodeError")
+
+
+def named(place: str, error: Exception) -> Error:
+    """What is wrong with a file, with its place."""
+    return Error(f"{place}: {said(error)}")
+
+
+def number(value: Any) -> int:
+    """An integer of the protocol, which some stacks write as text."""
+    if type(value) is int and 0 <= value < LARGEST:
+        return value
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        raise QlogError(f"{value!r:.60} is not a QUIC integer") from None
+    if isinstance(value, float | bool) or not 0 <= number < LARGEST:
+        raise QlogError(f"{value!r:.60} is not a QUIC integer")
+    return number
+
+
+def size(value: Any) -> int:
+    """A number of bytes in a packet."""
+    bytes_ = number(value)
+    if bytes_ > _LONGEST:
+        raise QlogError(f"{bytes_} bytes are more than a packet can have")
+    return bytes_
+
+
+def nanoseconds(value: Any) -> int:
+    """A span of milliseconds in nanoseconds."""
+    span = float(value)
+    if not 0 <= span < LATEST_MS:
+        raise QlogError(f"{value!r:.60} is not a number of milliseconds")
+    return round(span * 1_000_000)
+
+
+def shown(text: Any) -> str:
+    """A name from outside: not longer than a line, and without the halves of characters that JSON can write."""
+    return whole(str(text)[:120])
+
+
+def whole(text: str) -> str:
+    """A text without the halves of characters that JSON can write."""
+    return text.encode("utf-8", "replace").decode("utf-8")
