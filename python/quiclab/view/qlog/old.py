@@ -4,7 +4,6 @@ draft-marx-qlog-main-schema-01 (draft-00 is alike): an event is a row, whose col
 all times is `configuration.time_units`, milliseconds if it is not said. draft-00 has names in capitals.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from quiclab.view.qlog.clock import UNITS
@@ -131,6 +130,3 @@ class Translator:
                 if values.get(key) is not None:
                     values[key] = float(values[key]) * self._to_ms
         return values
-
-
-Translate = Callable[[Any], dict[str, Any]]
