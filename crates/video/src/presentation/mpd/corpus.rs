@@ -169,13 +169,13 @@ fn cases() -> Vec<Case> {
             mpd(
                 r#"mediaPresentationDuration="PT24S""#,
                 &format!(
-                    "{}<Period start=\"PT12S\"/><Period xlink:href=\"urn:mpeg:dash:resolve-to-zero:2013\" xlink:actuate=\"onLoad\"/>{}",
+                    "{}<Period start=\"PT12S\"/>\n<Period xlink:href=\"urn:mpeg:dash:resolve-to-zero:2013\" xlink:actuate=\"onLoad\"/>{}",
                     both.replace("<Period", "<Period duration=\"PT12S\""),
                     both.replace("<Period", "<Period start=\"PT12S\"")
                 ),
             ),
             vec![BOTH, BOTH],
-            vec!["line 6: Period: no AdaptationSet; left out", "line 6: Period: no AdaptationSet; left out"],
+            vec!["line 5: Period: no AdaptationSet; left out", "line 6: Period: no AdaptationSet; left out"],
         ),
         (
             "a period with a link and contents until it is resolved",
