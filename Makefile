@@ -227,7 +227,8 @@ storm-coverage: ## which lines of the endpoint the storm reaches, file by file (
 
 # The build folder of the peers; quiche builds a TLS library of its own, which takes minutes.
 PEERS := target/interop
-PEERS_BUILT := $(PEERS)/venv/.installed $(PEERS)/bin/quinn $(PEERS)/bin/quic-go $(PEERS)/bin/quiche
+PEERS_BUILT := $(PEERS)/venv/.installed $(PEERS)/bin/quinn $(PEERS)/bin/quic-go $(PEERS)/bin/quiche $(PEERS)/kwik/.built \
+	$(PEERS)/lsquic/.installed
 PEERS_VENV := $(CURDIR)/$(PEERS)/venv
 RUST_PEER := cargo build --quiet --release --locked --manifest-path interop/peers/Cargo.toml --target-dir $(PEERS)
 
@@ -253,6 +254,19 @@ $(PEERS)/bin/quic-go: $(wildcard interop/peers/quic-go/*.go) interop/peers/quic-
 	@command -v go >/dev/null || { echo "quic-go needs Go 1.26 or later"; exit 1; }
 	@mkdir -p $(@D)
 	cd interop/peers/quic-go && go build -buildvcs=false -o ../../../$@ .
+
+$(PEERS)/kwik/.built: interop/peers/kwik/pom.xml interop/peers/kwik/Peer.java
+	@command -v mvn javac >/dev/null || { echo "kwik needs Java 17 or later and Maven"; exit 1; }
+	rm -rf $(@D)
+	mvn --quiet --batch-mode --file $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(@D)/libraries
+	javac -classpath '$(@D)/libraries/*' -d $(@D)/classes interop/peers/kwik/Peer.java
+	@touch $@
+
+$(PEERS)/lsquic/.installed: interop/peers/lsquic/package.json interop/peers/lsquic/package-lock.json
+	@command -v npm >/dev/null || { echo "lsquic needs npm, which installs bun"; exit 1; }
+	@mkdir -p $(@D) && cp $^ $(@D)
+	npm ci --silent --no-audit --no-fund --prefix $(@D)
+	@touch $@
 
 # ns-3, beside which radio links are validated.
 NS3 := target/ns3
@@ -325,7 +339,7 @@ validation-player: build deps ## semi-real: dash.js in Chromium beside the simul
 	cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m validation --only player $(if $(ARGUMENTS),$(ARGUMENTS),--write)
 
 .PHONY: interop-peers
-interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go)
+interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go, Java with Maven, npm)
 
 .PHONY: papers
 papers: build ## reproduce all papers (FIGURES="ID ...": only these), to docs/papers.md: over half an hour of two cores
