@@ -91,6 +91,10 @@ class Forwarder:
         """Return its devices as those of gates."""
         return [dict(gate) for gate in GATES]
 
+    def names(self) -> list[tuple[str, Any]]:
+        """Return their names and addresses."""
+        return [(str(gate["name"]), gate["addresses"]) for gate in GATES]
+
     def run(
         self, *, progress: Callable[[Mapping[str, Any]], object], **_: Any
     ) -> tuple[str, list[Any], dict[str, Any]]:

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -24,7 +24,13 @@ if TYPE_CHECKING:
     from quiclab._quiclab import Emulator
 
 LEASH = "QUICLAB_LEASH"
-"""The variable with the descriptor whose end tells a process inside that the one outside is gone."""
+"""The variable with the descriptor by which the process outside ends the one inside: a byte for a signal, or EOF."""
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""The signals that end a run. Its results are then written as at any other end."""
+OF_THE_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+"""Those that a shell in a gate handles itself."""
+SHIELD = ("sh", "-c", f"trap '' {' '.join(str(int(number)) for number in ENDING)}; exec \"$@\"", "sh")
+"""The beginning of a command for a process that these signals do not end."""
 TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2"}
 """The programs that are needed, and the packages of Debian that have them."""
 HOSTS = Path("/etc/hosts")
@@ -46,26 +52,28 @@ def enter(arguments: Sequence[str], *, interactive: bool = False, program: Seque
     """
     check_tools()
     kept, held = os.pipe()
-    namespaces = _namespaces()
-    if subprocess.run(["unshare", *namespaces, "true"], capture_output=True, check=False).returncode != 0:
-        raise Error(
-            "this user may not create namespaces here: run it as root, or allow it with the sysctl "
-            "user.max_user_namespaces (and kernel.apparmor_restrict_unprivileged_userns = 0 on Ubuntu)"
-        )
-    environment = {**os.environ, LEASH: str(kept)}
-    command = ["unshare", *namespaces, sys.executable, *program, *arguments]
-    with subprocess.Popen(command, env=environment, pass_fds=[kept]) as process:
-        os.close(kept)
 
-        def let_go(number: int, frame: FrameType | None) -> None:
-            nonlocal held
-            if held >= 0:
-                os.close(held)
-                held = -1
+    def end(number: int, frame: FrameType | None) -> None:
+        # It may just have ended.
+        with suppress(BrokenPipeError):
+            os.write(held, b".")
 
-        with _handling(signal.SIG_IGN if interactive else let_go, let_go):
+    # A signal to the process group reaches this process alone, which passes it on: the others have a session of their
+    # own, unless the application inside needs the terminal of this one.
+    with _handling(end, interactive=interactive):
+        namespaces = _namespaces()
+        probe = ["unshare", *namespaces, "true"]
+        if subprocess.run(probe, capture_output=True, start_new_session=True, check=False).returncode != 0:
+            raise Error(
+                "this user may not create namespaces here: run it as root, or allow it with the sysctl "
+                "user.max_user_namespaces (and kernel.apparmor_restrict_unprivileged_userns = 0 on Ubuntu)"
+            )
+        environment = {**os.environ, LEASH: str(kept)}
+        command = [*SHIELD, "unshare", *namespaces, sys.executable, *program, *arguments]
+        with subprocess.Popen(command, env=environment, pass_fds=[kept], start_new_session=not interactive) as process:
+            os.close(kept)
             code = process.wait()
-        let_go(0, None)
+    os.close(held)
     return code if code >= 0 else 128 - code
 
 
@@ -86,15 +94,32 @@ def _namespaces() -> list[str]:
 
 
 @contextmanager
-def _handling(on_interrupt: Any, on_terminate: Any) -> Iterator[None]:
-    """Handles SIGINT and SIGTERM in these ways for a while."""
-    handlers = {signal.SIGINT: on_interrupt, signal.SIGTERM: on_terminate}
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+def _handling(end: Callable[[int, FrameType | None], None], *, interactive: bool) -> Iterator[None]:
+    """Lets `end` handle the signals that end a run, for a while."""
+    before = handle(end, interactive=interactive)
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def handle(end: Callable[[int, FrameType | None], None], *, interactive: bool) -> dict[signal.Signals, Any]:
+    """Lets `end` handle the signals that end a run, from now on; returns the handlers before.
+
+    Those of the terminal do nothing if a shell has it. A function that does nothing, and not `SIG_IGN`, which the
+    shell would inherit. After `nohup`, SIGHUP ends nothing.
+    """
+
+    def nothing(number: int, frame: FrameType | None) -> None:
+        pass
+
+    before = {}
+    for number in ENDING:
+        if number == signal.SIGHUP and not inside() and signal.getsignal(number) == signal.SIG_IGN:
+            continue
+        before[number] = signal.signal(number, nothing if interactive and number in OF_THE_TERMINAL else end)
+    return before
 
 
 def check_tools() -> None:
@@ -111,9 +136,23 @@ def check_tools() -> None:
 
 def _run(command: Sequence[str], given: str = "") -> None:
     environment = {**os.environ, "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}
-    done = subprocess.run(command, input=given, capture_output=True, text=True, env=environment, check=False)
+    # A session of its own, so that Ctrl-C does not interrupt it.
+    done = subprocess.run(
+        command, input=given, capture_output=True, text=True, env=environment, start_new_session=True, check=False
+    )
     if done.returncode != 0:
         raise Error(f"{shlex.join(command)}: {done.stderr.strip() or f'exit code {done.returncode}'}")
+
+
+def _go_first(does: bool) -> None:
+    """Lets the calling thread run before all ordinary ones (`SCHED_FIFO`), or no longer.
+
+    A packet then waits for no other program. Only where this user may, and where others have another processor.
+    """
+    if len(os.sched_getaffinity(0)) > 1:
+        policy, priority = (os.SCHED_FIFO, 1) if does else (os.SCHED_OTHER, 0)
+        with suppress(OSError):
+            os.sched_setscheduler(0, policy, os.sched_param(priority))
 
 
 @dataclass
@@ -133,8 +172,12 @@ class Gate:
 
 def open_gate(entry: Mapping[str, Any]) -> Gate:
     """Makes the namespace of a gate, and moves its device into it with addresses and routes."""
+    # In a session of its own: what ends a process group leaves the gate alone.
     holder = subprocess.Popen(
-        ["unshare", "--net", "--", "sh", "-c", "echo ready; exec sleep infinity"], stdout=subprocess.PIPE, text=True
+        ["unshare", "--net", "--", "sh", "-c", "echo ready; exec sleep infinity"],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     assert holder.stdout is not None
     if holder.stdout.readline().strip() != "ready":
@@ -171,16 +214,23 @@ class Application:
 class Emulation:
     """A scenario in real time. The process must be in namespaces of its own: see `enter`."""
 
-    def __init__(self, emulator: "Emulator") -> None:
-        """Makes the namespaces of the gates."""
+    def __init__(self, emulator: "Emulator", *, interactive: bool = False) -> None:
+        """Makes the namespaces of the gates. From now on, signals end the run and not the process.
+
+        :param interactive: the applications have the terminal; Ctrl-C is for them, and does not end the run.
+        """
         self.gates: dict[str, Gate] = {}
+        self._interactive = interactive
+        self._requests = 0
+        """How often the run was asked to end."""
+        handle(self._request, interactive=interactive)
         self.applications: list[Application] = []
         self._emulator = emulator
         self._leash = int(os.environ[LEASH])
         os.set_blocking(self._leash, False)
         entries = emulator.gates()
         names = {entry["name"]: entry["addresses"] for entry in entries}
-        self._has_named = _name_hosts(names)
+        self._has_named = _name_hosts(emulator.names())
         self._environment = {
             f"QUICLAB_{_variable(name)}{suffix}": address
             for name, addresses in names.items()
@@ -193,43 +243,30 @@ class Emulation:
             self.close()
             raise
 
-    def start(self, gate: str, words: Sequence[str], *, interactive: bool = False) -> Application:
-        """Starts a command in the namespace of a gate.
-
-        :param interactive: it has the terminal; otherwise a session of its own.
-        """
+    def start(self, gate: str, words: Sequence[str]) -> Application:
+        """Starts a command in the namespace of a gate: with the terminal, or in a session of its own."""
         application = Application(gate, words)
         environment = {key: value for key, value in os.environ.items() if key != LEASH}
         application.process = subprocess.Popen(
             self.gates[gate].command(words),
             env={**environment, **self._environment, "QUICLAB_GATE": gate},
-            start_new_session=not interactive,
+            start_new_session=not self._interactive,
         )
         self.applications.append(application)
         return application
 
     def run(
-        self,
-        *,
-        status: Callable[[Mapping[str, Any]], None] | None = None,
-        interactive: bool = False,
-        until: str | None = None,
-        **options: Any,
+        self, *, status: Callable[[Mapping[str, Any]], None] | None = None, until: str | None = None, **options: Any
     ) -> tuple[str, list[Any], dict[str, Any]]:
         """Lets the world go on until all applications have ended, its duration is over, or the process is asked to end.
 
         :param status: told what has happened, every 50 ms.
-        :param interactive: Ctrl-C is for the application, and does not end it.
         :param until: only the applications of this gate are waited for.
         :param options: those of the emulator's `run`: seed, tables, qlog, pcap.
         """
-        stopped = False
-
-        def stop(number: int, frame: FrameType | None) -> None:
-            nonlocal stopped
-            stopped = True
 
         def progress(now: Mapping[str, Any]) -> bool:
+            _go_first(False)
             if status is not None:
                 status(now)
             for application in self.applications:
@@ -237,34 +274,40 @@ class Emulation:
                     application.code = application.process.poll()
             awaited = [one for one in self.applications if until in (None, one.gate)]
             running = not awaited or any(one.code is None for one in awaited)
-            return running and not stopped and not self._is_let_go()
+            return running and self.requests() == 0
 
+        # The thread of the world inherits this from the calling one, which gives it up at the first report.
+        _go_first(True)
         try:
-            with _handling(signal.SIG_IGN if interactive else stop, stop):
-                return self._emulator.run(progress=progress, **options)
+            return self._emulator.run(progress=progress, **options)
         finally:
+            _go_first(False)
             self.close()
 
-    def _is_let_go(self) -> bool:
-        try:
-            return os.read(self._leash, 1) == b""
-        except BlockingIOError:
-            return False
+    def _request(self, number: int, frame: FrameType | None) -> None:
+        self._requests += 1
+
+    def requests(self) -> int:
+        """How often the run was asked to end: by signals to this process or the one outside, or by the end of that."""
+        with suppress(BlockingIOError):
+            asked = os.read(self._leash, 64)
+            self._requests = self._requests + len(asked) if asked else max(self._requests, 1)
+        return self._requests
 
     def close(self) -> None:
-        """Ends the applications that still run, and the namespaces."""
+        """Ends the applications that still run, and the namespaces. A second request to end leaves no more time."""
         running = [one for one in self.applications if one.process is not None and one.process.poll() is None]
         for application in running:
             assert application.process is not None
             application.was_ended = True
             application.process.terminate()
         deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline and self.requests() < 2:
+            if all(one.process is None or one.process.poll() is not None for one in running):
+                break
+            time.sleep(0.01)
         for application in self.applications:
-            if application.process is None:
-                continue
-            try:
-                application.code = application.process.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
+            if application.process is not None:
                 application.process.kill()
                 application.code = application.process.wait()
         for gate in self.gates.values():
@@ -276,13 +319,13 @@ class Emulation:
             self._has_named = False
 
 
-def _name_hosts(names: Mapping[str, Sequence[str]]) -> bool:
+def _name_hosts(names: Iterable[tuple[str, Sequence[str]]]) -> bool:
     """Gives these names to addresses, in this mount namespace alone. Returns whether it could."""
     if not HOSTS.exists():
         # There is nothing to mount over, and nobody to be asked for names.
         return False
     known = HOSTS.read_text(encoding="utf-8", errors="replace")
-    ours = [f"{address} {name}\n" for name, addresses in names.items() for address in addresses]
+    ours = [f"{address} {name}\n" for name, addresses in names for address in addresses]
     with tempfile.NamedTemporaryFile("w", prefix="quiclab-hosts-", encoding="utf-8") as file:
         file.write("".join(ours) + known)
         file.flush()

@@ -14,11 +14,11 @@ use crate::capture::Tap;
 use crate::error::RunError;
 use crate::flows::cross_number;
 use crate::run::{Options, Outcome, Prepared, Running, run_with};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, is_host_name};
 use late::{Late, Watching};
 use network::gate::GateCounts;
-use network::{CarrierStats, NodeId, Packet, Step, node_address};
-use std::collections::VecDeque;
+use network::{AnswerCounts, CarrierStats, NodeId, Packet, Step, node_address};
+use std::collections::{BTreeSet, VecDeque};
 use std::net::IpAddr;
 use units::{Lateness, Time};
 
@@ -73,6 +73,10 @@ impl Arrivals {
 pub struct Counts<'a> {
     /// By gate: its packets.
     pub gates: &'a [GateCounts],
+    /// What its nodes have answered.
+    pub answers: AnswerCounts,
+    /// Packets dropped because no node has their destination, or no route leads there.
+    pub unroutable: u64,
     /// How late all its elements were.
     pub lateness: &'a Lateness,
 }
@@ -97,6 +101,23 @@ pub fn gates(scenario: &Scenario) -> Vec<GateAddress> {
         mtu: scenario.mtu_at(node),
     };
     scenario.gates().map(gate).collect()
+}
+
+/// The names by which the nodes of a scenario can be found, with their IPv4 and IPv6 addresses: all gates first, then the others.
+pub fn names(scenario: &Scenario) -> Vec<(String, [IpAddr; 2])> {
+    let is_gate = |node: &usize| scenario.gates().any(|(gate, _)| gate == *node);
+    let (gates, others): (Vec<usize>, Vec<usize>) = (0..scenario.nodes.len()).partition(is_gate);
+    let mut known = BTreeSet::new();
+    let mut found = Vec::new();
+    for node in gates.into_iter().chain(others) {
+        let name = &scenario.nodes[node].name;
+        // Capital letters make no difference to a resolver.
+        if is_host_name(name) && known.insert(name.to_ascii_lowercase()) {
+            let address = |ipv6| node_address(NodeId(node as u32), ipv6);
+            found.push((name.clone(), [address(false), address(true)]));
+        }
+    }
+    found
 }
 
 /// The number of the node with this name, at which packets can be captured (see [`Emulation::captured`]).
@@ -208,7 +229,15 @@ impl Emulation<'_> {
             counts.clear();
             gates.leave(running, outside, until, &mut counts)?;
             outside.flush();
-            outside.counted(until, &Counts { gates: &counts, lateness: &late.whole });
+            outside.counted(
+                until,
+                &Counts {
+                    gates: &counts,
+                    answers: running.world.answers(),
+                    unroutable: running.world.unroutable(),
+                    lateness: &late.whole,
+                },
+            );
             if now.is_none_or(|now| now >= end) {
                 return Ok(until);
             }

@@ -14,7 +14,7 @@ use crate::flows::{end_of, find};
 use crate::known_paths::KnownPaths;
 use crate::scenario::Remembered;
 use crate::shared::Shared;
-use network::{Exits, Node, NodeId, Packet, Port};
+use network::{Exits, Node, NodeId, Packet, Port, Protocol};
 use quic::{Endpoint, Handle, MigrateError, Migration};
 use std::rc::Rc;
 use units::cache::ask_for;
@@ -257,6 +257,12 @@ impl Node for Host<'_> {
                 self.wake_endpoint(now, self.places[number - self.ends.len() - self.crossing.len()], exits);
             }
         }
+    }
+
+    fn listens(&self, packet: &Packet) -> bool {
+        let port = packet.destination.port();
+        packet.protocol() != Protocol::Ip
+            && find(&self.ports, port, |from, to| usize::from(from.wrapping_sub(to))).is_some()
     }
 
     fn foresight(&self) -> usize {

@@ -5,7 +5,8 @@
 //! of TCP become packets like those of simulated hosts, so that middleboxes and queues see them as such. Everything else
 //! passes as a whole.
 //!
-//! Of the IP header only the addresses and the ECN codepoint are kept: other fields leave as they do from a simulated host.
+//! Of the IP header only the addresses, the ECN codepoint and the hop limit are kept: other fields leave as they do from a
+//! simulated host.
 
 use crate::address::Port;
 use crate::exits::Exits;
@@ -18,7 +19,7 @@ use wire::ip::{self, IpError};
 /// The number of packets that wait to be taken at most; further ones are dropped.
 pub const MAX_WAITING: usize = 65_536;
 
-/// The usual initial hop limit, of packets that leave. The network does not count hops.
+/// The usual initial hop limit: of packets of simulated hosts that leave, since nobody counts their hops.
 pub const HOP_LIMIT: u8 = 64;
 
 /// The protocol number of TCP.
@@ -108,6 +109,7 @@ pub fn packet_of(bytes: &[u8], mut buffer: Vec<u8>) -> Result<Packet, IpError> {
     // Options of IPv4 and extensions of IPv6 count, too.
     packet.size = header.size as u32;
     packet.ecn = header.ecn;
+    packet.hop_limit = header.hop_limit.max(1);
     packet.data = true;
     Ok(packet)
 }
@@ -119,18 +121,19 @@ pub fn packet_of(bytes: &[u8], mut buffer: Vec<u8>) -> Result<Packet, IpError> {
 pub fn write(packet: &mut Packet, out: &mut Vec<u8>) -> Result<(), IpError> {
     packet.write_out();
     let Packet { source, destination, ecn, .. } = *packet;
+    let hop_limit = packet.hop_limit_on_the_wire();
     match packet.protocol() {
         Protocol::Udp => {
             let payload = &packet.bytes;
-            ip::Packet { source, destination, ecn, dscp: 0, hop_limit: HOP_LIMIT, payload }.encode(out)
+            ip::Packet { source, destination, ecn, dscp: 0, hop_limit, payload }.encode(out)
         }
         Protocol::Tcp => {
             let segment = &packet.bytes;
-            ip::TcpPacket { source, destination, ecn, dscp: 0, hop_limit: HOP_LIMIT, segment }.encode(out)
+            ip::TcpPacket { source, destination, ecn, dscp: 0, hop_limit, segment }.encode(out)
         }
         Protocol::Ip => {
             let (source, destination, size) = (source.ip(), destination.ip(), packet.bytes.len());
-            ip::Header { source, destination, ecn, size }.write_into(&mut packet.bytes)?;
+            ip::Header { source, destination, ecn, hop_limit, size }.write_into(&mut packet.bytes)?;
             out.extend_from_slice(&packet.bytes);
             Ok(())
         }

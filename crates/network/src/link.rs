@@ -145,6 +145,10 @@ impl Link {
     pub fn capacity(&self, from: Time, to: Time) -> Option<Size> {
         self.server.capacity(from, to)
     }
+    /// The largest IP packet that it takes, in bytes.
+    pub(crate) fn mtu(&self) -> u32 {
+        self.buffer.mtu
+    }
     /// The propagation delay.
     pub fn delay(&self) -> Duration {
         self.delay

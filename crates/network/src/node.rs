@@ -23,6 +23,12 @@ pub trait Node {
     fn takes_transit(&self) -> bool {
         false
     }
+    /// Whether something at this node takes a packet that is addressed to it; by default something does. A sender outside of the
+    /// world is told if nothing does.
+    fn listens(&self, packet: &Packet) -> bool {
+        let _ = packet;
+        true
+    }
     /// The number of packets ahead of time at which arrivals are announced: 0 by default. Queried once, when
     /// the world is built.
     fn foresight(&self) -> usize {
@@ -49,6 +55,9 @@ impl<N: Node + ?Sized> Node for Box<N> {
     }
     fn takes_transit(&self) -> bool {
         (**self).takes_transit()
+    }
+    fn listens(&self, packet: &Packet) -> bool {
+        (**self).listens(packet)
     }
     fn foresight(&self) -> usize {
         (**self).foresight()

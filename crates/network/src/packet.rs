@@ -1,6 +1,7 @@
 //! Packets: an IP packet with a UDP datagram or a TCP segment.
 
 use crate::address::Port;
+use crate::gate::HOP_LIMIT;
 use std::net::SocketAddr;
 use units::Time;
 use wire::{Damage, Ecn, Hole, TypedPacket};
@@ -37,6 +38,9 @@ pub struct Packet {
     pub flow: u32,
     /// The ECN field (RFC 3168 section 5).
     pub ecn: Ecn,
+    /// Time To Live or Hop Limit of a packet from outside, which nodes on its way count down; 0 for packets of simulated hosts,
+    /// whose hops nobody counts.
+    pub hop_limit: u8,
     /// Whether it carries application data: for losses of data packets only.
     pub data: bool,
     /// The protocol behind the IP header.
@@ -92,6 +96,7 @@ impl Packet {
             size,
             flow: 0,
             ecn: Ecn::NotEct,
+            hop_limit: 0,
             data: false,
             protocol: Protocol::Udp,
             l4s: false,
@@ -131,6 +136,11 @@ impl Packet {
     pub fn carry_ip(&mut self) {
         self.protocol = Protocol::Ip;
         self.size = self.bytes.len() as u32;
+    }
+
+    /// The hop limit that its IP header has.
+    pub fn hop_limit_on_the_wire(&self) -> u8 {
+        if self.hop_limit == 0 { HOP_LIMIT } else { self.hop_limit }
     }
 
     /// The size of the IP and UDP headers in bytes: 20 + 8 (RFC 791, 768) or 40 + 8 (RFC 8200).
@@ -241,6 +251,7 @@ impl Packet {
         self.l4s = false;
         self.flow = 0;
         self.ecn = Ecn::NotEct;
+        self.hop_limit = 0;
         self.data = false;
         self.protocol = Protocol::Udp;
     }

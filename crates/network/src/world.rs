@@ -9,6 +9,7 @@
 //!   host's reply to the first is sent before the host sees the second.
 //! * Within one direction of a link, deliveries at one instant are in the order of transmission.
 
+mod answer;
 mod forward;
 
 use crate::address::{NodeId, Port};
@@ -24,6 +25,7 @@ use crate::packet::Packet;
 use crate::processing::Processor;
 use crate::routes::Routes;
 use crate::topology::Topology;
+pub use answer::AnswerCounts;
 use forward::Ways;
 use std::fmt;
 use units::{Time, Timers};
@@ -171,13 +173,14 @@ pub struct World<H> {
     /// The processing of nodes, and the number of that of each node; empty if none takes time.
     processors: Vec<(NodeId, Processor)>,
     processor_of: Vec<Option<usize>>,
-    /// The routes to hosts, middleboxes and gates; routers are no destination.
+    /// The routes to hosts, middleboxes and gates; routers are a destination only if there is a gate.
     routes: Routes,
     ways: Ways,
     timers: Timers,
     exits: Exits,
     unroutable: u64,
     dropped_at_ports: u64,
+    answers: AnswerCounts,
     /// Packets dropped between carriers and nodes.
     drops: Drops,
 }
@@ -225,7 +228,9 @@ impl<H: Node> World<H> {
             .map(|(medium, ports)| topology.attachments(medium).iter().copied().zip(ports).collect())
             .collect();
         let ends = ends.collect();
-        routes.keep(|node| !matches!(places[node.0 as usize], Place::Router));
+        // What comes from outside may be for a router, too, and its answers are.
+        let has_gate = places.iter().any(|place| matches!(place, Place::Gate(_)));
+        routes.keep(|node| has_gate || !matches!(places[node.0 as usize], Place::Router));
         let node = |place: &Place<H>, of: fn(&dyn Node) -> usize| place.node().map_or(0, of);
         let mut world = World {
             now: Time::ZERO,
@@ -246,6 +251,7 @@ impl<H: Node> World<H> {
             exits: Exits::default(),
             unroutable: 0,
             dropped_at_ports: 0,
+            answers: AnswerCounts::default(),
             drops: Drops::default(),
         };
         world.teach_all_routes();

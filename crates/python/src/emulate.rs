@@ -45,6 +45,12 @@ impl Emulator {
         Ok(gates)
     }
 
+    /// The names by which all nodes can be found, with their addresses: the gates first.
+    fn names(&self) -> Vec<(String, [String; 2])> {
+        let names = lab::emulation::names(&self.scenario).into_iter();
+        names.map(|(name, addresses)| (name, addresses.map(|address| address.to_string()))).collect()
+    }
+
     /// Runs the scenario by the clock, without holding the GIL, until its duration is over or `progress` returns false. Returns
     /// the summary as JSON, the tables if requested, and the last status.
     ///
@@ -123,6 +129,17 @@ fn status<'py>(py: Python<'py>, status: &EmulateStatus) -> PyResult<Bound<'py, P
         gates.append(entry)?;
     }
     report.set_item("gates", gates)?;
+    let network = PyDict::new(py);
+    for (name, count) in [
+        ("echoes_answered", status.answers.echoes),
+        ("expired_packets", status.answers.expired),
+        ("unreachable_packets", status.answers.unreachable),
+        ("too_big_packets", status.answers.too_big),
+        ("unroutable_packets", status.unroutable),
+    ] {
+        network.set_item(name, count)?;
+    }
+    report.set_item("network", network)?;
     report.set_item("lateness", distribution(py, &status.lateness)?)?;
     report.set_item("tolerance_us", status.tolerance.as_nanos() as f64 / 1000.0)?;
     Ok(report)

@@ -149,13 +149,13 @@ def _emulate(
         raise _quiclab.Error(f"--until {until}: no command runs in a gate of this name")
     names = _folder.numbered(scenario.name, scenario.seed) if out is None else _folder.only(out)
     with _folder.complete(names) as (path, place):
-        emulation = Emulation(emulator)
+        emulation = Emulation(emulator, interactive=interactive)
         for gate, words in placed:
-            emulation.start(gate, words, interactive=interactive)
+            emulation.start(gate, words)
         capture = path / _folder.CAPTURE if pcap else None
         counters = Counters(gates) if sys.stderr.isatty() and not (as_json or interactive) else None
         options = {"pcap": capture, "pcap_at": list(captured), "qlog": path if qlog else None}
-        summary, results, status = emulation.run(status=counters, interactive=interactive, until=until, **options)
+        summary, results, status = emulation.run(status=counters, until=until, **options)
         if counters is not None:
             counters.clear()
         whole = json.loads(summary)
@@ -185,6 +185,7 @@ def summary_of(emulation: "Emulation", gates: Sequence[str], status: Mapping[str
     """The entry `emulation` of a summary."""
     return {
         "gates": dict(zip(gates, status["gates"], strict=True)),
+        "network": status["network"],
         "lateness": status["lateness"],
         "tolerance_us": status["tolerance_us"],
         "commands": [
@@ -236,6 +237,9 @@ def show(emulation: Mapping[str, Any], folder: Path) -> None:
             if counts[what]
         ]
         typer.echo(f"gate {name}: {', '.join(words)}", err=True)
+    words = [f"{what.replace('_', ' ')} {count:,}" for what, count in emulation["network"].items() if count]
+    if words:
+        typer.echo(f"network: {', '.join(words)}", err=True)
     late = emulation["lateness"]
     quantiles = [f"{late['median_us']:.0f} us median", f"{late['p99_us']:.0f} us at the 99th percentile"]
     typer.echo(f"late: {', '.join(quantiles)}, {late['max_us']:.0f} us at most", err=True)

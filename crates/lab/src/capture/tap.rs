@@ -1,7 +1,7 @@
 //! The interfaces of a capture: the places in the network where packets are captured.
 
 use super::Capture;
-use network::{Packet, Protocol};
+use network::{Packet, Protocol, gate};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -45,7 +45,11 @@ impl Tap {
             (Protocol::Tcp, damage) => capture.segment(now, ends, ecn, &whole.bytes, damage),
             (Protocol::Udp, None) => capture.packet(now, ends.0, ends.1, ecn, &whole.bytes),
             (Protocol::Udp, Some(damage)) => capture.altered_packet(now, ends, ecn, &whole.bytes, damage),
-            (Protocol::Ip, _) => capture.whole(now, &whole.bytes),
+            (Protocol::Ip, _) => {
+                let mut bytes = Vec::new();
+                gate::write(whole.to_mut(), &mut bytes).map_err(io::Error::other)?;
+                capture.whole(now, &bytes)
+            }
         }
     }
 

@@ -64,6 +64,7 @@ mod document;
 mod error;
 mod files;
 mod flows;
+mod gate_names;
 mod kind;
 mod memory;
 mod model;
@@ -97,6 +98,7 @@ pub use describe::describe;
 pub(crate) use describe::unqueued_rtt;
 pub use error::ScenarioError;
 pub use flows::MAX_CROSS_TRAFFIC;
+pub(crate) use gate_names::is_host_name;
 pub use model::{
     Attachment, CrossTraffic, Flow, HostStack, IpVersion, Link, Medium, Node, NodeKind, Protocol, Remembered,
     Scenario, Visit,

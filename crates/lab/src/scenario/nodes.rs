@@ -1,6 +1,7 @@
 //! Reads the nodes of a document: the declared ones, or else those that links and media name.
 
 use super::error::ScenarioError;
+use super::gate_names::GateNames;
 use super::model::{HostStack, Link, Medium, Node, NodeKind};
 use super::names::Names;
 use super::read::{Reader, Section};
@@ -183,6 +184,7 @@ impl<'i> Nodes<'i> {
         reader: &Reader<'_>,
         used: &BTreeSet<usize>,
     ) -> Result<Vec<Node>, ScenarioError> {
+        let mut gates = GateNames::default();
         let resolve = |(index, declared): (usize, &Option<Declared<'_>>)| {
             let used = used.contains(&index);
             let by_use = if used { NodeKind::Host } else { NodeKind::Router };
@@ -199,6 +201,11 @@ impl<'i> Nodes<'i> {
             if stack != HostStack::Quiclab && kind != NodeKind::Host {
                 let problem = "only a host has a stack; expected kind = \"host\", or no stack";
                 return Err(reader.source.error(section.place, &section.at("stack"), problem));
+            }
+            if kind == NodeKind::Gate
+                && let Some(problem) = gates.add(self.names.name(index))
+            {
+                return Err(reader.error_at(section, "name", problem));
             }
             Ok(Node { name, kind, stack, processing: processing.clone() })
         };

@@ -2,27 +2,32 @@
 //!
 //! Each gate has a TUN device in the network namespace of this process. The caller moves the device to the namespace of an
 //! application, and gives it the gate's addresses. The world is that of a simulation. One
-//! thread runs it by the monotonic clock, and says how late it was.
+//! thread runs it by the monotonic clock, and says how late it was; the caller's thread only reports progress.
 
+mod alarm;
 mod device;
 
 pub use device::DeviceCounts;
 
 use crate::clock::Clock;
+use alarm::Alarm;
 use device::Device;
 use lab::emulation::{self, Arrivals, Counts, Emulation, GateAddress, Outside};
 use lab::{Options, Outcome, Prepared, RunError, Scenario};
-use network::Packet;
 use network::gate::GateCounts;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use network::{AnswerCounts, Packet};
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration as StdDuration;
 use units::{Duration, Lateness, Time};
 
-/// How long the world sleeps at most before it asks whether it is to go on.
-const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+/// How often progress is reported, and how long the world sleeps at most before it asks whether it is to go on.
+const REPORT_EVERY: Duration = Duration::from_millis(50);
 /// The MTU of the device of a gate whose carriers have no limit.
 const LARGEST_MTU: u16 = 65_535;
 
@@ -71,6 +76,10 @@ pub struct EmulateStatus {
     pub gates: Vec<GateCounts>,
     /// By gate: the packets at its device.
     pub devices: Vec<DeviceCounts>,
+    /// What nodes of the world have answered to packets from the gates.
+    pub answers: AnswerCounts,
+    /// Packets dropped because no node has their destination, or no route leads there.
+    pub unroutable: u64,
     /// How late all elements of the world were for what they did.
     pub lateness: Lateness,
     /// Lateness beyond this spoils results ([`emulation::tolerance`]).
@@ -109,7 +118,7 @@ impl Emulator {
         &self.gates
     }
 
-    /// Runs the scenario from now on, until its duration is over or `progress`, which is called every 50 ms at least, breaks it.
+    /// Runs the scenario from now on, until its duration is over or `progress`, which is called about every 50 ms, breaks it.
     /// `captured` are nodes beside the gates at which packets are captured (see [`emulation::Emulation`]).
     ///
     /// # Errors
@@ -121,23 +130,68 @@ impl Emulator {
         captured: &[usize],
         progress: &mut dyn FnMut(&EmulateStatus) -> ControlFlow<()>,
     ) -> Result<(Outcome, EmulateStatus), EmulateError> {
-        let prepared = Prepared::new(scenario).map_err(EmulateError::Run)?;
-        let status = EmulateStatus {
+        let mut last = EmulateStatus {
             now: Time::ZERO,
             gates: vec![GateCounts::default(); self.devices.len()],
             devices: vec![DeviceCounts::default(); self.devices.len()],
+            answers: AnswerCounts::default(),
+            unroutable: 0,
             lateness: Lateness::default(),
             tolerance: emulation::tolerance(scenario),
         };
-        let mut surroundings = Surroundings {
+        let is_over = AtomicBool::new(false);
+        let (reports, reported) = sync_channel(1);
+        let surroundings = Surroundings {
             clock: Clock::start(),
+            alarm: Alarm::default(),
             devices: self.devices,
-            status,
+            status: last.clone(),
             reported: Time::ZERO,
-            progress,
-            is_over: false,
+            reports,
+            is_over: &is_over,
             failure: None,
         };
+        // What `progress` does takes time that a packet would wait for.
+        thread::scope(|scope| {
+            let world = scope.spawn(move || surroundings.run(scenario, options, captured));
+            loop {
+                match reported.recv_timeout(StdDuration::from_nanos(REPORT_EVERY.as_nanos())) {
+                    Ok(status) => last = status,
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+                if !is_over.load(Ordering::Relaxed) && progress(&last).is_break() {
+                    is_over.store(true, Ordering::Relaxed);
+                }
+            }
+            world.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })
+    }
+}
+
+/// The clock and the devices around a world.
+struct Surroundings<'r> {
+    clock: Clock,
+    alarm: Alarm,
+    devices: Vec<Device>,
+    status: EmulateStatus,
+    /// When progress was last reported.
+    reported: Time,
+    reports: SyncSender<EmulateStatus>,
+    /// Whether the caller has broken the run.
+    is_over: &'r AtomicBool,
+    failure: Option<io::Error>,
+}
+
+impl Surroundings<'_> {
+    /// Runs a world in this thread.
+    fn run(
+        mut self,
+        scenario: &Scenario,
+        options: &Options,
+        captured: &[usize],
+    ) -> Result<(Outcome, EmulateStatus), EmulateError> {
+        let prepared = Prepared::new(scenario).map_err(EmulateError::Run)?;
         let emulation = Emulation {
             scenario,
             prepared: &prepared,
@@ -146,49 +200,23 @@ impl Emulator {
             captured,
             altered_leave: false,
         };
-        let emulated = emulation.run(&mut surroundings).map_err(EmulateError::Run)?;
-        match surroundings.failure {
+        alarm::hasten();
+        let emulated = emulation.run(&mut self).map_err(EmulateError::Run)?;
+        match self.failure {
             Some(error) => Err(EmulateError::Io(error)),
-            None => {
-                let status = EmulateStatus { lateness: emulated.lateness, ..surroundings.status };
-                Ok((emulated.outcome, status))
-            }
+            None => Ok((emulated.outcome, EmulateStatus { lateness: emulated.lateness, ..self.status })),
         }
     }
-}
 
-/// The clock and the devices around a world.
-struct Surroundings<'p> {
-    clock: Clock,
-    devices: Vec<Device>,
-    status: EmulateStatus,
-    /// When progress was last reported.
-    reported: Time,
-    progress: &'p mut dyn FnMut(&EmulateStatus) -> ControlFlow<()>,
-    is_over: bool,
-    failure: Option<io::Error>,
-}
-
-impl Surroundings<'_> {
     /// Sleeps until a time, or until packets come from outside, which are taken.
     fn sleep(&mut self, until: Time, arrivals: &mut Arrivals) -> io::Result<()> {
-        let left = until.since(self.clock.now()).min(LONGEST_SLEEP).as_nanos();
-        let timeout = Timespec {
-            tv_sec: i64::try_from(left / 1_000_000_000).unwrap_or(i64::MAX),
-            tv_nsec: (left % 1_000_000_000) as i64,
-        };
-        let mut polled: Vec<PollFd<'_>> =
-            self.devices.iter().map(|device| PollFd::new(device, PollFlags::IN)).collect();
-        match poll(&mut polled, Some(&timeout)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let ready: Vec<bool> = polled.iter().map(|polled| !polled.revents().is_empty()).collect();
+        let until = until.min(self.clock.now() + REPORT_EVERY);
+        self.alarm.sleep(&self.clock, until, &self.devices)?;
         let now = self.clock.now();
-        for (number, (device, _)) in
-            self.devices.iter_mut().zip(ready).enumerate().filter(|(_, (_, ready))| *ready)
-        {
-            device.read((now, number), arrivals)?;
+        for (number, device) in self.devices.iter_mut().enumerate() {
+            if self.alarm.has_woken(number) {
+                device.read((now, number), arrivals)?;
+            }
         }
         Ok(())
     }
@@ -204,11 +232,11 @@ impl Outside for Surroundings<'_> {
     }
 
     fn wait(&mut self, next: Time, arrivals: &mut Arrivals) -> Option<Time> {
-        if self.is_over {
+        if self.failure.is_some() || self.is_over.load(Ordering::Relaxed) {
             return None;
         }
         if let Err(error) = self.sleep(next, arrivals) {
-            (self.failure, self.is_over) = (Some(error), true);
+            self.failure = Some(error);
             return None;
         }
         Some(self.clock.now())
@@ -224,14 +252,17 @@ impl Outside for Surroundings<'_> {
 
     fn counted(&mut self, now: Time, counts: &Counts<'_>) {
         self.status.now = now;
+        self.status.answers = counts.answers;
+        self.status.unroutable = counts.unroutable;
         self.status.gates.copy_from_slice(counts.gates);
         for (counts, device) in self.status.devices.iter_mut().zip(&self.devices) {
             *counts = device.counts;
         }
-        if now.since(self.reported) >= LONGEST_SLEEP && !self.is_over {
+        if now.since(self.reported) >= REPORT_EVERY {
             self.reported = now;
             self.status.lateness.clone_from(counts.lateness);
-            self.is_over = (self.progress)(&self.status).is_break();
+            // One that the caller has not looked at yet is recent enough.
+            let _ = self.reports.try_send(self.status.clone());
         }
     }
 }

@@ -60,7 +60,7 @@ pub(crate) struct Buffer {
     queue: Waiting,
     /// The waiting packets after the last call of the queue.
     waiting: Count,
-    mtu: u32,
+    pub(crate) mtu: u32,
     /// Lost packets until the end of their transmission: the time, the bytes on the wire, and the flow.
     losing: VecDeque<(Time, u32, u32)>,
     /// Packets dropped or lost, by flow.

@@ -6,11 +6,16 @@
 //! address. A packet from inside to a mapped port is translated both ways (hairpinning, REQ-9). A packet from
 //! inside to an inside address passes unchanged. All other packets from outside are dropped.
 //!
+//! Packets of real programs may be ICMP, too (`nat/icmp.rs`). What has neither ports nor an identifier cannot be translated and is
+//! dropped: later fragments, other protocols.
+//!
 //! A mapping ends after a timeout without packets from inside, or when the NAT forgets, at times given by the
 //! scenario. The next packet from inside then gets another port, so that the address of the client changes
 //! during a connection.
 //!
 //! Ports are assigned in turn from 1024 on, so that nothing is drawn.
+
+mod icmp;
 
 use super::{Middlebox, MiddleboxOptions, Profile};
 use crate::address::{NodeId, Port, node_address, node_of, port_of};
@@ -54,6 +59,12 @@ pub(crate) const ROW: Row<Profile> = Row {
             about: "the same for TCP (RFC 5382 REQ-5); above zero",
         },
         Parameter {
+            name: "icmp_timeout",
+            kind: Kind::Duration,
+            default: Default::Is("\"60 s\""),
+            about: "the same for ICMP queries such as echo requests (RFC 5508 REQ-2); above zero",
+        },
+        Parameter {
             name: "mappings",
             kind: Kind::Integer(1, MOST_MAPPINGS),
             default: Default::Is("10000"),
@@ -63,11 +74,17 @@ pub(crate) const ROW: Row<Profile> = Row {
     build: Profile { remembers: true, build: |options| Ok(Box::new(Nat::new(options)?)) },
 };
 
+/// The protocols that are translated, as indices.
+const UDP: usize = 0;
+const TCP: usize = 1;
+const ICMP: usize = 2;
+const PROTOCOLS: usize = 3;
+
 const FIRST_PORT: u16 = 1024;
 /// The number of ports from the first one on.
 const MOST_MAPPINGS: u64 = 64_512;
 
-/// A port of the NAT that represents an address and a port inside.
+/// A port of the NAT, or of ICMP an identifier, that represents an address and a port inside.
 #[derive(Debug, Clone, Copy)]
 struct Mapping {
     inside: SocketAddr,
@@ -91,6 +108,8 @@ enum Refusal {
     Unsolicited,
     /// No port is free for it.
     Full,
+    /// It has neither ports nor an identifier.
+    Untranslatable,
 }
 
 impl Refusal {
@@ -98,6 +117,7 @@ impl Refusal {
         match self {
             Refusal::Unsolicited => "no_mapping",
             Refusal::Full => "mappings",
+            Refusal::Untranslatable => "no_port",
         }
     }
 }
@@ -108,6 +128,7 @@ struct Counters {
     back: u64,
     unsolicited: u64,
     full: u64,
+    untranslatable: u64,
     made: u64,
     forgotten: u64,
 }
@@ -123,11 +144,11 @@ struct Nat {
     inside_ports: BTreeSet<(NodeId, Port)>,
     /// The times at which it forgets, the next one last.
     rebind: Vec<Time>,
-    /// The timeouts for UDP and TCP.
-    timeouts: [Duration; 2],
+    /// The timeouts for UDP, TCP and ICMP.
+    timeouts: [Duration; PROTOCOLS],
     most: usize,
-    /// The tables for UDP and TCP, over IPv4 and IPv6.
-    tables: [[Table; 2]; 2],
+    /// The tables for UDP, TCP and ICMP, over IPv4 and IPv6.
+    tables: [[Table; 2]; PROTOCOLS],
     /// The earliest time at which a mapping can time out.
     expiry: Time,
     counters: Counters,
@@ -180,7 +201,8 @@ impl Nat {
             rebind.push(at);
         }
         rebind.reverse();
-        let timeouts = ["timeout", "tcp_timeout"].map(|name| (name, arguments.duration(name)));
+        let timeouts =
+            ["timeout", "tcp_timeout", "icmp_timeout"].map(|name| (name, arguments.duration(name)));
         if let Some((option, _)) = timeouts.iter().find(|(_, timeout)| timeout.is_zero()) {
             return Err(problem(option, "zero; expected a duration above zero".to_owned()));
         }
@@ -192,7 +214,7 @@ impl Nat {
             rebind,
             timeouts: timeouts.map(|(_, timeout)| timeout),
             most: arguments.integer("mappings") as usize,
-            tables: <[[Table; 2]; 2]>::default(),
+            tables: <[[Table; 2]; PROTOCOLS]>::default(),
             expiry: Time::NEVER,
             counters: Counters::default(),
             drops: Drops::default(),
@@ -291,11 +313,15 @@ impl Nat {
     /// Translates a packet, or returns the reason for dropping it.
     fn translate(&mut self, now: Time, port: Port, packet: &mut Packet) -> Result<(), Refusal> {
         let version = usize::from(packet.destination.is_ipv6());
-        let protocol = usize::from(packet.protocol() == Protocol::Tcp);
         let from_inside = self.leads_inside(port);
         if from_inside && self.is_inside(packet.destination.ip()) {
             return Ok(());
         }
+        let protocol = match packet.protocol() {
+            Protocol::Udp => UDP,
+            Protocol::Tcp => TCP,
+            Protocol::Ip => return self.translate_icmp(now, from_inside, packet),
+        };
         let to_itself = packet.destination.ip() == self.own[version];
         let target = self.tables[protocol][version].by_port.get(&packet.destination.port());
         let target = target.filter(|_| to_itself).map(|mapping| mapping.inside);
@@ -318,6 +344,7 @@ impl Nat {
         match refusal {
             Refusal::Unsolicited => self.counters.unsolicited += 1,
             Refusal::Full => self.counters.full += 1,
+            Refusal::Untranslatable => self.counters.untranslatable += 1,
         }
         self.drops.note(packet.flow);
         if self.log.interest().losses() {
@@ -357,6 +384,7 @@ impl Middlebox for Nat {
             ("inward_packets", counters.back),
             ("unsolicited_packets", counters.unsolicited),
             ("refused_packets", counters.full),
+            ("untranslatable_packets", counters.untranslatable),
             ("mappings_made", counters.made),
             ("mappings_forgotten", counters.forgotten),
         ]

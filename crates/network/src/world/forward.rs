@@ -101,10 +101,20 @@ impl<H: Node> World<H> {
 
     /// Delivers a packet at a node, or forwards it.
     #[inline(always)]
-    pub(super) fn take<W: Watch>(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>, watch: W) {
+    pub(super) fn take<W: Watch>(&mut self, (node, port): (NodeId, Port), mut packet: Box<Packet>, watch: W) {
         let index = node.0 as usize;
+        let is_from_outside = packet.hop_limit > 0;
+        if is_from_outside {
+            let Some(goes_on) = self.count_hop(node, packet) else { return self.forward_all(node) };
+            packet = goes_on;
+        }
         if node_of(packet.destination.ip()) != Some(node) && !self.transit[index] {
-            return self.forward(node, packet);
+            self.forward(node, packet);
+            // Its answer, if it did not fit.
+            if is_from_outside {
+                self.forward_all(node);
+            }
+            return;
         }
         watch.acts(index, self.now);
         match &mut self.nodes[index] {
@@ -147,6 +157,9 @@ impl<H: Node> World<H> {
         };
         if self.ways.down_hops.get(hop as usize).is_some_and(|down| *down) {
             return self.drop_at_port(packet);
+        }
+        if packet.hop_limit > 0 {
+            self.report_size(node, hop, &packet);
         }
         let Some(link) = self.links.get_mut(hop as usize) else {
             return self.forward_to_medium(hop, packet);

@@ -34,7 +34,7 @@ impl Packet<'_> {
         Ok(())
     }
 
-    fn ip_header(&self, out: &mut Vec<u8>, protocol: u8, length: u16) -> Result<(), IpError> {
+    pub(super) fn ip_header(&self, out: &mut Vec<u8>, protocol: u8, length: u16) -> Result<(), IpError> {
         match (self.source.ip(), self.destination.ip()) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => {
                 self.ipv4_header(out, (protocol, length), source, destination)

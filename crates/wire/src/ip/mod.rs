@@ -3,6 +3,7 @@
 mod checksum;
 mod decode;
 mod encode;
+pub mod icmp;
 mod whole;
 
 pub use encode::headers_size;

@@ -13,6 +13,8 @@ pub struct Header {
     pub destination: IpAddr,
     /// The ECN codepoint.
     pub ecn: Ecn,
+    /// Time To Live or Hop Limit.
+    pub hop_limit: u8,
     /// The size of the whole packet in bytes.
     pub size: usize,
 }
@@ -27,36 +29,37 @@ impl Header {
     /// # Errors
     /// [`IpError::Truncated`], [`IpError::Version`], or [`IpError::Length`].
     pub fn decode(bytes: &[u8]) -> Result<Header, IpError> {
-        let (source, destination, class, size) = match bytes.first().ok_or(IpError::Truncated)? >> 4 {
-            4 => {
-                let header: &[u8; IPV4] = bytes.first_chunk().ok_or(IpError::Truncated)?;
-                let [source, destination] =
-                    [12, 16].map(|at| Ipv4Addr::from(u32::from_be_bytes(four(header, at))));
-                let size = usize::from(u16::from_be_bytes([header[2], header[3]]));
-                if size < IPV4 {
-                    return Err(IpError::Length);
+        let (source, destination, class, hop_limit, size) =
+            match bytes.first().ok_or(IpError::Truncated)? >> 4 {
+                4 => {
+                    let header: &[u8; IPV4] = bytes.first_chunk().ok_or(IpError::Truncated)?;
+                    let [source, destination] =
+                        [12, 16].map(|at| Ipv4Addr::from(u32::from_be_bytes(four(header, at))));
+                    let size = usize::from(u16::from_be_bytes([header[2], header[3]]));
+                    if size < IPV4 {
+                        return Err(IpError::Length);
+                    }
+                    (source.into(), destination.into(), header[1], header[8], size)
                 }
-                (source.into(), destination.into(), header[1], size)
-            }
-            6 => {
-                let header: &[u8; IPV6] = bytes.first_chunk().ok_or(IpError::Truncated)?;
-                let [source, destination] = [8, 24].map(|at| {
-                    let mut octets = [0; 16];
-                    octets.copy_from_slice(&header[at..at + 16]);
-                    IpAddr::V6(Ipv6Addr::from(octets))
-                });
-                let size = IPV6 + usize::from(u16::from_be_bytes([header[4], header[5]]));
-                (source, destination, header[0] << 4 | header[1] >> 4, size)
-            }
-            _ => return Err(IpError::Version),
-        };
+                6 => {
+                    let header: &[u8; IPV6] = bytes.first_chunk().ok_or(IpError::Truncated)?;
+                    let [source, destination] = [8, 24].map(|at| {
+                        let mut octets = [0; 16];
+                        octets.copy_from_slice(&header[at..at + 16]);
+                        IpAddr::V6(Ipv6Addr::from(octets))
+                    });
+                    let size = IPV6 + usize::from(u16::from_be_bytes([header[4], header[5]]));
+                    (source, destination, header[0] << 4 | header[1] >> 4, header[7], size)
+                }
+                _ => return Err(IpError::Version),
+            };
         if bytes.len() < size {
             return Err(IpError::Truncated);
         }
-        Ok(Header { source, destination, ecn: Ecn::from_bits(class), size })
+        Ok(Header { source, destination, ecn: Ecn::from_bits(class), hop_limit, size })
     }
 
-    /// Writes the addresses and the codepoint into a packet of the same version; of IPv4 the checksum of the header, too. Checksums of
+    /// Writes the addresses, the codepoint and the hop limit into a packet of the same version; of IPv4 the checksum of the header, too. Checksums of
     /// what it carries stay.
     ///
     /// # Errors
@@ -66,6 +69,7 @@ impl Header {
         match (bytes[0] >> 4, self.source, self.destination) {
             (4, IpAddr::V4(source), IpAddr::V4(destination)) => {
                 bytes[1] = bytes[1] & !3 | self.ecn.bits();
+                bytes[8] = self.hop_limit;
                 bytes[12..16].copy_from_slice(&source.octets());
                 bytes[16..20].copy_from_slice(&destination.octets());
                 let length = usize::from(bytes[0] & 0x0f) * 4;
@@ -77,6 +81,7 @@ impl Header {
             }
             (6, IpAddr::V6(source), IpAddr::V6(destination)) => {
                 bytes[1] = bytes[1] & !0x30 | self.ecn.bits() << 4;
+                bytes[7] = self.hop_limit;
                 bytes[8..24].copy_from_slice(&source.octets());
                 bytes[24..40].copy_from_slice(&destination.octets());
             }

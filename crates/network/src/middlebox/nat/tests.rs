@@ -4,19 +4,20 @@ use super::*;
 use crate::address::NodeId;
 use units::parameter::Arguments;
 
-const INSIDE: Port = Port(0);
-const OUTSIDE: Port = Port(1);
+pub(super) const INSIDE: Port = Port(0);
+pub(super) const OUTSIDE: Port = Port(1);
 
-fn at(s: u64) -> Time {
+pub(super) fn at(s: u64) -> Time {
     Time::ZERO + Duration::from_secs(s)
 }
 
 /// The NAT at node 4, 10.0.0.5, between the links `home` and `access`.
-fn nat(given: &[(&str, Value)]) -> Result<Nat, BuildError> {
+pub(super) fn nat(given: &[(&str, Value)]) -> Result<Nat, BuildError> {
     let mut arguments = Arguments(vec![
         ("rebind", Value::List(Vec::new())),
         ("timeout", Value::Duration(Duration::from_secs(300))),
         ("tcp_timeout", Value::Duration(Duration::from_secs(7440))),
+        ("icmp_timeout", Value::Duration(Duration::from_secs(60))),
         ("mappings", Value::Integer(2)),
     ]);
     for (name, value) in given {
@@ -82,6 +83,7 @@ fn what_nobody_asked_for_and_what_has_no_port_is_dropped() {
             ("inward_packets", 0),
             ("unsolicited_packets", 2),
             ("refused_packets", 1),
+            ("untranslatable_packets", 0),
             ("mappings_made", 2),
             ("mappings_forgotten", 0),
         ]
@@ -183,6 +185,7 @@ fn the_default_of_inside_is_the_first_of_two_of_a_kind() {
             ("rebind", Value::List(Vec::new())),
             ("timeout", Value::Duration(Duration::from_secs(300))),
             ("tcp_timeout", Value::Duration(Duration::from_secs(7440))),
+            ("icmp_timeout", Value::Duration(Duration::from_secs(60))),
             ("mappings", Value::Integer(2)),
         ]);
         let options = MiddleboxOptions {
