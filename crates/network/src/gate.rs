@@ -11,6 +11,7 @@
 use crate::address::Port;
 use crate::exits::Exits;
 use crate::node::Node;
+pub use crate::packet::HOP_LIMIT;
 use crate::packet::{Packet, Protocol};
 use std::collections::VecDeque;
 use units::Time;
@@ -18,9 +19,6 @@ use wire::ip::{self, IpError};
 
 /// The number of packets that wait to be taken at most; further ones are dropped.
 pub const MAX_WAITING: usize = 65_536;
-
-/// The usual initial hop limit: of packets of simulated hosts that leave, since nobody counts their hops.
-pub const HOP_LIMIT: u8 = 64;
 
 /// The protocol number of TCP.
 const TCP: u8 = 6;

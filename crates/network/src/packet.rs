@@ -1,7 +1,6 @@
 //! Packets: an IP packet with a UDP datagram or a TCP segment.
 
 use crate::address::Port;
-use crate::gate::HOP_LIMIT;
 use std::net::SocketAddr;
 use units::Time;
 use wire::{Damage, Ecn, Hole, TypedPacket};
@@ -64,6 +63,9 @@ pub enum Protocol {
     /// addresses are 0.
     Ip,
 }
+
+/// The usual initial hop limit: of packets of simulated hosts that leave, since nobody counts their hops.
+pub const HOP_LIMIT: u8 = 64;
 
 /// The size of a UDP header in bytes.
 const UDP_HEADER: u32 = 8;

@@ -75,7 +75,7 @@ fn unusable(name: &str) -> Option<(&'static str, &'static str)> {
     if RESERVED.contains(&small.as_str()) || small.ends_with(".localhost") {
         return Some(("which means the machine itself", "another name, like phone"));
     }
-    let labels = small.split('.');
+    let mut labels = small.split('.');
     let is_label = |label: &str| {
         !label.is_empty() && label.len() <= LONGEST_LABEL && !label.starts_with('-') && !label.ends_with('-')
     };
@@ -92,7 +92,7 @@ fn unusable(name: &str) -> Option<(&'static str, &'static str)> {
         hexadecimal || label.chars().all(|c| c.is_ascii_digit())
     };
     labels
-        .last()
+        .next_back()
         .is_some_and(is_number)
         .then_some(("which programs read as an address", "a name whose last part is not a number"))
 }
