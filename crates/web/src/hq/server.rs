@@ -3,7 +3,7 @@
 use super::{ABORTED, NO_ERROR, REFUSED};
 use crate::{Delayed, Method, Query, Reply, Site, Written};
 use http::{MAX_TARGET, Target};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use transport::{Event, StreamError, Transport};
 use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
@@ -25,6 +25,9 @@ enum Exchange {
 #[derive(Debug)]
 pub(crate) struct HqServer {
     exchanges: BTreeMap<StreamId, Exchange>,
+    /// Streams with a complete line and without their end, which is often sent in a packet of its own. Nothing that
+    /// still arrives on them is a request. At most as many as the peer may have open.
+    unended: BTreeSet<StreamId>,
     /// Readable streams that wait because the maximum number of requests is in progress. At most as many as the peer
     /// may open.
     waiting: VecDeque<StreamId>,
@@ -39,6 +42,7 @@ impl HqServer {
     pub(crate) fn new(max_requests: usize) -> HqServer {
         HqServer {
             exchanges: BTreeMap::new(),
+            unended: BTreeSet::new(),
             waiting: VecDeque::new(),
             max_requests: max_requests.max(1),
             delayed: Delayed::default(),
@@ -63,12 +67,14 @@ impl HqServer {
             Event::Writable(stream) => self.pump(now, stream, transport),
             Event::Reset { stream, .. } => {
                 let _ = transport.stop(stream, NO_ERROR);
-                if matches!(self.exchanges.get(&stream), Some(Exchange::Receiving(_)) | None) {
+                // Only its end is missing from a complete request: the response goes on.
+                if !self.unended.remove(&stream) {
                     self.forget(stream);
                     let _ = transport.reset(stream, REFUSED);
                 }
             }
             Event::Stopped { stream, .. } => self.forget(stream),
+            Event::Closed { stream, .. } => drop(self.unended.remove(&stream)),
             _ => {}
         }
         while self.exchanges.len() < self.max_requests
@@ -112,6 +118,12 @@ impl HqServer {
     }
 
     fn read(&mut self, (now, stream): (Time, StreamId), site: &mut dyn Site, transport: &mut dyn Transport) {
+        if self.unended.contains(&stream) {
+            if transport.discard(stream).is_ok_and(|read| read.finished) {
+                self.unended.remove(&stream);
+            }
+            return;
+        }
         let known = self.exchanges.contains_key(&stream);
         if !known && self.exchanges.len() >= self.max_requests {
             if !self.waiting.contains(&stream) {
@@ -134,7 +146,13 @@ impl HqServer {
             let read = match transport.read(stream, &mut bytes) {
                 Ok(read) => read,
                 Err(StreamError::Reset(_)) => return self.refuse(stream, transport),
-                Err(_) => return,
+                Err(_) => {
+                    // A stream that is over carries no request.
+                    if !known {
+                        self.exchanges.remove(&stream);
+                    }
+                    return;
+                }
             };
             line.extend_from_slice(&bytes[..read.bytes as usize]);
             let ended = line.iter().position(|byte| *byte == b'\n');
@@ -142,7 +160,9 @@ impl HqServer {
                 line.truncate(ended.unwrap_or(line.len()));
                 let answer = answer(line, site);
                 // Only the end may follow the line.
-                let _ = transport.discard(stream);
+                if !read.finished && transport.discard(stream).is_ok_and(|rest| !rest.finished) {
+                    self.unended.insert(stream);
+                }
                 let Some((reply, think)) = answer else { return self.refuse(stream, transport) };
                 let reply = Box::new(reply);
                 if self.delayed.add(now, stream, think) {

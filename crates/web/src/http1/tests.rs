@@ -127,6 +127,52 @@ fn requests_are_answered_one_after_another() {
     }
 }
 
+/// RFC 9112 section 9.6: a client that has nothing more to ask may end its half of the connection, in a segment of its
+/// own. Requests in any two pieces, answered at once or after a think time.
+#[test]
+fn the_end_of_the_requests_may_come_apart() {
+    let close = "connection: close\r\n";
+    for (path, more) in [("/3", ""), ("/3", close), ("/3?think=5000000", ""), ("/3?think=5000000", close)] {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: a\r\n{more}\r\n");
+        for cut in 0..=request.len() {
+            let (mut server, mut wires) = (Http1Server::default(), Wires::default());
+            let pieces = [&request[..cut], &request[cut..], ""];
+            server.on_event(Time::ZERO, &Event::Opened(stream(0)), &mut VirtualSite, &mut wires);
+            for (number, piece) in pieces.into_iter().enumerate() {
+                wires.line(0).incoming.extend(piece.as_bytes());
+                wires.line(0).ended = number == 2;
+                server.on_event(Time::ZERO, &Event::Readable(stream(0)), &mut VirtualSite, &mut wires);
+            }
+            server.wake(Time::ZERO + Duration::from_millis(5), &mut VirtualSite, &mut wires);
+            assert!(wires.text(0).ends_with("\r\n\r\n..."), "{path} {cut}: {}", wires.text(0));
+            assert!(wires.line(0).finished && !wires.line(0).reset && server.is_idle(), "{path} {cut}");
+        }
+    }
+}
+
+/// A response in any two pieces, whose end is that of its length, of its chunks or of the connection.
+#[test]
+fn a_client_reads_a_response_in_any_two_pieces() {
+    for response in [
+        "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n12345",
+        "HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2;x\r\n12\r\n3\r\n345\r\n0\r\nt: u\r\n\r\n",
+        "HTTP/1.0 200 OK\r\n\r\n12345",
+    ] {
+        for cut in 0..=response.len() {
+            let (mut client, mut fetches, mut wires) = client(&["/5"], 1);
+            for (number, piece) in [&response[..cut], &response[cut..], ""].into_iter().enumerate() {
+                wires.line(0).incoming.extend(piece.as_bytes());
+                wires.line(0).ended = number == 2;
+                client.on_event(Time::ZERO, &Event::Readable(stream(0)), &mut fetches, &mut wires);
+            }
+            assert!(
+                fetches.results()[0].is_complete() && fetches.results()[0].bytes == 5,
+                "{cut} {response}"
+            );
+        }
+    }
+}
+
 /// RFC 9112 sections 2.2, 3.2, 6.1 and RFC 6585 section 5: a malformed request gets an error response, and the
 /// connection ends.
 #[test]

@@ -216,6 +216,10 @@ impl Session {
         self.frame(Kind::GOAWAY, Flags::NONE, 0, &[last.to_be_bytes(), code.0.to_be_bytes()].concat());
     }
 
+    /// Whether frames are pending.
+    pub(super) fn has_output(&self) -> bool {
+        !self.out.is_empty()
+    }
     /// Writes the pending frames. Returns whether none are left.
     pub(super) fn flush(&mut self, stream: StreamId, transport: &mut dyn Transport) -> bool {
         while !self.out.is_empty() {

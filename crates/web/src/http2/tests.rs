@@ -19,6 +19,9 @@ struct Wire {
     incoming: VecDeque<u8>,
     written: Vec<u8>,
     closed: Option<u64>,
+    /// Whether the peer has ended its half, and whether this side has.
+    ended: bool,
+    finished: bool,
 }
 
 impl Transport for Wire {
@@ -33,6 +36,7 @@ impl Transport for Wire {
         Ok(data.len())
     }
     fn finish(&mut self, _: StreamId) -> Result<(), StreamError> {
+        self.finished = true;
         Ok(())
     }
     fn reset(&mut self, _: StreamId, _: u64) -> Result<(), StreamError> {
@@ -44,12 +48,12 @@ impl Transport for Wire {
     fn read(&mut self, _: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
         let count = out.len().min(self.incoming.len());
         out.iter_mut().zip(self.incoming.drain(..count)).for_each(|(place, byte)| *place = byte);
-        Ok(Read { bytes: count as u64, finished: false })
+        Ok(Read { bytes: count as u64, finished: self.ended && self.incoming.is_empty() })
     }
     fn skip(&mut self, _: StreamId, limit: u64) -> Result<Read, StreamError> {
         let count = self.incoming.len().min(limit as usize);
         self.incoming.drain(..count);
-        Ok(Read { bytes: count as u64, finished: false })
+        Ok(Read { bytes: count as u64, finished: self.ended && self.incoming.is_empty() })
     }
     fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
         self.skip(stream, u64::MAX)
@@ -211,6 +215,38 @@ fn requests_are_answered() {
             assert_eq!(fields[0], Field::new(":status", "200"), "{head:?}");
         }
     }
+}
+
+/// A client that ends its half of the connection after its requests still gets the responses, as far as its windows
+/// admit: at once, after a think time, or with more than a window left. In any two pieces, with the end apart.
+#[test]
+fn the_end_of_the_requests_may_come_apart() {
+    let path = |path| frame(Kind::HEADERS, 5, 1, &block(&[GET[0], GET[1], GET[2], (":path", path)]));
+    let cases = [(get(1), 100), (path("/100?think=5000000"), 100), (large(1), 65_535)];
+    for (request, expected) in cases {
+        let bytes = from_client(&[request]);
+        for cut in 0..=bytes.len() {
+            let scheduler = schedule::Ranked::<schedule::Rfc9218>::default();
+            let (mut server, mut wire) = (Http2Server::new(Box::new(scheduler)), Wire::default());
+            server.on_event(Time::ZERO, &Event::Opened(STREAM), &mut VirtualSite, &mut wire);
+            for (number, piece) in [&bytes[..cut], &bytes[cut..], &[]].into_iter().enumerate() {
+                wire.incoming.extend(piece);
+                wire.ended = number == 2;
+                server.on_event(Time::ZERO, &Event::Readable(STREAM), &mut VirtualSite, &mut wire);
+            }
+            server.wake(Time::ZERO + units::Duration::from_millis(5), &mut wire);
+            assert_eq!((served(&wire, 1), error(&wire), wire.finished), (expected, None, true), "{cut}");
+            assert!(server.is_idle());
+        }
+    }
+    // A request that is cut by the end has no response.
+    let bytes = from_client(&[frame(Kind::HEADERS, END_HEADERS, 1, &block(&GET))]);
+    let mut wire = Wire { ended: true, ..Wire::default() };
+    let mut server = Http2Server::new(Box::new(schedule::Ranked::<schedule::Rfc9218>::default()));
+    server.on_event(Time::ZERO, &Event::Opened(STREAM), &mut VirtualSite, &mut wire);
+    wire.incoming.extend(&bytes);
+    server.on_event(Time::ZERO, &Event::Readable(STREAM), &mut VirtualSite, &mut wire);
+    assert!(served(&wire, 1) == 0 && wire.finished && server.is_idle());
 }
 
 /// RFC 9113: the section follows the violation.

@@ -7,7 +7,7 @@ use crate::{Answer, Delayed, Method, Reply, Site, Written};
 use http::message::{self, RequestHead};
 use http::qpack::Field;
 use http::{Code, Priority, Violation, frame};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use transport::{Event, Transport};
 use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
@@ -60,6 +60,9 @@ impl From<message::Malformed> for Outcome {
 pub(crate) struct Http3Server {
     control: Control,
     exchanges: BTreeMap<StreamId, Exchange>,
+    /// Streams whose requests were answered before their end. Nothing that still arrives on them is a request. At most
+    /// as many as the peer may have open.
+    unended: BTreeSet<StreamId>,
     /// Readable streams that wait because the maximum number of requests is in progress. At most as many as the peer
     /// may open.
     waiting: VecDeque<StreamId>,
@@ -82,6 +85,7 @@ impl Http3Server {
         Http3Server {
             control: Control::new(Side::Server),
             exchanges: BTreeMap::new(),
+            unended: BTreeSet::new(),
             waiting: VecDeque::new(),
             max_requests: max_requests.max(1),
             priorities: BTreeMap::new(),
@@ -164,10 +168,12 @@ impl Http3Server {
             Event::Writable(stream) => self.pump(now, stream, transport),
             Event::Reset { stream, .. } if carries_request(stream) => {
                 let _ = transport.stop(stream, Code::NO_ERROR.0);
-                if !matches!(
-                    self.exchanges.get(&stream),
-                    Some(Exchange::Responding(_) | Exchange::Delayed(_))
-                ) {
+                let answered = self.unended.remove(&stream)
+                    || matches!(
+                        self.exchanges.get(&stream),
+                        Some(Exchange::Responding(_) | Exchange::Delayed(_))
+                    );
+                if !answered {
                     // RFC 9114 section 4.1.1: a request cancelled before it was complete gets no response.
                     self.forget(stream);
                     let _ = transport.reset(stream, Code::REQUEST_CANCELLED.0);
@@ -177,7 +183,10 @@ impl Http3Server {
                 let _ = transport.stop(stream, Code::REQUEST_CANCELLED.0);
                 self.forget(stream);
             }
-            Event::Closed { stream, .. } => drop(self.priorities.remove(&stream)),
+            Event::Closed { stream, .. } => {
+                self.priorities.remove(&stream);
+                self.unended.remove(&stream);
+            }
             _ => {}
         }
         while self.exchanges.len() < self.max_requests
@@ -228,6 +237,12 @@ impl Http3Server {
         transport: &mut dyn Transport,
     ) -> Result<(), Violation> {
         self.next = self.next.max(stream.index() + 1);
+        if self.unended.contains(&stream) {
+            if transport.discard(stream).is_ok_and(|read| read.finished) {
+                self.unended.remove(&stream);
+            }
+            return Ok(());
+        }
         let known = self.exchanges.contains_key(&stream);
         if !known && self.refused_from.is_some_and(|first| stream >= first) {
             // RFC 9114 section 4.1.1: the request was not processed.
@@ -257,6 +272,7 @@ impl Http3Server {
             Outcome::Refused(answer) => {
                 // RFC 9114 section 4.1: the rest of the request is not needed.
                 let _ = transport.stop(stream, Code::NO_ERROR.0);
+                self.unended.insert(stream);
                 reply(answer, false)
             }
             Outcome::Complete => {

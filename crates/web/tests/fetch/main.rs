@@ -7,3 +7,4 @@ mod hq;
 mod rules;
 mod script;
 mod shelf;
+mod splits;

@@ -26,6 +26,8 @@ pub(crate) struct Script {
     pub(crate) priorities: Vec<(StreamId, Priority)>,
     /// The number of request streams that the peer may open.
     pub(crate) stream_limit: Option<u64>,
+    /// The negotiated protocol.
+    pub(crate) alpn: &'static [u8],
 }
 
 impl Script {
@@ -42,6 +44,7 @@ impl Script {
             closed: None,
             priorities: Vec::new(),
             stream_limit: None,
+            alpn: b"h3",
         }
     }
 
@@ -117,7 +120,7 @@ impl Transport for Script {
         self.stream_limit
     }
     fn alpn(&self) -> Option<&[u8]> {
-        Some(b"h3")
+        Some(self.alpn)
     }
     fn close(&mut self, code: u64, _reason: &str) {
         self.closed.get_or_insert(code);

@@ -68,6 +68,8 @@ pub(crate) struct Http2Server {
     /// The unwritten rest of the current frame: real bytes, then virtual ones.
     partial_frame: (Vec<u8>, u64),
     closing: bool,
+    /// Whether the client has ended its half of the connection: it still receives the responses to its requests.
+    ended: bool,
     broken: bool,
 }
 
@@ -91,6 +93,7 @@ impl Http2Server {
             opened: 0,
             partial_frame: (Vec::new(), 0),
             closing: false,
+            ended: false,
             broken: false,
         }
     }
@@ -117,6 +120,24 @@ impl Http2Server {
             _ => {}
         }
         self.pump(now, transport);
+        self.finish_if_over(transport);
+    }
+
+    /// Ends the connection once its client has ended its half, and no response can go on: a client that sends nothing
+    /// more opens no windows either.
+    fn finish_if_over(&mut self, transport: &mut dyn Transport) {
+        let Some(connection) = self.stream.filter(|_| self.ended && !self.broken) else { return };
+        let open = self.session.window > 0;
+        let waits = |exchange: &Exchange| match exchange.stage {
+            Stage::Receiving { .. } => false,
+            Stage::Delayed(_) => true,
+            Stage::Responding(_) => open && exchange.window > 0,
+        };
+        let is_writing = self.session.has_output() || self.has_partial_frame();
+        if !is_writing && !self.exchanges.values().any(waits) {
+            self.stop();
+            let _ = transport.finish(connection);
+        }
     }
 
     /// Closes the connection with an error (RFC 9113 section 5.4.1).
@@ -164,6 +185,7 @@ impl Http2Server {
             }
         }
         self.pump(now, transport);
+        self.finish_if_over(transport);
     }
 
     /// Accepts no more requests (RFC 9113 section 6.8).
@@ -193,8 +215,7 @@ impl Http2Server {
             let result = match self.session.step(connection, transport) {
                 Ok(Step::Blocked) => return Ok(()),
                 Ok(Step::End) => {
-                    self.stop();
-                    let _ = transport.finish(connection);
+                    self.ended = true;
                     return Ok(());
                 }
                 Ok(Step::Content(stream, left)) => {

@@ -44,6 +44,11 @@ impl Http2Server {
         }
     }
 
+    /// Whether the current frame is not completely written.
+    pub(super) fn has_partial_frame(&self) -> bool {
+        !self.partial_frame.0.is_empty() || self.partial_frame.1 > 0
+    }
+
     /// Continues the current frame. Returns whether it is complete.
     pub(super) fn write_partial_frame(
         &mut self,
