@@ -48,7 +48,7 @@ pub use application::QuicTransport;
 pub use config::{Config, PARAMETERS};
 pub use connection::{Connection, Datagram, Transmit};
 pub use datagrams::DatagramStats;
-pub use endpoint::{Endpoint, EndpointOptions, EndpointStats, Handle};
+pub use endpoint::{Endpoint, EndpointOptions, EndpointStats, Handle, Places};
 pub use error::{CloseReason, TransportError};
 pub use key_phase::AeadLimits;
 pub use opening::Opening;

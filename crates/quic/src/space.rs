@@ -117,6 +117,8 @@ pub(crate) struct ReceivedPackets {
     immediate_ack_requested: bool,
     /// The largest number reported in an ACK frame.
     largest_reported: Option<u64>,
+    /// The newest ack-eliciting packet, unless the peer has an ACK frame that covers it.
+    unconfirmed: Option<u64>,
     ce_count: u64,
     ect0_count: u64,
     ect1_count: u64,
@@ -167,6 +169,7 @@ impl ReceivedPackets {
             return;
         }
         self.waiting += 1;
+        self.unconfirmed = self.unconfirmed.max(Some(number));
         // RFC 9000-13.2.1-2, 9000-13.2.1-1: "all ack-eliciting Initial and Handshake packets immediately", others
         // "within its advertised max_ack_delay".
         let when = policy.map_or(When::Now, |policy| {
@@ -267,6 +270,10 @@ impl ReceivedPackets {
     pub(crate) fn is_waiting(&self) -> bool {
         self.ack_at.is_some() || self.has_unreported
     }
+    /// Whether an ack-eliciting packet has arrived whose acknowledgement may have been lost.
+    pub(crate) fn is_unconfirmed(&self) -> bool {
+        self.unconfirmed.is_some()
+    }
     /// The latest time at which an ACK frame must be sent.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
@@ -284,14 +291,21 @@ impl ReceivedPackets {
     /// Adds an ACK frame to a packet, with as many ranges as fit.
     #[inline]
     pub(crate) fn fill(&mut self, now: Time, payload: &mut Payload<'_>) {
-        let Some(largest) = self.ranges.max() else { return };
+        if self.write(now, payload) {
+            self.note_ack_sent();
+        }
+    }
+    /// The same without counting it as sent: the packet is likely to be lost. Returns whether it fits.
+    #[inline]
+    pub(crate) fn write(&mut self, now: Time, payload: &mut Payload<'_>) -> bool {
+        let Some(largest) = self.ranges.max() else { return false };
         let delay = self.delay(now).as_micros() >> self.exponent;
         let ecn = self.ecn_counts();
         if payload.may_be_typed() && ecn.is_none() {
             let first_range = largest - self.ranges.last().start;
             let frame = TypedFrame::Ack { largest, first_range, lower: self.listed(), delay };
             if payload.typed_ack(largest, frame) {
-                return self.note_ack_sent();
+                return true;
             }
         }
         let mut written = 0;
@@ -300,9 +314,7 @@ impl ReceivedPackets {
             written = wire::frame::ack(out, descending, delay, ecn, room);
             written > 0
         });
-        if written > 0 {
-            self.note_ack_sent();
-        }
+        written > 0
     }
     /// Notes that an ACK frame was sent.
     #[inline]
@@ -328,6 +340,7 @@ impl ReceivedPackets {
     /// 9000 section 13.2.4).
     #[inline]
     pub(crate) fn on_ack_acked(&mut self, largest: u64) {
+        self.unconfirmed = self.unconfirmed.filter(|newest| *newest > largest);
         if self.ranges.len() > 1 {
             self.floor = self.floor.max(largest);
             self.ranges.remove_below(largest);

@@ -2,7 +2,7 @@
 
 use crate::datagrams::DatagramStats;
 use crate::stream::StreamStats;
-use units::Histogram;
+use units::{Duration, Histogram};
 
 /// The counters of one connection end.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -64,4 +64,15 @@ pub struct Stats {
     pub streams: StreamStats,
     /// The counters of DATAGRAM frames (RFC 9221), as opposed to UDP datagrams.
     pub datagram_frames: DatagramStats,
+}
+
+/// What a client does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// The number of its requests in progress: of streams that it opened in both directions.
+    pub(crate) requests: u64,
+    /// The bytes of stream data that it has sent, and those that it has acknowledged.
+    pub(crate) bytes: u64,
+    /// A few of its round trips: three probe timeouts.
+    pub(crate) patience: Duration,
 }

@@ -105,6 +105,14 @@ impl Connection {
         self.trace_state(now, "draining");
     }
 
+    /// Ends the connection with one CONNECTION_CLOSE and without a closing period: the endpoint needs its place.
+    pub(crate) fn give_way(&mut self, now: Time, error: TransportError) {
+        self.fail(now, error);
+        if let Phase::Closing { until, .. } | Phase::Draining { until } = &mut self.closing.phase {
+            *until = now;
+        }
+    }
+
     /// Ends the connection immediately, without notifying the peer.
     pub(super) fn end_silently(&mut self, now: Time, reason: CloseReason) {
         self.end(now, reason);

@@ -44,7 +44,7 @@ use crate::resume::{RememberedServer, ZeroRtt};
 use crate::schedule::Priority;
 use crate::sent::SentFrame;
 use crate::space::{BySpace, Space};
-use crate::stats::Stats;
+use crate::stats::{Stats, Work};
 use crate::stream::{Data, Read, Reading, StreamStats, Streams};
 use crate::tokens::{TokenIssuer, Tokens};
 use crate::variety::Variety;
@@ -457,6 +457,17 @@ impl Connection {
     /// for [`crate::Event::Writable`].
     pub fn waits_for_allowance(&mut self) -> bool {
         self.streams.wait_for_allowance()
+    }
+    /// What the peer has this endpoint do.
+    pub(crate) fn work(&self) -> Work {
+        let requests = if self.is_over() { 0 } else { self.streams.peer_open(Direction::Bidirectional) };
+        let StreamStats { acked_bytes, received_bytes, .. } = self.streams.stats;
+        Work { requests, bytes: acked_bytes + received_bytes, patience: self.probe_timeout() * 3 }
+    }
+    /// The number of streams in both directions that the peer has opened and that are not over: at a web server, the
+    /// requests in progress.
+    pub fn requests(&self) -> u64 {
+        self.work().requests
     }
     /// The number of streams that are not over.
     pub fn open_streams(&self) -> usize {

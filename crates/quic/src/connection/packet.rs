@@ -439,6 +439,14 @@ impl Connection {
         // RFC 9000-13.2.1-5: not "in all packets that would otherwise be non-ack-eliciting": only for probes.
         let ping = probes || self.spaces.get(kind).is_some_and(|space| space.ping);
         if ping && !payload.contents().ack_eliciting && payload.room() > 0 {
+            if probes
+                && payload.contents().acked.is_none()
+                && let Some(space) = self.spaces.get_mut(kind)
+                && space.received.is_unconfirmed()
+            {
+                // RFC 9000 section 13.2.1: the last ACK frame may have been lost, as the probed packets may.
+                space.received.fill(now, payload);
+            }
             payload.untracked_frame(&Frame::Ping, true);
         }
     }

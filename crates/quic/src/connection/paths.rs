@@ -365,6 +365,10 @@ impl Connection {
         let mut contents = Contents::reusing(std::mem::take(&mut self.contents));
         let mut payload = Payload::new(buffer, &mut contents, size - TAG, false);
         // RFC 9000 section 14.4: the probe carries nothing that must be retransmitted.
+        // An ACK frame in place of padding is a copy: it is sent again, since the probe is likely to be lost.
+        if self.spaces.data.received.is_waiting() {
+            self.spaces.data.received.write(now, &mut payload);
+        }
         payload.untracked_frame(&Frame::Ping, true);
         payload.pad_to(size - TAG);
         contents.kind = SentKind::MtuProbe;

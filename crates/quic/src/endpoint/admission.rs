@@ -1,12 +1,13 @@
 //! Admission of clients: first packets, and responses that need no connection (RFC 9000 sections 5.2.2, 6.1 and 8.1).
 
 use super::Endpoint;
-use super::sources::Share;
 use crate::address_token::{self, Credential, Presentation, Presented, TokenLifetimes};
 use crate::config::{Config, RetryPolicy};
 use crate::connection::{Connection, Datagram, Origin, can_decrypt};
-use crate::ids::{LOCAL_ID_LENGTH, MIN_INITIAL_ID};
+use crate::error::TransportError;
+use crate::ids::{LOCAL_ID_LENGTH, MAX_SLOTS, MIN_INITIAL_ID};
 use crate::path::MIN_PAYLOAD;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use trace::PacketKind;
 use units::Time;
@@ -68,14 +69,12 @@ impl Endpoint {
             Credential::None => {}
         }
         let validated = matches!(credential, Credential::Known | Credential::Retried(_));
-        let share = self.sources.share(remote);
-        let (max_connections, max_half_open) =
-            (self.options.max_connections_of_source, self.options.max_half_open_of_source);
-        let full = self.len() >= self.options.max_connections || share.connections >= max_connections;
-        let busy = self.half_open >= self.options.max_half_open || share.half_open >= max_half_open;
+        let limited = self.door.is_limited();
+        let full = self.len() >= MAX_SLOTS || limited && !self.door.has_place(now, remote);
+        let busy = !limited && self.half_open >= self.options.max_half_open;
         if self.refusing || full {
             self.refuse(Code::CONNECTION_REFUSED, &first_packet, datagram);
-        } else if !validated && self.asks_for_retry(&first_packet.config, share) {
+        } else if !validated && self.asks_for_retry(&first_packet.config, remote) {
             self.retry(&first_packet, datagram);
         } else if busy {
             self.refuse(Code::CONNECTION_REFUSED, &first_packet, datagram);
@@ -84,13 +83,13 @@ impl Endpoint {
         }
     }
 
-    fn asks_for_retry(&self, config: &Config, share: Share) -> bool {
+    fn asks_for_retry(&self, config: &Config, remote: SocketAddr) -> bool {
         match config.retry {
             RetryPolicy::Never => false,
             RetryPolicy::Always => true,
             RetryPolicy::Busy => {
                 self.half_open as u64 >= config.retry_above
-                    || share.half_open >= self.options.max_half_open_of_source.div_ceil(2)
+                    || self.door.is_limited() && self.door.is_crowded(remote)
             }
         }
     }
@@ -135,16 +134,64 @@ impl Endpoint {
             self.stats.dropped += 1;
             return;
         }
-        (entry.half_open, entry.admitted) = (true, true);
+        entry.half_open = true;
         self.half_open += 1;
-        self.sources.begin(datagram.remote);
         self.stats.accepted += 1;
+        if self.door.is_limited()
+            && let Some(out) = self.door.begin(now, datagram.remote, slot)
+        {
+            self.stats.handshakes_gave_way += 1;
+            self.give_way(now, out, "another handshake needs the place");
+        }
         self.deliver_waiting(now, slot, (datagram.remote, destination));
+    }
+
+    /// Gives a client whose handshake is complete its place, and notes what one with a place does.
+    #[cold]
+    pub(super) fn look_at_the_door(&mut self, now: Time, slot: u32) {
+        let entry = &mut self.slots[slot as usize];
+        let Some(connection) = entry.connection.as_deref() else { return };
+        if entry.admitted {
+            return self.door.note(now, slot, connection.work());
+        }
+        if !connection.is_established() {
+            return;
+        }
+        entry.half_open = false;
+        self.half_open -= 1;
+        if !self.door.is_limited() {
+            return;
+        }
+        entry.admitted = true;
+        match self.door.establish(now, slot, connection.work()) {
+            None => {}
+            Some(own) if own == slot => {
+                self.stats.refused += 1;
+                self.give_way(now, slot, "the server has no place for another client");
+            }
+            Some(out) => {
+                self.stats.clients_gave_way += 1;
+                self.give_way(now, out, "another client needs the place");
+            }
+        }
+    }
+
+    /// Ends a connection for the sake of others: it is told once, and then gone.
+    #[cold]
+    pub(super) fn give_way(&mut self, now: Time, slot: u32, why: &'static str) {
+        let entry = &mut self.slots[slot as usize];
+        self.half_open -= usize::from(std::mem::take(&mut entry.half_open));
+        entry.admitted = false;
+        self.door.leave(slot);
+        if let Some(connection) = entry.connection.as_deref_mut() {
+            connection.give_way(now, TransportError::new(Code::CONNECTION_REFUSED, why));
+        }
+        self.touch(slot);
     }
 
     /// Requests address validation by a Retry packet (RFC 9000 section 8.1.2). No state is kept.
     fn retry(&mut self, first_packet: &FirstPacket<'_>, datagram: &Datagram<'_>) {
-        if !self.answers.has_room() {
+        if !self.answers.has_room_for_retry() {
             self.stats.answers_withheld += 1;
             return;
         }

@@ -7,6 +7,8 @@ use wire::Ecn;
 
 /// The maximum number of queued answers. Further ones are dropped; clients repeat their packets.
 const MAX_WAITING: usize = 64;
+/// The same for Retry packets, so that other answers, which need no valid first packet, do not crowd them out.
+const MAX_WITH_RETRIES: usize = 1024;
 
 /// A datagram that belongs to no connection.
 #[derive(Debug)]
@@ -28,9 +30,14 @@ impl Answers {
         self.waiting.len() < MAX_WAITING
     }
 
+    /// Whether the queue has room for another Retry packet.
+    pub(crate) fn has_room_for_retry(&self) -> bool {
+        self.waiting.len() < MAX_WITH_RETRIES
+    }
+
     /// Queues an answer to a datagram, from the address at which it arrived.
     pub(crate) fn push(&mut self, to: &Datagram<'_>, bytes: Vec<u8>) {
-        if self.has_room() {
+        if self.has_room_for_retry() {
             self.waiting.push_back(Answer { local: to.local, remote: to.remote, bytes });
         }
     }

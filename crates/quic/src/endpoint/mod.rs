@@ -7,13 +7,14 @@
 mod admission;
 mod answers;
 mod arrival;
+mod crowd;
+mod door;
 mod options;
 mod resets;
 mod slots;
-mod sources;
 mod stats;
 
-pub use options::EndpointOptions;
+pub use options::{EndpointOptions, Places};
 pub use stats::EndpointStats;
 pub use transport::Handle;
 use transport::Outgoing;
@@ -30,10 +31,10 @@ use crate::tokens::TokenIssuer;
 use crate::waiting::WaitingRoom;
 use answers::Answers;
 use congestion::PathStore;
+use door::Door;
 use random::Stream;
 use resets::{ResetIndex, ResetRate};
 use slots::Slots;
-use sources::Sources;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::sync::Arc;
@@ -68,8 +69,8 @@ pub struct Endpoint {
     reset_rate: ResetRate,
     /// The number of accepted connections whose handshake is not complete.
     half_open: usize,
-    /// The accepted connections by source network.
-    sources: Sources,
+    /// The places for clients and handshakes.
+    door: Door,
     /// Whether new clients are refused.
     refusing: bool,
     stats: EndpointStats,
@@ -82,6 +83,7 @@ impl Endpoint {
         random.fork("endpoint key").fill(&mut drawn);
         let key = Arc::new(EndpointKey::new(&options.key.unwrap_or(drawn)));
         options.max_connections = options.max_connections.min(MAX_SLOTS);
+        let door = Door::new(&options);
         let tickets = options.tls.ticket_store();
         Endpoint {
             reset_rate: ResetRate::new(options.max_resets_per_second),
@@ -104,7 +106,7 @@ impl Endpoint {
             answers: Answers::default(),
             spent: SpentTokens::default(),
             half_open: 0,
-            sources: Sources::default(),
+            door,
             refusing: false,
             stats: EndpointStats::default(),
         }
@@ -315,12 +317,12 @@ impl Endpoint {
                 self.sender = Some(slot);
                 if transmit.last {
                     self.slots.dequeue();
-                    self.settle(slot);
+                    self.settle(now, slot);
                 }
                 return Some(transmit);
             }
             self.slots.dequeue();
-            self.settle(slot);
+            self.settle(now, slot);
             // Skipping this connection would delay its events until its next datagram, and lose those of a removed
             // one.
             if self.front_has_events() {
@@ -371,16 +373,10 @@ impl Endpoint {
     fn remove(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
         let Some(connection) = entry.connection.take() else { return };
-        let (remote, id) = connection.initial_key();
-        self.initial_ids.remove(&(remote, id));
-        let half_open = std::mem::take(&mut entry.half_open);
-        if half_open {
-            self.half_open -= 1;
-            self.sources.establish(remote);
-        }
-        if std::mem::take(&mut entry.admitted) {
-            self.sources.end(remote);
-        }
+        self.initial_ids.remove(&connection.initial_key());
+        self.half_open -= usize::from(std::mem::take(&mut entry.half_open));
+        entry.admitted = false;
+        self.door.leave(slot);
         for hash in entry.reset_tokens.drain(..) {
             self.resets.remove(hash, slot);
         }
@@ -393,21 +389,20 @@ impl Endpoint {
 
     /// Sets the timer of a connection that has nothing more to send, or removes the connection if it is gone.
     #[inline]
-    fn settle(&mut self, slot: u32) {
+    fn settle(&mut self, now: Time, slot: u32) {
         let entry = &mut self.slots[slot as usize];
         let Some(connection) = entry.connection.as_deref() else { return };
         if connection.is_gone() && !connection.has_events() {
             return self.remove(slot);
         }
-        if entry.half_open && connection.is_established() {
-            entry.half_open = false;
-            self.half_open -= 1;
-            self.sources.establish(connection.initial_key().0);
-        }
+        let at_the_door = entry.half_open || entry.admitted;
         if entry.token_changes != connection.token_changes() {
             self.index_tokens(slot);
         }
         self.set_timer(slot);
+        if at_the_door {
+            self.look_at_the_door(now, slot);
+        }
     }
 
     /// Updates the index of reset tokens after a change of the peer's ids.
@@ -427,7 +422,12 @@ impl Endpoint {
     fn set_timer(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
         let Some(connection) = entry.connection.as_deref() else { return };
-        let at = connection.wake_at();
+        let mut at = connection.wake_at();
+        if entry.half_open
+            && let Some(deadline) = self.door.deadline(slot)
+        {
+            at = Some(at.map_or(deadline, |at| at.min(deadline)));
+        }
         // A timer that moves to a later time is not changed: it expires once too early, which costs less than moving
         // it with every packet.
         let stands = matches!((entry.wake_at, at), (Some(set), Some(at)) if set <= at);
@@ -468,6 +468,11 @@ impl Endpoint {
             let many = self.slots.len() > 1;
             let (entry, slot) = (&mut self.slots[number], number as u32);
             entry.wake_at = None;
+            if entry.half_open && self.door.deadline(slot).is_some_and(|deadline| deadline <= now) {
+                self.stats.handshakes_timed_out += 1;
+                self.give_way(now, slot, "the handshake took too long");
+                continue;
+            }
             if let Some(connection) = entry.connection.as_deref_mut() {
                 if many {
                     connection.prefetch();

@@ -5,6 +5,39 @@ use crate::ids::MAX_SLOTS;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use trace::Interest;
+use units::Duration;
+
+/// The places of a public server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Places {
+    /// See [`EndpointOptions::max_connections`].
+    pub clients: usize,
+    /// See [`EndpointOptions::max_half_open`].
+    pub half_open: usize,
+    /// See [`EndpointOptions::max_connections_of_source`].
+    pub clients_of_source: usize,
+    /// See [`EndpointOptions::max_half_open_of_source`].
+    pub half_open_of_source: usize,
+    /// See [`EndpointOptions::handshake_timeout`].
+    pub handshake_timeout: Option<Duration>,
+}
+
+impl Places {
+    /// The places of a server for this many clients at a time. Handshakes in progress have places of their own: a tenth as
+    /// many, but at least 128, so that a small server stays open too, and at most 10 000. One customer's network may have
+    /// a tenth of the clients, at least 16, and a quarter of the handshakes. A handshake may take 10 s: its flights may be
+    /// lost three times, with the probe timeouts of RFC 9002 for an unknown path (1, 2 and 4 s).
+    pub fn of(clients: usize) -> Places {
+        let half_open = (clients / 10).clamp(128, EndpointOptions::MAX_HALF_OPEN);
+        Places {
+            clients,
+            half_open,
+            clients_of_source: (clients / 10).max(16).min(clients),
+            half_open_of_source: half_open / 4,
+            handshake_timeout: Some(Duration::from_secs(10)),
+        }
+    }
+}
 
 /// The options of an endpoint. [`EndpointOptions::new`] sets the defaults; change the fields that should differ.
 #[derive(Clone)]
@@ -16,21 +49,27 @@ pub struct EndpointOptions {
     pub accept: Option<Arc<Config>>,
     /// Certificates, keys and packet protection.
     pub tls: tls::Context,
-    /// The maximum number of open connections, by default and at most 2^24. A server refuses further clients with
-    /// CONNECTION_REFUSED (RFC 9000 section 5.2.2).
+    /// The maximum number of open connections, by default and at most 2^24. Of a server's connections those count whose
+    /// handshake is complete. If all places are taken, a client without a request in progress gives way to a new one,
+    /// then one whose requests make no progress (4096 bytes within a second, the first within three probe
+    /// timeouts), then one of a network that has more than a tenth
+    /// of the places. If nobody gives way, the server refuses the new one with CONNECTION_REFUSED (RFC 9000 section
+    /// 5.2.2).
     pub max_connections: usize,
-    /// The maximum number of accepted connections whose handshake is in progress; further ones are refused as for
-    /// [`max_connections`](EndpointOptions::max_connections). Default: 10 000. A server that sends Retry below this
-    /// limit (options `retry` and `retry_above`) reserves the room for clients with validated addresses.
+    /// The maximum number of accepted connections whose handshake is in progress, in addition to
+    /// [`max_connections`](EndpointOptions::max_connections). Beyond it the oldest handshake of the network with the most
+    /// gives way to a new one. Default: [`EndpointOptions::MAX_HALF_OPEN`]; an endpoint without any limit refuses
+    /// further ones.
     pub max_half_open: usize,
-    /// The maximum number of open connections from one client network, given by the source of their first packet: the
-    /// first 24 bits of an IPv4 address, the first 56 of an IPv6 address. Further ones are refused as for
-    /// [`max_connections`](EndpointOptions::max_connections). Default: no limit.
+    /// The maximum number of open connections from one customer's network, given by the source of their first packet: the
+    /// first 24 bits of an IPv4 address, the first 56 of an IPv6 address. An IPv6 /48 may have twice as many. Beyond
+    /// it only connections of that network give way. Default: no limit.
     pub max_connections_of_source: usize,
-    /// The maximum number of handshakes in progress from one client network. From half of it on, clients of that
-    /// network must validate their address if the option `retry` is `busy`, so that a sender of forged addresses
-    /// cannot use up the limit. Default: no limit.
+    /// The same for handshakes in progress. From half of it on, clients of that network must validate their address if
+    /// the option `retry` is `busy`, so that a sender of forged addresses cannot use up the limit. Default: no limit.
     pub max_half_open_of_source: usize,
+    /// The time after which a server gives up a handshake. Default: none, it ends with the idle timeout.
+    pub handshake_timeout: Option<Duration>,
     /// The maximum rate of stateless resets per second (RFC 9000 section 10.3.3), and the maximum burst. Default:
     /// 100; 0: none are sent.
     pub max_resets_per_second: u32,
@@ -43,6 +82,21 @@ pub struct EndpointOptions {
 }
 
 impl EndpointOptions {
+    /// The default of [`max_half_open`](EndpointOptions::max_half_open).
+    pub const MAX_HALF_OPEN: usize = 10_000;
+
+    /// The same options with these places.
+    pub fn with_places(self, places: Places) -> EndpointOptions {
+        EndpointOptions {
+            max_connections: places.clients,
+            max_half_open: places.half_open,
+            max_connections_of_source: places.clients_of_source,
+            max_half_open_of_source: places.half_open_of_source,
+            handshake_timeout: places.handshake_timeout,
+            ..self
+        }
+    }
+
     /// The default options for an endpoint with this address, which accepts no connections.
     pub fn new(local: SocketAddr, tls: tls::Context) -> EndpointOptions {
         EndpointOptions {
@@ -50,9 +104,10 @@ impl EndpointOptions {
             accept: None,
             tls,
             max_connections: MAX_SLOTS,
-            max_half_open: 10_000,
+            max_half_open: EndpointOptions::MAX_HALF_OPEN,
             max_connections_of_source: usize::MAX,
             max_half_open_of_source: usize::MAX,
+            handshake_timeout: None,
             max_resets_per_second: 100,
             key: None,
             interest: Interest::NONE,

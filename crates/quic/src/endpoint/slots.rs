@@ -21,7 +21,7 @@ pub(super) struct Slot {
     queued: bool,
     /// Whether it counts as an accepted connection whose handshake is in progress.
     pub(super) half_open: bool,
-    /// Whether it counts as an accepted connection of its source network.
+    /// Whether it has the place of a client at the door.
     pub(super) admitted: bool,
     pub(super) wake_at: Option<Time>,
     /// The hashes of its peer's reset tokens in the index, as of `token_changes`.

@@ -18,6 +18,12 @@ pub struct EndpointStats {
     pub invalid_tokens: u64,
     /// Clients refused with CONNECTION_REFUSED (RFC 9000 section 5.2.2).
     pub refused: u64,
+    /// Handshakes in progress that gave way to new ones.
+    pub handshakes_gave_way: u64,
+    /// Handshakes that took longer than [`EndpointOptions::handshake_timeout`](crate::EndpointOptions::handshake_timeout).
+    pub handshakes_timed_out: u64,
+    /// Clients that gave way to new ones.
+    pub clients_gave_way: u64,
     /// Version Negotiation packets sent (RFC 9000 section 6.1).
     pub version_negotiations_sent: u64,
     /// Stateless resets sent (RFC 9000 section 10.3).

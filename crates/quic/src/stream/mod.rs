@@ -270,6 +270,11 @@ impl Streams {
         self.slots.len() - self.free.len()
     }
 
+    /// The number of open streams of the peer.
+    pub(crate) fn peer_open(&self, direction: Direction) -> u64 {
+        let counts = &self.counts[direction_index(direction)];
+        counts.peer_opened.saturating_sub(counts.peer_closed)
+    }
     /// The number of streams that the peer may open over the life of the connection.
     pub(crate) fn peer_limit(&self, direction: Direction) -> u64 {
         self.counts[direction_index(direction)].peer_may_open

@@ -305,7 +305,7 @@ fn a_first_packet_to_a_short_id_is_dropped() {
     }
 }
 
-/// RFC 9000 section 21.3: handshakes in progress are limited, and further clients are refused.
+/// RFC 9000 section 21.3: handshakes in progress are limited, and the oldest gives way to a new one.
 #[test]
 fn handshakes_in_progress_are_limited() {
     let mut pair = Pair::new(null(), config(&[]), config(&[]), crate::pair::losing(10, |_, _| true));
@@ -325,5 +325,11 @@ fn handshakes_in_progress_are_limited() {
         let hello = pair.wire.iter().rfind(|seen| seen.to_server).unwrap().bytes.clone();
         pair.arrive(true, hello);
     }
-    assert_eq!((pair.server.stats().accepted, pair.server.stats().refused), (2, 1));
+    let stats = pair.server.stats();
+    assert_eq!((stats.accepted, stats.refused, stats.handshakes_gave_way), (3, 0, 1));
+    // What gave way is gone as soon as it was told.
+    pair.drain();
+    pair.server.wake(pair.now);
+    pair.drain();
+    assert_eq!(pair.server.len(), 2);
 }

@@ -34,7 +34,6 @@ mod reset_at;
 mod resume;
 mod rtt;
 mod sampling;
-mod sources;
 mod stream_states;
 mod streams;
 mod transfer;

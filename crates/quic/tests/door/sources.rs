@@ -1,15 +1,24 @@
 //! The limits on a server's connections from one client network.
 
-use crate::pair::{config, count, ms, null};
 use quic::{Config, Datagram, Endpoint, EndpointOptions, Handle, Opening};
 use random::Stream;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use units::Time;
 use units::parameter::Value;
+use units::{Duration, Time};
 use wire::Ecn;
 
 const SERVER: &str = "203.0.113.1:443";
+
+fn config(changes: &[(&str, Value)]) -> Config {
+    Config::with(changes).unwrap()
+}
+fn null() -> tls::Context {
+    tls::Context::new(&tls::Options::default(), &[b"x"], 7).unwrap()
+}
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
 
 fn server(config: Config, connections: usize, half_open: usize) -> Endpoint {
     let options = EndpointOptions {
@@ -52,6 +61,15 @@ impl Client {
             bytes.clear();
         }
     }
+    /// Sends a byte. Returns whether the server knows its connection.
+    fn is_known(&mut self, now: Time, server: &mut Endpoint) -> bool {
+        let connection = self.endpoint.get_mut(self.handle).unwrap();
+        let stream = connection.open(wire::Direction::Bidirectional).unwrap();
+        connection.write(now, stream, quic::Data::Bytes(b"x")).unwrap();
+        let dropped = server.dropped() + server.stats().resets_sent;
+        self.say(now, server);
+        server.dropped() + server.stats().resets_sent == dropped
+    }
     /// Exchanges datagrams until the handshake is complete or no more are sent.
     fn shake_hands(&mut self, now: Time, server: &mut Endpoint) -> bool {
         for _ in 0..10 {
@@ -72,6 +90,18 @@ impl Client {
     }
 }
 
+/// Handles what is pending at a server, and drops what it sends. Returns the number of its connections.
+fn settle(server: &mut Endpoint, now: Time) -> usize {
+    for _ in 0..2 {
+        server.wake(now);
+        while server.next_active().is_some() {
+            while server.active().and_then(|(_, connection)| connection.poll_event()).is_some() {}
+            server.transmit(now, &mut Vec::new());
+        }
+    }
+    server.len()
+}
+
 fn datagram(remote: SocketAddr, local: SocketAddr, bytes: &mut [u8]) -> Datagram<'_> {
     Datagram { local, remote, ecn: Ecn::NotEct, bytes, hole: None, damage: None }
 }
@@ -79,21 +109,64 @@ fn datagram(remote: SocketAddr, local: SocketAddr, bytes: &mut [u8]) -> Datagram
 #[test]
 fn one_network_cannot_have_all_connections() {
     let mut server = server(config(&[]), 10, usize::MAX);
+    let mut other = Client::new("198.51.100.1:5000".to_owned(), Time::ZERO);
+    assert!(other.shake_hands(Time::ZERO, &mut server));
     for number in 1..=50 {
         let now = Time::ZERO + ms(number);
-        Client::new(format!("192.0.2.{number}:5000"), now).say(now, &mut server);
+        assert!(Client::new(format!("192.0.2.{number}:5000"), now).shake_hands(now, &mut server));
+        settle(&mut server, now);
     }
+    // Its clients, which ask for nothing, give way to each other, and to nobody else's.
+    let stats = server.stats();
+    assert_eq!((stats.accepted, stats.refused, stats.clients_gave_way, server.len()), (51, 0, 40, 11));
     let now = Time::ZERO + ms(60);
-    assert_eq!((server.stats().accepted, server.stats().refused), (10, 40));
-    let mut other = Client::new("198.51.100.1:5000".to_owned(), now);
-    assert!(other.shake_hands(now, &mut server));
+    assert!(other.is_known(now, &mut server));
+}
+
+/// A client whose request makes progress keeps its place: then a newcomer of its network is refused.
+#[test]
+fn a_client_with_a_request_keeps_its_place() {
+    let mut server = server(config(&[]), 1, usize::MAX);
+    let mut first = Client::new("192.0.2.1:5000".to_owned(), Time::ZERO);
+    assert!(first.shake_hands(Time::ZERO, &mut server));
+    let connection = first.endpoint.get_mut(first.handle).unwrap();
+    let stream = connection.open(wire::Direction::Bidirectional).unwrap();
+    connection.write(Time::ZERO, stream, quic::Data::Bytes(b"request")).unwrap();
+    assert!(first.shake_hands(Time::ZERO, &mut server));
+    let come = |host: u64, at, server: &mut Endpoint| {
+        let now = Time::ZERO + ms(at);
+        let accepted = server.stats().accepted;
+        Client::new(format!("192.0.2.{host}:5000"), now).shake_hands(now, server);
+        server.stats().accepted > accepted
+    };
+    assert!(!come(2, 50, &mut server), "refused before there is state");
+    assert_eq!(server.stats().refused, 1);
+    // Its request has made no progress for long.
+    assert!(come(3, 1001, &mut server));
+    assert_eq!(server.stats().clients_gave_way, 1);
+}
+
+/// A handshake has a few round trips and not an idle timeout.
+#[test]
+fn a_handshake_that_takes_too_long_is_given_up() {
+    let options = EndpointOptions {
+        accept: Some(Arc::new(config(&[]))),
+        ..EndpointOptions::new(SERVER.parse().unwrap(), null())
+    };
+    let mut server = Endpoint::new(options.with_places(quic::Places::of(10)), Stream::new(1, "server"));
+    Client::new("192.0.2.1:5000".to_owned(), Time::ZERO).say(Time::ZERO, &mut server);
+    let settle = |server: &mut Endpoint, at| settle(server, Time::ZERO + ms(at));
+    assert_eq!(settle(&mut server, 0), 1);
+    assert_eq!(settle(&mut server, 9999), 1);
+    settle(&mut server, 10_000);
+    assert_eq!((settle(&mut server, 10_001), server.stats().handshakes_timed_out), (0, 1));
 }
 
 /// RFC 9000 section 8.1.2: a sender of forged addresses gets at most half of a network's connections, the half that
 /// requires no validation; real clients of the network validate their address and are accepted.
 #[test]
 fn one_network_cannot_have_all_handshakes_and_its_clients_are_accepted() {
-    let busy = config(&[("retry", Value::Text("busy".to_owned())), ("retry_above", count(90))]);
+    let busy = config(&[("retry", Value::Text("busy".to_owned())), ("retry_above", Value::Integer(90))]);
     let mut server = server(busy, usize::MAX, 10);
     let now = Time::ZERO + ms(1);
     for number in 1..=50 {
@@ -117,7 +190,7 @@ fn without_retry_the_share_of_handshakes_holds() {
     for number in 1..=50 {
         Client::new(format!("192.0.2.{number}:5000"), now).say(now, &mut server);
     }
-    assert_eq!((server.stats().accepted, server.stats().refused), (10, 40));
+    assert_eq!((server.stats().accepted, server.stats().handshakes_gave_way), (50, 40));
 }
 
 /// A host that handles the events of each active connection misses none: connections that end together are all

@@ -1,0 +1,5 @@
+//! The door of a server: who gives way to whom, and attacks under each of which a good client gets in within a second.
+
+mod patterns;
+mod sources;
+mod world;
