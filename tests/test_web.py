@@ -286,6 +286,22 @@ def test_a_server_listens_on_loopback_unless_told(monkeypatch: pytest.MonkeyPatc
     assert listened == ["127.0.0.1:4433", "[::1]:4433"]
 
 
+@pytest.mark.parametrize("alpn", ["h3", "hq-interop"])
+def test_a_response_writes_no_more_than_the_limit(command: Command, alpn: str) -> None:
+    for name, size in [("small", 10_000), ("large", 10_001), ("huge", 3_000_000)]:
+        put(command, name, size)
+    with serving(command) as server:
+        urls = [f"{server['base']}/{name}" for name in ("large", "small", "huge")]
+        words = ("fetch", *urls, "-k", "--alpn", alpn, "--out", "out", "--max-size", "10 kB")
+        done = command(*words)
+        assert done.returncode == 1
+        problems = [line for line in done.stderr.splitlines() if "larger than 10 kB, the limit of --max-size" in line]
+        assert [line.split(": ")[0] for line in problems] == [urls[0], urls[2]], done.stderr
+        assert [file.name for file in (command.folder / "out").iterdir()] == ["small"]
+        wrong = command("fetch", urls[0], "-k", "--max-size", "much")
+        assert wrong.returncode == 2 and "--max-size" in wrong.stderr and "Traceback" not in wrong.stderr
+
+
 def test_one_network_has_its_share_of_a_server(command: Command) -> None:
     with (command.folder / "zeros").open("wb") as file:
         file.truncate(1 << 34)

@@ -165,6 +165,7 @@ def fetch(
     connect_timeout: float,
     stall_timeout: float,
     timeout: float | None,
+    max_size: str | None,
     key_log: str | PathLike[str] | None,
     qlog: str | PathLike[str] | None,
     watch: Callable[[int, int, int], object],

@@ -14,11 +14,13 @@ const DEFAULTS: [&str; 4] = [
 ];
 
 /// The defaults of a server. Clients send requests and nothing else, and data is kept until it is read: a
-/// request whose first packet is lost waits for it, with everything behind it.
-const OF_SERVER: [&str; 3] = [
+/// request whose first packet is lost waits for it, with everything behind it. Packet numbers are skipped, so that a
+/// client that acknowledges what it has not received, to get more than its share, is found out (RFC 9000 section 21.4).
+const OF_SERVER: [&str; 4] = [
     "transport.initial_max_data=256 kB",
     "transport.initial_max_stream_data_bidi_remote=64 kB",
     "transport.initial_max_stream_data_uni=64 kB",
+    "transport.skip_packet_numbers=true",
 ];
 
 /// The options of connections.
@@ -87,6 +89,8 @@ mod tests {
         assert_eq!(settings.tls.cipher, tls::Cipher::ChaCha20Poly1305);
         let received = |settings: Settings| settings.transport.initial_max_data.as_bytes();
         assert_eq!(received(Settings::of_server(&sets).unwrap()), 256_000);
+        let skips = |settings: Settings| settings.transport.skip_packet_numbers;
+        assert!(skips(Settings::of_server(&sets).unwrap()) && !skips(Settings::read(&sets).unwrap()));
         let more = ["transport.initial_max_data=1 MB".to_owned()];
         assert_eq!(received(Settings::of_server(&more).unwrap()), 1_000_000);
         for wrong in ["transport.initial_windw=20", "transport.initial_window=much", "tls.cipher=des"] {

@@ -48,8 +48,10 @@ fn records_need_no_handle_for_each_client() {
     let records = Folder::new("records");
     folder.put("large", 300_000);
     let recording = Recording { qlog: Some(records.0.clone()), ..Recording::default() };
-    let limits =
-        Limits { connections_of_source: 100, half_open: 100, half_open_of_source: 100, ..Limits::of(100) };
+    let limits = Limits {
+        places: quic::Places { clients_of_source: 100, ..quic::Places::of(100) },
+        ..Limits::of(100)
+    };
     let server = Running::new(ServeOptions { recording, limits, ..serving(&folder.0, 100) });
     let before = handles();
     let idle = || Client::new(&server, Credit { connection: 1 << 20, stream: 10_000 });

@@ -110,9 +110,7 @@ fn serve_these(kind: &Kind) {
     folder.put("large", LENGTH);
     folder.put("small", 1000);
     let limits = Limits {
-        connections_of_source: 100,
-        half_open: 100,
-        half_open_of_source: 100,
+        places: quic::Places { clients_of_source: 100, ..quic::Places::of(100) },
         memory: Size::from_bytes(MEMORY),
         memory_of_connection: Size::from_bytes(MEMORY_OF_EACH),
         files: FILES,

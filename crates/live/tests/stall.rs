@@ -78,6 +78,7 @@ fn a_fetch_without_a_response_is_given_up() {
         early_data: false,
         connect_timeout: Duration::from_secs(20),
         stall_timeout: Duration::from_secs(1),
+        max_size: None,
         recording: Recording::default(),
     };
     let clock = Clock::start();

@@ -68,7 +68,7 @@ fn serving(root: &Path, identity: Identity, sets: &[&str]) -> ServeOptions {
         settings: settings(sets),
         protocols: vec!["hq-interop".to_owned()],
         hidden: false,
-        limits: Limits { half_open: 50, ..Limits::of(100) },
+        limits: Limits::of(100),
         known_paths: None,
         recording: Recording::default(),
     }
@@ -128,6 +128,7 @@ fn fetching(urls: Vec<Url>, out: PathBuf, trust: Trust) -> FetchOptions {
         early_data: false,
         connect_timeout: Duration::from_secs(10),
         stall_timeout: Duration::from_secs(30),
+        max_size: None,
         recording: Recording::default(),
     }
 }
@@ -398,7 +399,7 @@ fn a_server_that_is_full_asks_for_addresses_and_refuses() {
     done(&fetching(vec![server.url(0, "file")], folder.out(), Trust::Anyone));
     let stats = server.end();
     assert_eq!((stats.endpoint.retries_sent, stats.connections), (1, 1));
-    let limits = Limits { connections: 0, ..Limits::of(1) };
+    let limits = Limits { places: quic::Places { clients: 0, ..quic::Places::of(1) }, ..Limits::of(1) };
     let options = ServeOptions { limits, ..serving(&folder.site(), identity(), &[]) };
     let server = Running::new(options);
     let failed = fetch(&fetching(vec![server.url(0, "file")], folder.out(), Trust::Anyone), &mut |_| true);

@@ -64,8 +64,8 @@ pub(crate) fn serve<'py>(
     };
     let mut limits = Limits::of(max_connections);
     if let Some(most) = max_of_source {
-        limits.connections_of_source = most;
-        limits.half_open_of_source = most.min(limits.half_open);
+        limits.places.clients_of_source = most;
+        limits.places.half_open_of_source = most;
     }
     if let Some(bytes) = max_memory {
         limits = limits.with_memory(Size::from_bytes(bytes)).map_err(failed)?;
@@ -79,7 +79,7 @@ pub(crate) fn serve<'py>(
         listen: listen.iter().map(|text| address(text)).collect::<PyResult<_>>()?,
         preferred: preferred.as_deref().map(address).transpose()?,
         identity: identity.map_err(|error| failed(error.into()))?,
-        settings: with_only_cipher(Settings::of_server(&sets), only_cipher)?,
+        settings: with_only_cipher(Settings::of_server(&[at_the_door(&limits), sets].concat()), only_cipher)?,
         protocols,
         hidden,
         limits,
@@ -92,6 +92,9 @@ pub(crate) fn serve<'py>(
         ("connections", stats.connections),
         ("refused", stats.endpoint.refused),
         ("retries_sent", stats.endpoint.retries_sent),
+        ("handshakes_gave_way", stats.endpoint.handshakes_gave_way),
+        ("handshakes_timed_out", stats.endpoint.handshakes_timed_out),
+        ("clients_gave_way", stats.endpoint.clients_gave_way),
         ("resets_sent", stats.endpoint.resets_sent),
         ("datagrams_sent", stats.sent.0),
         ("send_calls", stats.sent.1),
@@ -108,11 +111,22 @@ pub(crate) fn serve<'py>(
     Ok(dict)
 }
 
+/// The options with which a server asks for addresses while a tenth of its places for handshakes are taken.
+fn at_the_door(limits: &Limits) -> Vec<String> {
+    let above = limits.places.half_open / 10;
+    vec!["transport.retry=busy".to_owned(), format!("transport.retry_above={above}")]
+}
+
 /// The settings, with no other cipher suite than the one that they name, if that is wanted.
 fn with_only_cipher(settings: Result<Settings, LiveError>, only_cipher: bool) -> PyResult<Settings> {
     let mut settings = settings.map_err(failed)?;
     settings.tls.only_cipher = only_cipher;
     Ok(settings)
+}
+
+/// The value of an option that is a size, such as `100 MB`.
+fn size(option: &str, text: &str) -> PyResult<Size> {
+    text.parse().map_err(|error: units::ParseError| PyValueError::new_err(format!("{option}: {error}")))
 }
 
 fn seconds(value: f64) -> Duration {
@@ -163,7 +177,7 @@ fn report(server: &mut Server, complain: &Py<PyAny>) -> PyResult<()> {
 /// called a few times per second with the received bytes, the total if known, and the number of complete files. An
 /// exception from it or from a signal handler ends all transfers, and is raised after partial files are removed.
 #[pyfunction]
-#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, incremental, connections, early_data, bdp_frame, migrate_after, only_cipher, connect_timeout, stall_timeout, timeout, key_log, qlog, watch))]
+#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, incremental, connections, early_data, bdp_frame, migrate_after, only_cipher, connect_timeout, stall_timeout, timeout, max_size, key_log, qlog, watch))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn fetch<'py>(
     py: Python<'py>,
@@ -184,6 +198,7 @@ pub(crate) fn fetch<'py>(
     connect_timeout: f64,
     stall_timeout: f64,
     timeout: Option<f64>,
+    max_size: Option<String>,
     key_log: Option<PathBuf>,
     qlog: Option<PathBuf>,
     watch: Py<PyAny>,
@@ -212,6 +227,7 @@ pub(crate) fn fetch<'py>(
         connect_timeout: seconds(connect_timeout),
         stall_timeout: seconds(stall_timeout),
         timeout: timeout.map(seconds),
+        max_size: max_size.map(|size| self::size("--max-size", &size)).transpose()?,
         recording: Recording { key_log, qlog },
     };
     let (report, stopped) = py.detach(|| {

@@ -81,6 +81,10 @@ def fetch(
         typer.Option(min=0.001, metavar="SECONDS", help="Limit of the whole command.", show_default=False),
     ] = None,
     stall: Annotated[float, typer.Option(metavar="SECONDS", min=0.001, help="Limit without any data.")] = 30.0,
+    max_size: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Limit of each file, like '100 MB'.", show_default=False),
+    ] = None,
     qlog: wire.Qlog = None,
     set_: wire.Options = None,
     only_cipher: wire.OnlyCipher = False,
@@ -123,6 +127,7 @@ def fetch(
                 timeout=max_time,
                 connect_timeout=timeout,
                 stall_timeout=stall,
+                max_size=max_size,
                 key_log=wire.key_log(),
                 qlog=qlog,
                 watch=watch,

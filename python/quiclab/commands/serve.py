@@ -99,8 +99,6 @@ def serve(
     identity = None if cert is None or key is None else (read(cert), read(key))
     # Two tickets, so that a client that returns twice at a time has one for each connection.
     options = ["tls.tickets=2", f"tls.early_data={str(early_data).lower()}"]
-    # A tenth of the clients may be in their handshakes; at a tenth of these the door asks for addresses.
-    options += ["transport.retry=busy", f"transport.retry_above={max_connections // 100}"]
     if remember is not None:
         options.append("transport.resume=careful")
 

@@ -27,7 +27,7 @@ use store::Store;
 use tls::{Context, Trust};
 use trace::Side;
 use transport::Application;
-use units::{Duration, Time};
+use units::{Duration, Size, Time};
 use web::WebClient;
 use web::{Failure, Fetched, Request};
 
@@ -66,6 +66,8 @@ pub struct FetchOptions {
     pub migrate_after: Option<Duration>,
     /// The maximum duration of the fetch. Default: unlimited.
     pub timeout: Option<Duration>,
+    /// The maximum size of each file. Default: unlimited.
+    pub max_size: Option<Size>,
     /// The maximum duration of a handshake at one address of the server before the next one is tried.
     pub connect_timeout: Duration,
     /// The maximum time without response data before a connection is abandoned.
@@ -284,7 +286,7 @@ impl Client<'_> {
         endpoint.set_memory(self.memory.clone());
         let requests = group.iter().map(|number| self.request(*number)).collect();
         let places = group.iter().map(|number| places[*number].clone()).collect();
-        let store = Store::new(places, self.progress.clone());
+        let store = Store::new(places, self.progress.clone()).with_max_size(self.options.max_size);
         let web = WebClient::new(url.authority(), requests, self.options.concurrency, Box::new(store));
         let began = self.clock.now();
         let config = Arc::new(self.options.settings.transport.clone());

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use units::Size;
 use web::{Fetched, Head, Sink, Take};
 
 /// The progress of the files, for observers.
@@ -27,13 +28,30 @@ const TRIES: usize = 8;
 pub(super) struct Store {
     places: Vec<PathBuf>,
     open: Vec<Option<Partial>>,
+    /// The maximum size of a file; `None`: unlimited.
+    max_size: Option<Size>,
     progress: Rc<RefCell<FetchProgress>>,
 }
 
 impl Store {
     pub(super) fn new(places: Vec<PathBuf>, progress: Rc<RefCell<FetchProgress>>) -> Store {
         let open = places.iter().map(|_| None).collect();
-        Store { places, open, progress }
+        Store { places, open, max_size: None, progress }
+    }
+    /// The same with this limit on each file.
+    pub(super) fn with_max_size(mut self, max_size: Option<Size>) -> Store {
+        self.max_size = max_size;
+        self
+    }
+
+    /// Checks the size of a response, as announced or as received so far.
+    fn check_size(&self, bytes: u64) -> io::Result<()> {
+        match self.max_size {
+            Some(most) if bytes > most.as_bytes() => {
+                Err(io::Error::other(format!("the response is larger than {most}, the limit of --max-size")))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn abandon(&mut self, request: usize) {
@@ -76,6 +94,7 @@ impl Sink for Store {
         if let Some(status) = head.status.filter(|status| *status != 200) {
             return Err(io::Error::other(format!("the server answers with status {status}")));
         }
+        self.check_size(head.content_length.unwrap_or_default())?;
         // A repeated request starts over.
         self.abandon(request);
         self.open[request] = Some(Partial::beside(&self.places[request])?);
@@ -83,7 +102,8 @@ impl Sink for Store {
         Ok(Take::Bytes)
     }
 
-    fn bytes(&mut self, request: usize, _offset: u64, bytes: &[u8]) -> io::Result<()> {
+    fn bytes(&mut self, request: usize, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.check_size(offset + bytes.len() as u64)?;
         if let Some(partial) = &mut self.open[request] {
             partial.file.write_all(bytes)?;
             self.progress.borrow_mut().bytes += bytes.len() as u64;
@@ -131,6 +151,31 @@ mod tests {
         assert_eq!(names(), ["a"]);
         assert_eq!(fs::read(folder.join("a")).unwrap(), b"abc");
         assert_eq!(*progress.borrow(), FetchProgress { bytes: 5, total: 6, files: 1 });
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// A response that announces too much writes no file, and one that announces nothing is cut where it exceeds the limit.
+    #[test]
+    fn no_response_writes_more_than_the_limit() {
+        let folder = std::env::temp_dir().join(format!("quiclab-store-limit-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let names =
+            || fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+        let head = |content_length| Head { status: Some(200), content_length, content_type: None };
+        for most in [0, 1, 5] {
+            let progress = Rc::new(RefCell::new(FetchProgress::default()));
+            let store = Store::new(vec![folder.join("a")], progress);
+            let mut store = store.with_max_size(Some(Size::from_bytes(most)));
+            let error = store.begin(0, &head(Some(most + 1))).unwrap_err().to_string();
+            assert!(error.contains("--max-size") && !error.contains('\n') && names().is_empty(), "{error}");
+            assert_eq!(store.begin(0, &head(None)).unwrap(), Take::Bytes);
+            for offset in 0..most {
+                store.bytes(0, offset, b"x").unwrap();
+            }
+            assert!(store.bytes(0, most, b"x").is_err());
+            store.end(0, &Fetched::default()).unwrap();
+            assert!(names().is_empty(), "nothing is left");
+        }
         fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -1,7 +1,8 @@
 //! The limits on what clients can make a server keep.
 
 use crate::error::LiveError;
-use units::Size;
+use quic::Places;
+use units::{Duration, Size};
 
 /// The minimum memory of a server in bytes for each possible client: with less, a response could stall.
 const LEAST_MEMORY: u64 = 4096;
@@ -9,16 +10,10 @@ const LEAST_MEMORY: u64 = 4096;
 /// The limits of a server. They apply regardless of what clients request and announce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The maximum number of clients at a time; others are refused with CONNECTION_REFUSED.
-    pub connections: usize,
-    /// The maximum number of clients in their handshakes; from a tenth of it on their addresses are validated
-    /// (Retry), unless the option `retry` says otherwise.
-    pub half_open: usize,
-    /// The maximum number of clients from one network: see
-    /// [`quic::EndpointOptions::max_connections_of_source`].
-    pub connections_of_source: usize,
-    /// The maximum number of clients in their handshakes from one network.
-    pub half_open_of_source: usize,
+    /// The places for clients and for handshakes in progress, and who gives way when they are taken.
+    pub places: Places,
+    /// The time after which a client without a request in progress is closed, whatever else it sends.
+    pub unused: Duration,
     /// The maximum number of bytes read from files and not acknowledged, for all connections together: at least
     /// 4096 for each. Received data is additional: see [`Settings::of_server`](crate::Settings::of_server).
     pub memory: Size,
@@ -32,17 +27,13 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limits of a server for this many clients at a time. A tenth of them may be in their handshakes, and
-    /// a tenth, but at least 16, may come from one network. 512 MB for all connections together, or 4096 bytes
-    /// for each if that is more, and 16 MB for one; 256 open files in all, 16 per connection.
+    /// The limits of a server for this many clients at a time: the places of [`Places::of`]; 60 s without a request;
+    /// 512 MB for all connections together, or 4096 bytes for each if that is more, and 16 MB for one; 256 open
+    /// files in all, 16 per connection.
     pub fn of(connections: usize) -> Limits {
-        let half_open = (connections / 10).clamp(1, 10_000);
-        let share = |all: usize| (all / 10).max(16).min(all);
         Limits {
-            connections,
-            half_open,
-            connections_of_source: share(connections),
-            half_open_of_source: share(half_open),
+            places: Places::of(connections),
+            unused: Duration::from_secs(60),
             memory: Size::from_bytes(512_000_000.max(least_memory(connections))),
             memory_of_connection: Size::from_bytes(16_000_000),
             files: 256,
@@ -67,8 +58,8 @@ impl Limits {
             let least = Size::from_bytes(least_memory(connections));
             if memory < least { Err(LiveError::Memory { memory, connections, least }) } else { Ok(()) }
         };
-        lacks(self.memory, self.connections)?;
-        lacks(self.memory_of_connection, self.connections.min(1))
+        lacks(self.memory, self.places.clients)?;
+        lacks(self.memory_of_connection, self.places.clients.min(1))
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Memory<K> {
 impl<K: Copy + Ord> Memory<K> {
     pub(super) fn new(limits: &Limits) -> Memory<K> {
         let all = limits.memory.as_bytes();
-        let own = all / 2 / limits.connections.max(1) as u64;
+        let own = all / 2 / limits.places.clients.max(1) as u64;
         let most = limits.memory_of_connection.as_bytes().min(all);
         Memory {
             own: own.min(most),

@@ -31,9 +31,12 @@ use trace::Side;
 use transport::Application;
 use units::{Duration, Time};
 use web::WebServer;
+use wire::Direction;
 
 /// The interval at which connections that lack memory are offered more.
 const LOOK: Duration = Duration::from_millis(10);
+/// The interval at which connections without a request are looked for.
+const SWEEP: Duration = Duration::from_secs(1);
 
 /// The options of a server.
 #[derive(Debug)]
@@ -126,12 +129,8 @@ impl Server {
         let local = sockets.first().map_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)), Socket::local);
         let endpoint = EndpointOptions {
             accept: Some(Arc::new(settings.transport.clone())),
-            max_connections: options.limits.connections,
-            max_half_open: options.limits.half_open,
-            max_connections_of_source: options.limits.connections_of_source,
-            max_half_open_of_source: options.limits.half_open_of_source,
             interest: options.recording.interest(),
-            ..EndpointOptions::new(local, context)
+            ..EndpointOptions::new(local, context).with_places(options.limits.places)
         };
         let mut endpoint = Endpoint::new(endpoint, system_random().map_err(LiveError::System)?);
         if let Some(known) = &known_paths {
@@ -240,6 +239,8 @@ struct Visit {
     kept: u64,
     /// Saved capacities that it has taken over or refused.
     capacities: (u64, u64),
+    /// When a request was last in progress; before the first, when the connection began.
+    used_at: Time,
     /// When the first delayed response continues.
     wake_at: Option<Time>,
 }
@@ -274,6 +275,9 @@ struct Sites {
     look_at: Time,
     /// Connections with a delayed response.
     waiting: BTreeSet<(Time, Handle)>,
+    /// The time that a connection may be open without a request, and when that is looked at again.
+    unused: Duration,
+    sweep_at: Time,
     records: Records,
     established: u64,
     /// Saved capacities that connections have taken over, and those that were refused.
@@ -291,6 +295,8 @@ impl Sites {
             scarce: BTreeSet::new(),
             look_at: Time::ZERO,
             waiting: BTreeSet::new(),
+            unused: limits.unused,
+            sweep_at: Time::ZERO,
             records,
             established: 0,
             capacities: (0, 0),
@@ -324,6 +330,25 @@ impl Sites {
         }
     }
 
+    /// Closes the connections that have had no request for too long: a client that keeps one open by PINGs has no
+    /// use for it.
+    fn sweep(&mut self, now: Time, endpoint: &mut Endpoint) {
+        self.sweep_at = now + SWEEP;
+        for (handle, visit) in &mut self.connections {
+            let Some(connection) = endpoint.get(*handle).filter(|connection| connection.is_established())
+            else {
+                continue;
+            };
+            if connection.requests() > 0 {
+                visit.used_at = now;
+            } else if now.since(visit.used_at) >= self.unused
+                && let Some(connection) = endpoint.get_mut(*handle)
+            {
+                connection.close(now, visit.web.no_error(), &format!("no request for {}", self.unused));
+            }
+        }
+    }
+
     fn is_idle(&self) -> bool {
         self.connections.values().all(|visit| visit.web.is_idle())
     }
@@ -348,7 +373,7 @@ impl Host for Sites {
         let visit = self.connections.entry(handle).or_insert_with(|| {
             self.visits += 1;
             let web = WebServer::new(Box::new(self.folder.of(self.visits)));
-            Visit { web, log: Log::default(), kept: 0, capacities: (0, 0), wake_at: None }
+            Visit { web, log: Log::default(), kept: 0, capacities: (0, 0), used_at: now, wake_at: None }
         });
         let allowance = self.memory.allowance(visit.kept);
         connection.set_send_allowance(allowance);
@@ -359,10 +384,16 @@ impl Host for Sites {
         while let Some(event) = connection.poll_event() {
             self.established += u64::from(event == Event::Connected);
             ended |= event == Event::Ended;
+            if matches!(event, Event::Opened(stream) if stream.direction() == Direction::Bidirectional) {
+                visit.used_at = now;
+            }
             visit.web.on_event(now, &event, &mut QuicTransport { connection: &mut *connection, now });
             if event == Event::Connected && self.closing {
                 visit.web.shut_down(&mut QuicTransport { connection: &mut *connection, now });
             }
+        }
+        if connection.requests() > 0 {
+            visit.used_at = now;
         }
         visit.wait_until(handle, visit.web.wake_at(), &mut self.waiting);
         visit.look(handle, Some(connection), &mut self.memory);
@@ -381,9 +412,10 @@ impl Host for Sites {
 
     fn wake_at(&self) -> Option<Time> {
         let scarce = (!self.scarce.is_empty()).then_some(self.look_at);
-        scarce.into_iter().chain(self.waiting.first().map(|(at, _)| *at)).min()
+        let sweep = (!self.connections.is_empty()).then_some(self.sweep_at);
+        scarce.into_iter().chain(sweep).chain(self.waiting.first().map(|(at, _)| *at)).min()
     }
-    /// Continues delayed responses, and offers released memory to connections that lacked it.
+    /// Continues delayed responses, offers released memory to connections that lacked it, and closes unused connections.
     fn wake(&mut self, now: Time, endpoint: &mut Endpoint) {
         while let Some((at, handle)) = self.waiting.first().copied().filter(|(at, _)| *at <= now) {
             if let Some(connection) = endpoint.get_mut(handle) {
@@ -391,6 +423,9 @@ impl Host for Sites {
             }
             // Also if the connection no longer exists.
             self.waiting.remove(&(at, handle));
+        }
+        if self.sweep_at <= now {
+            self.sweep(now, endpoint);
         }
         if self.scarce.is_empty() || self.look_at > now {
             return;

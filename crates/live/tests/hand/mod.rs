@@ -52,7 +52,7 @@ pub fn serving(root: &Path, max_connections: usize) -> ServeOptions {
         settings: Settings::of_server(&[]).unwrap(),
         protocols: vec!["h3".to_owned()],
         hidden: false,
-        limits: Limits { half_open: max_connections, ..Limits::of(max_connections) },
+        limits: Limits::of(max_connections),
         known_paths: None,
         recording: Recording::default(),
     }
