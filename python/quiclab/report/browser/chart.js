@@ -3,11 +3,26 @@
 import { niceStep } from "../../view/browser/time.js";
 import { valueText } from "./columns.js";
 import { box, choice, drawn, element } from "./elements.js";
+import { axisTexts, fitted, multiples, widestOf, widthOf } from "./labels.js";
 import { decimalsOf, tick, written } from "./numbers.js";
 
+/** Around the axes; `left` and `below` at least. */
 const SPACE = { left: 58, right: 12, top: 10, height: 260, below: 40 };
 const GROUPS = 12;
 const DOTS = 5000;
+/** Between a label and its axis. */
+const GAP = 6;
+/** Of the width of a chart, for labels with all their digits. */
+const LABELS = 0.25;
+/** From the middle of a mean to that of the next group at the same x: the width of the bars of an interval. */
+const BESIDE = 9;
+/** Of the space between two x, for the groups at one of them. */
+const SHARE = 0.8;
+/** The height of a line of text, and the longest text that stands upright. */
+const LINE = 13;
+const UPRIGHT = 260;
+/** The widest chart: wider ones than the page are scrolled. */
+const WIDEST = 6000;
 
 /** The chart, its choices and the table of its means. */
 export class Chart {
@@ -54,7 +69,7 @@ export class Chart {
           this.isLogarithmic = is;
           this.draw();
         })),
-      this.legend, this.svg, this.note,
+      this.legend, element("div", { className: "scroll", tabIndex: 0, role: "region", aria: { label: "Chart" } }, this.svg, this.note),
       element("details", {}, element("summary", {}, "Means as a table"), element("div", { className: "scroll", tabIndex: 0, role: "region", aria: { label } }, this.table)));
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
@@ -130,12 +145,9 @@ export class Chart {
     this.#fillTable(all);
   }
 
-  #plot(groups, known, width, every) {
+  #plot(groups, known, page, every) {
     const { svg, x: column } = this;
     const colours = this.colours();
-    const height = SPACE.top + SPACE.height + SPACE.below;
-    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    svg.setAttribute("aria-label", `${this.y.name} by ${column.name}${this.group ? `, for each ${this.group.name}` : ""}`);
     svg.replaceChildren();
     this.legend.replaceChildren(element("strong", {}, this.y.short));
     if (!known.length) {
@@ -143,21 +155,32 @@ export class Chart {
       return;
     }
     const ends = known.flatMap((point) => (this.kind === "runs" ? extremes(point.values) : [point.mean - (point.half ?? 0), point.mean + (point.half ?? 0)]));
-    const [low, high] = [Math.min(0, extremes(ends)[0]), Math.max(extremes(ends)[1], 1e-12)];
-    const inner = width - SPACE.left - SPACE.right;
+    const [low, most] = [Math.min(0, extremes(ends)[0]), Math.max(0, extremes(ends)[1])];
+    const high = most > low ? most : low + 1;
+    const values = multiples(low, low + (high - low) * 1.05, niceStep((high - low) / 5));
+    const texts = axisTexts(values, Math.max(page * LABELS, SPACE.left - GAP));
+    const left = Math.max(SPACE.left, widestOf(texts) + GAP);
+    const x = this.#places(known, groups.length, left, page);
+    const labels = this.#labels(known, x);
+    const { width } = x;
+    const height = SPACE.top + SPACE.height + labels.height + SPACE.below - LINE;
     const y = (value) => SPACE.top + SPACE.height * (1 - (value - low) / ((high - low) * 1.05));
-    const x = this.#scale(known, inner);
-    const step = niceStep((high - low) / 5);
-    for (let at = Math.ceil(low / step); at * step <= high * 1.05; at++) this.#grid(y(at * step), tick(at * step), width);
-    this.#xTicks(known, x, inner);
-    const label = drawn("text", { x: SPACE.left + inner / 2, y: height - 4, "text-anchor": "middle" });
-    label.textContent = column.short;
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    svg.style.minWidth = width > page ? `${width}px` : "";
+    svg.style.maxWidth = `${Math.max(width, page)}px`;
+    svg.setAttribute("aria-label", `${this.y.name} by ${column.name}${this.group ? `, for each ${this.group.name}` : ""}`);
+    values.forEach((value, at) => this.#grid(y(value), texts[at], left, width));
+    labels.draw();
+    const label = drawn("text", { x: left + (width - left - SPACE.right) / 2, y: height - 4, "text-anchor": "middle" });
+    label.textContent = fitted(column.short, width - left - SPACE.right);
     svg.append(label);
     groups.forEach((group, at) => {
       const stroke = colours.stream(group.colour);
       const points = group.points.filter((point) => point.values.length);
-      if (this.kind === "runs") this.#dots(points, x, y, stroke, every);
-      else this.#means(points, x, y, stroke, at);
+      // Groups that share an x stand beside each other, so that their intervals can be told apart.
+      const place = (point) => x.at(point.x) + (at - (groups.length - 1) / 2) * x.beside;
+      if (this.kind === "runs") this.#dots(points, place, y, stroke, every);
+      else this.#means(points, place, y, stroke, groups.length > 1 ? x.beside : BESIDE);
       if (!this.group) return;
       const swatch = element("i");
       swatch.style.color = stroke;
@@ -165,70 +188,97 @@ export class Chart {
     });
   }
 
-  /** From a point to its place: linear, logarithmic, or one place for each text. */
-  #scale(known, inner) {
-    const values = known.map((point) => point.x);
+  /** From an x to its place: linear, logarithmic, or one place for each text. Also how far groups are apart there, the
+   *  greatest room for a label, and the width of the chart, which has room for all places of texts. */
+  #places(known, groups, left, page) {
+    const values = [...new Set(known.map((point) => point.x))].sort((a, b) => a - b);
     const isText = this.x.kind !== "number";
     const isLogarithmic = this.isLogarithmic && !isText && values.every((value) => value > 0);
-    const places = isText ? new Map([...new Set(values)].sort((a, b) => a - b).map((value, at) => [value, at])) : null;
-    const position = (value) => (places ? places.get(value) : isLogarithmic ? Math.log(value) : value);
+    const ranks = new Map(values.map((value, at) => [value, at]));
+    const position = (value) => (isText ? ranks.get(value) : isLogarithmic ? Math.log(value) : value);
     const [least, most] = extremes(values.map(position));
-    // Half a step of space at both sides: an interval at the edge is seen whole.
-    const margin = 14;
-    return (value) => SPACE.left + margin + (most > least ? (position(value) - least) / (most - least) : 0.5) * (inner - 2 * margin);
+    const needed = isText ? values.length * Math.max(LINE, (groups * BESIDE) / SHARE) : 0;
+    const width = Math.min(Math.max(page, left + needed + SPACE.right), WIDEST);
+    const inner = width - left - SPACE.right;
+    const widths = this.#texts(known).map(widthOf);
+    // Groups and labels at both edges are seen whole.
+    const half = Math.max((groups * BESIDE) / 2 + 5, isText ? inner / values.length / 2 : 0, 14);
+    const margin = Math.min(Math.max(half, isText ? 0 : Math.max(widths[0], widths.at(-1)) / 2), inner / 2 - 1);
+    const at = (value) => left + margin + (most > least ? (position(value) - least) / (most - least) : 0.5) * (inner - 2 * margin);
+    const gaps = values.slice(1).map((value, number) => at(value) - at(values[number]));
+    const slot = gaps.length ? extremes(gaps)[0] : inner;
+    return { at, width, left, inner, slot, beside: Math.min(BESIDE, (slot * SHARE) / groups) };
   }
 
-  #xTicks(known, x, inner) {
+  /** The texts of all x, from left to right. */
+  #texts(known) {
     const texts = new Map(known.map((point) => [point.x, point.text]));
-    let last = -Infinity;
-    const gap = Math.max(30, Math.max(...[...texts.values()].map((text) => text.length)) * 7);
-    const shown = texts.size <= 40 || this.x.kind !== "number" ? [...texts.keys()].sort((a, b) => x(a) - x(b)) : this.#evenTicks(known, inner);
-    for (const value of shown) {
-      if (x(value) - last < gap) continue;
-      last = x(value);
-      const text = drawn("text", { x: last, y: SPACE.top + SPACE.height + 16, "text-anchor": "middle" });
-      text.textContent = texts.get(value) ?? tick(value);
-      this.svg.append(text, drawn("line", { class: "gridline", x1: last, x2: last, y1: SPACE.top, y2: SPACE.top + SPACE.height + 4 }));
-    }
+    return [...texts.keys()].sort((a, b) => a - b).map((value) => texts.get(value));
+  }
+
+  /** The labels of x: beside each other where they have room, or else upright. Their height, and what draws them. */
+  #labels(known, x) {
+    const isText = this.x.kind !== "number";
+    const texts = new Map(known.map((point) => [point.x, point.text]));
+    const values = isText || texts.size <= 40 ? [...texts.keys()].sort((a, b) => a - b) : this.#evenTicks(known, x.inner);
+    const words = values.map((value) => texts.get(value) ?? tick(value));
+    const widest = widestOf(words);
+    const isUpright = isText && widest + GAP > x.slot;
+    const height = isUpright ? Math.min(widest, UPRIGHT) + GAP : LINE;
+    const top = SPACE.top + SPACE.height;
+    const draw = () => {
+      let taken = -Infinity;
+      values.forEach((value, number) => {
+        const [at, half] = [x.at(value), isUpright ? LINE / 2 : widthOf(words[number]) / 2];
+        if (at - half < taken || (!isText && at + half > x.width)) return;
+        taken = at + half + (isUpright ? 0 : GAP);
+        const place = isUpright ? { transform: `translate(${at + 4} ${top + 8}) rotate(-90)`, "text-anchor": "end" } : { x: at, y: top + 16, "text-anchor": "middle" };
+        const text = drawn("text", { class: "place", ...place });
+        text.textContent = fitted(words[number], isUpright ? UPRIGHT : Infinity);
+        if (text.textContent !== words[number]) {
+          const title = drawn("title");
+          title.textContent = words[number];
+          text.append(title);
+        }
+        this.svg.append(text, drawn("line", { class: "gridline", x1: at, x2: at, y1: SPACE.top, y2: top + 4 }));
+      });
+    };
+    return { height, draw };
   }
 
   #evenTicks(known, inner) {
     const [least, most] = extremes(known.map((point) => point.x));
-    const step = niceStep((most - least) / Math.max(2, inner / 100));
-    const ticks = [];
-    for (let at = Math.ceil(least / step); at * step <= most; at++) ticks.push(at * step);
-    return ticks;
+    return multiples(least, most, niceStep((most - least) / Math.max(2, inner / 100)));
   }
 
-  #grid(y, words, width) {
-    const text = drawn("text", { x: SPACE.left - 6, y: y + 4, "text-anchor": "end" });
+  #grid(y, words, left, width) {
+    const text = drawn("text", { x: left - GAP, y: y + 4, "text-anchor": "end", class: "value" });
     text.textContent = words;
-    this.svg.append(text, drawn("line", { class: "gridline", x1: SPACE.left, x2: width - SPACE.right, y1: y, y2: y }));
+    this.svg.append(text, drawn("line", { class: "gridline", x1: left, x2: width - SPACE.right, y1: y, y2: y }));
   }
 
-  #means(points, x, y, stroke, place) {
-    // Groups that share an x stand a little beside each other, so that their intervals can be told apart.
-    const at = (point) => x(point.x) + (place % 2 ? 1 : -1) * Math.ceil(place / 2);
+  #means(points, at, y, stroke, beside) {
     const line = points.map((point, number) => `${number ? "L" : "M"}${at(point).toFixed(1)} ${y(point.mean).toFixed(1)}`).join("");
     // Between texts there is nothing.
     if (this.x.kind === "number") this.svg.append(drawn("path", { class: "series", d: line, fill: "none", stroke, "stroke-width": 1.6 }));
     for (const point of points) {
       if (point.half) {
         const [low, high] = [y(point.mean - point.half), y(point.mean + point.half)];
-        const d = `M${at(point)} ${low}V${high}M${at(point) - 4} ${low}h8M${at(point) - 4} ${high}h8`;
+        const bar = Math.min(4, beside * 0.45);
+        const d = `M${at(point)} ${low}V${high}M${at(point) - bar} ${low}h${2 * bar}M${at(point) - bar} ${high}h${2 * bar}`;
         this.svg.append(drawn("path", { class: "interval", d, fill: "none", stroke, "stroke-width": 1.3 }));
       }
       const title = drawn("title");
       title.textContent = `${point.text}: ${written(point.mean, this.y.decimals)}${point.half ? ` ± ${written(point.half, this.y.decimals)}` : ""}, ${point.values.length} of ${point.total} runs`;
-      this.svg.append(drawn("circle", { class: "mean", cx: at(point), cy: y(point.mean), r: 3.5, fill: stroke }, title));
+      this.svg.append(drawn("circle", { class: "mean", cx: at(point), cy: y(point.mean), r: Math.max(1.5, Math.min(3.5, beside * 0.4)), fill: stroke }, title));
     }
   }
 
-  #dots(points, x, y, stroke, every) {
+  #dots(points, at, y, stroke, every) {
     let d = "";
     let number = 0;
     for (const point of points) {
-      for (const value of point.values) if (number++ % every === 0) d += `M${x(point.x).toFixed(1)} ${y(value).toFixed(1)}h0`;
+      for (const value of point.values) if (number++ % every === 0) d += `M${at(point).toFixed(1)} ${y(value).toFixed(1)}h0`;
     }
     this.svg.append(drawn("path", { class: "dots", d, stroke, "stroke-width": 5, "stroke-linecap": "round", "stroke-opacity": 0.5 }));
   }

@@ -3,7 +3,7 @@
 import { TimeAxis } from "../../view/browser/time.js";
 import { valueText } from "./columns.js";
 import { breaking, choice, element } from "./elements.js";
-import { LEFT, Panel } from "./panel.js";
+import { Panel } from "./panel.js";
 
 const UNITS = { mbps: "Mbit/s", ms: "ms", s: "s", bytes: "bytes", packets: "packets" };
 
@@ -103,7 +103,9 @@ export class Detail {
   draw() {
     if (this.element.hidden || !this.panels?.length) return;
     const width = this.plots.clientWidth || 600;
-    this.time.width = Math.max(width - LEFT - 8, 100);
-    this.panels.forEach((panel, at) => panel.draw(this.time, this.colours(), panel.most(this.time), width, at === this.panels.length - 1));
+    const ranges = this.panels.map((panel) => panel.range(this.time));
+    const left = Math.max(...this.panels.map((panel, at) => panel.room(ranges[at], width)));
+    this.time.width = Math.max(width - left - 8, 100);
+    this.panels.forEach((panel, at) => panel.draw(this.time, this.colours(), ranges[at], width, at === this.panels.length - 1, left));
   }
 }

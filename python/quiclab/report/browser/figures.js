@@ -2,7 +2,7 @@
 
 import { TimeAxis } from "../../view/browser/time.js";
 import { box, element } from "./elements.js";
-import { LEFT, Panel } from "./panel.js";
+import { Panel } from "./panel.js";
 
 /** Figures that are shown at first; the others wait for their box to be ticked. */
 const AT_FIRST = 4;
@@ -87,20 +87,23 @@ export class Figures {
     const shown = this.figures.filter((figure) => figure.isShown);
     for (const figure of this.figures) figure.element.hidden = !figure.isShown;
     const widths = new Map(shown.map((figure) => [figure, figure.plots.clientWidth || 600]));
-    for (const figure of shown) figure.time.width = Math.max(widths.get(figure) - LEFT - RIGHT, 100);
-    const mosts = new Map();
+    const ranges = new Map();
     for (const figure of shown) {
       for (const panel of figure.panels) {
-        const most = panel.most(figure.time);
-        mosts.set(panel, most);
-        const { title } = panel.facts;
-        mosts.set(title, Math.max(mosts.get(title) ?? 0, most));
+        const [least, most] = panel.range(figure.time);
+        const [lower, higher] = ranges.get(panel.facts.title) ?? [0, 0];
+        ranges.set(panel, [least, most]);
+        ranges.set(panel.facts.title, [Math.min(least, lower), Math.max(most, higher)]);
       }
     }
+    const range = (panel) => ranges.get(this.isShared ? panel.facts.title : panel);
+    for (const figure of shown) figure.left = Math.max(...figure.panels.map((panel) => panel.room(range(panel), widths.get(figure))));
+    // Figures over one time axis begin at one place.
+    if (this.isShared) for (const figure of shown) figure.left = Math.max(...shown.map(({ left }) => left));
+    for (const figure of shown) figure.time.width = Math.max(widths.get(figure) - figure.left - RIGHT, 100);
     for (const figure of shown) {
       figure.panels.forEach((panel, at) => {
-        const most = mosts.get(this.isShared ? panel.facts.title : panel);
-        panel.draw(figure.time, this.colours(), most, widths.get(figure), at === figure.panels.length - 1);
+        panel.draw(figure.time, this.colours(), range(panel), widths.get(figure), at === figure.panels.length - 1, figure.left);
       });
     }
   }
@@ -134,7 +137,7 @@ export class Figures {
 
   #listen(figure) {
     const { plots } = figure;
-    const place = (event) => event.clientX - plots.getBoundingClientRect().left - LEFT;
+    const place = (event) => event.clientX - plots.getBoundingClientRect().left - figure.left;
     let from;
     const select = (to) => figure.panels.forEach((panel) => panel.select(from, to));
     plots.addEventListener("pointerdown", (event) => {

@@ -3,10 +3,16 @@
 import { lowerBound, upperBound } from "../../view/browser/search.js";
 import { niceStep } from "../../view/browser/time.js";
 import { drawn, element } from "./elements.js";
-import { decimalsOf, tick, written } from "./numbers.js";
+import { axisTexts, multiples, widestOf, widthOf } from "./labels.js";
+import { decimalsOf, written } from "./numbers.js";
 import { nanoseconds } from "./packed.js";
 
-export const LEFT = 52;
+/** The least room beside an axis for its labels. */
+const LEAST_ROOM = 52;
+/** Between a label and its axis. */
+const APART = 6;
+/** Of a figure, for labels with all their digits. */
+const MOST_OF_WIDTH = 0.25;
 const HEIGHT = 120;
 const TOP = 10;
 const BELOW = 20;
@@ -34,49 +40,51 @@ export class Panel {
     return [Math.max(0, upperBound(line.times, time.start) - 1), Math.min(line.times.length, lowerBound(line.times, time.end) + 1)];
   }
 
-  /** The greatest value that is visible. */
-  most(time) {
-    let most = 0;
+  /** The least and the greatest value that are visible, and zero between them. */
+  range(time) {
+    let [least, most] = [0, 0];
     for (const line of this.lines) {
       if (line.far) continue;
       const [from, to] = this.#part(line, time);
-      for (let at = from; at < to; at++) if (line.values[at] > most) most = line.values[at];
+      for (let at = from; at < to; at++) {
+        if (line.values[at] > most) most = line.values[at];
+        if (line.values[at] < least) least = line.values[at];
+      }
     }
-    return most || 1;
+    return least < most ? [least, most] : [0, 1];
   }
 
-  /** Draws it anew. @param most the value at the top @param isLast whether the times stand below it */
-  draw(time, colours, most, width, isLast) {
+  /** The room that the labels of its axis need beside it, in a figure of a width. */
+  room([least, most], width) {
+    return Math.max(LEAST_ROOM, APART + widestOf(["time (ms)", ...this.#ticks(least, most, width).texts]));
+  }
+
+  #ticks(least, most, width) {
+    const values = multiples(least, most * 1.04, niceStep((most - least) / 5));
+    return { values, texts: axisTexts(values, Math.max(width * MOST_OF_WIDTH, LEAST_ROOM)) };
+  }
+
+  /** Draws it anew. @param range values at the bottom and the top @param isLast whether the times stand below it
+   *  @param left the room beside the axis */
+  draw(time, colours, [least, most], width, isLast, left) {
     const height = TOP + HEIGHT + (isLast ? BELOW : 4);
-    this.top = most * 1.04;
-    const y = (value) => TOP + HEIGHT * (1 - Math.min(value / this.top, 1.1));
+    [this.left, this.top] = [left, most * 1.04];
+    const bottom = least * 1.04;
+    const y = (value) => TOP + HEIGHT * (1 - Math.min(Math.max((value - bottom) / (this.top - bottom), -0.1), 1.1));
     const { svg } = this;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("aria-label", this.#words(time));
     svg.replaceChildren(
-      drawn("defs", {}, drawn("clipPath", { id: this.clip }, drawn("rect", { x: LEFT, y: 0, width: time.width, height: TOP + HEIGHT }))),
+      drawn("defs", {}, drawn("clipPath", { id: this.clip }, drawn("rect", { x: left, y: 0, width: time.width, height: TOP + HEIGHT }))),
     );
-    const step = niceStep(most / 5);
-    for (let value = 0; value <= this.top; value += step) {
-      svg.append(drawn("line", { class: "gridline", x1: LEFT, x2: LEFT + time.width, y1: y(value), y2: y(value) }));
-      const text = drawn("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" });
-      text.textContent = tick(value);
+    const { values, texts } = this.#ticks(least, most, width);
+    values.forEach((value, at) => {
+      svg.append(drawn("line", { class: "gridline", x1: left, x2: left + time.width, y1: y(value), y2: y(value) }));
+      const text = drawn("text", { x: left - APART, y: y(value) + 4, "text-anchor": "end", class: "value" });
+      text.textContent = texts[at];
       svg.append(text);
-    }
-    const { ticks, unit } = time.ticks();
-    for (const { time: at, text: words } of ticks) {
-      const x = LEFT + time.x(at);
-      svg.append(drawn("line", { class: "gridline", x1: x, x2: x, y1: TOP, y2: TOP + HEIGHT }));
-      if (!isLast || x > width - 20) continue;
-      const text = drawn("text", { x, y: TOP + HEIGHT + 15, "text-anchor": "middle", class: "time" });
-      text.textContent = words;
-      svg.append(text);
-    }
-    if (isLast) {
-      const text = drawn("text", { x: LEFT - 6, y: TOP + HEIGHT + 15, "text-anchor": "end" });
-      text.textContent = `time (${unit})`;
-      svg.append(text);
-    }
+    });
+    this.#times(time, width, isLast);
     const inside = drawn("g", { "clip-path": `url(#${this.clip})` });
     for (const line of this.lines) this.#line(inside, line, time, y, colour(colours, line.colour));
     for (const mark of this.marks) this.#marks(inside, mark, time, colour(colours, "vermillion"));
@@ -85,6 +93,27 @@ export class Panel {
     inside.append(this.selection, this.cursor);
     svg.append(inside);
     this.#fillLegend(colours);
+  }
+
+  #times(time, width, isLast) {
+    const { svg, left } = this;
+    const { ticks, unit } = time.ticks();
+    // Where the label before ends: at first that of the axis.
+    let taken = left - APART;
+    for (const { time: at, text: words } of ticks) {
+      const x = left + time.x(at);
+      svg.append(drawn("line", { class: "gridline", x1: x, x2: x, y1: TOP, y2: TOP + HEIGHT }));
+      const half = widthOf(words) / 2;
+      if (!isLast || x - half < taken + APART || x + half > width) continue;
+      taken = x + half;
+      const text = drawn("text", { x, y: TOP + HEIGHT + 15, "text-anchor": "middle", class: "time" });
+      text.textContent = words;
+      svg.append(text);
+    }
+    if (!isLast) return;
+    const text = drawn("text", { x: left - APART, y: TOP + HEIGHT + 15, "text-anchor": "end" });
+    text.textContent = `time (${unit})`;
+    svg.append(text);
   }
 
   #words(time) {
@@ -105,7 +134,7 @@ export class Panel {
     };
     for (let at = from; at < to; at++) {
       // A coordinate of millions of pixels is none that every browser draws.
-      x = (LEFT + Math.min(Math.max(time.x(line.times[at]), -1e5), 1e5)).toFixed(1);
+      x = (this.left + Math.min(Math.max(time.x(line.times[at]), -1e5), 1e5)).toFixed(1);
       if (line.values[at] === null) {
         // A value holds until there is none.
         if (isOpen && line.style !== "line") [path, area] = [`${path}H${x}`, `${area}H${x}`];
@@ -132,7 +161,7 @@ export class Panel {
     let path = "";
     const y = TOP + 3;
     for (let at = lowerBound(mark.times, time.start); at < mark.times.length && mark.times[at] <= time.end; at++) {
-      const x = LEFT + time.x(mark.times[at]);
+      const x = this.left + time.x(mark.times[at]);
       path += `M${(x - 3).toFixed(1)} ${y - 3}l6 6m0 -6l-6 6`;
     }
     inside.append(drawn("path", { class: "marks", d: path, fill: "none", stroke, "stroke-width": 1.1 }));
@@ -159,7 +188,7 @@ export class Panel {
   point(time, at) {
     if (!this.cursor) return;
     this.cursor.setAttribute("visibility", at === undefined ? "hidden" : "visible");
-    if (at !== undefined) for (const end of ["x1", "x2"]) this.cursor.setAttribute(end, LEFT + time.x(at));
+    if (at !== undefined) for (const end of ["x1", "x2"]) this.cursor.setAttribute(end, this.left + time.x(at));
     this.lines.forEach((line, place) => {
       const before = at === undefined ? -1 : upperBound(line.times, at) - 1;
       const text = before < 0 ? "" : written(line.values[before], line.decimals);
@@ -171,7 +200,7 @@ export class Panel {
   select(from, to) {
     this.selection.setAttribute("visibility", from === undefined ? "hidden" : "visible");
     if (from === undefined) return;
-    this.selection.setAttribute("x", LEFT + Math.min(from, to));
+    this.selection.setAttribute("x", this.left + Math.min(from, to));
     this.selection.setAttribute("width", Math.abs(to - from));
   }
 }
