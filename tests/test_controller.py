@@ -135,7 +135,10 @@ def test_what_is_told_adds_up() -> None:
         ("def on_ack(self, ack):\n        self.window_bytes = float('nan')", "Own.window_bytes is nan; expected"),
         ("def on_ack(self, ack):\n        self.pacing_bps = 0", "Own.pacing_bps is 0; expected None, or 1 bit/s"),
         ("def on_ack(self):\n        pass", "TypeError"),
-        ("def start(self, *_):\n        raise RuntimeError('no')", "own.py:5: RuntimeError: no"),
+        (
+            "def start(self, *_):\n        raise RuntimeError('no')\n    def on_ack(self, ack): pass",
+            "own.py:5: RuntimeError: no",
+        ),
     ],
 )
 def test_a_controller_that_fails_ends_the_run_and_says_where(tmp_path: Path, body: str, problem: str) -> None:
@@ -157,14 +160,18 @@ def test_a_controller_that_fails_ends_the_run_and_says_where(tmp_path: Path, bod
         ("class Own: pass\n", "Own", "Own is not a controller: expected a class derived"),
         ("def (", "Own", "own.py:1: SyntaxError"),
         ("import nothing_of_this_name\n", "Own", "own.py:1: ModuleNotFoundError"),
-        ("import quiclab\nclass Own(quiclab.Controller): options = {'type': 1}\n", "Own", 'cannot be called "type"'),
         (
-            "import quiclab\nclass Own(quiclab.Controller): options = {'a': -1}\n",
+            "import quiclab\nclass Own(quiclab.Controller):\n  options = {'type': 1}\n  def on_ack(self, ack): pass\n",
+            "Own",
+            'cannot be called "type"',
+        ),
+        (
+            "import quiclab\nclass Own(quiclab.Controller):\n  options = {'a': -1}\n  def on_ack(self, ack): pass\n",
             "Own",
             "a has an unsupported default",
         ),
         (
-            "import quiclab\nclass Own(quiclab.Controller): options = {'a': [1]}\n",
+            "import quiclab\nclass Own(quiclab.Controller):\n  options = {'a': [1]}\n  def on_ack(self, ack): pass\n",
             "Own",
             "option a has a default of type list; expected a flag",
         ),

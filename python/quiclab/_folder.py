@@ -147,6 +147,31 @@ def writing(path: Path) -> Iterator[None]:
         raise OutputError(f"{path}: cannot be written: {what}") from error
 
 
+def shown(path: str | Path) -> str:
+    """A path for people, and for results that others read: from here, or from the user's home, where it is below."""
+    for start, sign in ((Path.cwd, ""), (Path.home, "~/")):
+        with suppress(ValueError, OSError, RuntimeError):
+            return f"{sign}{Path(os.path.normpath(path)).relative_to(start())}"
+    return str(path)
+
+
+def default_file(path: Path) -> Path:
+    """The same path. Raises `OutputError` if what is there would have something else written: a link, a device.
+
+    For files that nobody named: the folder may be that of a stranger.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise OutputError(f"{path}: is not a plain file; expected one, or --out FILE")
+    return path
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Writes a file that was not there: what has its name by now is removed, and no link is followed."""
+    path.unlink(missing_ok=True)
+    with path.open("xb") as file:
+        file.write(content)
+
+
 def write_whole(path: Path, text: str) -> None:
     """Writes a file beside its name and moves it there, so that it is never half of one, whatever interrupts.
 
@@ -160,7 +185,7 @@ def write_whole(path: Path, text: str) -> None:
             if path.is_symlink() or (path.exists() and not path.is_file()):
                 path.write_text(text, encoding="utf-8")
                 return
-            partial.write_text(text, encoding="utf-8")
+            write_new(partial, text.encode("utf-8"))
             partial.replace(path)
     finally:
         with suppress(OSError):

@@ -54,13 +54,13 @@ def flow_of(connection: str, flows: Collection[str]) -> str:
 
 def endless(run: "Run") -> set[str]:
     """The connections whose transfer has no size, so that it cannot be completed."""
-    names = [str(entry.get("name")) for entry in run.summary.get("connections") or [] if entry["completion_s"] is None]
+    names = [
+        str(entry.get("name")) for entry in run.summary.get("connections") or [] if entry.get("completion_s") is None
+    ]
     if not names:
         # Without reading the scenario.
         return set()
-    import tomllib
-
-    flows = {flow["name"]: flow for flow in tomllib.loads(run.scenario_toml).get("flow", [])}
+    flows = {flow["name"]: flow for flow in run._document.get("flow", [])}
     return {name for name in names if is_endless(flows.get(flow_of(name, flows), {}))}
 
 

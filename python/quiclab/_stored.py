@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _libraries, _quiclab
+from quiclab import _libraries, _quiclab, _regular, _shape
 from quiclab._quiclab import OutputError
 
 if TYPE_CHECKING:
@@ -109,13 +109,12 @@ def memory(table: "_quiclab.Table") -> "pa.Table":
 
 def whole(source: "_quiclab.Table | pa.Table | Path") -> "pa.Table":
     """A table with all its rows. Raises `OutputError` if its file cannot be read."""
-    import pyarrow.parquet as pq
-
     if isinstance(source, Path):
         # Not `pq.read_table`, which imports pandas, if it is installed.
-        with _reading(source), pq.ParquetFile(str(source)) as file:
+        with opened(source) as file:
+            _check(file, file.schema_arrow.names)
             # Every part of a file has its own list of words.
-            table = file.read().unify_dictionaries()
+            table = _checked(file.read().unify_dictionaries())
             text = _note_in(file.metadata)
         return table if text is None else table.replace_schema_metadata({NOTE: text})
     if isinstance(source, _quiclab.Table):
@@ -129,13 +128,11 @@ def note(source: "_quiclab.Table | pa.Table | Path") -> str | None:
     if isinstance(source, _quiclab.Table):
         return source.note
     if isinstance(source, Path):
-        import pyarrow.parquet as pq
-
-        with _reading(source):
-            text = _note_in(pq.read_metadata(str(source)))
+        with opened(source) as file:
+            text = _note_in(file.metadata)
     else:
         text = (source.schema.metadata or {}).get(NOTE)
-    return None if text is None else text.decode()
+    return None if text is None else text.decode(errors="replace")
 
 
 def _note_in(file: "pq.FileMetaData") -> bytes | None:
@@ -151,12 +148,11 @@ def parts(
     Raises `OutputError` if its file cannot be read.
     """
     if isinstance(source, Path):
-        import pyarrow.parquet as pq
-
-        with _reading(source), pq.ParquetFile(str(source)) as file:
+        with opened(source) as file:
+            _check(file, columns or file.schema_arrow.names)
             groups = range(file.num_row_groups)
             for group in reversed(groups) if backwards else groups:
-                yield file.read_row_group(group, columns, use_threads=False)
+                yield _checked(file.read_row_group(group, columns, use_threads=False))
         return
     table = whole(source)
     names = table.column_names if columns is None else list(columns)
@@ -188,8 +184,33 @@ def _reading(path: Path) -> Iterator[None]:
 
     try:
         yield
-    except (OSError, pa.ArrowException) as error:
-        raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+    except (OSError, pa.ArrowException, _shape.WrongError) as error:
+        raise OutputError(f"{path}: cannot be read: {_regular.reason(error)}") from error
+
+
+@contextmanager
+def opened(path: Path) -> "Iterator[pq.ParquetFile]":
+    """A file of Parquet. Raises `OutputError` if it cannot be read, now or later."""
+    import pyarrow.parquet as pq
+
+    with _reading(path):
+        _regular.check(path)
+        # Not `pq.read_table`, which imports pandas, if it is installed.
+        with pq.ParquetFile(str(path)) as file:
+            yield file
+
+
+def _check(file: "pq.ParquetFile", columns: Sequence[str]) -> None:
+    _shape.columns(file.schema_arrow, columns)
+
+
+def _checked(part: "pa.Table") -> "pa.Table":
+    _shape.without_null(part)
+    for at, name in enumerate(part.column_names):
+        if name in _shape.TEXTS and not str(part.schema.field(at).type).startswith("dictionary"):
+            # As other programs write it.
+            part = part.set_column(at, name, part.column(at).dictionary_encode())
+    return part
 
 
 def _groups(parts: "Iterable[pa.Table]") -> "Iterator[pa.Table]":

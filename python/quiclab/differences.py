@@ -1,6 +1,5 @@
 """What differs between two runs, scenarios or sweeps: `quiclab.diff`."""
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from quiclab import _quiclab, _regular
 from quiclab._quiclab import Error, OutputError
 from quiclab._results import important
 from quiclab._rounded import decimals, is_number, text
@@ -250,7 +250,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def _read(given: Comparable) -> Run | Scenario | Sweep:
+def _read(given: Comparable) -> "Run | Scenario | Sweep | _quiclab.Scenario":
     if isinstance(given, Run | Scenario | Sweep):
         return given
     path = Path(given)
@@ -258,7 +258,16 @@ def _read(given: Comparable) -> Run | Scenario | Sweep:
         return folder(path)
     if not path.exists():
         raise Error(f"{path}: there is no such run folder, sweep folder or scenario file")
-    return Scenario.from_file(path)
+    # Who compares runs nothing: code that the scenario names is not loaded.
+    return _recorded(path)
+
+
+def _recorded(path: Path) -> _quiclab.Scenario:
+    try:
+        text = _regular.text(path)
+    except (OSError, ValueError) as error:
+        raise Error(f"{path}: {_regular.reason(error)}") from error
+    return _quiclab.Scenario.recorded(text, path)
 
 
 def folder(path: Path) -> Run | Sweep:
@@ -274,30 +283,38 @@ def _told(given: Comparable) -> str:
     return repr(given) if isinstance(given, Run | Scenario | Sweep) else str(given)
 
 
-def _values(of: Run | Scenario | Sweep) -> Values:
+def _values(of: "Run | Scenario | Sweep | _quiclab.Scenario") -> Values:
     """The resolved scenario; of a sweep its scenario file, and what was set beside it."""
     if isinstance(of, Sweep):
         document = sweep_document(of)
         sets = dict(one.partition("=")[::2] for one in of.info.get("set", []))
         return scenario_values({**document, **({"--set": sets} if sets else {})})
-    return scenario_values(run_document(of) if isinstance(of, Run) else tomllib.loads(of.to_toml()))
+    if isinstance(of, Run):
+        return scenario_values(run_document(of))
+    return scenario_values(_from_here(of._inner if isinstance(of, Scenario) else of))
 
 
 def run_document(run: Run) -> dict[str, Any]:
-    """The resolved scenario of a run. Raises `OutputError` if its file is none."""
+    """The resolved scenario of a run, with files as they are named from here. Raises `OutputError` if it is none."""
     try:
-        return tomllib.loads(run.scenario_toml)
-    except tomllib.TOMLDecodeError as error:
-        raise OutputError(f"{run.path}: scenario.toml cannot be read: {error}") from error
+        return _from_here(run._recorded())
+    except Error:
+        # Files that it names are gone, or another version wrote it.
+        return run._document
+
+
+def _from_here(scenario: _quiclab.Scenario) -> dict[str, Any]:
+    """The values of a scenario: one file has one name, whichever folder the scenario is in."""
+    return _regular.toml_values(scenario.to_toml(Path.cwd()))
 
 
 def sweep_document(sweep: Sweep) -> dict[str, Any]:
     """The scenario file of a sweep. Raises `OutputError` if it cannot be read."""
     where = sweep.series_path.with_name("sweep.toml")
     try:
-        return tomllib.loads(where.read_text(encoding="utf-8"))
+        return _regular.read_toml(where)
     except (OSError, ValueError) as error:
-        raise OutputError(f"{where}: cannot be read: {str(error).splitlines()[0]}") from error
+        raise OutputError(f"{where}: cannot be read: {_regular.reason(error)}") from error
 
 
 def _of_sweeps(a: Sweep, b: Sweep) -> Diff:

@@ -11,7 +11,6 @@ Sources: ITU-T P.1203 (10/2017), P.1203.1, P.1203.2, P.1203.3.
 
 import copy
 import importlib
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -232,7 +231,7 @@ def _resolution(name: str, row: dict[str, Any], sizes: Sequence[str] | None) -> 
 
 def _heights(run: "Run", name: str) -> list[str] | None:
     """The resolutions that the scenario gives: 16/9 of the heights, rounded to an even number."""
-    flows = tomllib.loads(run.scenario_toml).get("flow", [])
+    flows = run._document.get("flow", [])
     # Later visits of a flow have a number behind its name.
     names = (name, name.rpartition("#")[0])
     application = next((flow.get("application") for flow in flows if flow.get("name") in names), None)

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _folder, _libraries, _quiclab, _stored
+from quiclab import _folder, _libraries, _quiclab, _regular, _shape, _stored
 from quiclab._quiclab import Error, OutputError
 
 if TYPE_CHECKING:
@@ -72,6 +72,22 @@ class Run:
         if not isinstance(self._scenario, str):
             self._scenario = self._scenario.to_toml()
         return self._scenario
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        """The values of the resolved scenario. Raises `OutputError` if its file was changed so that it is none."""
+        try:
+            document = _regular.toml_values(self.scenario_toml)
+            _shape.scenario("", document)
+        except (ValueError, _shape.WrongError) as error:
+            where = self._path / _folder.SCENARIO if self._path else _folder.SCENARIO
+            raise OutputError(f"{where}: cannot be read: {error}") from error
+        return document
+
+    def _recorded(self, sets: Sequence[str] = ()) -> _quiclab.Scenario:
+        """The scenario, to look at it, without the code that it names. Raises `ScenarioError` if it cannot be read."""
+        where = self._path or Path()
+        return _quiclab.Scenario.recorded(self.scenario_toml, where / _folder.SCENARIO, sets)
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -243,7 +259,7 @@ class Run:
         }
 
     def _write(self, path: Path, *, figure: bool) -> None:
-        (path / _folder.SCENARIO).write_text(self.scenario_toml, encoding="utf-8")
+        (path / _folder.SCENARIO).write_text(self._toml_in(path), encoding="utf-8")
         summary = json.dumps(self.summary, indent=2, ensure_ascii=False)
         (path / _folder.SUMMARY).write_text(summary + "\n", encoding="utf-8")
         if not self.tables:
@@ -256,6 +272,16 @@ class Run:
                 from quiclab import plots
 
                 plots.save(self, path / _folder.FIGURE)
+
+    def _toml_in(self, folder: Path) -> str:
+        """The scenario for a file in a folder: the files that it names are found from there (`Scenario.to_toml_in`)."""
+        if not isinstance(self._scenario, str):
+            return self._scenario._inner.to_toml(folder)
+        try:
+            return self._recorded().to_toml(folder)
+        except Error:
+            # Files that it names are gone.
+            return self._scenario
 
     def _write_tables(self, path: Path) -> None:
         import shutil
@@ -280,16 +306,20 @@ def load(path: str | PathLike[str]) -> Run:
     if not where.is_dir():
         found = _folder.file_instead(where) or f"there is no such run folder{_folder.beside(where)}"
         raise OutputError(f"{where}: {found}")
+    name = _folder.SUMMARY
     try:
-        summary = json.loads((where / _folder.SUMMARY).read_text(encoding="utf-8"))
-        scenario = (where / _folder.SCENARIO).read_text(encoding="utf-8")
+        summary = _regular.read_json(where / name)
+        name = _folder.SCENARIO
+        scenario = _regular.text(where / name)
     except FileNotFoundError as error:
-        why = _folder.instead(where) or f"it has no {Path(error.filename).name}"
+        why = _folder.instead(where) or f"it has no {name}"
         raise OutputError(f"{where}: not a run folder: {why}") from error
     except (OSError, ValueError) as error:
-        raise OutputError(f"{where}: cannot be read as a run folder: {str(error).splitlines()[0]}") from error
-    if not isinstance(summary, dict):
-        raise OutputError(f"{where}: cannot be read as a run folder: {_folder.SUMMARY} is not an object")
+        raise OutputError(f"{where}: cannot be read as a run folder: {name}: {_regular.reason(error)}") from error
+    try:
+        _shape.summary("", summary)
+    except _shape.WrongError as wrong:
+        raise OutputError(f"{where}: cannot be read as a run folder: {_folder.SUMMARY}: {wrong}") from wrong
     run = Run(summary, scenario, {file.stem: file for file in sorted(where.glob("*.parquet"))})
     run._path = where
     return run

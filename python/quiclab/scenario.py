@@ -6,8 +6,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from quiclab import _document, _folder, _quiclab, _stored
-from quiclab._quiclab import ScenarioError
+from quiclab import _document, _folder, _quiclab, _regular, _stored
+from quiclab._quiclab import Error, ScenarioError
 from quiclab.progress import Callback, Progress, shown
 from quiclab.run import Run
 
@@ -17,6 +17,8 @@ Changes = Mapping[str, Any] | Iterable[str]
 
 LONGEST = (16 << 20) + 1
 """Bytes of a file that are read: one more than the reader of scenarios takes, so that it says so."""
+
+_MOST_DRAWS = 100_000_000
 
 _LARGEST_SEED = (1 << 63) - 1
 
@@ -62,11 +64,11 @@ class Scenario:
         :raises ScenarioError: the file cannot be read, or something in it is wrong: one line says where, and what.
         """
         try:
-            with Path(path).open("rb") as file:
+            with _regular.opened(path) as file:
                 text = file.read(LONGEST).decode("utf-8")
         except OSError as error:
             near = _folder.beside(Path(path)) if isinstance(error, FileNotFoundError) else ""
-            raise ScenarioError(f"{path}: {error.strerror}{near}") from error
+            raise ScenarioError(f"{path}: {_regular.reason(error)}{near}") from error
         except UnicodeDecodeError as error:
             raise ScenarioError(f"{path}: not text in UTF-8 (byte {error.start})") from error
         return cls._new(text, Path(path), _sets(set))
@@ -143,6 +145,8 @@ class Scenario:
         By the name of the quantity (`main-size`), not rounded: bytes, objects or seconds, as doubles for
         `numpy.frombuffer`. Pages from a file have none. Raises `RunError` if the flow has no web pages.
         """
+        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST_DRAWS:
+            raise Error(f"page_draws: count is {count!r}; expected a whole number from 0 to {_MOST_DRAWS}")
         return self._inner.page_draws(flow, count)
 
     def __reduce__(self) -> tuple[Callable[..., "Scenario"], tuple[str, Path, list[str]]]:

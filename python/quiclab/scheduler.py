@@ -68,7 +68,8 @@ class Scheduler(Plugged):
 part(
     "scheduler",
     Scheduler,
-    (
+    needed="next",
+    called=(
         "on_ready",
         "on_idle",
         "on_sent",

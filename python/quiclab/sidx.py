@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 
+from quiclab import _regular
 from quiclab._quiclab import Error
 
 _MOST = 1 << 24
@@ -75,7 +76,7 @@ def _range(mpd: Path, text: str) -> tuple[int, int]:
 
 def _read(file: Path, first: int, last: int) -> list[tuple[int, float]]:
     try:
-        with file.open("rb") as media:
+        with _regular.opened(file) as media:
             media.seek(first)
             return segments(media.read(last - first + 1))
     except OSError as error:

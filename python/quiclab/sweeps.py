@@ -1,6 +1,5 @@
 """Sweeps: many runs of a scenario, their folder, their tables."""
 
-import json
 import os
 import tempfile
 import time
@@ -11,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from quiclab import _folder, _quiclab, statistics
+from quiclab import _folder, _quiclab, _regular, _shape, _stored, statistics
 from quiclab._quiclab import VERSION, Error, OutputError
 from quiclab._sweep_tables import INFO, RUNS, SERIES, Tables
 from quiclab._sweep_tables import kept as kept_file
@@ -309,15 +308,12 @@ class Sweep:
 
     @contextmanager
     def _parquet(self, name: str) -> "Iterator[pq.ParquetFile]":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        path = self._path / name
-        try:
-            with pq.ParquetFile(str(path)) as file:
-                yield file
-        except (OSError, pa.ArrowException) as error:
-            raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+        with _stored.opened(self._path / name) as file:
+            if name == RUNS:
+                _shape.has(
+                    self._path / name, file.schema_arrow, ["run", "repetition", "seed", "error", *self.parameters]
+                )
+            yield file
 
     def _first(self, most: int) -> "pa.Table":
         """The first runs, at most so many."""
@@ -472,31 +468,15 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
     """
     where = Path(path)
     try:
-        info = json.loads((where / INFO).read_text(encoding="utf-8"))
+        info = _regular.read_json(where / INFO)
+        _shape.sweep("", info)
     except FileNotFoundError as error:
         unfinished = (where / _FINISHED).is_dir()
         why = "the sweep is not complete: run it again to continue" if unfinished else f"it has no {INFO}"
         raise OutputError(f"{where}: not a finished sweep: {why}") from error
-    except (OSError, ValueError) as error:
-        raise OutputError(f"{where}: cannot be read as a sweep: {str(error).splitlines()[0]}") from error
-    if not _is_info(info):
-        raise OutputError(f"{where}: cannot be read as a sweep: {INFO} is not that of a sweep")
+    except (OSError, ValueError, _shape.WrongError) as error:
+        raise OutputError(f"{where}: cannot be read as a sweep: {INFO}: {_regular.reason(error)}") from error
     return Sweep(where, info)
-
-
-def _is_info(info: object) -> bool:
-    """Whether it has what sweep.json has: a file of that name may be anything."""
-    if not isinstance(info, dict):
-        return False
-    kinds = {"scenario": str, "runs": int, "parameters": list, "series": list, "failures": list}
-    if not all(isinstance(info.get(key), kind) for key, kind in kinds.items()):
-        return False
-    return all(
-        isinstance(parameter, dict)
-        and isinstance(parameter.get("path"), str)
-        and isinstance(parameter.get("column"), str)
-        for parameter in info["parameters"]
-    )
 
 
 def cores() -> int:

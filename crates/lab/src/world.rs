@@ -33,8 +33,22 @@ pub(crate) fn application_stream(seed: u64, flow: &str) -> Stream {
     Stream::new(seed, &format!("flow {flow} application"))
 }
 
-/// Builds a world at time zero.
+/// Builds a world at time zero. Errors show nothing of the files that the scenario names.
 pub(crate) fn build<'a>(
+    scenario: &Scenario,
+    seed: u64,
+    tls: &Contexts,
+    shared: &Rc<Shared<'a>>,
+) -> Result<World<Host<'a>>, RunError> {
+    build_world(scenario, seed, tls, shared).map_err(|error| match error {
+        RunError::Component { place, problem } => {
+            RunError::Component { place, problem: scenario.without_contents(&problem) }
+        }
+        other => other,
+    })
+}
+
+fn build_world<'a>(
     scenario: &Scenario,
     seed: u64,
     tls: &Contexts,

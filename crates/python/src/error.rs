@@ -24,6 +24,13 @@ pub(crate) fn scenario(error: lab::ScenarioError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 
+/// The exception for a run of the scenario of results.
+pub(crate) fn recorded() -> PyErr {
+    RunError::new_err(
+        "the scenario was read from results, without the code that it names; expected Scenario.from_file",
+    )
+}
+
 /// The exception for a failed run.
 pub(crate) fn run(error: lab::RunError) -> PyErr {
     let message = error.to_string();

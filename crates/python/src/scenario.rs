@@ -20,11 +20,13 @@ pub(crate) struct Scenario {
     inner: Arc<lab::Scenario>,
     /// The seed that counts.
     seed: u64,
+    /// Whether it is that of results, without the code that it names: it cannot be run.
+    is_recorded: bool,
 }
 
 impl Scenario {
     fn new(inner: lab::Scenario) -> Scenario {
-        Scenario { seed: inner.seed, inner: Arc::new(inner) }
+        Scenario { seed: inner.seed, inner: Arc::new(inner), is_recorded: false }
     }
     /// The scenario with its seed.
     pub(crate) fn inner(&self) -> Cow<'_, lab::Scenario> {
@@ -45,6 +47,15 @@ impl Scenario {
         Ok(Scenario::new(inner))
     }
 
+    /// Reads the document of results, to look at it: it is described and written, and cannot be run. Code that it names is
+    /// not loaded.
+    #[staticmethod]
+    #[pyo3(signature = (text, origin, sets=Vec::new()))]
+    fn recorded(text: &str, origin: PathBuf, sets: Vec<String>) -> PyResult<Scenario> {
+        let inner = lab::Scenario::parse_recorded(text, &origin, &sets).map_err(error::scenario)?;
+        Ok(Scenario { is_recorded: true, ..Scenario::new(inner) })
+    }
+
     /// Reads a document of Python values. Returns its text, too.
     #[staticmethod]
     fn of(document: &Bound<'_, PyDict>, origin: PathBuf) -> PyResult<(Scenario, String)> {
@@ -58,7 +69,7 @@ impl Scenario {
 
     /// The same scenario with another seed, which is not read again.
     fn with_seed(&self, seed: u64) -> Scenario {
-        Scenario { inner: Arc::clone(&self.inner), seed }
+        Scenario { inner: Arc::clone(&self.inner), seed, is_recorded: self.is_recorded }
     }
 
     /// The name.
@@ -73,21 +84,30 @@ impl Scenario {
         self.seed
     }
 
-    /// The document with all defaults filled in.
-    fn to_toml(&self) -> String {
-        self.inner().to_toml()
+    /// The document with all defaults filled in. Paths of files are absolute, or, if a folder is given, relative to it.
+    #[pyo3(signature = (folder=None))]
+    fn to_toml(&self, folder: Option<PathBuf>) -> String {
+        match folder {
+            Some(folder) => self.inner().to_toml_in(&folder),
+            None => self.inner().to_toml(),
+        }
     }
 
     /// A description of the scenario for humans, as pairs of name and value. It first builds everything that a run
-    /// needs, and so detects all errors that a run would.
+    /// needs, and so detects all errors that a run would; that of results is only described.
     fn describe(&self) -> PyResult<Vec<(String, String)>> {
-        lab::check(&self.inner()).map_err(error::run)?;
+        if !self.is_recorded {
+            lab::check(&self.inner()).map_err(error::run)?;
+        }
         Ok(lab::describe(&self.inner()))
     }
 
     /// The first random numbers of each quantity of a flow's web pages, by name: doubles as bytes, in native byte
     /// order.
     fn page_draws<'py>(&self, py: Python<'py>, flow: &str, count: usize) -> PyResult<Bound<'py, PyDict>> {
+        if self.is_recorded {
+            return Err(error::recorded());
+        }
         let drawn = py.detach(|| lab::page_draws(&self.inner(), flow, count)).map_err(error::run)?;
         let draws = PyDict::new(py);
         for (name, numbers) in drawn {
@@ -116,6 +136,9 @@ impl Scenario {
         progress: Option<Py<PyAny>>,
         store: Option<Py<PyAny>>,
     ) -> PyResult<(Summary, Vec<Table>)> {
+        if self.is_recorded {
+            return Err(error::recorded());
+        }
         let seed = seed.unwrap_or(self.seed);
         let options = lab::Options { seed: Some(seed), tables, qlog, pcap };
         let mut watch = Watch::new(progress);

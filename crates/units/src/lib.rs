@@ -6,6 +6,7 @@
 
 pub mod cache;
 pub mod fault;
+pub mod file;
 pub mod fuzz;
 mod histogram;
 mod lateness;

@@ -32,9 +32,12 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
     """
     from quiclab._quiclab import Sweep
 
-    scenario = read_scenario(file, set_)
-    described = scenario.describe()
-    if not set_:
+    if _is_of_results(file):
+        name, described = _recorded(file, set_ or [])
+    else:
+        scenario = read_scenario(file, set_)
+        name, described = scenario.name, scenario.describe()
+    if not set_ and not _is_of_results(file):
         # With changes it is a single run that is meant, as `quiclab run` makes it.
         sweep = Sweep.parse(scenario._text, scenario._origin, [])
         described += _sweep(sweep)
@@ -43,7 +46,7 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
     for subject, text in warnings:
         typer.echo(f"warning: {subject}: {plain(text)}", err=True)
     if as_json:
-        told = {"scenario": scenario.name, "valid": True, "warnings": warnings, "description": described}
+        told = {"scenario": name, "valid": True, "warnings": warnings, "description": described}
         typer.echo(json.dumps(told, indent=2))
         return
     described = [line for line in described if not line[0].endswith(_WARNING)]
@@ -57,7 +60,24 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
         for line in textwrap.wrap(words, room, break_on_hyphens=False) if room else [words]:
             typer.echo(f"{'' if subject == before else subject:<{width}}  {line}")
             before = subject
-    typer.echo(f"{plain(scenario._origin)}: a valid scenario")
+    typer.echo(f"{plain(file if str(file) != '-' else '<stdin>')}: a valid scenario")
+
+
+def _is_of_results(file: Path) -> bool:
+    """Whether it is in the folder of a run or a sweep: it is only looked at, and code that it names is not loaded."""
+    from quiclab._folder import SUMMARY, SWEEP
+
+    return str(file) != "-" and any((file.parent / name).exists() for name in (SUMMARY, SWEEP))
+
+
+def _recorded(file: Path, sets: list[str]) -> tuple[str, list[tuple[str, str]]]:
+    from quiclab import ScenarioError, _quiclab, _regular
+
+    try:
+        scenario = _quiclab.Scenario.recorded(_regular.text(file), file, sets)
+    except (OSError, ValueError) as error:
+        raise ScenarioError(f"{file}: {_regular.reason(error)}") from error
+    return scenario.name, scenario.describe()
 
 
 def _sweep(sweep: "Sweep") -> list[tuple[str, str]]:

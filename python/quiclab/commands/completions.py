@@ -116,12 +116,12 @@ def _values(row: Any, keys: Any) -> Iterator[str]:
 
 def _names(file: str | None, array: str) -> _Words:
     """The names in an array of tables of a scenario."""
-    import tomllib
+    from quiclab import _regular
 
     if file is None:
         return []
     try:
-        document = tomllib.loads(Path(file).expanduser().read_text(encoding="utf-8"))
+        document = _regular.read_toml(Path(file).expanduser())
     except (OSError, ValueError):
         return []
     entries = document.get(array, [])
@@ -140,11 +140,12 @@ def figures() -> _Words:
 
 def columns(ctx: Any) -> _Words:
     """Columns of a sweep's runs: of the folder that was given, or else the names that every run of the file has."""
-    import json
+    from quiclab import _regular
 
     folder = ctx.params.get("run") or ctx.params.get("folder")
     try:
-        found = json.loads((Path(folder or "") / "sweep.json").read_text(encoding="utf-8"))
+        found = _regular.read_json(Path(folder or "") / "sweep.json")
+        _regular.check(Path(folder) / "runs.parquet")
         import pyarrow.parquet as pq
 
         return [*(one["path"] for one in found["parameters"]), *pq.read_schema(Path(folder) / "runs.parquet").names]

@@ -9,6 +9,7 @@ import typer
 
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json
+from quiclab.commands.changed import reading
 
 _WIDEST = 44
 """Characters of a value that are printed; --json has all."""
@@ -32,7 +33,8 @@ def diff(
     from quiclab.differences import diff as compare
     from quiclab.differences import value_text
 
-    found = compare(a, b)
+    with reading(a, b):
+        found = compare(a, b)
     if as_json:
         parts = {"scenario": found.scenario, "results": found.results}
         told = {name: [change.as_json() for change in part] for name, part in parts.items()}

@@ -13,6 +13,7 @@ import typer
 from quiclab._lines import plain
 from quiclab._nearest import checked, hint, listed
 from quiclab.commands import completions
+from quiclab.commands.changed import reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,14 +72,16 @@ def export(
     kind = _format(format_ or ("json" if printed else None), out)
     if printed and kind != "json":
         raise Error(f"--format {kind} and --json exclude each other on standard output; expected --out FILE")
-    name, schema, parts = _table(folder, table, column or [])
+    with reading(folder):
+        name, schema, parts = _table(folder, table, column or [])
     if out is None:
         if kind == "parquet":
             raise Error("parquet needs a file; expected --out FILE")
-        _write(sys.stdout, kind, schema, parts)
+        with reading(folder):
+            _write(sys.stdout, kind, schema, parts)
         return
     _keep_own(folder, out)
-    with writing(out), _place(out) as place:
+    with writing(out), reading(folder), _place(out) as place:
         if kind == "parquet":
             _write_parquet(place, schema, parts)
         else:
@@ -151,18 +154,19 @@ def _chosen(columns: list[str], known: list[str]) -> list[str]:
 
 def _of_file(path: Path, columns: list[str]) -> "tuple[pa.Schema, Iterator[pa.Table]]":
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    from quiclab import OutputError
+    from quiclab import _stored
 
-    try:
-        file = pq.ParquetFile(str(path))
+    with _stored.opened(path) as file:
         chosen = _chosen(columns, file.schema_arrow.names)
         schema = pa.schema([_plain(file.schema_arrow.field(name)) for name in chosen])
-        batches = file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=chosen)
-        return schema, (pa.Table.from_batches([batch]).select(chosen).cast(schema) for batch in batches)
-    except (OSError, pa.ArrowException) as error:
-        raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+
+    def parts() -> "Iterator[pa.Table]":
+        with _stored.opened(path) as file:
+            for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=chosen):
+                yield pa.Table.from_batches([batch]).select(chosen).cast(schema)
+
+    return schema, parts()
 
 
 def _of_summary(rows: "list[dict[str, Any]]", columns: list[str]) -> "tuple[pa.Schema, Iterator[pa.Table]]":

@@ -11,6 +11,7 @@ from quiclab._lines import plain
 from quiclab._nearest import checked
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
+from quiclab.commands.changed import reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,6 +115,7 @@ def plot(
     (goodput_mbps).
     """
     from quiclab import Error, load, load_sweep, plots
+    from quiclab._folder import default_file
 
     path = out or run / "figure.png"
     plots.check_format(path)
@@ -123,7 +125,9 @@ def plot(
     given = {name: what for name, what in columns.items() if what is not None}
     if where:
         given["where"] = _where(where)
-    with plots.drawn_for(look):
+    if out is None:
+        default_file(path)
+    with reading(run), plots.drawn_for(look):
         if (run / "sweep.json").exists() or (run / "finished").is_dir():
             if connection is not None:
                 raise Error("--connection is for runs; in a sweep, connections are columns")

@@ -8,6 +8,7 @@ import typer
 
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json
+from quiclab.commands.changed import reading
 
 
 def report(
@@ -44,7 +45,8 @@ def report(
     """
     from quiclab.report import write
 
-    made = write(folders, out, show=show or ())
+    with reading(*folders):
+        made = write(folders, out, show=show or ())
     if as_json:
         typer.echo(json.dumps(made.as_json(), indent=2))
     else:

@@ -73,16 +73,14 @@ def _found(files: list[Path]) -> list[Path]:
 
 def _run(file: Path) -> dict[str, Any]:
     """The verdict on one script; a mistake in it is its `error`."""
-    from quiclab import ScriptError
+    from quiclab import ScriptError, _regular
     from quiclab._quiclab import run_script
 
     told: dict[str, Any] = {"file": str(file)}
     try:
-        told |= run_script(str(file), file.read_text(encoding="utf-8"))
-    except OSError as error:
-        told |= {"passed": False, "error": f"{file}: {error.strerror}"}
-    except UnicodeDecodeError:
-        told |= {"passed": False, "error": f"{file}: not UTF-8"}
+        told |= run_script(str(file), _regular.text(file))
+    except (OSError, ValueError) as error:
+        told |= {"passed": False, "error": f"{file}: {_regular.reason(error)}"}
     except ScriptError as error:
         told |= {"passed": False, "error": str(error)}
     return told

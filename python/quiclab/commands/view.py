@@ -8,6 +8,7 @@ import typer
 
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json
+from quiclab.commands.changed import reading
 
 
 def view(
@@ -36,7 +37,7 @@ def view(
     from quiclab.progress import shown_reading
     from quiclab.view import write
 
-    with shown_reading("view") as told:
+    with reading(run), shown_reading("view") as told:
         shown = write(run, out, connections=connection or (), told=told)
     if as_json:
         typer.echo(json.dumps(shown.as_json(), indent=2))

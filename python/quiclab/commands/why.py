@@ -11,6 +11,7 @@ import typer
 
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json
+from quiclab.commands.changed import reading
 
 if TYPE_CHECKING:
     from quiclab.why import Answer, Cause
@@ -34,7 +35,8 @@ def why(
     """
     from quiclab import load
 
-    answers = load(run).why(connection, tries=not no_try)
+    with reading(run):
+        answers = load(run).why(connection, tries=not no_try)
     if as_json:
         typer.echo(json.dumps([dataclasses.asdict(answer) for answer in answers], indent=2, ensure_ascii=False))
         return

@@ -114,7 +114,9 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
         reward: Reward = copa_utility,
         scenario_seed: int | None = None,
     ) -> None:
-        if not _LEAST_INTERVAL_S <= interval_s < math.inf:
+        if not callable(reward):
+            raise Error(f"reward is {reward!r}; expected a function of the numbers of a step")
+        if not isinstance(interval_s, int | float) or not _LEAST_INTERVAL_S <= interval_s < math.inf:
             raise Error(f"interval_s is {interval_s}; expected a number of seconds, {_LEAST_INTERVAL_S} or more")
         for name, value, words in (("side", side, ("server", "client")), ("action", action, ("window", "rate"))):
             if value not in words:
@@ -159,7 +161,7 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
         self._go_on()
         seen, info = self._look()
         finished = self._stepper.over
-        return seen, float(self._reward(info)), finished, self._ended and not finished, info
+        return seen, rewarded(self._reward(info)), finished, self._ended and not finished, info
 
     def _value(self, action: NDArray[np.float32]) -> float:
         """The window or the rate that an action stands for."""
@@ -272,6 +274,14 @@ class _Agent(Controller):
             "marked_packets": float(self.marked_packets),
             "app_limited": float(self.rate_app_limited),
         }
+
+
+def rewarded(given: object) -> float:
+    """What a reward function returned. Raises `Error` if it is no number."""
+    try:
+        return float(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise Error(f"the reward is {given!r}; expected a number") from error
 
 
 def _place(scenario: Scenario, flow: str | None) -> str:

@@ -128,7 +128,7 @@ def save_figures(figures: Sequence["AnyFigure"], path: Path) -> None:
 
     Equal figures give equal files. Raises `OutputError` if the ending is another one, or if it cannot be written.
     """
-    from quiclab._folder import writing
+    from quiclab._folder import write_new, writing
 
     ending = check_format(path)
     drawn = _bytes(figures, ending)
@@ -136,7 +136,7 @@ def save_figures(figures: Sequence["AnyFigure"], path: Path) -> None:
     partial = path.with_name(f".{path.name}.partial")
     try:
         with writing(path):
-            partial.write_bytes(drawn)
+            write_new(partial, drawn)
             partial.replace(path)
     finally:
         with suppress(OSError):

@@ -1,6 +1,5 @@
 """What a link layer did for a connection: its lanes in the table `air`, bin by bin."""
 
-import tomllib
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -150,7 +149,7 @@ def _beside(summary: dict[str, Any], data: str) -> tuple[str, tuple[str, ...]]:
 
 def bin_s(run: "Run") -> float:
     """The width of the bins of the table, as the resolved scenario has it."""
-    text = tomllib.loads(run.scenario_toml).get("record", {}).get("bin")
+    text = run._document.get("record", {}).get("bin")
     if text is None:
         return _BIN_S
     return seconds(str(text))

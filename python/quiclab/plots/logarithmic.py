@@ -5,22 +5,28 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def set_logarithmic(axes: "Axes", which: Literal["x", "y"], base: float = 10) -> None:
     """Makes an axis logarithmic. Matplotlib chooses the ticks and which of them have labels, like 10² and 2·10⁻³."""
+    scale = axes.set_xscale if which == "x" else axes.set_yscale
+    scale("log", base=base)
+    label_powers(axes.xaxis if which == "x" else axes.yaxis, base)
+
+
+def label_powers(axis: "Axis", base: float = 10, linthresh: float | None = None) -> None:
+    """Labels the ticks of a logarithmic axis, or of one that is linear up to `linthresh`, in plain characters."""
     from matplotlib.ticker import LogFormatterSciNotation
 
     class Powers(LogFormatterSciNotation):
         def __call__(self, x: float, pos: int | None = None) -> str:
             return without_tex(str(super().__call__(x, pos)))
 
-    scale, axis = (axes.set_xscale, axes.xaxis) if which == "x" else (axes.set_yscale, axes.yaxis)
-    scale("log", base=base)
-    axis.set_major_formatter(Powers(base=base))
-    axis.set_minor_formatter(Powers(base=base))
+    axis.set_major_formatter(Powers(base=base, linthresh=linthresh))
+    axis.set_minor_formatter(Powers(base=base, linthresh=linthresh))
 
 
 def without_tex(label: str) -> str:

@@ -1,6 +1,5 @@
 """The page: panels below each other over one time axis, one column for each connection, a title."""
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -108,12 +107,13 @@ def _title(run: "Run", shown: Sequence[View], total: int) -> str:
 
 def _controller(run: "Run", connection: str) -> str | None:
     """The congestion controller of a flow, as the resolved scenario has it."""
-    scenario = tomllib.loads(run.scenario_toml)
+    scenario = run._document
     flows = [flow for flow in scenario.get("flow", []) if flow.get("name") == connection]
     table = "tcp" if any(flow.get("protocol") == "tcp" for flow in flows) else "transport"
     for place in (*flows, scenario):
         controller = place.get(table, {}).get("controller")
         name = controller.get("type") if isinstance(controller, dict) else controller
         if isinstance(name, str):
-            return name
+            # Of code in a file only the name of the file.
+            return name.rpartition("/")[2]
     return None

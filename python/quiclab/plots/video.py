@@ -1,6 +1,5 @@
 """What a player did: its rows of the tables `segment` and `playback`, and what follows from them."""
 
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -159,6 +158,6 @@ def _rows(view: "View", name: str) -> list[dict[str, Any]]:
 
 def _application(view: "View") -> dict[str, Any]:
     """The options of a flow's application, as the resolved scenario has them."""
-    flows = tomllib.loads(view.run.scenario_toml).get("flow", [])
+    flows = view.run._document.get("flow", [])
     found = next((flow.get("application") for flow in flows if flow.get("name") == view.connection), None)
     return found if isinstance(found, dict) else {}

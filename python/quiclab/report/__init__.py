@@ -74,7 +74,7 @@ def write(
     runs = [one for one in read if isinstance(one, Run)]
     sweeps = [one for one in read if isinstance(one, Sweep)]
     alone = read[0].path if len(read) == 1 else None
-    path = Path(out) if out is not None else (alone / PAGE if alone else Path(PAGE))
+    path = Path(out) if out is not None else _folder.default_file(alone / PAGE if alone else Path(PAGE))
     text, notes = page(runs, sweeps, show, path.parent)
     _folder.write_whole(path, text)
     return Report(path, len(text.encode()), len(runs), len(sweeps), notes)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from quiclab import _results
@@ -13,7 +14,6 @@ from quiclab.differences import results as result_values
 from quiclab.report import figures
 from quiclab.report.tags import Html, joined, note, table, tag, worded
 from quiclab.run import Run
-from quiclab.scenario import Scenario
 
 _SIDE_BY_SIDE = 8
 """Up to so many connections are columns of the table of results; more are rows."""
@@ -43,12 +43,10 @@ class Shown:
     @cached_property
     def described(self) -> list[tuple[str, str]]:
         """What `quiclab check` says of its scenario; empty if files that it names are gone."""
-        where = self.run.path
         try:
-            scenario = Scenario.from_text(self.run.scenario_toml, origin=where / "scenario.toml" if where else "<run>")
+            return self.run._recorded().describe()
         except Error:
             return []
-        return scenario.describe()
 
 
 def sections(runs: Sequence[Run], labels: Sequence[str]) -> tuple[Html, list[dict[str, Any]], list[str]]:
@@ -92,7 +90,7 @@ def _what(shown: Sequence[Shown]) -> Html:
         "seed": [one.run.summary.get("seed") for one in shown],
         "version of quiclab": [one.run.summary.get("version", "-") for one in shown],
         "simulated (s)": [*_texts([one.run.summary.get("duration_s") for one in shown])],
-        "folder": [one.run.path or "not saved" for one in shown],
+        "folder": [one.run.path.name if one.run.path else "not saved" for one in shown],
     }
     networks = [_joined([line for line in one.described if not line[0].endswith(_WARNING)]) for one in shown]
     subjects = list(dict.fromkeys(subject for network in networks for subject in network))
@@ -117,7 +115,7 @@ def _what(shown: Sequence[Shown]) -> Html:
         parts += [note(f"{where}{subject.removesuffix(_WARNING)}: {told}") for subject, told in warned]
     for one in shown:
         title = "The whole scenario" if len(shown) == 1 else f"The whole scenario: {one.label}"
-        parts.append(tag("details", tag("summary", title), tag("pre", one.run.scenario_toml)))
+        parts.append(tag("details", tag("summary", title), tag("pre", one.run._toml_in(one.run.path or Path()))))
     return joined(parts)
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quiclab import _regular
 from quiclab._quiclab import Error, OutputError
 from quiclab._results import important
 from quiclab._rounded import decimals, text
 from quiclab.report.packed import shortened, steps
 from quiclab.report.tags import Html, joined, note, table, tag
-from quiclab.scenario import Scenario
 from quiclab.statistics import resolve, student_quantile
 from quiclab.sweeps import Sweep
 
@@ -78,7 +78,7 @@ def section(
         ["runs", f"{info['runs']:,}"],
         ["failed", f"{len(sweep.failures):,}"],
         ["repetitions of each combination", f"{info.get('repetitions', 1):,}"],
-        ["folder", sweep.path or "not saved"],
+        ["folder", sweep.path.name if sweep.path else "not saved"],
     ]
     facts += [[f"varied: {one['path']}", ", ".join(map(_value, one.get("values", [])))] for one in info["parameters"]]
     same = [[name, text(value, decimals([value]))] for name, value in found.same.items() if value is not None]
@@ -102,13 +102,13 @@ def section(
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be read: {error.strerror}") from error
+        return _regular.text(path)
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path}: cannot be read: {_regular.reason(error)}") from error
 
 
 def _columns(sweep: Sweep, show: Sequence[str], notes: list[str]) -> _Columns:
-    with _file(sweep.series_path.with_name("runs.parquet")) as file:
+    with sweep._parquet("runs.parquet") as file:
         names: list[str] = file.schema_arrow.names
         first = [resolve(name, names) for name in show] if show else important(names)
         total = file.metadata.num_rows
@@ -180,7 +180,7 @@ def _series(sweep: Sweep, among: int, notes: list[str]) -> list[list[Any]]:
     if not sweep.info["series"]:
         return []
     total = int(sweep.info["runs"])
-    with _file(sweep.series_path) as file:
+    with sweep._parquet("series.parquet") as file:
         if not file.metadata.num_rows:
             return []
         each = _first_count(file)
@@ -280,13 +280,9 @@ def _folders(sweep: Sweep, seeds: Sequence[str], sets: Sequence[list[str]], besi
             if run.summary.get("version") != sweep.info.get("version"):
                 continue
             seed = str(run.summary.get("seed"))
-            scenario = Scenario.from_text(run.scenario_toml, origin=path / "scenario.toml")
+            resolved = run._recorded().to_toml()
             # The run has these values if setting them changes nothing.
-            same = [
-                at
-                for at, one in enumerate(seeds)
-                if one == seed and scenario.with_(sets[at]).to_toml() == scenario.to_toml()
-            ]
+            same = [at for at, one in enumerate(seeds) if one == seed and run._recorded(sets[at]).to_toml() == resolved]
         except Error:
             continue
         if len(same) == 1:
@@ -300,13 +296,3 @@ def _link(path: Path, beside: Path) -> str:
     from urllib.parse import quote
 
     return quote(Path(os.path.relpath(path, beside.resolve())).as_posix()) + "/"
-
-
-def _file(path: Path) -> "pq.ParquetFile":
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.ParquetFile(str(path))
-    except (OSError, pa.ArrowException) as error:
-        raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from quiclab import _regular
 from quiclab._quiclab import Error, read_trace
 
 _NS_PER_MS = 1_000_000
@@ -72,9 +73,9 @@ class Capacity:
 def read(path: Path) -> Capacity:
     """Reads a trace in either format. Raises `Error`, which names the file and the line, for a malformed one."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise Error(f"{path}: {getattr(problem, 'strerror', None) or 'not text'}") from None
+        text = _regular.text(path)
+    except (OSError, ValueError) as problem:
+        raise Error(f"{path}: {_regular.reason(problem)}") from None
     return Capacity(*read_trace(str(path), text))
 
 

@@ -1,7 +1,9 @@
 """A trace as a figure."""
 
+import math
 from typing import TYPE_CHECKING
 
+from quiclab.plots.logarithmic import label_powers
 from quiclab.traces.capacity import Capacity
 
 if TYPE_CHECKING:
@@ -22,5 +24,10 @@ def draw(capacity: Capacity, name: str, bin_ms: int = 100) -> "Figure":
     over_time.set(title=f"{name}: mean {capacity.mean_mbps:.4g} Mbit/s", xlabel="time (s)")
     over_time.set(ylabel=f"rate over {bin_ms} ms (Mbit/s)", xlim=(0, capacity.duration_s), ylim=(0, None))
     spread.ecdf(capacity.binned(10_000_000), color="#1f4e79")
-    spread.set(xlabel="rate over 10 ms (Mbit/s)", ylabel="share of the time", xscale="symlog", ylim=(0, 1))
+    spread.set(xlabel="rate over 10 ms (Mbit/s)", ylabel="share of the time", ylim=(0, 1))
+    # Linear up to the least power of ten that tells rates apart: a rate of zero has a place too.
+    high = max(capacity.binned(10_000_000), default=0.0)
+    least = 10.0 ** math.floor(math.log10(high) - 2) if high > 0 else 1.0
+    spread.set_xscale("symlog", linthresh=least)
+    label_powers(spread.xaxis, linthresh=least)
     return figure

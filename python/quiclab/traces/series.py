@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from quiclab import _regular
 from quiclab._quiclab import Error, read_series
 from quiclab.traces.capacity import Capacity
 
@@ -50,9 +51,9 @@ class Series:
 def series_of(path: Path) -> Series:
     """Reads a series. Raises `Error`, which names the file and the line, for a malformed one."""
     try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise Error(f"{path}: {getattr(problem, 'strerror', None) or 'not text'}") from None
+        text = _regular.text(path)
+    except (OSError, ValueError) as problem:
+        raise Error(f"{path}: {_regular.reason(problem)}") from None
     return Series(*read_series(str(path), text))
 
 

@@ -5,15 +5,14 @@ who waits for whom, `columns.py` makes the numbers small and `page.py` makes one
 `browser/`.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _folder, _libraries
-from quiclab._quiclab import Error
+from quiclab import _folder, _libraries, _regular, _shape
+from quiclab._quiclab import Error, OutputError
 
 if TYPE_CHECKING:
     from quiclab.run import Run
@@ -107,7 +106,8 @@ def write(
         raise Error(
             f"{where}: {packets} packets are more than a page can show ({LIMIT}): choose with --connection: {names}"
         )
-    path = Path(out) if out is not None else (where / PAGE if where.is_dir() else where.with_suffix(".html"))
+    usual = where / PAGE if where.is_dir() else where.with_suffix(".html")
+    path = Path(out) if out is not None else _folder.default_file(usual)
     if told is not None:
         told("writing the page", 1.0)
     text = page(_title(where, logs), found, notes, __version__)
@@ -146,11 +146,19 @@ def _chosen(where: Path, found: list[Any], names: Sequence[str]) -> list[Any]:
 
 def _summary(where: Path) -> dict[str, Any]:
     """The summary of a run folder; empty if it is another folder."""
-    try:
-        summary = json.loads((where / _folder.SUMMARY).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    if not where.is_dir():
         return {}
-    return summary if isinstance(summary, dict) else {}
+    try:
+        summary = _regular.read_json(where / _folder.SUMMARY)
+        if not (where / _folder.SCENARIO).exists() and not (isinstance(summary, dict) and "scenario" in summary):
+            # A file of that name that something else wrote.
+            return {}
+        _shape.summary("", summary)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, _shape.WrongError) as error:
+        raise OutputError(f"{where / _folder.SUMMARY}: cannot be read: {_regular.reason(error)}") from error
+    return dict(summary)
 
 
 def _ends(where: Path) -> dict[str, int]:

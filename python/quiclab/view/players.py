@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from quiclab import _stored
 from quiclab._stalls import stalls
 
 SEGMENTS, PLAYBACK = "segment.parquet", "playback.parquet"
@@ -35,17 +36,15 @@ def players(where: Path) -> dict[str, Player]:
     """The players of a run by the names of their connections; empty if the folder has no tables of any."""
     if not ((where / SEGMENTS).exists() and (where / PLAYBACK).exists()):
         return {}
-    import pyarrow.parquet as pq
-
     found: dict[str, Player] = {}
-    for row in pq.read_table(str(where / SEGMENTS)).to_pylist():
+    for row in _stored.whole(where / SEGMENTS).to_pylist():
         times = {
             name: _nanoseconds(row[column]) for name, column in zip(("asked", "first", "ended"), _TIMES, strict=True)
         }
         segment = {column.split("_")[0]: row[column] for column in _COLUMNS}
         found.setdefault(row["connection"], Player()).segments.append({**segment, **times})
     events: dict[str, list[dict[str, Any]]] = {}
-    for row in pq.read_table(str(where / PLAYBACK)).to_pylist():
+    for row in _stored.whole(where / PLAYBACK).to_pylist():
         events.setdefault(row["connection"], []).append(row)
     for name, rows in events.items():
         spans = [(round(start * 1e9), round(end * 1e9)) for start, end in stalls(rows)]

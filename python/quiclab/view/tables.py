@@ -1,10 +1,10 @@
 """Connections over TCP, for which qlog has no words: what the tables of a run folder know of their congestion."""
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab import _folder
+from quiclab import _folder, _regular, _shape, _stored
+from quiclab._quiclab import OutputError
 from quiclab.view.qlog import Log
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ def logs(where: Path) -> list[Log]:
     flows = _tcp_flows(where)
     if not flows or not (where / TABLE).exists():
         return []
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(str(where / TABLE))
+    table = _stored.whole(where / TABLE)
     names = table["connection"].to_pylist()
     sides = table["side"].to_pylist()
     rows: dict[tuple[str, str], list[int]] = {}
@@ -45,9 +43,12 @@ def logs(where: Path) -> list[Log]:
 
 def _tcp_flows(where: Path) -> set[str]:
     try:
-        scenario = tomllib.loads((where / _folder.SCENARIO).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        scenario = _regular.read_toml(where / _folder.SCENARIO)
+        _shape.scenario("", scenario)
+    except FileNotFoundError:
         return set()
+    except (OSError, ValueError, _shape.WrongError) as error:
+        raise OutputError(f"{where / _folder.SCENARIO}: cannot be read: {_regular.reason(error)}") from error
     return {str(flow.get("name")) for flow in scenario.get("flow", []) if flow.get("protocol") == "tcp"}
 
 

@@ -1,6 +1,5 @@
 """The tables of a run, as far as `why` needs them."""
 
-import tomllib
 from collections.abc import Iterable, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -45,7 +44,7 @@ class Records:
     @cached_property
     def document(self) -> dict[str, Any]:
         """The resolved scenario."""
-        return tomllib.loads(self.run.scenario_toml)
+        return self.run._document
 
     @cached_property
     def _flows(self) -> dict[str, dict[str, Any]]:

@@ -120,9 +120,7 @@ class Trials:
 
     @cached_property
     def _document(self) -> dict[str, Any]:
-        import tomllib
-
-        return tomllib.loads(self._run.scenario_toml)
+        return self._run._document
 
     _reason: str | None = None
 

@@ -2,7 +2,6 @@
 
 use super::source::one_line;
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +9,9 @@ use units::parameter::File;
 
 /// The maximum size of all files of a scenario together, in bytes.
 pub(super) const MAX_FILES: u64 = 256 << 20;
+
+/// The beginning of a path from the user's home folder.
+const HOME: &str = "~/";
 
 /// The kind of text that [`Files::read_here`] expects.
 pub(super) const EXPECTED_HERE: &str =
@@ -42,7 +44,10 @@ impl Files {
         if given.is_empty() {
             return Err("the path is empty".to_owned());
         }
-        let path = self.folder.join(given);
+        let path = match (given.strip_prefix(HOME), std::env::home_dir()) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => self.folder.join(given),
+        };
         let path = std::path::absolute(&path).map_err(|error| reason(&error))?;
         let name = path.to_str().ok_or("the path is not UTF-8")?.to_owned();
         let text = match self.known.get(&path) {
@@ -66,15 +71,7 @@ impl Files {
     }
 
     fn load(&self, path: &Path) -> Result<String, String> {
-        let metadata = fs::metadata(path).map_err(|error| reason(&error))?;
-        if metadata.is_dir() {
-            return Err("a folder, not a file".to_owned());
-        }
-        // A pipe or a device would never end.
-        if !metadata.is_file() {
-            return Err("not a regular file".to_owned());
-        }
-        let file = fs::File::open(path).map_err(|error| reason(&error))?;
+        let file = units::file::regular(path).map_err(|error| reason(&error))?;
         let mut bytes = Vec::new();
         file.take(self.left + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
         if bytes.len() as u64 > self.left {
@@ -88,6 +85,29 @@ impl Files {
     }
 }
 
+/// The path of a file as a document in a folder names it: relative, or from the user's home if that is the only way that
+/// they have in common.
+pub(super) fn relative(file: &Path, folder: &Path, home: Option<&Path>) -> String {
+    let common: PathBuf = file
+        .components()
+        .zip(folder.components())
+        .take_while(|(one, other)| one == other)
+        .map(|(one, _)| one)
+        .collect();
+    let home = home.filter(|home| home.parent().is_some());
+    if let Some(home) = home
+        && let Ok(rest) = file.strip_prefix(home)
+        && !common.starts_with(home)
+    {
+        return format!("{HOME}{}", rest.display());
+    }
+    let up = folder.strip_prefix(&common).map_or(0, |rest| rest.components().count());
+    let down = file.strip_prefix(&common).unwrap_or(file);
+    let mut path: PathBuf = std::iter::repeat_n("..", up).collect();
+    path.push(down);
+    path.display().to_string()
+}
+
 /// The reason why a file could not be read.
 pub(super) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
@@ -96,5 +116,27 @@ pub(super) fn reason(error: &std::io::Error) -> String {
         ErrorKind::IsADirectory => "a folder, not a file".to_owned(),
         ErrorKind::NotADirectory => "a part of the path is not a folder".to_owned(),
         _ => one_line(&error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_a_file_does_not_say_where_the_home_is() {
+        let home = Some(Path::new("/home/ada"));
+        for (file, folder, expected) in [
+            ("/home/ada/lab/a.csv", "/home/ada/lab", "a.csv"),
+            ("/home/ada/lab/traces/a.csv", "/home/ada/lab/runs/one", "../../traces/a.csv"),
+            ("/home/ada/a.csv", "/tmp/out", "~/a.csv"),
+            ("/home/ada/a.csv", "/home/bob/out", "~/a.csv"),
+            ("/data/a.csv", "/home/ada/out", "../../../data/a.csv"),
+            ("/home/ada/a.csv", "/home/ada", "a.csv"),
+        ] {
+            assert_eq!(relative(Path::new(file), Path::new(folder), home), expected, "{file} in {folder}");
+        }
+        assert_eq!(relative(Path::new("/a/b"), Path::new("/c"), Some(Path::new("/"))), "../a/b");
+        assert_eq!(relative(Path::new("/a/b"), Path::new("/c"), None), "../a/b");
     }
 }

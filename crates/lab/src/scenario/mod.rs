@@ -88,6 +88,7 @@ mod tables;
 mod template;
 mod topology;
 mod tree;
+mod unshown;
 mod write;
 
 pub use crate::event::Event;
@@ -132,7 +133,18 @@ impl Scenario {
     /// # Errors
     /// The first mistake.
     pub fn parse(text: &str, origin: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
-        template::read(&Source { origin, text, sets }, &BTreeMap::new()).map(|(scenario, ..)| scenario)
+        let source = Source { origin, text, sets, loads_code: true };
+        template::read(&source, &BTreeMap::new()).map(|(scenario, ..)| scenario)
+    }
+
+    /// Reads the scenario of results, to look at it: code from outside is not loaded, and keeps the options that the document
+    /// gives it. Such a scenario can be described and written, and not run.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn parse_recorded(text: &str, origin: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
+        let source = Source { origin, text, sets, loads_code: false };
+        template::read(&source, &BTreeMap::new()).map(|(scenario, ..)| scenario)
     }
 
     /// [`Scenario::parse`] without changes, with the values of the text, which is longest to read. A document nested deeper
@@ -145,7 +157,7 @@ impl Scenario {
         text: &str,
         origin: &Path,
     ) -> Result<Scenario, ScenarioError> {
-        let source = Source { origin, text, sets: &[] };
+        let source = Source { origin, text, sets: &[], loads_code: true };
         match template::read_tree(values::Node::Table(document).into(), &source, &BTreeMap::new()) {
             Ok((scenario, ..)) => Ok(scenario),
             // The text has the place of the mistake.
@@ -161,7 +173,7 @@ impl Scenario {
         text: &str,
         files: &BTreeMap<PathBuf, Arc<str>>,
     ) -> Result<Scenario, ScenarioError> {
-        let source = Source { origin: Path::new("scenario.toml"), text, sets: &[] };
+        let source = Source { origin: Path::new("scenario.toml"), text, sets: &[], loads_code: true };
         template::read(&source, files).map(|(scenario, ..)| scenario)
     }
 
@@ -184,11 +196,21 @@ impl Scenario {
     pub fn to_toml(&self) -> String {
         write::to_toml(self)
     }
+
+    /// [`Scenario::to_toml`] for a file in a folder: paths of files are relative to it, or begin with `~` where only the way
+    /// through the user's home would lead there. Nothing in it says where that home is.
+    pub fn to_toml_in(&self, folder: &Path) -> String {
+        let home = std::env::home_dir();
+        // Without links and dots, as ".." leads to the folder that is really above.
+        let folder = folder.canonicalize().or_else(|_| std::path::absolute(folder));
+        let folder = folder.unwrap_or_default();
+        self.to_toml_with(&|file| files::relative(Path::new(&file.path), &folder, home.as_deref()))
+    }
 }
 
 fn read_document(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     // One more byte than the limit, so that the reader notices.
-    std::fs::File::open(path)?.take(tree::MAX_DOCUMENT as u64 + 1).read_to_string(&mut text)?;
+    units::file::regular(path)?.take(tree::MAX_DOCUMENT as u64 + 1).read_to_string(&mut text)?;
     Ok(text)
 }

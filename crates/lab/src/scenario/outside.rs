@@ -9,9 +9,9 @@ use super::source::quoted;
 use super::write;
 use congestion::{Controller, Setup};
 use schedule::{RETRANSMISSIONS, Scheduler};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use units::parameter::{Arguments, Default, File, Kind, Parameter, Row, Value};
+use units::parameter::{Arguments, Component, Default, File, Kind, Parameter, Row, Value};
 use video::abr::Abr;
 
 /// The option with the file of a component.
@@ -111,6 +111,24 @@ pub(super) fn component(
 ) -> Option<Result<Row<()>, String>> {
     let (place, class) = word.rsplit_once(':')?;
     Some(load(part, place, class, read))
+}
+
+/// A component of results that are read: its code is not loaded. It has the options that its table in the document gives.
+pub(super) fn unloaded(room: &'static str, word: &str, options: Vec<(String, Value)>) -> Component {
+    let options = options.into_iter().map(|(option, value)| (lasting(&option), value));
+    Component { room, name: lasting(word), arguments: Arguments(options.collect()) }
+}
+
+/// The same text for as long as the process lives. A text that was there before takes no more memory.
+fn lasting(text: &str) -> &'static str {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.get(text) {
+        return found;
+    }
+    let text: &'static str = String::leak(text.to_owned());
+    known.insert(text);
+    text
 }
 
 fn load(

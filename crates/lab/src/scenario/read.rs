@@ -7,6 +7,7 @@ use super::kind::{expected, shorthand};
 use super::outside;
 use super::source::{self, Place, Source, one_of, quoted, suggestion};
 use super::tree::{Entry, Item, Node, parse_value};
+use super::unshown::without_contents;
 use crate::nearest::nearest;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -254,6 +255,11 @@ impl<'a> Reader<'a> {
         let Some(found) = rooms.iter().find(|known| known.name == room) else {
             return Err(self.source.error(item.place, path, format!("there is no room {room:?}")));
         };
+        if !self.source.loads_code
+            && let Some(word) = word_of(item).filter(|word| is_place(found, word))
+        {
+            return self.unloaded(found, word, item, path);
+        }
         let component = match &item.node {
             Node::Table(_) => self.component_of_table(found, item, path)?,
             Node::Text(word) if found.rows.iter().any(|row| row.name == word) || is_place(found, word) => {
@@ -271,9 +277,51 @@ impl<'a> Reader<'a> {
                     Some(item) => (item.place, join(path, option)),
                     None => (item.place, path.to_owned()),
                 };
-                Err(self.source.error(place, &path, problem))
+                Err(self.source.error(place, &path, without_contents(&problem, &component.arguments)))
             }
         }
+    }
+
+    /// A component whose code is not loaded, with the options that the document gives it.
+    fn unloaded(
+        &mut self,
+        room: &Room,
+        word: &str,
+        item: &Item,
+        path: &str,
+    ) -> Result<Component, ScenarioError> {
+        let mut options = Vec::new();
+        if outside::Part::of(room.name) == Some(outside::Part::Scheduler) {
+            let known: &'static [Parameter] = &[schedule::RETRANSMISSIONS];
+            let section = match &item.node {
+                Node::Table(_) => self.section(item, path.to_owned())?,
+                _ => Section::empty(item.place, path),
+            };
+            let arguments = self.arguments(known, &section)?;
+            options.extend(arguments.0.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        }
+        let Node::Table(entries) = &item.node else { return Ok(outside::unloaded(room.name, word, options)) };
+        if entries.len() > outside::MAX_OPTIONS {
+            let problem = format!("{} options; expected at most {}", entries.len(), outside::MAX_OPTIONS);
+            return Err(self.source.error(item.place, path, problem));
+        }
+        for entry in entries.iter().filter(|entry| entry.key != TYPE) {
+            if options.iter().any(|(name, _)| *name == entry.key) {
+                continue;
+            }
+            let value = match &entry.item.node {
+                Node::Flag(value) => Value::Flag(*value),
+                Node::Integer(value) if u64::try_from(*value).is_ok() => Value::Integer(*value as u64),
+                Node::Float(value) => Value::Number(*value),
+                Node::Text(value) => Value::Text(value.clone()),
+                _ => {
+                    let expected = "true or false, a number of 0 or more, or text";
+                    return Err(self.wrong(&entry.item, &join(path, &entry.key), "wrong type", expected));
+                }
+            };
+            options.push((entry.key.clone(), value));
+        }
+        Ok(outside::unloaded(room.name, word, options))
     }
 
     /// `{ type = "row", option = ... }`
@@ -511,6 +559,18 @@ fn percentage(text: &str) -> Result<Value, String> {
     }
     let fraction: f64 = format!("{digits}e-2").parse().map_err(|_| "not a probability")?;
     number(&Node::Float(fraction), 0.0, 1.0)
+}
+
+/// The word that says which component this is.
+fn word_of(item: &Item) -> Option<&str> {
+    match &item.node {
+        Node::Text(word) => Some(word),
+        Node::Table(_) => match &item.get(TYPE)?.node {
+            Node::Text(word) => Some(word),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Whether the word names a component of this room outside the lab by its place.

@@ -155,7 +155,7 @@ mod tests {
 
     fn changed(text: &str, sets: &[&str]) -> Result<Item, String> {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-        let source = Source { origin: Path::new("a.toml"), text, sets: &sets };
+        let source = Source { origin: Path::new("a.toml"), text, sets: &sets, loads_code: true };
         let mut document = tree::document(&source).unwrap();
         apply(&mut document, &source).map_err(|error| error.to_string())?;
         Ok(document)

@@ -28,6 +28,8 @@ pub(super) struct Source<'a> {
     pub(super) text: &'a str,
     /// The changes to it.
     pub(super) sets: &'a [String],
+    /// Whether code from outside that it names is loaded. That of results is not: who only looks at them runs nothing.
+    pub(super) loads_code: bool,
 }
 
 impl Source<'_> {

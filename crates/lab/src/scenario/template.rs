@@ -33,7 +33,7 @@ impl Template {
     /// # Errors
     /// The first mistake. A change of a varied path is a mistake.
     pub fn parse(text: &str, origin: &Path, sets: &[String]) -> Result<Template, ScenarioError> {
-        let source = Source { origin, text, sets };
+        let source = Source { origin, text, sets, loads_code: true };
         let (base, document, plan) = read(&source, &BTreeMap::new())?;
         for (number, change) in sets.iter().enumerate() {
             let varied = plan.axes().find(|axis| set::path_of(change).is_some_and(|keys| keys == axis.keys));
@@ -100,7 +100,7 @@ impl Template {
     }
 
     pub(super) fn source(&self) -> Source<'_> {
-        Source { origin: &self.origin, text: &self.text, sets: &self.sets }
+        Source { origin: &self.origin, text: &self.text, sets: &self.sets, loads_code: true }
     }
 
     /// Combinations that contain each value of each path once, with the first values at all other paths.

@@ -1,11 +1,13 @@
 //! Writes the resolved document: a scenario with all defaults, in a fixed order.
 //!
 //! Reading it gives the same scenario, and writing that the same text. Options without a default that were not set are
-//! missing. Paths of files are absolute, so that the document works from any folder, in particular that of the run. They are
-//! the only text that differs on another machine or in another folder.
+//! missing. Paths of files are absolute, so that the document works from any folder, or relative to the folder that it is written
+//! for, such as that of the run. They are the only text that differs on another machine or in another folder.
 
 use super::model::Scenario;
+use super::outside::{SOURCE, is_outside};
 use super::resolved;
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 use units::parameter::{Component, File, Value};
 
@@ -75,12 +77,22 @@ fn write_component(out: &mut String, component: &Component, name: &dyn Fn(&File)
         return write_text(out, component.name);
     }
     out.push_str("{ type = ");
-    write_text(out, component.name)?;
+    write_text(out, &type_of(component, name))?;
     for (option, value) in &component.arguments.0 {
         write!(out, ", {option} = ")?;
         write_value(out, value, name);
     }
     out.write_str(" }")
+}
+
+/// The name of a component; that of one from outside begins with its file.
+fn type_of<'c>(component: &'c Component, name: &dyn Fn(&File) -> String) -> Cow<'c, str> {
+    match (component.arguments.get(SOURCE), component.name.rsplit_once(':')) {
+        (Some(Value::File(file)), Some((_, class))) if is_outside(component.name) => {
+            format!("{}:{class}", name(file)).into()
+        }
+        _ => component.name.into(),
+    }
 }
 
 /// Writes a basic string of TOML.

@@ -9,6 +9,7 @@ from quiclab.plots.charts.labels import tick, value_text
 from quiclab.plots.charts.panels import Axis, Cell, Panel, Panels, point
 from quiclab.plots.charts.places import name_places
 from quiclab.plots.downsample import Series
+from quiclab.plots.logarithmic import label_powers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +52,9 @@ def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
     if panel is all_.panels[-1]:
         figure = axes.figure
         shown = [cell for cell in figure.axes if cell.get_visible()]
-        figure.colorbar(image, ax=shown, label=all_.choice.value_label or all_.value_label)
+        bar = figure.colorbar(image, ax=shown, label=all_.choice.value_label or all_.value_label)
+        if scale is LogNorm:
+            label_powers(bar.ax.yaxis)
 
 
 def _spread(cell: Cell, all_: Panels) -> list[str]:

@@ -26,7 +26,10 @@ def over_time(runs: "pa.Table", series: Path, quantity: str, subject: str | None
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from quiclab import _regular
+
     try:
+        _regular.check(series)
         table = pq.read_table(
             str(series), filters=[("quantity", "=", quantity)], columns=["run", "subject", TIME, "value"]
         )
@@ -34,7 +37,7 @@ def over_time(runs: "pa.Table", series: Path, quantity: str, subject: str | None
             names = pq.read_table(str(series), columns=["quantity"]).column("quantity").unique().to_pylist()
             raise Error(f"no quantity {quantity!r} in the series; there are: {', '.join(map(str, names))}")
     except (OSError, pa.ArrowException) as error:
-        raise Error(f"{series}: cannot be read: {str(error).splitlines()[0]}") from error
+        raise Error(f"{series}: cannot be read: {_regular.reason(error)}") from error
     subjects = table.column("subject").unique().to_pylist()
     if (subject is None and len(subjects) > 1) or (subject is not None and subject not in subjects):
         wanted = "say which subject" if subject is None else f"no subject {subject!r} has it"

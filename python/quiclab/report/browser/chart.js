@@ -197,13 +197,13 @@ export class Chart {
     const ranks = new Map(values.map((value, at) => [value, at]));
     const position = (value) => (isText ? ranks.get(value) : isLogarithmic ? Math.log(value) : value);
     const [least, most] = extremes(values.map(position));
-    const needed = isText ? values.length * Math.max(LINE, (groups * BESIDE) / SHARE) : 0;
+    // Groups at both edges are seen whole, and so are labels.
+    const side = Math.max((groups * BESIDE) / 2 + 5, 14);
+    const needed = isText ? values.length * Math.max(LINE, (groups * BESIDE) / SHARE) + 2 * side : 0;
     const width = Math.min(Math.max(page, left + needed + SPACE.right), WIDEST);
     const inner = width - left - SPACE.right;
     const widths = this.#texts(known).map(widthOf);
-    // Groups and labels at both edges are seen whole.
-    const half = Math.max((groups * BESIDE) / 2 + 5, isText ? inner / values.length / 2 : 0, 14);
-    const margin = Math.min(Math.max(half, isText ? 0 : Math.max(widths[0], widths.at(-1)) / 2), inner / 2 - 1);
+    const margin = Math.min(Math.max(side, isText ? inner / values.length / 2 : Math.max(widths[0], widths.at(-1)) / 2), inner / 2 - 1);
     const at = (value) => left + margin + (most > least ? (position(value) - least) / (most - least) : 0.5) * (inner - 2 * margin);
     const gaps = values.slice(1).map((value, number) => at(value) - at(values[number]));
     const slot = gaps.length ? extremes(gaps)[0] : inner;

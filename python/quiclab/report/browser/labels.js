@@ -24,7 +24,8 @@ export function widestOf(texts) {
 /** The values of an axis in words: with all their digits if these fit, or else all as powers of ten. */
 export function axisTexts(values, room) {
   const whole = values.map(tick);
-  return widestOf(whole) <= room ? whole : values.map(power);
+  // One way of writing for all of them.
+  return widestOf(whole) <= room && !whole.some((words) => words.includes("e")) ? whole : values.map(power);
 }
 
 /** A number as a power of ten: 2.5e12. */

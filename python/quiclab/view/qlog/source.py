@@ -4,6 +4,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from quiclab import _regular
 from quiclab._quiclab import Error
 
 _CHUNK = 1 << 22
@@ -49,7 +50,7 @@ class Source:
             raise Error(f"{self.path}: cannot be read: {error.strerror}") from error
 
     def _unpacked(self) -> Iterator[bytes]:
-        with self.path.open("rb") as file:
+        with _regular.opened(self.path) as file:
             packed = file.read(len(_GZIP)) == _GZIP
             file.seek(0)
             unpacker = zlib.decompressobj(wbits=31) if packed else None

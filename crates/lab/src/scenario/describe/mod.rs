@@ -193,13 +193,19 @@ fn short(value: &Value) -> String {
         Value::Number(value) => value.to_string(),
         Value::Flag(value) => value.to_string(),
         Value::Text(value) => value.clone(),
-        Value::File(file) => file.path.clone(),
+        // Where it is, is the reader's own affair: a description stands in reports, which others read.
+        Value::File(file) => file_name(&file.path).to_owned(),
         Value::List(values) if values.len() <= 8 => {
             format!("[{}]", values.iter().map(short).collect::<Vec<_>>().join(", "))
         }
         Value::List(values) => format!("of {}", values.len()),
         Value::Component(component) => component.name.to_owned(),
     }
+}
+
+/// The name of a file without its folder; also that of a component in a file.
+fn file_name(path: &str) -> &str {
+    path.rsplit(std::path::is_separator).next().unwrap_or(path)
 }
 
 /// A rate to three decimals of its unit.

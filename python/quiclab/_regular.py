@@ -1,0 +1,101 @@
+"""Reading files that people or results name: only files are read, and no more of them than has a use."""
+
+import errno
+import json
+import os
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any, BinaryIO
+
+LONGEST = 256 << 20
+"""Bytes of a text that is read whole."""
+
+
+def opened(path: str | os.PathLike[str]) -> BinaryIO:
+    """Opens a file for reading. A symbolic link counts as what it leads to.
+
+    Raises `OSError`, also for a folder, and for a pipe, a socket or a device, which may have no end.
+    """
+    # First by name, since to open some devices has an effect; then what was opened, as a name may change.
+    _check(Path(path).stat(), path)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
+    try:
+        _check(os.fstat(descriptor), path)
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def check(path: str | os.PathLike[str]) -> None:
+    """Raises `OSError` if a library would not find a file there."""
+    opened(path).close()
+
+
+def text(path: str | os.PathLike[str], most: int = LONGEST) -> str:
+    """The text of a file. Raises `OSError`, or `ValueError` if it is no text in UTF-8, or longer than `most` bytes."""
+    with opened(path) as file:
+        found = file.read(most + 1)
+    if len(found) > most:
+        raise ValueError(f"longer than {most >> 20} MiB")
+    try:
+        return found.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not text in UTF-8 (byte {error.start})") from error
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """The values of a JSON file. Raises `OSError`, or `ValueError` if it is none, or has a number that is none."""
+    found = text(path)
+    try:
+        return json.loads(found, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("not JSON: nested too deep") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: line {error.lineno} column {error.colno}: {error.msg}") from error
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The values of a TOML file. Raises `OSError`, or `ValueError` if it is none."""
+    return toml_values(text(path))
+
+
+def toml_values(text_: str) -> dict[str, Any]:
+    """The values of a TOML document. Raises `ValueError` if it is none."""
+    try:
+        return tomllib.loads(text_)
+    except RecursionError:
+        raise ValueError("not a TOML document: nested too deep") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"not a TOML document: {error}") from error
+
+
+def reason(error: Exception) -> str:
+    """An error of this module in a few words, without the name of the file."""
+    if isinstance(error, OSError) and error.errno:
+        return str(error.strerror) if error.errno in _OWN else os.strerror(error.errno)
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+_OWN = (errno.EINVAL, errno.EISDIR)
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"not JSON: {word} is no number")
+
+
+def _check(found: os.stat_result, path: str | os.PathLike[str]) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "a folder, not a file", str(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a file that can be opened."""
+    try:
+        check(path)
+    except OSError:
+        return False
+    return True

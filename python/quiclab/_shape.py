@@ -1,0 +1,354 @@
+"""What results look like that are read back: summaries, resolved scenarios, tables. Anybody may have changed them."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from quiclab._quiclab import OutputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+Check = Callable[[str, Any], None]
+"""Raises `WrongError` for a value, whose path it is told."""
+
+_LARGEST = 1e18
+"""A larger number is none that a run has."""
+_DEEPEST = 8
+_COUNTED = {"bytes", "packets", "blocks", "handovers", "corrupted", "utilisation", "attempt"}
+"""The last word of numbers that are always there."""
+_MEASURED = {"s", "ms", "us", "mbps"}
+"""The units of numbers that may be null: nothing was measured."""
+_ALWAYS = {"packets_sent", "packets_lost", "packets_declared_lost", "packets_spuriously_lost", "probe_timeouts"}
+_ALWAYS |= {"data_packets_sent", "ack_only_packets_received", "pages", "pages_complete", "objects", "objects_complete"}
+_ALWAYS |= {"stalls", "switches", "number", "missing", "air_share", "dropped_at_interfaces"}
+
+
+class WrongError(Exception):
+    """A value that results do not have: where it is, what was found, what was expected."""
+
+    def __init__(self, path: str, found: Any, expected: str) -> None:
+        shown = f"is {_kind(found)}" if found is not _MISSING else "is missing"
+        super().__init__(f"{path} {shown}; expected {expected}")
+
+
+_MISSING = object()
+
+
+def _kind(found: Any) -> str:
+    if found is None:
+        return "null"
+    if isinstance(found, bool):
+        return str(found).lower()
+    if isinstance(found, int | float):
+        return f"{found:.6g}" if abs(found) < math.inf and len(str(found)) < 400 else "a number of many digits"
+    words: dict[type, str] = {str: "a text", list: "a list", dict: "a table"}
+    return words.get(type(found), f"of type {found}")
+
+
+def text(path: str, value: Any) -> None:
+    """A text."""
+    if not isinstance(value, str):
+        raise WrongError(path, value, "a text")
+
+
+def flag(path: str, value: Any) -> None:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise WrongError(path, value, "true or false")
+
+
+def number(path: str, value: Any) -> None:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
+        raise WrongError(path, value, "a number")
+
+
+def count(path: str, value: Any) -> None:
+    """A whole number, 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise WrongError(path, value, "a whole number, 0 or more")
+
+
+def optional(of: Check) -> Check:
+    """That, or null."""
+
+    def check(path: str, value: Any) -> None:
+        if value is not None:
+            of(path, value)
+
+    return check
+
+
+def listed(of: Check) -> Check:
+    """A list of that."""
+
+    def check(path: str, value: Any) -> None:
+        if not isinstance(value, list):
+            raise WrongError(path, value, "a list")
+        for at, one in enumerate(value):
+            of(f"{path}.{at}", one)
+
+    return check
+
+
+def tabled(of: Check) -> Check:
+    """A table whose values are that."""
+
+    def check(path: str, value: Any) -> None:
+        if not isinstance(value, dict):
+            raise WrongError(path, value, "a table")
+        for key, one in value.items():
+            of(f"{path}.{key}", one)
+
+    return check
+
+
+def keyed(needed: Mapping[str, Check], known: Mapping[str, Check], others: Check | None = None) -> Check:
+    """A table with some keys, and others that may be there. What it does not know is checked as `others`, if given."""
+
+    def check(path: str, value: Any) -> None:
+        if not isinstance(value, dict):
+            raise WrongError(path, value, "a table")
+        where = f"{path}." if path else ""
+        for key, of in needed.items():
+            if key not in value:
+                raise WrongError(f"{where}{key}", _MISSING, _expected(of))
+        for key, one in value.items():
+            of_key = needed.get(key) or known.get(key) or others
+            if of_key is not None:
+                of_key(f"{where}{key}", one)
+
+    return check
+
+
+def _expected(of: Check) -> str:
+    try:
+        of("", _MISSING)
+    except WrongError as wrong:
+        return str(wrong).rpartition("expected ")[2]
+    return "a value"
+
+
+def result(path: str, value: Any) -> None:
+    """A number of a summary, or a table of such: whether it may be null depends on its name."""
+    _result(path, value, 0)
+
+
+def _result(path: str, value: Any, depth: int) -> None:
+    name = path.rpartition(".")[2]
+    unit = name.rpartition("_")[2]
+    if isinstance(value, dict) and name not in _ALWAYS and unit not in _COUNTED | _MEASURED and depth < _DEEPEST:
+        for key, one in value.items():
+            _result(f"{path}.{key}", one, depth + 1)
+    elif name in _ALWAYS or unit in _COUNTED:
+        number(path, value)
+    elif unit in _MEASURED or value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        optional(number)(path, value)
+    elif isinstance(value, list):
+        raise WrongError(path, value, "a number")
+    elif not isinstance(value, str | bool):
+        raise WrongError(path, value, "a number or a table")
+
+
+_TALLY = keyed(
+    {
+        "number": count,
+        "completed": count,
+        "delay_mean_ms": optional(number),
+        "delay_p95_ms": optional(number),
+        "deadline_misses": optional(count),
+    },
+    {},
+    result,
+)
+_PAGE = keyed(
+    {
+        "pages": count,
+        "pages_complete": count,
+        "load_mean_s": optional(number),
+        "objects": count,
+        "objects_complete": count,
+    },
+    {},
+    result,
+)
+_PLAYBACK = keyed(
+    {
+        "start_up_s": optional(number),
+        "stalls": count,
+        "stalled_s": optional(number),
+        "switches": count,
+        "bitrate_mean_mbps": optional(number),
+        "qoe_lin": optional(number),
+    },
+    {},
+    optional(number),
+)
+_PART = keyed({"completion_s": optional(number)}, {"completed": flag, "messages": _TALLY, "requests": _TALLY}, result)
+_CONNECTION = keyed(
+    {"name": text},
+    {
+        "sender": text,
+        "completed": flag,
+        "bottleneck": optional(text),
+        "close": text,
+        "clean": flag,
+        "lanes": keyed({"data": listed(text), "back": listed(text)}, {}),
+        "page": _PAGE,
+        "playback": _PLAYBACK,
+        "parts": tabled(_PART),
+        "messages": _TALLY,
+        "requests": _TALLY,
+    },
+    result,
+)
+_CARRIER = {"name": text, "drops": tabled(count)}
+_MEASUREMENT = {"offered_packets": count, "delivered_packets": count, "queue_mean_packets": number}
+
+summary = keyed(
+    {"scenario": text, "seed": count, "duration_s": number},
+    {
+        "version": text,
+        "connections": listed(_CONNECTION),
+        "links": listed(keyed({"name": text, "direction": text}, {**_CARRIER, **_MEASUREMENT}, result)),
+        "media": listed(keyed({"name": text, "attachment": text}, {"to": text, **_CARRIER, **_MEASUREMENT}, result)),
+        "nodes": listed(keyed({"name": text}, {"kind": text}, result)),
+        "cross_traffic": listed(keyed({"name": text}, {}, result)),
+        "memory": listed(
+            keyed(
+                {
+                    "node": text,
+                    "peer": text,
+                    "protocol": text,
+                    "capacity_bytes": count,
+                    "rtt_ms": number,
+                    "age_s": number,
+                },
+                {"ip": count, "address": text},
+            )
+        ),
+    },
+)
+"""The summary of a run."""
+
+
+def _component(path: str, value: Any) -> None:
+    if isinstance(value, dict):
+        text(f"{path}.type", value.get("type", _MISSING))
+    else:
+        text(path, value)
+
+
+def _queue(path: str, value: Any) -> None:
+    _component(path, value)
+    if isinstance(value, dict) and value.get("type") == "policer":
+        keyed({"exceed": text, "rate": text, "burst": text}, {})(path, value)
+
+
+def _application(path: str, value: Any) -> None:
+    _component(path, value)
+    if isinstance(value, dict) and "parts" in value:
+        listed(_component)(f"{path}.parts", value["parts"])
+
+
+_DIRECTION = keyed({"queue": _queue}, {})
+_ENDPOINT = keyed({}, {"controller": _component, "scheduler": _component})
+
+scenario = keyed(
+    {},
+    {
+        "name": text,
+        "seed": count,
+        "link": listed(
+            keyed({"name": text, "from": text, "to": text, "forward": _DIRECTION, "backward": _DIRECTION}, {})
+        ),
+        "node": listed(keyed({"name": text}, {})),
+        "medium": listed(keyed({"name": text}, {})),
+        "transport": _ENDPOINT,
+        "tcp": _ENDPOINT,
+        "record": keyed({}, {}),
+        "flow": listed(
+            keyed(
+                {"name": text, "client": text, "server": text},
+                {
+                    "protocol": text,
+                    "application": _application,
+                    "after": text,
+                    "transport": _ENDPOINT,
+                    "tcp": _ENDPOINT,
+                },
+            )
+        ),
+    },
+)
+"""The resolved scenario of a run."""
+
+sweep = keyed(
+    {
+        "scenario": text,
+        "runs": count,
+        "parameters": listed(keyed({"path": text, "column": text}, {"values": listed(text)})),
+        "series": listed(text),
+        "failures": listed(
+            keyed({"run": count, "repetition": count, "seed": count, "values": tabled(text), "error": text}, {})
+        ),
+    },
+    {
+        "version": text,
+        "failed": count,
+        "repetitions": count,
+        "combinations": count,
+        "identical": count,
+        "keep": listed(text),
+        "set": listed(text),
+        "notes": listed(text),
+    },
+)
+"""The file sweep.json."""
+
+TEXTS = frozenset(
+    {
+        *("connection", "side", "link", "subject", "kind", "trigger", "event", "detail", "gauge", "wait"),
+        *("direction", "frames", "reason", "node", "outcome", "fate", "element"),
+    }
+)
+"""The columns of run tables that are texts."""
+FLAGS = frozenset({"in_gap", "missed"})
+"""Those that are true or false; all others are numbers."""
+_NEVER_NULL = TEXTS | {"time_s", "in_gap"}
+
+
+def columns(schema: "pa.Schema", names: Iterable[str]) -> None:
+    """Checks that a table of a run has these columns, each of its type. Raises `WrongError`."""
+    import pyarrow as pa
+
+    for name in names:
+        if schema.get_field_index(name) < 0:
+            raise WrongError(f"column {name}", _MISSING, "it as quiclab wrote it, each column once")
+        found = schema.field(name).type
+        of = found.value_type if pa.types.is_dictionary(found) else found
+        if name in TEXTS:
+            right, expected = pa.types.is_string(of) or pa.types.is_large_string(of), "texts"
+        elif name in FLAGS:
+            right, expected = pa.types.is_boolean(of), "true and false"
+        else:
+            right, expected = pa.types.is_floating(of) or pa.types.is_integer(of), "numbers"
+        if not right:
+            raise WrongError(f"column {name}", found, expected)
+
+
+def has(path: "Path", schema: "pa.Schema", names: Iterable[str]) -> None:
+    """Checks that a table has these columns, whatever is in them. Raises `OutputError`."""
+    for name in names:
+        if schema.get_field_index(name) < 0:
+            raise OutputError(f"{path}: cannot be read: {WrongError(f'column {name}', _MISSING, 'each column once')}")
+
+
+def without_null(table: "pa.Table") -> None:
+    """Checks that columns of a part of a run's table that are always known are. Raises `WrongError`."""
+    for name in table.column_names:
+        if name in _NEVER_NULL and table[name].null_count:
+            raise WrongError(f"column {name}", None, "a value in every row")
