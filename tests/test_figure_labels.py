@@ -19,7 +19,7 @@ from quiclab.traces import read
 def texts(figure: Any) -> list[str]:
     """The texts of a figure that are seen. Asserts that none is cut, and that none is TeX."""
     with styled():
-        FigureCanvasAgg(figure).draw()
+        FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
         frame = figure.bbox
         found = []
         unseen = _unseen(figure)

@@ -52,7 +52,8 @@ def sent(
     packets = quiclab.Scenario.from_text(text).run().table("packet").to_pandas()
     mine = packets[(packets["side"] == "client") & (packets["direction"] == "sent") & (packets["length_bytes"] > 600)]
     mine = mine[~mine["kind"].isin(["initial", "handshake"])]
-    return mine["time_s"].to_numpy()[skipped:]
+    times: npt.NDArray[np.float64] = mine["time_s"].to_numpy(dtype=np.float64)
+    return times[skipped:]
 
 
 def unevenness(times: npt.NDArray[np.float64]) -> float:

@@ -169,12 +169,17 @@ def _socket(path: Path) -> None:
         os.chdir(here)
 
 
+def _link_to_a_fifo(path: Path) -> None:
+    _fifo(path.with_name("pipe"))
+    path.symlink_to("pipe")
+
+
 KINDS: dict[str, Callable[[Path], object]] = {
     "fifo": _fifo,
     "socket": _socket,
     "folder": lambda path: path.mkdir(),
     "device": lambda path: path.symlink_to("/dev/zero"),
-    "link to a fifo": lambda path: (_fifo(path.with_name("pipe")), path.symlink_to("pipe")),
+    "link to a fifo": _link_to_a_fifo,
     "broken link": lambda path: path.symlink_to("nowhere"),
     "loop": lambda path: path.symlink_to(path.name),
 }

@@ -160,7 +160,8 @@ pub(super) fn decisions() -> impl Iterator<Item = Deciding> {
 fn line() -> TrackLine {
     let row = &presentation::PRESENTATIONS[0];
     let arguments = Arguments::written(row.parameters, &[("variation", "0.2")], &[]).expect("an option");
-    let presentation = (row.build)(&arguments, &mut random::Stream::new(1, "bench")).expect("it is sound");
+    let presentation =
+        (row.build.build)(&arguments, &mut random::Stream::new(1, "bench")).expect("it is sound");
     TrackLine::new(Arc::new(presentation), Kind::Video).expect("there is video")
 }
 
