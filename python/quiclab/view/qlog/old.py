@@ -120,7 +120,7 @@ class Translator:
     def _frame(self, frame: Any) -> Any:
         if not isinstance(frame, dict) or not isinstance(name := frame.get("frame_type"), str):
             return frame
-        renamed: dict[str, Any] = {_FIELDS.get(key, key): value for key, value in frame.items()}
+        renamed: dict[str, Any] = {_FIELDS.get(key) or key: value for key, value in frame.items()}
         renamed["frame_type"] = _FRAMES.get(name.lower(), name.lower())
         return self._spans(renamed)
 
