@@ -3,7 +3,7 @@
 use crate::error::RunError;
 use crate::graph::Network;
 use crate::middlebox;
-use crate::scenario::outside::is_outside;
+use crate::scenario::place::is_outside;
 use crate::scenario::{Flow, Protocol, Scenario};
 use random::Watch;
 use trace::Interest;

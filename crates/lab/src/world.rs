@@ -349,7 +349,6 @@ impl FlowSetup<'_> {
             None => {
                 let options = EndpointOptions {
                     accept: Some(Arc::clone(&config)),
-                    max_connections: self.on_port,
                     interest: self.interest,
                     ..EndpointOptions::new(local, tls.clone())
                 };

@@ -452,7 +452,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"rate = "10 Mbit/s""#,
         r#"rate = { type = "trace", file = "words.down" }"#,
-        r#"a.toml:8:33: link.cell.rate.file: words.down:3: found "three", expected a whole number of milliseconds"#,
+        r#"a.toml:8:33: link.cell.rate.file: words.down:3: found "...", expected a whole number of milliseconds"#,
     ),
     mistake(
         r#"rate = "10 Mbit/s""#,
@@ -883,12 +883,12 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"type = "bulk", size = "1 MB""#,
         "type = \"video\", presentation = { type = \"sizes\", file = \"words.csv\" }",
-        r#"a.toml:15:73: flow.get.application.presentation.file: words.csv, line 3: "high" is "four"; expected the bytes of a segment, as 86250"#,
+        r#"a.toml:15:73: flow.get.application.presentation.file: words.csv, line 3: "..." is "..."; expected the bytes of a segment, as 86250"#,
     ),
     mistake(
         r#"type = "bulk", size = "1 MB""#,
         "type = \"video\", presentation = { type = \"sizes\", file = \"zero.csv\" }",
-        r#"a.toml:15:73: flow.get.application.presentation.file: zero.csv, line 3: "low" is "0"; expected the bytes of a segment, as 86250"#,
+        r#"a.toml:15:73: flow.get.application.presentation.file: zero.csv, line 3: "..." is "0"; expected the bytes of a segment, as 86250"#,
     ),
     mistake(
         r#"type = "bulk", size = "1 MB""#,

@@ -18,6 +18,7 @@ pub fn mpd(text: &str, sizes: Option<&str>) -> bool {
         ("video_set", Value::Integer(1 + u64::from(text.len().is_multiple_of(16)))),
         ("audio_set", Value::Integer(u64::from(!text.len().is_multiple_of(8)))),
         ("initialization", Value::Size(Size::from_bytes(1_000))),
+        ("window", Value::Duration(Duration::from_secs(60))),
     ];
     options.extend(sizes.map(|sizes| ("sizes", file(sizes))));
     reads("mpd", options)

@@ -1,6 +1,6 @@
 //! Values of defaults, each of which is read once per thread: most options of a scenario have theirs.
 
-use super::outside::is_outside;
+use super::place::is_outside;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use units::parameter::{Parameter, Value};

@@ -125,14 +125,14 @@ mod tests {
 
     #[test]
     fn the_path_of_a_file_does_not_say_where_the_home_is() {
-        let home = Some(Path::new("/home/ada"));
+        let home = Some(Path::new("/people/ada"));
         for (file, folder, expected) in [
-            ("/home/ada/lab/a.csv", "/home/ada/lab", "a.csv"),
-            ("/home/ada/lab/traces/a.csv", "/home/ada/lab/runs/one", "../../traces/a.csv"),
-            ("/home/ada/a.csv", "/tmp/out", "~/a.csv"),
-            ("/home/ada/a.csv", "/home/bob/out", "~/a.csv"),
-            ("/data/a.csv", "/home/ada/out", "../../../data/a.csv"),
-            ("/home/ada/a.csv", "/home/ada", "a.csv"),
+            ("/people/ada/lab/a.csv", "/people/ada/lab", "a.csv"),
+            ("/people/ada/lab/traces/a.csv", "/people/ada/lab/runs/one", "../../traces/a.csv"),
+            ("/people/ada/a.csv", "/tmp/out", "~/a.csv"),
+            ("/people/ada/a.csv", "/people/bob/out", "~/a.csv"),
+            ("/data/a.csv", "/people/ada/out", "../../../data/a.csv"),
+            ("/people/ada/a.csv", "/people/ada", "a.csv"),
         ] {
             assert_eq!(relative(Path::new(file), Path::new(folder), home), expected, "{file} in {folder}");
         }

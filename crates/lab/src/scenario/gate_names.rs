@@ -125,7 +125,9 @@ mod tests {
         ] {
             for name in names {
                 let told = problem_of(&[name]).unwrap_or_default();
-                assert!(told.contains(problem) && told.contains(name), "{name}: {told}");
+                // A long name is shown by its beginning.
+                let shown = &name[..name.len().min(40)];
+                assert!(told.contains(problem) && told.contains(shown), "{name}: {told}");
             }
         }
     }

@@ -72,6 +72,7 @@ mod names;
 mod nodes;
 pub mod outside;
 mod overridden;
+pub(crate) mod place;
 mod presets;
 mod quantity;
 mod range;

@@ -5,6 +5,7 @@
 //! The text of a file is a value of the scenario (option `source`). It goes to other machines with the scenario, which
 //! always runs with the text that was read.
 
+pub use super::place::SOURCE;
 use super::source::quoted;
 use super::write;
 use congestion::{Controller, Setup};
@@ -14,8 +15,6 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use units::parameter::{Arguments, Component, Default, File, Kind, Parameter, Row, Value};
 use video::abr::Abr;
 
-/// The option with the file of a component.
-pub const SOURCE: &str = "source";
 /// The maximum number of options of a component.
 pub const MAX_OPTIONS: usize = 64;
 
@@ -93,11 +92,6 @@ static LOADER: OnceLock<&'static dyn Loader> = OnceLock::new();
 /// Sets the loader of code from outside. Only the first call has an effect.
 pub fn set_loader(loader: &'static dyn Loader) {
     let _ = LOADER.set(loader);
-}
-
-/// Whether a component with this name is from outside.
-pub(crate) fn is_outside(name: &str) -> bool {
-    name.contains(':')
 }
 
 /// The row of a component that a word names by its place; `None` for other words. `read` reads its file.

@@ -5,7 +5,7 @@
 //! for, such as that of the run. They are the only text that differs on another machine or in another folder.
 
 use super::model::Scenario;
-use super::outside::{SOURCE, is_outside};
+use super::place::{SOURCE, is_outside};
 use super::resolved;
 use std::borrow::Cow;
 use std::fmt::{self, Write};

@@ -92,9 +92,9 @@ fn flows_in_both_directions_share_a_bottleneck() {
         assert!((goodput - f64::from(bytes) * 8e-6 / completion).abs() < 1e-4, "{flow}");
         last = last.max(start + completion);
     }
-    // The run ends when the last flow does.
+    // The run ends when the last connection does: an upload ends 12 ms after it is complete, with the last acknowledgement.
     let end = run.summary["duration_s"].as_f64().unwrap();
-    assert!((end - last).abs() < 1e-6, "{end} {last}");
+    assert!((end - last - 0.012).abs() < 1e-4, "{end} {last}");
     // Both directions of the bottleneck carried data, and its routers lost no packets.
     for (direction, bytes) in [("forward", 3.0e6), ("backward", 2.3e6)] {
         let link = run.link("middle", direction);

@@ -67,12 +67,15 @@ impl Share {
     }
 }
 
+/// The number of connections of a network, its oldest connection, and the network.
+type Rank = (usize, Reverse<(Time, u32)>, Network);
+
 /// Connections by network and age.
 #[derive(Debug, Default)]
 pub(super) struct Crowd {
     networks: BTreeMap<Network, Group>,
     /// The networks by the number of their connections; of equally large ones the last has the oldest connection.
-    ranks: BTreeSet<(usize, Reverse<(Time, u32)>, Network)>,
+    ranks: BTreeSet<Rank>,
     ages: BTreeSet<(Time, u32)>,
 }
 
@@ -115,17 +118,24 @@ impl Crowd {
         });
     }
 
-    /// Changes a network, and its rank.
+    /// Changes a network, and its rank. What is new comes before what is old goes: a set of one never gets empty, and so
+    /// keeps its memory.
     fn change(&mut self, remote: SocketAddr, change: impl FnOnce(&mut Group, u8)) {
         let (network, block) = place(remote);
         let group = self.networks.entry(network).or_default();
-        if let Some(oldest) = group.oldest() {
-            self.ranks.remove(&(group.count, Reverse(oldest), network));
-        }
+        let rank = |group: &Group| group.oldest().map(|oldest| (group.count, Reverse(oldest), network));
+        let before = rank(group);
         change(group, block);
-        match group.oldest() {
-            Some(oldest) => drop(self.ranks.insert((group.count, Reverse(oldest), network))),
+        let after = rank(group);
+        if before == after {
+            return;
+        }
+        match after {
+            Some(rank) => drop(self.ranks.insert(rank)),
             None => drop(self.networks.remove(&network)),
+        }
+        if let Some(rank) = before {
+            self.ranks.remove(&rank);
         }
     }
 

@@ -168,13 +168,16 @@ impl Door {
         let Some(member) = self.members.get_mut(&slot) else { return };
         let turns = (work.requests > 0) != (member.work.requests > 0);
         let progress = work.bytes >= member.work.bytes + STEP;
-        if !turns && !(progress && member.at + RENEWAL <= now) {
+        if !turns && (!progress || member.at + RENEWAL > now) {
             return;
         }
         let (remote, before) = (member.remote, (member.at, member.work));
         (member.at, member.work, member.has_moved) = (now, work, !turns);
-        self.crowd(before.1).remove(remote, (before.0, slot));
-        self.crowd(work).add(remote, (now, slot));
+        // First the new place, then the old one: in a crowd of one nothing is allocated.
+        if before.0 != now || turns {
+            self.crowd(work).add(remote, (now, slot));
+            self.crowd(before.1).remove(remote, (before.0, slot));
+        }
     }
 
     /// When a handshake in progress has taken too long.

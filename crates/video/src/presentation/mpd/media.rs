@@ -1,13 +1,13 @@
 //! The names of segments in a SegmentTemplate (ISO/IEC 23009-1, 5.3.9.4.4).
 
-use super::segments::Addressing;
+use super::element::Element;
 use crate::presentation::file::{TextError, quoted};
 
-/// Checks the names of segments: each segment must have one of its own.
-pub(super) fn check(addressing: &Addressing<'_>) -> Result<(), TextError> {
-    let Some(element) = addressing.with("media") else {
-        return Err(addressing.elements[0]
-            .wrong("no media; expected the names of its segments, with $Number$ or $Time$"));
+/// Checks the names of segments in the innermost element with such names: each segment must have one of its own.
+/// `template` is the innermost element.
+pub(super) fn check(template: &Element<'_>, named: Option<&Element<'_>>) -> Result<(), TextError> {
+    let Some(element) = named else {
+        return Err(template.wrong("no media; expected the names of its segments, with $Number$ or $Time$"));
     };
     let media = element.attribute("media").unwrap_or("");
     let wrong = |problem: &str| element.wrong(format!("media is {}; {problem}", quoted(media)));

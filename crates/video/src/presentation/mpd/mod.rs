@@ -13,6 +13,7 @@ mod span;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod times;
 mod tracks;
 
 use super::file::{self, TextError};

@@ -2,16 +2,11 @@
 
 use super::element::Element;
 use super::indexed::Index;
+use super::times::{TimeSource, Times, too_many};
 use super::{Reading, Window, media, timeline};
 use crate::presentation::MAX_SEGMENTS;
 use crate::presentation::file::TextError;
 use units::Duration;
-
-/// The longest gap between two segments, or two periods, that is taken for rounding: the segment before it lasts longer.
-pub(super) const MAX_GAP: Duration = Duration::from_millis(100);
-
-/// Times that differ by so much are the same: they are rounded, each in its own time scale.
-pub(super) const ROUNDING: Duration = Duration::from_millis(1);
 
 /// The forms that list segments in the MPD. The innermost counts.
 const FORMS: [&str; 2] = ["SegmentTemplate", "SegmentList"];
@@ -73,7 +68,7 @@ pub(super) fn read(
     let times = Times::of(&addressing, window)?;
     let (ticks, sizes) = match element.name() {
         "SegmentTemplate" => {
-            media::check(&addressing)?;
+            media::check(&element, addressing.with("media"))?;
             let end_number = addressing.number("endNumber", 0, u64::MAX)?;
             let first = addressing.number("startNumber", 0, u64::MAX)?.unwrap_or(1);
             let most = match end_number {
@@ -221,23 +216,6 @@ struct Ranges {
     sizes: Option<Vec<u64>>,
 }
 
-/// The time scale of a representation, and where the durations of its segments come from.
-#[derive(Debug)]
-pub(super) struct Times<'a> {
-    timescale: u64,
-    source: TimeSource<'a>,
-    window: Window,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum TimeSource<'a> {
-    Timeline(Element<'a>),
-    /// The same for all, in ticks.
-    Duration(u64),
-}
-
-const NANOS: u128 = 1_000_000_000;
-
 impl<'a> Times<'a> {
     fn of(addressing: &Addressing<'a>, window: Window) -> Result<Times<'a>, TextError> {
         let most = u64::from(u32::MAX);
@@ -258,25 +236,6 @@ impl<'a> Times<'a> {
                 .wrong("no duration of its segments; expected the attribute duration, or a SegmentTimeline")
         })?;
         Ok(Times { timescale, source, window })
-    }
-
-    /// A time in ticks as a duration, rounded down; `None` if it is too long.
-    pub(super) fn exact(&self, ticks: u64) -> Option<Duration> {
-        let nanos = u128::from(ticks) * NANOS / u128::from(self.timescale);
-        u64::try_from(nanos).ok().map(Duration::from_nanos)
-    }
-
-    /// The number of segments of this duration from the time `begin` to the end of the period, if that is known; of
-    /// a live one that is open, as many as are played. What
-    /// the rounding of the end may have added is no segment.
-    pub(super) fn needed(&self, begin: u64, duration: u64) -> Option<u64> {
-        let span = u128::from(self.window.span.or(self.window.open)?.as_nanos()) * u128::from(self.timescale);
-        let left = span.div_ceil(NANOS).saturating_sub(u128::from(begin));
-        let (whole, rest) = (left / u128::from(duration), left % u128::from(duration));
-        let is_rounding =
-            whole > 0 && rest * NANOS <= u128::from(ROUNDING.as_nanos()) * u128::from(self.timescale);
-        let count = if rest == 0 || is_rounding { whole } else { whole + 1 };
-        Some(u64::try_from(count).unwrap_or(u64::MAX))
     }
 
     /// The durations of segments, cut at the end of the period.
@@ -312,10 +271,6 @@ impl<'a> Times<'a> {
         }
         Ok(durations)
     }
-}
-
-pub(super) fn too_many(element: &Element<'_>) -> TextError {
-    element.wrong(format!("more than {MAX_SEGMENTS} segments"))
 }
 
 /// Segments of equal duration. What a list has after the end of its period is counted, too.

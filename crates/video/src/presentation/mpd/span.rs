@@ -2,7 +2,7 @@
 
 use super::Reading;
 use super::element::Element;
-use super::segments::MAX_GAP;
+use super::times::MAX_GAP;
 use crate::presentation::MAX_PERIODS;
 use crate::presentation::file::TextError;
 use units::Duration;

@@ -2,7 +2,7 @@
 
 use super::Reading;
 use super::element::Element;
-use super::segments::{MAX_GAP, Times, too_many};
+use super::times::{MAX_GAP, Times, too_many};
 use crate::presentation::MAX_SEGMENTS;
 use crate::presentation::file::TextError;
 

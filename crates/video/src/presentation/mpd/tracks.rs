@@ -2,7 +2,8 @@
 
 use super::element::Element;
 use super::indexed::{Index, Listed};
-use super::segments::{self, Initialization, ROUNDING, Segments};
+use super::segments::{self, Initialization, Segments};
+use super::times::ROUNDING;
 use super::{MpdOptions, Reading, Window};
 use crate::presentation::file::{TextError, quoted};
 use crate::presentation::{
@@ -136,14 +137,16 @@ const CODECS: [(&str, Kind); 16] = [
 /// its first representation.
 fn contents(set: &Element<'_>) -> Contents {
     let components: Vec<&str> = set.children("ContentComponent").filter_map(|one| named(&one)).collect();
-    let component = components.iter().find(|name| **name == "video").or(components.first()).copied();
+    let known =
+        |word: &str| CONTENTS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)).map(|one| one.1);
+    let is_video = |name: &&&str| known(name) == Some(Some(Kind::Video));
+    let component = components.iter().find(is_video).or(components.first()).copied();
     let first = set.children("Representation").next();
     let of_first = || first.as_ref().and_then(named);
     if let Some(word) = named(set).or(component).or_else(of_first) {
-        let known = CONTENTS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known));
-        return match known {
-            Some((_, Some(kind))) => Contents::Played(*kind),
-            Some((_, None)) => Contents::Other,
+        return match known(word) {
+            Some(Some(kind)) => Contents::Played(kind),
+            Some(None) => Contents::Other,
             None => Contents::Unknown,
         };
     }
