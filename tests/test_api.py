@@ -156,6 +156,12 @@ def test_load_refuses_what_is_no_run_folder(tmp_path: Path, saved: Path) -> None
         quiclab.load(tmp_path)
     (tmp_path / "summary.json").write_text("{}")
     (tmp_path / "scenario.toml").write_text("")
+    with pytest.raises(
+        quiclab.OutputError, match=r"cannot be read as a run folder: summary\.json: scenario is missing"
+    ):
+        quiclab.load(tmp_path)
+    for name in ("summary.json", "scenario.toml"):
+        (tmp_path / name).write_bytes((saved / name).read_bytes())
     (tmp_path / "connection.parquet").write_bytes((saved / "connection.parquet").read_bytes()[:-10])
     with pytest.raises(quiclab.OutputError, match=r"connection\.parquet: cannot be read"):
         quiclab.load(tmp_path).table("connection")

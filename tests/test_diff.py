@@ -112,7 +112,11 @@ def test_wrong_input_is_one_clear_error(command: Command, saved: Path) -> None:
     quiclab.load(saved).save(broken, figure=False)
     (broken / "scenario.toml").write_text("a = [", encoding="utf-8")
     done = command("diff", "broken", str(saved))
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "scenario.toml cannot be read" in done.stderr
+    assert (
+        done.returncode == 2
+        and done.stderr.count("\n") == 1
+        and "broken/scenario.toml: cannot be read: not a TOML document" in done.stderr
+    )
 
 
 SWEEP = SCENARIO + '\n[sweep]\nrepetitions = 2\nlink.cell.delay = ["10 ms", "30 ms"]\n'

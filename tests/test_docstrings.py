@@ -127,6 +127,7 @@ PARTS = {
     "papers": "data of `quiclab reproduce`",
     "play": "`quiclab play`",
     "reproduce": "`quiclab reproduce`",
+    "sidx": "`python -m quiclab.sidx`",
 }
 """Modules without an underscore that are not public, and what they are."""
 

@@ -96,6 +96,7 @@ SHOWN = {
     "docs/python.md": 1,
     "docs/real-traffic.md": 4,
     "docs/report.md": 1,
+    "docs/results.md": 1,
     "docs/satellites.md": 1,
     "docs/scripts.md": 4,
     "docs/streams.md": 2,

@@ -42,7 +42,7 @@ def check_one_line(result: "subprocess.CompletedProcess[str]", words: tuple[str,
 ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "no such file": (["run", "nothing.toml"], ("nothing.toml", "No such file")),
     "nearly a file": (["run", "bluk.toml"], ("bluk.toml: No such file or directory; did you mean 'bulk.toml'?",)),
-    "a folder as scenario": (["run", "."], ("Is a directory",)),
+    "a folder as scenario": (["run", "."], ("a folder, not a file",)),
     "bytes that are no text": (["check", "binary.toml"], ("binary.toml", "UTF-8")),
     "an empty file": (["check", "empty.toml"], ("empty.toml",)),
     "no file": (["run"], ("FILE",)),

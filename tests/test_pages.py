@@ -39,6 +39,6 @@ def test_what_has_no_pages_is_refused() -> None:
 
 def test_a_wrong_archive_is_told_with_file_and_entry(tmp_path: Path) -> None:
     archive = tmp_path / "mine.har"
-    archive.write_text('{"log": {"version": "1.2", "entries": [{"request": {"url": 3}, "response": {}}]}}')
+    archive.write_text('{"log": {"version": "1.2", "entries": [{"request": {"url": 3}, "response": {"status": 200}}]}}')
     with pytest.raises(quiclab.ScenarioError, match=r"mine\.har, entry 1: request\.url is 3; expected text"):
         quiclab.Scenario.from_file(MODEL, {"flow.page.application.page": {"type": "har", "file": str(archive)}})

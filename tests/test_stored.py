@@ -32,13 +32,13 @@ backward = { rate = "200 Mbit/s" }
 name = "first"
 client = "client"
 server = "server"
-application = { type = "bulk", size = "40 MB" }
+application = { type = "bulk", size = "45 MB" }
 [[flow]]
 name = "second"
 client = "client"
 server = "server"
 start = "1 s"
-application = { type = "bulk", size = "40 MB" }
+application = { type = "bulk", size = "45 MB" }
 """
 """Some 100,000 rows of the table `queue`."""
 

@@ -129,9 +129,15 @@ def test_a_folder_is_read_back(file: Path, tmp_path: Path) -> None:
     with pytest.raises(quiclab.OutputError, match=r"it has no sweep\.json"):
         quiclab.load_sweep(tmp_path)
     whole = made.info
-    for key, value in (("scenario", 1), ("parameters", 3), ("parameters", [{}]), ("parameters", [1]), ("failures", {})):
+    for key, value, wrong in (
+        ("scenario", 1, "scenario is 1; expected a text"),
+        ("parameters", 3, "parameters is 3; expected a list"),
+        ("parameters", [{}], "parameters.0.path is missing; expected a text"),
+        ("parameters", [1], "parameters.0 is 1; expected a table"),
+        ("failures", {}, "failures is a table; expected a list"),
+    ):
         (tmp_path / "out" / "sweep.json").write_text(json.dumps({**whole, key: value}), encoding="utf-8")
-        with pytest.raises(quiclab.OutputError, match=r"cannot be read as a sweep: sweep\.json is not that of a sweep"):
+        with pytest.raises(quiclab.OutputError, match=re.escape(f"cannot be read as a sweep: sweep.json: {wrong}")):
             quiclab.load_sweep(tmp_path / "out")
     (tmp_path / "out" / "sweep.json").unlink()
     with pytest.raises(quiclab.OutputError, match="not complete: run it again"):

@@ -557,7 +557,8 @@ def test_of_flows_over_tcp_congestion_control_is_shown(tmp_path: Path) -> None:
 
 def test_connections_of_which_nothing_is_known_are_named(tmp_path: Path) -> None:
     folder = write_two_streams(tmp_path / "run")
-    summary = {"scenario": "mixed", "seed": 3, "connections": [{"name": "hand"}, {"name": "other"}]}
+    connections = [{"name": "hand"}, {"name": "other"}]
+    summary = {"scenario": "mixed", "seed": 3, "duration_s": 1.0, "connections": connections}
     (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     shown = view.write(folder)
     assert shown.notes == ["not shown, because it has no qlog: other"]

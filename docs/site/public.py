@@ -72,12 +72,12 @@ quiclab.OutputError: nothing: there is no such run folder
 >>> runs = quiclab.sweep("examples/sweep.toml").runs.arrow
 >>> (row,) = quiclab.statistics.means(runs, ["goodput_mbps"], []).to_pylist()
 >>> f"{row['n']} runs, mean {row['mean']:.2f} Mbit/s"
-'150 runs, mean 10.57 Mbit/s'
+'150 runs, mean 10.67 Mbit/s'
 """,
     "quiclab.statistics.quantiles": """\
 >>> runs = quiclab.sweep("examples/sweep.toml").runs.arrow
 >>> quiclab.statistics.quantiles(runs, ["goodput_mbps"], [], [0.5]).column("q50").to_pylist()
-[13.833841]
+[14.116791]
 """,
     "quiclab.traces.generate": """\
 >>> text = quiclab.traces.generate("leo", seed=3)

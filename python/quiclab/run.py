@@ -27,7 +27,7 @@ class Run:
     >>> run = quiclab.Scenario.from_file("examples/cellular.toml").run()
     >>> run
     <quiclab.Run of 'cellular', seed 1>
-      download: 5.401 Mbit/s, completed in 14.812 s, mean RTT 290.83 ms, 233 packets lost
+      download: 5.401 Mbit/s, completed in 14.812 s, mean RTT 290.67 ms, 233 packets lost
     >>> run.summary["connections"][0]["packets_lost"]
     233
     >>> int(run.table("connection").to_pandas()["cwnd_bytes"].max())

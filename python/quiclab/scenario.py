@@ -38,7 +38,7 @@ class Scenario:
     ... )
     >>> scenario.run()
     <quiclab.Run of 'two-hosts', seed 1>
-      get: 8.491 Mbit/s, endless, mean RTT 62.29 ms, 73 packets lost
+      get: 8.491 Mbit/s, endless, mean RTT 62.26 ms, 73 packets lost
 
     Raises `ScenarioError` if the document is not valid. A scenario never changes; `with_` gives a changed copy.
     """
@@ -96,8 +96,8 @@ class Scenario:
         >>> for controller in ("newreno", "bbr3"):
         ...     run = scenario.with_({"flow.download.transport.controller": controller}, duration="10 s").run()
         ...     print(controller, run.summary["connections"][0]["rtt_mean_ms"])
-        newreno 288.167113
-        bbr3 150.306628
+        newreno 287.974388
+        bbr3 147.187284
         """
         return self._new(self._text, self._origin, [*self._sets, *_sets(changes), *_sets(keys)])
 

@@ -154,9 +154,9 @@ class Sweep:
         >>> means.select(["n", "mean", "low", "high"])
         <quiclab.Table, 3 rows, 4 columns>
          n     mean      low     high
-        50  15.3341  15.1907  15.4775
-        50  12.9533  12.2217  13.6849
-        50  3.42348  3.07232  3.77463
+        50  15.4093   15.297  15.5215
+        50  13.1743  12.4261  13.9225
+        50  3.41862  3.06814   3.7691
         >>> frame = means.to_polars()
 
         :param columns: names of columns of `runs`, or their ends if they are unique (`goodput_mbps`).
@@ -212,8 +212,8 @@ class Sweep:
         >>> sweep = quiclab.sweep("examples/sweep.toml")
         >>> sweep.quantiles("completion_s", by=[], q=[0.5, 0.9])
         <quiclab.Table, 1 row, 5 columns>
-        column                              n  total      q50      q90
-        connection.download.completion_s  150    150  1.15658  5.87783
+        column                              n  total     q50      q90
+        connection.download.completion_s  150    150  1.1334  5.87783
         """
         groups = self._groups(by)
         return Table(statistics.quantiles(self._runs_with([*columns, *groups]), columns, groups, q))

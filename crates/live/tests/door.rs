@@ -18,11 +18,11 @@ fn a_client_that_only_sends_pings_is_closed() {
     let limits = Limits { unused: Duration::from_secs(1), ..Limits::of(100) };
     let server = Running::new(live::ServeOptions { limits, ..serving(&folder.0, 100) });
     let mut pinging = Client::new(&server, CREDIT);
+    let began = pinging.clock.now();
     let mut asking = Client::new(&server, CREDIT);
     asking.ask("/large");
     asking.linger(Duration::from_millis(100));
-    let began = pinging.clock.now();
-    let mut next = began;
+    let mut next = pinging.clock.now();
     // Whatever elicits an acknowledgement is as good as a PING: bytes on the control stream.
     pinging.go_on(|client| {
         if client.events.contains(&Event::Ended) {
@@ -53,6 +53,8 @@ fn a_small_server_is_not_closed_by_idle_clients() {
         good.go_on(|client| {
             client.events.iter().any(|event| matches!(event, Event::Readable(id) if *id == stream))
         });
+        // Its acknowledgement of the response: from then on it has no request in progress.
+        good.linger(Duration::from_millis(50));
         idle.push(good);
     }
     let stats = server.end();

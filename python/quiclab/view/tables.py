@@ -45,7 +45,7 @@ def _tcp_flows(where: Path) -> set[str]:
     try:
         scenario = _regular.read_toml(where / _folder.SCENARIO)
         _shape.scenario("", scenario)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return set()
     except (OSError, ValueError, _shape.WrongError) as error:
         raise OutputError(f"{where / _folder.SCENARIO}: cannot be read: {_regular.reason(error)}") from error

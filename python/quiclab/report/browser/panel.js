@@ -16,6 +16,8 @@ const MOST_OF_WIDTH = 0.25;
 const HEIGHT = 120;
 const TOP = 10;
 const BELOW = 20;
+/** Below a figure without times: half of the lowest label of its values. */
+const FOOT = 8;
 
 let clips = 0;
 
@@ -67,7 +69,7 @@ export class Panel {
   /** Draws it anew. @param range values at the bottom and the top @param isLast whether the times stand below it
    *  @param left the room beside the axis */
   draw(time, colours, [least, most], width, isLast, left) {
-    const height = TOP + HEIGHT + (isLast ? BELOW : 4);
+    const height = TOP + HEIGHT + (isLast ? BELOW : FOOT);
     [this.left, this.top] = [left, most * 1.04];
     const bottom = least * 1.04;
     const y = (value) => TOP + HEIGHT * (1 - Math.min(Math.max((value - bottom) / (this.top - bottom), -0.1), 1.1));
