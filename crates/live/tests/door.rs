@@ -47,6 +47,8 @@ fn a_small_server_is_not_closed_by_idle_clients() {
     folder.put("small", 500);
     let server = Running::new(serving(&folder.0, 3));
     let mut idle: Vec<Client> = (0..3).map(|_| Client::new(&server, CREDIT)).collect();
+    // The ends of their handshakes, which the server waits for.
+    idle.iter_mut().for_each(|client| client.linger(Duration::from_millis(50)));
     for _ in 0..5 {
         let mut good = Client::new(&server, CREDIT);
         let stream = good.ask("/small");
