@@ -18,12 +18,12 @@ pub struct Progress {
     /// When it read the last byte so far.
     pub last_at: Option<Time>,
     /// For an end that [receives](Self::receives): when it had read the last byte. For one that sends: when all was
-    /// acknowledged, by whoever acknowledges it to this end.
+    /// acknowledged, by the peer or by a proxy before it.
     pub finished_at: Option<Time>,
 }
 
 impl Progress {
-    /// Notes that so many more bytes were read.
+    /// Adds to the number of bytes that were read.
     pub fn note(&mut self, now: Time, bytes: u64) {
         if bytes > 0 {
             self.bytes += bytes;

@@ -102,7 +102,7 @@ pub(super) fn relative(file: &Path, folder: &Path, home: Option<&Path>) -> Strin
         return format!("{HOME}{}", rest.display());
     }
     let up = folder.strip_prefix(&common).map_or(0, |rest| rest.components().count());
-    let down = file.strip_prefix(&common).unwrap_or(file);
+    let down = file.strip_prefix(&common).expect("a path begins with what it has in common with another");
     let mut path: PathBuf = std::iter::repeat_n("..", up).collect();
     path.push(down);
     path.display().to_string()

@@ -277,7 +277,7 @@ fn goodput_and_completion_of_drawn_scenarios_are_possible() {
     assert!(completed > 200, "{completed}");
 }
 
-/// 100 kB over 1 Mbit/s take 0.8 s, whoever acknowledges them before.
+/// 100 kB over 1 Mbit/s take 0.8 s, even if a proxy acknowledges them earlier.
 #[test]
 fn an_upload_through_proxies_is_complete_when_the_server_has_it() {
     for nodes in [&["near"][..], &["far"], &["near", "far"]] {

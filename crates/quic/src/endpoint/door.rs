@@ -143,8 +143,8 @@ impl Door {
         out
     }
 
-    /// A handshake is complete. Returns the client that gives way; if that is none, and there is no place either, the
-    /// new one itself.
+    /// A handshake is complete. Returns the client that gives way: the new one itself if there is no free place and no other
+    /// client gives way.
     pub(super) fn establish(&mut self, now: Time, slot: u32, work: Work) -> Option<u32> {
         let member = self.members.get_mut(&slot)?;
         let remote = member.remote;
