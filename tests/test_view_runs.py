@@ -181,12 +181,9 @@ def test_the_longest_stalls_are_told_with_their_reason(chromium: Browser, outage
     shown = [(float(lasted.replace(",", "")), float(start.replace(",", ""))) for start, lasted, _ in told]
     expected = [(length / MS, (start - connection.start) / MS) for length, start in longest[: len(shown)]]
     assert shown == [pytest.approx(row, abs=0.0006) for row in expected]
-    # What was sent in the outage was dropped, and the timer that would tell runs until after the end.
-    assert told[0][2].startswith("the congestion window of ")
-    assert shown[0][1] + shown[0][0] == pytest.approx(4000, abs=0.001)
-    assert told[1][2].startswith("outage of cell forward for 7") and "the sender waited for 3 timeouts" in told[1][2]
-    start, end = leads(figure, "#stalls", 1)
-    assert (start / MS, (end - start) / MS) == pytest.approx((shown[1][1], shown[1][0]), abs=0.0006)
+    assert told[0][2].startswith("outage of cell forward for 7") and "the sender waited for 3 timeouts" in told[0][2]
+    start, end = leads(figure, "#stalls", 0)
+    assert (start / MS, (end - start) / MS) == pytest.approx((shown[0][1], shown[0][0]), abs=0.0006)
     visible = figure.range()
     assert visible[0] < start < end < visible[1]
     assert "before the first data" in [reason for _, _, reason in told]

@@ -44,9 +44,8 @@ impl Settings {
     }
 
     /// The same for a server, which buffers less received data: at most 256 kB (`initial_max_data`) for each
-    /// client, and 64 kB for each stream. All clients together can make it buffer this times
-    /// [`Limits::connections`](crate::Limits::connections), in addition to
-    /// [`Limits::memory`](crate::Limits::memory).
+    /// client, and 64 kB for each stream. All clients together can make it buffer this times the places of
+    /// [`Limits::places`](crate::Limits::places), in addition to [`Limits::memory`](crate::Limits::memory).
     ///
     /// # Errors
     /// [`LiveError::Setting`] for the first mistake.

@@ -117,7 +117,7 @@ impl Processor {
         })
     }
 
-    /// The counters up to the last [`Processor::catch_up`].
+    /// The counters up to the last time at which the processor caught up.
     pub fn stats(&self) -> CarrierStats {
         let mut stats = self.buffer.stats;
         let mut serving = crate::count::Count::default();

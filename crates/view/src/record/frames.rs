@@ -176,15 +176,13 @@ impl Frame<'_> {
                 return Err(M::Error::custom("more keys than usual"));
             }
             keys[place] = Some(key);
-            let before = values.len();
-            map.next_value_seed(Value {
+            let number = map.next_value_seed(Value {
                 key,
                 text: &mut *text,
                 values: &mut *values,
                 start,
                 is_inner: false,
             })?;
-            let number = (values.len() == before + 1).then(|| values[before]);
             if key == "stream_id" {
                 stream = number;
             } else if key == limit_name {
@@ -273,7 +271,7 @@ fn plain<E: Error>(word: &str) -> Result<(), E> {
     }
 }
 
-/// Adds a field of a frame to its text, and its number to the numbers.
+/// Adds a field of a frame to its text, and its number to the numbers. Gives the number of a field that is one.
 struct Value<'a> {
     key: &'a str,
     text: &'a mut String,
@@ -293,41 +291,45 @@ impl Value<'_> {
 }
 
 impl<'de> DeserializeSeed<'de> for Value<'_> {
-    type Value = ();
+    type Value = Option<i64>;
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Option<i64>, D::Error> {
         from.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Value<'_> {
-    type Value = ();
+    type Value = Option<i64>;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str("a field of a frame")
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Option<i64>, E> {
         let value = i64::try_from(value).ok().filter(|&value| value < 1 << 62);
-        self.values.push(value.ok_or_else(|| E::custom("too large"))?);
+        let value = value.ok_or_else(|| E::custom("too large"))?;
+        self.values.push(value);
         match self.key {
-            "length" | "payload_length" => self.part(format_args!("{{}} B")),
-            key => self.part(format_args!("{key} {{}}")),
+            "length" | "payload_length" => self.part(format_args!("{{}} B"))?,
+            key => self.part(format_args!("{key} {{}}"))?,
         }
+        Ok(Some(value))
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Option<i64>, E> {
         let key = self.key;
-        self.part(format_args!("{key} {}", if value { "True" } else { "False" }))
+        self.part(format_args!("{key} {}", if value { "True" } else { "False" }))?;
+        Ok(None)
     }
 
-    fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
+    fn visit_str<E: Error>(self, value: &str) -> Result<Option<i64>, E> {
         plain::<E>(value)?;
         let key = self.key;
-        self.part(format_args!("{key} {value}"))
+        self.part(format_args!("{key} {value}"))?;
+        Ok(None)
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Option<i64>, M::Error> {
         let mut keys: [Option<&'de str>; 4] = [None; 4];
         for place in 0.. {
             let Some(key) = map.next_key::<&'de str>()? else { break };
@@ -338,6 +340,6 @@ impl<'de> Visitor<'de> for Value<'_> {
             let (text, values) = (&mut *self.text, &mut *self.values);
             map.next_value_seed(Value { key, text, values, start: self.start, is_inner: true })?;
         }
-        Ok(())
+        Ok(None)
     }
 }

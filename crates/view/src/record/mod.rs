@@ -212,6 +212,8 @@ mod tests {
             r#"{"time":1,"name":"quic:packet_sent"}"#,
             r#"{"time":1,"name":"quic:packet_sent","data":{"header":{"packet_type":"1RTT"}}}"#,
             r#"{"time":1,"name":"quic:packet_lost","data":{"header":{"packet_type":"1RTT","packet_number":-1}}}"#,
+            r#"{"time":1,"name":"quic:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":1},"frames":[{"frame_type":"max_data","maximum":{"packet_number":1}}]}}"#,
+            r#"{"time":1,"name":"quic:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":1},"frames":[{"frame_type":"reset_stream","stream_id":{"raw":4}}]}}"#,
             r#"{"time":NaN,"name":"x","data":{}}"#,
             r#"{"time":1,"name":"x","data":{}"#,
             r#"[1,"packet_lost",{"packet_type":"1RTT","packet_number":1}]"#,
