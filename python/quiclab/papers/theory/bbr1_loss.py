@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 from quiclab.plots import style
 from quiclab.plots.legends import legend_above
 from quiclab.plots.logarithmic import set_logarithmic
-from quiclab.reproduce.points import Points, column, select
+from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
+from quiclab.reproduce.spread import interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,28 +18,31 @@ _LINUX_MBPS = {1.0: 36.7, 3.0: 35.1, 5.0: 32.8}
 _HEADERS = {"quic": 28 + 9 + 1 + 16 + 4, "tcp": 20 + 20 + 12}
 """Bytes of a packet of 1280 or 1500 bytes that are no data: headers, in QUIC also the tag and that of the frame."""
 _PACKET = {"quic": 1280, "tcp": 1500}
+_LOSS = "link.bottleneck.forward.loss.probability"
 _COLOURS = {"quic": style.BLUE, "tcp": style.VERMILLION}
 _LINES = {"bbr1": "-", "cubic": ":"}
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
-    """A point for each run."""
+    """A point for each case: means of its runs, and their interval."""
     points: Points = []
-    for row in sweeps["main"].rows:
-        protocol, rate = row["flow.data.protocol"], row["link.bottleneck.rate_mbps"]
-        loss = row["link.bottleneck.forward.loss.probability"]
+    case = ("flow.data.protocol", "transport.controller", "link.bottleneck.rate_mbps", _LOSS)
+    for (protocol, controller, rate, loss), rows in groups(sweeps["main"].rows, *case):
         limit = rate * (1 - loss) * (1 - _HEADERS[protocol] / _PACKET[protocol])
-        goodput = row["connection.data.goodput_mbps"]
+        mean, low, high = interval([row["connection.data.goodput_mbps"] for row in rows])
         percent = round(100 * loss, 6)
         points.append(
             {
                 "protocol": protocol,
-                "controller": row["transport.controller"],
+                "controller": controller,
                 "rate_mbps": rate,
                 "loss_percent": percent,
-                "goodput_mbps": goodput,
+                "goodput_mbps": mean,
+                "low_mbps": low,
+                "high_mbps": high,
+                "runs": len(rows),
                 "limit_mbps": limit,
-                "of_limit": goodput / limit,
+                "of_limit": mean / limit,
                 "linux_mbps": _LINUX_MBPS.get(percent) if rate == 40 else None,
             }
         )
