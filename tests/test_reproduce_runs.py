@@ -9,7 +9,7 @@ import pytest
 
 import quiclab
 from quiclab.cli import main
-from quiclab.papers.bdp import congested
+from quiclab.papers.bdp import taken
 from quiclab.papers.sched import message_length
 from quiclab.reproduce import figures
 from quiclab.reproduce.runs import Runs
@@ -59,8 +59,8 @@ def test_a_series_of_every_run_is_that_of_each(runs: Runs) -> None:
 def test_the_losses_of_every_run_are_those_of_the_table(runs: Runs) -> None:
     late = [row for row in runs.tables["loss"] if row["connection"] == "tcp" and row["time_s"] >= 1]
     assert len(late) > 10
-    assert congested._lost(runs, 1) == Counter(row["run"] for row in late)
-    assert congested._lost(runs, 99) == Counter() and congested._refused(runs) == set()
+    assert taken.lost_by_tcp(runs, 1) == Counter(row["run"] for row in late)
+    assert taken.lost_by_tcp(runs, 99) == Counter() and taken.refusing(runs) == set()
 
 
 def test_a_table_is_read_when_it_is_asked_for(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ def test_a_table_is_read_when_it_is_asked_for(runs: Runs, monkeypatch: pytest.Mo
     assert runs.done is not None
     fresh = Runs.of(runs.done)
     assert set(fresh.tables) == {"loss", "event"} and "rate" not in fresh.tables
-    assert congested._received(fresh, "home") and congested._lost(fresh, 0)
+    assert taken.received(fresh, "home") and taken.lost_by_tcp(fresh, 0)
     with pytest.raises(AssertionError, match="loss is read as a whole"):
         fresh.tables["loss"]
 

@@ -41,7 +41,8 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     runs = sweeps["main"]
     path = _path(runs)
     points: Points = []
-    for (controller, gap), rows in groups(runs.rows, "transport.controller", _GAP):
+    for (options, gap), rows in groups(runs.rows, "transport.controller", _GAP):
+        controller = "cubic" if "cubic" in options else options
         found: dict[float, dict[str, dict[int, float]]] = {}
         load = 0.0 if gap > _IDLE_MS else 100 * _message_mbps(runs, gap) / path["rate_mbps"]
         for row in rows:

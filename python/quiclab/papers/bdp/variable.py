@@ -1,9 +1,9 @@
-"""Table I: downloads over a satellite access whose rate and loss vary."""
+"""Table I: transfers over a family of satellite accesses that vary, in both directions."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from quiclab.papers.bdp.ways import COLOURS, NAMES, compared_with, completion, way
+from quiclab.papers.bdp.ways import COLOURS, NAMES, completion, way
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval
@@ -11,7 +11,9 @@ from quiclab.reproduce.spread import interval
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_SIZE = "flow.get.visits.0.application.size_bytes"
+_SIZE, _DIRECTION = "flow.get.visits.0.application.size_bytes", "flow.get.visits.0.application.direction"
+_LINKS = {"series": "series", "two_state": "two states", "leo": "LEO", "dvb_rcs2": "DVB-RCS2"}
+_PLAIN = "one_rtt"
 _PAPER = {
     ("one_rtt", 0.5): (3.12, 11.34, 47.82),
     ("one_rtt", 1.0): (3.87, 17.15, 61.43),
@@ -21,71 +23,96 @@ _PAPER = {
     ("bdp_frame", 1.0): (2.78, 6.47, 23.88),
 }
 """Least, mean and longest download time in seconds, by way and megabytes."""
-_COLUMNS = ("what", "way", "size_mb", "least", "mean", "low", "high", "longest", "runs", "time_s", "share")
-_PAPERS = ("paper_least", "paper_mean", "paper_longest", "paper_saved")
+_COLUMNS = ("what", "link", "direction", "way", "size_mb", "least", "mean", "low", "high", "longest", "runs", "most")
+_PAPERS = ("time_s", "share", "paper_least", "paper_mean", "paper_longest", "paper_saved")
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
-    """The table; what each way saves of the mean without 0-RTT, in percent; what it saves run by run, in seconds.
+    """The table of each link; what each way saves of the mean without 0-RTT, in percent, and run by run, in seconds.
 
-    And the distributions: which share of the downloads is complete after how long.
+    And the distributions: which share of the transfers is complete after how long. `nearest` is the link of the family
+    that comes nearest to what the paper saves, with the least and the most of all links.
     """
     points: Points = []
-    for (size,), rows in groups(sweeps["main"].rows, _SIZE):
-        megabytes = 1e-6 * size
-        seconds: dict[str, dict[int, float]] = {}
-        for row in rows:
-            seconds.setdefault(way(row), {})[row["repetition"]] = completion(row)
-        for name, of_way in seconds.items():
-            about = {"way": NAMES[name], "size_mb": megabytes, "runs": len(of_way)}
-            times = sorted(of_way.values())
-            mean, low, high = interval(times)
-            found = {"least": times[0], "mean": mean, "low": low, "high": high, "longest": times[-1]}
-            points.append(_point("table", **about, **found, **_paper(name, megabytes)))
-            for place, time in enumerate(times):
-                points.append(_point("time", **about, time_s=time, share=(place + 1) / len(times)))
-            other = compared_with(name, "one_rtt")
-            if other is not None:
-                plain = seconds[other]
-                less, least, most = interval([plain[which] - time for which, time in of_way.items()])
-                points.append(_point("less", **about, mean=less, low=least, high=most))
-                whole = sum(plain.values()) / len(plain)
-                shares = {"mean": 100 * less / whole, "low": 100 * least / whole, "high": 100 * most / whole}
-                points.append(_point("saved", **about, **shares, **_paper(name, megabytes)))
+    for name, runs in sweeps.items():
+        for (direction, size), rows in groups(runs.rows, _DIRECTION, _SIZE):
+            about = {"link": _LINKS[name], "direction": direction, "size_mb": 1e-6 * size}
+            points.extend(_of_link(rows, about))
+    for _, of_all in groups(select(points, {"what": "saved"}), "way", "size_mb"):
+        nearest = min(of_all, key=lambda point: abs(point["mean"] - point["paper_saved"]))
+        means = column(of_all, "mean")
+        points.append({**nearest, "what": "nearest", "least": min(means), "most": max(means)})
     return points
+
+
+def _of_link(rows: list[dict[str, Any]], about: dict[str, Any]) -> Points:
+    seconds: dict[str, dict[int, float]] = {}
+    for row in rows:
+        seconds.setdefault(way(row), {})[row["repetition"]] = completion(row)
+    points: Points = []
+    plain = seconds[_PLAIN]
+    for name, of_way in seconds.items():
+        times = sorted(of_way.values())
+        mean, low, high = interval(times)
+        of = {**about, "way": NAMES[name], "runs": len(times), **_paper(name, about["size_mb"])}
+        points.append(_point("table", of, least=times[0], mean=mean, low=low, high=high, longest=times[-1]))
+        for place, time in enumerate(times):
+            points.append(_point("time", of, time_s=time, share=(place + 1) / len(times)))
+        if name != _PLAIN:
+            pairs = [(plain[which], time) for which, time in of_way.items()]
+            less, least, most = interval([before - after for before, after in pairs])
+            points.append(_point("less", of, mean=less, low=least, high=most))
+            share, least, most = saved(pairs)
+            points.append(_point("saved", of, mean=100 * share, low=100 * least, high=100 * most))
+    return points
+
+
+def saved(pairs: list[tuple[float, float]]) -> tuple[float, float, float]:
+    """The share of the mean that is saved, from times before and after run by run, and the ends of its interval.
+
+    The share is one less a ratio of means, whose interval is that of what each run differs from this ratio (the delta
+    method): where both times are long in the same runs, it is narrower than that of the difference.
+    """
+    whole = sum(before for before, _ in pairs) / len(pairs)
+    ratio = sum(after for _, after in pairs) / len(pairs) / whole
+    _, low, high = interval([(ratio * before - after) / whole for before, after in pairs])
+    return 1 - ratio, 1 - ratio + low, 1 - ratio + high
 
 
 def _paper(name: str, size: float) -> dict[str, float]:
     """What the paper has for a way and a size, and what it saves there of the mean without 0-RTT, in percent."""
-    if (name, size) not in _PAPER:
-        return {}
     least, mean, longest = _PAPER[name, size]
-    saved = 100 * (1 - mean / _PAPER["one_rtt", size][1])
-    return {"paper_least": least, "paper_mean": mean, "paper_longest": longest, "paper_saved": saved}
+    share = 100 * (1 - mean / _PAPER[_PLAIN, size][1])
+    return {"paper_least": least, "paper_mean": mean, "paper_longest": longest, "paper_saved": share}
 
 
-def _point(what: str, **values: Any) -> dict[str, Any]:
-    return {**dict.fromkeys((*_COLUMNS, *_PAPERS)), "what": what, **values}
+def _point(what: str, about: dict[str, Any], **values: float) -> dict[str, Any]:
+    return {**dict.fromkeys((*_COLUMNS, *_PAPERS)), "what": what, **about, **values}
 
 
 def draw(points: Points) -> "Figure":
-    """A panel for each size: the share of the downloads that are complete, over time; means as dots."""
+    """A row for each size and direction, a column for each link: the share of the transfers complete over time."""
     from matplotlib import pyplot
 
-    sizes = list(groups(select(points, {"what": "time"}), "size_mb"))
-    figure, panels = pyplot.subplots(1, len(sizes), figsize=(9, 3.8), sharey=True, layout="constrained")
+    cases = list(groups(select(points, {"what": "time"}), "size_mb", "direction"))
+    links = list(_LINKS.values())
+    figure, panels = pyplot.subplots(len(cases), len(links), figsize=(11, 9), sharey=True, layout="constrained")
     colours = {NAMES[name]: colour for name, colour in COLOURS.items()}
-    for axes, ((size,), of_size) in zip(panels, sizes, strict=True):
-        axes.set_title(f"{size:g} MB")
-        for (name,), line in groups(of_size, "way"):
-            axes.plot(column(line, "time_s"), column(line, "share"), color=colours[name], label=name)
-            (row,) = select(points, {"what": "table", "size_mb": size, "way": name})
-            axes.plot(row["mean"], 0.5, "o", color=colours[name])
-            if row["paper_mean"] is not None:
+    for across, ((size, direction), of_case) in zip(panels, cases, strict=True):
+        for axes, ((link,), of_link) in zip(across, groups(of_case, "link"), strict=True):
+            axes.set_title(f"{link}, {direction}, {size:g} MB", fontsize="medium")
+            for (name,), line in groups(of_link, "way"):
+                axes.plot(column(line, "time_s"), column(line, "share"), color=colours[name], label=name)
+                (row,) = select(
+                    points, {"what": "table", "link": link, "direction": direction, "size_mb": size, "way": name}
+                )
+                axes.plot(row["mean"], 0.5, "o", color=colours[name])
                 axes.plot(row["paper_mean"], 0.5, "x", color=colours[name])
-        axes.set_xlim(0, None)
-        axes.set_ylim(0, 1)
-        axes.set_xlabel("download time in s; dots: means, crosses: the paper's")
-    panels[0].set_ylabel("share of the downloads")
-    panels[0].legend(loc="lower right")
+            axes.set_xlim(0, None)
+            axes.set_ylim(0, 1.02)
+        across[0].set_ylabel("share complete")
+    for axes in panels[-1]:
+        axes.set_xlabel("time in s; dots: means,\ncrosses: the paper's", fontsize="small")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure

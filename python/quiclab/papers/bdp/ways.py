@@ -10,11 +10,13 @@ NAMES = {
     "one_rtt": "QUIC",
     "zero_rtt": "QUIC, 0-RTT",
     "bdp_frame": "QUIC, BDP_FRAME",
+    "bdp_frame_wide": "QUIC, BDP_FRAME, RTT up to ten times",
     "careful": "QUIC, RFC 9959",
     "bbr3": "BBRv3, 0-RTT",
     "careful_bbr3": "BBRv3, RFC 9959",
     "tcp": "TCP",
     "pep": "TCP, proxies",
+    "pep_ten": "TCP, proxies that begin with ten segments",
 }
 COLOURS = {
     "one_rtt": style.BLUE,
@@ -25,6 +27,7 @@ COLOURS = {
     "careful_bbr3": style.BLACK,
     "tcp": style.GREEN,
     "pep": style.PURPLE,
+    "pep_ten": style.PALE,
 }
 
 
@@ -36,15 +39,18 @@ def compared_with(name: str, basis: str) -> str | None:
 
 
 def way(row: dict[str, Any], flow: str = "get") -> str:
-    """How the client of a run comes back."""
+    """How the client of a run comes back. With a saved capacity that no RTT can confirm it is plain slow start."""
     if row.get(f"flow.{flow}.protocol") == "tcp":
         return "pep" if "pep" in row["node.terminal.kind"] else "tcp"
     resume = row["transport.resume"]
+    plain = resume == "none" or "rtt_above = 1.0, rtt_most = 1.0 " in resume
     if row.get("transport.controller") == "bbr3":
-        return "bbr3" if resume == "none" else "careful_bbr3"
-    if resume == "none":
-        return "zero_rtt" if row[f"flow.{flow}.early_data"] == "true" else "one_rtt"
-    return "careful" if '"careful"' in resume else "bdp_frame"
+        return "bbr3" if plain else "careful_bbr3"
+    if plain:
+        return "zero_rtt" if row.get(f"flow.{flow}.early_data", "true") == "true" else "one_rtt"
+    if '"careful"' in resume:
+        return "careful"
+    return "bdp_frame_wide" if "rtt_most = 10.0" in resume else "bdp_frame"
 
 
 def completion(row: dict[str, Any], connection: str = "get@2") -> float:
