@@ -85,6 +85,6 @@ CASES = [
         connectionmigration,
         files=(2 << 20,),
         client=("--migrate",),
-        of_server=("follow",),
+        of_server=("follow", "active-migration"),
     ),
 ]
