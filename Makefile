@@ -227,8 +227,8 @@ storm-coverage: ## which lines of the endpoint the storm reaches, file by file (
 
 # The build folder of the peers; quiche builds a TLS library of its own, which takes minutes.
 PEERS := target/interop
-PEERS_BUILT := $(PEERS)/venv/.installed $(PEERS)/bin/quinn $(PEERS)/bin/quic-go $(PEERS)/bin/quiche $(PEERS)/kwik/.built \
-	$(PEERS)/lsquic/.installed
+PEERS_BUILT := $(PEERS)/venv/.installed $(PEERS)/bin/quinn $(PEERS)/bin/quic-go $(PEERS)/bin/quiche $(PEERS)/bin/openssl \
+	$(PEERS)/kwik/.built $(PEERS)/lsquic/.installed
 PEERS_VENV := $(CURDIR)/$(PEERS)/venv
 RUST_PEER := cargo build --quiet --release --locked --manifest-path interop/peers/Cargo.toml --target-dir $(PEERS)
 
@@ -249,6 +249,13 @@ $(PEERS)/bin/quiche: $(PEERS)/venv/.installed $(wildcard interop/peers/quiche/sr
 		LIBCLANG_PATH=$$($(PEERS)/venv/bin/python -c 'import clang.native; print(clang.native.__path__[0])') \
 		BINDGEN_EXTRA_CLANG_ARGS=-I$$($(CC) -print-file-name=include) $(RUST_PEER) --package peer-quiche
 	@mkdir -p $(@D) && cp $(PEERS)/release/peer-quiche $@
+
+$(PEERS)/bin/openssl: $(wildcard interop/peers/openssl/* interop/peers/openssl/src/* interop/peers/command-line/src/*) \
+		interop/peers/Cargo.lock
+	@command -v perl >/dev/null || { echo "OpenSSL needs perl, make and a C compiler"; exit 1; }
+	@echo "building OpenSSL: some minutes"
+	$(RUST_PEER) --package peer-openssl
+	@mkdir -p $(@D) && cp $(PEERS)/release/peer-openssl $@
 
 $(PEERS)/bin/quic-go: $(wildcard interop/peers/quic-go/*.go) interop/peers/quic-go/go.sum
 	@command -v go >/dev/null || { echo "quic-go needs Go 1.26 or later"; exit 1; }

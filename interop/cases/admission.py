@@ -102,6 +102,7 @@ CASES = [
         zerortt,
         files=(32,) * 40,
         client=("--early-data",),
+        of_server=("early-data",),
         long_names=True,
     ),
     Case("v2", "compatible version negotiation from version 1 to 2", v2, client=("--v2",), server=("--v2",)),

@@ -82,6 +82,8 @@ class Case:
     """Options of the client."""
     server: tuple[str, ...] = ()
     """Options of the server."""
+    of_server: tuple[str, ...] = ()
+    """What the server has to be able to do without being told, by the names in `about`."""
     wanted: tuple[str, ...] = ()
     """Options of whichever end knows them; one end at least has to."""
     first_able: str | None = None

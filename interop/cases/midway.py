@@ -69,6 +69,7 @@ CASES = [
         rebind_port,
         files=(10 << 20,),
         relay=("--rebind-port", "1 s", "--rebind-port", "6 s"),
+        of_server=("follow",),
     ),
     Case(
         "rebind-addr",
@@ -76,6 +77,7 @@ CASES = [
         rebind_addr,
         files=(10 << 20,),
         relay=("--rebind-addr", "1 s", "--rebind-addr", "6 s"),
+        of_server=("follow",),
     ),
     Case(
         "connectionmigration",
@@ -83,5 +85,6 @@ CASES = [
         connectionmigration,
         files=(2 << 20,),
         client=("--migrate",),
+        of_server=("follow", "active-migration"),
     ),
 ]

@@ -71,9 +71,10 @@ class Cell:
 
     def missing(self) -> tuple[Stack, str, str] | None:
         """Which of the two cannot do what, and why."""
-        for stack, options in (self.client, self.case.client), (self.server, self.case.server):
+        asked = (self.client, self.case.client), (self.server, (*self.case.server, *self.case.of_server))
+        for stack, options in asked:
             for option in options:
-                if option.startswith("--") and not stack.knows(option):
+                if not stack.knows(option):
                     return stack, option, stack.cannot[option.removeprefix("--")]
         for option in (*self.case.wanted, *filter(None, [self.case.first_able])):
             if not self.client.knows(option) and not self.server.knows(option):

@@ -20,7 +20,7 @@ MARKS = {"passed": "✓", "failed": "✗", "unsupported": "—"}
 
 HEAD = """# Interoperability
 
-`make interop` runs each test case of the QUIC interop runner, with quiclab as client and as server, against six other
+`make interop` runs each test case of the QUIC interop runner, with quiclab as client and as server, against seven other
 stacks. It generates this page from `interop/matrix.json` and `interop/throughput.json`.
 [interop/README.md](../interop/README.md) says how it runs and judges a cell.
 """

@@ -120,6 +120,7 @@ STACKS = {
         Stack("quic-go", (str(BUILT / "bin" / "quic-go"),)),
         Stack("aioquic", (str(BUILT / "venv" / "bin" / "python"), str(PEERS / "aioquic" / "peer.py"))),
         Stack("quiche", (str(BUILT / "bin" / "quiche"),)),
+        Stack("openssl", (str(BUILT / "bin" / "openssl"),)),
         Stack("kwik", ("java", "-cp", f"{BUILT}/kwik/libraries/*:{BUILT}/kwik/classes", "Peer")),
         Stack("lsquic", (str(BUILT / "lsquic" / "node_modules" / ".bin" / "bun"), str(PEERS / "lsquic" / "peer.js"))),
     )

@@ -55,6 +55,7 @@ public final class Peer {
         "--v2", "--chacha20", "--key-update", "--ecn", "--retry", "--resume", "--early-data", "--each", "--migrate");
     private static final Map<String, String> CANNOT = Map.of(
         "ecn", "its UDP sockets neither set nor read the ECN field: Java's DatagramSocket has no access to it",
+        "active-migration", "its server announces disable_active_migration",
         "preferred-address", "its server has no option for it");
 
     private final Map<String, String> options = new HashMap<>();

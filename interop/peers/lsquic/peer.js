@@ -26,6 +26,7 @@ const CANNOT = {
   v2: "the module has no compatible version negotiation: a session has the version that it begins with",
   "preferred-address": "this program does not set the module's transport parameter for it",
   migrate: "the module has no call that moves a session to another address",
+  ecn: "it sends no ECN counts and sets no marks",
 };
 
 function fail(code, why) {
@@ -106,6 +107,7 @@ async function open(options, url, more) {
     alpn: options["--alpn"] ?? "hq-interop",
     ca: [readFileSync(options["--ca"])],
     servername: "localhost",
+    endpoint: { address: url.hostname.startsWith("[") ? "[::]:0" : "0.0.0.0:0" },
     ...more,
   });
   logKeys(session);

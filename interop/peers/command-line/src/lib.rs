@@ -133,9 +133,12 @@ impl fmt::Display for Mistake {
 /// What a peer is, and what it cannot do.
 #[derive(Debug)]
 pub struct About {
-    /// The package that it is made with.
+    /// What it is called.
+    pub name: &'static str,
+    /// The package that it is made with. If it brings something else, its version ends with that one's, behind a plus.
     pub package: &'static str,
-    /// Features by their names on the command line, without dashes, and why it does not have them.
+    /// Features by their names on the command line, without dashes, and why it does not have them. `h3` and `follow`
+    /// (a server that answers a client wherever that is now) are features, too.
     pub cannot: &'static [(&'static str, &'static str)],
 }
 
@@ -147,7 +150,8 @@ impl About {
             include_str!("../../Cargo.lock").split(&package).nth(1).and_then(|rest| rest.split('"').next());
         let rows: Vec<String> =
             self.cannot.iter().map(|(feature, why)| format!("    \"{feature}\": \"{why}\"")).collect();
-        let name = format!("{} {}", self.package, version.unwrap_or_default());
+        let version = version.and_then(|version| version.rsplit('+').next());
+        let name = format!("{} {}", self.name, version.unwrap_or_default());
         format!("{{\n  \"name\": \"{name}\",\n  \"cannot\": {{\n{}\n  }}\n}}", rows.join(",\n"))
     }
 
@@ -160,7 +164,9 @@ impl About {
             Err(mistake) => end(&mistake.to_string(), 2),
         };
         for (feature, why) in self.cannot {
-            if options.flags.contains_key(*feature) {
+            if options.flags.contains_key(*feature)
+                || options.flags.get("alpn").is_some_and(|alpn| alpn == feature)
+            {
                 end(&format!("unsupported: {feature}: {why}"), UNSUPPORTED);
             }
         }

@@ -10,6 +10,7 @@ use command_line::{About, Command};
 
 /// What quiche is, and what its interface gives no access to.
 const ABOUT: About = About {
+    name: "quiche",
     package: "quiche",
     cannot: &[
         ("v2", "it speaks version 1 only"),

@@ -7,7 +7,7 @@ mod serve;
 use command_line::{About, Command};
 
 /// What quinn is, and what its interface gives no access to.
-const ABOUT: About = About { package: "quinn", cannot: &[("v2", "it speaks version 1 only")] };
+const ABOUT: About = About { name: "quinn", package: "quinn", cannot: &[("v2", "it speaks version 1 only")] };
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
