@@ -1,5 +1,8 @@
 //! The peer OpenSSL: `serve` and `fetch` over hq-interop.
 
+// The library is written in C: `ffi` has its interface, and `ssl` what is safe of it.
+#![allow(unsafe_code)]
+
 mod fetch;
 mod ffi;
 mod serve;
