@@ -1,7 +1,7 @@
 """Wireless LANs beside closed forms."""
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from validation.saturated import Row, near, saturate, scene
 
@@ -21,12 +21,20 @@ def data_frames(medium: str, stations: int, seconds: int) -> list[tuple[int, int
 
 
 def waits_us(frames: Iterable[tuple[int, int]]) -> list[int]:
-    """From the end of each collision to the next frame, if that has a sender that took no part in the collision."""
-    instants = groupby(sorted(frames), key=lambda frame: frame[0])
-    sent = [(start, {sender for _, sender in together}) for start, together in instants]
+    """From the end of each collision to the next frame, if that has a sender that took no part in the collision.
+
+    Frames that overlap are one collision: they may begin a time of carrier sense apart. It ends with the last of them.
+    """
+    collisions: list[tuple[int, int, set[int]]] = []
+    for start, sender in sorted(frames):
+        if collisions and start < collisions[-1][1] + DATA_US:
+            first, _, senders = collisions.pop()
+            collisions.append((first, start, senders | {sender}))
+        else:
+            collisions.append((start, start, {sender}))
     return [
-        then - start - DATA_US
-        for (start, senders), (then, later) in pairwise(sent)
+        then - last - DATA_US
+        for (_, last, senders), (then, _, later) in pairwise(collisions)
         if len(senders) > 1 and later - senders
     ]
 
