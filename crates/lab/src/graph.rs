@@ -9,7 +9,7 @@ use network::gate::Gate;
 use network::medium::{self, MediumOptions};
 use network::middlebox::Middlebox;
 use network::processing::{Processor, ProcessorOptions};
-use network::{BuildError, Carriers, Link, LinkOptions, NodeId, Place, Routes, World};
+use network::{BuildError, Carriers, Front, Link, LinkOptions, NodeId, Place, Routes, World};
 use random::{Stream, Watch};
 use trace::Interest;
 use units::parameter::{Arguments, Component};
@@ -55,7 +55,16 @@ impl Network<'_> {
         let mut places = Vec::with_capacity(self.scenario.nodes.len());
         for node in 0..self.scenario.nodes.len() {
             places.push(match (host(node), self.middlebox(node, &stream, &run)?) {
-                (Some(host), _) => Place::Host(host),
+                (Some(host), Some(middlebox)) => {
+                    let at = NodeId(node as u32);
+                    Place::Fronted(Box::new(Front::new(
+                        at,
+                        host,
+                        middlebox,
+                        self.scenario.port_to_host(node),
+                    )))
+                }
+                (Some(host), None) => Place::Host(host),
                 (None, Some(middlebox)) => Place::Middlebox(middlebox),
                 (None, None) if self.scenario.nodes[node].kind == NodeKind::Gate => {
                     Place::Gate(Gate::default())
@@ -164,7 +173,8 @@ impl Network<'_> {
         let NodeKind::Middlebox(component) = &node.kind else { return Ok(None) };
         let name = format!("node {}", node.name);
         let carriers = (&*self.scenario.links, &*self.scenario.media);
-        let surroundings = Surroundings { carriers, name: &name, stream, interest: self.interest, run };
+        let host = self.scenario.is_host(index).then_some(&*node.name);
+        let surroundings = Surroundings { carriers, host, name: &name, stream, interest: self.interest, run };
         let built = build_middlebox(component, index, &surroundings);
         built.map(Some).map_err(|error| unusable(&name, &error))
     }

@@ -23,6 +23,11 @@ pub(crate) fn remembers(name: &str) -> bool {
     network::middlebox::remembers(name)
 }
 
+/// Whether the middlebox with this name may stand at a host.
+pub(crate) fn is_for_hosts(name: &str) -> bool {
+    network::middlebox::is_for_hosts(name)
+}
+
 /// The congestion controllers of a middlebox with endpoints.
 pub(crate) fn controllers(kind: &Component) -> Vec<Component> {
     proxy::row(kind.name).map_or(Vec::new(), |row| (row.build.controllers)(&kind.arguments))

@@ -568,7 +568,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[node]]\nname = \"server\"\nkind = \"router\"\n\n[[node]]\nname = \"client\"\n\n[[link]]",
-        r#"a.toml:6:8: node.server.kind: traffic begins or ends here, found "router"; expected "host""#,
+        r#"a.toml:6:8: node.server.kind: traffic begins or ends here, found "router"; expected host, ack-pacer or ldad"#,
     ),
     mistake(
         "[[link]]",
@@ -578,7 +578,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[node]]\nname = \"server\"\nkind = \"nat\"\n\n[[node]]\nname = \"client\"\n\n[[link]]",
-        r#"a.toml:6:8: node.server.kind: traffic begins or ends here, found "nat"; expected "host""#,
+        r#"a.toml:6:8: node.server.kind: traffic begins or ends here, found "nat"; expected host, ack-pacer or ldad"#,
     ),
     mistake(
         "[[link]]",

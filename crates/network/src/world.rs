@@ -16,6 +16,7 @@ use crate::address::{NodeId, Port};
 use crate::buffer::Overflow;
 use crate::drops::Drops;
 use crate::exits::Exits;
+use crate::front::Front;
 use crate::gate::Gate;
 use crate::link::Link;
 use crate::medium::Medium;
@@ -112,6 +113,8 @@ pub enum Place<H> {
     Host(H),
     /// A middlebox.
     Middlebox(Box<dyn Middlebox>),
+    /// A host behind a middlebox.
+    Fronted(Box<Front<H>>),
     /// A gate to the outside.
     Gate(Gate),
 }
@@ -122,7 +125,36 @@ impl<H: Node> Place<H> {
             Place::Router => None,
             Place::Host(host) => Some(host),
             Place::Middlebox(middlebox) => Some(&**middlebox),
+            Place::Fronted(front) => Some(&**front),
             Place::Gate(gate) => Some(gate),
+        }
+    }
+    fn host(&self) -> Option<&H> {
+        match self {
+            Place::Host(host) => Some(host),
+            Place::Fronted(front) => Some(front.host()),
+            _ => None,
+        }
+    }
+    fn host_mut(&mut self) -> Option<&mut H> {
+        match self {
+            Place::Host(host) => Some(host),
+            Place::Fronted(front) => Some(front.host_mut()),
+            _ => None,
+        }
+    }
+    fn middlebox(&self) -> Option<&dyn Middlebox> {
+        match self {
+            Place::Middlebox(middlebox) => Some(&**middlebox),
+            Place::Fronted(front) => Some(front.middlebox()),
+            _ => None,
+        }
+    }
+    fn middlebox_mut(&mut self) -> Option<&mut dyn Middlebox> {
+        match self {
+            Place::Middlebox(middlebox) => Some(&mut **middlebox),
+            Place::Fronted(front) => Some(front.middlebox_mut()),
+            _ => None,
         }
     }
     #[inline]
@@ -131,6 +163,7 @@ impl<H: Node> Place<H> {
             Place::Router | Place::Gate(_) => None,
             Place::Host(host) => host.wake_at(),
             Place::Middlebox(middlebox) => middlebox.wake_at(),
+            Place::Fronted(front) => front.wake_at(),
         }
     }
 }
@@ -272,45 +305,28 @@ impl<H: Node> World<H> {
     }
     /// The host at a node.
     pub fn host(&self, node: NodeId) -> Option<&H> {
-        match self.nodes.get(node.0 as usize)? {
-            Place::Host(host) => Some(host),
-            _ => None,
-        }
+        self.nodes.get(node.0 as usize)?.host()
     }
     /// The host at a node, to take values out of it. It must not send or change its timer: see [`World::act`].
     pub fn host_mut(&mut self, node: NodeId) -> Option<&mut H> {
-        match self.nodes.get_mut(node.0 as usize)? {
-            Place::Host(host) => Some(host),
-            _ => None,
-        }
+        self.nodes.get_mut(node.0 as usize)?.host_mut()
     }
     /// The hosts in the order of their nodes.
     pub fn hosts(&self) -> impl Iterator<Item = &H> {
-        self.nodes.iter().filter_map(|place| match place {
-            Place::Host(host) => Some(host),
-            _ => None,
-        })
+        self.nodes.iter().filter_map(Place::host)
     }
     /// The hosts in the order of their nodes, to take values out of them. See [`World::host_mut`].
     pub fn hosts_mut(&mut self) -> impl Iterator<Item = &mut H> {
-        self.nodes.iter_mut().filter_map(|place| match place {
-            Place::Host(host) => Some(host),
-            _ => None,
-        })
+        self.nodes.iter_mut().filter_map(Place::host_mut)
     }
     /// The middleboxes in the order of their nodes.
     pub fn middleboxes(&self) -> impl Iterator<Item = (NodeId, &dyn Middlebox)> {
-        self.nodes.iter().enumerate().filter_map(|(node, place)| match place {
-            Place::Middlebox(middlebox) => Some((NodeId(node as u32), &**middlebox)),
-            _ => None,
-        })
+        let found = |(node, place): (usize, _)| Some((NodeId(node as u32), Place::middlebox(place)?));
+        self.nodes.iter().enumerate().filter_map(found)
     }
     /// The middlebox at a node, to empty its log.
     pub fn middlebox_mut(&mut self, node: NodeId) -> Option<&mut dyn Middlebox> {
-        match self.nodes.get_mut(node.0 as usize)? {
-            Place::Middlebox(middlebox) => Some(&mut **middlebox),
-            _ => None,
-        }
+        self.nodes.get_mut(node.0 as usize)?.middlebox_mut()
     }
     /// The directions of the links: that of link `n` forward at `2 n`, backward at `2 n + 1`.
     pub fn links(&self) -> &[Link] {
@@ -368,9 +384,13 @@ impl<H: Node> World<H> {
     /// `None` if there is no host at this node.
     pub fn act<R>(&mut self, node: NodeId, action: impl FnOnce(&mut H, Time, &mut Exits) -> R) -> Option<R> {
         let index = node.0 as usize;
-        let Place::Host(host) = self.nodes.get_mut(index)? else { return None };
-        let result = action(host, self.now, &mut self.exits);
-        self.timers.set(index, host.wake_at());
+        let place = self.nodes.get_mut(index)?;
+        let result = match place {
+            Place::Host(host) => action(host, self.now, &mut self.exits),
+            Place::Fronted(front) => front.act(self.now, action, &mut self.exits),
+            _ => return None,
+        };
+        self.timers.set(index, place.wake_at());
         self.forward_all(node);
         Some(result)
     }
@@ -404,9 +424,10 @@ impl<H: Node> World<H> {
     /// Makes the middlebox at a node lose its memory. Without a middlebox there, nothing happens.
     pub fn forget(&mut self, node: NodeId) {
         let index = node.0 as usize;
-        if let Some(Place::Middlebox(middlebox)) = self.nodes.get_mut(index) {
+        let Some(place) = self.nodes.get_mut(index) else { return };
+        if let Some(middlebox) = place.middlebox_mut() {
             middlebox.forget(self.now);
-            self.timers.set(index, middlebox.wake_at());
+            self.timers.set(index, place.wake_at());
         }
     }
 
@@ -517,6 +538,10 @@ impl<H: Node> World<H> {
                 Place::Middlebox(middlebox) => {
                     middlebox.wake(now, &mut self.exits);
                     self.timers.set(element, middlebox.wake_at());
+                }
+                Place::Fronted(front) => {
+                    front.wake(now, &mut self.exits);
+                    self.timers.set(element, front.wake_at());
                 }
                 Place::Router | Place::Gate(_) => {}
             }

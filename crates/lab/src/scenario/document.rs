@@ -49,7 +49,7 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     check_routes(reader, (&nodes, &parts), &crossing, &cross_sections, "to")?;
     let hosts = ends.iter().chain(&crossing).flat_map(|(from, to)| [*from, *to]).collect();
     let resolved = nodes.resolved(reader, &hosts)?;
-    nodes.check_middleboxes(reader, &resolved, (&links, &media))?;
+    nodes.check_middleboxes(reader, &resolved, (&links, &media), &hosts)?;
     super::stacks::check(reader, &resolved, (&flows, &flow_sections))?;
     let memory = read_memory(reader, &top, &nodes, &resolved)?;
     let mut scenario = Scenario {

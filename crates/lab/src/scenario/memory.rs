@@ -2,7 +2,7 @@
 
 use super::error::ScenarioError;
 use super::flows::ip_version;
-use super::model::{Node, NodeKind, Protocol, Remembered};
+use super::model::{Node, Protocol, Remembered};
 use super::names::Names;
 use super::nodes::Nodes;
 use super::read::{Reader, Section};
@@ -30,7 +30,7 @@ pub(super) fn read_memory(
         let values = reader.arguments(MEMORY, section)?;
         names.add(reader, section)?;
         let (node, peer) = nodes.ends(reader, section, ["node", "peer"])?;
-        if resolved[node].kind != NodeKind::Host {
+        if !resolved[node].kind.may_be_host() {
             let problem = format!("no flow begins or ends at {}", quoted(&resolved[node].name));
             return Err(reader.wrong_at(section, "node", &problem, "a host"));
         }

@@ -47,6 +47,14 @@ impl NodeKind {
             None => NodeKind::Middlebox(Component { room: middlebox::room().name, ..component }),
         }
     }
+    /// Whether traffic may begin and end at a node of this kind.
+    pub(super) fn may_be_host(&self) -> bool {
+        match self {
+            NodeKind::Host => true,
+            NodeKind::Middlebox(component) => middlebox::is_for_hosts(component.name),
+            NodeKind::Router | NodeKind::Gate => false,
+        }
+    }
     /// The kind as a component of the room `kinds`.
     pub(crate) fn component(&self) -> Component {
         if let NodeKind::Middlebox(component) = self {
@@ -193,9 +201,14 @@ impl<'i> Nodes<'i> {
                 return Ok(Node { name, kind: by_use, stack: HostStack::Quiclab, processing: None });
             };
             let (kind, stack) = (kind.clone().unwrap_or(by_use), *stack);
-            if used && kind != NodeKind::Host {
+            if used && !kind.may_be_host() {
                 let found = quoted(kind.component().name);
-                let problem = format!("traffic begins or ends here, found {found}; expected \"host\"");
+                let boxes = middlebox::room().rows.into_iter().map(|row| row.name);
+                let fit: Vec<&str> = boxes.filter(|name| middlebox::is_for_hosts(name)).collect();
+                let problem = format!(
+                    "traffic begins or ends here, found {found}; expected host, {}",
+                    fit.join(" or ")
+                );
                 return Err(reader.error_at(section, "kind", problem));
             }
             if stack != HostStack::Quiclab && kind != NodeKind::Host {
@@ -218,6 +231,7 @@ impl<'i> Nodes<'i> {
         reader: &Reader<'_>,
         nodes: &[Node],
         (links, media): (&[Link], &[Medium]),
+        used: &BTreeSet<usize>,
     ) -> Result<(), ScenarioError> {
         for (index, (node, declared)) in nodes.iter().zip(&self.declared).enumerate() {
             let (NodeKind::Middlebox(component), Some(Declared { section, .. })) = (&node.kind, declared)
@@ -226,6 +240,7 @@ impl<'i> Nodes<'i> {
             };
             let surroundings = Surroundings {
                 carriers: (links, media),
+                host: used.contains(&index).then_some(&*node.name),
                 name: "check",
                 stream: &|name| random::Stream::new(0, name),
                 interest: trace::Interest::NONE,

@@ -124,7 +124,8 @@ pub(super) static NODE: &[Parameter] = &[
     Parameter::optional(
         "kind",
         Kind::Component(KINDS),
-        "host, router or a middlebox (default: host where a flow begins or ends, router elsewhere)",
+        "host, router, gate or a middlebox; where a flow begins or ends: host, or ack-pacer or ldad before a host \
+         (default: host where a flow begins or ends, router elsewhere)",
     ),
     Parameter::optional(
         "stack",

@@ -6,7 +6,7 @@ use crate::middlebox;
 use crate::proxy::{ProxyOptions, RunInputs};
 use congestion::Resume;
 use network::middlebox::{Middlebox, MiddleboxOptions};
-use network::{BuildError, Hop, NodeId, Topology};
+use network::{BuildError, Hop, NodeId, Port, Topology};
 use random::Stream;
 use trace::{Direction, Interest};
 use units::Duration;
@@ -51,6 +51,17 @@ impl Scenario {
             topology.add_medium(&medium.name, &attached, medium.station)?;
         }
         Ok(topology)
+    }
+
+    /// Whether traffic begins or ends at a node, so that it is a host.
+    pub(crate) fn is_host(&self, node: usize) -> bool {
+        self.flows.iter().any(|flow| [flow.client, flow.server].contains(&node))
+            || self.cross_traffic.iter().any(|cross| [cross.from, cross.to].contains(&node))
+    }
+
+    /// The port of a middlebox at a host to the host: after those of its links and media.
+    pub(crate) fn port_to_host(&self, node: usize) -> Port {
+        Port(carriers_of(node, &self.links, &self.media).len() as _)
     }
 
     /// The middleboxes, with their places among the nodes.
@@ -187,6 +198,8 @@ pub(crate) fn carriers_of(node: usize, links: &[Link], media: &[Medium]) -> Vec<
 pub(crate) struct Surroundings<'a> {
     /// The links and the media of the scenario.
     pub carriers: (&'a [Link], &'a [Medium]),
+    /// The name of the host, if the middlebox stands at one.
+    pub host: Option<&'a str>,
     /// The name for errors and random streams.
     pub name: &'a str,
     /// The random stream of a name.
@@ -203,12 +216,18 @@ pub(crate) fn build_middlebox(
     node: usize,
     surroundings: &Surroundings<'_>,
 ) -> Result<Box<dyn Middlebox>, BuildError> {
-    let Surroundings { carriers: (links, media), name, stream, interest, run } = *surroundings;
+    let Surroundings { carriers: (links, media), host, name, stream, interest, run } = *surroundings;
+    let mut carriers = carriers_of(node, links, media);
+    let mut linked = carriers_of(node, links, &[]).len();
+    if let Some(host) = host {
+        linked += usize::from(linked == carriers.len());
+        carriers.push(host.to_owned());
+    }
     let options = MiddleboxOptions {
         arguments: &kind.arguments,
         node: NodeId(node as u32),
-        carriers: &carriers_of(node, links, media),
-        links: carriers_of(node, links, &[]).len(),
+        carriers: &carriers,
+        links: linked,
         name,
         stream,
         interest,

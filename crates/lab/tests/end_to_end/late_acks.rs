@@ -100,6 +100,65 @@ fn late_acknowledgements_that_are_held_back_do_not_lower_the_pace() {
     assert!(least(&usual[100..]) > 44.0 && greatest(&usual[100..]) < 60.0);
 }
 
+/// The scenario with the server's host behind another node, in no time.
+fn with_a_node_before_the_server() -> String {
+    let node = "[[node]]\nname = \"front\"\nkind = \"router\"\n[[link]]\nname = \"inside\"\nfrom = \"server\"\nto = \"front\"\n";
+    let text = PAUSES.replace("from = \"server\"\nto = \"ap\"", "from = \"front\"\nto = \"ap\"");
+    text.replacen("[[link]]", &format!("{node}[[link]]"), 1)
+}
+
+/// A middlebox at the server's host does what it would do at a node of its own that costs no time.
+#[test]
+fn the_server_itself_may_hold_back_or_pace_late_acknowledgements() {
+    let plain = run(&scenario(PAUSES, &[]));
+    for (kind, counter) in [("ldad", "held_packets"), ("ack-pacer", "delayed_packets")] {
+        let at_host = run(&scenario(PAUSES, &[&format!("node.server.kind={kind}")]));
+        let set = format!(r#"node.front.kind={{ type = "{kind}", wireless = ["backhaul"] }}"#);
+        let before = run(&scenario(&with_a_node_before_the_server(), &[&set]));
+        assert_clean(at_host.connection("get"), "get");
+        let (here, there) = (at_host.node("server"), before.node("front"));
+        assert!(here[counter].as_u64().unwrap() > 20, "{here}");
+        let names = ["uplink_packets", "ack_only_packets", counter];
+        assert!(names.iter().all(|name| here[*name] == there[*name]), "{here} {there}");
+        for column in ["time_s", "smoothed_rtt_ms", "pacing_rate_mbps", "cwnd_bytes"] {
+            let [here, there, without] =
+                [&at_host, &before, &plain].map(|run| server(run, column, (0.0, 10.0)));
+            assert!(here == there, "{kind}: {column}");
+            assert!(here != without, "{kind} changes {column}");
+        }
+    }
+    let (before, after) = ((1.9, 2.0), (2.0, 2.3));
+    let held = run(&scenario(PAUSES, &["node.server.kind=ldad"]));
+    let rise = greatest(&server(&held, "smoothed_rtt_ms", after))
+        / greatest(&server(&held, "smoothed_rtt_ms", before));
+    assert!(rise < 1.2, "{rise}");
+    let drops = held.rows("drop", &[("reason", "superseded")]).len() as u64;
+    assert_eq!(held.node("server")["superseded_packets"].as_u64(), Some(drops));
+}
+
+/// A client has no downlink packets to map acknowledgements to.
+#[test]
+fn at_a_host_wrong_options_give_one_error_and_a_client_holds_nothing() {
+    let mistake = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        Scenario::parse(PAUSES, &examples().join("a.toml"), &sets).map(drop).unwrap_err().to_string()
+    };
+    let all = mistake(&[r#"node.server.kind={ type = "ldad", wireless = ["backhaul", "server"] }"#]);
+    assert!(
+        all.contains("all or none of the node's links and media; expected some of backhaul, server"),
+        "{all}"
+    );
+    let wrong = mistake(&[r#"node.server.kind={ type = "ldad", wireless = ["air"] }"#]);
+    assert!(wrong.contains("found \"air\"; expected one of backhaul, server"), "{wrong}");
+    let nat = mistake(&["node.server.kind=nat"]);
+    assert!(nat.contains("found \"nat\"; expected host, ack-pacer or ldad"), "{nat}");
+    let client = run(&scenario(PAUSES, &["node.phone.kind=ldad"]));
+    assert_eq!(
+        (&client.node("phone")["downlink_packets"], &client.node("phone")["uplink_packets"]),
+        (&0.into(), &0.into())
+    );
+}
+
 /// The access falls to 5 Mbit/s for good: its queue grows by 1 ms in 2 ms, and so do the RTT and its usual range.
 #[test]
 fn in_growing_congestion_nothing_is_held() {

@@ -50,7 +50,11 @@ pub(crate) const ROW: Row<Profile> = Row {
     name: "ack-pacer",
     about: "spaces out QUIC acknowledgements that arrive in bursts",
     parameters: &PARAMETERS,
-    build: Profile { remembers: false, build: |options| Ok(Box::new(AckPacer::new(options)?)) },
+    build: Profile {
+        remembers: false,
+        at_hosts: true,
+        build: |options| Ok(Box::new(AckPacer::new(options)?)),
+    },
 };
 
 /// One flow.

@@ -46,7 +46,8 @@ pub struct MiddleboxOptions<'a> {
     pub arguments: &'a Arguments,
     /// The node.
     pub node: NodeId,
-    /// The names of the carriers at the ports, in the order of the ports.
+    /// The names of the carriers at the ports, in the order of the ports. At a host, the host's own name follows them: the
+    /// port to it is the last one, and counts as a link if there are no media.
     pub carriers: &'a [String],
     /// The number of links among the carriers; media follow them.
     pub links: usize,
@@ -70,6 +71,8 @@ impl MiddleboxOptions<'_> {
 pub struct Profile {
     /// Whether it has a memory to clear: [`Middlebox::forget`].
     pub remembers: bool,
+    /// Whether it may stand at a host, before the host's endpoints: [`crate::Front`].
+    pub at_hosts: bool,
     /// Builds it.
     pub build: fn(&MiddleboxOptions<'_>) -> Result<Box<dyn Middlebox>, BuildError>,
 }
@@ -86,6 +89,11 @@ pub fn room() -> Room {
 /// Whether the middlebox with this name has a memory to clear.
 pub fn remembers(name: &str) -> bool {
     MIDDLEBOXES.iter().any(|row| row.name == name && row.build.remembers)
+}
+
+/// Whether the middlebox with this name may stand at a host.
+pub fn is_for_hosts(name: &str) -> bool {
+    MIDDLEBOXES.iter().any(|row| row.name == name && row.build.at_hosts)
 }
 
 /// Builds the middlebox with this name.

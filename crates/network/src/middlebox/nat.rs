@@ -71,7 +71,7 @@ pub(crate) const ROW: Row<Profile> = Row {
             about: "maximum number of mappings per protocol; a packet that would need one more is dropped",
         },
     ],
-    build: Profile { remembers: true, build: |options| Ok(Box::new(Nat::new(options)?)) },
+    build: Profile { remembers: true, at_hosts: false, build: |options| Ok(Box::new(Nat::new(options)?)) },
 };
 
 /// The protocols that are translated, as indices.

@@ -47,7 +47,7 @@ impl<H: Node> World<H> {
             Place::Gate(_) => return Some(packet),
             // A translator may send it on; that hop is the last one that it can lose.
             Place::Middlebox(_) => packet.hop_limit = (packet.hop_limit - 1).max(1),
-            Place::Host(_) | Place::Router => {}
+            Place::Host(_) | Place::Fronted(_) | Place::Router => {}
         }
         if let Some(bytes) = echo_reply(&packet) {
             self.answers.echoes += 1;
@@ -57,6 +57,7 @@ impl<H: Node> World<H> {
         }
         let listens = match place {
             Place::Host(host) => host.listens(&packet),
+            Place::Fronted(front) => front.listens(&packet),
             Place::Router => false,
             Place::Middlebox(_) | Place::Gate(_) => true,
         };

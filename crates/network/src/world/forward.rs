@@ -42,7 +42,7 @@ impl<H: Node> World<H> {
             Hop::Link { .. } => self.ends[hop as usize ^ 1].1,
             Hop::Medium { medium, from, .. } => self.attached[medium][from].1,
         };
-        if let Some(Place::Middlebox(middlebox)) = self.nodes.get_mut(node.0 as usize) {
+        if let Some(middlebox) = self.nodes.get_mut(node.0 as usize).and_then(Place::middlebox_mut) {
             middlebox.learn_route(to, address_of, exit);
         }
     }
@@ -125,6 +125,10 @@ impl<H: Node> World<H> {
             Place::Middlebox(middlebox) => {
                 middlebox.accept(self.now, port, packet, &mut self.exits);
                 self.timers.set(index, middlebox.wake_at());
+            }
+            Place::Fronted(front) => {
+                front.accept(self.now, port, packet, &mut self.exits);
+                self.timers.set(index, front.wake_at());
             }
             Place::Gate(_) => return self.arrive_at_gate((node, port), packet),
             Place::Router => return self.drop_unroutable(packet),

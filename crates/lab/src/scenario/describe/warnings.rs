@@ -225,6 +225,7 @@ fn stop_words((scenario, topology): (&Scenario, &Topology), hops: [usize; 2]) ->
     });
     let surroundings = Surroundings {
         carriers: (&scenario.links, &scenario.media),
+        host: scenario.is_host(at.0 as usize).then_some(&*node.name),
         name: "describe",
         stream: &|name| Stream::new(0, name),
         interest: trace::Interest::NONE,
