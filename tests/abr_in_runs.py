@@ -153,7 +153,7 @@ def replayed(session: Session, algorithm: str, played: Played) -> Replayed:
 
 
 def decided(past: Past, algorithm: str, other: int) -> tuple[int, float, bool]:
-    """The choice and the pause of the reference; where several choices are the best ones, the run's if it is one of them.
+    """The choice and the pause of the reference; of several best choices, the run's if it is one of them.
 
     The flag says that this is another choice than the reference would make by itself.
     """

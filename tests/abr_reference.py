@@ -150,12 +150,11 @@ def mpc(past: Past) -> tuple[int, float]:
 
 
 def mpc_best(past: Past, horizon: int = 5, stall: float = 2.66, change: float = 0.9) -> list[int]:
-    """The representations with which a best plan of RobustMPC begins (Yin et al. 2015, section 4.3), in Pensieve's
-    logarithmic quality.
+    """The representations with which a best plan of RobustMPC begins (Yin et al. 2015, section 4.3).
 
-    There can be several. Without stalls, plans that step down and up again at other times have the same sum of
-    qualities and of changes. (A change counts a little less than the quality that it gains: with equal weights, many
-    more plans have the same value.)
+    Its quality is the logarithmic one of Pensieve. There can be several. Without stalls, plans that step down and up
+    again at other times have the same sum of qualities and of changes. (A change counts a little less than the quality
+    that it gains: with equal weights, many more plans have the same value.)
     """
     session, rates = past.session, [rate for _, rate in past.downloads]
     if not rates:

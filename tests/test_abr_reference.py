@@ -84,7 +84,7 @@ def test_a_plan_by_hand() -> None:
 
 
 def test_plans_of_equal_value_by_hand() -> None:
-    """Segments of 2 s at 1, 2 or 4 Mbit/s at 2 Mbit/s, from 5 s of buffer: two of them, and one of a quarter of the size.
+    """Segments of 2 s at 1, 2 or 4 Mbit/s at 2 Mbit/s, from 5 s of buffer; the last has a quarter of the size.
 
     4, 4 stalls for 1 s, which costs 2.66. One step down and up again costs ln 2 + 0.9 x 2 ln 2 = 1.94, wherever it is.
     """

@@ -38,9 +38,9 @@ comparisons are made:
 
 No choice may differ. Where several choices of `mpc` are the best ones, since plans with the same steps at other times
 have the same value (to within 1e-9, which is rounding), the run's counts as equal if it is one of them, and the
-reference goes on with it; *ties* counts these. A request may be off by 10 us, a download by 1 us, a session by 100 us. *Without costs* shows
-why the costs are computed: with the bytes of the segments alone, a choice close to a threshold changes, and others
-after it. Written by `make validation-abr`.
+reference goes on with it; *ties* counts these. A request may be off by 10 us, a download by 1 us, a session by
+100 us. *Without costs* shows why the costs are computed: with the bytes of the segments alone, a choice close to a
+threshold changes, and others after it. Written by `make validation-abr`.
 """
 
 
