@@ -13,7 +13,7 @@ is the series of the session plus the headers of packets. `controller = "none"`,
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import quiclab
@@ -24,6 +24,7 @@ OPTIONS = {
     "bola": '{ type = "bola", variant = "bola-basic" }',
     "bba": '{ type = "bba", variant = "bba-0" }',
     "throughput": '{ type = "throughput", abandon = false, dead_time_latency = false }',
+    "mpc": '{ type = "mpc", quality = "log", switching = 0.9 }',
 }
 PACKET, PAYLOAD = 1500, 1438
 """Bytes of a full packet on the link, and about as many of a segment in it: the rate of the link is that of the series
@@ -117,14 +118,26 @@ def run(session: Session, algorithm: str, folder: Path) -> Played:
     return Played(chosen, asked, first, ended, connection["playback"]["stalled_s"], connection["probe_timeouts"])
 
 
-def replayed(session: Session, algorithm: str, played: Played) -> tuple[list[int], float]:
-    """The choices of the reference with the downloads of the run, and how far a request is from the run's at most."""
+@dataclass(frozen=True)
+class Replayed:
+    """What the reference makes of the downloads of a run."""
+
+    chosen: list[int]
+    ties: int
+    """Choices that are another one of several best ones than the reference would make."""
+    off_s: float
+    """How far a request is from the run's at most."""
+
+
+def replayed(session: Session, algorithm: str, played: Played) -> Replayed:
+    """The choices of the reference with the downloads of the run."""
     past, segment_s, chosen = Past(session), session.segment_ms / 1000, []
-    now, off = played.asked_s[0], 0.0
+    now, off, ties = played.asked_s[0], 0.0, 0
     for at in range(len(session.permille)):
         room = max(past.buffer_s + segment_s - session.max_buffer_ms / 1000, 0.0)
         now, past.buffer_s = now + room, past.buffer_s - room
-        representation, pause = ALGORITHMS[algorithm](past)
+        representation, pause, is_tie = decided(past, algorithm, played.chosen[at])
+        ties += is_tie
         now, past.buffer_s = now + pause, past.buffer_s - pause
         chosen.append(representation)
         off = max(off, abs(now - played.asked_s[at]))
@@ -136,7 +149,19 @@ def replayed(session: Session, algorithm: str, played: Played) -> tuple[list[int
         past.last = played.chosen[at]
         # An estimate counts a download for the time in which its bytes came.
         past.downloads.append((played.ended_s[at] - played.first_s[at], bits / max(took, 0.001)))
-    return chosen, off
+    return Replayed(chosen, ties, off)
+
+
+def decided(past: Past, algorithm: str, other: int) -> tuple[int, float, bool]:
+    """The choice and the pause of the reference; of several best choices, the run's if it is one of them.
+
+    The flag says that this is another choice than the reference would make by itself.
+    """
+    representation, pause = ALGORITHMS[algorithm](past)
+    if representation == other:
+        return representation, pause, False
+    representation, pause = ALGORITHMS[algorithm](replace(past, other=other))
+    return representation, pause, representation == other
 
 
 def varint(value: int) -> int:
@@ -239,7 +264,7 @@ def alone(session: Session, algorithm: str, played: Played, *, costs: bool = Tru
     for at in range(len(session.permille)):
         room = max(past.buffer_s + segment_s - session.max_buffer_ms / 1000, 0.0)
         now, past.buffer_s = now + room, past.buffer_s - room
-        representation, pause = ALGORITHMS[algorithm](past)
+        representation, pause, _ = decided(past, algorithm, played.chosen[at])
         now, past.buffer_s = now + pause, past.buffer_s - pause
         if sent is not None:
             packet = next_packet(packet, at - 1, sent, waits=room + pause > 0)
@@ -276,6 +301,8 @@ class Comparison:
     """An algorithm over all sessions."""
 
     choices: int = 0
+    ties: int = 0
+    """Choices of runs that are another one of several best ones than the reference would make."""
     differ_replayed: int = 0
     differ_alone: int = 0
     differ_without_costs: int = 0
@@ -300,15 +327,16 @@ def compared(algorithm: str, folder: Path, sessions: int = SESSIONS) -> Comparis
     result = Comparison()
     for session in drawn(sessions, seed=2026):
         played = run(session, algorithm, folder)
-        chosen, off = replayed(session, algorithm, played)
+        replay = replayed(session, algorithm, played)
         reference, bare = alone(session, algorithm, played), alone(session, algorithm, played, costs=False)
         differ = differing(reference.chosen, played.chosen)
-        result.choices += len(chosen)
-        result.differ_replayed += differing(chosen, played.chosen)
+        result.choices += len(replay.chosen)
+        result.ties += replay.ties
+        result.differ_replayed += differing(replay.chosen, played.chosen)
         result.differ_alone += differ
         result.differ_without_costs += differing(bare.chosen, played.chosen)
         result.sessions_equal += differ == 0
-        result.request_off_s = max(result.request_off_s, off)
+        result.request_off_s = max(result.request_off_s, replay.off_s)
         if played.probes:
             result.sessions_probed += 1
             continue

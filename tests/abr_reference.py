@@ -17,6 +17,8 @@ from pathlib import Path
 VECTORS = Path(__file__).parents[1] / "crates" / "video" / "tests" / "abr_reference.json"
 LADDER = (230, 331, 477, 688, 991, 1427, 2056, 2962, 5027, 6000)
 SESSIONS = 20
+SAME = 1e-9
+"""Values of plans that differ by less are equal but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Past:
     buffer_s: float = 0.0
     last: int | None = None
     downloads: list[tuple[float, float]] = field(default_factory=list)
+    other: int | None = None
+    """What another program chose: where several choices are the best ones, it is taken if it is one of them."""
 
 
 Algorithm = Callable[[Past], tuple[int, float]]
@@ -139,14 +143,22 @@ def throughput(past: Past, half_lives_s: tuple[float, float] = (3.0, 8.0)) -> tu
     return sum(1000 * kbit <= estimate for kbit in past.session.ladder_kbit[1:]), 0.0
 
 
-def mpc(past: Past, horizon: int = 5, stall: float = 2.66, change: float = 0.9) -> tuple[int, float]:
-    """RobustMPC (Yin et al. 2015, section 4.3), with the logarithmic quality of Pensieve.
+def mpc(past: Past) -> tuple[int, float]:
+    """RobustMPC: the lowest of the best choices, or that of `Past.other` if it is one of them."""
+    best = mpc_best(past)
+    return past.other if past.other in best else best[0], 0.0
 
-    A change counts a little less than the quality that it gains: with equal weights many plans have the same value.
+
+def mpc_best(past: Past, horizon: int = 5, stall: float = 2.66, change: float = 0.9) -> list[int]:
+    """The representations with which a best plan of RobustMPC begins (Yin et al. 2015, section 4.3).
+
+    Its quality is the logarithmic one of Pensieve. There can be several. Without stalls, plans that step down and up
+    again at other times have the same sum of qualities and of changes. (A change counts a little less than the quality
+    that it gains: with equal weights, many more plans have the same value.)
     """
     session, rates = past.session, [rate for _, rate in past.downloads]
     if not rates:
-        return 0, 0.0
+        return [0]
 
     def mean(before: int) -> float:
         """The harmonic mean of the five throughputs before a download."""
@@ -158,29 +170,30 @@ def mpc(past: Past, horizon: int = 5, stall: float = 2.66, change: float = 0.9) 
     quality = [math.log(kbit / session.ladder_kbit[0]) for kbit in session.ladder_kbit]
     segment_s, room_s = session.segment_ms / 1000, (session.max_buffer_ms - session.segment_ms) / 1000
     first, end = len(rates), min(len(rates) + horizon, len(session.permille))
-    best, chosen = -math.inf, 0
+    values = [-math.inf] * len(quality)
 
     def go_on(segment: int, buffer_s: float, plan: tuple[int, ...], value: float) -> None:
-        nonlocal best, chosen
-        if value + (end - segment) * quality[-1] <= best:
-            return
         if segment == end:
-            best, chosen = value, plan[0]
+            values[plan[0]] = max(values[plan[0]], value)
             return
         # The player asks for a segment when it has room.
         buffer_s = min(buffer_s, room_s)
         before = quality[plan[-1] if plan else past.last or 0]
         for representation, here in enumerate(quality):
             took = session.bits(segment, representation) / expected
-            worth = here - change * abs(here - before) - stall * max(took - buffer_s, 0.0)
-            after_s = max(buffer_s - took, 0.0) + segment_s
-            go_on(segment + 1, after_s, (*plan, representation), value + worth)
+            after = value + here - change * abs(here - before) - stall * max(took - buffer_s, 0.0)
+            # What follows brings at most the highest quality, and the way to it costs a change.
+            most = after + (end - segment - 1) * quality[-1]
+            if segment + 1 < end:
+                most -= min(change, 1.0) * (quality[-1] - here)
+            if most >= max(values) - SAME:
+                go_on(segment + 1, max(buffer_s - took, 0.0) + segment_s, (*plan, representation), after)
 
     go_on(first, past.buffer_s, (), 0.0)
-    return chosen, 0.0
+    return [number for number, value in enumerate(values) if value >= max(values) - SAME]
 
 
-ALGORITHMS: dict[str, Algorithm] = {"bola": bola, "bba": bba, "throughput": throughput}
+ALGORITHMS: dict[str, Algorithm] = {"bola": bola, "bba": bba, "throughput": throughput, "mpc": mpc}
 
 
 def drawn(count: int, seed: int = 20) -> Iterator[Session]:
@@ -206,10 +219,20 @@ def vectors() -> str:
     for session in drawn(SESSIONS):
         runs = {}
         for name, algorithm in ALGORITHMS.items():
-            outcome = play(session, algorithm)
+            best: list[list[int]] = []
+
+            def choose(past: Past, algorithm: Algorithm = algorithm, best: list[list[int]] = best) -> tuple[int, float]:
+                chosen, pause = algorithm(past)
+                best.append(mpc_best(past) if algorithm is mpc else [chosen])
+                return chosen, pause
+
+            outcome = play(session, choose)
             times = [round(time, 6) for time in outcome.completed_s]
             stalled = round(outcome.stalled_s, 6)
             runs[name] = {"chosen": outcome.chosen, "completed_s": times, "stalled_s": stalled}
+            several = {segment: equal for segment, equal in enumerate(best) if len(equal) > 1}
+            if several:
+                runs[name]["several"] = several
         lines.append(json.dumps({**vars(session), "runs": runs}, separators=(",", ":")))
     return "[\n" + ",\n".join(lines) + "\n]\n"
 

@@ -1,6 +1,7 @@
 """The reference of rate adaptation: its player and its algorithms by hand, and the vectors for the tests in Rust."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -80,6 +81,18 @@ def test_a_plan_by_hand() -> None:
     assert (chosen(12_000), chosen(10_000)) == (1, 0)
     # Twice as much as predicted is an error of a half: 1.33 Mbit/s become 0.89.
     assert chosen(12_000, wrong_by=1 / 3) == 0
+
+
+def test_plans_of_equal_value_by_hand() -> None:
+    """Segments of 2 s at 1, 2 or 4 Mbit/s at 2 Mbit/s, from 5 s of buffer; the last has a quarter of the size.
+
+    4, 4 stalls for 1 s, which costs 2.66. One step down and up again costs ln 2 + 0.9 x 2 ln 2 = 1.94, wherever it is.
+    """
+    played = session(max_buffer_ms=20_000, permille=[1000, 1000, 1000, 250])
+    past = Past(played, 5.0, 2, [(1.0, 2e6)])
+    assert abr_reference.mpc_best(past) == [1, 2]
+    chosen = [abr_reference.mpc(replace(past, other=other)) for other in (None, 0, 1, 2)]
+    assert chosen == [(1, 0.0), (1, 0.0), (1, 0.0), (2, 0.0)], "0 is none of the best"
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

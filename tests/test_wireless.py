@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 import shlex
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -214,3 +215,10 @@ def test_a_train() -> None:
     )
     film = flows(run("examples/train.toml", "flow.film.protocol=tcp", "medium.railway.forwarding=false"))["film"]
     said(f"loses {film['packets_lost']} packets and reaches {film['goodput_mbps']:.1f} Mbit/s")
+
+
+def test_a_call_in_thirty_runs() -> None:
+    scenario = quiclab.Scenario.from_file("examples/wlan.toml")
+    runs = [flows(scenario.run(seed))["call"]["messages"]["delay_mean_ms"] for seed in range(1, 31)]
+    says = f"lies between {min(runs):.0f} and {max(runs):.0f} ms, with a median of {statistics.median(runs):.0f} ms."
+    assert says in WORDS, says

@@ -20,7 +20,7 @@ SESSION_S = 1e-4
 TEXT = """\
 ## Rate adaptation
 
-Three algorithms each play {sessions} random sessions of 40 segments, on demand: once in whole runs over HTTP/3 and
+Four algorithms each play {sessions} random sessions of 40 segments, on demand: once in whole runs over HTTP/3 and
 one link, and once with a player and algorithms in Python that share no code with quiclab. The throughput changes
 every 0.5 s to 20 s, between 200 kbit/s and 9 Mbit/s, with outages; the ladder, the durations and sizes of segments
 and the limit of the buffer are random, too. The link has a delay of 1 us, an unlimited queue, and no loss;
@@ -36,9 +36,11 @@ comparisons are made:
   if both requested it at the same time; *session off* is the same for the last download of a session. Both exclude
   sessions in which an outage of more than 16 s caused a probe, which repeats data that still waits at the link.
 
-No choice may differ. A request may be off by 10 us, a download by 1 us, a session by 100 us. *Without costs* shows
-why the costs are computed: with the bytes of the segments alone, a choice close to a threshold changes, and others
-after it. Written by `make validation-abr`.
+No choice may differ. Where several choices of `mpc` are the best ones, since plans with the same steps at other times
+have the same value (to within 1e-9, which is rounding), the run's counts as equal if it is one of them, and the
+reference goes on with it; *ties* counts these. A request may be off by 10 us, a download by 1 us, a session by
+100 us. *Without costs* shows why the costs are computed: with the bytes of the segments alone, a choice close to a
+threshold changes, and others after it. Written by `make validation-abr`.
 """
 
 
@@ -51,6 +53,7 @@ def row(name: str, one: Comparison) -> tuple[str, bool]:
         f"{one.choices}",
         f"{one.differ_replayed}",
         f"{one.differ_alone}",
+        f"{one.ties}",
         f"{one.differ_without_costs} ({one.differ_without_costs / one.choices:.1%})",
         f"{one.request_off_s * 1e6:.3f} us",
         f"{one.download_off_s * 1e6:.3f} us",
@@ -65,7 +68,7 @@ def study(folder: Path, runs: int | None) -> Section:
     """Plays all sessions, or as many as `runs` says."""
     sessions = runs or SESSIONS
     rows = [row(name, compared(name, folder, sessions)) for name in ALGORITHMS]
-    head = ["", "choices", "differ, same downloads", "differ, alone", "alone, without costs"]
+    head = ["", "choices", "differ, same downloads", "differ, alone", "ties", "alone, without costs"]
     head += ["request off", "download off", "session off", "sessions with probes", ""]
     lines = [*TEXT.format(sessions=sessions).splitlines(), "", f"| {' | '.join(head)} |"]
     lines += ["| --- |" + " ---: |" * (len(head) - 2) + " --- |", *(line for line, _ in rows)]

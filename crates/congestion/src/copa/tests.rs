@@ -217,16 +217,20 @@ fn share_beside(other: &str, limit: f64, start: u64, loss: f64) -> f64 {
     each[0] / (each[0] + each[1])
 }
 
-/// When the other one begins, in ms: single shares are from 0.26 to 0.40.
-const STARTS: [u64; 8] = [100, 271, 442, 613, 784, 955, 1126, 1297];
+/// The mean share over twenty times at which the other one begins: it depends on them so much that a mean of four was up to 0.03
+/// below that of forty.
+fn mean_share_beside(other: &str, limit: f64, loss: f64) -> f64 {
+    let starts = (0..20).map(|number| 100 + 194 * number);
+    starts.map(|start| share_beside(other, limit, start, loss)).sum::<f64>() / 20.0
+}
 
 /// Section 2.2: Copa competes with a buffer-filling sender. Its share depends on when the other one began.
 #[test]
 fn beside_buffer_fillers_it_takes_its_share() {
     for (other, limit) in [("newreno", 80.0), ("newreno", 160.0), ("cubic", 80.0)] {
-        let shares = STARTS.map(|start| share_beside(other, limit, start, 0.0));
-        let mean = shares.iter().sum::<f64>() / STARTS.len() as f64;
-        assert!((0.3..0.6).contains(&mean), "{shares:?} beside {other} with {limit} packets of buffer");
+        let mean = mean_share_beside(other, limit, 0.0);
+        println!("beside {other} with {limit} packets of buffer: {mean:.3}");
+        assert!((0.33..0.6).contains(&mean), "{mean} beside {other} with {limit} packets of buffer");
     }
 }
 
@@ -234,9 +238,9 @@ fn beside_buffer_fillers_it_takes_its_share() {
 #[test]
 fn beside_buffer_fillers_on_a_lossy_path_it_takes_its_share() {
     for (other, limit) in [("newreno", 80.0), ("newreno", 160.0), ("cubic", 80.0), ("cubic", 160.0)] {
-        let shares = STARTS.map(|start| share_beside(other, limit, start, 0.0001));
-        let mean = shares.iter().sum::<f64>() / STARTS.len() as f64;
-        assert!((0.3..0.6).contains(&mean), "{shares:?} beside {other} with {limit} packets of buffer");
+        let mean = mean_share_beside(other, limit, 0.0001);
+        println!("beside {other} with {limit} packets of buffer: {mean:.3}");
+        assert!((0.33..0.6).contains(&mean), "{mean} beside {other} with {limit} packets of buffer");
     }
 }
 
