@@ -277,8 +277,8 @@ INTRODUCTION = [
 REASON = [
     "CUBIC under loss: once its Reno-friendly window has reached the window before the loss, quiclab's CUBIC lets it",
     "grow by a packet per round trip (RFC 9438 section 4.3, alpha_cubic = 1); the kernel continues with 0.53, as in",
-    'RFC 8312. The more is lost, the more that is: compare 1 and 3 %. With `reno_growth = "rfc8312"` quiclab\'s CUBIC',
-    "has the growth of the kernel.",
+    'RFC 8312. With `reno_growth = "rfc8312"` quiclab\'s CUBIC grows like that too. The rows with it show that this',
+    "is a part of the difference only; where the rest comes from is not known.",
     "",
     "CUBIC on LTE: the kernel's HyStart takes the delays of grants and blocks for a queue, and leaves slow start",
     "early. With HyStart off (the parameter `hystart` of the module), three transfers reached 30.0 to 30.6 Mbit/s,",
