@@ -151,7 +151,9 @@ def test_the_quick_form_says_what_the_paper_claims(tmp_path: Path, capsys: pytes
     """LDAD gains 20 to 35 % in the paper and nothing here, which both forms say, with the reason."""
     assert main(["reproduce", "semi-ldad-lte", "--quick", "--out", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert "differs, as known" in re.sub(r"\s+", " ", out) and "20 to 35" in out and "not wait for the pacing rate" in out
+    assert (
+        "differs, as known" in re.sub(r"\s+", " ", out) and "20 to 35" in out and "not wait for the pacing rate" in out
+    )
 
 
 def test_a_known_difference_that_holds_is_exit_code_1(

@@ -81,12 +81,12 @@ def test_the_words_name_who_has_the_queue_and_the_rest() -> None:
     run = quiclab.Scenario.from_file(CASES / "bufferbloat.toml").run()
     first = run.why("page", tries=False)[0].causes[0]
     words = "others had dsl forward: bulk had 9\\d % of what arrived there, and this flow (less than 1|1|2) %"
-    told = re.search(words, first.what)
-    assert told, first.what
+    found = re.search(words, first.what)
+    assert found, first.what
     # Nearly all packets of both are full, and the page arrives in the last two thirds of the run.
     sent = {name: entry_of(run, name)["packets_sent"] for name in ("bulk", "page")}
     share = sent["page"] / (sent["page"] + sent["bulk"] * 40 / 60)
-    assert told[1] == ("less than 1" if share < 0.0095 else f"{100 * share:.0f}"), share
+    assert found[1] == ("less than 1" if share < 0.0095 else f"{100 * share:.0f}"), share
     assert "on a path of 21" in first.what
     run = quiclab.Scenario.from_file(CASES / "upload-in-the-way.toml").run()
     assert re.search(r"up had \d\d % of what arrived there", run.why("down", tries=False)[0].causes[0].what)
