@@ -110,7 +110,7 @@ def test_where_no_remedy_helps_it_says_so() -> None:
 def test_components_in_python_are_not_run_for_an_answer(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import quiclab\n\n\n"
-        "class Mine(quiclab.Controller):\n    def on_ack(self, ack):\n        self.window = 30_000\n",
+        "class Mine(quiclab.Controller):\n    def on_ack(self, ack):\n        self.window_bytes = 30_000\n",
         encoding="utf-8",
     )
     link = {"name": "l", "from": "server", "to": "client", "rate": "10 Mbit/s", "delay": "10 ms"}

@@ -21,9 +21,11 @@ def data_frames(medium: str, stations: int, seconds: int) -> list[tuple[int, int
 
 
 def waits_us(frames: Iterable[tuple[int, int]]) -> list[int]:
-    """From the end of each collision to the next frame, if that has a sender that took no part in the collision.
+    """From the end of each collision to the next frame, if those that send it took no part in the collision.
 
     Frames that overlap are one collision: they may begin a time of carrier sense apart. It ends with the last of them.
+    Who took part waits for the end of its timeout instead of EIFS, and others whose turn comes within the time of
+    carrier sense behind it collide with it: such a collision does not say when they would have begun.
     """
     collisions: list[tuple[int, int, set[int]]] = []
     for start, sender in sorted(frames):
@@ -35,7 +37,7 @@ def waits_us(frames: Iterable[tuple[int, int]]) -> list[int]:
     return [
         then - last - DATA_US
         for (_, last, senders), (then, _, later) in pairwise(collisions)
-        if len(senders) > 1 and later - senders
+        if len(senders) > 1 and not later & senders
     ]
 
 
