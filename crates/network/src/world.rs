@@ -133,28 +133,28 @@ impl<H: Node> Place<H> {
         match self {
             Place::Host(host) => Some(host),
             Place::Fronted(front) => Some(front.host()),
-            _ => None,
+            Place::Router | Place::Middlebox(_) | Place::Gate(_) => None,
         }
     }
     fn host_mut(&mut self) -> Option<&mut H> {
         match self {
             Place::Host(host) => Some(host),
             Place::Fronted(front) => Some(front.host_mut()),
-            _ => None,
+            Place::Router | Place::Middlebox(_) | Place::Gate(_) => None,
         }
     }
     fn middlebox(&self) -> Option<&dyn Middlebox> {
         match self {
             Place::Middlebox(middlebox) => Some(&**middlebox),
             Place::Fronted(front) => Some(front.middlebox()),
-            _ => None,
+            Place::Router | Place::Host(_) | Place::Gate(_) => None,
         }
     }
     fn middlebox_mut(&mut self) -> Option<&mut dyn Middlebox> {
         match self {
             Place::Middlebox(middlebox) => Some(&mut **middlebox),
             Place::Fronted(front) => Some(front.middlebox_mut()),
-            _ => None,
+            Place::Router | Place::Host(_) | Place::Gate(_) => None,
         }
     }
     #[inline]

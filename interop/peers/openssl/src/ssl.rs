@@ -350,7 +350,7 @@ fn error(what: &str) -> Failure {
     // SAFETY: takes the oldest of the reasons of this thread.
     while let code @ 1.. = unsafe { ffi::ERR_get_error() } {
         let mut line: [c_char; 256] = [0; 256];
-        // SAFETY: the text has room for so many bytes, and ends with a zero.
+        // SAFETY: OpenSSL writes at most as many bytes as the text has, and a zero at their end.
         let line = unsafe {
             ffi::ERR_error_string_n(code, line.as_mut_ptr(), line.len());
             CStr::from_ptr(line.as_ptr())
