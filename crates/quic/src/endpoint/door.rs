@@ -23,6 +23,8 @@ const STEP: u64 = 4096;
 const RENEWAL: Duration = Duration::from_millis(20);
 /// A network may keep this fraction of all places although others wait.
 const SHARE: usize = 10;
+/// While half of the places for handshakes are free, a handshake may take this many times its timeout.
+const LENIENCE: u64 = 3;
 
 /// A client, or a handshake in progress.
 #[derive(Debug)]
@@ -30,6 +32,8 @@ struct Member {
     remote: SocketAddr,
     /// The start of its handshake; of a client, when it last made progress.
     at: Time,
+    /// When its handshake is next examined; `None`: never.
+    due: Option<Time>,
     work: Work,
     /// Whether the requests in progress have made any progress.
     has_moved: bool,
@@ -91,6 +95,11 @@ impl Door {
         self.half_open.share(remote).reaches(self.max_half_open_of_source.div_ceil(2))
     }
 
+    /// Whether half of the places for handshakes are taken, in all or of a client's network.
+    fn is_half_full(&self, remote: SocketAddr) -> bool {
+        self.half_open.len() >= self.max_half_open.div_ceil(2) || self.is_crowded(remote)
+    }
+
     /// Whether there is a place for a client, or somebody would give way to it.
     pub(super) fn has_place(&self, now: Time, remote: SocketAddr) -> bool {
         self.has_free_place(remote) || self.who_gives_way(now, remote).is_some()
@@ -139,7 +148,8 @@ impl Door {
             () => None,
         };
         self.half_open.add(remote, (now, slot));
-        self.members.insert(slot, Member { remote, at: now, work: Work::default(), has_moved: false });
+        let due = self.handshake_timeout.map(|timeout| now + timeout);
+        self.members.insert(slot, Member { remote, at: now, due, work: Work::default(), has_moved: false });
         out
     }
 
@@ -180,10 +190,26 @@ impl Door {
         }
     }
 
-    /// When a handshake in progress has taken too long.
-    pub(super) fn deadline(&self, slot: u32) -> Option<Time> {
-        let timeout = self.handshake_timeout?;
-        self.members.get(&slot).map(|member| member.at + timeout)
+    /// When [`Door::takes_too_long`] is due for a handshake in progress.
+    pub(super) fn due(&self, slot: u32) -> Option<Time> {
+        self.members.get(&slot)?.due
+    }
+
+    /// Whether a handshake in progress has taken too long: the timeout, or [`LENIENCE`] times as long while half of the
+    /// places are free, since each flight may be lost several times. If not, it is due again later.
+    pub(super) fn takes_too_long(&mut self, now: Time, slot: u32) -> bool {
+        let (Some(timeout), Some(member)) = (self.handshake_timeout, self.members.get(&slot)) else {
+            return false;
+        };
+        if member.due.is_none_or(|due| due > now) {
+            return false;
+        }
+        if member.at + timeout * LENIENCE <= now || self.is_half_full(member.remote) {
+            return true;
+        }
+        let due = Some(now + timeout);
+        self.members.entry(slot).and_modify(|member| member.due = due);
+        false
     }
 
     /// A connection leaves.

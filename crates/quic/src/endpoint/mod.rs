@@ -424,9 +424,9 @@ impl Endpoint {
         let Some(connection) = entry.connection.as_deref() else { return };
         let mut at = connection.wake_at();
         if entry.half_open
-            && let Some(deadline) = self.door.deadline(slot)
+            && let Some(due) = self.door.due(slot)
         {
-            at = Some(at.map_or(deadline, |at| at.min(deadline)));
+            at = Some(at.map_or(due, |at| at.min(due)));
         }
         // A timer that moves to a later time is not changed: it expires once too early, which costs less than moving
         // it with every packet.
@@ -468,7 +468,7 @@ impl Endpoint {
             let many = self.slots.len() > 1;
             let (entry, slot) = (&mut self.slots[number], number as u32);
             entry.wake_at = None;
-            if entry.half_open && self.door.deadline(slot).is_some_and(|deadline| deadline <= now) {
+            if entry.half_open && self.door.takes_too_long(now, slot) {
                 self.stats.handshakes_timed_out += 1;
                 self.give_way(now, slot, "the handshake took too long");
                 continue;

@@ -25,8 +25,9 @@ pub struct Places {
 impl Places {
     /// The places of a server for this many clients at a time. Handshakes in progress have places of their own: a tenth as
     /// many, but at least 128, so that a small server stays open too, and at most 10 000. One customer's network may have
-    /// a tenth of the clients, at least 16, and a quarter of the handshakes. A handshake may take 10 s: its flights may be
-    /// lost three times, with the probe timeouts of RFC 9002 for an unknown path (1, 2 and 4 s).
+    /// a tenth of the clients, at least 16, and a quarter of the handshakes. While half of these places are taken, a
+    /// handshake may take 10 s: its flights may be lost three times, with the probe timeouts of RFC 9002 for an unknown
+    /// path (1, 2 and 4 s). Otherwise it may take 30 s.
     pub fn of(clients: usize) -> Places {
         let half_open = (clients / 10).clamp(128, EndpointOptions::MAX_HALF_OPEN);
         Places {
@@ -68,7 +69,8 @@ pub struct EndpointOptions {
     /// The same for handshakes in progress. From half of it on, clients of that network must validate their address if
     /// the option `retry` is `busy`, so that a sender of forged addresses cannot use up the limit. Default: no limit.
     pub max_half_open_of_source: usize,
-    /// The time after which a server gives up a handshake. Default: none, it ends with the idle timeout.
+    /// The time after which a server gives up a handshake while half of the places for handshakes are taken, in all or of
+    /// the client's network. Otherwise it may take three times as long. Default: none, it ends with the idle timeout.
     pub handshake_timeout: Option<Duration>,
     /// The maximum rate of stateless resets per second (RFC 9000 section 10.3.3), and the maximum burst. Default:
     /// 100; 0: none are sent.

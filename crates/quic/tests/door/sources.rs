@@ -146,20 +146,44 @@ fn a_client_with_a_request_keeps_its_place() {
     assert_eq!(server.stats().clients_gave_way, 1);
 }
 
-/// A handshake has a few round trips and not an idle timeout.
-#[test]
-fn a_handshake_that_takes_too_long_is_given_up() {
+/// A server for ten clients at a time, and so many handshakes that began at 0 s, each of a network of its own or all of
+/// one.
+fn with_handshakes(count: usize, apart: bool) -> Endpoint {
     let options = EndpointOptions {
         accept: Some(Arc::new(config(&[]))),
         ..EndpointOptions::new(SERVER.parse().unwrap(), null())
     };
     let mut server = Endpoint::new(options.with_places(quic::Places::of(10)), Stream::new(1, "server"));
-    Client::new("192.0.2.1:5000".to_owned(), Time::ZERO).say(Time::ZERO, &mut server);
-    let settle = |server: &mut Endpoint, at| settle(server, Time::ZERO + ms(at));
-    assert_eq!(settle(&mut server, 0), 1);
-    assert_eq!(settle(&mut server, 9999), 1);
-    settle(&mut server, 10_000);
-    assert_eq!((settle(&mut server, 10_001), server.stats().handshakes_timed_out), (0, 1));
+    for number in 0..count {
+        let (network, host) = if apart { (number, 1) } else { (0, number + 1) };
+        Client::new(format!("192.0.{network}.{host}:5000"), Time::ZERO).say(Time::ZERO, &mut server);
+    }
+    assert_eq!(settle(&mut server, Time::ZERO), count);
+    server
+}
+
+/// A handshake has a few round trips and not an idle timeout, as soon as half of the places are taken: 64 of 128 in all, or
+/// 16 of the 32 of a network.
+#[test]
+fn a_handshake_that_takes_too_long_is_given_up() {
+    for (count, apart, gives_up_at) in
+        [(1, true, 30_000), (63, true, 30_000), (64, true, 10_000), (15, false, 30_000), (16, false, 10_000)]
+    {
+        let mut server = with_handshakes(count, apart);
+        for examined in (10_000..=gives_up_at).step_by(10_000) {
+            assert_eq!(
+                settle(&mut server, Time::ZERO + ms(examined - 1)),
+                count,
+                "{count} {apart} {examined}"
+            );
+            settle(&mut server, Time::ZERO + ms(examined));
+        }
+        // Those that give way leave places: the rest has more time.
+        let rest = settle(&mut server, Time::ZERO + ms(gives_up_at + 1));
+        let places = if apart { 63 } else { 15 };
+        let expected = if gives_up_at == 30_000 { 0 } else { places };
+        assert_eq!((rest, server.stats().handshakes_timed_out), (expected, (count - expected) as u64));
+    }
 }
 
 /// RFC 9000 section 8.1.2: a sender of forged addresses gets at most half of a network's connections, the half that
