@@ -11,6 +11,8 @@ PYTHON ?= python3
 PROFILE ?= fast
 # Inputs for each entry point under `make fuzz`.
 FUZZ_CASES ?= 200000
+# The number of processes for the tests of the package; those in real time run one after another in one of them.
+JOBS ?= auto
 # The duration of each target under `make libfuzzer`, in seconds.
 FUZZ_SECONDS ?= 300
 # The duration of `make storm` in minutes, and its first seed.
@@ -100,7 +102,7 @@ test-rust: deps ## the tests of the crates and of the house rules
 
 .PHONY: test-python
 test-python: deps build $(VENV)/.checks $(VENV)/.docs ## the tests of the package, of the command line and of the site
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup
 
 .PHONY: lint
 lint: lint-rust lint-python ## formatting, clippy, rustdoc, ruff, mypy, house rules; warnings are errors

@@ -121,6 +121,10 @@ def test_resumption_and_early_data() -> None:
     assert "no 0-RTT" in refused(admission.zerortt, evidence(resumed()[:2]))
     late = replace(PLAIN, connections=frozenset({1}), short=True, frames=(0x0A,))
     assert "after it" in refused(admission.zerortt, evidence([*resumed(), late]))
+    closed = [*resumed()[:-1], replace(resumed()[-1], frames=())]
+    assert "no data" in refused(admission.zerortt, evidence(closed))
+    assert "no data" in refused(admission.zerortt, evidence([*closed, late]))
+    admission.zerortt(evidence([*closed, replace(late, frames=(0x02,))]))
 
 
 def test_version_2_is_in_the_headers() -> None:

@@ -114,3 +114,15 @@ def run() -> quiclab.Run:
 def saved(tmp_path_factory: pytest.TempPathFactory, run: quiclab.Run) -> Path:
     """The run folder of the shared run."""
     return run.save(tmp_path_factory.mktemp("saved") / "run")
+
+
+_REAL_TIME = ("cluster", "emulate", "emulate_end", "emulate_icmp", "matrix", "play", "real_traffic", "relay", "web")
+"""The files of tests in real time, with real datagrams, or in namespaces of the machine."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have those of `_REAL_TIME` run one after another, however many processes there are."""
+    for item in items:
+        if item.path.stem.removeprefix("test_") in _REAL_TIME:
+            item.add_marker(pytest.mark.xdist_group("real-time"))

@@ -37,7 +37,7 @@ import tech.kwik.core.QuicConnection.QuicVersion;
 import tech.kwik.core.QuicSessionTicket;
 import tech.kwik.core.QuicStream;
 import tech.kwik.core.impl.QuicClientConnectionImpl;
-import tech.kwik.core.log.NullLogger;
+import tech.kwik.core.log.SysOutLogger;
 import tech.kwik.core.server.ApplicationProtocolConnection;
 import tech.kwik.core.server.ApplicationProtocolConnectionFactory;
 import tech.kwik.core.server.ServerConnectionConfig;
@@ -55,6 +55,7 @@ public final class Peer {
         "--v2", "--chacha20", "--key-update", "--ecn", "--retry", "--resume", "--early-data", "--each", "--migrate");
     private static final Map<String, String> CANNOT = Map.of(
         "ecn", "its UDP sockets neither set nor read the ECN field: Java's DatagramSocket has no access to it",
+        "follow", "its server discards datagrams from any address but the client's first",
         "active-migration", "its server announces disable_active_migration",
         "preferred-address", "its server has no option for it");
 
@@ -78,8 +79,18 @@ public final class Peer {
         switch (command) {
             case "about" -> about();
             case "serve" -> peer.serve();
-            case "fetch" -> peer.fetch();
+            case "fetch" -> peer.fetchOrFail();
             default -> fail(2, "usage: Peer about|serve|fetch");
+        }
+    }
+
+    /** An exception of one thread would leave the others running. */
+    private void fetchOrFail() {
+        try {
+            fetch();
+        } catch (Exception error) {
+            error.printStackTrace();
+            fail(1, "failed: " + error.getMessage());
         }
     }
 
@@ -141,7 +152,7 @@ public final class Peer {
             .withKeyStore(identity(), "peer", PASSWORD)
             .withSupportedVersions(List.of(QuicVersion.V1, QuicVersion.V2))
             .withConfiguration(config)
-            .withLogger(new NullLogger())
+            .withLogger(new SysOutLogger())
             .build();
         Path root = Path.of(options.get("--root"));
         if (alpn().equals("h3")) {
@@ -243,7 +254,7 @@ public final class Peer {
             .version(QuicVersion.V1)
             .applicationProtocol(alpn())
             .customTrustStore(trusted)
-            .logger(new NullLogger())
+            .logger(new SysOutLogger())
             .connectTimeout(Duration.ofSeconds(IDLE_SECONDS))
             .maxIdleTimeout(Duration.ofSeconds(IDLE_SECONDS));
         if (has("--v2")) {
