@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quiclab.why.nodes import Node
 from quiclab.why.situation import Hop, Situation, kind
 
 _FAIR = 0.7
@@ -47,6 +48,8 @@ class Facts:
     """The hop of the way back with the queue in which acknowledgements waited."""
     shares: tuple[tuple[str, float], ...] = ()
     """Who sent over the bottleneck while the flow was there, and their shares: the greatest first."""
+    medium: str | None = None
+    """The medium of the bottleneck, of which others may have the air."""
     shared: str = ""
     """The same in words."""
     back_shares: str = ""
@@ -55,6 +58,16 @@ class Facts:
     """The share of the flow in what the way back carried."""
     waited_ms: float = 0.0
     """How long packets waited in the queue of the cause, on average."""
+    node: Node | None = None
+    """The node with `processing` at which packets spent the most time."""
+    node_ms: float = 0.0
+    """How long packets waited there before their turn, on average while the flow was there."""
+    node_drops: int = 0
+    """How many packets its queue dropped, of all flows."""
+    node_shares: tuple[tuple[str, float], ...] = ()
+    """Who had how much of its time: the greatest first."""
+    node_shared: str = ""
+    """The same in words."""
     dropped_by: str = ""
     """The middlebox that dropped packets, and how many, in words."""
 

@@ -76,6 +76,9 @@ def _competition(facts: Facts) -> str:
         base = facts.entry.get("path_rtt_ms")
         waited += f", on a path of {digits(base)} ms without queues" if base else ""
     place = facts.queue_hop.name if facts.queue_hop is not None else facts.bottleneck
+    if facts.medium is not None:
+        waited = waited.replace("waited there", f"waited at {place}")
+        place = facts.medium
     return f"others had {place}: {facts.shared or 'other traffic'}{waited}"
 
 
@@ -91,6 +94,17 @@ def _return_path(facts: Facts) -> str:
 def _ack_delay(facts: Facts) -> str:
     held = f" for {digits(facts.waited_ms)} ms on average" if facts.waited_ms else ""
     return f"the {facts.receiver} held acknowledgements back{held}, and the window was full meanwhile"
+
+
+def _processing(facts: Facts) -> str:
+    node = facts.node
+    if node is None:
+        return "nodes took time for packets"
+    what = {(True, False): "data", (False, True): "acknowledgements", (True, True): "data and acknowledgements"}
+    waited = f", and packets waited for {digits(facts.node_ms)} ms on average" if facts.node_ms >= 1 else ""
+    shared = f"; {facts.node_shared}" if facts.node_shared else ""
+    kind = what.get((node.takes_data, node.takes_acks), "packets")
+    return f"node {node.name} was busy with {kind} ({node.told}){waited}{shared}"
 
 
 def _scheduler(facts: Facts) -> str:
@@ -125,6 +139,7 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     "middlebox": lambda facts: f"packets did not pass {facts.dropped_by}",
     "idle timeout": lambda _: "the connection was closed because it was idle",
     "return path": _return_path,
+    "processing": _processing,
     "ACK delay": _ack_delay,
     "queueing": lambda facts: f"packets waited in queues, the longest of them at {facts.bottleneck}",
     "head of line": lambda _: "received data waited for earlier data that was missing",

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from quiclab.why.facts import Facts, mbps
+from quiclab.why.remedies.media import faster, wider
 from quiclab.why.remedies.option import Option, in_mbps, in_ms
 from quiclab.why.situation import Hop, kind, number, quoted
 
@@ -22,45 +23,31 @@ def rate(facts: Facts) -> Iterator[Option]:
         what = f"a higher `rate` of the policer{mean}{others}"
         yield Option(what, {f"{facts.hop.key}.queue.rate": in_mbps(_MORE * given)}, 0.6)
         return
-    for sets in _higher(facts.hop, facts.rate_mbps or facts.hop.rate_mbps, _MORE):
+    for sets in _higher(facts, facts.hop, facts.rate_mbps or facts.hop.rate_mbps, _MORE):
         # What others have of the link they take of a faster one, too.
         yield Option(f"a higher rate of {facts.hop.name}{mean}{others}", sets, (1 - 1.2 / _MORE) * facts.own_share)
 
 
 def rate_back(facts: Facts) -> Iterator[Option]:
     """A higher rate of the way back."""
-    if facts.back is not None and facts.back.rate_mbps:
-        for sets in _higher(facts.back, facts.back.rate_mbps, 10):
-            yield Option(f"a higher rate of {facts.back.name} ({mbps(facts.back.rate_mbps)} on average)", sets, 0.4)
+    if facts.back is not None:
+        mean = f" ({mbps(facts.back.rate_mbps)} on average)" if facts.back.rate_mbps else ""
+        for sets in _higher(facts, facts.back, facts.back.rate_mbps, 10):
+            yield Option(f"a higher rate of {facts.back.name}{mean}", sets, 0.4)
 
 
-def _higher(hop: Hop, rate_mbps: float | None, factor: int) -> Iterator[dict[str, Any]]:
+def _higher(facts: Facts, hop: Hop, rate_mbps: float | None, factor: int) -> Iterator[dict[str, Any]]:
     if not hop.key:
         return
     if hop.medium in ("lte", "nr"):
-        yield from _wider(hop)
+        yield from wider(hop)
     elif hop.medium == "wlan":
-        yield from _faster(hop)
+        yield from faster(facts, hop)
     elif rate_mbps:
         series = (
             {f"{hop.key}.series": "none", f"{hop.key}.delay": "10 ms"} if hop.kind("series") not in ("", "none") else {}
         )
         yield {f"{hop.shared}.rate": in_mbps(factor * rate_mbps), **series}
-
-
-def _wider(hop: Hop) -> Iterator[dict[str, Any]]:
-    """More spectrum, or a better channel, in a cell."""
-    if hop.medium == "nr":
-        wide = number(hop.options.get("bandwidth")) or 100.0
-        if wide < 400:
-            yield {f"{hop.shared}.bandwidth": int(min(4 * wide, 400))}
-        if int(hop.options.get("layers", 1)) < 4:
-            yield {f"{hop.shared}.layers": 4}
-    elif hop.options.get("bandwidth") != "20 MHz":
-        yield {f"{hop.shared}.bandwidth": "20 MHz"}
-    channel = hop.options.get("channel")
-    if kind(channel) == "constant":
-        yield {f"{hop.shared}.channel": 30}
 
 
 def channel(facts: Facts) -> Iterator[Option]:
@@ -84,20 +71,6 @@ _GOOD = 30
 """Decibels of a channel near its antenna."""
 
 
-def _faster(hop: Hop) -> Iterator[dict[str, Any]]:
-    """A faster standard of WLAN."""
-    standard = hop.options.get("standard", "g")
-    if standard in ("n", "n-2.4"):
-        if hop.options.get("mcs") != 31 and kind(hop.options.get("rate_control", "fixed")) == "fixed":
-            yield {f"{hop.shared}.mcs": 31}
-    elif "rate" not in hop.options:
-        yield {f"{hop.shared}.standard": "n", f"{hop.shared}.mcs": 15}
-    else:
-        highest = {"b": 11, "a": 54, "g": 54}[standard]
-        if (number(hop.options["rate"]) or 0) < highest:
-            yield {f"{hop.shared}.rate": f"{highest} Mbit/s"}
-
-
 def _lossy(hops: Sequence[Hop]) -> list[Hop]:
     return [hop for hop in hops if hop.key and hop.kind("loss") not in ("", "none")]
 
@@ -114,6 +87,11 @@ def losses(facts: Facts) -> Iterator[Option]:
         for option in ("frame_errors", "block_errors")
         if hop.medium and kind(hop.options.get(option, "none")) not in ("none", "target")
     }
+    for hop in facts.situation.data:
+        for option in ("frame_errors", "block_errors", "uplink_block_errors"):
+            for node, own in facts.situation.at(hop).items():
+                if kind(own.get(option, "none")) not in ("none", "target"):
+                    errors[f"{hop.shared}.at.{quoted(node)}.{option}"] = "none"
     names = " and ".join(hop.name for hop in lossy[:2])
     if sets:
         yield Option(f"a path that loses less: {names} without losses", sets, 0.7)

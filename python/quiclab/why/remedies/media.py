@@ -1,0 +1,113 @@
+"""Remedies at media: more spectrum, a faster standard, stations that take less air time."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from quiclab.why.facts import Facts
+from quiclab.why.media import HIGHEST_MBPS, phy_mbps
+from quiclab.why.remedies.option import Option
+from quiclab.why.situation import Hop, kind, number, quoted
+
+_GOOD_DB = 30
+_FEWER = 10
+"""Packets for each acknowledgement."""
+
+
+def wider(hop: Hop) -> Iterator[dict[str, Any]]:
+    """More spectrum, or a better channel, in a cell."""
+    if hop.medium == "nr":
+        wide = number(hop.options.get("bandwidth")) or 100.0
+        if wide < 400:
+            yield {f"{hop.shared}.bandwidth": int(min(4 * wide, 400))}
+        if int(hop.options.get("layers", 1)) < 4:
+            yield {f"{hop.shared}.layers": 4}
+    elif hop.options.get("bandwidth") != "20 MHz":
+        yield {f"{hop.shared}.bandwidth": "20 MHz"}
+    channel = hop.options.get("channel")
+    if kind(channel) == "constant":
+        yield {f"{hop.shared}.channel": _GOOD_DB}
+
+
+def faster(facts: Facts, hop: Hop) -> Iterator[dict[str, Any]]:
+    """A faster rate of the own station, or a faster standard of the WLAN."""
+    assert facts.situation is not None
+    standard = str(hop.options.get("standard", "g"))
+    new = standard not in HIGHEST_MBPS
+    at = facts.situation.at(hop)
+    own: dict[str, Any] = {}
+    for node, options in at.items():
+        if node in facts.situation.stations and ("mcs" if new else "rate") in options:
+            given = {"mcs": 31} if new else {"rate": f"{HIGHEST_MBPS[standard]:g} Mbit/s"}
+            own |= {f"{hop.shared}.at.{quoted(node)}.{option}": value for option, value in given.items()}
+    if own:
+        yield own
+    if kind(hop.options.get("rate_control", "fixed")) != "fixed":
+        if not new:
+            yield {f"{hop.shared}.standard": "n"}
+        elif int(hop.options.get("streams", 1)) < 4:
+            yield {f"{hop.shared}.streams": 4}
+    elif new:
+        if hop.options.get("mcs") != 31:
+            yield {f"{hop.shared}.mcs": 31} | own
+    elif "rate" not in hop.options and not any("rate" in options for options in at.values()):
+        yield {f"{hop.shared}.standard": "n", f"{hop.shared}.mcs": 15}
+    elif (number(hop.options.get("rate")) or HIGHEST_MBPS[standard]) < HIGHEST_MBPS[standard]:
+        yield {f"{hop.shared}.rate": f"{HIGHEST_MBPS[standard]:g} Mbit/s"} | own
+
+
+def stations(facts: Facts) -> Iterator[Option]:
+    """Stations of others that are as fast as the fastest: what a slow one takes is air time."""
+    hop, situation = facts.hop, facts.situation
+    if hop is None or situation is None or hop.medium not in ("wlan", "lte", "nr"):
+        return
+    medium = situation.records.medium(hop.name.split(" ")[0]) or {}
+    if hop.medium != "wlan":
+        for node, options in situation.at(hop).items():
+            if node not in situation.stations and kind(options.get("channel", "")) == "constant":
+                key = f"{hop.shared}.at.{quoted(node)}.channel"
+                yield Option(f"a better channel of {node}, which takes less of the cell then", {key: _GOOD_DB}, 0.3)
+        return
+    rates = {str(node): phy_mbps(medium, str(node)) for node in medium.get("terminals", [])}
+    best = max((rate for rate in rates.values() if rate is not None), default=0.0)
+    for node, rate in rates.items():
+        if rate is None or rate >= best or node in situation.stations:
+            continue
+        own = medium.get("at", {}).get(node, {})
+        fastest = max(rates, key=lambda name: rates[name] or 0.0)
+        options = {**medium, **medium.get("at", {}).get(fastest, {})}
+        option = "mcs" if "mcs" in own else "rate"
+        value = options.get(option, 7 if option == "mcs" else f"{best:g} Mbit/s")
+        key = f"{hop.shared}.at.{quoted(node)}.{option}"
+        what = f"a station {node} that sends at {best:.4g} instead of {rate:.4g} Mbit/s, and so takes less air time"
+        yield Option(what, {key: value}, 0.4)
+
+
+def scheduler(facts: Facts) -> Iterator[Option]:
+    """A cell that gives everybody a part."""
+    hop = facts.hop
+    if hop is None or hop.medium not in ("lte", "nr"):
+        return
+    given = kind(hop.options.get("scheduler", "proportional-fair"))
+    for name in ("proportional-fair", "round-robin"):
+        if name != given:
+            what = f"another scheduler of the cell (`{name}` instead of `{given}`)"
+            yield Option(what, {f"{hop.shared}.scheduler": name}, 0.3)
+
+
+def reserved(facts: Facts) -> Iterator[Option]:
+    """Frames that are announced, where stations do not hear each other."""
+    hop = facts.hop
+    if hop is not None and hop.medium == "wlan" and hop.options.get("hidden"):
+        what = "RTS and CTS, since some stations do not hear each other"
+        yield Option(what, {f"{hop.shared}.rts_threshold": "200 B"}, 0.4)
+
+
+def fewer_acks(facts: Facts) -> Iterator[Option]:
+    """Fewer acknowledgements, where they use the same air as the data."""
+    hop, situation = facts.hop, facts.situation
+    if hop is None or situation is None or hop.medium not in ("shared", "wlan"):
+        return
+    ratio = int(situation.options.get("ack_ratio", 2))
+    if ratio < _FEWER:
+        what = f"fewer acknowledgements (`ack_ratio` {_FEWER} instead of {ratio}), which use the same air"
+        yield Option(what, situation.own(ack_ratio=_FEWER), 0.1)
