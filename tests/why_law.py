@@ -16,7 +16,8 @@ import quiclab
 from quiclab.why import Answer
 from quiclab.why.situation import number
 from quiclab.why.trial import outcome, saved
-import why_situations_media  # noqa: F401, more situations
+import why_situations_media  # noqa: F401
+import why_situations_more  # noqa: F401
 from why_situations import SITUATIONS, Draw, Situation
 
 PAGE = Path(__file__).parent.parent / "docs" / "why.md"

@@ -68,6 +68,8 @@ class Facts:
     """Who had how much of its time: the greatest first."""
     node_shared: str = ""
     """The same in words."""
+    marked: tuple[tuple[str, int], ...] = ()
+    """The hops of the data that marked packets with CE, and how many of all flows."""
     dropped_by: str = ""
     """The middlebox that dropped packets, and how many, in words."""
 

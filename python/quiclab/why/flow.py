@@ -126,8 +126,22 @@ class Flow:
             back_shares=back_shares.words(self.name, self.start, self.end) if back_shares is not None else "",
             back_share=next((share for name, share in of_back if name == self.name), 1.0),
             dropped_by=self._dropped_by,
+            marked=self._marked,
             **self._busiest,
         )
+
+    @property
+    def _marked(self) -> tuple[tuple[str, int], ...]:
+        """The hops of the data that marked packets with CE, and how many of all flows."""
+        names = {hop.name for hop in self._situation.data}
+        summary = self.records.run.summary
+        links = [(f"{link['name']} {link['direction']}", link) for link in summary.get("links") or []]
+        media = [
+            (" ".join(str(one[key]) for key in ("name", "attachment", "to") if one.get(key)), one)
+            for one in summary.get("media") or []
+        ]
+        counts = [(name, int(one.get("marked_packets") or 0)) for name, one in (*links, *media) if name in names]
+        return tuple((name, count) for name, count in counts if count)
 
     @property
     def _busiest(self) -> dict[str, Any]:

@@ -30,7 +30,29 @@ def _handshake(facts: Facts) -> str:
 
 
 def _recovery(facts: Facts) -> str:
-    return f"the window was smaller than before a loss ({_losses(facts.entry)}), and the network was not full"
+    marks = f"; {_marks(facts)}" if facts.marked else ""
+    before = "a loss or a mark" if facts.marked else "a loss"
+    dropped = f"; the queue of node {facts.node.name} dropped {facts.node_drops:,}" if _drops(facts) else ""
+    return (
+        f"the window was smaller than before {before} ({_losses(facts.entry)}{dropped}{marks}), "
+        "and the network was not full"
+    )
+
+
+def _drops(facts: Facts) -> bool:
+    return facts.node is not None and facts.node_drops > 0
+
+
+def _marks(facts: Facts) -> str:
+    return " and ".join(f"{name} marked {count:,} of all flows with CE" for name, count in facts.marked)
+
+
+def _window(facts: Facts) -> str:
+    reasons = [_marks(facts)] if facts.marked else []
+    if facts.node is not None and _drops(facts):
+        reasons.append(f"the queue of node {facts.node.name} dropped {facts.node_drops:,}")
+    told = f" ({'; '.join(reasons)})" if reasons else ""
+    return f"the congestion window was full, and the network was not{told}"
 
 
 def _losses(entry: Mapping[str, Any]) -> str:
@@ -120,7 +142,7 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
         "the client's address had changed, and the server waited until the new one was validated"
     ),
     "slow start": lambda _: "the window was still growing, and the network was not full",
-    "window": lambda _: "the congestion window was full, and the network was not",
+    "window": _window,
     "recovery": _recovery,
     "reordering": _reordering,
     "corruption": _corruption,

@@ -82,6 +82,18 @@ def stations(facts: Facts) -> Iterator[Option]:
         yield Option(what, {key: value}, 0.4)
 
 
+def shorter_elsewhere(facts: Facts) -> Iterator[Option]:
+    """Shorter queues of the other stations, which send as often as they have packets."""
+    hop, situation = facts.hop, facts.situation
+    if hop is None or situation is None or hop.medium not in ("wlan", "shared"):
+        return
+    medium = situation.records.medium(hop.name.split(" ")[0]) or {}
+    others = [str(node) for node in medium.get("terminals", []) if node not in situation.stations]
+    if others:
+        what = f"an AQM (`fq-codel`) at the other stations: {', '.join(others[:3])}{', ...' * (len(others) > 3)}"
+        yield Option(what, {f"{hop.shared}.at.{quoted(node)}.queue": "fq-codel" for node in others}, 0.2)
+
+
 def scheduler(facts: Facts) -> Iterator[Option]:
     """A cell that gives everybody a part."""
     hop = facts.hop
@@ -100,6 +112,21 @@ def reserved(facts: Facts) -> Iterator[Option]:
     if hop is not None and hop.medium == "wlan" and hop.options.get("hidden"):
         what = "RTS and CTS, since some stations do not hear each other"
         yield Option(what, {f"{hop.shared}.rts_threshold": "200 B"}, 0.4)
+
+
+def repairs(facts: Facts) -> Iterator[Option]:
+    """A link layer that sends again what failed."""
+    situation = facts.situation
+    assert situation is not None
+    for hop in situation.data:
+        if hop.medium == "wlan" and int(hop.options.get("attempts", 7)) < 7:
+            yield Option(f"more attempts for a frame of {hop.name}", {f"{hop.shared}.attempts": 7}, 0.5)
+        if hop.medium in ("lte", "nr"):
+            if hop.options.get("rlc") == "um":
+                yield Option(f"the acknowledged mode of RLC at {hop.name}", {f"{hop.shared}.rlc": "am"}, 0.4)
+            if int(hop.options.get("harq_retransmissions", 3)) < 3:
+                again = {f"{hop.shared}.harq_retransmissions": 3}
+                yield Option(f"HARQ retransmissions at {hop.name}", again, 0.4)
 
 
 def fewer_acks(facts: Facts) -> Iterator[Option]:

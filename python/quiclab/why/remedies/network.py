@@ -81,22 +81,28 @@ def losses(facts: Facts) -> Iterator[Option]:
     lossy = _lossy([*facts.situation.data, *facts.situation.back])
     sets = {f"{hop.key}.loss": "none" for hop in lossy if hop.medium is None}
     sets |= {f"{hop.shared}.loss": "none" for hop in lossy if hop.medium is not None}
-    errors = {
-        f"{hop.shared}.{option}": "none"
-        for hop in facts.situation.data
-        for option in ("frame_errors", "block_errors")
-        if hop.medium and kind(hop.options.get(option, "none")) not in ("none", "target")
-    }
+    errors: dict[str, Any] = {}
     for hop in facts.situation.data:
-        for option in ("frame_errors", "block_errors", "uplink_block_errors"):
-            for node, own in facts.situation.at(hop).items():
-                if kind(own.get(option, "none")) not in ("none", "target"):
-                    errors[f"{hop.shared}.at.{quoted(node)}.{option}"] = "none"
+        at = {f".at.{quoted(node)}": own for node, own in facts.situation.at(hop).items()}
+        for key, own in {"": hop.options, **at}.items() if hop.medium else ():
+            errors |= {f"{hop.shared}{key}.{option}": "none" for option in _ERRORS if _fails(option, own.get(option))}
     names = " and ".join(hop.name for hop in lossy[:2])
     if sets:
         yield Option(f"a path that loses less: {names} without losses", sets, 0.7)
     if errors:
         yield Option("a path that loses less: a channel without errors", errors, 0.6)
+
+
+_ERRORS = ("frame_errors", "block_errors", "uplink_block_errors")
+_USUAL = 0.1
+"""A share of blocks of a cell that fails by design."""
+
+
+def _fails(option: str, given: object) -> bool:
+    """Whether errors are more than those that a cell is built for."""
+    if option == "frame_errors" or kind(given) != "target":
+        return kind(given or "none") != "none"
+    return isinstance(given, dict) and (number(given.get("bler")) or 0.0) > _USUAL
 
 
 def corruption(facts: Facts) -> Iterator[Option]:
