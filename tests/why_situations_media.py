@@ -38,7 +38,9 @@ def a_client_that_takes_time_for_bytes_over_tcp(draw: Draw) -> Situation:
 @situation
 def a_server_that_takes_time_for_acknowledgements(draw: Draw) -> Situation:
     times = {"ack": f"{draw.between(0.8, 2)} ms"}
-    return Situation(_busy(draw, "server", times, flow(bulk("10 MB"), protocol=draw.one("quic", "tcp"))), ("processing",))
+    return Situation(
+        _busy(draw, "server", times, flow(bulk("10 MB"), protocol=draw.one("quic", "tcp"))), ("processing",)
+    )
 
 
 @situation
@@ -123,7 +125,10 @@ def other_uploads_in_a_cell(draw: Draw) -> Situation:
 def background_traffic_of_a_cell(draw: Draw) -> Situation:
     source = {"type": "constant", "size": 1200, "gap": f"{draw.between(1, 1.5)} ms"}
     cross = {"name": "background", "from": "server", "to": "phone", "source": source}
-    cells: Parts = {"lte": {"bandwidth": "3 MHz", "scheduler": "round-robin"}, "nr": {"bandwidth": 5, "scheduler": "round-robin"}}
+    cells: Parts = {
+        "lte": {"bandwidth": "3 MHz", "scheduler": "round-robin"},
+        "nr": {"bandwidth": 5, "scheduler": "round-robin"},
+    }
     word = draw.one("lte", "nr")
     get = flow(bulk("3 MB"), start="1 s")
     at = {"phone": {"channel": draw.between(0, 4)}}
@@ -181,4 +186,6 @@ def a_page_behind_the_queue_of_an_access_point(draw: Draw) -> Situation:
 def a_shared_medium_full_of_others(draw: Draw) -> Situation:
     others = [_of("phone", "one", bulk(direction="upload")), _of("tablet", "two", bulk())]
     get = flow(bulk("2 MB"), start="2 s")
-    return Situation(_air("shared", *others, get, rate=f"{draw.between(4, 12)} Mbit/s", queue="80 kB"), ("competition",))
+    return Situation(
+        _air("shared", *others, get, rate=f"{draw.between(4, 12)} Mbit/s", queue="80 kB"), ("competition",)
+    )

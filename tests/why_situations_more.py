@@ -37,7 +37,9 @@ def marks_of_a_queue_that_is_never_long(draw: Draw) -> Situation:
 def a_low_class_of_a_priority_queue(draw: Draw) -> Situation:
     link = draw.link((5, 20), (10, 30)) | {"forward": {"queue": {"type": "priority", "classes": [["first"]]}}}
     first = flow(bulk(), "first", transport={"controller": "bbr3"})
-    return Situation(scenario(link, first, flow(bulk("2 MB"), start="2 s"), duration="90 s"), ("competition", "timeout"))
+    return Situation(
+        scenario(link, first, flow(bulk("2 MB"), start="2 s"), duration="90 s"), ("competition", "timeout")
+    )
 
 
 @situation
@@ -162,7 +164,13 @@ def a_page_over_a_thin_upload(draw: Draw) -> Situation:
 def calls_beside_bursts(draw: Draw) -> Situation:
     link = draw.link((2, 5), (10, 30), queue=f"{draw.between(200, 500)} ms")
     calls = {"type": "messages", "direction": "download", "source": {"type": "constant", "gap": "20 ms", "size": 160}}
-    burst = {"type": "on-off", "size": 1200, "gap": f"{8 * 1200 / draw.mbps / 1e3 * 0.5:.3f} ms", "on": "1 s", "off": "1 s"}
+    burst = {
+        "type": "on-off",
+        "size": 1200,
+        "gap": f"{8 * 1200 / draw.mbps / 1e3 * 0.5:.3f} ms",
+        "on": "1 s",
+        "off": "1 s",
+    }
     cross = {"name": "bursts", "from": "server", "to": "client", "source": burst}
     return Situation(scenario(link, flow(calls), cross_traffic=[cross], duration="40 s"), ("competition",))
 
@@ -201,7 +209,9 @@ def frames_that_fail(draw: Draw) -> Situation:
     air: Parts = {"name": "air", "type": "wlan", "station": "ap", "terminals": ["client"], "standard": "g"}
     air |= {"at": {"client": {"frame_errors": {"type": "target", "per": draw.between(0.5, 0.7)}}}, "attempts": 3}
     wire = {"name": "wire", "from": "server", "to": "ap", "rate": "1 Gbit/s", "delay": "20 ms"}
-    return Situation(scenario(wire, flow(bulk("1 MB")), medium=[air], duration="120 s"), ("recovery", "timeout", "window"))
+    return Situation(
+        scenario(wire, flow(bulk("1 MB")), medium=[air], duration="120 s"), ("recovery", "timeout", "window")
+    )
 
 
 @situation
@@ -230,14 +240,18 @@ def the_near_side_of_a_proxy_is_full(draw: Draw) -> Situation:
     near = draw.link((2, 6), (5, 20)) | {"name": "near", "from": "pep"}
     far = {"name": "far", "from": "server", "to": "pep", "rate": "200 Mbit/s", "delay": "50 ms", "queue": "2 MB"}
     nodes = [{"name": "pep", "kind": {"type": "pep"}}, {"name": "client"}, {"name": "server"}]
-    return Situation(scenario([near, far], flow(bulk("5 MB"), protocol="tcp"), node=nodes), ("capacity", "stream credit"))
+    return Situation(
+        scenario([near, far], flow(bulk("5 MB"), protocol="tcp"), node=nodes), ("capacity", "stream credit")
+    )
 
 
 @situation
 def a_classic_flow_beside_an_l4s_one(draw: Draw) -> Situation:
     link = _queue(draw, {"type": "dualpi2", "classic_weight": 0.01, "scheduler": "wrr"}, (5, 15), (10, 20))
     others = [flow(bulk(), f"other-{at}", transport={"controller": "prague"}) for at in range(4)]
-    return Situation(scenario(link, *others, flow(bulk("2 MB"), start="2 s"), duration="120 s"), ("competition", "capacity"))
+    return Situation(
+        scenario(link, *others, flow(bulk("2 MB"), start="2 s"), duration="120 s"), ("competition", "capacity")
+    )
 
 
 @situation

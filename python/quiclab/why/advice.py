@@ -80,7 +80,7 @@ class Advice:
 
 
 def _sort(option: Option) -> str:
-    return option.what.split(" (", 1)[0]
+    return option.what.split(" (", 1)[0].split(", of ", 1)[0]
 
 
 def _compared(before: Outcome, after: Outcome) -> str:

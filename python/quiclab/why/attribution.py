@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 State = tuple[float, float, float]
-"""Of the bottleneck: the shares of a time in which it was full, in which it carried nothing, and in which it was full and
-a node that took its time for packets."""
+"""Of the bottleneck: the shares of a time in which it was full, in which it carried nothing, and in which it was full
+and a node that took its time for packets."""
 _HELD_BACK = ("slow_start", "window", "recovery", "pacer", "send_queue", "delivery")
 """Waits in which the network may have been full."""
 _OF_THE_WINDOW = ("slow_start", "window", "pacer")

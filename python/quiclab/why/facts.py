@@ -8,6 +8,7 @@ from quiclab.why.nodes import Node
 from quiclab.why.situation import Hop, Situation, kind
 
 _FAIR = 0.7
+_ALONE = 0.8
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Facts:
     """The hop of the way back with the queue in which acknowledgements waited."""
     shares: tuple[tuple[str, float], ...] = ()
     """Who sent over the bottleneck while the flow was there, and their shares: the greatest first."""
+    lane_share: float = 1.0
+    """The share of the flow in its own lane of a medium: where it is large, nobody else waits in its queue."""
     medium: str | None = None
     """The medium of the bottleneck, of which others may have the air."""
     shared: str = ""
@@ -88,6 +91,11 @@ class Facts:
     def is_starved(self) -> bool:
         """Whether the flow has less than 70 % of an equal share of the bottleneck."""
         return self.own_share < _FAIR / max(len(self.shares), 1)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it is starved, and by others in its own queue."""
+        return self.is_starved and (self.medium is None or self.lane_share < _ALONE)
 
     @property
     def is_l4s(self) -> bool:

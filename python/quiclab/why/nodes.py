@@ -41,7 +41,7 @@ class Node:
     @property
     def passes_s(self) -> float:
         """What the node itself takes of a round trip, without a queue."""
-        return self.takes_data * self.cost_s(1, _FULL) + self.takes_acks * self.cost_s(1, _ACK)
+        return float(self.takes_data * self.cost_s(1, _FULL) + self.takes_acks * self.cost_s(1, _ACK))
 
     def cost_s(self, packets: "Any", size: "Any") -> "Any":
         """How long it takes for so many packets with so many bytes in all, by their mean size."""

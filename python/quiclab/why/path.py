@@ -42,9 +42,7 @@ class Path:
         self._nodes = nodes
         self._records, self._start, self._end = records, start, end
         self.usual = self._policed(Bottleneck(records, usual), records.policer(connection))
-        self._others = [
-            name for name in [*records.towards(connection, receiver), *nodes] if name != self.usual.name
-        ]
+        self._others = [name for name in [*records.towards(connection, receiver), *nodes] if name != self.usual.name]
 
     def _policed(self, usual: Bottleneck, policer: str | None) -> Bottleneck:
         if policer is None or policer == usual.name:
@@ -104,8 +102,7 @@ class Path:
         return Steps(starts, full), Steps(starts, out), Steps(starts, busy)
 
     def shares(self, start: float, end: float) -> tuple[float, float, float]:
-        """The shares of a time in which the bottleneck was full, in which it carried nothing, and in which it was full
-        and a node that took its time for packets."""
+        """The shares of a time in which the bottleneck was full, in which it carried nothing, and was a full node."""
         if not self._instead:
             full, out = self.usual.shares(start, end)
             return full, out, full * (self.usual.name in self._nodes)

@@ -1,4 +1,4 @@
-"""Who sends over a hop, or through a node that takes time: the shares of the flows in what it carries and in its queue."""
+"""Who has a hop, or a node that takes time: the shares of the flows in what it carries, or in its time."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -102,7 +102,10 @@ class Shares:
             here = next((one for one in situation.nodes if one.name == node.name), None)
             if here is None:
                 continue
-            ways = ((situation.sender, "packets_sent", here.takes_data), (situation.receiver, "return_packets_sent", here.takes_acks))
+            ways = (
+                (situation.sender, "packets_sent", here.takes_data),
+                (situation.receiver, "return_packets_sent", here.takes_acks),
+            )
             for side, count, takes in ways:
                 rows = self._records.sent.get((f"{situation.name} {side}", "sent"))
                 if rows is None or not takes:
@@ -135,6 +138,12 @@ class Shares:
         if total <= 0:
             return []
         return sorted(((name, value / total) for name, value in sums.items()), key=lambda pair: -pair[1])
+
+    def in_lane(self, connection: str) -> float:
+        """The share of a connection in its own lane of a medium, or in its direction of a link, over the whole run."""
+        sums = {name: float(values.sum()) for name, values in self._of_lane(self._hop)} if self._bins.size else {}
+        total = sum(sums.values())
+        return sums.get(connection, 0.0) / total if total > 0 else 1.0
 
     def words(self, own: str, start: float, end: float) -> str:
         """`bulk had 97 % of what arrived there, and this flow 3 %`; empty where nobody else has a notable share."""

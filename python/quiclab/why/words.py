@@ -32,15 +32,17 @@ def _handshake(facts: Facts) -> str:
 def _recovery(facts: Facts) -> str:
     marks = f"; {_marks(facts)}" if facts.marked else ""
     before = "a loss or a mark" if facts.marked else "a loss"
-    dropped = f"; the queue of node {facts.node.name} dropped {facts.node_drops:,}" if _drops(facts) else ""
+    dropped = "".join(f"; {told}" for told in _node_drops(facts))
     return (
         f"the window was smaller than before {before} ({_losses(facts.entry)}{dropped}{marks}), "
         "and the network was not full"
     )
 
 
-def _drops(facts: Facts) -> bool:
-    return facts.node is not None and facts.node_drops > 0
+def _node_drops(facts: Facts) -> list[str]:
+    if facts.node is None or not facts.node_drops:
+        return []
+    return [f"the queue of node {facts.node.name} dropped {facts.node_drops:,}"]
 
 
 def _marks(facts: Facts) -> str:
@@ -48,9 +50,7 @@ def _marks(facts: Facts) -> str:
 
 
 def _window(facts: Facts) -> str:
-    reasons = [_marks(facts)] if facts.marked else []
-    if facts.node is not None and _drops(facts):
-        reasons.append(f"the queue of node {facts.node.name} dropped {facts.node_drops:,}")
+    reasons = [*([_marks(facts)] if facts.marked else []), *_node_drops(facts)]
     told = f" ({'; '.join(reasons)})" if reasons else ""
     return f"the congestion window was full, and the network was not{told}"
 

@@ -9,6 +9,8 @@ from quiclab.why.remedies.option import Option
 from quiclab.why.situation import Hop, kind, number, quoted
 
 _GOOD_DB = 30
+_WIDEST_MHZ = {0: 50, 1: 100, 2: 100, 3: 400, 4: 400}
+"""Of a carrier of NR, by its numerology (TS 38.101-1 and 38.101-2, table 5.3.5-1)."""
 _FEWER = 10
 """Packets for each acknowledgement."""
 
@@ -17,8 +19,9 @@ def wider(hop: Hop) -> Iterator[dict[str, Any]]:
     """More spectrum, or a better channel, in a cell."""
     if hop.medium == "nr":
         wide = number(hop.options.get("bandwidth")) or 100.0
-        if wide < 400:
-            yield {f"{hop.shared}.bandwidth": int(min(4 * wide, 400))}
+        widest = _WIDEST_MHZ.get(int(hop.options.get("numerology", 1)), 100)
+        if wide < widest:
+            yield {f"{hop.shared}.bandwidth": int(min(4 * wide, widest))}
         if int(hop.options.get("layers", 1)) < 4:
             yield {f"{hop.shared}.layers": 4}
     elif hop.options.get("bandwidth") != "20 MHz":
@@ -79,7 +82,7 @@ def stations(facts: Facts) -> Iterator[Option]:
         value = options.get(option, 7 if option == "mcs" else f"{best:g} Mbit/s")
         key = f"{hop.shared}.at.{quoted(node)}.{option}"
         what = f"a station {node} that sends at {best:.4g} instead of {rate:.4g} Mbit/s, and so takes less air time"
-        yield Option(what, {key: value}, 0.4)
+        yield Option(what, {key: value}, 0.6)
 
 
 def shorter_elsewhere(facts: Facts) -> Iterator[Option]:
@@ -91,7 +94,7 @@ def shorter_elsewhere(facts: Facts) -> Iterator[Option]:
     others = [str(node) for node in medium.get("terminals", []) if node not in situation.stations]
     if others:
         what = f"an AQM (`fq-codel`) at the other stations: {', '.join(others[:3])}{', ...' * (len(others) > 3)}"
-        yield Option(what, {f"{hop.shared}.at.{quoted(node)}.queue": "fq-codel" for node in others}, 0.2)
+        yield Option(what, {f"{hop.shared}.at.{quoted(node)}.queue": "fq-codel" for node in others}, 0.1)
 
 
 def scheduler(facts: Facts) -> Iterator[Option]:

@@ -24,8 +24,9 @@ def rate(facts: Facts) -> Iterator[Option]:
         yield Option(what, {f"{facts.hop.key}.queue.rate": in_mbps(_MORE * given)}, 0.6)
         return
     for sets in _higher(facts, facts.hop, facts.rate_mbps or facts.hop.rate_mbps, _MORE):
-        # What others have of the link they take of a faster one, too.
-        yield Option(f"a higher rate of {facts.hop.name}{mean}{others}", sets, (1 - 1.2 / _MORE) * facts.own_share)
+        # Of a faster one, too, those take the most that take more than their share.
+        share = facts.own_share if facts.is_starved else 1.0
+        yield Option(f"a higher rate of {facts.hop.name}{mean}{others}", sets, (1 - 1.2 / _MORE) * share)
 
 
 def rate_back(facts: Facts) -> Iterator[Option]:
@@ -221,4 +222,4 @@ def holds(facts: Facts) -> Iterator[Option]:
     for node in facts.situation.middleboxes:
         if kind(node["kind"]) == "ack-pacer":
             key = f"node.{quoted(str(node['name']))}.kind.longest_delay"
-            yield Option(f"node {node['name']} (ack-pacer) that holds acknowledgements for less", {key: "1 ms"}, 0.5)
+            yield Option(f"node {node['name']} (ack-pacer) that holds acknowledgements for less", {key: "1 ms"}, 0.6)
