@@ -15,8 +15,7 @@ from quiclab.commands import app
 from quiclab.why.records import Records
 from quiclab.why.shares import Shares
 from quiclab.why.trial import outcome, saved
-from why_law import entry_of, kept, written
-from why_situations import SITUATIONS
+from why_law import PAGE, SITUATIONS, entry_of, kept, written
 
 SEEDS = range(1, int(os.environ.get("WHY_LAW_SEEDS", "1")) + 1)
 """`WHY_LAW_SEEDS=5 pytest tests/test_why_law.py` draws each situation five times."""
@@ -47,6 +46,7 @@ def test_there_are_enough_situations() -> None:
 def test_the_page_has_the_table_of_the_law() -> None:
     rows = written()
     assert [row[0] for row in rows] == list(SITUATIONS), "run `python tests/why_law.py --write`"
+    assert f"for {len(SITUATIONS)} kinds of situations" in PAGE.read_text(encoding="utf-8")
     for name, cause, _, _, claimed, brought in rows:
         first, second = (int(cell.removesuffix(" %")) for cell in (claimed, brought))
         assert second >= first / 2 > 0, name

@@ -100,7 +100,7 @@ def a_server_that_always_asks_for_a_token(draw: Draw) -> Situation:
 def losses_on_the_way_back(draw: Draw) -> Situation:
     link = draw.link((10, 30), (20, 60)) | {"backward": {"loss": draw.between(0.3, 0.5)}}
     asks = {"type": "request-response", "count": 20, "response": 2_000}
-    return Situation(scenario(link, flow(asks), duration="200 s"), ("timeout", "delivery"))
+    return Situation(scenario(link, flow(asks), duration="200 s"), ("timeout", "delivery", "handshake"))
 
 
 @situation
@@ -275,3 +275,32 @@ def a_server_that_thinks_for_a_page(draw: Draw) -> Situation:
     asks = {"type": "request-response", "count": 8, "service": f"{draw.between(500, 1500)} ms", "response": 30_000}
     asks |= {"over": "stream"}
     return Situation(scenario(link, flow(asks, protocol="tcp")), ("application",))
+
+
+@situation
+def requests_over_tcp_behind_a_nat_that_forgets(draw: Draw) -> Situation:
+    lan = {"name": "lan", "from": "client", "to": "nat", "rate": "100 Mbit/s", "delay": "1 ms"}
+    wan = draw.link((10, 50), (10, 40)) | {"name": "wan", "from": "nat", "to": "server"}
+    nat = {"type": "nat", "inside": ["lan"], "tcp_timeout": f"{draw.between(15, 30)} s"}
+    nodes = [{"name": "nat", "kind": nat}, {"name": "client"}, {"name": "server"}]
+    asks = {"type": "request-response", "count": 4, "think": f"{draw.between(35, 50)} s", "over": "stream"}
+    document = scenario([lan, wan], flow(asks, protocol="tcp"), node=nodes, duration="300 s")
+    return Situation(document, ("timeout", "middlebox"))
+
+
+@situation
+def calls_behind_an_upload_of_the_same_station(draw: Draw) -> Situation:
+    air: Parts = {
+        "name": "air",
+        "type": "wlan",
+        "station": "ap",
+        "terminals": ["client"],
+        "standard": draw.one("b", "g"),
+    }
+    air |= {"queue": f"{int(draw.between(500, 1000))} packets"}
+    wire = {"name": "wire", "from": "server", "to": "ap", "rate": "1 Gbit/s", "delay": "10 ms"}
+    calls = {"type": "messages", "over": "datagrams", "source": {"type": "constant", "gap": "20 ms", "size": 160}}
+    get = flow(calls, start="2 s", transport={"max_datagram_frame_size": 65535})
+    return Situation(
+        scenario(wire, flow(bulk(direction="upload"), "up"), get, medium=[air], duration="20 s"), ("competition",)
+    )

@@ -304,6 +304,13 @@ class Attribution:
                     self.of_peer[name] = self.of_peer.get(name, 0.0) + spent
                     causes[cause] -= spent
                     asks -= spent
+        # A request that was lost is sent again when the timer of its sender expires.
+        late = min(share * self.peer.seconds("timeout", start, end), causes.get("application", 0.0))
+        if late > 0:
+            name = "middlebox" if self._blocked((start, end)) else "timeout"
+            causes[name] = causes.get(name, 0.0) + late
+            self.of_peer[name] = self.of_peer.get(name, 0.0) + late
+            causes["application"] -= late
 
     def _ended(self, stretches: list[Stretch]) -> list[Stretch]:
         """With the time after a connection was closed for being idle, and that in which messages waited for others."""

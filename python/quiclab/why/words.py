@@ -78,6 +78,8 @@ def _corruption(facts: Facts) -> str:
 
 
 def _timeout(facts: Facts) -> str:
+    if facts.sender != facts.entry.get("sender", facts.sender):
+        return f"requests of the {facts.sender} were not acknowledged until its timer expired"
     timeouts = facts.entry.get("probe_timeouts") or 0
     often = "once" if timeouts == 1 else f"{timeouts:,} times"
     return f"no acknowledgement came until a timer expired ({often})"

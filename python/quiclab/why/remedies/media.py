@@ -5,12 +5,14 @@ from typing import Any
 
 from quiclab.why.facts import Facts
 from quiclab.why.media import HIGHEST_MBPS, phy_mbps
-from quiclab.why.remedies.option import Option
+from quiclab.why.remedies.option import Option, in_ms
 from quiclab.why.situation import Hop, kind, number, quoted
 
 _GOOD_DB = 30
 _WIDEST_MHZ = {0: 50, 1: 100, 2: 100, 3: 400, 4: 400}
 """Of a carrier of NR, by its numerology (TS 38.101-1 and 38.101-2, table 5.3.5-1)."""
+_HANDOVER_S = 0.03
+"""A short interruption by a handover."""
 _FEWER = 10
 """Packets for each acknowledgement."""
 
@@ -115,6 +117,16 @@ def reserved(facts: Facts) -> Iterator[Option]:
     if hop is not None and hop.medium == "wlan" and hop.options.get("hidden"):
         what = "RTS and CTS, since some stations do not hear each other"
         yield Option(what, {f"{hop.shared}.rts_threshold": "200 B"}, 0.4)
+
+
+def interruption(facts: Facts) -> Iterator[Option]:
+    """Handovers that interrupt for less time."""
+    assert facts.situation is not None
+    for hop in facts.situation.data:
+        given = number(hop.options.get("interruption")) or 0.0
+        if hop.medium in ("lte", "nr") and kind(hop.options.get("handover", "none")) != "none" and given > _HANDOVER_S:
+            key = f"{hop.shared}.interruption"
+            yield Option(f"handovers of {hop.name} that interrupt for less time", {key: in_ms(_HANDOVER_S)}, 0.6)
 
 
 def repairs(facts: Facts) -> Iterator[Option]:
