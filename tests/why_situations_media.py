@@ -60,7 +60,7 @@ def acknowledgements_of_an_upload_at_a_slow_client(draw: Draw) -> Situation:
 def requests_to_a_node_that_takes_long(draw: Draw) -> Situation:
     times = {"packet": f"{draw.between(15, 40)} ms"}
     asks = {"type": "request-response", "count": 12, "response": 5_000}
-    return Situation(_busy(draw, draw.one("client", "server"), times, flow(asks)), ("processing",))
+    return Situation(_busy(draw, draw.one("client", "server"), times, flow(asks)), ("processing", "delivery"))
 
 
 @situation

@@ -20,10 +20,10 @@ def a_red_queue_that_drops_early(draw: Draw) -> Situation:
 
 @situation
 def a_pie_with_a_tiny_target(draw: Draw) -> Situation:
-    pie = {"type": "pie", "target": "500 us", "t_update": "2 ms", "max_burst": "0 s", "ecn": False}
+    pie = {"type": "pie", "target": "50 us", "t_update": "1 ms", "max_burst": "0 s", "ecn": False}
     link = _queue(draw, pie)
     get = flow(bulk(draw.megabytes(3)), transport={"controller": draw.one("cubic", "newreno")})
-    return Situation(scenario(link, get, duration="120 s"), ("recovery", "window"))
+    return Situation(scenario(link, get, duration="120 s"), ("recovery", "window", "capacity"))
 
 
 @situation

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from quiclab.why.facts import Facts, digits
+from quiclab.why.situation import kind
 
 
 def words(cause: str, facts: Facts) -> str:
@@ -124,11 +125,17 @@ def _processing(facts: Facts) -> str:
     node = facts.node
     if node is None:
         return "nodes took time for packets"
-    what = {(True, False): "data", (False, True): "acknowledgements", (True, True): "data and acknowledgements"}
+    asks = facts.situation is not None and any(kind(one) not in _WITHOUT for _, one in facts.situation.applications)
+    back = "acknowledgements and requests" if asks else "acknowledgements"
+    what = {(True, False): "data", (False, True): back, (True, True): f"data and {back}"}
     waited = f", and packets waited for {digits(facts.node_ms)} ms on average" if facts.node_ms >= 1 else ""
     shared = f"; {facts.node_shared}" if facts.node_shared else ""
-    kind = what.get((node.takes_data, node.takes_acks), "packets")
-    return f"node {node.name} was busy with {kind} ({node.told}){waited}{shared}"
+    packets = what.get((node.takes_data, node.takes_acks), "packets")
+    return f"node {node.name} was busy with {packets} ({node.told}){waited}{shared}"
+
+
+_WITHOUT = ("bulk", "messages")
+"""Applications without requests."""
 
 
 def _scheduler(facts: Facts) -> str:

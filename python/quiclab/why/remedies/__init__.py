@@ -26,6 +26,7 @@ _OF: dict[str, tuple[Callable[[Facts], Iterable[Option]], ...]] = {
         endpoint.controllers,
         endpoint.slow_start,
         queues.longer,
+        queues.managed,
         nodes.longer,
         network.reordering,
         network.delay,
