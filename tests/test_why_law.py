@@ -15,7 +15,8 @@ from quiclab.commands import app
 from quiclab.why.records import Records
 from quiclab.why.shares import Shares
 from quiclab.why.trial import outcome, saved
-from why_law import PAGE, SITUATIONS, entry_of, kept, written
+from why_law import PAGE, entry_of, kept, written
+from why_situations import SITUATIONS
 
 SEEDS = range(1, int(os.environ.get("WHY_LAW_SEEDS", "1")) + 1)
 """`WHY_LAW_SEEDS=5 pytest tests/test_why_law.py` draws each situation five times."""

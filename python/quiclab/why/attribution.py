@@ -76,7 +76,7 @@ class Attribution:
     @cached_property
     def shares(self) -> Shares:
         """Who sends over the bottleneck."""
-        return Shares(self._records, self.path.full[0].name)
+        return Shares.of_hop(self._records, self.path.full[0].name)
 
     @cached_property
     def _own(self) -> Steps:

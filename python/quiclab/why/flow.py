@@ -102,7 +102,7 @@ class Flow:
         hop = situation.hop(bottleneck.name)
         shares = tuple(self._attribution.shares.between(self.start, self.end))
         back = self._longest(situation.back)
-        back_shares = Shares(self.records, back.name) if back is not None else None
+        back_shares = Shares.of_hop(self.records, back.name) if back is not None else None
         of_back = back_shares.between(self.start, self.end) if back_shares is not None else []
         return Facts(
             entry=self.entry,
@@ -156,7 +156,7 @@ class Flow:
         if most is None:
             return {}
         node = most[1]
-        shares = Shares(self.records, node.queue, node)
+        shares = Shares.of_hop(self.records, node.queue, node)
         return {
             "node": node,
             "node_ms": 1e3 * waits[node.name].mean(self.start, self.end),

@@ -38,6 +38,9 @@ class Records:
         self._names = {entry["name"] for entry in entries}
         self._passed: dict[str | None, list[str]] = {}
         self._towards: dict[tuple[str | None, str], list[str]] = {}
+        self._nodes: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        self.shares: dict[str, Any] = {}
+        """What is known of who has a hop, by its name (`Shares.of_hop`)."""
         self._waiting: dict[str, Steps | None] = {}
         self._lengths: dict[str, Steps | None] = {}
         self._bottlenecks = {entry.get("bottleneck") or "" for entry in entries}
@@ -98,8 +101,22 @@ class Records:
     def nodes(self, connection: str) -> list[dict[str, Any]]:
         """The nodes between the two ends of a connection, and these, as far as the resolved scenario describes them."""
         flow = self.flow(connection)
-        names = set(self._network.nodes(str(flow.get("client")), str(flow.get("server"))))
-        return [node for node in self.document.get("node", []) if node["name"] in names]
+        ends = (str(flow.get("client")), str(flow.get("server")))
+        if ends not in self._nodes:
+            names = set(self._network.nodes(*ends))
+            self._nodes[ends] = [node for node in self.document.get("node", []) if node["name"] in names]
+        return self._nodes[ends]
+
+    @cached_property
+    def senders(self) -> dict[str, list[tuple[str, str]]]:
+        """By the names of queues: the connections of the run that can send through them, and from which end."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        names = [entry.get("name") for entry in self.run.summary.get("connections") or []]
+        for name in filter(lambda name: isinstance(name, str), names):
+            for sender, receiver in (_SIDES, _SIDES[::-1]):
+                for queue in self.towards(name, receiver):
+                    found.setdefault(queue, []).append((name, sender))
+        return found
 
     def medium(self, name: str | None) -> dict[str, Any] | None:
         """A medium of the resolved scenario."""

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from quiclab.why import media
 from quiclab.why.nodes import Node
 from quiclab.why.records import Records
-from quiclab.why.situation import Situation, flow_names
+from quiclab.why.situation import Situation
 from quiclab.why.steps import Steps
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _NOTABLE = 0.02
 """A smaller share is not named."""
-_ENDS = (("server", "client"), ("client", "server"))
 
 
 class Shares:
@@ -41,6 +40,13 @@ class Shares:
         """The medium of the hop."""
         where = "its time" if node is not None else f"the air time of {self.medium}"
         self._of = "what arrived there" if node is None and self.medium is None else where
+
+    @classmethod
+    def of_hop(cls, records: Records, hop: str, node: Node | None = None) -> "Shares":
+        """The same, made once for all flows that are asked about."""
+        if hop not in records.shares:
+            records.shares[hop] = cls(records, hop, node)
+        return cast("Shares", records.shares[hop])
 
     @cached_property
     def _bins(self) -> "NDArray[np.float64]":
@@ -69,14 +75,13 @@ class Shares:
         """What each flow has of a lane, or of a direction of a link."""
         medium = self._records.medium(self.medium)
         sent: Rates = {}
-        for name in flow_names(self._records):
-            for sender, receiver in _ENDS:
-                rows = self._records.sent.get((f"{name} {sender}", "sent"))
-                if rows is not None and lane in self._records.towards(name, receiver):
-                    # Stations of a medium take time, and not bytes.
-                    terminals = [str(node["name"]) for node in self._records.nodes(name)] if medium else []
-                    cost = media.seconds_per_bit(medium, terminals) * 1e6
-                    sent[name] = sent.get(name, 0.0) + cost * self._binned(rows["time_s"], rows["mbps"])
+        for name, sender in self._records.senders.get(lane, ()):
+            rows = self._records.sent.get((f"{name} {sender}", "sent"))
+            if rows is not None:
+                # Stations of a medium take time, and not bytes.
+                terminals = [str(node["name"]) for node in self._records.nodes(name)] if medium else []
+                cost = media.seconds_per_bit(medium, terminals) * 1e6
+                sent[name] = sent.get(name, 0.0) + cost * self._binned(rows["time_s"], rows["mbps"])
         crossing = self._records.crossing(lane)
         delivered = self._records.rate.get((lane, "delivered"))
         if crossing and delivered is not None:
@@ -141,9 +146,12 @@ class Shares:
 
     def in_lane(self, connection: str) -> float:
         """The share of a connection in its own lane of a medium, or in its direction of a link, over the whole run."""
-        sums = {name: float(values.sum()) for name, values in self._of_lane(self._hop)} if self._bins.size else {}
-        total = sum(sums.values())
-        return sums.get(connection, 0.0) / total if total > 0 else 1.0
+        total = sum(self._own_lane.values())
+        return self._own_lane.get(connection, 0.0) / total if total > 0 else 1.0
+
+    @cached_property
+    def _own_lane(self) -> dict[str, float]:
+        return {name: float(values.sum()) for name, values in self._of_lane(self._hop)} if self._bins.size else {}
 
     def words(self, own: str, start: float, end: float) -> str:
         """`bulk had 97 % of what arrived there, and this flow 3 %`; empty where nobody else has a notable share."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from quiclab import _results
 from quiclab._quiclab import Error
 from quiclab.why.nodes import PROCESSING, Node
 from quiclab.why.records import Records
@@ -167,14 +166,3 @@ def number(value: object) -> float | None:
         return read(value) if isinstance(value, int | float | str) else None
     except Error:
         return None
-
-
-def flow_names(records: Records) -> list[str]:
-    """The connections of the run."""
-    entries = records.run.summary.get("connections") or []
-    return [str(entry["name"]) for entry in entries if isinstance(entry.get("name"), str)]
-
-
-def family(records: Records, connection: str) -> str:
-    """The flow of a connection."""
-    return _results.flow_of(connection, records.flow_names)
