@@ -5,14 +5,17 @@ import os
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 import quiclab
 from quiclab.commands import app
+from quiclab.why.records import Records
+from quiclab.why.shares import Shares
 from quiclab.why.trial import outcome, saved
-from why_law import entry_of, kept, written
+from why_law import PAGE, entry_of, kept, written
 from why_situations import SITUATIONS
 
 SEEDS = range(1, int(os.environ.get("WHY_LAW_SEEDS", "1")) + 1)
@@ -44,6 +47,7 @@ def test_there_are_enough_situations() -> None:
 def test_the_page_has_the_table_of_the_law() -> None:
     rows = written()
     assert [row[0] for row in rows] == list(SITUATIONS), "run `python tests/why_law.py --write`"
+    assert f"for {len(SITUATIONS)} kinds of situations" in PAGE.read_text(encoding="utf-8")
     for name, cause, _, _, claimed, brought in rows:
         first, second = (int(cell.removesuffix(" %")) for cell in (claimed, brought))
         assert second >= first / 2 > 0, name
@@ -95,6 +99,117 @@ def test_the_words_name_who_has_the_queue_and_the_rest() -> None:
     told = run.why("d", tries=False)[0].causes[0].what
     assert f"{entry['packets_declared_lost']} packets were declared lost" in told
     assert f"of which {entry['packets_spuriously_lost']} had arrived; the network lost 0" in told
+
+
+# Other values of the reported ones: the same cause, and the same sort of advice.
+VARIANTS: list[tuple[str, dict[str, str]]] = [
+    ("ack-path", {"link.l.forward.rate": "20 Mbit/s", "link.l.backward.rate": "250 kbit/s"}),
+    ("bufferbloat", {"link.dsl.forward.rate": "25 Mbit/s", "link.dsl.forward.queue": "700 ms"}),
+    ("bufferbloat", {"link.dsl.forward.rate": "4 Mbit/s", "flow.bulk.transport.controller": "newreno"}),
+    ("reordering", {"link.l.rate": "12 Mbit/s", "flow.d.transport.controller": "cubic"}),
+    ("reordering", {"link.l.forward.jitter.lateness": "20 ms", "flow.d.transport.controller": "westwood"}),
+    ("upload-in-the-way", {"link.dsl.backward.rate": "0.5 Mbit/s", "link.dsl.forward.rate": "20 Mbit/s"}),
+]
+
+
+@pytest.mark.parametrize(("name", "sets"), VARIANTS)
+def test_variants_of_what_was_reported_have_the_right_first_advice(name: str, sets: dict[str, str]) -> None:
+    flow, cause, words = REPORTED[name]
+    scenario = quiclab.Scenario.from_file(CASES / f"{name}.toml").with_(sets)
+    run = scenario.run()
+    first = run.why(flow)[0].causes[0]
+    assert first.name == cause, first
+    assert first.remedy is not None and any(word in key for key in first.remedy.sets for word in words), first
+    before = outcome(entry_of(run, flow), 60)
+    assert before is not None
+    after = outcome(entry_of(scenario.with_(first.remedy.sets).run(tables=False), flow), 60, before.measure)
+    assert after is not None and saved(before, after) >= 0.5 * first.remedy.claim
+
+
+def _cell(kind: str, at: dict[str, Any], *flows: dict[str, Any], **options: Any) -> quiclab.Scenario:
+    """A medium with the terminals `client` and `phone`, and a wire behind its station."""
+    air = {"name": "air", "type": kind, "station": "ap", "terminals": ["client", "phone"], "at": at, **options}
+    wire = {"name": "wire", "from": "server", "to": "ap", "rate": "1 Gbit/s", "delay": "5 ms"}
+    nodes = [{"name": name} for name in ("server", "client", "phone")] + [{"name": "ap", "kind": "router"}]
+    return quiclab.Scenario(name="cell", duration="8 s", medium=[air], link=[wire], node=nodes, flow=list(flows))
+
+
+def _flow(name: str, client: str, direction: str = "download") -> dict[str, Any]:
+    return {"name": name, "client": client, "server": "server", "application": {"type": "bulk", "direction": direction}}
+
+
+@pytest.mark.parametrize("kind", ["lte", "nr", "wlan", "shared"])
+@pytest.mark.parametrize("direction", ["download", "upload"])
+@pytest.mark.parametrize("others", ["download", "upload"])
+def test_the_shares_of_a_medium_are_those_of_its_time(kind: str, direction: str, others: str) -> None:
+    options: dict[str, dict[str, Any]] = {
+        "lte": {"bandwidth": "5 MHz"},
+        "nr": {"bandwidth": 10},
+        "shared": {"rate": "10 Mbit/s"},
+    }
+    at = {"phone": {"rate": "6 Mbit/s"}} if kind == "wlan" else {}
+    flows = [_flow("get", "client", direction), _flow("other", "phone", others)]
+    run = _cell(kind, at, *flows, **options.get(kind, {})).run()
+    entries = run.summary["connections"]
+    records = Records(run, entries)
+    lane = entry_of(run, "get")["bottleneck"]
+    shares = dict(Shares(records, lane).between(0, 8))
+    # In a cell only those of the same direction share it; the terminals' own lanes are of one flow each.
+    used: dict[str, float] = {"get": 0.0, "other": 0.0}
+    for one in run.summary["media"]:
+        label = " ".join(str(one[key]) for key in ("name", "attachment", "to") if one.get(key))
+        node = one.get("to") or one["attachment"]
+        if label in Shares(records, lane)._lanes and node in ("client", "phone"):
+            used["get" if node == "client" else "other"] += one["utilisation"]
+    if kind in ("lte", "nr"):
+        assert shares["get"] == pytest.approx(used["get"] / sum(used.values()), abs=0.03)
+    elif direction == others == "upload":
+        # The station sends nothing but acknowledgements.
+        assert shares["get"] == pytest.approx(used["get"] / sum(used.values()), abs=0.1)
+    assert sum(shares.values()) == pytest.approx(1)
+    told = run.why("get", tries=False)[0].causes
+    assert any(re.search(r"other had \d+ %", cause.what) for cause in told) or shares["other"] < 0.02, told
+    # Each moment has one cause: also where a station sends both ways.
+    (answer,) = run.why("get", tries=False)
+    assert sum(cause.seconds for cause in answer.causes) <= answer.end_s - answer.start_s + 1e-6
+
+
+def test_a_slow_station_takes_time_and_not_bytes() -> None:
+    at = {"phone": {"rate": "1 Mbit/s"}}
+    run = _cell("wlan", at, _flow("get", "client"), _flow("slow", "phone"), standard="b").run()
+    records = Records(run, run.summary["connections"])
+    shares = dict(Shares(records, "air ap").between(0, 8))
+    sent = {name: entry_of(run, name)["delivered_bytes"] for name in ("get", "slow")}
+    assert sent["slow"] < 2.5 * sent["get"]
+    assert shares["slow"] > 0.7
+
+
+def test_what_a_node_takes_is_named_with_the_node_and_the_shares() -> None:
+    nodes = [{"name": "client"}, {"name": "server", "processing": {"packet": "400 us", "ack": "300 us"}}]
+    link = {"name": "l", "from": "server", "to": "client", "rate": "100 Mbit/s", "delay": "10 ms"}
+    flows = [_flow("get", "client"), _flow("up", "client", "upload")]
+    run = quiclab.Scenario(name="busy", duration="8 s", node=nodes, link=[link], flow=flows).run()
+    first = run.why("get", tries=False)[0].causes[0]
+    assert first.name == "processing"
+    told = re.search(
+        r"node server was busy with acknowledgements \(400 us for each packet, 300 us for each without data\), "
+        r"and packets waited for .* ms on average; up had (\d+) % of its time, and this flow (\d+) %",
+        first.what,
+    )
+    assert told, first.what
+    get = entry_of(run, "get")["return_packets_sent"] * 300
+    up = entry_of(run, "up")["packets_sent"] * 400
+    assert int(told[2]) == pytest.approx(100 * get / (get + up), abs=2)
+
+
+def test_marks_are_no_losses() -> None:
+    queue = {"type": "drop-tail", "limit": "500 packets", "mark_above": "1 packets"}
+    link = {"name": "l", "from": "server", "to": "client", "rate": "20 Mbit/s", "delay": "20 ms", "queue": queue}
+    flow = _flow("get", "client") | {"transport": {"controller": "newreno", "ecn": True}}
+    run = quiclab.Scenario(name="marks", duration="10 s", link=[link], flow=[flow]).run()
+    causes = {cause.name: cause.what for cause in run.why("get", tries=False)[0].causes}
+    marked = next(one["marked_packets"] for one in run.summary["links"] if one["direction"] == "forward")
+    assert f"l forward marked {marked:,} of all flows with CE" in causes["recovery"]
 
 
 def test_where_no_remedy_helps_it_says_so() -> None:

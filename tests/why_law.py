@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import quiclab
+import why_situations_media  # noqa: F401
+import why_situations_more  # noqa: F401
 from quiclab.why import Answer
 from quiclab.why.situation import number
 from quiclab.why.trial import outcome, saved
@@ -61,8 +63,8 @@ def kept(name: str, seed: int, *, tries: bool = True) -> Kept:
     before = outcome(entry, span)
     assert before is not None
     after = outcome(entry_of(scenario.with_(remedy.sets).run(tables=False), situation.flow), span, before.measure)
-    assert after is not None
-    return Kept(situation, answer, entry, remedy.claim, saved(before, after))
+    # A flow that does not complete any more has nothing to be compared by.
+    return Kept(situation, answer, entry, remedy.claim, -1.0 if after is None else saved(before, after))
 
 
 def entry_of(run: quiclab.Run, flow: str) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def drawn(seed: int) -> Iterator[tuple[str, Situation]]:
 
 def flow(application: Any, name: str = "get", **more: Any) -> Parts:
     """A flow between client and server."""
-    return {"name": name, "client": "client", "server": "server", "application": application, **more}
+    return {"name": name, "client": "client", "server": "server", "application": application} | more
 
 
 def bulk(size: str | None = None, **more: Any) -> Parts:

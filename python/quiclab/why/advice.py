@@ -55,8 +55,9 @@ class Advice:
             return replace(cause, what=what, change=change)
         (first, claim, tried), *others = ranked
         remedy = Remedy(first.what, first.sets, claim, tried, first.is_last)
-        more = [option.what for option, *_ in others if option.what != first.what]
-        change = ", or ".join([str(remedy), *list(dict.fromkeys(more))[:_ALTERNATIVES]])
+        # Of changes of one sort, such as other controllers, the first is named.
+        more = {_sort(option): option.what for option, *_ in reversed(others) if _sort(option) != _sort(first)}
+        change = ", or ".join([str(remedy), *list(more.values())[::-1][:_ALTERNATIVES]])
         return replace(cause, what=what, change=change, remedy=remedy)
 
     def _tried(self, found: Sequence[Option], share: float) -> list[tuple[Option, float, str | None]]:
@@ -76,6 +77,10 @@ class Advice:
             return (option.is_last, not near, place if near and not option.is_last else -brought)
 
         return [ranked[place] for place in sorted(range(len(ranked)), key=key)]
+
+
+def _sort(option: Option) -> str:
+    return option.what.split(" (", 1)[0].split(", of ", 1)[0]
 
 
 def _compared(before: Outcome, after: Outcome) -> str:

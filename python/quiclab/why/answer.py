@@ -50,8 +50,8 @@ class Cause:
     name: str
     """One of `handshake`, `path validation`, `slow start`, `window`, `recovery`, `reordering`, `corruption`, `timeout`,
     `pacer`, `stream credit`, `connection credit`, `stream count`, `send queue`, `scheduler`, `application`, `delivery`,
-    `capacity`, `competition`, `outage`, `middlebox`, `return path`, `ACK delay`; beside these `queueing` and
-    `head of line`."""
+    `capacity`, `competition`, `processing`, `outage`, `middlebox`, `return path`, `ACK delay`, `idle timeout`; beside
+    these `queueing` and `head of line`."""
     seconds: float
     """In all."""
     share: float

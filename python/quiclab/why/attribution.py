@@ -19,6 +19,9 @@ from quiclab.why.steps import Steps
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+State = tuple[float, float, float]
+"""Of the bottleneck: the shares of a time in which it was full, in which it carried nothing, and in which it was full
+and a node that took its time for packets."""
 _HELD_BACK = ("slow_start", "window", "recovery", "pacer", "send_queue", "delivery")
 """Waits in which the network may have been full."""
 _OF_THE_WINDOW = ("slow_start", "window", "pacer")
@@ -66,12 +69,14 @@ class Attribution:
     def path(self) -> Path:
         """The bottlenecks of its data."""
         usual = self._situation.entry.get("bottleneck")
-        return Path(self._records, self._situation.name, self._situation.receiver, usual, self._start, self._end)
+        situation = self._situation
+        nodes = [node.queue for node in situation.nodes if node.takes_data]
+        return Path(self._records, situation.name, situation.receiver, usual, nodes, self._start, self._end)
 
     @cached_property
     def shares(self) -> Shares:
         """Who sends over the bottleneck."""
-        return Shares(self._records, self.path.full[0].name)
+        return Shares.of_hop(self._records, self.path.full[0].name)
 
     @cached_property
     def _own(self) -> Steps:
@@ -88,7 +93,7 @@ class Attribution:
     @cached_property
     def _dropped(self) -> Steps:
         """1 in the times of a smaller window that follow a packet that the network dropped, and 0 otherwise."""
-        names = {hop.name for hop in self._situation.data}
+        names = {hop.name for hop in self._situation.data} | {node.queue for node in self._situation.nodes}
         times = [rows["time_s"].astype(float) for (name,), rows in self._records.lost.items() if name in names]
         drops = np.sort(np.concatenate(times)) if times else np.zeros(0)
         spans = self._reductions
@@ -139,20 +144,20 @@ class Attribution:
         """The causes of what a sender waited for in this time."""
         told = sum(waits.values())
         scale = (end - start) / told if told > 0 else 0.0
-        full, out = self.path.shares(start, end)
+        full, out, busy = self.path.shares(start, end)
         causes: dict[str, float] = {}
         for wait, seconds in waits.items():
             spent = seconds * scale
             if spent <= 0:
                 continue
-            for cause, part in self._parts(wait, spent, (start, end), (full, out), (at, parts)).items():
+            for cause, part in self._parts(wait, spent, (start, end), (full, out, busy), (at, parts)).items():
                 if part > 0:
                     causes[cause] = causes.get(cause, 0.0) + part
         self._ask(start, end, 1 - full - out, causes)
         return Stretch(start, end, causes)
 
     def _parts(
-        self, wait: str, spent: float, span: tuple[float, float], state: tuple[float, float], place: tuple[int, Parts]
+        self, wait: str, spent: float, span: tuple[float, float], state: State, place: tuple[int, Parts]
     ) -> dict[str, float]:
         """The causes of one wait in a stretch."""
         out, cause = state[1], self._cause(wait, span)
@@ -174,16 +179,18 @@ class Attribution:
         spent: float,
         wait: str,
         span: tuple[float, float],
-        state: tuple[float, float],
+        state: State,
         place: tuple[int, Parts],
     ) -> dict[str, float]:
         """The causes of a wait that is as long as round trips are."""
-        full, out = state
+        full, out, busy = state
+        net = full - busy
         own = self._own.mean(*span) if wait in _HELD_BACK or full > 0 else 1.0
         parts: dict[str, float] = {}
         left = spent
         if wait in _HELD_BACK:
-            parts = {"outage": spent * out, "capacity": spent * full * own, "competition": spent * full * (1 - own)}
+            parts = {"outage": spent * out, "processing": spent * busy}
+            parts |= {"capacity": spent * net * own, "competition": spent * net * (1 - own)}
             left = spent * (1 - full - out)
             self._wait("competition", parts["competition"], self._waits_there(place))
         reduced = self._reduced.mean(*span)
@@ -221,6 +228,9 @@ class Attribution:
         if there > 0 and 1 - own >= _OF_OTHERS:
             found["competition"] = left * there
             self._wait("competition", left * there, there * round_trip)
+        busy = sum(float(shares[at]) for shares in parts.nodes.values())
+        if busy > 0:
+            found["processing"] = left * busy
         rest = float(parts.rest[at])
         if rest >= _HELD and rest * round_trip <= self._longest_hold:
             found["ACK delay"] = left * rest
@@ -294,6 +304,13 @@ class Attribution:
                     self.of_peer[name] = self.of_peer.get(name, 0.0) + spent
                     causes[cause] -= spent
                     asks -= spent
+        # A request that was lost is sent again when the timer of its sender expires.
+        late = min(share * self.peer.seconds("timeout", start, end), causes.get("application", 0.0))
+        if late > 0:
+            name = "middlebox" if self._blocked((start, end)) else "timeout"
+            causes[name] = causes.get(name, 0.0) + late
+            self.of_peer[name] = self.of_peer.get(name, 0.0) + late
+            causes["application"] -= late
 
     def _ended(self, stretches: list[Stretch]) -> list[Stretch]:
         """With the time after a connection was closed for being idle, and that in which messages waited for others."""
@@ -303,7 +320,7 @@ class Attribution:
             last.causes = {cause: sum(last.causes.values())}
         share = self._behind
         for stretch in stretches if share > 0 else ():
-            for cause in ("capacity", "competition", "window", "slow start", "pacer", "recovery"):
+            for cause in ("capacity", "competition", "processing", "window", "slow start", "pacer", "recovery"):
                 if (spent := stretch.causes.get(cause, 0.0)) > 0:
                     stretch.causes[cause] = spent * (1 - share)
                     stretch.causes["scheduler"] = stretch.causes.get("scheduler", 0.0) + spent * share

@@ -26,6 +26,8 @@ class Parts:
     """The path without queues."""
     queues: "dict[str, Values]"
     """The queue of each hop, in both directions."""
+    nodes: "dict[str, Values]"
+    """The processing of each node on the path, with its queue, in both directions."""
     rest: "Values"
     """Neither: an acknowledgement that was held back, jitter, a link layer."""
     seconds: "Values"
@@ -43,6 +45,8 @@ class Delays:
         self.queues = {
             hop.name: steps for hop in (*situation.data, *situation.back) if (steps := self._queue(hop)) is not None
         }
+        self.nodes = {node.name: node.waits(situation.records) or Steps.zero() for node in situation.nodes}
+        """How long packets waited at each node with `processing`."""
         rows = situation.records.windows.get((situation.name, situation.sender))
         self._rtts, self._first = Steps.zero(), float("inf")
         least = None
@@ -72,7 +76,12 @@ class Delays:
         """The parts of the round trips of some times."""
         lengths = np.maximum(ends - starts, 1e-12)
         queues = {name: steps.integrals(starts, ends) / lengths for name, steps in self.queues.items()}
-        waits = sum(queues.values(), np.zeros_like(lengths))
+        nodes = {
+            node.name: (node.takes_data + node.takes_acks) * self.nodes[node.name].integrals(starts, ends) / lengths
+            + node.passes_s
+            for node in self._situation.nodes
+        }
+        waits = sum([*queues.values(), *nodes.values()], np.zeros_like(lengths))
         seen = np.maximum(ends - np.maximum(starts, self._first), 0.0)
         known = seen > 0
         measured = np.where(known, self._rtts.integrals(starts, ends) / np.where(known, seen, 1.0), self.base_s + waits)
@@ -83,6 +92,7 @@ class Delays:
         scale = np.where(explained, excess / np.where(waits > 0, waits, 1.0), 1.0)
         rest = np.where(explained, 0.0, excess - waits)
         total = np.maximum(self.base_s + excess, 1e-12)
-        return Parts(
-            self.base_s / total, {name: wait * scale / total for name, wait in queues.items()}, rest / total, total
+        of_queues, of_nodes = (
+            {name: wait * scale / total for name, wait in waited.items()} for waited in (queues, nodes)
         )
+        return Parts(self.base_s / total, of_queues, of_nodes, rest / total, total)

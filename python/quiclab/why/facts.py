@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quiclab.why.nodes import Node
 from quiclab.why.situation import Hop, Situation, kind
 
 _FAIR = 0.7
+_ALONE = 0.8
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,10 @@ class Facts:
     """The hop of the way back with the queue in which acknowledgements waited."""
     shares: tuple[tuple[str, float], ...] = ()
     """Who sent over the bottleneck while the flow was there, and their shares: the greatest first."""
+    lane_share: float = 1.0
+    """The share of the flow in its own lane of a medium: where it is large, nobody else waits in its queue."""
+    medium: str | None = None
+    """The medium of the bottleneck, of which others may have the air."""
     shared: str = ""
     """The same in words."""
     back_shares: str = ""
@@ -55,6 +61,18 @@ class Facts:
     """The share of the flow in what the way back carried."""
     waited_ms: float = 0.0
     """How long packets waited in the queue of the cause, on average."""
+    node: Node | None = None
+    """The node with `processing` at which packets spent the most time."""
+    node_ms: float = 0.0
+    """How long packets waited there before their turn, on average while the flow was there."""
+    node_drops: int = 0
+    """How many packets its queue dropped, of all flows."""
+    node_shares: tuple[tuple[str, float], ...] = ()
+    """Who had how much of its time: the greatest first."""
+    node_shared: str = ""
+    """The same in words."""
+    marked: tuple[tuple[str, int], ...] = ()
+    """The hops of the data that marked packets with CE, and how many of all flows."""
     dropped_by: str = ""
     """The middlebox that dropped packets, and how many, in words."""
 
@@ -73,6 +91,11 @@ class Facts:
     def is_starved(self) -> bool:
         """Whether the flow has less than 70 % of an equal share of the bottleneck."""
         return self.own_share < _FAIR / max(len(self.shares), 1)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it is starved, and by others in its own queue."""
+        return self.is_starved and (self.medium is None or self.lane_share < _ALONE)
 
     @property
     def is_l4s(self) -> bool:

@@ -14,7 +14,6 @@ from quiclab.why.facts import Facts
 from quiclab.why.queues import Queues
 from quiclab.why.records import Records
 from quiclab.why.shares import Shares
-from quiclab.why.shares import words as shares_words
 from quiclab.why.situation import Hop, Situation, number
 from quiclab.why.trial import Trials, outcome
 from quiclab.why.words import words
@@ -103,7 +102,8 @@ class Flow:
         hop = situation.hop(bottleneck.name)
         shares = tuple(self._attribution.shares.between(self.start, self.end))
         back = self._longest(situation.back)
-        back_shares = Shares(self.records, back.name).between(self.start, self.end) if back is not None else []
+        back_shares = Shares.of_hop(self.records, back.name) if back is not None else None
+        of_back = back_shares.between(self.start, self.end) if back_shares is not None else []
         return Facts(
             entry=self.entry,
             over_tcp=situation.protocol == "tcp",
@@ -121,11 +121,49 @@ class Flow:
             queue_hop=self._longest(situation.data) or hop,
             back=back,
             shares=shares,
-            shared=shares_words(list(shares), self.name),
-            back_shares=shares_words(back_shares, self.name),
-            back_share=next((share for name, share in back_shares if name == self.name), 1.0),
+            shared=self._attribution.shares.words(self.name, self.start, self.end),
+            lane_share=self._attribution.shares.in_lane(self.name),
+            medium=self._attribution.shares.medium,
+            back_shares=back_shares.words(self.name, self.start, self.end) if back_shares is not None else "",
+            back_share=next((share for name, share in of_back if name == self.name), 1.0),
             dropped_by=self._dropped_by,
+            marked=self._marked,
+            **self._busiest,
         )
+
+    @property
+    def _marked(self) -> tuple[tuple[str, int], ...]:
+        """The hops of the data that marked packets with CE, and how many of all flows."""
+        names = {hop.name for hop in self._situation.data}
+        summary = self.records.run.summary
+        links = [(f"{link['name']} {link['direction']}", link) for link in summary.get("links") or []]
+        media = [
+            (" ".join(str(one[key]) for key in ("name", "attachment", "to") if one.get(key)), one)
+            for one in summary.get("media") or []
+        ]
+        counts = [(name, int(one.get("marked_packets") or 0)) for name, one in (*links, *media) if name in names]
+        return tuple((name, count) for name, count in counts if count)
+
+    @property
+    def _busiest(self) -> dict[str, Any]:
+        """What is known of the node with `processing` at which packets spent the most time."""
+        waits = self._attribution.delays.nodes
+        spent = [
+            (node.passes_s + (node.takes_data + node.takes_acks) * waits[node.name].mean(self.start, self.end), node)
+            for node in self._situation.nodes
+        ]
+        most = max(spent, key=lambda pair: pair[0], default=None)
+        if most is None:
+            return {}
+        node = most[1]
+        shares = Shares.of_hop(self.records, node.queue, node)
+        return {
+            "node": node,
+            "node_ms": 1e3 * waits[node.name].mean(self.start, self.end),
+            "node_drops": len(rows["time_s"]) if (rows := self.records.lost.get((node.queue,))) is not None else 0,
+            "node_shares": tuple(shares.between(self.start, self.end)),
+            "node_shared": shares.words(self.name, self.start, self.end),
+        }
 
     def _longest(self, hops: list[Hop]) -> Hop | None:
         """The hop in whose queue packets waited for longest while the flow was there."""
@@ -195,7 +233,7 @@ class Flow:
 
     @cached_property
     def _queues(self) -> Queues:
-        return Queues(self.records, self.name)
+        return Queues(self.records, self.name, [node.queue for node in self._situation.nodes])
 
     @cached_property
     def _queueing(self) -> list[Stretch]:

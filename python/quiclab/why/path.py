@@ -24,16 +24,25 @@ class Path:
     :param connection: its name.
     :param receiver: the end that receives the data, `client` or `server`.
     :param usual: the name of the usual bottleneck, where there is one.
+    :param nodes: the queues of nodes that take time for its data.
     :param start: when the flow began, in seconds.
     :param end: and when it ended.
     """
 
     def __init__(
-        self, records: Records, connection: str, receiver: str, usual: str | None, start: float, end: float
+        self,
+        records: Records,
+        connection: str,
+        receiver: str,
+        usual: str | None,
+        nodes: list[str],
+        start: float,
+        end: float,
     ) -> None:
+        self._nodes = nodes
         self._records, self._start, self._end = records, start, end
         self.usual = self._policed(Bottleneck(records, usual), records.policer(connection))
-        self._others = [name for name in records.towards(connection, receiver) if name != self.usual.name]
+        self._others = [name for name in [*records.towards(connection, receiver), *nodes] if name != self.usual.name]
 
     def _policed(self, usual: Bottleneck, policer: str | None) -> Bottleneck:
         if policer is None or policer == usual.name:
@@ -82,24 +91,30 @@ class Path:
         return np.zeros_like(starts) if steps is None else steps.integrals(starts, ends) / (ends - starts)
 
     @cached_property
-    def _shares(self) -> tuple[Steps, Steps]:
-        """Full, and out, where another one takes the place of the usual bottleneck."""
+    def _shares(self) -> tuple[Steps, Steps, Steps]:
+        """Full, out, and full while that is a node, where another one takes the place of the usual bottleneck."""
         starts, ends = self._bins
         full, out = self.usual.full(starts, ends), self.usual.out(starts, ends)
+        busy = full * (self.usual.name in self._nodes)
         for other, bins in self._instead:
             full[bins], out[bins] = other.full(starts, ends)[bins], 0.0
-        return Steps(starts, full), Steps(starts, out)
+            busy[bins] = full[bins] * (other.name in self._nodes)
+        return Steps(starts, full), Steps(starts, out), Steps(starts, busy)
 
-    def shares(self, start: float, end: float) -> tuple[float, float]:
-        """The shares of a time in which the bottleneck was full, and in which it carried nothing."""
+    def shares(self, start: float, end: float) -> tuple[float, float, float]:
+        """The shares of a time in which the bottleneck was full, in which it carried nothing, and was a full node."""
         if not self._instead:
-            return self.usual.shares(start, end)
-        full, out = (steps.mean(start, end) for steps in self._shares)
-        return min(full, 1 - out), out
+            full, out = self.usual.shares(start, end)
+            return full, out, full * (self.usual.name in self._nodes)
+        full, out, busy = (steps.mean(start, end) for steps in self._shares)
+        return min(full, 1 - out), out, min(busy, full, 1 - out)
 
     @cached_property
     def full(self) -> list[Bottleneck]:
-        """The bottleneck that was full for longest, and others that were it for 5 % of the flow's time or more."""
+        """The bottleneck that was full for longest, and others that were it for 5 % of the flow's time or more.
+
+        A node is no bottleneck of the network: it stands last.
+        """
         starts, ends = self._bins
         if not self._instead:
             return [self.usual]
@@ -107,7 +122,7 @@ class Path:
         lengths = np.minimum(ends, self._end) - np.maximum(starts, self._start)
         times = [(float((self.usual.full(starts, ends) * lengths)[~elsewhere].sum()), self.usual)]
         times += [(float((other.full(starts, ends) * lengths)[bins].sum()), other) for other, bins in self._instead]
-        first, *others = sorted(times, key=lambda pair: -pair[0])
+        first, *others = sorted(times, key=lambda pair: (pair[1].name in self._nodes, -pair[0]))
         return [first[1], *(one for time, one in others if time >= _NOTABLE * (self._end - self._start))]
 
 

@@ -20,10 +20,11 @@ class Queues:
 
     :param records: the tables of its run.
     :param connection: its name.
+    :param nodes: the queues of nodes that take time for its packets.
     """
 
-    def __init__(self, records: Records, connection: str) -> None:
-        waiting = {name: records.waiting(name) for name in records.passed(connection)}
+    def __init__(self, records: Records, connection: str, nodes: list[str]) -> None:
+        waiting = {name: records.waiting(name) for name in [*records.passed(connection), *nodes]}
         self._waiting = {name: steps for name, steps in waiting.items() if steps is not None}
 
     def waited(self, starts: "NDArray[np.float64]", ends: "NDArray[np.float64]") -> "NDArray[np.float64]":
@@ -92,13 +93,18 @@ class Network:
                 if other in nodes and other not in far:
                     far[other] = far[vertex] + 1
                     waiting.append(other)
-        end: _Vertex = ("node", receiver)
         return sorted(
             name
             for vertex in between
             for name, (first, *others) in self._queues.get(vertex, ())
-            if nodes.issuperset((first, *others)) and far.get(first, 0) < far.get(others[0] if others else end, 0)
+            if nodes.issuperset((first, *others))
+            # From its node into the carrier; a medium has lanes of both directions.
+            and far.get(first, 0) < min(far.get(vertex, 0), *(far.get(other, 0) for other in others), len(far))
         )
+
+    def nodes(self, client: str, server: str) -> list[str]:
+        """The names of the nodes that can lie between two nodes, and theirs."""
+        return [name for word, name in self._between(client, server) if word == "node"]
 
     def _between(self, client: str, server: str) -> "list[_Vertex]":
         """All that can lie between two nodes, and they themselves, from the first on."""

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quiclab import _results
+from quiclab.why.nodes import PROCESSING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,6 +38,9 @@ class Records:
         self._names = {entry["name"] for entry in entries}
         self._passed: dict[str | None, list[str]] = {}
         self._towards: dict[tuple[str | None, str], list[str]] = {}
+        self._nodes: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        self.shares: dict[str, Any] = {}
+        """What is known of who has a hop, by its name (`Shares.of_hop`)."""
         self._waiting: dict[str, Steps | None] = {}
         self._lengths: dict[str, Steps | None] = {}
         self._bottlenecks = {entry.get("bottleneck") or "" for entry in entries}
@@ -93,6 +97,44 @@ class Records:
             sender = "server" if receiver == "client" else "client"
             self._towards[key] = self._network.towards(str(flow.get(sender)), str(flow.get(receiver)))
         return self._towards[key]
+
+    def nodes(self, connection: str) -> list[dict[str, Any]]:
+        """The nodes between the two ends of a connection, and these, as far as the resolved scenario describes them."""
+        flow = self.flow(connection)
+        ends = (str(flow.get("client")), str(flow.get("server")))
+        if ends not in self._nodes:
+            names = set(self._network.nodes(*ends))
+            self._nodes[ends] = [node for node in self.document.get("node", []) if node["name"] in names]
+        return self._nodes[ends]
+
+    @cached_property
+    def senders(self) -> dict[str, list[tuple[str, str]]]:
+        """By the names of queues: the connections of the run that can send through them, and from which end."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        names = [entry.get("name") for entry in self.run.summary.get("connections") or []]
+        for name in filter(lambda name: isinstance(name, str), names):
+            for sender, receiver in (_SIDES, _SIDES[::-1]):
+                for queue in self.towards(name, receiver):
+                    found.setdefault(queue, []).append((name, sender))
+        return found
+
+    def medium(self, name: str | None) -> dict[str, Any] | None:
+        """A medium of the resolved scenario."""
+        return next((medium for medium in self.document.get("medium", []) if medium["name"] == name), None)
+
+    def crossing(self, queue: str) -> list[str]:
+        """The cross traffic that can pass a queue."""
+        return [name for name, way in self._cross.items() if queue in self._network.towards(*way)]
+
+    def crosses(self, cross: str, node: str) -> bool:
+        """Whether packets of cross traffic can arrive at a node."""
+        way = self._cross.get(cross)
+        return way is not None and node != way[0] and node in self._network.nodes(*way)
+
+    @cached_property
+    def _cross(self) -> dict[str, tuple[str, str]]:
+        """From where to where cross traffic goes, by its name."""
+        return {str(one["name"]): (str(one["from"]), str(one["to"])) for one in self.document.get("cross_traffic", [])}
 
     def policer(self, connection: str) -> str | None:
         """The policer between the two ends of a connection that dropped the most packets, by the link's direction."""
@@ -167,12 +209,25 @@ class Records:
 
     @cached_property
     def rate(self) -> "dict[tuple[str, ...], Rows]":
-        """The rates of each link and attachment that a connection can pass, by their kind."""
-        return self._split("rate", ("subject", "kind"), ["time_s", "mbps"], self._all_passed)
+        """The rates of each link and attachment that a connection can pass, and of media, by their kind."""
+        wanted = self._all_passed | self._lanes | {str(medium["name"]) for medium in self.document.get("medium", [])}
+        return self._split("rate", ("subject", "kind"), ["time_s", "mbps"], wanted)
+
+    @cached_property
+    def air(self) -> "dict[tuple[str, ...], Rows]":
+        """The share of air time of each lane of a medium, in the bins of the table `rate`."""
+        return self._split("air", ("link",), ["time_s", "air_share"], self._lanes)
+
+    @cached_property
+    def _lanes(self) -> set[str]:
+        """Those of all media."""
+        media = self.run.summary.get("media") or []
+        return {" ".join(str(one[key]) for key in ("name", "attachment", "to") if one.get(key)) for one in media}
 
     @cached_property
     def _all_passed(self) -> set[str]:
-        return self._bottlenecks.union(*(self.passed(name) for name in self._names))
+        servers = {f"{node['name']} {PROCESSING}" for node in self.document.get("node", []) if node.get("processing")}
+        return self._bottlenecks.union(servers, *(self.passed(name) for name in self._names))
 
     @cached_property
     def queue(self) -> "dict[tuple[str, ...], Rows]":

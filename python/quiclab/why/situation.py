@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from quiclab import _results
 from quiclab._quiclab import Error
+from quiclab.why.nodes import PROCESSING, Node
 from quiclab.why.records import Records
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -105,11 +105,35 @@ class Situation:
                     return Hop(name, f"{shared}.at.{quoted(node)}", shared, str(medium["type"]), options, rate)
         return Hop(name, "", "", None, {}, rate)
 
+    def at(self, hop: Hop) -> Mapping[str, Mapping[str, Any]]:
+        """The options of single nodes of the medium of a hop."""
+        medium = self.records.medium(hop.name.split(" ")[0]) if hop.medium is not None else None
+        return {} if medium is None else medium.get("at", {})
+
+    @cached_property
+    def stations(self) -> list[str]:
+        """The nodes of its path."""
+        return [str(node["name"]) for node in self.records.nodes(self.name)]
+
     @cached_property
     def path_rtt_s(self) -> float | None:
         """The round-trip time of its path without queues, as the run knows it; None without a route."""
         known = self.entry.get("path_rtt_ms")
         return known / 1e3 if isinstance(known, int | float) else None
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """The nodes that take time for its packets."""
+        ends = {end: str(self.flow.get(end)) for end in ("client", "server")}
+        found: list[Node] = []
+        for node in self.records.nodes(self.name):
+            options, name = node.get(PROCESSING), str(node["name"])
+            if isinstance(options, Mapping):
+                packet, ack, byte = (number(options.get(option)) for option in ("packet", "ack", "byte"))
+                times = (packet or 0.0, (packet or 0.0) if ack is None else ack, byte or 0.0)
+                takes = (name != ends[self.sender], name != ends[self.receiver])
+                found.append(Node(name, f"node.{quoted(name)}.{PROCESSING}", options, *times, *takes))
+        return found
 
     @cached_property
     def middleboxes(self) -> list[Mapping[str, Any]]:
@@ -142,14 +166,3 @@ def number(value: object) -> float | None:
         return read(value) if isinstance(value, int | float | str) else None
     except Error:
         return None
-
-
-def flow_names(records: Records) -> list[str]:
-    """The connections of the run."""
-    entries = records.run.summary.get("connections") or []
-    return [str(entry["name"]) for entry in entries if isinstance(entry.get("name"), str)]
-
-
-def family(records: Records, connection: str) -> str:
-    """The flow of a connection."""
-    return _results.flow_of(connection, records.flow_names)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from quiclab.why.facts import Facts, digits
+from quiclab.why.situation import kind
 
 
 def words(cause: str, facts: Facts) -> str:
@@ -30,7 +31,29 @@ def _handshake(facts: Facts) -> str:
 
 
 def _recovery(facts: Facts) -> str:
-    return f"the window was smaller than before a loss ({_losses(facts.entry)}), and the network was not full"
+    marks = f"; {_marks(facts)}" if facts.marked else ""
+    before = "a loss or a mark" if facts.marked else "a loss"
+    dropped = "".join(f"; {told}" for told in _node_drops(facts))
+    return (
+        f"the window was smaller than before {before} ({_losses(facts.entry)}{dropped}{marks}), "
+        "and the network was not full"
+    )
+
+
+def _node_drops(facts: Facts) -> list[str]:
+    if facts.node is None or not facts.node_drops:
+        return []
+    return [f"the queue of node {facts.node.name} dropped {facts.node_drops:,}"]
+
+
+def _marks(facts: Facts) -> str:
+    return " and ".join(f"{name} marked {count:,} of all flows with CE" for name, count in facts.marked)
+
+
+def _window(facts: Facts) -> str:
+    reasons = [*([_marks(facts)] if facts.marked else []), *_node_drops(facts)]
+    told = f" ({'; '.join(reasons)})" if reasons else ""
+    return f"the congestion window was full, and the network was not{told}"
 
 
 def _losses(entry: Mapping[str, Any]) -> str:
@@ -56,6 +79,8 @@ def _corruption(facts: Facts) -> str:
 
 
 def _timeout(facts: Facts) -> str:
+    if facts.sender != facts.entry.get("sender", facts.sender):
+        return f"requests of the {facts.sender} were not acknowledged until its timer expired"
     timeouts = facts.entry.get("probe_timeouts") or 0
     often = "once" if timeouts == 1 else f"{timeouts:,} times"
     return f"no acknowledgement came until a timer expired ({often})"
@@ -76,6 +101,9 @@ def _competition(facts: Facts) -> str:
         base = facts.entry.get("path_rtt_ms")
         waited += f", on a path of {digits(base)} ms without queues" if base else ""
     place = facts.queue_hop.name if facts.queue_hop is not None else facts.bottleneck
+    if facts.medium is not None:
+        waited = waited.replace("waited there", f"waited at {place}")
+        place = facts.medium
     return f"others had {place}: {facts.shared or 'other traffic'}{waited}"
 
 
@@ -93,6 +121,23 @@ def _ack_delay(facts: Facts) -> str:
     return f"the {facts.receiver} held acknowledgements back{held}, and the window was full meanwhile"
 
 
+def _processing(facts: Facts) -> str:
+    node = facts.node
+    if node is None:
+        return "nodes took time for packets"
+    asks = facts.situation is not None and any(kind(one) not in _WITHOUT for _, one in facts.situation.applications)
+    back = "acknowledgements and requests" if asks else "acknowledgements"
+    what = {(True, False): "data", (False, True): back, (True, True): f"data and {back}"}
+    waited = f", and packets waited for {digits(facts.node_ms)} ms on average" if facts.node_ms >= 1 else ""
+    shared = f"; {facts.node_shared}" if facts.node_shared else ""
+    packets = what.get((node.takes_data, node.takes_acks), "packets")
+    return f"node {node.name} was busy with {packets} ({node.told}){waited}{shared}"
+
+
+_WITHOUT = ("bulk", "messages")
+"""Applications without requests."""
+
+
 def _scheduler(facts: Facts) -> str:
     assert facts.situation is not None
     name = facts.situation.options.get("scheduler", "")
@@ -106,7 +151,7 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
         "the client's address had changed, and the server waited until the new one was validated"
     ),
     "slow start": lambda _: "the window was still growing, and the network was not full",
-    "window": lambda _: "the congestion window was full, and the network was not",
+    "window": _window,
     "recovery": _recovery,
     "reordering": _reordering,
     "corruption": _corruption,
@@ -125,6 +170,7 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     "middlebox": lambda facts: f"packets did not pass {facts.dropped_by}",
     "idle timeout": lambda _: "the connection was closed because it was idle",
     "return path": _return_path,
+    "processing": _processing,
     "ACK delay": _ack_delay,
     "queueing": lambda facts: f"packets waited in queues, the longest of them at {facts.bottleneck}",
     "head of line": lambda _: "received data waited for earlier data that was missing",

@@ -7,7 +7,7 @@ import { lowerBound, upperBound } from "./search.js";
 const CAUSE_COLOURS = {
   "outage": [1, 0], "capacity": [1, 0.35], "competition": [1, 0.6], "timeout": [3, 0], "recovery": [3, 0.35],
   "reordering": [3, 0.5], "corruption": [3, 0.65], "middlebox": [3, 0.8], "idle timeout": [3, 0.8],
-  "return path": [0, 0.2], "ACK delay": [0, 0.6], "path validation": [4, 0.1], "scheduler": [2, 0.2],
+  "return path": [0, 0.2], "ACK delay": [0, 0.6], "processing": [1, 0.8], "path validation": [4, 0.1], "scheduler": [2, 0.2],
   "slow start": [5, 0], "window": [0, 0], "pacer": [0, 0.4],
   "handshake": [4, 0], "stream credit": [4, 0.25], "connection credit": [4, 0.4], "stream count": [4, 0.55],
   "send queue": [2, 0], "delivery": [2, 0.35], "application": [2, 0.6],

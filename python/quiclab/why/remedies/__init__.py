@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from quiclab.why.facts import Facts
-from quiclab.why.remedies import application, endpoint, network, queues
+from quiclab.why.remedies import application, endpoint, media, network, nodes, queues
 from quiclab.why.remedies.option import Option
 
 __all__ = ["Option", "options"]
@@ -22,18 +22,36 @@ _OF: dict[str, tuple[Callable[[Facts], Iterable[Option]], ...]] = {
     "handshake": (endpoint.handshake, network.losses, network.channel, network.delay),
     "path validation": (network.nat, network.delay),
     "slow start": (endpoint.initial_window, endpoint.slow_start, network.delay),
-    "window": (endpoint.controllers, endpoint.slow_start, queues.longer, network.delay),
+    "window": (
+        endpoint.controllers,
+        endpoint.slow_start,
+        queues.longer,
+        queues.managed,
+        nodes.longer,
+        network.reordering,
+        network.delay,
+    ),
     "recovery": (
         network.policers,
+        media.repairs,
         network.losses,
         network.proxies,
         endpoint.controllers,
         queues.longer,
         queues.managed,
+        nodes.longer,
     ),
     "reordering": (network.reordering, endpoint.detection, endpoint.controllers),
     "corruption": (network.corruption, endpoint.controllers),
-    "timeout": (network.losses, network.corruption, network.nat, endpoint.controllers, queues.longer),
+    "timeout": (
+        media.repairs,
+        network.losses,
+        network.corruption,
+        network.nat,
+        endpoint.controllers,
+        queues.longer,
+        nodes.longer,
+    ),
     "pacer": (endpoint.controllers, endpoint.slow_start, network.delay),
     "stream credit": (network.proxies, endpoint.stream_credit, network.losses),
     "connection credit": (endpoint.connection_credit,),
@@ -42,13 +60,25 @@ _OF: dict[str, tuple[Callable[[Facts], Iterable[Option]], ...]] = {
     "scheduler": (application.scheduler,),
     "application": (application.asks,),
     "delivery": (application.asks, network.proxies, network.losses, network.delay),
-    "capacity": (network.rate, network.channel),
-    "competition": (queues.fair, queues.shorter, queues.alike, network.rate, endpoint.controllers, queues.first),
-    "outage": (network.outage, network.channel),
+    "capacity": (network.rate, network.channel, media.reserved, media.fewer_acks),
+    "competition": (
+        media.scheduler,
+        queues.fair,
+        queues.shorter,
+        media.shorter_elsewhere,
+        queues.alike,
+        media.reserved,
+        media.stations,
+        network.rate,
+        queues.tougher,
+        queues.first,
+    ),
+    "outage": (network.outage, media.interruption, network.channel),
     "middlebox": (network.nat, endpoint.alive),
     "idle timeout": (endpoint.alive, network.nat),
     "return path": (endpoint.fewer_acks, queues.fair_back, queues.shorter_back, network.rate_back),
-    "ACK delay": (endpoint.prompt_acks, network.holds),
-    "queueing": (queues.fair, queues.shorter),
+    "processing": (nodes.fewer_acks, nodes.shorter, nodes.faster),
+    "ACK delay": (network.holds, endpoint.prompt_acks),
+    "queueing": (queues.fair, queues.shorter, nodes.standing),
 }
 """By cause; those of one cause in the order in which they are tried."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from quiclab.why.facts import Facts, mbps
+from quiclab.why.remedies.media import faster, wider
 from quiclab.why.remedies.option import Option, in_mbps, in_ms
 from quiclab.why.situation import Hop, kind, number, quoted
 
@@ -22,45 +23,32 @@ def rate(facts: Facts) -> Iterator[Option]:
         what = f"a higher `rate` of the policer{mean}{others}"
         yield Option(what, {f"{facts.hop.key}.queue.rate": in_mbps(_MORE * given)}, 0.6)
         return
-    for sets in _higher(facts.hop, facts.rate_mbps or facts.hop.rate_mbps, _MORE):
-        # What others have of the link they take of a faster one, too.
-        yield Option(f"a higher rate of {facts.hop.name}{mean}{others}", sets, (1 - 1.2 / _MORE) * facts.own_share)
+    for sets in _higher(facts, facts.hop, facts.rate_mbps or facts.hop.rate_mbps, _MORE):
+        # Of a faster one, too, those take the most that take more than their share.
+        share = facts.own_share if facts.is_starved else 1.0
+        yield Option(f"a higher rate of {facts.hop.name}{mean}{others}", sets, (1 - 1.2 / _MORE) * share)
 
 
 def rate_back(facts: Facts) -> Iterator[Option]:
     """A higher rate of the way back."""
-    if facts.back is not None and facts.back.rate_mbps:
-        for sets in _higher(facts.back, facts.back.rate_mbps, 10):
-            yield Option(f"a higher rate of {facts.back.name} ({mbps(facts.back.rate_mbps)} on average)", sets, 0.4)
+    if facts.back is not None:
+        mean = f" ({mbps(facts.back.rate_mbps)} on average)" if facts.back.rate_mbps else ""
+        for sets in _higher(facts, facts.back, facts.back.rate_mbps, 10):
+            yield Option(f"a higher rate of {facts.back.name}{mean}", sets, 0.4)
 
 
-def _higher(hop: Hop, rate_mbps: float | None, factor: int) -> Iterator[dict[str, Any]]:
+def _higher(facts: Facts, hop: Hop, rate_mbps: float | None, factor: int) -> Iterator[dict[str, Any]]:
     if not hop.key:
         return
     if hop.medium in ("lte", "nr"):
-        yield from _wider(hop)
+        yield from wider(hop)
     elif hop.medium == "wlan":
-        yield from _faster(hop)
+        yield from faster(facts, hop)
     elif rate_mbps:
         series = (
             {f"{hop.key}.series": "none", f"{hop.key}.delay": "10 ms"} if hop.kind("series") not in ("", "none") else {}
         )
         yield {f"{hop.shared}.rate": in_mbps(factor * rate_mbps), **series}
-
-
-def _wider(hop: Hop) -> Iterator[dict[str, Any]]:
-    """More spectrum, or a better channel, in a cell."""
-    if hop.medium == "nr":
-        wide = number(hop.options.get("bandwidth")) or 100.0
-        if wide < 400:
-            yield {f"{hop.shared}.bandwidth": int(min(4 * wide, 400))}
-        if int(hop.options.get("layers", 1)) < 4:
-            yield {f"{hop.shared}.layers": 4}
-    elif hop.options.get("bandwidth") != "20 MHz":
-        yield {f"{hop.shared}.bandwidth": "20 MHz"}
-    channel = hop.options.get("channel")
-    if kind(channel) == "constant":
-        yield {f"{hop.shared}.channel": 30}
 
 
 def channel(facts: Facts) -> Iterator[Option]:
@@ -84,20 +72,6 @@ _GOOD = 30
 """Decibels of a channel near its antenna."""
 
 
-def _faster(hop: Hop) -> Iterator[dict[str, Any]]:
-    """A faster standard of WLAN."""
-    standard = hop.options.get("standard", "g")
-    if standard in ("n", "n-2.4"):
-        if hop.options.get("mcs") != 31 and kind(hop.options.get("rate_control", "fixed")) == "fixed":
-            yield {f"{hop.shared}.mcs": 31}
-    elif "rate" not in hop.options:
-        yield {f"{hop.shared}.standard": "n", f"{hop.shared}.mcs": 15}
-    else:
-        highest = {"b": 11, "a": 54, "g": 54}[standard]
-        if (number(hop.options["rate"]) or 0) < highest:
-            yield {f"{hop.shared}.rate": f"{highest} Mbit/s"}
-
-
 def _lossy(hops: Sequence[Hop]) -> list[Hop]:
     return [hop for hop in hops if hop.key and hop.kind("loss") not in ("", "none")]
 
@@ -108,17 +82,28 @@ def losses(facts: Facts) -> Iterator[Option]:
     lossy = _lossy([*facts.situation.data, *facts.situation.back])
     sets = {f"{hop.key}.loss": "none" for hop in lossy if hop.medium is None}
     sets |= {f"{hop.shared}.loss": "none" for hop in lossy if hop.medium is not None}
-    errors = {
-        f"{hop.shared}.{option}": "none"
-        for hop in facts.situation.data
-        for option in ("frame_errors", "block_errors")
-        if hop.medium and kind(hop.options.get(option, "none")) not in ("none", "target")
-    }
+    errors: dict[str, Any] = {}
+    for hop in facts.situation.data:
+        at = {f".at.{quoted(node)}": own for node, own in facts.situation.at(hop).items()}
+        for key, own in {"": hop.options, **at}.items() if hop.medium else ():
+            errors |= {f"{hop.shared}{key}.{option}": "none" for option in _ERRORS if _fails(option, own.get(option))}
     names = " and ".join(hop.name for hop in lossy[:2])
     if sets:
         yield Option(f"a path that loses less: {names} without losses", sets, 0.7)
     if errors:
         yield Option("a path that loses less: a channel without errors", errors, 0.6)
+
+
+_ERRORS = ("frame_errors", "block_errors", "uplink_block_errors")
+_USUAL = 0.1
+"""A share of blocks of a cell that fails by design."""
+
+
+def _fails(option: str, given: object) -> bool:
+    """Whether errors are more than those that a cell is built for."""
+    if option == "frame_errors" or kind(given) != "target":
+        return kind(given or "none") != "none"
+    return isinstance(given, dict) and (number(given.get("bler")) or 0.0) > _USUAL
 
 
 def corruption(facts: Facts) -> Iterator[Option]:
@@ -237,4 +222,4 @@ def holds(facts: Facts) -> Iterator[Option]:
     for node in facts.situation.middleboxes:
         if kind(node["kind"]) == "ack-pacer":
             key = f"node.{quoted(str(node['name']))}.kind.longest_delay"
-            yield Option(f"node {node['name']} (ack-pacer) that holds acknowledgements for less", {key: "1 ms"}, 0.5)
+            yield Option(f"node {node['name']} (ack-pacer) that holds acknowledgements for less", {key: "1 ms"}, 0.6)

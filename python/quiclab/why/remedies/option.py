@@ -29,6 +29,12 @@ def in_ms(seconds: float) -> str:
     return f"{float(f'{seconds * 1e3:.3g}'):.10g} ms"
 
 
+def in_ns(seconds: float) -> str:
+    """A short time as a scenario has it, in whole nanoseconds."""
+    nanoseconds = max(round(float(f"{seconds * 1e9:.3g}")), 1)
+    return f"{nanoseconds / 1e3:.10g} us" if nanoseconds >= 1000 else f"{nanoseconds} ns"
+
+
 def in_bytes(size: float) -> str:
     """A size as a scenario has it."""
     return f"{int(float(f'{size:.3g}'))} B"

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.why.facts import Facts
+from quiclab.why.remedies.endpoint import controllers
 from quiclab.why.remedies.option import Option, in_bytes, in_ms
 from quiclab.why.situation import Hop, kind, quoted
 
@@ -24,9 +25,9 @@ def fair(facts: Facts) -> Iterator[Option]:
     if hop is not None and hop.kind("queue") != "fq-codel":
         what = f"an AQM that gives each flow its own queue (`fq-codel`) at {hop.name}"
         # A flow that has its share already gains nothing by being given it.
-        yield Option(what, _queue(hop, "fq-codel"), 0.5 if facts.is_starved else 0.1)
+        yield Option(what, _queue(hop, "fq-codel"), 0.5 if facts.is_behind else 0.1)
     if hop is not None and hop.kind("queue") not in ("codel", "dualpi2"):
-        yield Option(f"an AQM (`codel`) at {hop.name}", _queue(hop, "codel"), 0.4 if facts.is_starved else 0.1)
+        yield Option(f"an AQM (`codel`) at {hop.name}", _queue(hop, "codel"), 0.4 if facts.is_behind else 0.1)
     if hop is not None and facts.is_l4s and hop.kind("queue") != "dualpi2":
         yield Option(f"a queue for L4S (`dualpi2`) at {hop.name}", _queue(hop, "dualpi2"), 0.4)
 
@@ -42,7 +43,7 @@ def fair_back(facts: Facts) -> Iterator[Option]:
 def shorter(facts: Facts) -> Iterator[Option]:
     """A queue of about one BDP."""
     for option in _shorter(facts.queue_hop, facts):
-        yield option if facts.is_starved else replace(option, brings=0.1)
+        yield option if facts.is_behind else replace(option, brings=0.1)
 
 
 def shorter_back(facts: Facts) -> Iterator[Option]:
@@ -97,6 +98,12 @@ def alike(facts: Facts) -> Iterator[Option]:
         theirs = kind(options.get("controller", ""))
         what = f"the controller of this flow (`{situation.controller}`) for {name}, which has `{theirs}`"
         yield Option(what, {f"flow.{quoted(str(flow['name']))}.{table}.controller": mine}, 0.4)
+
+
+def tougher(facts: Facts) -> Iterator[Option]:
+    """Another controller, which takes more of a queue that others fill."""
+    for option in controllers(facts):
+        yield option if facts.is_starved else replace(option, brings=0.1)
 
 
 def first(facts: Facts) -> Iterator[Option]:
