@@ -45,6 +45,14 @@ def test_a_cell_is_as_the_matrix_says(cell: tuple[str, str, str], results: dict[
     assert result.result in allowed[known[cell]], f"{result.reason}\nagain: {matrix.again(*cell, 1)}"
 
 
+def test_what_fails_has_a_cause() -> None:
+    """A failed cell of the matrix is one of those whose cause is known, and each of those is a cell of the matrix."""
+    rows = matrix.load(matrix.MATRIX)
+    explained = {matrix.key(row) for row in matrix.load_failures()}
+    assert {matrix.key(row) for row in rows if row["result"] == "failed"} <= explained
+    assert explained <= {matrix.key(row) for row in rows if row["result"] != "unsupported"}
+
+
 def test_what_is_unsupported_has_a_source() -> None:
     """Each thing that a peer denies has a reason with a source, and nothing else has."""
     denied = {(peer, option) for peer in PEERS for option in STACKS[peer].cannot}
