@@ -1,6 +1,6 @@
 """What random losses leave of the rate of BBRv3: the endpoint beside an independent reading of the draft."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import hypot, inf, sqrt
 from statistics import fmean, stdev
@@ -19,8 +19,8 @@ _HEADERS = 28
 _LOSS, _RATIO = "link.bottleneck.forward.loss.probability", "transport.ack_ratio"
 _CASE = ("link.bottleneck.rate_mbps", "link.bottleneck.delay_ms", _LOSS, _RATIO, "transport.max_ack_delay_ms")
 _COLOURS = (style.BLUE, style.VERMILLION, style.GREEN)
-_FEWEST, _MOST, _EXACT = 3, 10, 0.025
-"""The seeds of the reading: at least, at most, and enough if the standard error is this share of the mean."""
+_CALM, _FEW = 0.01, 4
+"""Up to this loss shares vary little, and the reading runs so many seeds; above it as many as the endpoint."""
 _SHARE, _POINTS = 0.15, 0.1
 """The accepted deviation: this share of the reading, or two standard errors if that is more; at most so much."""
 
@@ -33,10 +33,11 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
             first, rtt_s = rows[0], 2e-3 * delay
             packets = 1e6 * rate / 8 / (first["transport.max_udp_payload"] + _HEADERS)
             read = partial(transfer, packets, rtt_s, loss, first["duration_s"], ratio=ratio, max_ack_delay=1e-3 * held)
-            draft, draft_error = _reading(read)
+            seeds = range(1, 1 + (min(_FEW, len(rows)) if loss <= _CALM else len(rows)))
+            draft, draft_error = _mean([read(seed=seed) for seed in seeds])
             # What the time threshold of the loss detection does, where that takes little time to compute.
             is_shown = name == "main" and ratio == 1 and rate <= 10 and loss == 0.03
-            late = _reading(partial(read, time_threshold=inf))[0] if is_shown else None
+            late = fmean(read(seed=seed, time_threshold=inf) for seed in seeds) if is_shown else None
             carried = [8e-6 * row["link.bottleneck.forward.delivered_bytes"] / row["duration_s"] for row in rows]
             share, share_error = _mean([mbps / rate for mbps in carried])
             off = min(max(_SHARE * draft, 2 * hypot(share_error, draft_error)), _POINTS)
@@ -66,18 +67,6 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
         each = select(points, {**same, "sweep": "main", "ack_ratio": 1})
         point["held_percent"] = 100 * (point["share_percent"] / each[0]["share_percent"] - 1) if each else None
     return points
-
-
-def _reading(read: Callable[..., float]) -> tuple[float, float]:
-    """The mean share and its standard error."""
-    shares: list[float] = []
-    while len(shares) < _MOST:
-        shares.append(read(seed=1 + len(shares)))
-        if len(shares) >= _FEWEST:
-            mean, error = _mean(shares)
-            if error <= _EXACT * mean:
-                break
-    return _mean(shares)
 
 
 def _mean(values: Sequence[float]) -> tuple[float, float]:
