@@ -41,6 +41,8 @@ class Started:
     def __init__(self, command: Command, *arguments: str, before: Callable[[], object] | None = None) -> None:
         def prepare() -> None:
             os.setsid()
+            # Whoever runs the tests may ignore it.
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
             if before is not None:
                 before()
 
