@@ -261,6 +261,19 @@ def test_an_error_says_where_what_and_what_would_be_right(folders: dict[str, Pat
         shutil.rmtree(folder)
 
 
+def test_round_trips_of_no_time_are_refused(folders: dict[str, Path], tmp_path: Path) -> None:
+    for value in (-1.0, float("-inf"), float("nan")):
+        folder = tmp_path / "changed"
+        shutil.copytree(folders["bulk"], folder)
+        table = pq.read_table(folder / "connection.parquet")
+        at = table.schema.get_field_index("smoothed_rtt_ms")
+        column = pa.array([value] * table.num_rows, table.schema.field(at).type)
+        pq.write_table(table.set_column(at, table.schema.field(at), column), folder / "connection.parquet")
+        with pytest.raises(quiclab.Error, match="smoothed_rtt_ms is"):
+            quiclab.load(folder).why()
+        shutil.rmtree(folder)
+
+
 def test_deep_and_long_documents_are_refused(folders: dict[str, Path], tmp_path: Path) -> None:
     for name, text in (
         ("summary.json", "[" * 200_000),

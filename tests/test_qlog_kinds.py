@@ -305,6 +305,33 @@ def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 # Several traces, and folders.
 
 
+@pytest.mark.parametrize("end", ["\n", "", "\r"], ids=["lines", "no ends", "carriage returns"])
+def test_a_record_ends_at_the_next_separator(tmp_path: Path, end: str) -> None:
+    """RFC 7464 section 2.3: what follows a record that was cut off is whole, wherever its lines end."""
+    write_sequence(tmp_path / "whole.sqlog", header("server"), two_streams()[0])
+    whole = (tmp_path / "whole.sqlog").read_text(encoding="utf-8")
+    records = [record.strip() for record in whole.split("\x1e") if record.strip()]
+    path = tmp_path / "marked.sqlog"
+    for at in range(1, len(records) + 1):
+        cut = ['{"time":1,"name":"transport:packet_se'] if at < len(records) else []
+        text = [f"\x1e{record}{end}" for record in records[:at]] + [f"\x1e{record}" for record in cut]
+        path.write_bytes("".join(text + [f"\x1e{record}{end}" for record in records[at:]]).encode())
+        log = only(path)
+        assert truth([log]) == truth([only(tmp_path / "whole.sqlog")]), at
+        assert len(log.notes) == len(cut), log.notes
+
+
+DEEP = ["[" * 300_000, '{"a":' * 100_000, '{"traces":[{"a":' + "[" * 100_000 + "]" * 100_000 + "}]}"]
+
+
+@pytest.mark.parametrize("text", DEEP, ids=["lists", "objects", "a key of a trace"])
+def test_values_that_are_nested_too_deeply_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "deep.qlog"
+    path.write_text(text)
+    with pytest.raises(quiclab.Error, match="nested too deeply"):
+        qlog.read(path)
+
+
 def test_files_that_were_put_together_are_several_traces(tmp_path: Path) -> None:
     folder = write_two_streams(tmp_path / "run")
     both = tmp_path / "both.sqlog"

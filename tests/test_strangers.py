@@ -323,6 +323,31 @@ def test_every_kind_of_file_is_tried() -> None:
     assert named == {option for option in OPTIONS if option[1]}
 
 
+@pytest.mark.parametrize("text", [*SECRETS, f'[registry]\ntoken = "{SECRET}"', f"[flow]\n[{SECRET}]"])
+def test_no_page_shows_what_lies_in_place_of_a_scenario(stranger: Path, tmp_path: Path, text: str) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text(text, encoding="utf-8")
+    for folder, name in (("a", "scenario.toml"), ("sweep", "sweep.toml")):
+        copy = tmp_path / folder
+        shutil.copytree(stranger / folder, copy)
+        (copy / name).unlink()
+        (copy / name).symlink_to(mine)
+        page = tmp_path / f"{folder}.html"
+        with pytest.raises(quiclab.Error) as error:
+            report.write(copy, page)
+        assert SECRET[:7] not in str(error.value)
+        assert not page.exists()
+
+
+def test_a_link_to_the_scenario_of_results_runs_no_code(stranger: Path, tmp_path: Path) -> None:
+    (tmp_path / "link.toml").symlink_to(stranger / "a" / "scenario.toml")
+    shutil.copy(stranger / "mine.py", tmp_path)
+    subprocess.run(
+        [sys.executable, "-m", "quiclab", "check", "link.toml"], cwd=tmp_path, check=True, capture_output=True
+    )
+    assert not (tmp_path / "MARKER").exists()
+
+
 def test_a_page_in_a_folder_of_a_stranger_is_not_written_through_a_link(stranger: Path, tmp_path: Path) -> None:
     folder = tmp_path / "a"
     shutil.copytree(stranger / "a", folder)

@@ -64,10 +64,14 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
 
 
 def _is_of_results(file: Path) -> bool:
-    """Whether it is in the folder of a run or a sweep: it is only looked at, and code that it names is not loaded."""
+    """Whether it, or the file that a link leads to, is in the folder of a run or a sweep.
+
+    Then it is only looked at, and code that it names is not loaded.
+    """
     from quiclab._folder import SUMMARY, SWEEP
 
-    return str(file) != "-" and any((file.parent / name).exists() for name in (SUMMARY, SWEEP))
+    folders = (file.parent, Path(os.path.realpath(file)).parent)
+    return str(file) != "-" and any((folder / name).exists() for folder in folders for name in (SUMMARY, SWEEP))
 
 
 def _recorded(file: Path, sets: list[str]) -> tuple[str, list[tuple[str, str]]]:

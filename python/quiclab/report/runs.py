@@ -6,13 +6,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from quiclab import _results
+from quiclab import _folder, _results
 from quiclab._quiclab import Error
 from quiclab._rounded import decimals, text
 from quiclab.differences import Change, compared, run_document, scenario_values, value_text
 from quiclab.differences import results as result_values
 from quiclab.report import figures
 from quiclab.report.tags import Html, joined, note, table, tag, worded
+from quiclab.report.whole import whole
 from quiclab.run import Run
 
 _SIDE_BY_SIDE = 8
@@ -115,7 +116,8 @@ def _what(shown: Sequence[Shown]) -> Html:
         parts += [note(f"{where}{subject.removesuffix(_WARNING)}: {told}") for subject, told in warned]
     for one in shown:
         title = "The whole scenario" if len(shown) == 1 else f"The whole scenario: {one.label}"
-        parts.append(tag("details", tag("summary", title), tag("pre", one.run._toml_in(one.run.path or Path()))))
+        folder = one.run.path or Path()
+        parts.append(whole(title, one.run._toml_in(folder), f"{folder / _folder.SCENARIO}"))
     return joined(parts)
 
 

@@ -13,6 +13,7 @@ from quiclab._results import important
 from quiclab._rounded import decimals, text
 from quiclab.report.packed import shortened, steps
 from quiclab.report.tags import Html, joined, note, table, tag
+from quiclab.report.whole import whole
 from quiclab.statistics import resolve, student_quantile
 from quiclab.sweeps import Sweep
 
@@ -86,7 +87,7 @@ def section(
     parts = [
         tag("h2", label),
         table("Scenario, and what was varied", ["", "value"], facts, words=(0, 1)),
-        tag("details", tag("summary", "The whole scenario"), tag("pre", _read(document))),
+        whole("The whole scenario", _read(document), f"{document}"),
         tag(
             "details",
             tag("summary", f"The same in all runs: {len(same)} value{'s' * (len(same) != 1)}"),

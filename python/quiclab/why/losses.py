@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from quiclab._quiclab import Error
 from quiclab.why.records import Records
 from quiclab.why.steps import Steps
 
@@ -42,6 +43,10 @@ def reduced(records: Records, connection: str, side: str) -> list[Reduced]:
         # The row at the time of a loss has what is left of the window.
         row = max(0, int(np.searchsorted(times, start, side="left")) - 1)
         settled = start + float(rtts[row]) / 1e3
+        if not settled >= start:
+            raise Error(
+                f"connection: smoothed_rtt_ms is {rtts[row]:g} at {times[row]:g} s; a round trip takes no negative time"
+            )
         first = int(np.searchsorted(lost, settled, side="right"))
         until = float(lost[first]) if first < lost.size else float("inf")
         begin, end = (int(np.searchsorted(times, at, side="left")) for at in (settled, until))

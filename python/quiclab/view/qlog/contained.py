@@ -93,7 +93,8 @@ def _closed(text: bytes) -> bytes | None:
     """A text that was cut off, without what is not complete and with its brackets closed; None if it was not cut."""
     pairs = {ord("["): b"]", ord("{"): b"}"}
     open_: list[bytes] = []
-    complete: tuple[int, list[bytes]] | None = None
+    # Every bracket is the end of something complete, so those that are open there are those at the end.
+    complete: int | None = None
     is_string = is_escaped = False
     for at, byte in enumerate(text):
         if is_string:
@@ -103,18 +104,18 @@ def _closed(text: bytes) -> bytes | None:
             is_string = True
         elif byte in pairs:
             open_.append(pairs[byte])
-            complete = at + 1, open_[:]
+            complete = at + 1
         elif byte in b"]}":
             if not open_ or open_.pop()[0] != byte:
                 return None
-            complete = at + 1, open_[:]
+            complete = at + 1
         elif byte == ord(","):
-            complete = at, open_[:]
+            complete = at
     if complete is None or not (open_ or is_string):
         return None
     # The number of a list of events is complete: the splitter wrote it.
-    end, brackets = (len(text), open_) if _LIST.search(text) else complete
-    return text[:end] + b"".join(reversed(brackets))
+    end = len(text) if _LIST.search(text) else complete
+    return text[:end] + b"".join(reversed(open_))
 
 
 def _traces(document: Any) -> list[Any]:

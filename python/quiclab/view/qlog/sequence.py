@@ -34,9 +34,10 @@ def read(source: Source, head: bytes) -> list[Reader]:
 
 
 def _is_spread(head: bytes) -> bool:
-    """Whether the first record has several lines, which RFC 7464 allows: then only separators end records."""
-    first = head.lstrip()[1:].partition(_SEPARATOR)[0].strip(_SPACE)
-    return head.lstrip()[:1] == _SEPARATOR and b"\n" in first
+    """Whether only separators end records: the first one has several lines, or no end of a line (RFC 7464)."""
+    first, separator, _ = head.lstrip()[1:].partition(_SEPARATOR)
+    has_no_end = bool(separator) and not first.rstrip(b" \t").endswith(b"\n")
+    return head.lstrip()[:1] == _SEPARATOR and (has_no_end or b"\n" in first.strip(_SPACE))
 
 
 class _Sequence:
@@ -85,8 +86,11 @@ class _Sequence:
                 if not is_stuck:
                     break
             end = block.find(b"\n", at) + 1 or len(block)
-            self._record(block[at:end], self._line)
-            at, self._line = end, self._line + 1
+            # RFC 7464 section 2.3: a record that was cut off ends at the next separator, and that begins a whole one.
+            first = end - len(block[at:end].lstrip(_SPACE))
+            cut = block.find(_SEPARATOR, first, end)
+            self._record(block[at : cut + 1 or end], self._line)
+            at, self._line = (cut, self._line) if cut >= 0 else (end, self._line + 1)
 
     def _spread(self, block: bytes) -> None:
         for record in block.split(_SEPARATOR):

@@ -26,12 +26,10 @@ def said(error: Exception) -> str:
     """What is wrong, in a line."""
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing"
+    if isinstance(error, RecursionError):
+        return "its values are nested too deeply"
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return f"not JSON: {text}" if isinstance(error, ValueError | RecursionError) and _is_json(error) else text
-
-
-def _is_json(error: Exception) -> bool:
-    return isinstance(error, RecursionError) or type(error).__name__ in ("JSONDecodeError", "UnicodeDecodeError")
+    return f"not JSON: {text}" if type(error).__name__ in ("JSONDecodeError", "UnicodeDecodeError") else text
 
 
 def named(place: str, error: Exception) -> Error:
