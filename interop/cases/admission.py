@@ -44,9 +44,9 @@ def resumption(evidence: Evidence) -> None:
 def zerortt(evidence: Evidence) -> None:
     """The requests of the second connection are in 0-RTT packets, and not again in 1-RTT ones.
 
-    tshark cannot open 0-RTT packets that are addressed to the server's own connection ID, as RFC 9000 section 7.2 wants it
-    once that is known. Then they had the requests if the client's 1-RTT packets, which it opens, have none: the files
-    arrived.
+    tshark cannot open 0-RTT packets that are addressed to the server's own connection ID, as RFC 9000 section 7.2
+    wants it once that is known. Then they had the requests if the client's 1-RTT packets, which it opens, have none:
+    the files arrived.
     """
     resumption(evidence)
     early = [d for d in evidence.at_client if d.to_server and ZERO_RTT in d.types]

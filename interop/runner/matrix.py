@@ -92,9 +92,8 @@ def write_page() -> None:
     text += ["", "## Cells that fail", ""]
     for row in load_failures():
         told = cells[key(row)].get("reason", "this time it passed")
-        text.append(
-            f"* {versions[row['peer']]}, `{row['case']}`, quiclab as {row['role']}, {row['runs']} runs: {row['cause']} ({told})"
-        )
+        cell = f"{versions[row['peer']]}, `{row['case']}`, quiclab as {row['role']}"
+        text.append(f"* {cell}, {row['runs']} runs: {row['cause']} ({told})")
     text += ["", "## What peers do not support", ""]
     for row in load_sources():
         peer = versions.get(row["peer"], row["peer"])
