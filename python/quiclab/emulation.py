@@ -34,6 +34,8 @@ SHIELD = ("sh", "-c", f"trap '' {' '.join(str(int(number)) for number in ENDING)
 TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2"}
 """The programs that are needed, and the packages of Debian that have them."""
 HOSTS = Path("/etc/hosts")
+_LOOK_S = 0.5
+"""How often the process outside looks for signals."""
 PATIENCE_S = 2.0
 """How long applications have for their end once they were asked to."""
 
@@ -72,7 +74,11 @@ def enter(arguments: Sequence[str], *, interactive: bool = False, program: Seque
         command = [*SHIELD, "unshare", *namespaces, sys.executable, *program, *arguments]
         with subprocess.Popen(command, env=environment, pass_fds=[kept], start_new_session=not interactive) as process:
             os.close(kept)
-            code = process.wait()
+            code = None
+            while code is None:
+                # A signal just before a wait without a limit would be handled after it, when the run is over.
+                with suppress(subprocess.TimeoutExpired):
+                    code = process.wait(timeout=_LOOK_S)
     os.close(held)
     return code if code >= 0 else 128 - code
 
