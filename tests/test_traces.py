@@ -16,6 +16,7 @@ import quiclab
 from conftest import SCENARIO
 from quiclab.commands import app
 from quiclab.traces import KINDS, Capacity, Series, generate, read, series_of, write
+from quiclab.traces.figure import draw
 
 SEEDS = range(1, 11)
 
@@ -279,6 +280,29 @@ def test_info_and_plot(tmp_path: Path) -> None:
     assert "mean_mbps" in command("info", file)
     command("plot", file, "--out", tmp_path / "a.svg")
     assert "<svg" in (tmp_path / "a.svg").read_text()[:1000]
+
+
+@pytest.mark.parametrize("rates", [(20.5, 22), (4, 20), (0, 20), (1, 300), (0, 300_000)])
+def test_every_distribution_has_labels_and_no_negative_rates(tmp_path: Path, rates: tuple[float, float]) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text(f"time_s,rate_mbps\n0,{rates[0]}\n1,{rates[1]}\n2,{rates[1]}\n")
+    figure = draw(read(file), "a")
+    figure.draw_without_rendering()
+    axis = figure.axes[1].xaxis
+    low, high = axis.get_view_interval()
+    shown = [
+        text for at, text in zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True) if low <= at <= high
+    ]
+    assert low >= 0
+    assert sum(bool(text.get_text()) for text in shown) >= 2
+
+
+def test_a_long_trace_has_wide_bins(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("time_s,rate_mbps\n0,10\n100000,20\n200000,20\n")
+    over_time, spread = draw(read(file), "a").axes
+    assert over_time.get_ylabel() == "rate over 50000 ms (Mbit/s)"
+    assert spread.get_xlabel() == "rate over 5000 ms (Mbit/s)"
 
 
 @pytest.mark.parametrize(
