@@ -9,17 +9,17 @@ from quiclab.report.tags import Html, tag
 
 
 def whole(title: str, text: str, where: str) -> Html:
-    """The text of a scenario, to be opened. Raises `Error` if it is none, without a word of it.
+    """A part of a page that opens and has the text of a scenario.
 
-    A scenario can name files that are gone, so its keys are judged and not its values.
+    Raises `Error` if the text is no scenario; the message has nothing of it.
+
+    Only keys are judged, since files that a scenario names may be gone.
     """
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Error(f"{where}: not TOML, so it is no scenario, and is not shown") from error
     known = json.loads(_quiclab.schema_json())["properties"]
-    if not {"link", "cell", "wlan", "flow"} & set(document) or not set(document) <= set(known):
-        raise Error(
-            f"{where}: not a scenario, and not shown: it has other keys at its top, or neither networks nor flows"
-        )
+    if set(document) - set(known) or not {"link", "medium", "flow"} & set(document):
+        raise Error(f"{where}: not a scenario, and not shown: it has other keys, or neither a network nor flows")
     return tag("details", tag("summary", title), tag("pre", text))

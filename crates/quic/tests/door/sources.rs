@@ -146,8 +146,8 @@ fn a_client_with_a_request_keeps_its_place() {
     assert_eq!(server.stats().clients_gave_way, 1);
 }
 
-/// A server for ten clients at a time, and so many handshakes that began at 0 s, each of a network of its own or all of
-/// one.
+/// A server for ten clients at a time with `count` handshakes, which began at 0 s. With `apart` each client has a network
+/// of its own, otherwise all share one.
 fn with_handshakes(count: usize, apart: bool) -> Endpoint {
     let options = EndpointOptions {
         accept: Some(Arc::new(config(&[]))),
