@@ -15,6 +15,7 @@ import quiclab
 import quiclab.traces
 from conftest import SCENARIO, Command
 from quiclab import _quiclab, report, view
+from quiclab.report.whole import whole
 
 PLUGGED = """
 from pathlib import Path
@@ -337,6 +338,12 @@ def test_no_page_shows_what_lies_in_place_of_a_scenario(stranger: Path, tmp_path
             report.write(copy, page)
         assert SECRET[:7] not in str(error.value)
         assert not page.exists()
+
+
+@pytest.mark.parametrize("kind", ["link", "medium", "flow"])
+def test_a_page_shows_a_scenario_of_any_part(kind: str) -> None:
+    text = f'seed = 1\n[[{kind}]]\nname = "a"\n[[cross_traffic]]\n'
+    assert "cross_traffic" in str(whole("The whole scenario", text, "scenario.toml"))
 
 
 def test_a_link_to_the_scenario_of_results_runs_no_code(stranger: Path, tmp_path: Path) -> None:
