@@ -270,6 +270,10 @@ impl ReceivedPackets {
     pub(crate) fn is_waiting(&self) -> bool {
         self.ack_at.is_some() || self.has_unreported
     }
+    /// Lets the next packet carry an ACK frame, even if nothing that arrived asks for one.
+    pub(crate) fn report(&mut self) {
+        self.has_unreported = !self.ranges.is_empty();
+    }
     /// Whether an ack-eliciting packet has arrived whose acknowledgement may have been lost.
     pub(crate) fn is_unconfirmed(&self) -> bool {
         self.unconfirmed.is_some()

@@ -9,15 +9,20 @@ use trace::PacketKind;
 use trace::event::DropReason;
 use transport::Arrival;
 use units::Time;
-use wire::{Code, ConnectionId, Damage, Ecn, FirstByte, Header, Hole, Side, TypedPacket};
+use wire::{Code, ConnectionId, Damage, Ecn, FirstByte, Frame, Frames, Header, Hole, Side, TypedPacket};
 
 /// The maximum number of packets kept until their keys are available: about a first flight.
 const MAX_EARLY: usize = 16;
+/// How often a server asks a client for missing parts of the handshake (RFC 9002 section 6.2.3: "for a limited number
+/// of times per connection"; the number is ours).
+const MAX_ASKED: u8 = 8;
 
 /// The packets that wait for keys.
 #[derive(Debug, Default)]
 pub(super) struct EarlyPackets {
     waiting: Vec<WaitingPacket>,
+    /// How often a client was asked for what the server waits for.
+    asked: u8,
 }
 
 impl EarlyPackets {
@@ -142,6 +147,41 @@ impl Connection {
             let count = self.early.waiting.iter().filter(|packet| unwanted(packet)).count();
             self.stats.packets_dropped += count as u64;
             self.early.waiting.retain(|packet| !unwanted(packet));
+        }
+        if self.early.waiting.iter().any(|packet| packet.kind == PacketKind::OneRtt) {
+            self.ask_for_handshake(SpaceKind::Handshake);
+        }
+    }
+
+    /// Lets a server send a PING with an ACK in this space if the client owes it a message of the handshake, and
+    /// nothing in flight there makes the client answer: without it, one lost ACK would leave the client with its own
+    /// timeouts, which double. The answers are acknowledged with the next PING, so that the client learns what was
+    /// lost even if its own probes do not repeat it (RFC 9002 section 6.2.3).
+    #[cold]
+    fn ask_for_handshake(&mut self, kind: SpaceKind) {
+        let owes = match kind {
+            SpaceKind::Initial => self.crypto.level() == SpaceKind::Initial,
+            _ => self.progress < Progress::Complete,
+        };
+        if let Some(space) = self.spaces.get_mut(kind)
+            && owes
+            && self.origin.side == Side::Server
+            && self.early.asked < MAX_ASKED
+            && space.probing.left == 0
+            && space.sent.ack_eliciting() == 0
+        {
+            space.probing.left = 1;
+            space.received.report();
+            self.early.asked += 1;
+        }
+    }
+
+    /// Notes a packet of the handshake. One that carries no CRYPTO frame and asks for an answer is a probe: the client
+    /// lacks one. So does one that answered earlier.
+    fn note_handshake_packet(&mut self, kind: SpaceKind, payload: &[u8], ack_eliciting: bool) {
+        let advances = || Frames::new(payload, 0).any(|frame| matches!(frame, Ok(Frame::Crypto { .. })));
+        if (ack_eliciting || self.early.asked > 0) && !advances() {
+            self.ask_for_handshake(kind);
         }
     }
 
@@ -306,7 +346,12 @@ impl Connection {
         match self.process_frames(now, kind, header, payload, virtual_tail) {
             // RFC 9000-13.1-1: not "until packet protection has been successfully removed and all frames
             // contained in the packet have been processed".
-            Ok(ack_eliciting) => self.note_received(now, kind, number, ack_eliciting, ecn),
+            Ok(ack_eliciting) => {
+                self.note_received(now, kind, number, ack_eliciting, ecn);
+                if self.progress < Progress::Complete && kind != SpaceKind::Data {
+                    self.note_handshake_packet(kind, payload, ack_eliciting);
+                }
+            }
             Err(error) => self.fail(now, error),
         }
         if self.came_on_other_path() && kind == SpaceKind::Data {

@@ -135,8 +135,10 @@ impl Connection {
         let early = [SpaceKind::Initial, SpaceKind::Handshake].into_iter();
         let sendable = early.filter(|kind| *kind != SpaceKind::Initial || route.admits_full());
         let eliciting = sendable.filter_map(|kind| {
-            let space = self.spaces.get(kind).filter(|space| space.sent.ack_eliciting() > 0)?;
-            Some((space.last_eliciting_at + timeout, kind))
+            let space = self.spaces.get(kind)?;
+            // Lost data of the handshake may wait for a window that is full of packets that the peer cannot decrypt without it.
+            let waits = space.last_eliciting_at > Time::ZERO && self.crypto.has_pending(kind);
+            (waits || space.sent.ack_eliciting() > 0).then_some((space.last_eliciting_at + timeout, kind))
         });
         if let Some(first) = eliciting.min() {
             return Some(first);

@@ -1,6 +1,7 @@
 //! The handshake: lost, late and repeated flights, large messages, padding, amplification (RFC 9000 sections 7, 8,
 //! 14).
 
+use crate::pair::forge::FIRST_FORGED;
 use crate::pair::{Link, Pair, at, config, context, contexts, count, delay, losing, ms, null, span};
 use quic::Event;
 use random::Stream;
@@ -222,6 +223,99 @@ fn data_that_arrives_before_the_finished_waits_for_it() {
         pair.run_for(ms(1000));
         assert_eq!(pair.server().stats().packets_dropped, 0);
     }
+}
+
+/// Delivers a Handshake packet that acknowledges all Handshake packets of the server.
+fn acknowledge_handshake(pair: &mut Pair) {
+    let sent = pair.sent_from(0, false).into_iter().filter(|packet| packet.kind == PacketKind::Handshake);
+    let last = sent.map(|packet| packet.number).max().unwrap();
+    pair.inject_raw(true, PacketKind::Handshake, &[2, last as u8, 0, 0, last as u8]);
+}
+/// How many packets of the server since the mark carry a PING.
+fn asked(pair: &Pair, mark: usize) -> usize {
+    pair.sent_from(mark, false).into_iter().filter(|packet| packet.has("PING")).count()
+}
+
+/// RFC 9002 section 6.2.3: a client whose Finished was lost acknowledges the server's flight, and sends nothing else of
+/// the handshake. The server makes it answer and acknowledges the answers, which shows the client what was lost.
+#[test]
+fn a_server_that_misses_the_finished_asks_for_it() {
+    let link = losing(10, |to_server, number| to_server && number > 0);
+    let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
+    pair.run_to(at(30));
+    acknowledge_handshake(&mut pair);
+    let mark = pair.mark();
+    pair.run_to(at(40));
+    assert_eq!(asked(&pair, mark), 0, "it waits for the client");
+    // The first 1-RTT packet.
+    pair.inject_data(true, &[Frame::Ping]);
+    assert_eq!(asked(&pair, mark), 1);
+    // The next PING acknowledges the answer to this one, which no acknowledgement alone would have done.
+    acknowledge_handshake(&mut pair);
+    let sent = pair.sent_from(mark, false).into_iter();
+    let acknowledged: Vec<_> = sent.map(|packet| packet.acks().map(|ranges| ranges[0].1)).collect();
+    assert_eq!(acknowledged, [Some(FIRST_FORGED), Some(FIRST_FORGED + 2)]);
+}
+
+/// The client's window is full of 1-RTT packets that the server cannot decrypt when it learns that its Finished was
+/// lost, and nothing of the handshake is in flight.
+#[test]
+fn a_lost_finished_does_not_wait_for_the_packets_behind_it() {
+    let link = losing(10, |to_server, number| to_server && (1..100).contains(&number));
+    let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
+    pair.run_to(at(20));
+    pair.upload(1_000_000);
+    pair.run_to(at(22));
+    for _ in 0..3 {
+        pair.inject(false, PacketKind::Handshake, &[Frame::Ping]);
+    }
+    let sent = pair.sent_from(0, true).into_iter().filter(|packet| packet.kind == PacketKind::Handshake);
+    let sent: Vec<_> = sent.map(|packet| (packet.number, packet.has("CRYPTO"))).collect();
+    let last = sent.last().unwrap().0;
+    assert!(sent.len() as u64 == last + 1 && last >= 3, "{sent:?}");
+    assert_eq!(sent.iter().filter(|(_, finished)| *finished).count(), 1, "{sent:?}");
+    let mark = pair.mark();
+    pair.inject_raw(false, PacketKind::Handshake, &[2, last as u8, 0, 0, last as u8 - 1]);
+    pair.run_for(ms(200));
+    let again = pair.sent_from(mark, true).into_iter();
+    assert!(again.into_iter().any(|packet| packet.kind == PacketKind::Handshake && packet.has("CRYPTO")));
+}
+
+/// A client whose probes do not repeat the lost half of its ClientHello: a lost ACK is sent again.
+#[test]
+fn a_server_that_misses_half_a_client_hello_asks_for_it() {
+    let mut sent_by_server = 0;
+    let link: Link = Box::new(move |to_server, number, _| {
+        sent_by_server += u64::from(!to_server);
+        let arrives = if to_server { number == 1 } else { sent_by_server > 2 };
+        if arrives { vec![ms(10)] } else { Vec::new() }
+    });
+    let client = config(&[("initial_rtt", span(10_000))]);
+    let mut pair = Pair::new(large(Protection::Null), client, config(&[]), link);
+    pair.run_to(at(20));
+    let mark = pair.mark();
+    pair.inject(true, PacketKind::Initial, &[Frame::Ping, Frame::Padding { length: 1200 }]);
+    pair.run_for(ms(10_000));
+    let pings = pair.sent_from(mark, false).into_iter().filter(|packet| packet.has("PING"));
+    assert!(pings.clone().count() > 1, "its own probe timeout repeats it");
+    assert!(pings.into_iter().all(|packet| packet.kind == PacketKind::Initial && packet.acks().is_some()));
+    check_padding(&pair);
+    check_amplification(&pair);
+}
+
+/// The client acknowledges each PING, and never sends its Finished.
+#[test]
+fn a_server_does_not_ask_for_ever() {
+    let link = losing(10, |to_server, number| to_server && number > 0);
+    let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
+    pair.run_to(at(30));
+    pair.inject_data(true, &[Frame::Ping]);
+    let mark = pair.mark();
+    for _ in 0..30 {
+        acknowledge_handshake(&mut pair);
+        pair.run_for(ms(1));
+    }
+    assert_eq!(asked(&pair, mark), 8);
 }
 
 #[test]
