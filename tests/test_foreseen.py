@@ -1,4 +1,4 @@
-"""What `quiclab check` warns of before a run: thin ways back, queues far from the BDP, NATs that forget."""
+"""What `quiclab check` warns of before a run: thin ways back, slow nodes, queues far from the BDP, NATs that forget."""
 
 from typing import Any
 
@@ -10,11 +10,18 @@ THINKS = {"type": "request-response", "count": 3, "think": "45 s"}
 
 
 def warned(
-    link: dict[str, Any] | None = None, application: object = "bulk", timeout: str = "5 min", **more: Any
+    link: dict[str, Any] | None = None,
+    application: object = "bulk",
+    timeout: str = "5 min",
+    processing: dict[str, Any] | None = None,
+    **more: Any,
 ) -> dict[str, str]:
     """The warnings about the flow, by their option."""
     nodes = [{"name": "nat", "kind": {"type": "nat", "inside": ["lan"], "timeout": timeout}}]
     nodes += [{"name": "server"}, {"name": "client"}]
+    for node in nodes:
+        if node["name"] in (processing or {}):
+            node["processing"] = {"type": "server", **(processing or {})[node["name"]]}
     flow = {"name": "get", "client": "client", "server": "server", "application": application, **more}
     document = {"name": "foreseen", "node": nodes, "link": [LAN, {**LINK, **(link or {})}], "flow": [flow]}
     lines = quiclab.Scenario(document).describe()
@@ -35,6 +42,23 @@ def test_a_way_back_that_is_too_thin_for_acknowledgements() -> None:
     assert warned({"backward": {"rate": "150 kbit/s"}}, upload) == {}
     assert list(warned({"forward": {"rate": "150 kbit/s"}}, upload)) == ["ack_ratio"]
     assert list(warned({"backward": {"rate": "150 kbit/s"}}, protocol="tcp")) == ["ack_ratio"]
+
+
+def test_a_node_that_is_slower_than_the_link() -> None:
+    # 1,500 B at 10 Mbit/s: 1.2 ms.
+    upload = {"type": "bulk", "direction": "upload"}
+    assert warned(processing={"client": {"packet": "1.1 ms"}}) == {}
+    assert list(warned(processing={"client": {"packet": "1.3 ms"}})) == ["processing"]
+    assert warned(application=upload, processing={"client": {"packet": "1.3 ms"}}) == {}
+    # A server receives acknowledgements: one for every two packets of data.
+    found = warned(processing={"server": {"packet": "4 ms"}})["processing"]
+    assert "node server takes 4 ms for each acknowledgement" in found and "about 6 Mbit/s of the 10 Mbit/s" in found
+    assert warned(processing={"server": {"packet": "4 ms"}}, transport={"ack_ratio": 8}) == {}
+    assert warned(processing={"server": {"packet": "4 ms", "ack": "100 us"}}) == {}
+    # A node on the way has both.
+    both = warned(processing={"nat": {"packet": "800 us", "byte": "200 ns"}})["processing"]
+    assert "node nat takes 1.1 ms for each packet of data and 812.4 us for each acknowledgement" in both
+    assert list(warned(processing={"server": {"packet": "4 ms"}}, protocol="tcp")) == ["processing"]
 
 
 def test_a_queue_far_above_or_below_the_bdp() -> None:

@@ -1,5 +1,5 @@
-//! Warnings about what will hold a flow back beside its own credit: the way of its acknowledgements, the queue of its
-//! bottleneck, and NATs that forget it in its pauses.
+//! Warnings about what will hold a flow back beside its own credit: the way of its acknowledgements, nodes that are too
+//! slow, the queue of its bottleneck, and NATs that forget it in its pauses.
 
 use super::unqueued::WireSizes;
 use super::warnings::{Route, Warning, uploads};
@@ -20,6 +20,7 @@ const FEW_BDPS: u64 = 10;
 pub(super) fn warnings(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Vec<Warning> {
     let found = [
         ("ack_ratio", return_words(network, flow, route)),
+        ("processing", processing_words(network, flow, route)),
         ("queue", queue_words(network, flow, route)),
         ("keep_alive", forgotten_words(network, flow, route)),
     ];
@@ -30,8 +31,7 @@ pub(super) fn warnings(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) ->
 fn return_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<String> {
     let (data, back) = if uploads(flow) { (route.there, route.back) } else { (route.back, route.there) };
     let ((rate, name, _), (returns, back_name, _)) = (slowest(network, data)?, slowest(network, back)?);
-    let options = if flow.protocol == Protocol::Tcp { &flow.tcp } else { &flow.transport };
-    let ratio = if options.has("ack_ratio") { options.integer("ack_ratio").max(1) } else { 2 };
+    let ratio = ack_ratio(flow);
     let sizes = WireSizes::of(flow);
     let share = |rate: Rate, by: u64, of: u64| {
         u64::try_from(u128::from(rate.as_bits_per_sec()) * u128::from(by) / u128::from(of))
@@ -48,6 +48,44 @@ fn return_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option
             rounded(rate),
             rounded(returns),
             rounded(most)
+        )
+    })
+}
+
+/// How many packets of data an acknowledgement is for.
+fn ack_ratio(flow: &Flow) -> u64 {
+    let options = if flow.protocol == Protocol::Tcp { &flow.tcp } else { &flow.transport };
+    if options.has("ack_ratio") { options.integer("ack_ratio").max(1) } else { 2 }
+}
+
+/// A warning about the slowest node on the way that takes longer for the packets of the flow than the slowest link does.
+fn processing_words(network: Surveyed<'_>, flow: &Flow, route: &Route<'_>) -> Option<String> {
+    let (data, back) = if uploads(flow) { (route.there, route.back) } else { (route.back, route.there) };
+    let (sizes, ratio) = (WireSizes::of(flow), ack_ratio(flow));
+    let receives = |hops: &[usize], node| hops.iter().any(|hop| network.1.end_of(*hop).0 as usize == node);
+    let most = network.0.processing().filter_map(|(node, server)| {
+        let (packet, byte) = (server.arguments.duration("packet"), server.arguments.duration("byte"));
+        let ack = if server.arguments.has("ack") { server.arguments.duration("ack") } else { packet };
+        let of_data = if receives(data, node) { packet + byte * sizes.data } else { Duration::ZERO };
+        let of_ack = if receives(back, node) { ack + byte * sizes.ack } else { Duration::ZERO };
+        // The time that the node takes for as many packets as have one acknowledgement.
+        let round = (of_data * ratio + of_ack).as_nanos();
+        let bits = u128::from(8 * sizes.data * ratio) * 1_000_000_000;
+        let most = u64::try_from(bits.checked_div(u128::from(round))?).unwrap_or(u64::MAX);
+        Some((Rate::from_bits_per_sec(most), node, of_data, of_ack))
+    });
+    let (most, node, of_data, of_ack) = most.min_by_key(|(most, ..)| *most)?;
+    let (rate, name, _) = slowest(network, data)?;
+    let times = [(of_data, "packet of data"), (of_ack, "acknowledgement")];
+    let times = times.into_iter().filter(|(time, _)| !time.is_zero());
+    let times: Vec<_> = times.map(|(time, what)| format!("{time} for each {what}")).collect();
+    (most < rate).then(|| {
+        format!(
+            "node {} takes {}: with an acknowledgement for every {ratio} packets the flow gets about {} of the {} of {name}",
+            network.0.nodes[node].name,
+            times.join(" and "),
+            rounded(most),
+            rounded(rate)
         )
     })
 }
