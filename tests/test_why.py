@@ -24,6 +24,7 @@ def scenario(
     application: Parts = BULK,
     *,
     link: Parts | None = None,
+    links: list[Parts] | None = None,
     flow: Parts | None = None,
     duration: str = "60 s",
     **keys: Any,
@@ -33,7 +34,7 @@ def scenario(
     document = {
         "name": "why",
         "duration": duration,
-        "link": [{**LINK, **(link or {})}],
+        "link": links or [{**LINK, **(link or {})}],
         "flow": [{**ends, "application": application, **(flow or {})}],
         **keys,
     }
@@ -537,3 +538,21 @@ def test_what_cannot_be_answered_is_an_error() -> None:
     lacks = scenario(record={"tables": ["rate"]}).run()
     with pytest.raises(quiclab.Error, match=r"no table .wait.: add it to record\.tables"):
         lacks.why()
+
+
+def test_an_interface_that_is_down_is_named_until_the_client_leaves_it() -> None:
+    two = [{**LINK, "name": "wlan"}, {**LINK, "name": "cell"}]
+    down = {"at": "500 ms", "type": "interface-down", "node": "client", "interface": "wlan"}
+    leaves = {"at": "1500 ms", "type": "migrate", "flow": "get", "interface": "cell", "how": "rebound"}
+    size = {"type": "bulk", "size": "4 MB"}
+    for events, words in (
+        ([down], "interface wlan of node client was down from 0.5 s on"),
+        ([down, {**down, "at": "3 s", "type": "interface-up"}], "was down from 0.5 s to 3 s"),
+        ([down, leaves], "was down from 0.5 s to 1.5 s"),
+    ):
+        (answer,) = scenario(size, links=two, event=events).run().why("get", tries=False)
+        assert words in next(cause.what for cause in answer.causes if cause.name == "outage"), answer
+    # It does not use the one that goes down.
+    for unused in ([{**leaves, "at": "400 ms"}, down], [{**down, "interface": "cell"}]):
+        (answer,) = scenario(size, links=two, event=unused).run().why("get", tries=False)
+        assert "outage" not in {cause.name for cause in answer.causes}, answer

@@ -304,3 +304,34 @@ def calls_behind_an_upload_of_the_same_station(draw: Draw) -> Situation:
     return Situation(
         scenario(wire, flow(bulk(direction="upload"), "up"), get, medium=[air], duration="20 s"), ("competition",)
     )
+
+
+def _two_ways(draw: Draw, start: float, end: float | None, node: str) -> Parts:
+    """A phone with a WLAN, which goes down, and a cell."""
+    wlan = draw.link((10, 30), (10, 30)) | {"name": "wlan"}
+    cell = draw.link((5, 10), (20, 50)) | {"name": "cell"}
+    down = {"type": "interface-down", "node": node, "interface": "wlan"}
+    events = [{"at": f"{start} s", **down}]
+    events += [] if end is None else [{"at": f"{end} s", **down, "type": "interface-up"}]
+    return {"link": [wlan, cell], "event": events}
+
+
+@situation
+def an_interface_that_goes_down(draw: Draw) -> Situation:
+    ways = _two_ways(draw, draw.between(0.5, 2), None, "client")
+    get = flow(bulk("20 MB", direction=draw.one("download", "upload")), transport={"max_idle_timeout": "90 s"})
+    return Situation(scenario(ways.pop("link"), get, duration="60 s", **ways), ("outage",))
+
+
+@situation
+def an_interface_that_is_down_for_a_while_over_tcp(draw: Draw) -> Situation:
+    ways = _two_ways(draw, draw.between(0.5, 1.5), draw.between(8, 15), draw.one("client", "server"))
+    get = flow(bulk("8 MB"), protocol="tcp")
+    return Situation(scenario(ways.pop("link"), get, duration="90 s", **ways), ("outage", "timeout"))
+
+
+@situation
+def an_interface_that_is_down_at_the_start(draw: Draw) -> Situation:
+    ways = _two_ways(draw, 0.001, draw.between(3, 5), "client")
+    get = flow(bulk("1 MB"), start="10 ms")
+    return Situation(scenario(ways.pop("link"), get, **ways), ("outage", "handshake"))

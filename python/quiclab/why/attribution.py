@@ -10,6 +10,7 @@ import numpy as np
 
 from quiclab.why import losses
 from quiclab.why.delays import Delays, Parts
+from quiclab.why.events import merged
 from quiclab.why.path import Path
 from quiclab.why.records import Waited
 from quiclab.why.shares import Shares
@@ -77,6 +78,11 @@ class Attribution:
     def shares(self) -> Shares:
         """Who sends over the bottleneck."""
         return Shares.of_hop(self._records, self.path.full[0].name)
+
+    @cached_property
+    def _down(self) -> Steps:
+        """1 while an interface of its path was down, and 0 otherwise."""
+        return Steps.within(merged(self._situation.downs, self._end))
 
     @cached_property
     def _own(self) -> Steps:
@@ -161,6 +167,12 @@ class Attribution:
     ) -> dict[str, float]:
         """The causes of one wait in a stretch."""
         out, cause = state[1], self._cause(wait, span)
+        if wait in ("timeout", "handshake") and (down := self._down.mean(*span)) > 0:
+            out = max(out, down)
+            parts = {"timeout": spent * (1 - out)}
+            if wait != "timeout":
+                parts = self._parts_of_round_trip(cause, spent * (1 - out), wait, span, state, place)
+            return _added({"outage": spent * out}, parts)
         if wait == "timeout":
             name = "middlebox" if self._blocked(span) else "timeout"
             return {"outage": spent * out, name: spent * (1 - out)}
@@ -317,7 +329,10 @@ class Attribution:
         if "idle" in str(self._situation.entry.get("close")) and stretches:
             last = stretches[-1]
             cause = "middlebox" if self._drops.size else "idle timeout"
-            last.causes = {cause: sum(last.causes.values())}
+            # No packet that keeps a connection alive passes an outage.
+            out = last.causes.get("outage", 0.0)
+            parts = {"outage": out, cause: sum(last.causes.values()) - out}
+            last.causes = {name: part for name, part in parts.items() if part > 0}
         share = self._behind
         for stretch in stretches if share > 0 else ():
             for cause in ("capacity", "competition", "processing", "window", "slow start", "pacer", "recovery"):

@@ -73,6 +73,8 @@ class Facts:
     """The same in words."""
     marked: tuple[tuple[str, int], ...] = ()
     """The hops of the data that marked packets with CE, and how many of all flows."""
+    down: str = ""
+    """The interfaces of its path that were down, and when, in words."""
     dropped_by: str = ""
     """The middlebox that dropped packets, and how many, in words."""
 

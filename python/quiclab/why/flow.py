@@ -126,6 +126,7 @@ class Flow:
             medium=self._attribution.shares.medium,
             back_shares=back_shares.words(self.name, self.start, self.end) if back_shares is not None else "",
             back_share=next((share for name, share in of_back if name == self.name), 1.0),
+            down=self._down,
             dropped_by=self._dropped_by,
             marked=self._marked,
             **self._busiest,
@@ -171,6 +172,11 @@ class Flow:
         waited = [(queues[hop.name].mean(self.start, self.end), hop) for hop in hops if hop.name in queues]
         most = max(waited, key=lambda pair: pair[0], default=None)
         return most[1] if most is not None and most[0] > 0 else None
+
+    @property
+    def _down(self) -> str:
+        """The interfaces that were down while the flow was there, in words."""
+        return " and ".join(one.told for one in self._situation.downs if one.start < self.end and one.end > self.start)
 
     @property
     def _dropped_by(self) -> str:
@@ -284,7 +290,7 @@ class Flow:
         last = self.waits["wait"][-1]
         since = float(self.waits["time_s"][-1])
         if stretches and "outage" in stretches[-1].causes:
-            return f"{self._attribution.path.usual.name} carried nothing when the run ended at {self.end:,.3f} s"
+            return f"no new data was sent after {since:,.3f} s: {words('outage', self._facts)}"
         if last in ("stream_credit", "connection_credit", "stream_count", "handshake", "validation", "timeout"):
             what = words(_cause(last), self._facts)
             return f"no new data was sent after {since:,.3f} s: {what}"

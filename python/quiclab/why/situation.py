@@ -1,5 +1,6 @@
 """The situation of one flow: its options, the hops of its path in both directions, and their keys in the scenario."""
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from quiclab._quiclab import Error
+from quiclab.why.events import Down, downs
 from quiclab.why.nodes import PROCESSING, Node
 from quiclab.why.records import Records
 
@@ -114,6 +116,23 @@ class Situation:
     def stations(self) -> list[str]:
         """The nodes of its path."""
         return [str(node["name"]) for node in self.records.nodes(self.name)]
+
+    @cached_property
+    def downs(self) -> list[Down]:
+        """When interfaces of its path were down."""
+        events = self.records.document.get("event") or []
+        timed = [(number(event.get("at")) or 0.0, event) for event in events]
+        carriers = {hop.name.split(" ")[0] for hop in (*self.data, *self.back)}
+        interfaces: dict[str, set[str]] = {node: set() for node in self.stations}
+        for kind_of, ends in (("link", ("from", "to")), ("medium", ("station", "terminals"))):
+            for carrier in self.records.document.get(kind_of) or []:
+                nodes = [carrier.get(end) for end in ends]
+                for node in itertools.chain.from_iterable(one if isinstance(one, list) else [one] for one in nodes):
+                    if carrier["name"] in carriers and node in interfaces:
+                        interfaces[node].add(str(carrier["name"]))
+        # Of one instant, those that come first in the scenario happen first.
+        timed.sort(key=lambda pair: pair[0])
+        return downs(timed, str(self.flow.get("name")), str(self.flow.get("client")), interfaces)
 
     @cached_property
     def path_rtt_s(self) -> float | None:

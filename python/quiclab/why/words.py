@@ -166,7 +166,7 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     "delivery": lambda _: "everything that the application had written was in flight",
     "capacity": _capacity,
     "competition": _competition,
-    "outage": lambda facts: f"{facts.bottleneck} carried nothing",
+    "outage": lambda facts: facts.down or f"{facts.bottleneck} carried nothing",
     "middlebox": lambda facts: f"packets did not pass {facts.dropped_by}",
     "idle timeout": lambda _: "the connection was closed because it was idle",
     "return path": _return_path,

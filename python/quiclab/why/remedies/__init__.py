@@ -73,7 +73,7 @@ _OF: dict[str, tuple[Callable[[Facts], Iterable[Option]], ...]] = {
         queues.tougher,
         queues.first,
     ),
-    "outage": (network.outage, media.interruption, network.channel),
+    "outage": (network.interfaces, network.outage, media.interruption, network.channel),
     "middlebox": (network.nat, endpoint.alive),
     "idle timeout": (endpoint.alive, network.nat),
     "return path": (endpoint.fewer_acks, queues.fair_back, queues.shorter_back, network.rate_back),

@@ -1,6 +1,6 @@
 """Remedies in the network: rates, losses, outages, delays, middleboxes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from quiclab.why.facts import Facts, mbps
@@ -151,6 +151,32 @@ def outage(facts: Facts) -> Iterator[Option]:
         names.append(hop.name)
     if sets:
         yield Option(f"no outages of {' and '.join(names[:2])}, or another path", sets, 0.6)
+
+
+def interfaces(facts: Facts) -> Iterator[Option]:
+    """A migration away from an interface that goes down, or one that stays up."""
+    assert facts.situation is not None
+    situation = facts.situation
+    events = list(situation.records.document.get("event") or [])
+    for down in situation.downs:
+        for other in down.others if situation.protocol == "quic" else ():
+            move = {"at": f"{down.start:.9g} s", "type": "migrate", "flow": situation.flow["name"]}
+            move |= {"interface": other, "how": "rebound"}
+            what = f"a migration to {other} when {down.interface} goes down"
+            yield Option(what, {"event": [*map(_given, events), move]}, 0.8)
+    gone = {(down.node, down.interface) for down in situation.downs}
+    stays = [
+        _given(event)
+        for event in events
+        if not str(event["type"]).startswith("interface-") or (event["node"], event["interface"]) not in gone
+    ]
+    if gone:
+        names = " and ".join(f"interface {interface} of node {node}" for node, interface in sorted(gone))
+        yield Option(f"{names} up all the time, or another path", {"event": stays}, 0.9)
+
+
+def _given(event: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in event.items() if value is not None}
 
 
 def delay(facts: Facts) -> Iterator[Option]:
