@@ -100,6 +100,19 @@ class Facts:
         return self.is_starved and (self.medium is None or self.lane_share < _ALONE)
 
     @property
+    def brought_by_fairness(self) -> float:
+        """The part of the time that an equal part of its own queue or lane would save."""
+        if self.medium is None:
+            return 0.5 if self.is_behind else 0.1
+        # At least one other flow is there; what else the air carries does not change.
+        return min(max(1 - 2 * self.lane_share, 0.1), 0.5)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether most of the air of its medium belongs to those in other queues."""
+        return self.medium is not None and self.own_share < 0.5 * self.lane_share
+
+    @property
     def is_l4s(self) -> bool:
         """Whether its controller reacts to marks of L4S."""
         return self.controller == "prague"

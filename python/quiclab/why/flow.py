@@ -122,7 +122,7 @@ class Flow:
             back=back,
             shares=shares,
             shared=self._attribution.shares.words(self.name, self.start, self.end),
-            lane_share=self._attribution.shares.in_lane(self.name),
+            lane_share=self._attribution.shares.in_lane(self.name, self.start, self.end),
             medium=self._attribution.shares.medium,
             back_shares=back_shares.words(self.name, self.start, self.end) if back_shares is not None else "",
             back_share=next((share for name, share in of_back if name == self.name), 1.0),

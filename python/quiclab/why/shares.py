@@ -137,21 +137,26 @@ class Shares:
 
     def between(self, start: float, end: float) -> list[tuple[str, float]]:
         """The names of those that had a part of it in a time, and their shares: the greatest first."""
-        within = (self._bins > start - _bin(self._bins)) & (self._bins < end)
+        within = self._within(start, end)
         sums = {name: float(values[within].sum()) for name, values in self._spent.items()}
         total = sum(sums.values())
         if total <= 0:
             return []
         return sorted(((name, value / total) for name, value in sums.items()), key=lambda pair: -pair[1])
 
-    def in_lane(self, connection: str) -> float:
-        """The share of a connection in its own lane of a medium, or in its direction of a link, over the whole run."""
-        total = sum(self._own_lane.values())
-        return self._own_lane.get(connection, 0.0) / total if total > 0 else 1.0
+    def in_lane(self, connection: str, start: float, end: float) -> float:
+        """The share of a connection in its own lane of a medium, or in its direction of a link, in a time."""
+        within = self._within(start, end)
+        sums = {name: float(values[within].sum()) for name, values in self._own_lane.items()}
+        total = sum(sums.values())
+        return sums.get(connection, 0.0) / total if total > 0 else 1.0
 
     @cached_property
-    def _own_lane(self) -> dict[str, float]:
-        return {name: float(values.sum()) for name, values in self._of_lane(self._hop)} if self._bins.size else {}
+    def _own_lane(self) -> "Rates":
+        return dict(self._of_lane(self._hop)) if self._bins.size else {}
+
+    def _within(self, start: float, end: float) -> "NDArray[np.bool_]":
+        return np.asarray((self._bins > start - _bin(self._bins)) & (self._bins < end))
 
     def words(self, own: str, start: float, end: float) -> str:
         """`bulk had 97 % of what arrived there, and this flow 3 %`; empty where nobody else has a notable share."""

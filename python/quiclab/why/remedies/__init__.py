@@ -44,6 +44,7 @@ _OF: dict[str, tuple[Callable[[Facts], Iterable[Option]], ...]] = {
     "reordering": (network.reordering, endpoint.detection, endpoint.controllers),
     "corruption": (network.corruption, endpoint.controllers),
     "timeout": (
+        media.starved,
         media.repairs,
         network.losses,
         network.corruption,
@@ -60,7 +61,7 @@ _OF: dict[str, tuple[Callable[[Facts], Iterable[Option]], ...]] = {
     "scheduler": (application.scheduler,),
     "application": (application.asks,),
     "delivery": (application.asks, network.proxies, network.losses, network.delay),
-    "capacity": (network.rate, network.channel, media.reserved, media.fewer_acks),
+    "capacity": (network.rate, network.faster_channel, media.reserved, media.fewer_acks),
     "competition": (
         media.scheduler,
         queues.fair,

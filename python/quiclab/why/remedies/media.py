@@ -1,6 +1,7 @@
 """Remedies at media: more spectrum, a faster standard, stations that take less air time."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from quiclab.why.facts import Facts
@@ -93,10 +94,20 @@ def shorter_elsewhere(facts: Facts) -> Iterator[Option]:
     if hop is None or situation is None or hop.medium not in ("wlan", "shared"):
         return
     medium = situation.records.medium(hop.name.split(" ")[0]) or {}
-    others = [str(node) for node in medium.get("terminals", []) if node not in situation.stations]
-    if others:
-        what = f"an AQM (`fq-codel`) at the other stations: {', '.join(others[:3])}{', ...' * (len(others) > 3)}"
-        yield Option(what, {f"{hop.shared}.at.{quoted(node)}.queue": "fq-codel" for node in others}, 0.1)
+    station, terminals = str(medium.get("station")), [str(node) for node in medium.get("terminals", [])]
+    others: dict[str, None] = {}
+    for entry in situation.records.run.summary.get("connections") or []:
+        flow, sender = situation.records.flow(str(entry.get("name"))), str(entry.get("sender", "server"))
+        if not {str(flow.get("client")), str(flow.get("server"))}.isdisjoint(terminals):
+            others[str(flow.get(sender)) if str(flow.get(sender)) in terminals else station] = None
+    own = next(
+        (node for node in (station, *terminals) if f"{hop.name} ".startswith(f"{medium.get('name')} {node} ")), ""
+    )
+    found = [node for node in others if node != own]
+    if found:
+        what = f"an AQM (`fq-codel`) at the other stations: {', '.join(found[:3])}{', ...' * (len(found) > 3)}"
+        brings = 0.3 if facts.is_elsewhere else 0.1
+        yield Option(what, {f"{hop.shared}.at.{quoted(node)}.queue": "fq-codel" for node in found}, brings)
 
 
 def scheduler(facts: Facts) -> Iterator[Option]:
@@ -108,7 +119,13 @@ def scheduler(facts: Facts) -> Iterator[Option]:
     for name in ("proportional-fair", "round-robin"):
         if name != given:
             what = f"another scheduler of the cell (`{name}` instead of `{given}`)"
-            yield Option(what, {f"{hop.shared}.scheduler": name}, 0.3)
+            yield Option(what, {f"{hop.shared}.scheduler": name}, 0.1 if given == "proportional-fair" else 0.3)
+
+
+def starved(facts: Facts) -> Iterator[Option]:
+    """The same for one that gives a flow so little that its timers expire."""
+    if facts.is_starved and facts.is_elsewhere:
+        yield from (replace(option, brings=0.5) for option in scheduler(facts))
 
 
 def reserved(facts: Facts) -> Iterator[Option]:

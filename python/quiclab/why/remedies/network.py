@@ -1,6 +1,7 @@
 """Remedies in the network: rates, losses, outages, delays, middleboxes."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from quiclab.why.facts import Facts, mbps
@@ -25,7 +26,7 @@ def rate(facts: Facts) -> Iterator[Option]:
         return
     for sets in _higher(facts, facts.hop, facts.rate_mbps or facts.hop.rate_mbps, _MORE):
         # Of a faster one, too, those take the most that take more than their share.
-        share = facts.own_share if facts.is_starved else 1.0
+        share = facts.own_share if facts.is_starved or facts.is_elsewhere else 1.0
         yield Option(f"a higher rate of {facts.hop.name}{mean}{others}", sets, (1 - 1.2 / _MORE) * share)
 
 
@@ -66,6 +67,13 @@ def channel(facts: Facts) -> Iterator[Option]:
                 sets[f"{hop.shared}.at.{quoted(node)}.channel"] = _GOOD
     if sets:
         yield Option(f"a better radio channel, of {_GOOD} dB", sets, 0.6)
+
+
+def faster_channel(facts: Facts) -> Iterator[Option]:
+    """The same for a rate that follows the channel: that of a WLAN without rate control does not."""
+    hop = facts.hop
+    fixed = hop is not None and hop.medium == "wlan" and kind(hop.options.get("rate_control", "fixed")) == "fixed"
+    yield from (replace(option, brings=0.1) if fixed else option for option in channel(facts))
 
 
 _GOOD = 30

@@ -25,9 +25,9 @@ def fair(facts: Facts) -> Iterator[Option]:
     if hop is not None and hop.kind("queue") != "fq-codel":
         what = f"an AQM that gives each flow its own queue (`fq-codel`) at {hop.name}"
         # A flow that has its share already gains nothing by being given it.
-        yield Option(what, _queue(hop, "fq-codel"), 0.5 if facts.is_behind else 0.1)
+        yield Option(what, _queue(hop, "fq-codel"), facts.brought_by_fairness)
     if hop is not None and hop.kind("queue") not in ("codel", "dualpi2"):
-        yield Option(f"an AQM (`codel`) at {hop.name}", _queue(hop, "codel"), 0.4 if facts.is_behind else 0.1)
+        yield Option(f"an AQM (`codel`) at {hop.name}", _queue(hop, "codel"), 0.8 * facts.brought_by_fairness)
     if hop is not None and facts.is_l4s and hop.kind("queue") != "dualpi2":
         yield Option(f"a queue for L4S (`dualpi2`) at {hop.name}", _queue(hop, "dualpi2"), 0.4)
 
@@ -43,7 +43,7 @@ def fair_back(facts: Facts) -> Iterator[Option]:
 def shorter(facts: Facts) -> Iterator[Option]:
     """A queue of about one BDP."""
     for option in _shorter(facts.queue_hop, facts):
-        yield option if facts.is_behind else replace(option, brings=0.1)
+        yield replace(option, brings=0.8 * facts.brought_by_fairness)
 
 
 def shorter_back(facts: Facts) -> Iterator[Option]:
