@@ -4,9 +4,10 @@
 
 Two gates are joined by a link of 5 ms, or two namespaces by a veth pair, whose delay is nothing. One sends ICMP echo
 requests, which the kernel of the other answers. `slow` is one request each 100 ms, as by an impatient `ping`; `fast` is
-a request each millisecond. Each round measures all four, one after the other, on the same machine under the same load;
-the medians over the rounds are printed. Times are those of a program: from before its call of `sendto` to after that of
-`recv`.
+a request each millisecond; `first` is the same by a program that runs before all ordinary ones (`chrt -f 1`, so as
+root), as the thread of the network does. Each round measures all, one after the other, on the same machine under the
+same load; the medians over the rounds are printed. Times are those of a program: from before its call of `sendto` to
+after that of `recv`.
 """
 
 import json
@@ -23,8 +24,12 @@ import quiclab
 from quiclab import _quiclab, emulation
 
 DELAY_MS = 5.0
-KINDS = {"slow": (100.0, 30), "fast": (1.0, 3000)}
-"""The milliseconds between two requests, and how many there are."""
+KINDS: dict[str, tuple[float, int, list[str]]] = {
+    "slow": (100.0, 30, []),
+    "fast": (1.0, 3000, []),
+    "fast, first": (1.0, 3000, ["chrt", "-f", "1"]),
+}
+"""The milliseconds between two requests, how many there are, and what runs the program."""
 SCENARIO = f"""
 name = "echo"
 duration = "1 min"
@@ -78,19 +83,20 @@ print(json.dumps(taken))
 
 def through_gates(kind: str) -> tuple[list[float], Mapping[str, Any]]:
     """Return the times of the echoes in milliseconds, and the lateness of the world."""
-    every, count = KINDS[kind]
+    every, count, by = KINDS[kind]
     running = emulation.Emulation(_quiclab.Emulator(quiclab.Scenario.from_text(SCENARIO)._inner))
     with tempfile.TemporaryDirectory() as folder:
         script, told = Path(folder) / "client.py", Path(folder) / "told"
         script.write_text(CLIENT, encoding="utf-8")
-        running.start("phone", ["sh", "-c", f"{sys.executable} {script} 10.0.0.2 {every} {count} > {told}"])
+        program = " ".join([*by, sys.executable, str(script)])
+        running.start("phone", ["sh", "-c", f"{program} 10.0.0.2 {every} {count} > {told}"])
         _, _, status = running.run(tables=False)
         return json.loads(told.read_text(encoding="utf-8")), status["lateness"]
 
 
 def through_veth(kind: str) -> list[float]:
     """Return the times of the same echoes through a veth pair between two namespaces."""
-    every, count = KINDS[kind]
+    every, count, by = KINDS[kind]
     holder = subprocess.Popen(
         ["unshare", "--net", "--", "sh", "-c", "echo ready; exec sleep infinity"], stdout=subprocess.PIPE, text=True
     )
@@ -106,7 +112,7 @@ def through_veth(kind: str) -> list[float]:
             [*there, "ip", "link", "set", "there", "up"],
         ):
             subprocess.run(words, check=True)
-        words = [sys.executable, "-c", CLIENT, "192.0.2.2", str(every), str(count)]
+        words = [*by, sys.executable, "-c", CLIENT, "192.0.2.2", str(every), str(count)]
         told: list[float] = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
         return told
     finally:
@@ -124,7 +130,7 @@ def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     rows: dict[str, list[tuple[float, float, float]]] = {}
     for number in range(rounds):
-        for kind, (_, count) in KINDS.items():
+        for kind, (_, count, _) in KINDS.items():
             gates, late = through_gates(kind)
             for name, values, delay in (("gates", gates, 2 * DELAY_MS), ("veth", through_veth(kind), 0.0)):
                 assert len(values) > 0.9 * count, f"{len(values)} of {count} echoes came back"
