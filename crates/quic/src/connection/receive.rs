@@ -13,7 +13,7 @@ use wire::{Code, ConnectionId, Damage, Ecn, FirstByte, Frame, Frames, Header, Ho
 
 /// The maximum number of packets kept until their keys are available: about a first flight.
 const MAX_EARLY: usize = 16;
-/// How often a server asks a client for missing parts of the handshake (RFC 9002 section 6.2.3: "for a limited number
+/// How often an endpoint asks for missing parts of the handshake (RFC 9002 section 6.2.3: "for a limited number
 /// of times per connection"; the number is ours).
 const MAX_ASKED: u8 = 8;
 
@@ -21,7 +21,7 @@ const MAX_ASKED: u8 = 8;
 #[derive(Debug, Default)]
 pub(super) struct EarlyPackets {
     waiting: Vec<WaitingPacket>,
-    /// How often a client was asked for what the server waits for.
+    /// How often the peer was asked for what this endpoint waits for.
     asked: u8,
 }
 
@@ -153,19 +153,18 @@ impl Connection {
         }
     }
 
-    /// Lets a server send a PING with an ACK in this space if the client owes it a message of the handshake, and
-    /// nothing in flight there makes the client answer: without it, one lost ACK would leave the client with its own
-    /// timeouts, which double. The answers are acknowledged with the next PING, so that the client learns what was
-    /// lost even if its own probes do not repeat it (RFC 9002 section 6.2.3).
+    /// Sends a PING with an ACK in this space if the peer owes a message of the handshake, and nothing in flight there
+    /// makes it answer: without it, one lost ACK would leave the peer with its own timeouts, which double. The answers are
+    /// acknowledged with the next PING, so that the peer learns what was lost even if its own probes do not repeat it
+    /// (RFC 9002 section 6.2.3).
     #[cold]
     fn ask_for_handshake(&mut self, kind: SpaceKind) {
         let owes = match kind {
             SpaceKind::Initial => self.crypto.level() == SpaceKind::Initial,
-            _ => self.progress < Progress::Complete,
+            _ => self.progress < Progress::Complete && self.keys.get(kind).is_some(),
         };
         if let Some(space) = self.spaces.get_mut(kind)
             && owes
-            && self.origin.side == Side::Server
             && self.early.asked < MAX_ASKED
             && space.probing.left == 0
             && space.sent.ack_eliciting() == 0
@@ -176,8 +175,8 @@ impl Connection {
         }
     }
 
-    /// Notes a packet of the handshake. One that carries no CRYPTO frame and asks for an answer is a probe: the client
-    /// lacks one. So does one that answered earlier.
+    /// Notes a packet of the handshake. One that carries no CRYPTO frame and asks for an answer is a probe, of a peer that
+    /// misses an answer. So is one that answers after the peer was asked.
     fn note_handshake_packet(&mut self, kind: SpaceKind, payload: &[u8], ack_eliciting: bool) {
         let advances = || Frames::new(payload, 0).any(|frame| matches!(frame, Ok(Frame::Crypto { .. })));
         if (ack_eliciting || self.early.asked > 0) && !advances() {

@@ -303,6 +303,23 @@ fn a_server_that_misses_half_a_client_hello_asks_for_it() {
     check_amplification(&pair);
 }
 
+/// The same at a client, of a server whose probes do not repeat its flight.
+#[test]
+fn a_client_that_misses_the_flight_asks_for_it() {
+    // Of the server, only the first datagram arrives, with the ServerHello.
+    let link = losing(10, |to_server, number| !to_server && number > 0);
+    let mut pair = Pair::new(large(Protection::Null), config(&[]), config(&[]), link);
+    pair.run_to(at(40));
+    assert!(!pair.client().is_established());
+    pair.inject_raw(false, PacketKind::Handshake, &[1]);
+    let mark = pair.mark();
+    pair.run_for(ms(2_000));
+    let pings = pair.sent_from(mark, true).into_iter();
+    let pings: Vec<_> =
+        pings.filter(|packet| packet.kind == PacketKind::Handshake && packet.has("PING")).collect();
+    assert!(pings.len() > 1 && pings.iter().all(|packet| packet.acks().is_some()), "{pings:?}");
+}
+
 /// The client acknowledges each PING, and never sends its Finished.
 #[test]
 fn a_server_does_not_ask_for_ever() {
