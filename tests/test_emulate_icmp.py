@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import quiclab
 from conftest import Command
 from programs import needs_namespaces
 
@@ -147,6 +148,24 @@ with socket.create_connection(("server", 7001), timeout=20) as to:
     print(to.recv(10).decode())
 """
 
+GIVES = """
+import socket
+with socket.create_server(("::", 7001), family=socket.AF_INET6, dualstack_ipv6=True) as server:
+    given, _ = server.accept()
+    given.sendall(b"x" * 300_000)
+    given.shutdown(socket.SHUT_WR)
+    given.recv(1)
+"""
+TAKES = """
+import socket, sys, time
+time.sleep(0.5)
+with socket.create_connection((sys.argv[1], 7001), timeout=20) as taken:
+    whole = 0
+    while data := taken.recv(1 << 20):
+        whole += len(data)
+print(whole)
+"""
+
 
 @pytest.fixture(autouse=True)
 def scenario(command: Command) -> None:
@@ -183,6 +202,31 @@ def test_a_transfer_finds_the_mtu_of_its_path(command: Command) -> None:
     """The backbone takes 1,300 bytes, which only the routers know."""
     commands = ("--in", f"server={sys.executable} sink.py", "--in", f"phone={sys.executable} source.py")
     result = command("emulate", "path.toml", "--out", "out", *commands)
+    assert (result.returncode, result.stdout) == (0, "300000\n"), result.stderr
+    network = json.loads((command.folder / "out" / "summary.json").read_text())["emulation"]["network"]
+    assert network["too_big_packets"] >= 1
+
+
+@pytest.mark.parametrize("variable", ["QUICLAB_SERVER", "QUICLAB_SERVER_IPV6"])
+def test_a_sender_outside_finds_the_mtu_behind_a_nat(command: Command, variable: str) -> None:
+    """The NAT has put the inside address into the packet that is too big, and reports it as it came."""
+    nodes = {"phone": "gate", "core": "router", "ap": {"type": "nat", "inside": ["narrow"]}, "server": "gate"}
+    links = [("home", "phone", "core", 1500), ("narrow", "core", "ap", 1300), ("access", "ap", "server", 1500)]
+    path = {
+        "name": "behind",
+        "duration": "60 s",
+        "node": [{"name": name, "kind": kind} for name, kind in nodes.items()],
+        "link": [
+            {"name": name, "from": start, "to": end, "both": {"delay": "1 ms", "mtu": mtu}}
+            for name, start, end, mtu in links
+        ],
+    }
+    (command.folder / "behind.toml").write_text(quiclab.Scenario(path).to_toml(), encoding="utf-8")
+    (command.folder / "gives.py").write_text(GIVES, encoding="utf-8")
+    (command.folder / "takes.py").write_text(TAKES, encoding="utf-8")
+    asks = f"phone={sys.executable} takes.py ${variable}"
+    commands = ("--in", f"server={sys.executable} gives.py", "--in", asks)
+    result = command("emulate", "behind.toml", "--out", "out", *commands)
     assert (result.returncode, result.stdout) == (0, "300000\n"), result.stderr
     network = json.loads((command.folder / "out" / "summary.json").read_text())["emulation"]["network"]
     assert network["too_big_packets"] >= 1

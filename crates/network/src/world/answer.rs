@@ -87,10 +87,11 @@ impl<H: Node> World<H> {
         {
             let why = IcmpError::TooBig(link.mtu());
             self.answers.too_big += 1;
-            if node_of(packet.source.ip()) != Some(node) {
+            if !matches!(self.nodes[node.0 as usize], Place::Middlebox(_)) {
                 return self.report(node, packet, why);
             }
-            // A translator has sent it, and knows whose packet it was.
+            // A translator has changed the packet: it knows whose it was if it sends it, and to which of its addresses it came
+            // if it does not. To it the link speaks, from the side of that link.
             let from = node_address(node, packet.source.is_ipv6());
             let error = written(packet).and_then(|about| icmp::error(&about, from, why));
             let error = error.and_then(|bytes| self.packet_of(&bytes, packet.flow));
