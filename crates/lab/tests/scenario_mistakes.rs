@@ -467,7 +467,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"rate = "10 Mbit/s""#,
         r#"rate = { type = "trace", file = "binary.down" }"#,
-        r#"a.toml:8:33: link.cell.rate.file: not text in UTF-8 (byte 2), found "binary.down"; expected the path of a file, relative to the folder of the scenario"#,
+        r#"a.toml:8:33: link.cell.rate.file: not text in UTF-8 (byte 2 is 0xff: Latin-1 or another old code), found "binary.down"; expected UTF-8: save it as UTF-8"#,
     ),
     mistake(
         r#"rate = "10 Mbit/s""#,

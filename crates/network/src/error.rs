@@ -42,7 +42,10 @@ impl fmt::Display for BuildError {
             BuildError::Rate(error) => error.fmt(f),
             BuildError::Queue(error) => error.fmt(f),
             BuildError::Option { problem, .. } => f.write_str(problem),
-            BuildError::Course { path: Some(path), error } => write!(f, "{path}:{error}"),
+            BuildError::Course { path: Some(path), error: CourseError::File(error) } => {
+                write!(f, "{path}:{error}")
+            }
+            BuildError::Course { path: Some(path), error } => write!(f, "{path}: {error}"),
             BuildError::Course { path: None, error } => error.fmt(f),
         }
     }

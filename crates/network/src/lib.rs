@@ -40,7 +40,7 @@ pub use address::{
 };
 pub use buffer::{CarrierStats, DropReason, Overflow, QueueDelays};
 pub use count::Count;
-pub use course::{CourseError, MAX_STEPS};
+pub use course::CourseError;
 pub use error::BuildError;
 pub use exits::Exits;
 pub use front::Front;
@@ -51,7 +51,21 @@ pub use routes::Routes;
 pub use topology::{Hop, MAX_ATTACHMENTS, MAX_LINKS, MAX_MEDIA, Topology, TopologyError};
 pub use world::{AnswerCounts, Carriers, MAX_AT_ONE_INSTANT, Place, RunError, Step, Watch, World};
 
-use units::parameter::Room;
+use units::parameter::{Component, Room};
+
+/// What a user should know about the file of a valid component of these rooms: what was skipped and rounded in it.
+pub fn notes(component: &Component) -> Vec<String> {
+    let kind = match (component.room, component.name) {
+        ("rates", "series") => rate::SERIES_TABLE,
+        ("series", "file") => series::TABLE,
+        ("losses", "trace") => loss::TABLE,
+        ("jitters", "trace") => jitter::TABLE,
+        _ => return Vec::new(),
+    };
+    let file = component.arguments.file("file");
+    let notes = rate::Table::parse(&file.text, kind).map(|table| table.notes()).unwrap_or_default();
+    notes.into_iter().map(|note| format!("{}, {note}", file.path)).collect()
+}
 
 /// The tables of this crate as scenarios and `quiclab list` see them.
 pub fn rooms() -> Vec<Room> {

@@ -2,6 +2,8 @@
 
 mod changes;
 
+pub(crate) use changes::TABLE;
+
 use crate::error::BuildError;
 use rand_distr::{Distribution, Normal as Gauss};
 use random::Stream;

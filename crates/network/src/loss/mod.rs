@@ -7,6 +7,8 @@ mod none;
 mod periodic;
 mod random;
 
+pub(crate) use changes::TABLE;
+
 use crate::error::BuildError;
 use crate::packet::Packet;
 use ::random::Stream;

@@ -572,7 +572,11 @@ fn lists_of_sizes_are_complete_and_fit() {
         ("representation,bytes\n", "line 1: no column \"segment\""),
         (
             "representation,segment,size\n",
-            "line 1: column \"size\"; expected representation, segment, bytes, period, seconds",
+            "line 1: no column \"bytes\"; expected representation, segment, bytes, period, seconds",
+        ),
+        (
+            "1,2,3\n",
+            "line 1: found \"1,2,3\"; expected the names of columns: representation, segment, bytes, period, seconds",
         ),
         ("bytes,bytes\n", "line 1: column \"bytes\" twice"),
     ] {
