@@ -261,10 +261,47 @@ fn cases() -> Vec<Case> {
             plain(format!("<AdaptationSet contentType=\"smell\"/>\n<AdaptationSet/>{}", video(TEMPLATE))),
             vec!["video 700/2000: 4000 4000 4000"],
             vec![
-                "line 4: AdaptationSet: contentType, mimeType and codecs say neither video nor audio; left out",
-                "line 5: AdaptationSet: contentType, mimeType and codecs say neither",
+                "line 4: AdaptationSet: neither contentType, mimeType and codecs nor its attributes say video or audio; left out",
+                "line 5: AdaptationSet: neither contentType, mimeType and codecs",
             ],
         ),
+        (
+            "an empty set before the others",
+            plain(format!("<AdaptationSet mimeType=\"video/mp4\"/>\n<AdaptationSet mimeType=\"audio/mp4\"><Role/></AdaptationSet>{}", both_sets())),
+            vec![BOTH],
+            vec![
+                "line 4: AdaptationSet: no Representation; left out",
+                "line 5: AdaptationSet: no Representation; left out",
+            ],
+        ),
+        (
+            "kinds by sizes of pictures and by the sampling rate",
+            plain(
+                video(TEMPLATE).replace(r#" mimeType="video/mp4""#, "").replace(r#"id="v2""#, r#"id="v2" width="640" height="360""#)
+                    + &audio(TEMPLATE).replace(r#" mimeType="audio/mp4""#, r#" audioSamplingRate="48000""#),
+            ),
+            vec![BOTH],
+            vec![],
+        ),
+        (
+            "kinds by the frame rate and by channels, pictures of no size",
+            plain(
+                video(TEMPLATE).replace(r#" mimeType="video/mp4""#, r#" frameRate="30000/1001" width="0""#)
+                    + &audio(&format!(r#"<AudioChannelConfiguration schemeIdUri="x" value="2"/>{TEMPLATE}"#)).replace(r#" mimeType="audio/mp4""#, ""),
+            ),
+            vec![BOTH],
+            vec![],
+        ),
+        (
+            "kinds that only a later representation says",
+            plain(
+                video(TEMPLATE).replace(r#" mimeType="video/mp4""#, "").replace(r#"id="v2""#, r#"id="v2" mimeType="video/mp4""#)
+                    + &audio(TEMPLATE),
+            ),
+            vec![BOTH],
+            vec![],
+        ),
+        ("no namespace", mpd(STATIC, &both).replace(&format!("xmlns=\"{NAMESPACE}\""), ""), vec![BOTH], vec![]),
         (
             "a remote set that is not played",
             plain(format!("{}<AdaptationSet contentType=\"audio\" xlink:href=\"https://a.example/\"/>", both_sets())),

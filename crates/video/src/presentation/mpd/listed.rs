@@ -176,7 +176,7 @@ impl Slots {
         let Some((track, number, listed)) = slot.taken else { return Ok(()) };
         let representation = &mut period.period.tracks[track].representations[number];
         let Some(segment) = entry.segment else {
-            if slot.has_initialization {
+            if slot.has_initialization && representation.initialization != entry.bytes {
                 return Err(format!("the initialization segment of representation {name} twice"));
             }
             slot.has_initialization = true;
@@ -188,7 +188,7 @@ impl Slots {
         }
         // Segments after the end of the period are in the MPD, but are not played.
         let Some(size) = representation.sizes.get_mut(segment - 1) else { return Ok(()) };
-        if *size > 0 {
+        if *size > 0 && *size != entry.bytes {
             return Err(format!("segment {segment} of representation {name} twice"));
         }
         *size = entry.bytes;

@@ -283,8 +283,8 @@ fn check_markup(text: &str) -> Result<(), TextError> {
 fn root<'a>(document: &'a roxmltree::Document<'a>) -> Result<Element<'a>, TextError> {
     let root = Element::root(document);
     let namespace = document.root_element().tag_name().namespace().unwrap_or("");
-    // Editions differ in the year, and early ones in capitals.
-    let is_known = namespace.to_ascii_lowercase().starts_with(EDITIONS);
+    // Editions differ in the year, and early ones in capitals; some tools leave it out.
+    let is_known = namespace.is_empty() || namespace.to_ascii_lowercase().starts_with(EDITIONS);
     if document.root_element().tag_name().name() == "MPD" && is_known {
         return Ok(root);
     }
