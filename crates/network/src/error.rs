@@ -52,6 +52,20 @@ impl fmt::Display for BuildError {
 }
 impl std::error::Error for BuildError {}
 
+impl BuildError {
+    /// The option of a loss or a jitter at fault, as the room's check returns it.
+    pub(crate) fn of_option(self) -> (&'static str, String) {
+        let option = match &self {
+            BuildError::Option { option, .. } => option,
+            BuildError::Course { error: CourseError::RepeatTooShort { .. }, .. } => "repeat",
+            BuildError::Course { path: Some(_), .. } => "file",
+            BuildError::Course { .. } => "steps",
+            _ => "",
+        };
+        (option, self.to_string())
+    }
+}
+
 impl From<RateError> for BuildError {
     fn from(error: RateError) -> BuildError {
         BuildError::Rate(error)

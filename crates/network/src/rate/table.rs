@@ -64,7 +64,7 @@ impl Tally {
 
     fn note(self, of: usize, words: &str) -> Option<String> {
         let Tally { count, first } = self;
-        (count > 0).then(|| format!("{count} of {of} lines {words}, the first is line {first}"))
+        (count > 0).then(|| format!("{count} of {of} lines {words}; the first is line {first}"))
     }
 }
 
@@ -136,8 +136,8 @@ impl Table {
 
     /// What was skipped, joined and rounded.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let joined = self.joined.note(self.lines, "have the time of the line before: their mean is taken");
-        let rounded = self.rounded.note(self.lines, "are rounded to 1 bit/s and 1 ns");
+        let joined = self.joined.note(self.lines, "with the time of the line before: the mean is taken");
+        let rounded = self.rounded.note(self.lines, "rounded to 1 bit/s and 1 ns");
         [self.skipped.clone(), joined, rounded].into_iter().flatten().collect()
     }
 
@@ -203,7 +203,11 @@ impl Form {
             return Ok(form);
         }
         let known: Vec<&str> = names(kind).skip(TIMES.len()).collect();
-        let only = if known.len() > 3 { "one or more of " } else { "one of " };
+        let only = match known.len() {
+            1 => "",
+            2..4 => "one of ",
+            _ => "one or more of ",
+        };
         // One number alone: a Mahimahi trace in the place of CSV.
         let is_trace = reader.count() == 1 && !reader.has_header() && kind.columns.contains(&Column::Rate);
         Err(format!(
@@ -366,15 +370,15 @@ mod tests {
         let table = Table::parse("0.0 4.03768755221\n0.500 3.5\n1.0000000004 2.0\n", ALL).unwrap();
         assert_eq!(table.columns[0].1, [4_037_688.0, 3_500_000.0, 2_000_000.0]);
         assert_eq!(table.times[2], Time::from_nanos(1_000_000_000));
-        assert_eq!(table.notes(), ["2 of 3 lines are rounded to 1 bit/s and 1 ns, the first is line 1"]);
+        assert_eq!(table.notes(), ["2 of 3 lines rounded to 1 bit/s and 1 ns; the first is line 1"]);
         let kilo = Table::parse("time_ms,rate_kbps,x\n0,1.2345\n1,2\n1,3\n", ALL).unwrap();
         assert_eq!(kilo.columns[0].1, [1_235.0, 2_500.0]);
         assert_eq!(
             kilo.notes(),
             [
                 "skipped a column that is not needed: \"x\"",
-                "1 of 3 lines have the time of the line before: their mean is taken, the first is line 4",
-                "1 of 3 lines are rounded to 1 bit/s and 1 ns, the first is line 2",
+                "1 of 3 lines with the time of the line before: the mean is taken; the first is line 4",
+                "1 of 3 lines rounded to 1 bit/s and 1 ns; the first is line 2",
             ]
         );
         assert_eq!(Table::parse("0 1\n", ALL).unwrap().notes(), [""; 0]);

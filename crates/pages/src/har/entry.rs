@@ -71,7 +71,7 @@ impl Entry {
             page: node.get("pageref").and_then(|page| page.name()).filter(|page| !page.is_empty()),
             doubts: [sizes.doubt, of_request, no_zone],
             url: without_fragment(url).to_owned(),
-            redirects_to: redirect(&response, url)?,
+            redirects_to: redirect(&response, status, url)?,
             initiators: initiators(node),
             start,
             first_byte: nanos(took - receive),
@@ -184,9 +184,11 @@ fn kind(entry: &Node<'_>, response: &Node<'_>) -> Result<Kind, String> {
 }
 
 /// The target of a redirect, relative to the URL of the request (RFC 3986 section 5.2, without dot segments).
-fn redirect(response: &Node<'_>, url: &str) -> Result<Option<String>, String> {
-    let Some(target) = response.get("redirectURL") else { return Ok(None) };
-    let target = without_fragment(target.text()?);
+fn redirect(response: &Node<'_>, status: i64, url: &str) -> Result<Option<String>, String> {
+    let stated = response.get("redirectURL").map(|target| target.text()).transpose()?;
+    let of_field = || sizes::field(response, "location").filter(|_| (300..400).contains(&status));
+    let target = stated.filter(|target| !target.is_empty()).or_else(of_field);
+    let target = without_fragment(target.unwrap_or("").trim());
     if target.is_empty() {
         return Ok(None);
     }

@@ -39,12 +39,12 @@ pub(super) enum Doubt {
 
 /// The words for doubts, in the order of [`Doubt`].
 const DOUBTS: [&str; 6] = [
-    "have a _transferSize below their headersSize: their content.size is taken",
-    "have a content.compression above their content.size: their content.size is taken",
-    "have a bodySize although their status or method has no content: none is sent",
-    "have a request.bodySize of 0 and a content-length: that is taken",
-    "have no pageref: they are on the page that had begun last",
-    "have a time without a zone: the zone of the others is taken",
+    "with a _transferSize below headersSize: content.size is taken",
+    "with a content.compression above content.size: content.size is taken",
+    "with a bodySize, but a status or method without content: nothing is sent",
+    "with a request.bodySize of 0 and a content-length: the latter is taken",
+    "without a pageref: they belong to the page that had begun last",
+    "with a time without a zone: the zone of the others is taken",
 ];
 
 /// Numbers of entries by reason.
@@ -69,10 +69,10 @@ impl<const REASONS: usize> Tally<REASONS> {
         *count += 1;
     }
 
-    /// The reasons that there are, in words.
-    fn given(&self) -> impl Iterator<Item = String> {
+    /// The reasons that there are: the number of entries, the words, and the number of the first entry.
+    fn given(&self) -> impl Iterator<Item = (usize, &'static str, usize)> {
         let given = self.reasons.iter().zip(self.words).filter(|((count, _), _)| *count > 0);
-        given.map(|((count, first), words)| format!("{count} {words}, the first is entry {first}"))
+        given.map(|((count, first), words)| (*count, *words, *first))
     }
 }
 
@@ -95,7 +95,11 @@ impl LeftOut {
 
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.given().collect::<Vec<_>>().join("; "))
+        for (at, (count, words, first)) in self.0.given().enumerate() {
+            let separator = if at > 0 { "; " } else { "" };
+            write!(f, "{separator}{count} {words}, the first is entry {first}")?;
+        }
+        Ok(())
     }
 }
 
@@ -110,8 +114,11 @@ impl Doubts {
     pub(super) fn add(&mut self, what: Doubt, number: usize) {
         self.0.add(what as usize, number);
     }
-    /// A note for each kind.
-    pub(super) fn notes(&self) -> impl Iterator<Item = String> {
-        self.0.given()
+    /// A note for each kind, among so many entries.
+    pub(super) fn notes(&self, of: usize) -> impl Iterator<Item = String> {
+        let words = move |(count, words, first)| {
+            format!("{count} of {of} entries {words}; the first is entry {first}")
+        };
+        self.0.given().map(words)
     }
 }

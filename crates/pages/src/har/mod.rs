@@ -107,8 +107,7 @@ impl Archive {
         let Archive { entries, left_out, .. } = self;
         let count = left_out.count();
         let left_out = (count > 0).then(|| format!("{count} of {entries} entries are left out: {left_out}"));
-        let doubts = self.doubts.notes().map(|note| format!("of {entries} entries {note}"));
-        left_out.into_iter().chain(doubts).chain(self.paging.clone()).collect()
+        left_out.into_iter().chain(self.doubts.notes(*entries)).chain(self.paging.clone()).collect()
     }
 }
 

@@ -109,7 +109,7 @@ fn note(groups: &[Group]) -> Option<String> {
     }
     let words = |group: &Group| {
         let id = file::quoted(group.id.as_deref().unwrap_or(""));
-        format!("{id} ({} entries)", group.entries.len())
+        format!("{id} with {}", group.entries.len())
     };
     let mut named: Vec<String> = groups.iter().take(NAMED).map(words).collect();
     if groups.len() > NAMED {
@@ -121,7 +121,7 @@ fn note(groups: &[Group]) -> Option<String> {
         count => format!("; log.pages does not list {count} of them"),
     };
     Some(format!(
-        "{} pages, which are loaded in turn; the option pages of the application says how many: {}{listed}",
+        "{} pages, which are loaded in turn (the option pages of the application says how many): {} entries{listed}",
         groups.len(),
         named.join(", ")
     ))

@@ -131,7 +131,7 @@ fn uploads_come_from_the_known_members() {
         (
             [r#", "headersSize": 9, "bodySize": 0"#, &length("70")].concat(),
             79,
-            "of 1 entries 1 have a request.bodySize of 0 and a content-length: that is taken, the first is entry 1",
+            "1 of 1 entries with a request.bodySize of 0 and a content-length: the latter is taken; the first is entry 1",
         ),
     ] {
         let text =
@@ -160,7 +160,7 @@ fn responses_without_content_have_none() {
         assert_eq!(sizes(request, packed, status), (0, 0, vec![]));
         let (bytes, _, notes) = sizes(request, r#", "bodySize": 70"#, status);
         assert_eq!(bytes, 0);
-        let told = "of 1 entries 1 have a bodySize although their status or method has no content";
+        let told = "1 of 1 entries with a bodySize, but a status or method without content: nothing is sent";
         assert!(notes[0].starts_with(told), "{notes:?}");
     }
     assert_eq!(sizes(r#", "method": "GET""#, r#", "content": {"size": 70}"#, "404").0, 70);
@@ -173,24 +173,24 @@ fn sizes_that_contradict_themselves_are_settled_and_told() {
         (
             r#", "bodySize": -1, "headersSize": 400, "_transferSize": 300, "content": {"size": 20000}"#,
             20_000,
-            "have a _transferSize below their headersSize: their content.size is taken",
+            "with a _transferSize below headersSize: content.size is taken",
         ),
         (
             r#", "bodySize": -100, "headersSize": 400, "_transferSize": 300, "content": {"size": 900, "compression": 100}"#,
             800,
-            "have a _transferSize below their headersSize: their content.size is taken",
+            "with a _transferSize below headersSize: content.size is taken",
         ),
         (
             r#", "bodySize": -1, "content": {"size": 100, "compression": 500}"#,
             100,
-            "have a content.compression above their content.size: their content.size is taken",
+            "with a content.compression above content.size: content.size is taken",
         ),
     ] {
         let good = entry(0, 5, "http://a/", "", TEN, "");
         let odd = entry(9, 5, "http://a/x", "", response, "");
         let archive = parse(&archive(&[good, odd.clone(), odd]), OPTIONS).unwrap();
         assert_eq!(archive.pages[0].objects[1].bytes, bytes, "{response}");
-        assert_eq!(archive.notes(), [format!("of 3 entries 2 {told}, the first is entry 2")]);
+        assert_eq!(archive.notes(), [format!("2 of 3 entries {told}; the first is entry 2")]);
     }
 }
 
@@ -233,7 +233,7 @@ fn a_time_without_a_zone_has_that_of_the_others() {
     let archive = parse(&archive(&[first, second]), OPTIONS).unwrap();
     assert_eq!(archive.pages[0].objects[1].parsing, Duration::from_millis(10));
     let told =
-        "of 2 entries 1 have a time without a zone: the zone of the others is taken, the first is entry 2";
+        "1 of 2 entries with a time without a zone: the zone of the others is taken; the first is entry 2";
     assert_eq!(archive.notes(), [told]);
 }
 
@@ -452,6 +452,12 @@ fn redirects_are_followed() {
     for target in ["http://a/new", "/new", "//a/new", "new", "new#there"] {
         let moved = format!(r#", "bodySize": 0, "redirectURL": "{target}""#);
         let first = entry(0, 50, "http://a/old?x=1", "", &moved, "");
+        let field = format!(
+            r#", "redirectURL": "", "bodySize": 0, "headers": [{{"name": "Location", "value": "{target}"}}]"#
+        );
+        let by_field = entry(0, 50, "http://a/old?x=1", "", &field, "").replace("200", "302");
+        let second = objects(&[by_field, entry(48, 5, "http://a/new", "", TEN, "")]).remove(1);
+        assert_eq!(second.after, [After::complete(0)], "{target}");
         // It began in the millisecond in which the redirect ended.
         let second = objects(&[first, entry(48, 5, "http://a/new", "", TEN, "")]).remove(1);
         assert_eq!((second.after.as_slice(), second.parsing), (&[After::complete(0)][..], Duration::ZERO));
@@ -530,8 +536,8 @@ fn several_pages_are_told() {
         parse(&text, OPTIONS).unwrap().notes()
     };
     let entries = [entry(0, p), entry(5, p), entry(9, q)];
-    let told = "2 pages, which are loaded in turn; the option pages of the application says how many: \"p\" (2 entries), \
-                \"q\" (1 entries)";
+    let told = "2 pages, which are loaded in turn (the option pages of the application says how many): \"p\" with 2, \
+                \"q\" with 1 entries";
     let missing = format!("{told}; log.pages does not list 2 of them");
     assert_eq!(notes(&entries, ""), [missing.as_str()]);
     assert_eq!(notes(&entries, r#""pages": [], "#), [missing]);
@@ -540,10 +546,14 @@ fn several_pages_are_told() {
     let loose = notes(&[entry(0, p), entry(5, ""), entry(9, q)], "");
     assert_eq!(
         loose[0],
-        "of 3 entries 1 have no pageref: they are on the page that had begun last, the first is entry 2"
+        "1 of 3 entries without a pageref: they belong to the page that had begun last; the first is entry 2"
     );
     let many: Vec<String> = (0..9).map(|at| entry(at, &format!(r#", "pageref": "{at}""#))).collect();
-    assert!(notes(&many, "")[0].contains("\"4\" (1 entries), 4 more; log.pages"), "{:?}", notes(&many, ""));
+    assert!(
+        notes(&many, "")[0].contains("\"4\" with 1, 4 more entries; log.pages"),
+        "{:?}",
+        notes(&many, "")
+    );
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn parse(text: &str) -> Result<(Vec<Row>, Vec<String>), String> {
     }
     if rounded > 0 {
         let all = rows.len();
-        notes.push(format!("{rounded} of {all} lines are rounded to 1 ns, the first is line {first}"));
+        notes.push(format!("{rounded} of {all} lines rounded to 1 ns; the first is line {first}"));
     }
     Ok((rows, notes))
 }
@@ -168,7 +168,7 @@ mod tests {
             notes,
             [
                 "skipped a column that is not needed: \"who\"",
-                "1 of 2 lines are rounded to 1 ns, the first is line 3"
+                "1 of 2 lines rounded to 1 ns; the first is line 3"
             ]
         );
         let (rows, _) = parse("time_ms,size_bytes\n10,21\n30,22").unwrap();
