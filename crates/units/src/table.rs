@@ -258,10 +258,11 @@ fn is_decimal(text: &str) -> bool {
 }
 
 fn separator(line: &str) -> Separator {
-    if let Some(sign) = [';', ',', '\t'].into_iter().find(|sign| line.contains(*sign)) {
+    let has = |sign: char| outside_quotes(line, move |letter| letter == sign).nth(1).is_some();
+    if let Some(sign) = [';', ',', '\t'].into_iter().find(|sign| has(*sign)) {
         return Separator::Sign(sign);
     }
-    if line.contains(char::is_whitespace) && !line.starts_with('"') {
+    if outside_quotes(line, char::is_whitespace).nth(1).is_some() {
         Separator::Blanks
     } else {
         Separator::None
@@ -272,16 +273,23 @@ fn separator(line: &str) -> Separator {
 fn split<'a>(line: &'a str, separator: Separator, cells: &mut Vec<&'a str>) {
     cells.clear();
     let sign = match separator {
-        Separator::Blanks => return cells.extend(line.split_whitespace().map(unquoted)),
+        Separator::Blanks => {
+            let words = outside_quotes(line, char::is_whitespace).filter(|word| !word.is_empty());
+            return cells.extend(words.map(unquoted));
+        }
         Separator::None => return cells.push(unquoted(line)),
         Separator::Sign(sign) => sign,
     };
+    cells.extend(outside_quotes(line, move |letter| letter == sign).map(unquoted));
+}
+
+/// The pieces of a line between these signs, as far as they are not within quotes.
+fn outside_quotes(line: &str, is_sign: impl Fn(char) -> bool) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
-    let ends = |letter: char| {
+    line.split(move |letter: char| {
         is_quoted ^= letter == '"';
-        letter == sign && !is_quoted
-    };
-    cells.extend(line.split(ends).map(unquoted));
+        is_sign(letter) && !is_quoted
+    })
 }
 
 fn unquoted(cell: &str) -> &str {
@@ -336,6 +344,12 @@ mod tests {
         assert_eq!(read("\ta\tb\n0\t1\t\n", &["a", "b"]), (vec![Some(1), Some(2)], vec![vec!["0", "1", ""]]));
         assert_eq!(read("\t1\t2\n\t3\t4\n", &[]).1, [["1", "2"], ["3", "4"]], "indented by tabs");
         assert_eq!(read("a,b\n\"1,5\",2\n", &["b"]).1, [["1,5", "2"]], "a separator in quotes");
+        assert_eq!(
+            read("\"a b\"  \"c\"\n 1 \"2 3\"\n", &["a_b", "c"]).1,
+            [["1", "2 3"]],
+            "quotes and blanks"
+        );
+        assert_eq!(read("\"the size\"\n12 kB\n", &["the_size"]).1, [["12 kB"]]);
         assert_eq!(read("size\n12 kB\n\"5\"\n", &["size"]).1, [["12 kB"], ["5"]], "one column");
     }
 

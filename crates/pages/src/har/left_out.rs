@@ -23,9 +23,9 @@ const UNUSED: [&str; 3] = [
 /// What an entry says of itself that cannot all be true, or does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// `_transferSize`, which includes the header, is below `headersSize`.
+    /// There is content, and `_transferSize`, which includes the header, is not above `headersSize`.
     Transferred,
-    /// `content.compression` is above `content.size`.
+    /// `content.compression` is not below `content.size`.
     Compression,
     /// A response that has no content has a `bodySize`.
     Bodiless,
@@ -39,8 +39,8 @@ pub(super) enum Doubt {
 
 /// The words for doubts, in the order of [`Doubt`].
 const DOUBTS: [&str; 6] = [
-    "with a _transferSize below headersSize: content.size is taken",
-    "with a content.compression above content.size: content.size is taken",
+    "with content, but a _transferSize not above headersSize: content.size is taken",
+    "with a content.compression not below content.size: content.size is taken",
     "with a bodySize, but a status or method without content: nothing is sent",
     "with a request.bodySize of 0 and a content-length: the latter is taken",
     "without a pageref: they belong to the page that had begun last",

@@ -55,13 +55,13 @@ pub(super) fn of(request: &Node<'_>, response: &Node<'_>, status: i64) -> Result
     // For HTTP/2 and HTTP/3, Chromium only has the sum of both.
     let mut doubt = None;
     if let Some(transferred) = transferred {
-        match transferred.checked_sub(head.unwrap_or(0)) {
-            Some(bytes) => return Ok(Sizes { bytes, header_bytes: head.unwrap_or(0), doubt }),
-            // Compressed fields, and nothing else.
-            None if whole.unwrap_or(0) == 0 => {
+        match transferred.saturating_sub(head.unwrap_or(0)) {
+            // Fields, which may be compressed, and nothing else.
+            0 if whole.unwrap_or(0) == 0 => {
                 return Ok(Sizes { bytes: 0, header_bytes: transferred, doubt });
             }
-            None => doubt = Some(Doubt::Transferred),
+            0 => doubt = Some(Doubt::Transferred),
+            bytes => return Ok(Sizes { bytes, header_bytes: head.unwrap_or(0), doubt }),
         }
     }
     if let Some(bytes) = content_length(response) {
@@ -69,9 +69,10 @@ pub(super) fn of(request: &Node<'_>, response: &Node<'_>, status: i64) -> Result
     }
     if let Some(whole) = whole {
         let saved = of_content("compression").map_or(Ok(0), |saved| saved.whole())?.max(0) as u64;
-        return match whole.checked_sub(saved) {
-            Some(bytes) => with(bytes, doubt),
-            None => with(whole, Some(Doubt::Compression)),
+        // Nothing is compressed to nothing.
+        return match whole.saturating_sub(saved) {
+            0 if whole > 0 => with(whole, Some(Doubt::Compression)),
+            bytes => with(bytes, doubt),
         };
     }
     // A browser does not read the content of a redirect (RFC 9110 15.4).

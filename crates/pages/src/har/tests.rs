@@ -173,17 +173,27 @@ fn sizes_that_contradict_themselves_are_settled_and_told() {
         (
             r#", "bodySize": -1, "headersSize": 400, "_transferSize": 300, "content": {"size": 20000}"#,
             20_000,
-            "with a _transferSize below headersSize: content.size is taken",
+            "with content, but a _transferSize not above headersSize: content.size is taken",
         ),
         (
             r#", "bodySize": -100, "headersSize": 400, "_transferSize": 300, "content": {"size": 900, "compression": 100}"#,
             800,
-            "with a _transferSize below headersSize: content.size is taken",
+            "with content, but a _transferSize not above headersSize: content.size is taken",
+        ),
+        (
+            r#", "bodySize": -1, "headersSize": 300, "_transferSize": 300, "content": {"size": 7}"#,
+            7,
+            "with content, but a _transferSize not above headersSize: content.size is taken",
+        ),
+        (
+            r#", "bodySize": -1, "content": {"size": 100, "compression": 100}"#,
+            100,
+            "with a content.compression not below content.size: content.size is taken",
         ),
         (
             r#", "bodySize": -1, "content": {"size": 100, "compression": 500}"#,
             100,
-            "with a content.compression above content.size: content.size is taken",
+            "with a content.compression not below content.size: content.size is taken",
         ),
     ] {
         let good = entry(0, 5, "http://a/", "", TEN, "");
