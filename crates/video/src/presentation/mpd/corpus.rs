@@ -293,6 +293,16 @@ fn cases() -> Vec<Case> {
             vec![],
         ),
         (
+            "kinds by the largest picture, and of codecs that are not known",
+            plain(
+                video(TEMPLATE).replace(r#" mimeType="video/mp4""#, r#" maxWidth="640" codecs="evc1""#)
+                    + &audio(TEMPLATE).replace(r#" mimeType="audio/mp4""#, r#" codecs="mhm1""#).replace(r#"id="a1""#, r#"id="a1" audioSamplingRate="48000""#)
+                    + "<AdaptationSet codecs=\"stpp\" width=\"640\"><Representation id=\"s\" bandwidth=\"1\"/></AdaptationSet>",
+            ),
+            vec![BOTH],
+            vec!["line 4: AdaptationSet: neither contentType, mimeType and codecs nor its attributes"],
+        ),
+        (
             "kinds that only a later representation says",
             plain(
                 video(TEMPLATE).replace(r#" mimeType="video/mp4""#, "").replace(r#"id="v2""#, r#"id="v2" mimeType="video/mp4""#)
@@ -396,6 +406,11 @@ fn what_is_refused_says_why() {
             "no end",
             mpd("", &period(&video(TEMPLATE))),
             "the duration of its period is not known; expected it in Period, or mediaPresentationDuration in MPD",
+        ),
+        (
+            "a set that says nothing",
+            mpd(STATIC, &period(&video(TEMPLATE).replace(r#" mimeType="video/mp4""#, ""))),
+            "line 4: AdaptationSet: neither contentType, mimeType and codecs nor its attributes say video or audio; expected contentType or mimeType",
         ),
         ("HLS", "#EXTM3U\n#EXT-X-VERSION:3\n".to_owned(), "line 1: not XML"),
     ] {

@@ -65,6 +65,12 @@ pub(super) fn read(
         draft.period.tracks.push(taken.0);
     }
     if draft.period.tracks.is_empty() {
+        let is_unknown = |set: &Element<'_>| {
+            set.children("Representation").next().is_some() && matches!(contents(set), Contents::Unknown)
+        };
+        if let Some(set) = period.children("AdaptationSet").find(is_unknown) {
+            return Err(set.wrong(format!("{UNKNOWN}; expected contentType or mimeType")));
+        }
         let problem = "no adaptation set of video or audio with a Representation; expected at least one";
         return Err(period.wrong(problem));
     }
@@ -90,13 +96,14 @@ fn sets<'a>(period: &Element<'a>, reading: &mut Reading) -> [Vec<Element<'a>>; 2
                 sets[kind as usize].push(set);
             }
             Contents::Played(_) | Contents::Other => {}
-            Contents::Unknown => reading.note(set.wrong(
-                "neither contentType, mimeType and codecs nor its attributes say video or audio; left out",
-            )),
+            Contents::Unknown => reading.note(set.wrong(format!("{UNKNOWN}; left out"))),
         }
     }
     sets
 }
+
+/// Why an adaptation set is left out.
+const UNKNOWN: &str = "neither contentType, mimeType and codecs nor its attributes say video or audio";
 
 /// What an adaptation set has.
 enum Contents {
@@ -138,11 +145,14 @@ const CODECS: [(&str, Kind); 16] = [
 ];
 
 /// The attributes that only one kind has.
-const ATTRIBUTES: [(&str, Kind); 5] = [
+const ATTRIBUTES: [(&str, Kind); 8] = [
     ("audioSamplingRate", Kind::Audio),
     ("width", Kind::Video),
     ("height", Kind::Video),
     ("frameRate", Kind::Video),
+    ("maxWidth", Kind::Video),
+    ("maxHeight", Kind::Video),
+    ("maxFrameRate", Kind::Video),
     ("sar", Kind::Video),
 ];
 
@@ -164,12 +174,14 @@ fn contents(set: &Element<'_>) -> Contents {
     }
     let codecs = elements().find_map(|one| one.attribute("codecs")).unwrap_or("").to_ascii_lowercase();
     let of_codecs = CODECS.iter().find(|(begin, _)| codecs.starts_with(begin));
+    // Subtitles have a width, too.
+    let is_text = ["stpp", "wvtt"].iter().any(|begin| codecs.starts_with(begin));
     let has = |name| elements().any(|one| one.attribute(name).is_some());
-    let of_attributes = || ATTRIBUTES.iter().find(|(name, _)| codecs.is_empty() && has(*name));
+    let of_attributes = || ATTRIBUTES.iter().find(|(name, _)| !is_text && has(*name));
     let of_channels = || elements().any(|one| one.children("AudioChannelConfiguration").next().is_some());
     match of_codecs.or_else(of_attributes) {
         Some((_, kind)) => Contents::Played(*kind),
-        None if codecs.is_empty() && of_channels() => Contents::Played(Kind::Audio),
+        None if !is_text && of_channels() => Contents::Played(Kind::Audio),
         None => Contents::Unknown,
     }
 }
