@@ -55,16 +55,23 @@ use units::parameter::{Component, Room};
 
 /// What a user should know about the file of a valid component of these rooms: what was skipped and rounded in it.
 pub fn notes(component: &Component) -> Vec<String> {
+    let told = |notes: Vec<String>| -> Vec<String> {
+        let path = component.arguments.file("file").path;
+        notes.into_iter().map(|note| format!("{path}, {note}")).collect()
+    };
     let kind = match (component.room, component.name) {
+        ("channels", "series") => {
+            let text = component.arguments.file("file").text;
+            return told(radio::channel::Series::skipped(&text).into_iter().collect());
+        }
         ("rates", "series") => rate::SERIES_TABLE,
         ("series", "file") => series::TABLE,
         ("losses", "trace") => loss::TABLE,
         ("jitters", "trace") => jitter::TABLE,
         _ => return Vec::new(),
     };
-    let file = component.arguments.file("file");
-    let notes = rate::Table::parse(&file.text, kind).map(|table| table.notes()).unwrap_or_default();
-    notes.into_iter().map(|note| format!("{}, {note}", file.path)).collect()
+    let table = rate::Table::parse(&component.arguments.file("file").text, kind);
+    told(table.map(|table| table.notes()).unwrap_or_default())
 }
 
 /// The tables of this crate as scenarios and `quiclab list` see them.

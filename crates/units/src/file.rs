@@ -45,7 +45,7 @@ pub fn text(bytes: Vec<u8>) -> std::result::Result<String, NotText> {
     let fail = |found: &str, expected| Err(NotText { found: found.to_owned(), expected });
     match bytes[..] {
         // Without a mark, every other byte of Latin letters is zero.
-        [one, two, ..] if matches!([one, two], [0xff, 0xfe] | [0xfe, 0xff]) || (one == 0) != (two == 0) => {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 9..=126, ..] | [9..=126, 0, ..] => {
             return fail("the file is UTF-16", "UTF-8: save it as UTF-8");
         }
         [0x1f, 0x8b, ..] => return fail("the file is gzip", "text: unpack it"),

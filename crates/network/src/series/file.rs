@@ -57,6 +57,11 @@ impl Series {
         Ok(series)
     }
 
+    /// What was skipped, joined and rounded in such a file; nothing if it is malformed.
+    pub fn notes(text: &str) -> Vec<String> {
+        Table::parse(text, TABLE).map(|table| table.notes()).unwrap_or_default()
+    }
+
     /// An empty series with these columns.
     fn with(columns: &[Column]) -> Series {
         let has = |column| columns.contains(&column);

@@ -39,7 +39,7 @@ pub(super) enum Doubt {
 
 /// The words for doubts, in the order of [`Doubt`].
 const DOUBTS: [&str; 6] = [
-    "with content, but a _transferSize not above headersSize: content.size is taken",
+    "with content, but a _transferSize not above headersSize, which is not used",
     "with a content.compression not below content.size: content.size is taken",
     "with a bodySize, but a status or method without content: nothing is sent",
     "with a request.bodySize of 0 and a content-length: the latter is taken",

@@ -173,17 +173,17 @@ fn sizes_that_contradict_themselves_are_settled_and_told() {
         (
             r#", "bodySize": -1, "headersSize": 400, "_transferSize": 300, "content": {"size": 20000}"#,
             20_000,
-            "with content, but a _transferSize not above headersSize: content.size is taken",
+            "with content, but a _transferSize not above headersSize, which is not used",
         ),
         (
             r#", "bodySize": -100, "headersSize": 400, "_transferSize": 300, "content": {"size": 900, "compression": 100}"#,
             800,
-            "with content, but a _transferSize not above headersSize: content.size is taken",
+            "with content, but a _transferSize not above headersSize, which is not used",
         ),
         (
             r#", "bodySize": -1, "headersSize": 300, "_transferSize": 300, "content": {"size": 7}"#,
             7,
-            "with content, but a _transferSize not above headersSize: content.size is taken",
+            "with content, but a _transferSize not above headersSize, which is not used",
         ),
         (
             r#", "bodySize": -1, "content": {"size": 100, "compression": 100}"#,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use units::Time;
-use units::table::Reader;
+use units::table::{Reader, plain};
 
 /// The largest number of points of a series.
 pub const MAX_POINTS: usize = 1_000_000;
@@ -114,6 +114,15 @@ impl Series {
             points.push(point);
         }
         Series::new(points, between)
+    }
+
+    /// Which columns of such a file are skipped, as a note.
+    pub fn skipped(text: &str) -> Option<String> {
+        let reader = Reader::new(text);
+        let (time, _, others) = columns(&reader)?;
+        let kept = others?.into_iter().chain([time]).map(|place| plain(reader.names()[place]));
+        let kept: Vec<String> = kept.collect();
+        reader.skipped(&kept.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// The SINR in dB at `now`. Calls in the order of time cost no search.

@@ -56,6 +56,9 @@ fn a_bad_series_names_its_line() {
     assert_eq!(error("time_s,note\n0,1"), SeriesError::Malformed(1));
     assert_eq!(error("time_s,time_ms,sinr_db\n0,0,1"), SeriesError::Malformed(1));
     assert_eq!(error("0 1e999"), SeriesError::Malformed(1));
+    assert_eq!(Series::skipped("0 1 2\n"), None);
+    let skipped = Series::skipped("note,sinr_db,time_ms\na,1,0\n");
+    assert_eq!(skipped.unwrap(), "skipped a column that is not needed: \"note\"");
     for text in [
         "0 -1.5\n2 3\n",
         "\u{feff}Time_s;SINR (dB);note\r\n0;-1,5;a\r\n2;3;b\r\n",
