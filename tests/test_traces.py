@@ -1,5 +1,6 @@
 """`quiclab trace`, and the traces that it makes."""
 
+import gzip
 import json
 import re
 import subprocess
@@ -325,11 +326,15 @@ WRONG: list[tuple[bytes, str]] = [
     (b"", ":1: "),
     (b"time_ms,rate_mbps\n", ":2: there is no line"),
     (b"\x00\xff\xfe\x80", ": not text"),
+    ("time_ms,rate_mbps\n0,1\n".encode("utf-16"), ": the file is UTF-16; expected UTF-8: save it as UTF-8"),
+    ("time_ms,rate_mbps\n0,1 # é\n".encode("latin-1"), ": not text in UTF-8 (byte 24 is 0xe9: Latin-1 or"),
+    (gzip.compress(b"time_ms,rate_mbps\n0,1\n"), ": the file is gzip; expected text: unpack it"),
+    (b"time_s,rate_mbps\n0,1\n1,1e999\n", ':3: found "1,1e999"'),
     (b"\x00\x01\x02", ":1: "),
     (b"time_ms,rate_mbps\n0,1\n5,-1\n", ':3: found "5,-1"'),
     (b"time_ms,rate_mbps\n0,1\n5,nan\n", ':3: found "5,nan"'),
     (b"time_ms,rate_mbps\n0,1\nnan,1\n", ':3: found "nan,1"'),
-    (b"time_ms,rate_mbps\n0,1e3\n", ':2: found "0,1e3"'),
+    (b"time_ms,rate_mbps\n0,1e30\n", ':2: found "0,1e30"'),
     (b"time_ms,rate_mbps\n0,inf\n", ':2: found "0,inf"'),
     (b"time_ms,rate_mbps\n0,99999999999999999999\n", ":2: found"),
     (b"time_ms,rate_mbps\n0,1\n99999999999999999999,1\n", ":3: found"),
@@ -349,7 +354,30 @@ SAME = {
     "two columns": "0.0\t20\n2.0\t4\n",
     "a later start": "time_s,rate_kbps\n7,20000\n9,4000\n",
     "duplicate seconds": "time_s,rate_mbps\n0,10\n0,30\n2,4\n",
+    "numpy": "0.000000000000000000e+00 2.000000000000000000e+01\n2.000000000000000000e+00 4.000000000000000000e+00\n",
+    "names in a comment": "# time_ms,rate_kbps\n0.0e+00,2e4\n2e3,4e3\n",
+    "more decimals than the simulator has": "0.0 20.000000400000001\n2.0000000001 3.999999700000001\n",
+    "pandas": ',cell,rate_mbps,time_s\n0,a,20.0,0\n1,"b, c",4.0,2\n',
+    "line ends of old Macs": "time_s,rate_mbps\r0,20\r2,4\r",
 }
+
+
+def test_what_is_skipped_joined_and_rounded_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("time_s,rate_mbps,cell\n0,4.03768755221,a\n0,3.5,b\n1.0,2.0,c\n")
+    notes = [
+        'skipped a column that is not needed: "cell"',
+        "1 of 3 lines with the time of the line before: the mean is taken; the first is line 3",
+        "1 of 3 lines rounded to 1 bit/s and 1 ns; the first is line 2",
+    ]
+    assert read(file).notes == notes
+    told = CliRunner().invoke(app, ["trace", "info", str(file)])
+    assert told.stderr.splitlines() == [f"note: {file}, {note}" for note in notes]
+    scenario = re.sub(r'rate = "[^"]*"', f'rate = {{ type = "series", file = {json.dumps(str(file))} }}', SCENARIO)
+    lines = quiclab.Scenario.from_text(scenario).describe()
+    assert {text for subject, text in lines if subject.endswith(", files")} == {f"{file}, {note}" for note in notes}
+    file.write_text("time_s,rate_mbps\n0,4\n")
+    assert read(file).notes == []
 
 
 @pytest.mark.parametrize("name", SAME)

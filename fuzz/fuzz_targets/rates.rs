@@ -1,4 +1,4 @@
-//! Files of rates, a trace or a series, and files of rate, delay and loss.
+//! Files of rates, a trace or a series; files of rate, delay and loss; and those of jitter and of loss alone.
 
 #![no_main]
 
@@ -11,5 +11,6 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         let kind = if text.starts_with("time") { "series" } else { "trace" };
         let _ = network::fuzz::rates(kind, text);
         let _ = network::fuzz::series(text);
+        let _ = network::fuzz::courses(text);
     }
 });

@@ -34,6 +34,7 @@ __all__ = [
     "carry_out",
     "document_to_toml",
     "fetch",
+    "file_text",
     "generate_series",
     "generate_trace",
     "Emulator",
@@ -42,6 +43,7 @@ __all__ = [
     "read_series",
     "read_trace",
     "trace_models",
+    "trace_notes",
     "run_script",
     "schema_json",
     "experience",
@@ -81,6 +83,8 @@ def segment_quality(scale: str, bitrate_bps: int, lowest_bps: int) -> float: ...
 def stall_cost(scale: str) -> float: ...
 def read_trace(origin: str, text: str) -> tuple[list[int], list[int], int]: ...
 def generate_trace(model: str, seed: int, duration_ns: int) -> tuple[list[int], list[int], int]: ...
+def trace_notes(text: str) -> list[str]: ...
+def file_text(bytes: bytes) -> str: ...
 def trace_models() -> list[tuple[str, str, float]]: ...
 def read_series(
     origin: str, text: str

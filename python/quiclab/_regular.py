@@ -41,8 +41,11 @@ def text(path: str | os.PathLike[str], most: int = LONGEST) -> str:
         raise ValueError(f"longer than {most >> 20} MiB")
     try:
         return found.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"not text in UTF-8 (byte {error.start})") from error
+    except UnicodeDecodeError:
+        from quiclab._quiclab import file_text
+
+        # It says what the file is instead.
+        return file_text(found)
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:

@@ -466,8 +466,23 @@ const MISTAKES: &[Mistake] = &[
     ),
     mistake(
         r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "series", file = "wide.csv" }"#,
+        r#"a.toml:8:34: link.cell.rate.file: the file is UTF-16, found "wide.csv"; expected UTF-8: save it as UTF-8"#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"jitter = { type = "trace", file = "words.csv" }"#,
+        r#"a.toml:9:35: link.cell.jitter.file: words.csv:1: found "...", expected names of columns: time_ms or time_s, and delay_ms"#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"loss = { type = "trace", file = "loss.csv", repeat = "1 ms" }"#,
+        "a.toml:9:54: link.cell.loss.repeat: loss.csv: repeat 1 ms is not after the last step at 2 ms",
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
         r#"rate = { type = "trace", file = "binary.down" }"#,
-        r#"a.toml:8:33: link.cell.rate.file: not text in UTF-8 (byte 2), found "binary.down"; expected the path of a file, relative to the folder of the scenario"#,
+        r#"a.toml:8:33: link.cell.rate.file: not text in UTF-8 (byte 2 is 0xff: Latin-1 or another old code), found "binary.down"; expected UTF-8: save it as UTF-8"#,
     ),
     mistake(
         r#"rate = "10 Mbit/s""#,
@@ -898,7 +913,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"type = "bulk", size = "1 MB""#,
         "type = \"video\", presentation = { type = \"sizes\", file = \"header.csv\" }",
-        r#"a.toml:15:73: flow.get.application.presentation.file: header.csv, line 1: column "1"; expected the name of a representation, with a letter in it"#,
+        r#"a.toml:15:73: flow.get.application.presentation.file: header.csv, line 1: found "..."; expected the names of representations, each with a letter in it"#,
     ),
     mistake(
         r#"application = { type = "bulk", size = "1 MB" }"#,
@@ -995,6 +1010,8 @@ fn folder(name: &str) -> std::path::PathBuf {
     }
     fs::write(folder.join("words.mpd"), "low,high\n1,2\n").unwrap();
     fs::write(folder.join("words.csv"), "low,high\n1,2\n3,four\n").unwrap();
+    fs::write(folder.join("wide.csv"), b"\xff\xfet\0i\0m\0e\0").unwrap();
+    fs::write(folder.join("loss.csv"), "time_s;loss\n0;0,5\n0,002;1\n").unwrap();
     fs::write(folder.join("zero.csv"), "low,high\n1,2\n0,4\n").unwrap();
     fs::write(folder.join("short.csv"), "low,high\n1,2\n3\n").unwrap();
     fs::write(folder.join("header.csv"), "1,2\n3,4\n").unwrap();

@@ -1,10 +1,8 @@
-//! A value over time: a list of times and values, or a file with one of them in each line.
+//! A value over time: a list of times and values, or a table in a file.
 
+use crate::rate::{SeriesError, Table, TableKind};
 use std::fmt;
 use units::{Duration, Time};
-
-/// The maximum number of steps: a day in steps of 10 ms.
-pub const MAX_STEPS: usize = 10_000_000;
 
 /// A value that changes at given times.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,32 +34,19 @@ impl<V: Copy> Course<V> {
         Ok(Course { steps, repeat, last: 0 })
     }
 
-    /// Reads a course from a file: each line has a time in milliseconds, whole or with decimals, and a value
-    /// for `read`. Empty lines at the end are allowed.
+    /// Reads a course from a table of times and one value, whose last value stays, or which is repeated.
     ///
     /// # Errors
-    /// Those of [`Course::new`]; also if a line is invalid, with its number, or if there are more than
-    /// [`MAX_STEPS`].
+    /// If a line is invalid, or the repetition ends before the last line.
     pub(crate) fn parse(
         text: &str,
+        kind: TableKind,
         repeat: Option<Duration>,
-        read: impl Fn(&str) -> Option<V>,
+        value: impl Fn(f64) -> V,
     ) -> Result<Course<V>, CourseError> {
-        let mut steps = Vec::new();
-        for (number, line) in (1..).zip(text.trim_end().lines()) {
-            let mut words = line.split_whitespace();
-            let step = match (words.next().and_then(millis), words.next().and_then(&read), words.next()) {
-                (Some(at), Some(value), None) => (Time::ZERO + at, value),
-                _ => {
-                    return Err(CourseError::Line { number, found: line.chars().take(40).collect() });
-                }
-            };
-            if number > MAX_STEPS {
-                return Err(CourseError::TooLong(MAX_STEPS));
-            }
-            steps.push(step);
-        }
-        Course::new(steps, repeat)
+        let table = Table::parse(text, kind).map_err(CourseError::File)?;
+        let values = table.columns.into_iter().flat_map(|(_, values)| values).map(value);
+        Course::new(table.times.into_iter().zip(values).collect(), repeat)
     }
 
     /// The value at a time.
@@ -76,18 +61,6 @@ impl<V: Copy> Course<V> {
         }
         self.steps[self.last].1
     }
-}
-
-/// Exact milliseconds with up to six decimals: `"12"`, `"0.25"`.
-pub(crate) fn millis(text: &str) -> Option<Duration> {
-    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !digits(part) || part.len() > 6 {
-        return None;
-    }
-    let whole: u64 = whole.parse().ok()?;
-    let part: u64 = format!("{part:0<6}").parse().ok()?;
-    whole.checked_mul(1_000_000)?.checked_add(part).map(Duration::from_nanos)
 }
 
 /// An error in a course.
@@ -111,15 +84,8 @@ pub enum CourseError {
         /// The last step.
         last: Time,
     },
-    /// A line of a file is not a time and a value.
-    Line {
-        /// The number of the line, from 1.
-        number: usize,
-        /// The line, or its beginning.
-        found: String,
-    },
-    /// There are more steps than this.
-    TooLong(usize),
+    /// A file is not a table of times and values.
+    File(SeriesError),
 }
 
 impl fmt::Display for CourseError {
@@ -133,10 +99,7 @@ impl fmt::Display for CourseError {
             CourseError::RepeatTooShort { repeat, last } => {
                 write!(f, "repeat {repeat} is not after the last step at {last}")
             }
-            CourseError::Line { number, found } => {
-                write!(f, "{number}: found {found:?}, expected milliseconds and a value, like \"1500 0.02\"")
-            }
-            CourseError::TooLong(most) => write!(f, "more than {most} steps"),
+            CourseError::File(error) => error.fmt(f),
         }
     }
 }
@@ -177,29 +140,38 @@ mod tests {
         assert_eq!(error(&[0, 5], Some(5)), "repeat 5 ms is not after the last step at 5 ms");
     }
 
+    /// As the other tables: every form of CSV, and the mean of lines of the same time.
     #[test]
-    fn files_are_read_strictly_and_mistakes_have_their_line() {
-        let read = |text: &str| Course::parse(text, None, millis);
-        let mut course = read("0 20\n  1.5   0.25\n100 7\n\n").unwrap();
-        assert_eq!(course.at(Time::from_nanos(1_499_999)), Duration::from_millis(20));
-        assert_eq!(course.at(Time::from_nanos(1_500_000)), Duration::from_micros(250));
+    fn files_are_tables_and_mistakes_have_their_line() {
+        let kind = crate::jitter::TABLE;
+        let read = |text: &str| Course::parse(text, kind, None, |nanos| Duration::from_nanos(nanos as u64));
+        for text in [
+            "0 20\n  1.5   0.25\n100 7\n\n",
+            "time_ms,delay_ms\n0,20\n1.5,0.25\n100,7\n",
+            "\u{feff}Time_s;Delay_ms;note\r\n0;20;a\r\n0,0015;0,25\r\n0,1;7\r\n",
+            "# time_ms delay_ms\n0e0\t2e1\n1.5\t0.25\n1e2\t7\n",
+            "7 10\n7 30\n8.5 0.25\n107 7\n",
+        ] {
+            let mut course = read(text).unwrap();
+            assert_eq!(course.at(Time::from_nanos(1_499_999)), Duration::from_millis(20), "{text}");
+            assert_eq!(course.at(Time::from_nanos(1_500_000)), Duration::from_micros(250), "{text}");
+            assert_eq!(course.at(at(100)), Duration::from_millis(7), "{text}");
+        }
         for (text, line) in [
             ("0 1\n2", 2),
             ("0 1\n2 3 4", 2),
             ("x 1", 1),
             ("0 -1", 1),
-            ("0 1.0000001", 1),
-            ("0 1\n\n2 1", 2),
+            ("0 1\n\n2 -1", 3),
             ("0 .", 1),
-            ("0 1e3", 1),
+            ("0 1\n5 2\n4 3", 3),
+            ("0 1\n1 1e99", 2),
+            (" \n", 1),
         ] {
-            assert!(
-                matches!(read(text), Err(CourseError::Line { number, .. }) if number == line),
-                "{text:?}"
-            );
+            let line_of = |error: &SeriesError| error.line == line;
+            assert!(matches!(read(text), Err(CourseError::File(error)) if line_of(&error)), "{text:?}");
         }
-        assert_eq!(read("0 1\n5 2\n5 3").err(), Some(CourseError::NotRising { before: at(5), at: at(5) }));
-        assert_eq!(read(" \n").err(), Some(CourseError::Empty));
-        assert_eq!(millis("18446744073709551615"), None);
+        let short = Course::parse("0 1\n5 2\n", kind, Some(Duration::from_millis(5)), |nanos| nanos);
+        assert_eq!(short.unwrap_err().to_string(), "repeat 5 ms is not after the last step at 5 ms");
     }
 }

@@ -42,12 +42,29 @@ impl fmt::Display for BuildError {
             BuildError::Rate(error) => error.fmt(f),
             BuildError::Queue(error) => error.fmt(f),
             BuildError::Option { problem, .. } => f.write_str(problem),
-            BuildError::Course { path: Some(path), error } => write!(f, "{path}:{error}"),
+            BuildError::Course { path: Some(path), error: CourseError::File(error) } => {
+                write!(f, "{path}:{error}")
+            }
+            BuildError::Course { path: Some(path), error } => write!(f, "{path}: {error}"),
             BuildError::Course { path: None, error } => error.fmt(f),
         }
     }
 }
 impl std::error::Error for BuildError {}
+
+impl BuildError {
+    /// The option of a loss or a jitter at fault, as the room's check returns it.
+    pub(crate) fn of_option(self) -> (&'static str, String) {
+        let option = match &self {
+            BuildError::Option { option, .. } => option,
+            BuildError::Course { error: CourseError::RepeatTooShort { .. }, .. } => "repeat",
+            BuildError::Course { path: Some(_), .. } => "file",
+            BuildError::Course { .. } => "steps",
+            _ => "",
+        };
+        (option, self.to_string())
+    }
+}
 
 impl From<RateError> for BuildError {
     fn from(error: RateError) -> BuildError {

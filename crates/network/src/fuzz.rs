@@ -3,13 +3,14 @@
 //! function.
 
 use crate::count::Count;
+use crate::error::BuildError;
 use crate::packet::Packet;
 use crate::queue::{self, Bound, QUEUES, Queue, Report, Setup};
 use crate::rate;
 use crate::series::{self, Series};
 use random::Stream;
 use std::collections::BTreeMap;
-use units::parameter::{Arguments, Default, File, Kind, Parameter, Value};
+use units::parameter::{Arguments, Component, Default, File, Kind, Parameter, Value};
 use units::{Duration, Rate, Time};
 use wire::Ecn;
 
@@ -264,6 +265,28 @@ pub fn rates(kind: &str, text: &str) -> Option<Vec<Time>> {
         assert!(sent <= could.saturating_add(9000), "{sent} bytes were sent by {last}, of {could} at {mean}");
     }
     Some(times)
+}
+
+/// Reads a text as a jitter and as a loss over time. Returns which of them it is.
+///
+/// # Panics
+/// If an error has more than one line, or if there are notes about a file that is neither.
+pub fn courses(text: &str) -> [bool; 2] {
+    let file = || Value::File(File { path: "the-file".to_owned(), text: text.into() });
+    let arguments = || Arguments(vec![("file", file())]);
+    let told = |error: BuildError| {
+        let said = error.to_string();
+        assert!(!said.chars().any(char::is_control) && said.len() < 4_000, "{said:?}");
+    };
+    let stream = || Stream::new(1, "courses");
+    let jitter = crate::jitter::build("trace", &arguments(), stream()).map_err(told).is_ok();
+    let loss = crate::loss::build("trace", &arguments(), stream()).map_err(told).is_ok();
+    for (room, is_read) in [("jitters", jitter), ("losses", loss)] {
+        let notes = crate::notes(&Component { room, name: "trace", arguments: arguments() });
+        assert!(is_read || notes.is_empty(), "{notes:?}");
+        assert!(notes.iter().all(|note| !note.chars().any(char::is_control)), "{notes:?}");
+    }
+    [jitter, loss]
 }
 
 /// Reads the file of a series; returns it, or `None` if it is refused.

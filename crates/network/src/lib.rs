@@ -40,7 +40,7 @@ pub use address::{
 };
 pub use buffer::{CarrierStats, DropReason, Overflow, QueueDelays};
 pub use count::Count;
-pub use course::{CourseError, MAX_STEPS};
+pub use course::CourseError;
 pub use error::BuildError;
 pub use exits::Exits;
 pub use front::Front;
@@ -51,7 +51,28 @@ pub use routes::Routes;
 pub use topology::{Hop, MAX_ATTACHMENTS, MAX_LINKS, MAX_MEDIA, Topology, TopologyError};
 pub use world::{AnswerCounts, Carriers, MAX_AT_ONE_INSTANT, Place, RunError, Step, Watch, World};
 
-use units::parameter::Room;
+use units::parameter::{Component, Room};
+
+/// What a user should know about the file of a valid component of these rooms: what was skipped and rounded in it.
+pub fn notes(component: &Component) -> Vec<String> {
+    let told = |notes: Vec<String>| -> Vec<String> {
+        let path = component.arguments.file("file").path;
+        notes.into_iter().map(|note| format!("{path}, {note}")).collect()
+    };
+    let kind = match (component.room, component.name) {
+        ("channels", "series") => {
+            let text = component.arguments.file("file").text;
+            return told(radio::channel::Series::skipped(&text).into_iter().collect());
+        }
+        ("rates", "series") => rate::SERIES_TABLE,
+        ("series", "file") => series::TABLE,
+        ("losses", "trace") => loss::TABLE,
+        ("jitters", "trace") => jitter::TABLE,
+        _ => return Vec::new(),
+    };
+    let table = rate::Table::parse(&component.arguments.file("file").text, kind);
+    told(table.map(|table| table.notes()).unwrap_or_default())
+}
 
 /// The tables of this crate as scenarios and `quiclab list` see them.
 pub fn rooms() -> Vec<Room> {

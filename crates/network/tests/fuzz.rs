@@ -16,6 +16,13 @@ const RATES: [(&str, &str); 3] = [
 /// The file of a series.
 const SERIES: &str = include_str!("../../../examples/traces/leo.csv");
 
+/// Files of jitter and of loss.
+const COURSES: [&str; 3] = [
+    "0 0.5\n5 1\n9.5 0\n",
+    "\u{feff}Time (s);Delay_ms;note\r\n0;1,5;a\r\n0,002;3e0;\"b;c\"\r\n",
+    "# made by hand\n\nloss,time_ms\n0.25,7\n1e-3,8\n",
+];
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -48,9 +55,25 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_course_from_an_altered_file_is_read_or_refused_in_one_line(which in 0..COURSES.len(), seed: u64) {
+        let text = altered(COURSES[which], &mut draws(seed));
+        prop_assert_eq!(network::fuzz::courses(&text), network::fuzz::courses(&text));
+    }
+}
+
 /// Checks that the properties above are not vacuous.
 #[test]
 fn some_altered_rate_files_are_accepted_and_some_refused() {
+    for (text, kinds) in COURSES.into_iter().zip([[true, true], [true, false], [false, true]]) {
+        assert_eq!(network::fuzz::courses(text), kinds, "{text}");
+        let taken =
+            (0..200).filter(|seed| network::fuzz::courses(&altered(text, &mut draws(*seed))) == kinds);
+        assert!((10..195).contains(&taken.count()), "{text}");
+    }
     let taken = (0..200).filter(|seed| network::fuzz::series(&altered(SERIES, &mut draws(*seed))).is_some());
     assert!((5..195).contains(&taken.count()));
     for (kind, text) in RATES {

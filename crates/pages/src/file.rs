@@ -3,6 +3,7 @@
 use super::{Page, Pages};
 use std::fmt;
 use units::parameter::{Default, Kind, Parameter};
+pub(super) use units::table::quoted;
 
 pub(super) const READING: Parameter = Parameter {
     name: "reading",
@@ -42,12 +43,6 @@ impl fmt::Display for TextError {
         }
         f.write_str(&self.problem)
     }
-}
-
-/// A piece of a file in quotes, shortened to fit a line.
-pub(super) fn quoted(text: &str) -> String {
-    let short: String = text.chars().take(40).collect();
-    if short.len() < text.len() { format!("{short:?}...") } else { format!("{short:?}") }
 }
 
 /// A list of pages, repeated endlessly.

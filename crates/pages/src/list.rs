@@ -3,6 +3,7 @@
 use super::file::{self, Replay, TextError};
 use super::{After, Built, Fault, Kind, Laws, Model, Object, Page};
 use units::parameter::{Arguments, Default, Kind as OptionKind, Parameter, Row};
+use units::table::Reader;
 use units::{Duration, Size};
 
 pub(super) const ROW: Row<Model> = Row {
@@ -17,7 +18,7 @@ pub(super) const ROW: Row<Model> = Row {
         },
         file::READING,
     ],
-    build: Model { laws: |_| Ok(Laws::new()), pages, notes: |_| Vec::new() },
+    build: Model { laws: |_| Ok(Laws::new()), pages, notes },
 };
 
 /// The possible columns.
@@ -26,65 +27,70 @@ const COLUMNS: [&str; 9] =
 
 fn pages(arguments: &Arguments, _: &mut random::Stream) -> Built {
     let file = arguments.file("file");
-    let page = parse(&file.text, arguments.duration("reading"))
+    let (page, _) = parse(&file.text, arguments.duration("reading"))
         .map_err(|error| -> Fault { ("file", format!("{}, {error}", file.path)) })?;
     Ok(Box::new(Replay::new(vec![page])))
 }
 
-/// Reads a list.
+fn notes(arguments: &Arguments) -> Vec<String> {
+    let file = arguments.file("file");
+    let skipped = parse(&file.text, Duration::ZERO).ok().and_then(|(_, skipped)| skipped);
+    skipped.map(|skipped| format!("{}, {skipped}", file.path)).into_iter().collect()
+}
+
+/// Reads a list: the page, and which columns were skipped.
 ///
 /// # Errors
 /// The first invalid line, with a description.
-fn parse(text: &str, reading: Duration) -> Result<Page, TextError> {
-    // Some programs write a byte order mark.
-    let mut lines = text
-        .strip_prefix('\u{feff}')
-        .unwrap_or(text)
-        .lines()
-        .enumerate()
-        .map(|(index, line)| (index + 1, line.trim()))
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let Some((number, header)) = lines.next() else {
+fn parse(text: &str, reading: Duration) -> Result<(Page, Option<String>), TextError> {
+    let mut reader = Reader::new(text);
+    let header = reader.first().number;
+    if reader.count() == 0 {
         return Err(TextError::whole("no line"));
-    };
-    let columns = columns(header).map_err(|problem| TextError::line(number, problem))?;
+    }
+    let columns = columns(&reader).map_err(|problem| TextError::line(header, problem))?;
+    let skipped = reader.skipped(&COLUMNS);
     let mut objects = Vec::new();
-    for (number, line) in lines {
+    let mut cells = Vec::new();
+    while let Some(line) = reader.next(&mut cells) {
+        let wrong = |problem| TextError::line(line.number, problem);
         if objects.len() == super::MAX_OBJECTS {
-            return Err(TextError::line(number, format!("more than {} objects", super::MAX_OBJECTS)));
+            return Err(wrong(format!("more than {} objects", super::MAX_OBJECTS)));
         }
-        let object =
-            object(&columns, line, objects.len()).map_err(|problem| TextError::line(number, problem))?;
-        objects.push(object);
+        objects.push(object(&columns, &mut reader, &cells, objects.len()).map_err(wrong)?);
     }
     let page = Page { objects, reading };
     page.check().map_err(|error| TextError::whole(error.to_string()))?;
-    Ok(page)
+    Ok((page, skipped))
 }
 
-fn columns(header: &str) -> Result<Vec<&'static str>, String> {
-    let mut columns = Vec::new();
-    for word in header.split(',').map(str::trim) {
-        let Some(known) = COLUMNS.iter().find(|known| **known == word) else {
-            return Err(format!("column {}; expected some of {}", file::quoted(word), COLUMNS.join(", ")));
-        };
-        if columns.contains(known) {
-            return Err(format!("column {known:?} twice"));
-        }
-        columns.push(*known);
+/// The places of the columns.
+fn columns(reader: &Reader<'_>) -> Result<Vec<Option<usize>>, String> {
+    if reader.names().is_empty() {
+        let (first, columns) = (reader.first().quoted(), COLUMNS.join(", "));
+        return Err(format!("found {first}; expected the names of columns: size, and any of {columns}"));
     }
-    if columns.contains(&"size") { Ok(columns) } else { Err("no column \"size\"".to_owned()) }
+    let columns = reader.columns(&COLUMNS)?;
+    if columns[0].is_some() { Ok(columns) } else { Err("no column \"size\"".to_owned()) }
 }
 
 /// The object in a line; `place` is its index in the page.
-fn object(columns: &[&'static str], line: &str, place: usize) -> Result<Object, String> {
-    let values: Vec<&str> = line.split(',').map(str::trim).collect();
-    if values.len() != columns.len() {
-        return Err(format!("{} values for {} columns", values.len(), columns.len()));
+fn object<'a>(
+    columns: &[Option<usize>],
+    reader: &mut Reader<'a>,
+    cells: &[&'a str],
+    place: usize,
+) -> Result<Object, String> {
+    let last = columns.iter().flatten().max().copied().unwrap_or(0);
+    if !(last + 1..=reader.count()).contains(&cells.len()) {
+        return Err(format!("{} values for {} columns", cells.len(), reader.count()));
     }
     let mut object = Object::new(if place == 0 { Kind::Main } else { Kind::Embedded }, 0);
-    for (column, value) in columns.iter().zip(values) {
-        let set = set(&mut object, column, value, place);
+    for (column, at) in COLUMNS.iter().zip(columns) {
+        let Some(value) = at.map(|at| cells[at]) else { continue };
+        // Sizes and times may have a decimal comma.
+        let pointed = if *column == "after" { Some(value.into()) } else { reader.pointed(value) };
+        let set = set(&mut object, column, &pointed.unwrap_or(value.into()), place);
         set.map_err(|expected| format!("{column} is {}; expected {expected}", file::quoted(value)))?;
     }
     Ok(object)
@@ -95,10 +101,10 @@ fn set(object: &mut Object, column: &str, value: &str, place: usize) -> Result<(
     if value.is_empty() && column != "size" {
         return Ok(());
     }
+    let whole = || units::scaled(value, 0).filter(|(_, is_rounded)| !is_rounded).map(|(value, _)| value);
     let bytes = || {
-        let size = value.parse::<Size>().map(Size::as_bytes).or_else(|_| value.parse());
-        size.ok()
-            .filter(|bytes| *bytes <= super::MAX_BYTES)
+        let size = value.parse::<Size>().map(Size::as_bytes).ok().or_else(whole);
+        size.filter(|bytes| *bytes <= super::MAX_BYTES)
             .ok_or("a size up to 1 TB, as 12 kB or 12000".to_owned())
     };
     let time = || value.parse::<Duration>().map_err(|_| "a duration, as 20 ms".to_owned());
@@ -109,17 +115,18 @@ fn set(object: &mut Object, column: &str, value: &str, place: usize) -> Result<(
         "think" => object.think = time()?,
         "parsing" => object.parsing = time()?,
         "kind" => {
-            object.kind = match value {
+            object.kind = match value.to_ascii_lowercase().as_str() {
                 "main" => Kind::Main,
                 "embedded" => Kind::Embedded,
                 _ => return Err("main or embedded".to_owned()),
             }
         }
         "urgency" => {
-            let urgency = value.parse().ok().filter(|urgency| *urgency <= 7);
-            object.priority.urgency = urgency.ok_or("0 to 7".to_owned())?;
+            let urgency = whole().filter(|urgency| *urgency <= 7);
+            object.priority.urgency = urgency.ok_or("0 to 7".to_owned())? as u8;
         }
         "incremental" => {
+            let value = value.to_ascii_lowercase();
             object.priority.incremental = value.parse().map_err(|_| "true or false".to_owned())?
         }
         _ => object.after = after(value, place)?,
@@ -153,7 +160,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Page, String> {
-        parse(text, Duration::ZERO).map_err(|error| error.to_string())
+        parse(text, Duration::ZERO).map(|(page, _)| page).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -182,11 +189,11 @@ mod tests {
             ("# only this\n", "no line"),
             ("size\n", "a page without objects"),
             ("urgency\n3\n", "line 1: no column \"size\""),
-            ("size,colour\n", "line 1: column \"colour\"; expected some of size, kind, "),
+            ("3,7\n", "line 1: found \"3,7\"; expected the names of columns: size, and any of size, kind, "),
             ("size,size\n", "line 1: column \"size\" twice"),
             ("size,think\n1 kB\n", "line 2: 1 values for 2 columns"),
             ("size\n\n#\nbig\n", "line 4: size is \"big\"; expected a size up to 1 TB"),
-            ("size\n\"\"\n", "line 2: size is"),
+            ("size\n\"\"\n", "line 2: size is \"\""),
             ("size\n2000 GB\n", "line 2: size is \"2000 GB\""),
             ("size,urgency\n1 B,8\n", "line 2: urgency is \"8\"; expected 0 to 7"),
             ("size,incremental\n1 B,yes\n", "line 2: incremental is \"yes\"; expected true or false"),
@@ -206,6 +213,22 @@ mod tests {
     fn byte_order_marks_and_crlf_are_accepted() {
         let page = read("\u{feff}size,after\r\n12 kB,\r\n5,1\r\n").unwrap();
         assert_eq!(page.objects.iter().map(|object| object.bytes).collect::<Vec<_>>(), [12_000, 5]);
+    }
+
+    #[test]
+    fn the_same_list_is_read_from_every_form() {
+        let expected = read("size,think,after\n1.5 kB,20 ms,\n5,,1*\n").unwrap();
+        for text in [
+            "\u{feff}Size;THINK;After\r\n1,5 kB;20 ms;\r\n5;;1*\r\n",
+            "size\tthink\tafter\n1.5 kB\t20 ms\t\n5\t\t1*\n",
+            "\"size\",\"think\",\"after\"\n\"1.5 kB\",\"20 ms\",\"\"\n\"5\",\"\",\"1*\"\n",
+            "url,after,size,think\n\"https://a/?b,c\",,1500.0,20 ms\n\"d\",1*,5,\n",
+            ",size,think,after\r0,1.5e3,20 ms,\r1,5,,1*\r",
+        ] {
+            assert_eq!(read(text).as_ref(), Ok(&expected), "{text}");
+        }
+        let skipped = parse("url,size\na,5\n", Duration::ZERO).unwrap().1;
+        assert_eq!(skipped.unwrap(), "skipped a column that is not needed: \"url\"");
     }
 
     #[test]

@@ -63,7 +63,8 @@ mod _quiclab {
     use crate::table::Table;
     #[pymodule_export]
     use crate::traces::{
-        generate_series, generate_trace, read_series, read_trace, series_models, trace_models,
+        file_text, generate_series, generate_trace, read_series, read_trace, series_models, trace_models,
+        trace_notes,
     };
     #[pymodule_export]
     use crate::view::{ViewDirection, ViewLog, ViewSplitter};

@@ -2,6 +2,7 @@
 
 use network::rate::{OPPORTUNITY, Trace, generated};
 use network::series::{self, Series};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use units::parameter::{Arguments, Kind, Value};
 use units::{Duration, Rate, Time};
@@ -52,6 +53,22 @@ pub(crate) fn read_trace(py: Python<'_>, origin: &str, text: &str) -> PyResult<S
         end = ms;
     }
     Ok((times, rates, trace.duration().as_nanos()))
+}
+
+/// What was skipped, joined and rounded in a file that [`read_trace`] reads.
+#[pyfunction]
+pub(crate) fn trace_notes(py: Python<'_>, text: &str) -> Vec<String> {
+    py.detach(|| if Trace::is_form_of(text) { Vec::new() } else { Series::notes(text) })
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// `ValueError` if it is not UTF-8, with what it is instead.
+#[pyfunction]
+pub(crate) fn file_text(bytes: Vec<u8>) -> PyResult<String> {
+    units::file::text(bytes)
+        .map_err(|wrong| PyValueError::new_err(format!("{}; expected {}", wrong.found, wrong.expected)))
 }
 
 fn numbers(steps: &[(Time, Rate)], lasts: Duration) -> Steps {

@@ -1,4 +1,4 @@
-//! Files that people name: opened without waiting, and only if they are files.
+//! Files that people name: opened without waiting, and only if they are files; and whether they are text.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
@@ -26,6 +26,49 @@ pub fn regular(path: &Path) -> Result<File> {
     // Again, since the name may have got another meaning.
     check(&file.metadata()?)?;
     Ok(file)
+}
+
+/// What a file is that is not text in UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotText {
+    /// What was found.
+    pub found: String,
+    /// What would be right.
+    pub expected: &'static str,
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// If it is not UTF-8: what it is instead, as far as its bytes show that.
+pub fn text(bytes: Vec<u8>) -> std::result::Result<String, NotText> {
+    let fail = |found: &str, expected| Err(NotText { found: found.to_owned(), expected });
+    match bytes[..] {
+        // Without a mark, every other byte of Latin letters is zero.
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 9..=126, ..] | [9..=126, 0, ..] => {
+            return fail("the file is UTF-16", "UTF-8: save it as UTF-8");
+        }
+        [0x1f, 0x8b, ..] => return fail("the file is gzip", "text: unpack it"),
+        [b'P', b'K', 3 | 5, ..] => {
+            return fail("the file is a ZIP archive or a spreadsheet", "text: unpack it, or save it as CSV");
+        }
+        _ => {}
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        // Text has no bytes of zero.
+        match bytes.contains(&0) {
+            true => NotText { found: format!("not text in UTF-8 (byte {at})"), expected: "text in UTF-8" },
+            false => NotText {
+                found: format!(
+                    "not text in UTF-8 (byte {at} is {:#04x}: Latin-1 or another old code)",
+                    bytes[at]
+                ),
+                expected: "UTF-8: save it as UTF-8",
+            },
+        }
+    })
 }
 
 fn check(metadata: &fs::Metadata) -> Result<()> {
@@ -58,6 +101,24 @@ mod tests {
         ] {
             assert_eq!(regular(Path::new(path)).unwrap_err().kind(), kind, "{path}");
         }
+    }
+
+    #[test]
+    fn files_that_are_no_text_are_named() {
+        let found = |bytes: &[u8]| text(bytes.to_vec()).unwrap_err();
+        assert_eq!(text("\u{feff}zwölf".into()).unwrap(), "\u{feff}zwölf");
+        assert_eq!(text(Vec::new()).unwrap(), "");
+        for utf16 in [&b"\xff\xfea\0"[..], b"\xfe\xff\0a", b"a\0b\0", b"\0a\0b"] {
+            let expected =
+                NotText { found: "the file is UTF-16".into(), expected: "UTF-8: save it as UTF-8" };
+            assert_eq!(found(utf16), expected);
+        }
+        assert_eq!(found(b"\x1f\x8b\x08\0").found, "the file is gzip");
+        assert_eq!(found(b"PK\x03\x04").found, "the file is a ZIP archive or a spreadsheet");
+        let latin = found(b"0,20 # \xe9\n");
+        assert_eq!(latin.found, "not text in UTF-8 (byte 7 is 0xe9: Latin-1 or another old code)");
+        assert_eq!(latin.expected, "UTF-8: save it as UTF-8");
+        assert_eq!(found(b"12\xff34\0").found, "not text in UTF-8 (byte 2)");
     }
 
     #[cfg(unix)]

@@ -15,12 +15,13 @@ pub mod parameter;
 pub mod plugged;
 mod rate;
 mod size;
+pub mod table;
 mod time;
 mod timers;
 
 pub use histogram::Histogram;
 pub use lateness::Lateness;
-pub use number::ParseError;
+pub use number::{ParseError, scaled};
 pub use rate::Rate;
 pub use size::Size;
 pub use time::{Duration, Time};

@@ -43,6 +43,7 @@ def info(
     from quiclab.traces import read
 
     capacity = read(file)
+    _note(file, capacity.notes)
     if not below >= 0:
         raise Error(f"--below {below:g}: expected a rate in Mbit/s, 0 or more")
     with _named(file):
@@ -84,6 +85,7 @@ def plot(
 
     check_format(out)
     capacity = read(file)
+    _note(file, capacity.notes)
     with _named(file):
         figure = draw(capacity, file.name, bin_ms)
     save_figures([figure], out)
@@ -107,6 +109,7 @@ def convert(
     from quiclab.traces.capacity import form_of
 
     capacity = read(file)
+    _note(file, capacity.notes)
     with _named(file):
         text = write(capacity, form_of(out))
     _save(out, text)
@@ -169,6 +172,11 @@ def _seconds(duration: str | None) -> float | None:
     if found is None:
         raise Error(f"--duration {duration!r}: expected a time with its unit (ms, s, min, h), like '120 s'")
     return float(found[1]) * {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}[found[2]]
+
+
+def _note(file: Path, notes: list[str]) -> None:
+    for note in notes:
+        typer.echo(f"note: {plain(file)}, {plain(note)}", err=True)
 
 
 @contextmanager

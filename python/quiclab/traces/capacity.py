@@ -1,11 +1,11 @@
 """The capacity of a link over time: read from a file, written to one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
 from quiclab import _regular
-from quiclab._quiclab import Error, read_trace
+from quiclab._quiclab import Error, read_trace, trace_notes
 
 _NS_PER_MS = 1_000_000
 _OPPORTUNITY_BITS = 1500 * 8
@@ -25,6 +25,8 @@ class Capacity:
     rates_bps: list[int]
     end_ns: int
     """When the last rate ends."""
+    notes: list[str] = field(default_factory=list, compare=False)
+    """What was skipped, joined and rounded in the file."""
 
     @property
     def duration_s(self) -> float:
@@ -76,7 +78,7 @@ def read(path: Path) -> Capacity:
         text = _regular.text(path)
     except (OSError, ValueError) as problem:
         raise Error(f"{path}: {_regular.reason(problem)}") from None
-    return Capacity(*read_trace(str(path), text))
+    return Capacity(*read_trace(str(path), text), trace_notes(text))
 
 
 def write(capacity: Capacity, form: str) -> str:

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use units::file::NotText;
 use units::parameter::File;
 
 /// The maximum size of all files of a scenario together, in bytes.
@@ -16,6 +17,20 @@ const HOME: &str = "~/";
 /// The kind of text that [`Files::read_here`] expects.
 pub(super) const EXPECTED_HERE: &str =
     "the path of a file, relative to the working folder or to that of the scenario";
+
+/// Why a file cannot be read.
+#[derive(Debug)]
+pub(super) struct Unread {
+    pub(super) problem: String,
+    /// What would be right; `None` if that is another path.
+    pub(super) expected: Option<&'static str>,
+}
+
+impl From<String> for Unread {
+    fn from(problem: String) -> Unread {
+        Unread { problem, expected: None }
+    }
+}
 
 /// The files of a scenario. Options that name the same file share its text.
 #[derive(Debug)]
@@ -40,16 +55,16 @@ impl Files {
     }
 
     /// Reads a file. Its path becomes absolute, so that the resolved scenario can be in any folder.
-    pub(super) fn read(&mut self, given: &str) -> Result<File, String> {
+    pub(super) fn read(&mut self, given: &str) -> Result<File, Unread> {
         if given.is_empty() {
-            return Err("the path is empty".to_owned());
+            return Err("the path is empty".to_owned().into());
         }
         let path = match (given.strip_prefix(HOME), std::env::home_dir()) {
             (Some(rest), Some(home)) => home.join(rest),
             _ => self.folder.join(given),
         };
         let path = std::path::absolute(&path).map_err(|error| reason(&error))?;
-        let name = path.to_str().ok_or("the path is not UTF-8")?.to_owned();
+        let name = path.to_str().ok_or_else(|| "the path is not UTF-8".to_owned())?.to_owned();
         let text = match self.known.get(&path) {
             Some(text) => text.clone(),
             None => {
@@ -63,25 +78,25 @@ impl Files {
     }
 
     /// Reads a file whose path was given with `--set`: it is relative to the working folder, or else to that of the document.
-    pub(super) fn read_here(&mut self, given: &str) -> Result<File, String> {
+    pub(super) fn read_here(&mut self, given: &str) -> Result<File, Unread> {
         match std::path::absolute(given) {
-            Ok(here) if here.is_file() => self.read(here.to_str().ok_or("the path is not UTF-8")?),
+            Ok(here) if here.is_file() => {
+                self.read(here.to_str().ok_or_else(|| "the path is not UTF-8".to_owned())?)
+            }
             _ => self.read(given),
         }
     }
 
-    fn load(&self, path: &Path) -> Result<String, String> {
+    fn load(&self, path: &Path) -> Result<String, Unread> {
         let file = units::file::regular(path).map_err(|error| reason(&error))?;
         let mut bytes = Vec::new();
         file.take(self.left + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
         if bytes.len() as u64 > self.left {
-            return Err(format!(
-                "too large (all files of a scenario together: at most {} MiB)",
-                MAX_FILES >> 20
-            ));
+            let most = MAX_FILES >> 20;
+            return Err(format!("too large (all files of a scenario together: at most {most} MiB)").into());
         }
-        String::from_utf8(bytes)
-            .map_err(|error| format!("not text in UTF-8 (byte {})", error.utf8_error().valid_up_to()))
+        units::file::text(bytes)
+            .map_err(|NotText { found, expected }| Unread { problem: found, expected: Some(expected) })
     }
 }
 

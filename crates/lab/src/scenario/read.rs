@@ -2,7 +2,7 @@
 
 use super::defaults;
 use super::error::ScenarioError;
-use super::files::{EXPECTED_HERE, Files};
+use super::files::{EXPECTED_HERE, Files, Unread};
 use super::kind::{expected, shorthand};
 use super::outside;
 use super::source::{self, Place, Source, one_of, quoted, suggestion};
@@ -243,7 +243,9 @@ impl<'a> Reader<'a> {
                     Place::Set(_) => (self.files.read_here(given), EXPECTED_HERE.to_owned()),
                     _ => (self.files.read(given), expected(kind, self.rooms)),
                 };
-                file.map(Value::File).map_err(|problem| self.wrong(item, path, &problem, &expected))
+                file.map(Value::File).map_err(|Unread { problem, expected: other }| {
+                    self.wrong(item, path, &problem, other.unwrap_or(&expected))
+                })
             }
             _ => scalar(kind, &item.node)
                 .map_err(|problem| self.wrong(item, path, &problem, &expected(kind, self.rooms))),
@@ -409,9 +411,12 @@ impl<'a> Reader<'a> {
 
     fn row(&mut self, room: &Room, word: &str, item: &Item, path: &str) -> Result<Row<()>, ScenarioError> {
         let files = &mut self.files;
-        let read = |path: &str| match item.place {
-            Place::Set(_) => files.read_here(path),
-            _ => files.read(path),
+        let read = |path: &str| {
+            let file = match item.place {
+                Place::Set(_) => files.read_here(path),
+                _ => files.read(path),
+            };
+            file.map_err(|unread| unread.problem)
         };
         if is_place(room, word)
             && let Some(part) = outside::Part::of(room.name)

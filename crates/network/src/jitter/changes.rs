@@ -1,10 +1,14 @@
 //! Delay that changes at given times, given by a list or a file.
 
 use super::{Jitter, nanos};
-use crate::course::{Course, millis};
+use crate::course::Course;
 use crate::error::BuildError;
+use crate::rate::{Column, TableKind};
 use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
 use units::{Duration, Time};
+
+/// Times and delays; without names both in milliseconds.
+pub(crate) const TABLE: TableKind = TableKind { columns: &[Column::Delay], unnamed: ["time_ms", "delay_ms"] };
 
 const REPEAT: Parameter = Parameter {
     name: "repeat",
@@ -48,14 +52,15 @@ pub(crate) const FILE: Row<super::Build> = Row {
             name: "file",
             kind: Kind::File("0 0.5\n5 1\n9.5 0\n"),
             default: Default::Required,
-            about: "each line has a time in ms, rising from 0, and the delay in ms, both with decimals if \
-                    needed",
+            about: "each line has a time in ms, counted from the first, and the delay in ms; or CSV with the header \
+                    time_ms,delay_ms (or time_s)",
         },
         REPEAT,
     ],
     build: |arguments, _| {
         let file = arguments.file("file");
-        let course = Course::parse(&file.text, repeat(arguments), millis);
+        let course =
+            Course::parse(&file.text, TABLE, repeat(arguments), |nanos| Duration::from_nanos(nanos as u64));
         let course = course.map_err(|error| BuildError::Course { path: Some(file.path.clone()), error })?;
         Ok(Some(Box::new(Changes { course })))
     },

@@ -2,6 +2,8 @@
 
 mod changes;
 
+pub(crate) use changes::TABLE;
+
 use crate::error::BuildError;
 use rand_distr::{Distribution, Normal as Gauss};
 use random::Stream;
@@ -97,6 +99,9 @@ pub static JITTERS: &[Row<Build>] = &[
 /// The room of the jitters as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
     Room::of("jitters", "delay that changes from packet to packet", JITTERS, Some(("uniform", "maximum")))
+        .checked_by(|name, arguments| {
+            build(name, arguments, Stream::new(0, "check")).map(|_| ()).map_err(BuildError::of_option)
+        })
 }
 
 /// Builds the jitter with this name.

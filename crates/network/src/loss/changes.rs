@@ -4,9 +4,13 @@ use super::Loss;
 use crate::course::Course;
 use crate::error::BuildError;
 use crate::packet::Packet;
+use crate::rate::{Column, TableKind};
 use random::Stream;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
 use units::{Duration, Time};
+
+/// Times and probabilities; without names the times are in milliseconds.
+pub(crate) const TABLE: TableKind = TableKind { columns: &[Column::Loss], unnamed: ["time_ms", "loss"] };
 
 const REPEAT: Parameter = Parameter {
     name: "repeat",
@@ -50,13 +54,14 @@ pub(crate) const FILE: Row<super::Build> = Row {
             name: "file",
             kind: Kind::File("0 0.5\n5 1\n9.5 0\n"),
             default: Default::Required,
-            about: "each line has a time in ms, rising from 0, and a probability from 0 to 1",
+            about: "each line has a time in ms, counted from the first, and a probability from 0 to 1; or CSV with the header \
+                    time_ms,loss (or time_s)",
         },
         REPEAT,
     ],
     build: |arguments, stream| {
         let file = arguments.file("file");
-        let course = Course::parse(&file.text, repeat(arguments), probability);
+        let course = Course::parse(&file.text, TABLE, repeat(arguments), |loss| loss);
         let course = course.map_err(|error| BuildError::Course { path: Some(file.path.clone()), error })?;
         Ok(Some(Box::new(Changes { course, stream })))
     },
@@ -64,12 +69,6 @@ pub(crate) const FILE: Row<super::Build> = Row {
 
 fn repeat(arguments: &Arguments) -> Option<Duration> {
     arguments.has(REPEAT.name).then(|| arguments.duration(REPEAT.name))
-}
-
-/// A plain decimal from 0 to 1.
-fn probability(text: &str) -> Option<f64> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    text.parse().ok().filter(|value| plain && (0.0..=1.0).contains(value))
 }
 
 struct Changes {
@@ -100,8 +99,14 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_in_files_are_plain_and_at_most_one() {
-        assert_eq!(["0", "0.25", "1"].map(probability), [Some(0.0), Some(0.25), Some(1.0)]);
-        assert_eq!(["1.01", "-0.1", "1e-3", "nan", "", "2 %"].map(probability), [None; 6]);
+    fn probabilities_in_files_are_at_most_one() {
+        let read = |cell: &str| Course::parse(&format!("0 {cell}\n"), TABLE, None, |loss| loss);
+        assert_eq!(
+            ["0", "0.25", "1", "1e-3"].map(|cell| read(cell).unwrap().at(Time::ZERO)),
+            [0.0, 0.25, 1.0, 0.001]
+        );
+        for cell in ["1.01", "-0.1", "nan", "", "2 %", "1e1", "inf"] {
+            assert!(read(cell).is_err(), "{cell}");
+        }
     }
 }

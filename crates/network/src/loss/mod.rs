@@ -7,6 +7,8 @@ mod none;
 mod periodic;
 mod random;
 
+pub(crate) use changes::TABLE;
+
 use crate::error::BuildError;
 use crate::packet::Packet;
 use ::random::Stream;
@@ -28,7 +30,11 @@ pub static LOSSES: &[Row<Build>] =
 
 /// The room of the losses as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of("losses", "which packets are lost", LOSSES, Some(("random", "probability")))
+    Room::of("losses", "which packets are lost", LOSSES, Some(("random", "probability"))).checked_by(
+        |name, arguments| {
+            build(name, arguments, Stream::new(0, "check")).map(|_| ()).map_err(BuildError::of_option)
+        },
+    )
 }
 
 /// Builds the loss model with this name.

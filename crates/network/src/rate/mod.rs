@@ -19,7 +19,8 @@ pub use fixed::Fixed;
 pub(crate) use offset::of as offset_of;
 pub use offset::room as offsets;
 pub use series::Series;
-pub(crate) use table::{Column, Table};
+pub(crate) use series::TABLE as SERIES_TABLE;
+pub(crate) use table::{Column, Kind as TableKind, Table};
 pub use table::{LONGEST_DELAY, MAX_LINES};
 pub use token_bucket::TokenBucket;
 pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace};
@@ -27,11 +28,6 @@ pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace};
 use random::Stream;
 use units::parameter::{Arguments, Kind, OptionError, Room, Row};
 use units::{Duration, Rate, Size, Time};
-
-/// The text of a file without the byte order mark that some programs write before it.
-pub(crate) fn without_mark(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
-}
 
 /// The server of a link, which sends one packet at a time.
 #[derive(Debug, Clone)]

@@ -4,9 +4,12 @@ use super::Server;
 use super::changes::Changes;
 use super::error::{RateError, SeriesError};
 use super::offset;
-use super::table::{Column, Table};
+use super::table::{Column, Kind as TableKind, Table};
 use units::parameter::{Default, Kind, Parameter, Row};
 use units::{Duration, Rate, Time};
+
+/// Times and rates; without names seconds and Mbit/s, as in the traces of Pensieve.
+pub(crate) const TABLE: TableKind = TableKind { columns: &[Column::Rate], unnamed: ["time_s", "rate_mbps"] };
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "series",
@@ -50,7 +53,7 @@ impl Series {
     /// # Errors
     /// If it is not a table of times and rates, if the last line holds for too long, or if no rate is above zero.
     pub fn parse(text: &str) -> Result<Series, SeriesError> {
-        let table = Table::parse(text, &[Column::Rate])?;
+        let table = Table::parse(text, TABLE)?;
         let fail = |line: usize, problem: String| Err(SeriesError { line, problem });
         let rates = table.columns.iter().flat_map(|(_, rates)| rates);
         let rates = rates.map(|rate| Rate::from_bits_per_sec(*rate as u64));
@@ -147,7 +150,7 @@ mod tests {
             mahimahi.ends_with("one of rate_mbps, rate_kbps, rate_bps; Mahimahi is for type = \"trace\""),
             "{mahimahi}"
         );
-        assert!(error("").starts_with("1: found \"\", expected the names of columns: \"time_ms\""));
+        assert!(error("").starts_with("1: found \"\", expected names of columns: time_ms"));
         assert!(error("time_ms,delay_ms\n0,1\n").starts_with("1: found \"time_ms,delay_ms\", expected"));
         assert_eq!(error("time_ms,rate_mbps\n"), "2: there is no line after the header");
         assert_eq!(
@@ -160,7 +163,8 @@ mod tests {
         );
         // Half of all time, twice.
         assert!(Series::parse("time_s,rate_mbps\n0,3\n9223372036,1\n").is_ok());
-        for line in ["1", "1,", ",1", "a,1", "1,a", "-1,1", "1,-1", "1,1,1", "1e3,1", "1,1 Mbit/s", "1.2.3,1"]
+        for line in
+            ["1", "1,", ",1", "a,1", "1,a", "-1,1", "1,-1", "1,1,1", "1e30,1", "1,1 Mbit/s", "1.2.3,1"]
         {
             let text = format!("time_ms,rate_mbps\n0,1\n{line}\n9,1");
             assert!(error(&text).starts_with("3: found "), "{line}");

@@ -7,9 +7,10 @@
 
 use super::Server;
 use super::error::{RateError, TraceError, TraceProblem};
-use super::{offset, without_mark};
+use super::offset;
 use std::sync::Arc;
 use units::parameter::{Default, Kind, Parameter, Row};
+use units::table::without_mark;
 use units::{Duration, Rate, Size, Time};
 
 /// The bytes of one opportunity.
@@ -139,9 +140,13 @@ impl Trace {
     }
 }
 
-/// Only digits: `u32::from_str` would accept a sign.
+/// A whole number, however it is written: numpy writes `1.000000000000000000e+01`.
 fn number(line: &str) -> Option<u32> {
-    line.bytes().all(|byte| byte.is_ascii_digit()).then(|| line.parse().ok()).flatten()
+    if line.bytes().all(|byte| byte.is_ascii_digit()) {
+        return line.parse().ok();
+    }
+    let (value, is_rounded) = units::scaled(line, 0)?;
+    u32::try_from(value).ok().filter(|_| !is_rounded)
 }
 
 /// The playback of a trace.
@@ -304,10 +309,11 @@ mod tests {
             "1: found \"time_ms,rate_mbps\", expected a whole number of milliseconds; CSV is for type = \"series\", and \
              begins with the line time_ms,rate_mbps"
         );
-        for line in ["-1", "+1", "1.5", "4294967296", "1 2", "0x10", "\u{661}"] {
+        for line in ["-1", "1.5", "1e-1", "1e10", "nan", "4294967296", "1 2", "0x10", "\u{661}"] {
             assert!(error(line).starts_with("1: found "), "{line}");
         }
         assert!(Trace::parse("1\r\n2\n\n").is_ok());
+        assert_eq!(Trace::parse("1.000000000000000000e+00\n1.2e1\n20.0\n"), Trace::parse("1\n12\n20\n"));
         assert!(Trace::parse_up_to(2, "1\n2\n").is_ok());
         assert_eq!(Trace::parse_up_to(2, "1\n2\n3").unwrap_err().to_string(), "3: more than 2 opportunities");
     }

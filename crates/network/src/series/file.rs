@@ -1,6 +1,6 @@
 //! The values of a series, and their form as CSV.
 
-use crate::rate::{Column, SeriesError, Table};
+use crate::rate::{Column, SeriesError, Table, TableKind};
 use std::fmt::Write;
 use units::{Duration, Rate, Time};
 
@@ -18,6 +18,10 @@ pub struct Series {
 const COLUMNS: [(&str, Column); 3] =
     [("rate_mbps", Column::Rate), ("delay_ms", Column::Delay), ("loss", Column::Loss)];
 
+/// Times, and one or more of the others; without names seconds and Mbit/s.
+pub(crate) const TABLE: TableKind =
+    TableKind { columns: &[Column::Rate, Column::Delay, Column::Loss], unnamed: ["time_s", "rate_mbps"] };
+
 impl Series {
     /// Reads such a file.
     ///
@@ -25,7 +29,7 @@ impl Series {
     /// If it is not a table of times and of rates, delays or losses, if the last line holds for too long, or if there are
     /// rates and all are zero.
     pub fn parse(text: &str) -> Result<Series, SeriesError> {
-        let table = Table::parse(text, &COLUMNS.map(|(_, column)| column))?;
+        let table = Table::parse(text, TABLE)?;
         let fail = |problem: String| Err(SeriesError { line: table.last_line, problem });
         let mut series = Series { times: table.times, ..Series::default() };
         for (column, values) in table.columns {
@@ -51,6 +55,11 @@ impl Series {
             return fail("all rates are zero: nothing is ever sent".to_owned());
         }
         Ok(series)
+    }
+
+    /// What was skipped, joined and rounded in such a file; nothing if it is malformed.
+    pub fn notes(text: &str) -> Vec<String> {
+        Table::parse(text, TABLE).map(|table| table.notes()).unwrap_or_default()
     }
 
     /// An empty series with these columns.
@@ -187,12 +196,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
         let error = |text: &str| Series::parse(text).unwrap_err().to_string();
-        for header in
-            ["time_ms", "time_ms,", "time_ms,rate", "rate_mbps,time_ms", "time_ms,loss,loss", "0,1,2"]
-        {
+        for header in ["time_ms", "time_ms,", "time_ms,rate", "note,loss", "0,1,2"] {
             assert!(
                 error(&format!("{header}\n0,1\n"))
-                    .starts_with(&format!("1: found {header:?}, expected the names of columns: \"time_ms\""))
+                    .starts_with(&format!("1: found {header:?}, expected names of columns: time_ms"))
             );
         }
         assert_eq!(error("time_ms,loss\n"), "2: there is no line after the header");
@@ -207,9 +214,19 @@ mod tests {
             error("time_ms,loss,delay_ms\n0,0,1\n1,1.5,1\n"),
             "3: found \"1,1.5,1\", expected a time in ms, a loss from 0 to 1, a delay in ms, at most 3600000"
         );
-        for line in
-            ["1", "1,", "1,1", "1,1,1,1", "-1,1,1", "1,-1,1", "1,1,-1", "1,1e3,1", "1,nan,1", "1,1,3600001"]
-        {
+        for line in [
+            "1",
+            "1,",
+            "1,1",
+            "1,1,1,1",
+            "-1,1,1",
+            "1,-1,1",
+            "1,1,-1",
+            "1,1e3,1",
+            "1,nan,1",
+            "1,1,3600001",
+            "1,1,3.7e6",
+        ] {
             let text = format!("time_ms,loss,delay_ms\n0,1,1\n{line}\n9,1,1\n");
             assert!(error(&text).starts_with("3: found "), "{line}");
         }

@@ -12,6 +12,7 @@ mod played;
 
 pub use crate::rate::LONGEST_DELAY;
 pub use file::Series;
+pub(crate) use file::TABLE;
 pub(crate) use played::{Playback, play};
 pub use played::{base_delay, replaced, server};
 

@@ -50,11 +50,27 @@ impl<'a> Node<'a> {
         }
         Err(self.wrong("a whole number"))
     }
+    /// Whether it is more than `false`, `0` or an empty text.
+    pub(super) fn is_something(&self) -> bool {
+        !matches!(self.value, Json::Bool(false))
+            && self.value.as_f64() != Some(0.0)
+            && self.value.as_str() != Some("")
+    }
     pub(super) fn is_true(&self) -> bool {
         self.value.as_bool() == Some(true)
     }
+    /// A number, which may be written as text.
     pub(super) fn number(&self) -> Result<f64, String> {
-        self.value.as_f64().ok_or_else(|| self.wrong("a number"))
+        let of_text = || self.value.as_str()?.trim().parse().ok().filter(|number: &f64| number.is_finite());
+        self.value.as_f64().or_else(of_text).ok_or_else(|| self.wrong("a number"))
+    }
+    /// A text, or a number as a text: something that others refer to.
+    pub(super) fn name(&self) -> Option<String> {
+        match self.value {
+            Json::String(text) => Some(text.clone()),
+            Json::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
     }
 
     pub(super) fn wrong(&self, expected: &str) -> String {

@@ -1,4 +1,4 @@
-//! The entries of an archive that did not use the network: how many, why, and the first of each reason.
+//! What an archive has that is not played as it stands, and why: how many entries, and the first of each reason.
 
 use std::fmt;
 
@@ -14,42 +14,111 @@ pub(super) enum Unused {
 }
 
 /// The words for reasons, in the order of [`Unused`].
-const WORDS: [&str; 3] = [
+const UNUSED: [&str; 3] = [
     "never made, blocked or given up (no HTTP status)",
     "from a cache, a service worker or the browser itself",
     "not http or https",
 ];
 
-/// What was left out of an archive.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct LeftOut {
-    /// By reason: the number of entries, and the number of the first.
-    reasons: [(usize, usize); WORDS.len()],
+/// What an entry says of itself that cannot all be true, or does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// There is content, and `_transferSize`, which includes the header, is not above `headersSize`.
+    Transferred,
+    /// `content.compression` is not below `content.size`.
+    Compression,
+    /// A response that has no content has a `bodySize`.
+    Bodiless,
+    /// `request.bodySize` is 0, and the field `content-length` is not.
+    Request,
+    /// There is no `pageref`, and there are several pages.
+    Page,
+    /// The time has no zone, and others have one.
+    Zone,
 }
 
-impl LeftOut {
+/// The words for doubts, in the order of [`Doubt`].
+const DOUBTS: [&str; 6] = [
+    "with content, but a _transferSize not above headersSize, which is not used",
+    "with a content.compression not below content.size: content.size is taken",
+    "with a bodySize, but a status or method without content: nothing is sent",
+    "with a request.bodySize of 0 and a content-length: the latter is taken",
+    "without a pageref: they belong to the page that had begun last",
+    "with a time without a zone: the zone of the others is taken",
+];
+
+/// Numbers of entries by reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Tally<const REASONS: usize> {
+    words: &'static [&'static str; REASONS],
+    /// By reason: the number of entries, and the number of the first.
+    reasons: [(usize, usize); REASONS],
+}
+
+impl<const REASONS: usize> Tally<REASONS> {
+    fn new(words: &'static [&'static str; REASONS]) -> Self {
+        Tally { words, reasons: [(0, 0); REASONS] }
+    }
+
     /// Counts an entry, whose number is counted from 1.
-    pub(super) fn add(&mut self, why: Unused, number: usize) {
-        let (count, first) = &mut self.reasons[why as usize];
+    fn add(&mut self, reason: usize, number: usize) {
+        let (count, first) = &mut self.reasons[reason];
         if *count == 0 {
             *first = number;
         }
         *count += 1;
     }
 
+    /// The reasons that there are: the number of entries, the words, and the number of the first entry.
+    fn given(&self) -> impl Iterator<Item = (usize, &'static str, usize)> {
+        let given = self.reasons.iter().zip(self.words).filter(|((count, _), _)| *count > 0);
+        given.map(|((count, first), words)| (*count, *words, *first))
+    }
+}
+
+/// The entries that were left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LeftOut(Tally<3>);
+
+impl LeftOut {
+    pub(super) fn new() -> LeftOut {
+        LeftOut(Tally::new(&UNUSED))
+    }
+    pub(super) fn add(&mut self, why: Unused, number: usize) {
+        self.0.add(why as usize, number);
+    }
     /// The number of entries.
     pub(super) fn count(&self) -> usize {
-        self.reasons.iter().map(|(count, _)| count).sum()
+        self.0.reasons.iter().map(|(count, _)| count).sum()
     }
 }
 
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let given = self.reasons.iter().zip(WORDS).filter(|((count, _), _)| *count > 0);
-        for (at, ((count, first), words)) in given.enumerate() {
+        for (at, (count, words, first)) in self.0.given().enumerate() {
             let separator = if at > 0 { "; " } else { "" };
             write!(f, "{separator}{count} {words}, the first is entry {first}")?;
         }
         Ok(())
+    }
+}
+
+/// The entries that were settled in one of several ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Doubts(Tally<6>);
+
+impl Doubts {
+    pub(super) fn new() -> Doubts {
+        Doubts(Tally::new(&DOUBTS))
+    }
+    pub(super) fn add(&mut self, what: Doubt, number: usize) {
+        self.0.add(what as usize, number);
+    }
+    /// A note for each kind, among so many entries.
+    pub(super) fn notes(&self, of: usize) -> impl Iterator<Item = String> {
+        let words = move |(count, words, first)| {
+            format!("{count} of {of} entries {words}; the first is entry {first}")
+        };
+        self.0.given().map(words)
     }
 }

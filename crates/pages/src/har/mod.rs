@@ -6,19 +6,22 @@ mod entry;
 mod graph;
 mod json;
 mod left_out;
+mod paging;
 mod priority;
 mod sizes;
+mod surrogates;
 mod time;
 
 use super::file::{self, MAX_FILE_BYTES, Replay, TextError};
 use super::{Built, Fault, Laws, MAX_OBJECTS, Model, Page};
 use entry::Entry;
 use json::Node;
-use left_out::LeftOut;
+use left_out::{Doubts, LeftOut};
+use paging::Paging;
 use serde_json::Value as Json;
-use std::collections::BTreeMap;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::table::without_mark;
 
 /// A minimal archive of one page with two objects.
 const SHORTEST: &str = r#"{"log": {"version": "1.2", "entries": [
@@ -68,17 +71,12 @@ fn pages(arguments: &Arguments, _: &mut random::Stream) -> Built {
     Ok(Box::new(Replay::new(archive.pages)))
 }
 
-/// What is left out of an archive; nothing if it cannot be read.
+/// What is left out of an archive, and what was settled in one of several ways; nothing if it cannot be read.
 fn notes(arguments: &Arguments) -> Vec<String> {
     let file = arguments.file("file");
     let archive = parse(&file.text, HarOptions::of(arguments)).ok();
-    let given = archive.filter(|archive| archive.left_out.count() > 0);
-    given
-        .map(|Archive { entries, left_out, .. }| {
-            format!("{}: {} of {entries} entries are left out: {left_out}", file.path, left_out.count())
-        })
-        .into_iter()
-        .collect()
+    let notes = archive.map(|archive| archive.notes()).unwrap_or_default();
+    notes.into_iter().map(|note| format!("{}: {note}", file.path)).collect()
 }
 
 impl HarOptions {
@@ -99,6 +97,18 @@ struct Archive {
     /// The number of entries.
     entries: usize,
     left_out: LeftOut,
+    doubts: Doubts,
+    /// Which pages there are, if there are several.
+    paging: Option<String>,
+}
+
+impl Archive {
+    fn notes(&self) -> Vec<String> {
+        let Archive { entries, left_out, .. } = self;
+        let count = left_out.count();
+        let left_out = (count > 0).then(|| format!("{count} of {entries} entries are left out: {left_out}"));
+        left_out.into_iter().chain(self.doubts.notes(*entries)).chain(self.paging.clone()).collect()
+    }
 }
 
 /// Reads an archive, which must have at least one page.
@@ -109,37 +119,28 @@ fn parse(text: &str, options: HarOptions) -> Result<Archive, TextError> {
     if text.len() > MAX_FILE_BYTES {
         return Err(TextError::whole(format!("more than {} MiB", MAX_FILE_BYTES >> 20)));
     }
-    // Some tools write a byte order mark.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = surrogates::replaced(without_mark(text));
     let archive: Json =
-        serde_json::from_str(text).map_err(|error| TextError::whole(format!("not JSON: {error}")))?;
+        serde_json::from_str(&text).map_err(|error| TextError::whole(format!("not JSON: {error}")))?;
     let log = Node::root(&archive).need("log").map_err(TextError::whole)?;
     version(&log).map_err(TextError::whole)?;
-    let ids = page_ids(&log).map_err(TextError::whole)?;
-    let entries = log.need("entries").and_then(|entries| entries.roots()).map_err(TextError::whole)?;
-    let mut of_pages: Vec<Vec<Entry>> = vec![Vec::new(); ids.len().max(1)];
-    let (mut count, mut left_out) = (0, LeftOut::default());
-    for (number, node) in (1..).zip(entries) {
+    let mut paging = Paging::of(&log).map_err(TextError::whole)?;
+    let entries = || log.need("entries").and_then(|entries| entries.roots()).map_err(TextError::whole);
+    let zone = entries()?.find_map(|node| time::zone_of(node.get("startedDateTime")?.text().ok()?));
+    let (mut count, mut left_out, mut doubts) = (0, LeftOut::new(), Doubts::new());
+    for (number, node) in (1..).zip(entries()?) {
         count = number;
         let wrong = |problem| TextError::entry(number, problem);
-        let entry = match Entry::read(&node, number).map_err(wrong)? {
-            Ok(entry) => entry,
-            Err(why) => {
-                left_out.add(why, number);
-                continue;
+        match Entry::read(&node, number, zone).map_err(wrong)? {
+            Ok(entry) => {
+                entry.doubts.iter().flatten().for_each(|doubt| doubts.add(*doubt, number));
+                paging.add(entry).map_err(wrong)?;
             }
-        };
-        let page = place(&ids, &entry).map_err(wrong)?;
-        if of_pages[page].len() == MAX_OBJECTS {
-            return Err(wrong(format!("more than {MAX_OBJECTS} objects of a page")));
+            Err(why) => left_out.add(why, number),
         }
-        of_pages[page].push(entry);
     }
-    let pages: Vec<Page> = of_pages
-        .into_iter()
-        .filter(|entries| !entries.is_empty())
-        .map(|entries| graph::page(entries, options))
-        .collect();
+    let (pages, paging) = paging.pages(&mut doubts).map_err(TextError::whole)?;
+    let pages: Vec<Page> = pages.into_iter().map(|entries| graph::page(entries, options)).collect();
     if pages.is_empty() {
         let why = if count > 0 { format!(": {left_out}") } else { String::new() };
         return Err(TextError::whole(format!("none of its entries went over the network{why}")));
@@ -147,44 +148,17 @@ fn parse(text: &str, options: HarOptions) -> Result<Archive, TextError> {
     for page in &pages {
         page.check().map_err(|error| TextError::whole(error.to_string()))?;
     }
-    Ok(Archive { pages, entries: count, left_out })
+    Ok(Archive { pages, entries: count, left_out, doubts, paging })
 }
 
+/// Refuses versions that may have another form. Nobody needs to know which of 1.1 to 1.3 it is.
 fn version(log: &Node<'_>) -> Result<(), String> {
-    let version = log.need("version")?.text()?;
-    // Versions 1.1 and 1.3 have the same form for everything read here; an empty version means 1.1.
-    if ["1.3", "1.2", "1.1", ""].contains(&version) {
-        return Ok(());
-    }
-    Err(format!("log.version is {}; expected \"1.2\"", file::quoted(version)))
-}
-
-/// The indices of the pages by their ids.
-fn page_ids<'a>(log: &Node<'a>) -> Result<BTreeMap<&'a str, usize>, String> {
-    let Some(pages) = log.get("pages") else { return Ok(BTreeMap::new()) };
-    let pages = pages.items()?;
-    if pages.len() > MAX_OBJECTS {
-        return Err(format!("more than {MAX_OBJECTS} pages"));
-    }
-    let mut ids = BTreeMap::new();
-    for (place, page) in pages.iter().enumerate() {
-        let id = page.need("id")?.text()?;
-        if ids.insert(id, place).is_some() {
-            return Err(format!("two pages with the id {}", file::quoted(id)));
+    let Some(version) = log.get("version").and_then(|version| version.name()) else { return Ok(()) };
+    match version.trim().split('.').next().map(str::parse::<u32>) {
+        Some(Ok(major)) if major != 1 => {
+            Err(format!("log.version is {}; expected \"1.2\"", file::quoted(&version)))
         }
-    }
-    Ok(ids)
-}
-
-/// The index of the page of an entry. Entries need not name their page if there is only one.
-fn place(ids: &BTreeMap<&str, usize>, entry: &Entry) -> Result<usize, String> {
-    match &entry.page {
-        Some(page) if !ids.is_empty() => ids
-            .get(page.as_str())
-            .copied()
-            .ok_or_else(|| format!("pageref is {}, and no page has that id", file::quoted(page))),
-        None if ids.len() > 1 => Err("no pageref, and there are several pages".to_owned()),
-        _ => Ok(0),
+        _ => Ok(()),
     }
 }
 

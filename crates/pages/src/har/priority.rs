@@ -91,7 +91,7 @@ pub(super) fn of(
     response: &Node<'_>,
     url: &str,
 ) -> Result<Priority, String> {
-    if let Some(value) = sizes::field(request, "priority")? {
+    if let Some(value) = sizes::field(request, "priority") {
         return Ok(Priority::parse(value.as_bytes()).unwrap_or_default());
     }
     let noted = MEMBERS.iter().find_map(|member| noted(entry.get(member)?.text().ok()?));

@@ -1,7 +1,19 @@
 //! The sizes of a request and its response.
 
 use super::json::Node;
+use super::left_out::Doubt;
 use crate::MAX_BYTES;
+
+/// The sizes of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sizes {
+    /// The transferred content.
+    pub(super) bytes: u64,
+    /// The fields of the response.
+    pub(super) header_bytes: u64,
+    /// What the entry says that cannot all be true.
+    pub(super) doubt: Option<Doubt>,
+}
 
 /// A number of bytes. It is unknown if absent or negative: -1 in the specification, but Chromium also subtracts the
 /// size of fields that it never received.
@@ -14,59 +26,109 @@ pub(super) fn known(node: Option<Node<'_>>) -> Result<Option<u64>, String> {
     }
 }
 
+/// Whether a response has no content on the wire, whatever it says of it (RFC 9110 6.4.1).
+fn is_bodiless(request: &Node<'_>, status: i64) -> bool {
+    let method = request.get("method").and_then(|method| method.text().ok());
+    matches!(status, 100..200 | 204 | 205 | 304)
+        || method.is_some_and(|method| method.eq_ignore_ascii_case("HEAD"))
+}
+
 /// The transferred size of the content, and the size of its header fields.
-pub(super) fn of(request: &Node<'_>, response: &Node<'_>, status: i64) -> Result<(u64, u64), String> {
+pub(super) fn of(request: &Node<'_>, response: &Node<'_>, status: i64) -> Result<Sizes, String> {
     let head = known(response.get("headersSize"))?;
-    let with_fields = |bytes: u64| Ok((bytes, head.map_or_else(|| fields(response), Ok)?));
-    if let Some(body) = known(response.get("bodySize"))? {
-        return with_fields(body);
+    let with = |bytes: u64, doubt| {
+        Ok(Sizes { bytes, header_bytes: head.map_or_else(|| fields(response), Ok)?, doubt })
+    };
+    let body = known(response.get("bodySize"))?;
+    let transferred = known(response.get("_transferSize"))?.filter(|bytes| *bytes > 0);
+    if is_bodiless(request, status) {
+        // The content is that of a cache, or what GET would have.
+        let sizes = with(0, body.filter(|body| *body > 0).map(|_| Doubt::Bodiless))?;
+        return Ok(Sizes { header_bytes: head.or(transferred).unwrap_or(sizes.header_bytes), ..sizes });
     }
-    // For HTTP/2 and HTTP/3, Chromium only has the sum of both.
-    if let Some(transferred) = known(response.get("_transferSize"))?.filter(|bytes| *bytes > 0) {
-        let head = head.unwrap_or(0).min(transferred);
-        return Ok((transferred - head, head));
+    if let Some(body) = body {
+        return with(body, None);
     }
     let content = response.get("content");
     let of_content = |name| content.as_ref().and_then(|content| content.get(name));
-    if let Some(whole) = known(of_content("size"))? {
+    let whole = known(of_content("size"))?;
+    // For HTTP/2 and HTTP/3, Chromium only has the sum of both.
+    let mut doubt = None;
+    if let Some(transferred) = transferred {
+        match transferred.saturating_sub(head.unwrap_or(0)) {
+            // Fields, which may be compressed, and nothing else.
+            0 if whole.unwrap_or(0) == 0 => {
+                return Ok(Sizes { bytes: 0, header_bytes: transferred, doubt });
+            }
+            0 => doubt = Some(Doubt::Transferred),
+            bytes => return Ok(Sizes { bytes, header_bytes: head.unwrap_or(0), doubt }),
+        }
+    }
+    if let Some(bytes) = content_length(response) {
+        return with(bytes, doubt);
+    }
+    if let Some(whole) = whole {
         let saved = of_content("compression").map_or(Ok(0), |saved| saved.whole())?.max(0) as u64;
-        return with_fields(whole.saturating_sub(saved));
+        // Nothing is compressed to nothing.
+        return match whole.saturating_sub(saved) {
+            0 if whole > 0 => with(whole, Some(Doubt::Compression)),
+            bytes => with(bytes, doubt),
+        };
     }
-    if let Some(bytes) = content_length(response)? {
-        return with_fields(bytes);
-    }
-    // RFC 9110: such responses have no content (6.4.1), or none that a browser reads (15.4).
-    let method = request.get("method").and_then(|method| method.text().ok());
-    if matches!(status, 100..200 | 204 | 205 | 300..400) || method == Some("HEAD") {
-        return with_fields(0);
+    // A browser does not read the content of a redirect (RFC 9110 15.4).
+    if (300..400).contains(&status) {
+        return with(0, doubt);
     }
     response.need("content")?;
     Err("neither response.bodySize nor response.content.size is known".to_owned())
 }
 
-/// The size of a request with its body.
-pub(super) fn of_request(request: &Node<'_>) -> Result<u64, String> {
+/// The size of a request with its body, and a doubt about it.
+pub(super) fn of_request(request: &Node<'_>) -> Result<(u64, Option<Doubt>), String> {
     let head = known(request.get("headersSize"))?;
     let head = head.map_or_else(|| fields(request), Ok)?;
-    Ok(head + known(request.get("bodySize"))?.unwrap_or(0))
+    let (body, length) = (known(request.get("bodySize"))?, content_length(request));
+    match (body, length) {
+        // Browsers count what they show, and they do not show files.
+        (Some(0), Some(length)) if length > 0 => Ok((head + length, Some(Doubt::Request))),
+        (Some(body), _) => Ok((head + body, None)),
+        (None, Some(length)) => Ok((head + length, None)),
+        (None, None) => Ok((head + posted(request), None)),
+    }
 }
 
-/// The field `content-length` of a response, if it is a number.
-fn content_length(response: &Node<'_>) -> Result<Option<u64>, String> {
-    let value = field(response, "content-length")?;
-    Ok(value.and_then(|value| value.trim().parse().ok()).filter(|bytes| *bytes <= MAX_BYTES))
+/// The bytes of the posted data that an archive has: its text, or its parameters as a form sends them.
+fn posted(request: &Node<'_>) -> u64 {
+    let Some(data) = request.get("postData") else { return 0 };
+    if let Some(text) = data.get("text").and_then(|text| text.text().ok()).filter(|text| !text.is_empty()) {
+        return text.len() as u64;
+    }
+    let params = data.get("params").and_then(|params| params.items().ok()).unwrap_or_default();
+    let length =
+        |param: &Node<'_>, name: &str| param.get(name).and_then(|part| part.text().ok()).map_or(0, str::len);
+    let bytes: usize = params.iter().map(|param| length(param, "name") + length(param, "value") + 2).sum();
+    bytes.saturating_sub(1) as u64
+}
+
+/// The field `content-length` of a message, if it is a number.
+fn content_length(message: &Node<'_>) -> Option<u64> {
+    let value = field(message, "content-length")?;
+    value.trim().parse().ok().filter(|bytes| *bytes <= MAX_BYTES)
 }
 
 /// The value of a field of a message.
-pub(super) fn field<'a>(message: &Node<'a>, name: &str) -> Result<Option<&'a str>, String> {
-    if let Some(fields) = message.get("headers") {
-        for field in fields.items()? {
-            if field.need("name")?.text()?.eq_ignore_ascii_case(name) {
-                return field.need("value")?.text().map(Some);
-            }
-        }
-    }
-    Ok(None)
+pub(super) fn field<'a>(message: &Node<'a>, name: &str) -> Option<&'a str> {
+    let fields = message.get("headers")?.items().ok()?;
+    let named = fields.iter().find(|field| is_named(field, name))?;
+    named.get("value").and_then(|value| value.text().ok())
+}
+
+/// Whether a field has this name.
+pub(super) fn is_named(field: &Node<'_>, name: &str) -> bool {
+    field
+        .get("name")
+        .and_then(|known| known.text().ok())
+        .is_some_and(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// The size of the fields of a message in HTTP/1.1: `name: value` and a line end.
@@ -74,7 +136,9 @@ fn fields(message: &Node<'_>) -> Result<u64, String> {
     let mut bytes = 0;
     if let Some(fields) = message.get("headers") {
         for field in fields.items()? {
-            bytes += (field.need("name")?.text()?.len() + field.need("value")?.text()?.len() + 4) as u64;
+            let length =
+                |part| field.get(part).and_then(|part| part.name()).map_or(0, |text| text.len() as u64);
+            bytes += length("name") + length("value") + 4;
         }
     }
     Ok(bytes)

@@ -1,8 +1,9 @@
-//! Times in archives, in ISO 8601 as required by HAR: `2026-03-01T09:05:00.123+01:00`.
+//! Times in archives, in ISO 8601 as required by HAR: `2026-03-01T09:05:00.123+01:00`. Some have no zone, or a blank for the T.
 
-/// Nanoseconds since 1970, or `None` if the text is not a time from 1970 to 2199.
-pub(super) fn nanos(text: &str) -> Option<u64> {
-    let (date, time) = text.split_once(['T', 't'])?;
+/// Nanoseconds since 1970, or `None` if the text is not a time from 1970 to 2199. `missing` is the zone of a time without
+/// one, in seconds.
+pub(super) fn nanos(text: &str, missing: i64) -> Option<u64> {
+    let (date, time) = text.trim().split_once(['T', 't', ' '])?;
     let mut date = date.splitn(3, '-');
     let (year, month, day) = (fixed(date.next()?, 4)?, fixed(date.next()?, 2)?, fixed(date.next()?, 2)?);
     if !(1970..2200).contains(&year)
@@ -12,6 +13,7 @@ pub(super) fn nanos(text: &str) -> Option<u64> {
         return None;
     }
     let (time, zone) = zone(time)?;
+    let zone = zone.unwrap_or(missing);
     let (clock, fraction) = time.split_once(['.', ',']).unwrap_or((time, "0"));
     let mut clock = clock.splitn(3, ':');
     let (hour, minute, second) =
@@ -25,12 +27,18 @@ pub(super) fn nanos(text: &str) -> Option<u64> {
     Some(seconds * 1_000_000_000 + fraction_nanos(fraction)?)
 }
 
+/// The zone of a time in seconds; `None` if it has none, or is not a time.
+pub(super) fn zone_of(text: &str) -> Option<i64> {
+    nanos(text, 0)?;
+    zone(text.trim().split_once(['T', 't', ' '])?.1)?.1
+}
+
 /// The time without its zone, and the offset of the zone in seconds.
-fn zone(time: &str) -> Option<(&str, i64)> {
+fn zone(time: &str) -> Option<(&str, Option<i64>)> {
     if let Some(time) = time.strip_suffix(['Z', 'z']) {
-        return Some((time, 0));
+        return Some((time, Some(0)));
     }
-    let at = time.rfind(['+', '-'])?;
+    let Some(at) = time.rfind(['+', '-']) else { return Some((time, None)) };
     let (time, zone) = time.split_at(at);
     let sign = if zone.starts_with('-') { -1 } else { 1 };
     let (hours, minutes) = match zone[1..].split_once(':') {
@@ -38,7 +46,8 @@ fn zone(time: &str) -> Option<(&str, i64)> {
         None if zone.len() == 5 && zone.is_ascii() => (fixed(&zone[1..3], 2)?, fixed(&zone[3..], 2)?),
         None => (fixed(&zone[1..], 2)?, 0),
     };
-    (hours <= 23 && minutes <= 59).then_some((time, sign * (hours * 3_600 + minutes * 60) as i64))
+    (hours <= 23 && minutes <= 59)
+        .then_some((time.trim_end(), Some(sign * (hours * 3_600 + minutes * 60) as i64)))
 }
 
 /// A number with exactly so many digits.
@@ -92,8 +101,10 @@ mod tests {
             ("2026-03-01T08:05:00.1234567899Z", 1_772_352_300_123_456_789),
             ("2026-03-01t08:05:00,5z", 1_772_352_300_500_000_000),
             ("2026-03-01T09:05:00+01", 1_772_352_300_000_000_000),
+            ("2026-03-01T09:05:00", 1_772_352_300_000_000_000),
+            ("2026-03-01 09:05:00.000 +01:00", 1_772_352_300_000_000_000),
         ] {
-            assert_eq!(nanos(text), Some(expected), "{text}");
+            assert_eq!(nanos(text, 3_600), Some(expected), "{text}");
         }
     }
 
@@ -102,7 +113,6 @@ mod tests {
         for text in [
             "",
             "2026-03-01",
-            "2026-03-01T08:05:00",
             "2026-13-01T08:05:00Z",
             "2026-02-29T08:05:00Z",
             "2026-03-01T24:05:00Z",
@@ -119,7 +129,11 @@ mod tests {
             "2026-03-01T08:05:00+é1",
             "2026-03-01T08:05:00+01:99",
         ] {
-            assert_eq!(nanos(text), None, "{text}");
+            assert_eq!(nanos(text, 0), None, "{text}");
         }
+        assert_eq!(
+            ["2026-03-01T08:05:00", "2026-03-01T08:05:00-02:00", "2026-03-01T08:05:00Z", "Z"].map(zone_of),
+            [None, Some(-7_200), Some(0), None]
+        );
     }
 }

@@ -2,9 +2,13 @@
 
 use std::fmt;
 use units::Time;
+use units::table::{Reader, plain};
 
 /// The largest number of points of a series.
 pub const MAX_POINTS: usize = 1_000_000;
+
+/// The nanoseconds before which all points are.
+const LATEST: u64 = 1_000_000_000_000_000_000;
 
 /// What holds between two points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,12 +49,12 @@ impl fmt::Display for SeriesError {
             SeriesError::Malformed(line) => {
                 write!(
                     out,
-                    "point {line} of a series of SINR: expected seconds and -300 to 300 dB, like \"0.5 12.3\", with one value for all \
-                     sites, or one for each"
+                    "line {line} of a series of SINR: expected seconds and -300 to 300 dB, like \"0.5 12.3\", with one value for all \
+                     sites, or one for each; or names of columns, like time_s,sinr_db"
                 )
             }
             SeriesError::Order(line) => {
-                write!(out, "point {line} of a series of SINR is not after the point before it")
+                write!(out, "line {line} of a series of SINR is not after the line before it")
             }
         }
     }
@@ -73,19 +77,36 @@ impl Series {
         Ok(Series { points, between, passed: 0 })
     }
 
-    /// Reads lines of seconds and dB, separated by spaces, tabs or a comma: of the series of `site`, counted from 0,
-    /// where each line has a value for each of `sites`; a line with one value has it for all. Empty lines and lines
-    /// that start with `#` count for the number in an error, and are skipped.
+    /// Reads a table of times and dB: of the series of `site`, counted from 0, where each line has a value for each of
+    /// `sites`; a line with one value has it for all. Without names the first column is of seconds and the others of dB;
+    /// with names they are `time_s` or `time_ms`, and those that end with `db` or `sinr`, in their order.
     pub fn parse(text: &str, between: Between, (site, sites): (usize, usize)) -> Result<Series, SeriesError> {
+        let mut reader = Reader::new(text);
+        let malformed = SeriesError::Malformed(reader.first().number);
+        let (time, power, others) = columns(&reader).ok_or(malformed)?;
         let mut points: Vec<(Time, f64)> = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
+        let mut cells = Vec::new();
+        while let Some(line) = reader.next(&mut cells) {
+            let malformed = SeriesError::Malformed(line.number);
+            let at = cells.get(time).and_then(|cell| reader.scaled(cell, power)).map(|(at, _)| at);
+            let at = at.filter(|at| *at < LATEST).ok_or(malformed)?;
+            let values: Vec<&str> = match &others {
+                Some(places) => places.iter().filter_map(|place| cells.get(*place).copied()).collect(),
+                None => cells[1..].to_vec(),
+            };
+            let mut decibels = Vec::with_capacity(values.len());
+            for cell in &values {
+                let db = reader.real(cell).filter(|db| (-300.0..=300.0).contains(db));
+                decibels.push(db.ok_or(malformed)?);
             }
-            let point = point(line, site, sites).ok_or(SeriesError::Malformed(index + 1))?;
+            let own = match decibels[..] {
+                [one] => one,
+                _ if decibels.len() == sites => decibels[site],
+                _ => return Err(malformed),
+            };
+            let point = (Time::from_nanos(at), own);
             if points.last().is_some_and(|last| last.0 >= point.0) {
-                return Err(SeriesError::Order(index + 1));
+                return Err(SeriesError::Order(line.number));
             }
             if points.len() == MAX_POINTS {
                 return Err(SeriesError::Count(MAX_POINTS + 1));
@@ -93,6 +114,15 @@ impl Series {
             points.push(point);
         }
         Series::new(points, between)
+    }
+
+    /// Which columns of such a file are skipped, as a note.
+    pub fn skipped(text: &str) -> Option<String> {
+        let reader = Reader::new(text);
+        let (time, _, others) = columns(&reader)?;
+        let kept = others?.into_iter().chain([time]).map(|place| plain(reader.names()[place]));
+        let kept: Vec<String> = kept.collect();
+        reader.skipped(&kept.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// The SINR in dB at `now`. Calls in the order of time cost no search.
@@ -117,18 +147,22 @@ impl Series {
     }
 }
 
-/// A line of a file: its time, and the value of a site.
-fn point(line: &str, site: usize, sites: usize) -> Option<(Time, f64)> {
-    let mut words = line.split([' ', '\t', ',']).filter(|word| !word.is_empty());
-    let seconds = words.next()?.parse::<f64>().ok().filter(|seconds| (0.0..1e9).contains(seconds))?;
-    let (mut count, mut own) = (0, None);
-    for word in words {
-        let db = word.parse::<f64>().ok().filter(|db| (-300.0..=300.0).contains(db))?;
-        if count == 0 || count == site {
-            own = Some(db);
-        }
-        count += 1;
-    }
-    let valid = count == 1 || count == sites;
-    valid.then_some((Time::from_nanos((seconds * 1e9).round() as u64), own?))
+/// The place of the time, the power of ten that makes nanoseconds of it, and the places of the values; without names they
+/// are all others. `None` if the names do not say that.
+fn columns(reader: &Reader<'_>) -> Option<(usize, u32, Option<Vec<usize>>)> {
+    let times = reader.columns(&["time_s", "time_ms"]).ok()?;
+    let (time, power) = match times[..] {
+        [Some(time), None] => (time, 9),
+        [None, Some(time)] => (time, 6),
+        [None, None] if !reader.has_header() => return Some((0, 9, None)),
+        _ => return None,
+    };
+    let is_value = |name: &str| {
+        let name = name.to_lowercase();
+        let words = name.trim_end_matches(|sign: char| !sign.is_alphabetic());
+        words.ends_with("db") || words.ends_with("sinr")
+    };
+    let values: Vec<usize> =
+        (0..reader.names().len()).filter(|place| is_value(reader.names()[*place])).collect();
+    (!values.is_empty()).then_some((time, power, Some(values)))
 }

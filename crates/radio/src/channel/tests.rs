@@ -38,7 +38,7 @@ fn a_link_adds_its_parts() {
 
 #[test]
 fn a_series_is_held_or_linear() {
-    let text = "# time and SINR\n1 10\n3,20\n";
+    let text = "# time and SINR\n1 10\n3\t20\n";
     let mut held = Series::parse(text, Between::Held, (0, 1)).unwrap();
     let mut linear = Series::parse(text, Between::Linear, (0, 1)).unwrap();
     let times = [0.0, 1.0, 1.5, 2.5, 3.0, 9.0, 1.5];
@@ -53,6 +53,21 @@ fn a_bad_series_names_its_line() {
     assert_eq!(error("0 1\n1 2 3"), SeriesError::Malformed(2));
     assert_eq!(error("0 inf"), SeriesError::Malformed(1));
     assert_eq!(error("0 1\n\n0 2"), SeriesError::Order(3));
+    assert_eq!(error("time_s,note\n0,1"), SeriesError::Malformed(1));
+    assert_eq!(error("time_s,time_ms,sinr_db\n0,0,1"), SeriesError::Malformed(1));
+    assert_eq!(error("0 1e999"), SeriesError::Malformed(1));
+    assert_eq!(Series::skipped("0 1 2\n"), None);
+    let skipped = Series::skipped("note,sinr_db,time_ms\na,1,0\n");
+    assert_eq!(skipped.unwrap(), "skipped a column that is not needed: \"note\"");
+    for text in [
+        "0 -1.5\n2 3\n",
+        "\u{feff}Time_s;SINR (dB);note\r\n0;-1,5;a\r\n2;3;b\r\n",
+        "note,sinr_db,time_ms\na,-1.5,0\nb,3,2000\n",
+        "# time_s sinr\n0.0e+00 -1.5e+00\n2.0e+00 3.0e+00\n",
+    ] {
+        let mut series = Series::parse(text, Between::Held, (0, 1)).unwrap();
+        assert_eq!([1.0, 2.0].map(|at| series.at(seconds(at))), [-1.5, 3.0], "{text}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::{Profile, Source};
 use crate::OptionError;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter};
+use units::table::Reader;
 
 pub(super) const ROW: units::parameter::Row<Profile> = units::parameter::Row {
     name: "file",
@@ -17,7 +18,7 @@ pub(super) const ROW: units::parameter::Row<Profile> = units::parameter::Row {
     // Invalid files were rejected before.
     build: Profile {
         build: |arguments, _| {
-            let rows = parse(&arguments.file("file").text).unwrap_or_default();
+            let (rows, _) = parse(&arguments.file("file").text).unwrap_or_default();
             Box::new(Replay { rows: rows.into_iter(), before: Duration::ZERO })
         },
         check,
@@ -26,7 +27,13 @@ pub(super) const ROW: units::parameter::Row<Profile> = units::parameter::Row {
 };
 
 /// A line: the time since the start, and the size in bytes.
-pub type Row = (Duration, u64);
+type Row = (Duration, u64);
+
+/// The units of time, and the power of ten that makes nanoseconds of each.
+const UNITS: [(&str, u32); 4] = [("s", 9), ("ms", 6), ("us", 3), ("ns", 0)];
+
+/// The columns: a time in each of the units, of which one must be there, and the size.
+const COLUMNS: [&str; 5] = ["time_s", "time_ms", "time_us", "time_ns", "size_bytes"];
 
 /// The maximum size in bytes: 16 MiB.
 const LARGEST: u64 = 1 << 24;
@@ -38,32 +45,36 @@ fn check(arguments: &Arguments) -> Result<(), OptionError> {
     parse(&file.text).map(|_| ()).map_err(|problem| ("file", format!("{}:{problem}", file.path)))
 }
 
+/// What was skipped and rounded in a valid file.
+pub(super) fn notes(arguments: &Arguments) -> Vec<String> {
+    let file = arguments.file("file");
+    let (_, notes) = parse(&file.text).unwrap_or_default();
+    notes.into_iter().map(|note| format!("{}, {note}", file.path)).collect()
+}
+
 fn sizes(arguments: &Arguments) -> (u64, u64) {
-    let rows = parse(&arguments.file("file").text).unwrap_or_default();
+    let (rows, _) = parse(&arguments.file("file").text).unwrap_or_default();
     rows.iter().fold((u64::MAX, 0), |(least, most), (_, size)| (least.min(*size), most.max(*size)))
 }
 
-/// Parses such a file.
+/// Reads such a file: its lines, and what was skipped and rounded.
 ///
 /// # Errors
 /// `LINE: description`, if the header is unknown, a cell is not a valid number, the times decrease, or there are no
 /// lines.
-pub fn parse(text: &str) -> Result<Vec<Row>, String> {
-    let mut lines =
-        text.trim_end().lines().enumerate().map(|(at, line)| (at + 1, line.trim_end_matches('\r')));
-    let header = lines.next().map_or("", |(_, line)| line);
-    let unit = ["s", "ms", "us", "ns"].into_iter().find(|unit| header == format!("time_{unit},size_bytes"));
-    let Some(unit) = unit else {
-        let found: String = header.chars().take(40).collect();
-        return Err(format!(
-            "1: found {found:?}, expected \"time_ms,size_bytes\" (or time_s, time_us, time_ns)"
-        ));
-    };
+fn parse(text: &str) -> Result<(Vec<Row>, Vec<String>), String> {
+    let mut reader = Reader::new(text);
+    let header = reader.first();
+    let (places, unit, power) =
+        columns(&reader).map_err(|problem| format!("{}: {problem}", header.number))?;
+    let mut notes: Vec<String> = reader.skipped(&COLUMNS).into_iter().collect();
     let mut rows: Vec<Row> = Vec::new();
-    for (at, line) in lines {
-        let row = row(line, unit).ok_or_else(|| {
-            let found: String = line.chars().take(40).collect();
-            format!("{at}: found {found:?}, expected a time in {unit} and a size from 1 to {LARGEST} bytes")
+    let (mut rounded, mut first, mut cells) = (0, 0, Vec::new());
+    while let Some(line) = reader.next(&mut cells) {
+        let at = line.number;
+        let (row, is_rounded) = row(&mut reader, &cells, places, power).ok_or_else(|| {
+            let found = line.quoted();
+            format!("{at}: found {found}, expected a time in {unit} and a size from 1 to {LARGEST} bytes")
         })?;
         if let Some((before, _)) = rows.last().filter(|(before, _)| *before > row.0) {
             return Err(format!("{at}: {} comes after {before}; times must not decrease", row.0));
@@ -72,19 +83,51 @@ pub fn parse(text: &str) -> Result<Vec<Row>, String> {
             return Err(format!("{at}: more than {MAX_LINES} lines"));
         }
         rows.push(row);
+        if is_rounded {
+            rounded += 1;
+            first = if rounded == 1 { at } else { first };
+        }
     }
-    if rows.is_empty() { Err("2: there is no line after the header".to_owned()) } else { Ok(rows) }
+    if rows.is_empty() {
+        return Err(format!("{}: there is no line after the header", header.number + 1));
+    }
+    if rounded > 0 {
+        let all = rows.len();
+        notes.push(format!("{rounded} of {all} lines rounded to 1 ns; the first is line {first}"));
+    }
+    Ok((rows, notes))
 }
 
-fn row(line: &str, unit: &str) -> Option<Row> {
-    let (time, size) = line.split_once(',')?;
-    let numeric =
-        |cell: &str, also: char| cell.bytes().all(|byte| byte.is_ascii_digit() || char::from(byte) == also);
-    if !numeric(time, '.') || !numeric(size, '0') {
-        return None;
+/// The places of time and size, the unit of the time, and the power of ten that makes nanoseconds of it.
+fn columns(reader: &Reader<'_>) -> Result<([usize; 2], &'static str, u32), String> {
+    let places = reader.columns(&COLUMNS)?;
+    let times: Vec<(usize, &'static str, u32)> = places
+        .iter()
+        .zip(UNITS)
+        .filter_map(|(place, (unit, power))| Some(((*place)?, unit, power)))
+        .collect();
+    match (&times[..], places[UNITS.len()]) {
+        ([(time, unit, power)], Some(size)) => Ok(([*time, size], unit, *power)),
+        _ => {
+            let found = reader.first().quoted();
+            Err(format!(
+                "found {found}, expected the names of columns: time_ms (or time_s, time_us, time_ns), size_bytes"
+            ))
+        }
     }
-    let time = format!("{time} {unit}").parse().ok()?;
-    size.parse().ok().filter(|size| (1..=LARGEST).contains(size)).map(|size| (time, size))
+}
+
+/// The time and the size of a line, and whether the time was rounded.
+fn row<'a>(
+    reader: &mut Reader<'a>,
+    cells: &[&'a str],
+    [time, size]: [usize; 2],
+    power: u32,
+) -> Option<(Row, bool)> {
+    let fits = (time.max(size) + 1..=reader.count()).contains(&cells.len());
+    let (at, is_rounded) = reader.scaled(cells.get(time).filter(|_| fits)?, power)?;
+    let size = reader.whole(cells[size]).filter(|size| (1..=LARGEST).contains(size))?;
+    Some(((Duration::from_nanos(at), size), is_rounded))
 }
 
 struct Replay {
@@ -108,15 +151,27 @@ mod tests {
     #[test]
     fn lines_are_times_and_sizes() {
         let ms = Duration::from_millis;
-        assert_eq!(parse("time_ms,size_bytes\n0,21\n12.5,242\r\n12.5,7\n"), {
-            Ok(vec![
-                (Duration::ZERO, 21),
-                (Duration::from_micros(12_500), 242),
-                (Duration::from_micros(12_500), 7),
-            ])
-        });
-        assert_eq!(parse("time_s,size_bytes\n0.5,1"), Ok(vec![(ms(500), 1)]));
-        let rows = parse("time_ms,size_bytes\n10,21\n30,22").unwrap();
+        let half = Duration::from_micros(12_500);
+        let rows = vec![(Duration::ZERO, 21), (half, 242), (half, 7)];
+        for text in [
+            "time_ms,size_bytes\n0,21\n12.5,242\r\n12.5,7\n",
+            "\u{feff}Time_ms;Size_Bytes\r\n0;21\r\n12,5;242\r\n12,5;7\r\n",
+            "# messages\n\"size_bytes\",\"time_s\"\n\"21\",\"0\"\n\"242\",\"0.0125\"\n7,1.25e-2\n",
+            "# time_us size_bytes\n0.0e+00 2.1e+01\n12500 242\n12500.0 7\n",
+            "time (ms)\tsize (bytes)\n0\t21\n12.5\t242\n 12.5 \t 7\n",
+        ] {
+            assert_eq!(parse(text), Ok((rows.clone(), Vec::new())), "{text}");
+        }
+        let (rows, notes) = parse("who,time_s,size_bytes\nx,0.5,1\n\"y,z\",0.50000000049,2\n").unwrap();
+        assert_eq!(rows, [(ms(500), 1), (ms(500), 2)]);
+        assert_eq!(
+            notes,
+            [
+                "skipped a column that is not needed: \"who\"",
+                "1 of 2 lines rounded to 1 ns; the first is line 3"
+            ]
+        );
+        let (rows, _) = parse("time_ms,size_bytes\n10,21\n30,22").unwrap();
         let mut source = Replay { rows: rows.into_iter(), before: Duration::ZERO };
         assert_eq!(
             [source.next(), source.next(), source.next()],
@@ -127,7 +182,7 @@ mod tests {
     #[test]
     fn errors_are_reported_with_their_line() {
         let error = |text: &str| parse(text).unwrap_err();
-        assert!(error("").starts_with("1: found \"\", expected \"time_ms,size_bytes\""));
+        assert!(error("").starts_with("1: found \"\", expected the names of columns: time_ms"));
         assert!(error("time,size\n1,2").starts_with("1: found \"time,size\""));
         assert!(error(&"x".repeat(10_000_000)).len() < 200, "not the whole line");
         assert_eq!(error("time_ms,size_bytes\n"), "2: there is no line after the header");
@@ -135,20 +190,24 @@ mod tests {
             error("time_ms,size_bytes\n5,1\n4,1"),
             "3: 4 ms comes after 5 ms; times must not decrease"
         );
+        assert!(
+            error("1,2\n3,4\n").starts_with("1: found \"1,2\", expected the names"),
+            "units are not guessed"
+        );
+        assert!(error("time_ms,time_s,size_bytes\n1,1,2").starts_with("1: found "));
         for line in [
-            "",
             "1",
             "x,1",
             "1,x",
             "1,0",
             "-1,5",
             "1,-5",
-            "1, 5",
-            " 1,5",
             "1,5,6",
-            "1e3,5",
+            "1e30,5",
+            "1,1.5",
             "1,16777217",
-            "1,+5",
+            "nan,5",
+            "1,inf",
         ] {
             let text = format!("time_ms,size_bytes\n{line}\n0,1");
             assert!(error(&text).starts_with("2: found "), "{line}: {}", error(&text));

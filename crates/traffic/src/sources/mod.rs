@@ -5,12 +5,10 @@ mod file;
 mod mavlink;
 mod on_off;
 
-pub use file::{Row as FileRow, parse as parse_file};
-
 use crate::OptionError;
 use random::Stream;
 use units::Duration;
-use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
+use units::parameter::{Arguments, Component, Default, Kind, Parameter, Room, Row};
 
 /// Generates the times and sizes of datagrams or messages.
 pub trait Source {
@@ -153,6 +151,11 @@ pub fn check(name: &str, arguments: &Arguments) -> Result<(), OptionError> {
 /// The minimum and the maximum size in bytes of the source with this name, from checked options.
 pub fn sizes(name: &str, arguments: &Arguments) -> (u64, u64) {
     find(name).map_or((0, 0), |profile| (profile.sizes)(arguments))
+}
+
+/// What a user should know about the file of a valid component of this room: what was skipped and rounded in it.
+pub fn notes(component: &Component) -> Vec<String> {
+    if component.name == file::ROW.name { file::notes(&component.arguments) } else { Vec::new() }
 }
 
 fn find(name: &str) -> Option<&'static Profile> {

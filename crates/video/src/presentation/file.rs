@@ -1,6 +1,8 @@
 //! Files of presentations: their errors, and CSV.
 
 use std::fmt;
+pub(super) use units::table::quoted;
+use units::table::{Reader, without_mark};
 
 /// The maximum size of a file in bytes.
 pub const MAX_FILE_BYTES: usize = 64 << 20;
@@ -31,12 +33,6 @@ impl fmt::Display for TextError {
     }
 }
 
-/// A piece of a file in quotes, shortened to fit a line.
-pub(super) fn quoted(text: &str) -> String {
-    let short: String = text.chars().take(40).collect();
-    if short.len() < text.len() { format!("{short:?}...") } else { format!("{short:?}") }
-}
-
 /// A text without a byte order mark, which some programs write.
 ///
 /// # Errors
@@ -45,38 +41,22 @@ pub(super) fn checked(text: &str) -> Result<&str, TextError> {
     if text.len() > MAX_FILE_BYTES {
         return Err(TextError::whole(format!("more than {} MiB", MAX_FILE_BYTES >> 20)));
     }
-    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+    Ok(without_mark(text))
 }
 
-/// The number of a line, counted from 1, and its text.
-pub(super) type Line<'a> = (usize, &'a str);
-
-/// The lines of a CSV file that are neither empty nor comments, with their numbers: the header, and the others.
+/// Begins to read a CSV file, which must have a line.
 ///
 /// # Errors
 /// If the file is too large, or has no line.
-pub(super) fn csv(text: &str) -> Result<(Line<'_>, impl Iterator<Item = Line<'_>>), TextError> {
-    let mut lines = (1..)
-        .zip(checked(text)?.lines().map(str::trim))
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let header = lines
-        .next()
-        .ok_or_else(|| TextError::whole("no line; expected a line with the names of the columns"))?;
-    Ok((header, lines))
-}
-
-/// The values of a line of a CSV file with so many columns.
-pub(super) fn values(line: &str, columns: usize) -> Result<Vec<&str>, String> {
-    let values: Vec<&str> = line.split(',').map(str::trim).collect();
-    if values.len() != columns {
-        return Err(format!("{} values for {columns} columns", values.len()));
+pub(super) fn csv(text: &str) -> Result<Reader<'_>, TextError> {
+    let reader = Reader::new(checked(text)?);
+    if reader.count() == 0 {
+        return Err(TextError::whole("no line; expected a line with the names of the columns"));
     }
-    Ok(values)
+    Ok(reader)
 }
 
-/// A size in bytes, written in digits.
-pub(super) fn bytes(text: &str) -> Option<u64> {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let value = digits.then(|| text.parse().ok()).flatten();
-    value.filter(|bytes| (1..=super::MAX_SEGMENT_BYTES).contains(bytes))
+/// The bytes of a segment.
+pub(super) fn bytes<'a>(reader: &mut Reader<'a>, cell: &'a str) -> Option<u64> {
+    reader.whole(cell).filter(|bytes| (1..=super::MAX_SEGMENT_BYTES).contains(bytes))
 }

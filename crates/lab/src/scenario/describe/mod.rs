@@ -42,6 +42,7 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
         {
             let subject = format!("link {} {name}", link.name);
             lines.push((subject.clone(), format!("{from} to {to}: {}", direction(values, round_trip))));
+            lines.extend(file_notes(&subject, values));
             lines.extend(
                 warnings::of_direction(values, round_trip)
                     .map(|(option, words)| (warnings::subject(&subject, &option), words)),
@@ -71,6 +72,8 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
     more(&mut lines, scenario.flows.len(), "flow");
     for cross in scenario.cross_traffic.iter().take(SHOWN) {
         lines.push(describe_cross_traffic(scenario, cross));
+        let source = Value::Component(cross.source.clone());
+        lines.extend(file_notes(&lines[lines.len() - 1].0.clone(), &Arguments(vec![("source", source)])));
     }
     more(&mut lines, scenario.cross_traffic.len(), "cross-traffic sender");
     for known in scenario.memory.iter().take(SHOWN) {
@@ -248,6 +251,7 @@ fn describe_medium(scenario: &Scenario, medium: &Medium) -> Vec<(String, String)
     let options = options.map(|(name, value)| format!(", {}", option_words(name, value, rooms)));
     let words = format!("{}{}: {who}", medium.kind.name, options.collect::<String>());
     let mut lines = vec![(subject.clone(), words)];
+    lines.extend(file_notes(&subject, &medium.kind.arguments));
     for (number, attachment) in medium.attachments.iter().enumerate().take(SHOWN) {
         let own = attachment.arguments.0.iter();
         let own = own.filter(|(name, value)| medium.kind.arguments.get(name) != Some(value));
@@ -256,6 +260,9 @@ fn describe_medium(scenario: &Scenario, medium: &Medium) -> Vec<(String, String)
         if !words.is_empty() {
             lines.push((subject.clone(), words.join(", ")));
         }
+        let own = attachment.arguments.0.iter();
+        let own = own.filter(|(name, value)| medium.kind.arguments.get(name) != Some(value)).cloned();
+        lines.extend(file_notes(&subject, &Arguments(own.collect())));
         if let Some(station) = attached.first().filter(|_| medium.station && number > 0)
             && outlook(medium, [0, number]).is_some_and(|outlook| outlook.rate == Rate::ZERO)
         {
@@ -356,7 +363,7 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         let subject = format!("{subject}, {} to {}", name(from), name(to));
         lines.push((subject, path_words((scenario, topology), path, base)));
     }
-    lines.extend(file_notes(flow).map(|words| (format!("{subject}, files"), words)));
+    lines.extend(file_notes(&subject, &flow.application.arguments));
     let route = warnings::Route { there: &there, back: &back, rtt: base.least };
     let foreseen = foreseen::warnings((scenario, topology), flow, &route);
     lines.extend(
@@ -367,18 +374,28 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
     lines
 }
 
-/// What a user should know about the files of a flow's application: what is left out of them.
-fn file_notes(flow: &Flow) -> impl Iterator<Item = String> {
-    let components = flow.application.arguments.0.iter().filter_map(|(_, value)| match value {
-        Value::Component(component) => Some(component),
-        _ => None,
-    });
-    components.flat_map(|component| {
-        let of_room = |room: &str| component.room == room;
-        let pages = of_room(pages::room().name).then(|| pages::notes(component));
-        let video = of_room(video::presentation::room().name).then(|| video::presentation::notes(component));
-        pages.into_iter().chain(video).flatten()
-    })
+/// What a user should know about the files of these options and of the components in them: what is left out of them, and
+/// what was rounded.
+fn file_notes(subject: &str, arguments: &Arguments) -> Vec<(String, String)> {
+    let mut notes = Vec::new();
+    arguments.0.iter().for_each(|(_, value)| collect_notes(value, &mut notes));
+    notes.into_iter().map(|words| (format!("{subject}, files"), words)).collect()
+}
+
+fn collect_notes(value: &Value, notes: &mut Vec<String>) {
+    match value {
+        Value::Component(component) => {
+            notes.extend(match component.room {
+                "pages" => pages::notes(component),
+                "presentations" => video::presentation::notes(component),
+                "sources" => traffic::sources::notes(component),
+                _ => network::notes(component),
+            });
+            component.arguments.0.iter().for_each(|(_, value)| collect_notes(value, notes));
+        }
+        Value::List(values) => values.iter().for_each(|value| collect_notes(value, notes)),
+        _ => {}
+    }
 }
 
 /// A base RTT, and whether a link layer on the way makes it longer.

@@ -261,10 +261,57 @@ fn cases() -> Vec<Case> {
             plain(format!("<AdaptationSet contentType=\"smell\"/>\n<AdaptationSet/>{}", video(TEMPLATE))),
             vec!["video 700/2000: 4000 4000 4000"],
             vec![
-                "line 4: AdaptationSet: contentType, mimeType and codecs say neither video nor audio; left out",
-                "line 5: AdaptationSet: contentType, mimeType and codecs say neither",
+                "line 4: AdaptationSet: neither contentType, mimeType and codecs nor its attributes say video or audio; left out",
+                "line 5: AdaptationSet: neither contentType, mimeType and codecs",
             ],
         ),
+        (
+            "an empty set before the others",
+            plain(format!("<AdaptationSet mimeType=\"video/mp4\"/>\n<AdaptationSet mimeType=\"audio/mp4\"><Role/></AdaptationSet>{}", both_sets())),
+            vec![BOTH],
+            vec![
+                "line 4: AdaptationSet: no Representation; left out",
+                "line 5: AdaptationSet: no Representation; left out",
+            ],
+        ),
+        (
+            "kinds by sizes of pictures and by the sampling rate",
+            plain(
+                video(TEMPLATE).replace(r#" mimeType="video/mp4""#, "").replace(r#"id="v2""#, r#"id="v2" width="640" height="360""#)
+                    + &audio(TEMPLATE).replace(r#" mimeType="audio/mp4""#, r#" audioSamplingRate="48000""#),
+            ),
+            vec![BOTH],
+            vec![],
+        ),
+        (
+            "kinds by the frame rate and by channels, pictures of no size",
+            plain(
+                video(TEMPLATE).replace(r#" mimeType="video/mp4""#, r#" frameRate="30000/1001" width="0""#)
+                    + &audio(&format!(r#"<AudioChannelConfiguration schemeIdUri="x" value="2"/>{TEMPLATE}"#)).replace(r#" mimeType="audio/mp4""#, ""),
+            ),
+            vec![BOTH],
+            vec![],
+        ),
+        (
+            "kinds by the largest picture, and of codecs that are not known",
+            plain(
+                video(TEMPLATE).replace(r#" mimeType="video/mp4""#, r#" maxWidth="640" codecs="evc1""#)
+                    + &audio(TEMPLATE).replace(r#" mimeType="audio/mp4""#, r#" codecs="mhm1""#).replace(r#"id="a1""#, r#"id="a1" audioSamplingRate="48000""#)
+                    + "<AdaptationSet codecs=\"stpp\" width=\"640\"><Representation id=\"s\" bandwidth=\"1\"/></AdaptationSet>",
+            ),
+            vec![BOTH],
+            vec!["line 4: AdaptationSet: neither contentType, mimeType and codecs nor its attributes"],
+        ),
+        (
+            "kinds that only a later representation says",
+            plain(
+                video(TEMPLATE).replace(r#" mimeType="video/mp4""#, "").replace(r#"id="v2""#, r#"id="v2" mimeType="video/mp4""#)
+                    + &audio(TEMPLATE),
+            ),
+            vec![BOTH],
+            vec![],
+        ),
+        ("no namespace", mpd(STATIC, &both).replace(&format!("xmlns=\"{NAMESPACE}\""), ""), vec![BOTH], vec![]),
         (
             "a remote set that is not played",
             plain(format!("{}<AdaptationSet contentType=\"audio\" xlink:href=\"https://a.example/\"/>", both_sets())),
@@ -359,6 +406,11 @@ fn what_is_refused_says_why() {
             "no end",
             mpd("", &period(&video(TEMPLATE))),
             "the duration of its period is not known; expected it in Period, or mediaPresentationDuration in MPD",
+        ),
+        (
+            "a set that says nothing",
+            mpd(STATIC, &period(&video(TEMPLATE).replace(r#" mimeType="video/mp4""#, ""))),
+            "line 4: AdaptationSet: neither contentType, mimeType and codecs nor its attributes say video or audio; expected contentType or mimeType",
         ),
         ("HLS", "#EXTM3U\n#EXT-X-VERSION:3\n".to_owned(), "line 1: not XML"),
     ] {

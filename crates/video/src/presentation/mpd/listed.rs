@@ -7,6 +7,7 @@ use crate::presentation::file::{self, TextError, quoted};
 use crate::presentation::{MAX_DURATION, MAX_SIZES};
 use std::collections::BTreeMap;
 use units::Duration;
+use units::table::Reader;
 
 /// The columns. That of the period may be missing if there is one, that of seconds if the MPD lists the segments.
 const COLUMNS: [&str; 5] = ["representation", "segment", "bytes", "period", "seconds"];
@@ -16,29 +17,31 @@ const SECONDS: usize = 4;
 /// The word for an initialization segment.
 const INITIALIZATION: &str = "init";
 
-/// Replaces the sizes of all representations by those in the file, which must be complete.
+/// Replaces the sizes of all representations by those in the file, which must be complete. Returns which columns were
+/// skipped.
 ///
 /// # Errors
 /// The first invalid line, with a description; or the first segment without a line.
-pub(super) fn apply(text: &str, draft: &mut Draft) -> Result<(), TextError> {
-    let ((number, header), lines) = file::csv(text)?;
+pub(super) fn apply(text: &str, draft: &mut Draft) -> Result<Option<String>, TextError> {
+    let mut reader = file::csv(text)?;
+    let header = reader.first().number;
     let columns =
-        Columns::read(header, draft.periods.len()).map_err(|problem| TextError::line(number, problem))?;
+        Columns::read(&reader, draft.periods.len()).map_err(|problem| TextError::line(header, problem))?;
+    let skipped = reader.skipped(&COLUMNS);
     let mut slots = Slots::of(draft);
-    for (number, line) in lines {
+    let mut cells = Vec::new();
+    while let Some(line) = reader.next(&mut cells) {
         columns
-            .entry(line)
+            .entry(&mut reader, &cells)
             .and_then(|entry| slots.set(&mut draft.periods, &entry))
-            .map_err(|problem| TextError::line(number, problem))?;
+            .map_err(|problem| TextError::line(line.number, problem))?;
     }
-    check_complete(&draft.periods)
+    check_complete(&draft.periods)?;
+    Ok(skipped)
 }
 
 /// The index of each column in a line.
-struct Columns {
-    count: usize,
-    at: [Option<usize>; COLUMNS.len()],
-}
+struct Columns(Vec<Option<usize>>);
 
 /// A line.
 struct Entry<'a> {
@@ -53,9 +56,13 @@ struct Entry<'a> {
 /// The durations of the segments in a file, as far as its lines are right: [`apply`] names those that are not.
 pub(super) fn durations(text: &str) -> Listed {
     let mut listed = Listed::new();
-    let Ok(((_, header), lines)) = file::csv(text) else { return listed };
-    let Ok(columns) = Columns::read(header, 1) else { return listed };
-    for entry in lines.filter_map(|(_, line)| columns.entry(line).ok()).take(MAX_SIZES) {
+    let Ok(mut reader) = file::csv(text) else { return listed };
+    let Ok(columns) = Columns::read(&reader, 1) else { return listed };
+    let mut cells = Vec::new();
+    let mut left = MAX_SIZES;
+    while reader.next(&mut cells).is_some() && left > 0 {
+        let Ok(entry) = columns.entry(&mut reader, &cells) else { continue };
+        left -= 1;
         if let Some(segment) = entry.segment {
             let place = (entry.period, entry.representation.to_owned());
             listed.entry(place).or_default().insert(segment, entry.seconds);
@@ -65,35 +72,35 @@ pub(super) fn durations(text: &str) -> Listed {
 }
 
 impl Columns {
-    fn read(header: &str, periods: usize) -> Result<Columns, String> {
-        let mut columns = Columns { count: 0, at: [None; COLUMNS.len()] };
-        for word in header.split(',').map(str::trim) {
-            let Some(known) = COLUMNS.iter().position(|known| *known == word) else {
-                return Err(format!("column {}; expected {}", quoted(word), COLUMNS.join(", ")));
-            };
-            if columns.at[known].replace(columns.count).is_some() {
-                return Err(format!("column {word:?} twice"));
-            }
-            columns.count += 1;
+    fn read(reader: &Reader<'_>, periods: usize) -> Result<Columns, String> {
+        if reader.names().is_empty() {
+            let first = reader.first().quoted();
+            return Err(format!("found {first}; expected the names of columns: {}", COLUMNS.join(", ")));
         }
+        let places = reader.columns(&COLUMNS)?;
         let needed = if periods > 1 { PERIOD + 1 } else { PERIOD };
-        match columns.at[..needed].iter().position(Option::is_none) {
+        match places[..needed].iter().position(Option::is_none) {
             Some(PERIOD) => Err(format!("no column \"period\"; expected it for {periods} periods")),
-            Some(missing) => Err(format!("no column {:?}", COLUMNS[missing])),
-            None => Ok(columns),
+            Some(missing) => {
+                Err(format!("no column {:?}; expected {}", COLUMNS[missing], COLUMNS.join(", ")))
+            }
+            None => Ok(Columns(places)),
         }
     }
 
-    fn entry<'a>(&self, line: &'a str) -> Result<Entry<'a>, String> {
-        let values = file::values(line, self.count)?;
-        let value = |column: usize| self.at[column].map(|at| values[at]);
+    fn entry<'a>(&self, reader: &mut Reader<'a>, cells: &[&'a str]) -> Result<Entry<'a>, String> {
+        let last = self.0.iter().flatten().max().copied().unwrap_or(0);
+        if !(last + 1..=reader.count()).contains(&cells.len()) {
+            return Err(format!("{} values for {} columns", cells.len(), reader.count()));
+        }
+        let value = |column: usize| self.0[column].map(|at| cells[at]);
         let wrong = |column: usize, expected: &str| {
             let value = quoted(value(column).unwrap_or_default());
             format!("{} is {value}; expected {expected}", COLUMNS[column])
         };
-        let counted = |column: usize, expected: &str| {
-            let number = value(column).and_then(file::bytes).and_then(|number| usize::try_from(number).ok());
-            number.ok_or_else(|| wrong(column, expected))
+        let mut counted = |column: usize, expected: &str| {
+            let number = value(column).and_then(|cell| file::bytes(reader, cell));
+            number.and_then(|number| usize::try_from(number).ok()).ok_or_else(|| wrong(column, expected))
         };
         let segment = match value(1) {
             Some(INITIALIZATION) => None,
@@ -103,22 +110,21 @@ impl Columns {
             Some(_) => counted(PERIOD, "the number of a period, counted from 1")? - 1,
             None => 0,
         };
-        let bytes =
-            value(2).and_then(file::bytes).ok_or_else(|| wrong(2, "the bytes of a segment, as 86250"))?;
+        let bytes = counted(2, "the bytes of a segment, as 86250")? as u64;
         let seconds = match value(SECONDS) {
             None | Some("") => None,
-            Some(text) => {
-                Some(seconds(text).ok_or_else(|| wrong(SECONDS, "the seconds of a segment, as 4.004"))?)
+            Some(cell) => {
+                let seconds = seconds(reader, cell);
+                Some(seconds.ok_or_else(|| wrong(SECONDS, "the seconds of a segment, as 4.004"))?)
             }
         };
-        Ok(Entry { period, seconds, representation: values[self.at[0].unwrap_or(0)], segment, bytes })
+        Ok(Entry { period, seconds, representation: value(0).unwrap_or_default(), segment, bytes })
     }
 }
 
-/// A duration above zero in seconds, without an exponent.
-fn seconds(text: &str) -> Option<Duration> {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let duration: Duration = is_plain.then(|| format!("{text} s").parse().ok()).flatten()?;
+/// A duration above zero, in seconds.
+fn seconds<'a>(reader: &mut Reader<'a>, cell: &'a str) -> Option<Duration> {
+    let duration = Duration::from_nanos(reader.scaled(cell, 9)?.0);
     (!duration.is_zero() && duration <= MAX_DURATION).then_some(duration)
 }
 
@@ -170,7 +176,7 @@ impl Slots {
         let Some((track, number, listed)) = slot.taken else { return Ok(()) };
         let representation = &mut period.period.tracks[track].representations[number];
         let Some(segment) = entry.segment else {
-            if slot.has_initialization {
+            if slot.has_initialization && representation.initialization != entry.bytes {
                 return Err(format!("the initialization segment of representation {name} twice"));
             }
             slot.has_initialization = true;
@@ -182,7 +188,7 @@ impl Slots {
         }
         // Segments after the end of the period are in the MPD, but are not played.
         let Some(size) = representation.sizes.get_mut(segment - 1) else { return Ok(()) };
-        if *size > 0 {
+        if *size > 0 && *size != entry.bytes {
             return Err(format!("segment {segment} of representation {name} twice"));
         }
         *size = entry.bytes;

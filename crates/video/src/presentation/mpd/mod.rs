@@ -137,9 +137,7 @@ fn build(arguments: &Arguments, _: &mut Stream) -> Result<Presentation, Fault> {
 
 /// What was left out of the MPD, and what was assumed; nothing if it cannot be read.
 fn notes(arguments: &Arguments) -> Vec<String> {
-    let path = arguments.file("file").path;
-    let notes = draft(arguments).map(|draft| draft.notes).unwrap_or_default();
-    notes.into_iter().map(|note| format!("{path}, {note}")).collect()
+    draft(arguments).map(|draft| draft.notes).unwrap_or_default()
 }
 
 fn draft(arguments: &Arguments) -> Result<Draft, Fault> {
@@ -149,9 +147,11 @@ fn draft(arguments: &Arguments) -> Result<Draft, Fault> {
     let listed = sizes.as_ref().map(|sizes| listed::durations(&sizes.text)).unwrap_or_default();
     let mut draft = parse(&file.text, options, &listed)
         .map_err(|error| -> Fault { ("file", format!("{}, {error}", file.path)) })?;
+    draft.notes.iter_mut().for_each(|note| *note = format!("{}, {note}", file.path));
     if let Some(sizes) = sizes {
-        listed::apply(&sizes.text, &mut draft)
+        let skipped = listed::apply(&sizes.text, &mut draft)
             .map_err(|error| -> Fault { ("sizes", format!("{}, {error}", sizes.path)) })?;
+        draft.notes.extend(skipped.map(|skipped| format!("{}, {skipped}", sizes.path)));
     }
     Ok(draft)
 }
@@ -283,8 +283,8 @@ fn check_markup(text: &str) -> Result<(), TextError> {
 fn root<'a>(document: &'a roxmltree::Document<'a>) -> Result<Element<'a>, TextError> {
     let root = Element::root(document);
     let namespace = document.root_element().tag_name().namespace().unwrap_or("");
-    // Editions differ in the year, and early ones in capitals.
-    let is_known = namespace.to_ascii_lowercase().starts_with(EDITIONS);
+    // Editions differ in the year, and early ones in capitals; some tools leave it out.
+    let is_known = namespace.is_empty() || namespace.to_ascii_lowercase().starts_with(EDITIONS);
     if document.root_element().tag_name().name() == "MPD" && is_known {
         return Ok(root);
     }

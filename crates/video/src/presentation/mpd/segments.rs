@@ -25,8 +25,8 @@ pub(super) struct Segments {
     pub(super) durations: Vec<Duration>,
     /// The number of segments in the MPD; those that begin after the end of the period are not in `durations`.
     pub(super) listed: usize,
-    /// The bytes of each listed segment, if the MPD says them.
-    pub(super) sizes: Option<Vec<u64>>,
+    /// The bytes of each listed segment, as far as the MPD says them.
+    pub(super) sizes: Option<Vec<Option<u64>>>,
     pub(super) initialization: Initialization,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn read(
             (addressing.ticks(&times, most, reading)?, None)
         }
         _ => {
-            let ranges = addressing.ranges()?;
+            let ranges = addressing.ranges(reading)?;
             let ticks = addressing.ticks(&times, Count::Exactly(ranges.count as u64), reading)?;
             if ticks.len() != ranges.count {
                 let problem =
@@ -187,25 +187,25 @@ impl<'a> Addressing<'a> {
     }
 
     /// The segments of a SegmentList.
-    fn ranges(&self) -> Result<Ranges, TextError> {
+    fn ranges(&self, reading: &mut Reading) -> Result<Ranges, TextError> {
         let owner = self.elements.iter().find(|element| element.children("SegmentURL").next().is_some());
         let Some(owner) = owner else {
             return Err(self.elements[0].wrong("no SegmentURL; expected one for each segment"));
         };
         let mut sizes = Vec::new();
-        let mut count = 0;
         for url in owner.children("SegmentURL") {
-            if count == MAX_SEGMENTS {
+            if sizes.len() == MAX_SEGMENTS {
                 return Err(too_many(&url));
             }
-            let size = url.attribute("mediaRange").map(|text| range(&url, "mediaRange", text)).transpose()?;
-            if count > 0 && size.is_some() == sizes.is_empty() {
-                return Err(url.wrong("expected a mediaRange in each SegmentURL of the list, or in none"));
-            }
-            sizes.extend(size);
-            count += 1;
+            sizes.push(url.attribute("mediaRange").map(|text| range(&url, "mediaRange", text)).transpose()?);
         }
-        Ok(Ranges { count, sizes: (!sizes.is_empty()).then_some(sizes) })
+        let (count, unknown) = (sizes.len(), sizes.iter().filter(|size| size.is_none()).count());
+        if unknown > 0 && unknown < count {
+            reading.note(owner.wrong(format!(
+                "{unknown} of {count} SegmentURL have no mediaRange: the bandwidth gives their sizes"
+            )));
+        }
+        Ok(Ranges { count, sizes: (unknown < count).then_some(sizes) })
     }
 }
 
@@ -213,7 +213,7 @@ impl<'a> Addressing<'a> {
 #[derive(Debug)]
 struct Ranges {
     count: usize,
-    sizes: Option<Vec<u64>>,
+    sizes: Option<Vec<Option<u64>>>,
 }
 
 impl<'a> Times<'a> {

@@ -247,10 +247,14 @@ fn documents_that_are_no_mpd_are_refused() {
             "\n<html/>".to_owned(),
             "line 2: the document is \"html\" of namespace \"\"; expected MPD of namespace \"urn:",
         ),
-        ("<MPD/>".to_owned(), "line 1: the document is \"MPD\" of namespace \"\""),
+        ("<MPD xmlns=\"a\"/>".to_owned(), "line 1: the document is \"MPD\" of namespace \"a\""),
+        ("<MPD/>".to_owned(), "line 1: MPD: no Period; expected at least one"),
         (format!("<MPD xmlns=\"{NAMESPACE}\"/>"), "line 1: MPD: no Period; expected at least one"),
         (period("type=\"live\"", ""), "line 1: MPD: type is \"live\"; expected static or dynamic"),
-        (period("", ""), "line 2: Period: no adaptation set of video or audio; expected at least one"),
+        (
+            period("", ""),
+            "line 2: Period: no adaptation set of video or audio with a Representation; expected at least one",
+        ),
         (
             period("mediaPresentationDuration=\"6 s\"", ""),
             "line 1: MPD: mediaPresentationDuration is \"6 s\"; expected a duration of",
@@ -334,7 +338,7 @@ fn representations_that_do_not_fit_are_refused() {
     let (a, b) =
         ("<Representation id=\"a\" bandwidth=\"8000\"/>\n", "<Representation id=\"b\" bandwidth=\"9000\"");
     refused(&[
-        (video(""), "line 4: AdaptationSet: no Representation that is read; expected at least one"),
+        (video(""), "line 2: Period: no adaptation set of video or audio with a Representation; expected"),
         (video("<Representation bandwidth=\"1\"/>"), "line 5: Representation: no id; expected a name"),
         (video("<Representation id=\"\" bandwidth=\"1\"/>"), "id is \"\"; expected 1 to 200 printable bytes"),
         (video("<Representation id=\"a\"/>"), "line 5: Representation: no bandwidth; expected it in bit/s"),
@@ -346,7 +350,6 @@ fn representations_that_do_not_fit_are_refused() {
         (video("<Representation id=\"a\" bandwidth=\"1.5\"/>"), "bandwidth is \"1.5\""),
         (video("<Representation id=\"a\" bandwidth=\"NaN\"/>"), "bandwidth is \"NaN\""),
         (video("<Representation id=\"a\" bandwidth=\"99999999999999999999\"/>"), "bandwidth is"),
-        (video("<Representation id=\"a\" bandwidth=\"1\" width=\"0\"/>"), "width is \"0\""),
         (
             video("<Representation id=\"a\" bandwidth=\"1\" dependencyId=\"b\"/>"),
             "line 4: AdaptationSet: no Representation that is read; expected at least one",
@@ -512,20 +515,22 @@ fn timelines_that_do_not_fit_are_refused() {
 fn lists_that_do_not_fit_are_refused() {
     let list = |urls: &str| segments(&format!("<SegmentList duration=\"3\">\n{urls}\n</SegmentList>"));
     let url = |range: &str| format!("<SegmentURL mediaRange=\"{range}\"/>\n");
+    // 8000 bit/s for 3 s.
+    for (urls, sizes) in [
+        ([url("0-9"), "<SegmentURL/>".to_owned()].concat(), [10, 3_000]),
+        (["<SegmentURL/>\n".to_owned(), url("0-9")].concat(), [3_000, 10]),
+    ] {
+        let text = list(&urls);
+        assert_eq!(read(&[("file", &text)]).periods[0].tracks[0].representations[0].sizes, sizes);
+        let told = "the-file, line 5: SegmentList: 1 of 2 SegmentURL have no mediaRange: the bandwidth gives their sizes";
+        assert_eq!(notes(&text), [told]);
+    }
     assert_eq!(
         millis(&read(&[("file", &list("<SegmentURL/><SegmentURL/>"))]).periods[0].tracks[0]),
         [3_000, 3_000]
     );
     refused(&[
         (list(""), "line 5: SegmentList: no SegmentURL; expected one for each segment"),
-        (
-            list(&[url("0-9"), "<SegmentURL/>".to_owned()].concat()),
-            "line 7: SegmentURL: expected a mediaRange in each",
-        ),
-        (
-            list(&["<SegmentURL/>\n".to_owned(), url("0-9")].concat()),
-            "line 7: SegmentURL: expected a mediaRange in each",
-        ),
         (
             list(&url("9-0")),
             "line 6: SegmentURL: mediaRange is \"9-0\"; expected the first and the last byte",
@@ -554,7 +559,7 @@ fn lists_of_sizes_are_complete_and_fit() {
     for (lines, told) in [
         ("", "the-sizes, no line for segment 1 of representation \"low\" in period 1"),
         ("low,1,5\nlow,1,6\n", "the-sizes, line 3: segment 1 of representation \"low\" twice"),
-        ("low,init,5\nlow,init,5\n", "line 3: the initialization segment of representation \"low\" twice"),
+        ("low,init,5\nlow,init,6\n", "line 3: the initialization segment of representation \"low\" twice"),
         ("low,4,5\n", "line 2: segment is 4; representation \"low\" has 3 of them"),
         ("low,0,5\n", "line 2: segment is \"0\"; expected init, or the number"),
         ("low,-1,5\n", "line 2: segment is \"-1\""),
@@ -572,7 +577,11 @@ fn lists_of_sizes_are_complete_and_fit() {
         ("representation,bytes\n", "line 1: no column \"segment\""),
         (
             "representation,segment,size\n",
-            "line 1: column \"size\"; expected representation, segment, bytes, period, seconds",
+            "line 1: no column \"bytes\"; expected representation, segment, bytes, period, seconds",
+        ),
+        (
+            "1,2,3\n",
+            "line 1: found \"1,2,3\"; expected the names of columns: representation, segment, bytes, period, seconds",
         ),
         ("bytes,bytes\n", "line 1: column \"bytes\" twice"),
     ] {

@@ -65,7 +65,14 @@ pub(super) fn read(
         draft.period.tracks.push(taken.0);
     }
     if draft.period.tracks.is_empty() {
-        return Err(period.wrong("no adaptation set of video or audio; expected at least one"));
+        let is_unknown = |set: &Element<'_>| {
+            set.children("Representation").next().is_some() && matches!(contents(set), Contents::Unknown)
+        };
+        if let Some(set) = period.children("AdaptationSet").find(is_unknown) {
+            return Err(set.wrong(format!("{UNKNOWN}; expected contentType or mimeType")));
+        }
+        let problem = "no adaptation set of video or audio with a Representation; expected at least one";
+        return Err(period.wrong(problem));
     }
     Ok(draft)
 }
@@ -82,17 +89,21 @@ fn sets<'a>(period: &Element<'a>, reading: &mut Reading) -> [Vec<Element<'a>>; 2
     let mut sets: [Vec<Element<'_>>; 2] = [Vec::new(), Vec::new()];
     for set in period.children("AdaptationSet") {
         let marked = |name| set.children(name).any(|one| one.attribute("schemeIdUri") == Some(TRICK_MODE));
+        let is_empty = set.children("Representation").next().is_none() && set.check_local().is_ok();
         match contents(&set) {
+            Contents::Played(_) if is_empty => reading.note(set.wrong("no Representation; left out")),
             Contents::Played(kind) if !marked("EssentialProperty") && !marked("SupplementalProperty") => {
                 sets[kind as usize].push(set);
             }
             Contents::Played(_) | Contents::Other => {}
-            Contents::Unknown => reading
-                .note(set.wrong("contentType, mimeType and codecs say neither video nor audio; left out")),
+            Contents::Unknown => reading.note(set.wrong(format!("{UNKNOWN}; left out"))),
         }
     }
     sets
 }
+
+/// Why an adaptation set is left out.
+const UNKNOWN: &str = "neither contentType, mimeType and codecs nor its attributes say video or audio";
 
 /// What an adaptation set has.
 enum Contents {
@@ -133,27 +144,46 @@ const CODECS: [(&str, Kind); 16] = [
     ("vorbis", Kind::Audio),
 ];
 
+/// The attributes that only one kind has.
+const ATTRIBUTES: [(&str, Kind); 8] = [
+    ("audioSamplingRate", Kind::Audio),
+    ("width", Kind::Video),
+    ("height", Kind::Video),
+    ("frameRate", Kind::Video),
+    ("maxWidth", Kind::Video),
+    ("maxHeight", Kind::Video),
+    ("maxFrameRate", Kind::Video),
+    ("sar", Kind::Video),
+];
+
 /// What an adaptation set has: what it says itself, otherwise its components, of which video counts before others, otherwise
-/// its first representation.
+/// its first representation that says it: by its type, by codecs, or by attributes that only one kind has.
 fn contents(set: &Element<'_>) -> Contents {
     let components: Vec<&str> = set.children("ContentComponent").filter_map(|one| named(&one)).collect();
     let known =
         |word: &str| CONTENTS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)).map(|one| one.1);
     let is_video = |name: &&&str| known(name) == Some(Some(Kind::Video));
     let component = components.iter().find(is_video).or(components.first()).copied();
-    let first = set.children("Representation").next();
-    let of_first = || first.as_ref().and_then(named);
-    if let Some(word) = named(set).or(component).or_else(of_first) {
+    let elements = || std::iter::once(*set).chain(set.children("Representation"));
+    if let Some(word) = named(set).or(component).or_else(|| elements().find_map(|one| named(&one))) {
         return match known(word) {
             Some(Some(kind)) => Contents::Played(kind),
             Some(None) => Contents::Other,
             None => Contents::Unknown,
         };
     }
-    let codecs = set.attribute("codecs").or_else(|| first.as_ref().and_then(|one| one.attribute("codecs")));
-    let codecs = codecs.unwrap_or("").to_ascii_lowercase();
-    let known = CODECS.iter().find(|(begin, _)| codecs.starts_with(begin));
-    known.map_or(Contents::Unknown, |(_, kind)| Contents::Played(*kind))
+    let codecs = elements().find_map(|one| one.attribute("codecs")).unwrap_or("").to_ascii_lowercase();
+    let of_codecs = CODECS.iter().find(|(begin, _)| codecs.starts_with(begin));
+    // Subtitles have a width, too.
+    let is_text = ["stpp", "wvtt"].iter().any(|begin| codecs.starts_with(begin));
+    let has = |name| elements().any(|one| one.attribute(name).is_some());
+    let of_attributes = || ATTRIBUTES.iter().find(|(name, _)| !is_text && has(*name));
+    let of_channels = || elements().any(|one| one.children("AudioChannelConfiguration").next().is_some());
+    match of_codecs.or_else(of_attributes) {
+        Some((_, kind)) => Contents::Played(*kind),
+        None if !is_text && of_channels() => Contents::Played(Kind::Audio),
+        None => Contents::Unknown,
+    }
 }
 
 /// The kind of contents that an element names: `video` in contentType, or before the slash of mimeType.
@@ -264,21 +294,24 @@ fn representation(
     let bandwidth = bandwidth.ok_or_else(|| element.wrong("no bandwidth; expected it in bit/s"))?;
     let bitrate = Rate::from_bits_per_sec(bandwidth);
     let sizes = match segments.sizes {
-        Some(mut sizes) => {
-            sizes.truncate(segments.durations.len());
-            sizes
+        Some(sizes) => {
+            let of = |(size, duration): (Option<u64>, &Duration)| {
+                size.unwrap_or_else(|| constant_bytes(bitrate, *duration))
+            };
+            sizes.into_iter().zip(&segments.durations).map(of).collect()
         }
         None => segments.durations.iter().map(|duration| constant_bytes(bitrate, *duration)).collect(),
     };
-    let pixels = |name| -> Result<Option<u32>, TextError> {
-        let of = |element: &Element<'_>| element.number(name, 1, u64::from(u32::MAX));
-        Ok(of(element)?.or(of(set)?).map(|pixels| pixels as u32))
+    // They are only shown.
+    let pixels = |name| {
+        let of = |element: &Element<'_>| element.number(name, 1, u64::from(u32::MAX)).ok().flatten();
+        of(element).or(of(set)).map(|pixels| pixels as u32)
     };
     let initialization = match segments.initialization {
         Initialization::None => 0,
         Initialization::Unknown => options.initialization,
         Initialization::Bytes(bytes) => bytes,
     };
-    let resolution = pixels("width")?.zip(pixels("height")?);
+    let resolution = pixels("width").zip(pixels("height"));
     Ok(Representation { id: id(element)?.to_owned(), bitrate, resolution, initialization, sizes })
 }
