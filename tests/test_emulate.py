@@ -305,6 +305,17 @@ def test_a_server_ends_with_its_client(command: Command) -> None:
     assert nobody.returncode == 2 and "--until server: no command runs" in nobody.stderr
 
 
+def test_the_exit_code_is_that_of_the_command_that_failed_first(command: Command) -> None:
+    first = command("emulate", "two.toml", "--in", "phone=sleep 1; exit 42", "--in", "server=exit 3")
+    assert first.returncode == 3, first.stderr
+    # The gate that is waited for did not end by itself.
+    commands = ("--in", "phone=sleep 20", "--in", "server=sleep 20")
+    own = command("emulate", "two.toml", "--set", "duration=500 ms", "--until", "phone", *commands)
+    assert own.returncode == 143, own.stderr
+    other = command("emulate", "two.toml", "--until", "phone", "--in", "phone=sleep 1", "--in", "server=sleep 20")
+    assert other.returncode == 0, other.stderr
+
+
 def test_mistakes_are_told_in_one_line(command: Command) -> None:
     cases = {
         ("two.toml", "--in", "tablet=true"): "no gate 'tablet': expected one of phone, server",

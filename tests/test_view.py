@@ -522,7 +522,7 @@ def test_a_run_without_qlog_says_how_to_make_one(command: Command) -> None:
     assert command("run", "bulk.toml", "--out", "plain").returncode == 0
     done = command("view", "plain")
     assert done.returncode != 0
-    assert "plain: has no qlog (*.sqlog): make one with `quiclab run FILE --qlog`" in done.stderr
+    assert "plain: has no qlog (*.sqlog): runs with `--qlog` have one for each simulated connection" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "there is no such run folder" in command("view", "nowhere").stderr
 

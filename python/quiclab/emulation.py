@@ -4,6 +4,7 @@ Everything is made inside of namespaces of its own (network, mounts, processes),
 process is, however it ended, and no packet leaves them. Linux only; as root, or where users may make namespaces.
 """
 
+import math
 import os
 import shlex
 import signal
@@ -65,7 +66,11 @@ def enter(arguments: Sequence[str], *, interactive: bool = False, program: Seque
     with _handling(end, interactive=interactive):
         namespaces = _namespaces()
         probe = ["unshare", *namespaces, "true"]
-        if subprocess.run(probe, capture_output=True, start_new_session=True, check=False).returncode != 0:
+        probed = subprocess.run(probe, capture_output=True, start_new_session=True, check=False).returncode
+        if probed < 0:
+            # A signal to the group came before the probe had its session.
+            return 128 - probed
+        if probed != 0:
             raise Error(
                 "this user may not create namespaces here: run it as root, or allow it with the sysctl "
                 "user.max_user_namespaces (and kernel.apparmor_restrict_unprivileged_userns = 0 on Ubuntu)"
@@ -215,6 +220,8 @@ class Application:
     process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
     was_ended: bool = False
     """Whether it still ran at the end, and was asked to end."""
+    ended_s: float = math.inf
+    """When that was seen, on the monotonic clock; infinite for one that ran until the end."""
 
 
 class Emulation:
@@ -278,6 +285,7 @@ class Emulation:
             for application in self.applications:
                 if application.code is None and application.process is not None:
                     application.code = application.process.poll()
+                    application.ended_s = math.inf if application.code is None else time.monotonic()
             awaited = [one for one in self.applications if until in (None, one.gate)]
             running = not awaited or any(one.code is None for one in awaited)
             return running and self.requests() == 0

@@ -62,7 +62,7 @@ def emulate(
 
     Each node with kind = "gate" gets a network namespace, in which the commands run. They reach the other gates by
     name. The run ends with the last command (or that of --until), with the scenario's duration, or with Ctrl-C. The
-    exit code is that of the first command that failed.
+    exit code is that of the command that failed first.
     """
     from quiclab import emulation
 
@@ -255,9 +255,13 @@ def warn_if_late(late: Mapping[str, float], tolerance_us: float) -> None:
 
 
 def _code(applications: Sequence[Any], late: Mapping[str, float], max_lateness: float | None, until: str | None) -> int:
-    """The exit code. What ran on until another gate's commands had ended has not failed."""
-    for application in applications:
-        if application.code and not (until is not None and application.was_ended):
+    """The exit code: that of the command that failed first.
+
+    What ran on in another gate until the commands of the gate `until` had ended has not failed.
+    """
+    for application in sorted(applications, key=lambda one: one.ended_s):
+        ran_on = until is not None and application.gate != until and application.was_ended
+        if application.code and not ran_on:
             return 128 - application.code if application.code < 0 else int(application.code)
     if max_lateness is not None and late["p99_us"] > 1000 * max_lateness:
         typer.echo(f"too late: 1 % of events were late by more than {max_lateness:g} ms", err=True)

@@ -132,7 +132,7 @@ def _files(where: Path, may_be_none: bool) -> list[Path]:
         raise Error(f"{where}: there is no such run folder")
     paths = list(qlog.records(where))
     if not paths and not may_be_none:
-        raise Error(f"{where}: has no qlog (*.sqlog): make one with `quiclab run FILE --qlog`")
+        raise Error(f"{where}: has no qlog (*.sqlog): runs with `--qlog` have one for each simulated connection")
     return paths
 
 
