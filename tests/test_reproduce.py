@@ -135,13 +135,25 @@ def test_runs_that_fail_do_not_hold() -> None:
 
 def test_of_many_rows_people_see_the_one_nearest_to_its_limit_and_those_that_do_not_hold() -> None:
     rows = [
-        Row(str(number), "", "", "", "", ok=number != 7, used=1.2 if number == 7 else number / 20)
+        Row(str(number), "", "", "", "", ok=number != 7, room=-0.2 if number == 7 else 1 - number / 20)
         for number in range(20)
     ]
     assert shown(rows[:12]) == rows[:12]
-    assert [row.case for row in shown(rows)] == ["19 of 20 cases; the nearest to its limit: 7"]
-    held = [Row(str(number), "", "", "", "", ok=True, used=number / 20) for number in range(20)]
+    assert [row.case for row in shown(rows)] == ["19 of 20 cases; the farthest beyond its limit: 7"]
+    held = [Row(str(number), "", "", "", "", ok=True, room=1 - number / 20) for number in range(20)]
     assert [row.case for row in shown(held)] == ["20 of 20 cases; the nearest to its limit: 19"]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "nearest"),
+    [({"at_least": 1}, 3), ({"at_most": 30}, 28), ({"at_least": -6, "at_most": 30}, 28), ({"within": 30}, 28)],
+)
+def test_the_nearest_row_is_that_with_the_least_room(bounds: dict[str, Any], nearest: int) -> None:
+    points = [{"number": number, "value": (number * 7) % 26 + 3} for number in range(20)]
+    words = {"case": "{number}", "here": "value", "of": "ours", "target": 0}
+    told = shown(Rule.read({**words, **bounds}, "a.toml").rows(points, quick=False))
+    (first,) = [row for row in told if row.among]
+    assert first.ok and first.here.split()[0] == f"{nearest:.2f}"
 
 
 def test_an_interval_is_students() -> None:

@@ -13,7 +13,17 @@ from quiclab.cli import main
 from quiclab.reproduce import figures, page
 from quiclab.reproduce.accept import Row, Rule, unproved
 from quiclab.reproduce.catalogue import catalogue
-from quiclab.reproduce.outcomes import Difference, claims, code, differences, expected, known, overall, unjudged
+from quiclab.reproduce.outcomes import (
+    Difference,
+    claims,
+    code,
+    differences,
+    expected,
+    known,
+    overall,
+    undecided,
+    unjudged,
+)
 
 PAPERS = Path(papers.__file__).parent
 DOCS = Path(__file__).parent.parent / "docs"
@@ -71,8 +81,20 @@ def test_what_the_quick_form_does_not_judge_is_listed_with_its_reason() -> None:
         (("1, later", "2, later"), "too short", {}),
     ]
     assert code([row("loss 1")], told) == 3
-    # A rule that gives no row is listed, even where the names of its rows are not known.
-    assert [one.claim for one in unjudged(rules, given, None, ())] == ["{loss}, later"]
+    # Where the names of the rows of the full form are not known, nobody knows whether all are judged.
+    assert len(unjudged(rules, given, None, ())) == 3
+
+
+def test_a_row_that_holds_in_few_runs_and_differs_in_many_is_not_judged() -> None:
+    rules = (rule(at_most=1, target="a"),)
+    given = [rules[0].rows(POINTS, quick=True)]
+    names = [one.name for one in given[0]]
+    full_only = known_as(names[0], forms=("full",))
+    (told,) = unjudged(rules, given, [names], full_only)
+    assert (told.rows, told.known) == ((names[0],), {names[0]: "a reason"}) and "in these few runs" in told.reason
+    # One that differs in both is expected, and one that differs in neither is judged.
+    assert unjudged(rules, given, [names], known_as(names[0])) == [] == unjudged(rules, given, [names], ())
+    assert undecided(given[0], full_only) == {names[0]}
 
 
 def test_the_full_form_judges_every_claim() -> None:

@@ -109,7 +109,10 @@ def test_what_is_no_text_and_a_folder_without_scripts_are_told(command: Command)
     (command.folder / "x.quic").write_bytes(b"\xff\xfe")
     (command.folder / "empty").mkdir()
     result = command("script", "x.quic")
-    assert (result.returncode, result.stderr) == (2, "quiclab: x.quic: the file is UTF-16; expected UTF-8: save it as UTF-8\n")
+    assert (result.returncode, result.stderr) == (
+        2,
+        "quiclab: x.quic: the file is UTF-16; expected UTF-8: save it as UTF-8\n",
+    )
     result = command("script", "empty")
     assert (result.returncode, result.stderr) == (2, "quiclab: empty: no script (*.quic) in this folder\n")
 

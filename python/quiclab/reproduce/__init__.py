@@ -15,7 +15,7 @@ from quiclab.reproduce import points as points_
 from quiclab.reproduce.accept import Row, shown, unproved
 from quiclab.reproduce.catalogue import Figure, Paper, catalogue, figures, find
 from quiclab.reproduce.measured import taken
-from quiclab.reproduce.outcomes import UNEXPECTED, Unjudged, code, counts, expected, unjudged
+from quiclab.reproduce.outcomes import UNEXPECTED, Unjudged, code, counts, expected, undecided, unjudged
 from quiclab.reproduce.points import Points
 from quiclab.reproduce.runs import Runs, make
 
@@ -179,12 +179,16 @@ def judge(figure: Figure, points: Points, others: list[Row], *, quick: bool) -> 
     told = {row.name: row for row in rows}
     parts = [[told.pop(row.name) for row in some] for some in of_rules]
     rest = list(told.values())
+    lacking = unjudged(figure.rules, parts, figure.claims, figure.differences) if quick else []
+    if quick:
+        open_ = undecided(rows, figure.differences)
+        rows, rest, *parts = ([row for row in some if row.name not in open_] for some in (rows, rest, *parts))
     listed = [some if rule.every else shown(some) for rule, some in zip(figure.rules, parts, strict=True)]
     return Judged(
         rows=rows,
         shown=[*rest, *(row for some in parts for row in shown(some))],
         listed=[*rest, *(row for some in listed for row in some)],
-        unjudged=unjudged(figure.rules, parts, figure.claims, figure.differences) if quick else [],
+        unjudged=lacking,
         claims=[len(some) for some in parts],
     )
 

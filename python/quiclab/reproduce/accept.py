@@ -38,8 +38,8 @@ class Row:
     """The condition."""
     ok: bool
     """Whether the condition holds."""
-    used: float = 0.0
-    """The share of the accepted deviation that was used: 1 is the limit. 0 if the condition has no such scale."""
+    room: float = 0.0
+    """How far the value is from the nearest limit, in its unit; negative beyond it. Of a deviation: the share left."""
     detail: str = ""
     """Measured values beside `here`: the number of runs, an interval."""
     of: str = "ours"
@@ -103,6 +103,7 @@ class Rule:
         detail = "{runs} runs"         # measured values behind it; default: none
         of = "number"                  # what it compares with: "number" or "sentence" of the paper, or "ours"
         where = { loss = 0.001 }       # which points; default: all. A list of values means any of them
+        ours = [{ controller = "bbr3" }]  # of these, the points about which the paper says nothing: their rows are ours
         here = "throughput_mbps"       # the measured column
         paper = "theory_mbps"          # the value of the paper: another column, a number, or its own words
         target = 95                    # our own target: a column, a number, or words, filled in like `case`
@@ -128,6 +129,7 @@ class Rule:
     at_least: str | float | None = None
     at_most: str | float | None = None
     where: dict[str, Any] = field(default_factory=dict)
+    ours: list[dict[str, Any]] = field(default_factory=list)
     unit: str = ""
     digits: int = 2
     every: bool = False
@@ -153,6 +155,8 @@ class Rule:
             raise Error(f"{origin}: accept: of is {table['of']!r}, which needs {needed}")
         if not {"within", "at_least", "at_most"} & table.keys():
             raise Error(f"{origin}: accept: needs within, at_least or at_most")
+        if table["of"] == "ours" and "ours" in table:
+            raise Error(f"{origin}: accept: of is 'ours', so no points need to be named")
         if {"cannot_fail", "can_fail"} <= table.keys():
             raise Error(f"{origin}: accept: cannot_fail or can_fail, not both")
         if "target" not in table:
@@ -181,8 +185,11 @@ class Rule:
         if isinstance(paper, str) and paper == self.paper and paper.isidentifier():
             raise Error(f"{self.case}: paper: no column {paper!r}; words of a paper need quotation marks")
         accepted = self._accepted(point, paper if target is None else target)
-        if self.of == "number":
+        of = "ours" if any(select([point], ours) for ours in self.ours) else self.of
+        if of == "number":
             self._about(paper, accepted)
+        if of != self.of:
+            paper, target = None, paper if target is None else target
         measured = _number(here) if _is_number(here) else None
         sure = self.can_fail or self.cannot_fail or measured is None
         return Row(
@@ -192,9 +199,9 @@ class Rule:
             self._text(here),
             accepted.words,
             measured is not None and accepted.holds(measured),
-            0.0 if measured is None else accepted.used(measured),
+            0.0 if measured is None else accepted.room(measured),
             self.detail.format(**names),
-            self.of,
+            of,
             self.cannot_fail,
             "" if sure or measured is None else self._suspect(measured, accepted),
         )
@@ -265,9 +272,11 @@ class _Accepted:
     def holds(self, value: float) -> bool:
         return self.low <= value <= self.high and (self.middle is None or abs(value - self.middle) <= self.most)
 
-    def used(self, value: float) -> float:
-        """The share of the accepted deviation that a value uses."""
-        return abs(value - self.middle) / self.most if self.middle is not None and self.most > 0 else 0.0
+    def room(self, value: float) -> float:
+        """How far a value is from the nearest limit."""
+        if self.middle is not None and self.most > 0:
+            return 1 - abs(value - self.middle) / self.most
+        return min(value - self.low, self.high - value)
 
 
 def unproved(rules: "tuple[Rule, ...]", points: Points, *, quick: bool) -> list[str]:
@@ -283,14 +292,15 @@ def unproved(rules: "tuple[Rule, ...]", points: Points, *, quick: bool) -> list[
 def shown(rows: list[Row], most: int = 12) -> list[Row]:
     """The rows of one rule as a table shows them.
 
-    If there are more than `most`: the row nearest to its limit, and those that do not hold.
+    If there are more than `most`: the row nearest to its limit, or farthest beyond it, and the others that do not hold.
     """
     if len(rows) <= most:
         return rows
-    worst = max(rows, key=lambda row: (not row.ok, row.used))
+    worst = min(rows, key=lambda row: (row.ok, row.room))
     failed = [row for row in rows if not row.ok and row is not worst]
     held = sum(row.ok for row in rows)
-    return [replace(worst, among=f"{held} of {len(rows)} cases; the nearest to its limit: "), *failed]
+    where = "the nearest to its limit" if worst.ok else "the farthest beyond its limit"
+    return [replace(worst, among=f"{held} of {len(rows)} cases; {where}: "), *failed]
 
 
 def forms_of(table: dict[str, Any], where: str) -> tuple[str, ...]:

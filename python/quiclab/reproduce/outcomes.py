@@ -110,13 +110,19 @@ def expected(rows: Sequence[Row], among: Sequence[Difference], *, quick: bool) -
     return [replace(row, known=reasons.get(row.name, "")) for row in rows] + lacking
 
 
+def undecided(rows: Sequence[Row], among: Sequence[Difference]) -> set[str]:
+    """The names of the rows of a quick form that hold, and are known not to hold in the full form."""
+    quick, full = known(among, "quick"), known(among, "full")
+    return {row.name for row in rows if row.ok and row.name in full and row.name not in quick}
+
+
 def unjudged(
     rules: Sequence[Rule],
     given: Sequence[Sequence[Row]],
     full: Sequence[Sequence[str]] | None,
     among: Sequence[Difference],
 ) -> list[Unjudged]:
-    """What the quick form does not judge, by rule: every row of the full form that it does not give.
+    """What the quick form does not judge, by rule: every row of the full form that it does not give, or cannot decide.
 
     :param given: the rows of each rule.
     :param full: the names of its rows in the full form; None if they are not known.
@@ -124,13 +130,24 @@ def unjudged(
     reasons = known(among, "full")
     found = []
     for place, (rule, rows) in enumerate(zip(rules, given, strict=True)):
+        open_ = undecided(rows, among)
         names = {row.name for row in rows}
-        lacking = tuple(name for name in (full[place] if full else ()) if name not in names)
-        if lacking or not rows:
-            why = rule.not_quick or "the quick form makes no such runs"
-            differ = {name: reasons[name] for name in lacking if name in reasons}
-            found.append(Unjudged(rule.case, lacking, why, differ))
+        lacking = [name for name in (full[place] if full else ()) if name not in names]
+        why = rule.not_quick or "the quick form makes no such runs"
+        if full is None and rows:
+            why = f"the rows of the full form are not known: {CLAIMS} has none for these rules; run make papers"
+        if lacking or not rows or full is None:
+            found.append(_unjudged(rule, lacking, why, reasons))
+        if open_:
+            decides = [row.name for row in rows if row.name in open_]
+            found.append(
+                _unjudged(rule, decides, "holds in these few runs, and differs in those of the full form", reasons)
+            )
     return found
+
+
+def _unjudged(rule: Rule, names: Sequence[str], why: str, reasons: Mapping[str, str]) -> Unjudged:
+    return Unjudged(rule.case, tuple(names), why, {name: reasons[name] for name in names if name in reasons})
 
 
 def claims(root: Path) -> dict[str, list[list[str]]]:
