@@ -217,6 +217,7 @@ summary = keyed(
         "media": listed(keyed({"name": text, "attachment": text}, {"to": text, **_CARRIER, **_MEASUREMENT}, result)),
         "nodes": listed(keyed({"name": text}, {"kind": text}, result)),
         "cross_traffic": listed(keyed({"name": text}, {}, result)),
+        "notes": listed(text),
         "memory": listed(
             keyed(
                 {

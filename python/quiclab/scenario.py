@@ -139,6 +139,11 @@ class Scenario:
         """
         return self._inner.describe()
 
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each thing that is left out of the files that it names, such as requests of a HAR file."""
+        return self._inner.file_notes()
+
     def page_draws(self, flow: str, count: int) -> dict[str, bytes]:
         """The first random numbers, for each quantity, from which a run makes the web pages of a flow.
 

@@ -128,7 +128,11 @@ class Sweep:
 
     @property
     def notes(self) -> list[str]:
-        """Values of the scenario that no run has, because the sweep varies them."""
+        """What you should know of the runs, a sentence for each thing.
+
+        Values of the scenario that none has, because the sweep varies them; what was left out of files (of the first
+        hundred values).
+        """
         return list(self.info.get("notes", []))
 
     @property
@@ -534,12 +538,13 @@ def _run(scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, repor
         "series": inner.series,
         "keep": inner.keep,
         "set": scenario._sets,
-        "notes": inner.notes,
+        "notes": [*inner.notes, *inner.file_notes()],
         "failures": [
             {"run": run, "repetition": repetition, "seed": seed, "values": dict(values), "error": error}
             for run, repetition, seed, values, error in finished.failures(_MOST_FAILURES)
         ],
     }
+    info = _folder.without_home(info)
     tables.write(path, scenario._text, info)
     result = Sweep(path, info)
     result.reused = reused

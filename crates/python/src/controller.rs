@@ -272,7 +272,8 @@ fn named(object: &Bound<'_, PyAny>) -> (String, String) {
 
 /// Reads and checks `window_bytes` and `pacing_bps`.
 fn read_allowance(object: &Bound<'_, PyAny>, least: u64) -> PyResult<Allowance> {
-    let wrong = |name: &str, found: &Bound<'_, PyAny>, expected: String| wrong(object, name, found, &expected);
+    let wrong =
+        |name: &str, found: &Bound<'_, PyAny>, expected: String| wrong(object, name, found, &expected);
     let given = attribute(object, intern!(object.py(), "window_bytes"))?;
     let window = match given.extract::<f64>() {
         Ok(window) if window >= least as f64 => (window as u64).min(UNLIMITED),

@@ -39,6 +39,9 @@ pub(crate) fn parse(text: &str, units: &[Unit], expected: &'static str) -> Resul
     if unit.is_empty() {
         return Err(fail("the unit is missing"));
     }
+    if is_exponent(&trimmed[end..]) {
+        return Err(fail("a number with an exponent"));
+    }
     let scale = units.iter().find(|(name, _)| *name == unit).ok_or_else(|| fail("unknown unit"))?.1;
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
     if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
@@ -57,6 +60,12 @@ pub(crate) fn parse(text: &str, units: &[Unit], expected: &'static str) -> Resul
         return Err(fail("finer than the smallest unit"));
     }
     u64::try_from(whole * u128::from(scale) + scaled / tens).map_err(|_| fail("too large"))
+}
+
+/// Whether the text goes on like `e3 Mbit/s`.
+fn is_exponent(rest: &str) -> bool {
+    rest.strip_prefix(['e', 'E'])
+        .is_some_and(|rest| rest.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// A regular expression, of the kind that JSON schemas have, for the texts that [`parse`] may accept. It does not know how

@@ -42,12 +42,14 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
         sweep = Sweep.parse(scenario._text, scenario._origin, [])
         described += _sweep(sweep)
         described += [(f"sweep{_WARNING}", note) for note in sweep.notes]
+        told = {text for _, text in described}
+        described += [("sweep, files", note) for note in sweep.file_notes() if note not in told]
     warnings = [(subject.removesuffix(_WARNING), text) for subject, text in described if subject.endswith(_WARNING)]
     for subject, text in warnings:
         typer.echo(f"warning: {subject}: {plain(text)}", err=True)
     if as_json:
-        told = {"scenario": name, "valid": True, "warnings": warnings, "description": described}
-        typer.echo(json.dumps(told, indent=2))
+        found = {"scenario": name, "valid": True, "warnings": warnings, "description": described}
+        typer.echo(json.dumps(found, indent=2))
         return
     described = [line for line in described if not line[0].endswith(_WARNING)]
     width = max((len(subject) for subject, _ in described), default=0)

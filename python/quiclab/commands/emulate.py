@@ -160,13 +160,15 @@ def _emulate(
             counters.clear()
         whole = json.loads(summary)
         whole["emulation"] = summary_of(emulation, gates, status)
-        run = Run(whole, scenario.to_toml(), {table.name: table for table in results})
+        run = Run(whole, scenario, {table.name: table for table in results})
         run._write(path, figure=bool(whole["connections"]))
     if as_json:
         typer.echo(json.dumps({"folder": str(place.final), **whole}, indent=2))
     else:
         assert place.final is not None, "the folder is complete"
         show(whole["emulation"], place.final)
+        for note in run.notes:
+            typer.echo(f"note: {plain(note)}", err=True)
     warn_if_late(status["lateness"], status["tolerance_us"])
     raise typer.Exit(_code(emulation.applications, status["lateness"], max_lateness, until))
 

@@ -99,7 +99,7 @@ def play(
             whole["connections"].insert(0, connection(planned, record, whole["emulation"]["gates"]))
             for name in {"segment", "playback"} & tables.keys():
                 tables[name] = record.added(name, planned.flow, pa.table(tables[name]))
-        run = Run(whole, scenario.to_toml(), tables)
+        run = Run(whole, scenario, tables)
         run._write(path, figure=False)
         if record is not None and record.has_started:
             plots.save(run, path / _folder.FIGURE, "playback")

@@ -50,7 +50,8 @@ def run(
     folder = result.path
     assert folder is not None, "a run with `out` has a folder"
     if as_json:
-        typer.echo(json.dumps({"folder": str(folder), **result.summary}, indent=2))
+        notes = {"notes": result.notes} if result.notes else {}
+        typer.echo(json.dumps({"folder": str(folder), **result.summary, **notes}, indent=2))
         return
     from rich.console import Console
 
@@ -75,8 +76,5 @@ def run(
         typer.echo(f"next     quiclab why {plain(shlex.quote(str(folder)))}")
     if _SWEEP.search(scenario._text):
         typer.echo(f"note: one run, without the [sweep] table: quiclab sweep {plain(file)} makes all", err=True)
-    for subject, text in scenario.describe():
-        if subject.endswith(", files"):
-            typer.echo(f"note: {plain(text)}", err=True)
     for note in result.notes:
         typer.echo(f"note: {plain(note)}", err=True)

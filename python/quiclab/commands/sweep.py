@@ -113,7 +113,7 @@ def sweep(
         typer.echo(
             "note: one run: nothing varies without a [sweep] table (docs/sweeps.md) or --set sweep.KEY=VALUES", err=True
         )
-    for note in plan.notes:
+    for note in [*plan.notes, *plan.file_notes()]:
         typer.echo(f"note: {plain(note)}", err=True)
     warning = foretold(plan)
     if warning:

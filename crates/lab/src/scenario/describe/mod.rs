@@ -12,11 +12,15 @@ use network::medium::{Outlook, Way};
 use network::queue::{Bound, Setup};
 use network::{Hop, NodeId, Topology};
 use random::Stream;
+use std::collections::BTreeSet;
 use units::parameter::{Arguments, Component, Limit, Room, Value};
 use units::{Duration, Rate, Size};
 
 /// A scenario, and its graph.
 type Surveyed<'a> = (&'a Scenario, &'a Topology);
+
+/// The end of the subject of a line about files.
+const FILES: &str = ", files";
 
 /// The maximum number of links and flows that are described one by one.
 const SHOWN: usize = 100;
@@ -356,7 +360,8 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         let subject = format!("{subject}, {} to {}", name(from), name(to));
         lines.push((subject, path_words((scenario, topology), path, base)));
     }
-    lines.extend(file_notes(flow).map(|words| (format!("{subject}, files"), words)));
+    let notes = notes_of(&flow.application).into_iter();
+    lines.extend(notes.map(|words| (format!("{subject}{FILES}"), words)));
     let route = warnings::Route { there: &there, back: &back, rtt: base.least };
     let foreseen = foreseen::warnings((scenario, topology), flow, &route);
     lines.extend(
@@ -367,18 +372,41 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
     lines
 }
 
-/// What a user should know about the files of a flow's application: what is left out of them.
-fn file_notes(flow: &Flow) -> impl Iterator<Item = String> {
-    let components = flow.application.arguments.0.iter().filter_map(|(_, value)| match value {
-        Value::Component(component) => Some(component),
-        _ => None,
-    });
-    components.flat_map(|component| {
-        let of_room = |room: &str| component.room == room;
-        let pages = of_room(pages::room().name).then(|| pages::notes(component));
-        let video = of_room(video::presentation::room().name).then(|| video::presentation::notes(component));
-        pages.into_iter().chain(video).flatten()
-    })
+/// What a user should know about the files of a scenario: a sentence for each thing that is left out of them, with the names
+/// of the files without their folders.
+pub fn file_notes(scenario: &Scenario) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let lines = describe(scenario).into_iter().filter(|(subject, _)| subject.ends_with(FILES));
+    let files = scenario.files();
+    let without_folder = |words: String| {
+        // The longest path first, as it may end with a shorter one.
+        let path = files.keys().filter(|path| words.starts_with(&*path.to_string_lossy())).next_back();
+        match path.and_then(|path| Some((path.to_str()?, path.file_name()?.to_str()?))) {
+            Some((path, name)) => format!("{name}{}", &words[path.len()..]),
+            None => words,
+        }
+    };
+    lines.map(|(_, words)| without_folder(words)).filter(|words| seen.insert(words.clone())).collect()
+}
+
+/// What is left out of the files of an application, or of the parts of one.
+fn notes_of(component: &Component) -> Vec<String> {
+    let mut notes = match component.room {
+        room if room == pages::room().name => pages::notes(component),
+        room if room == video::presentation::room().name => video::presentation::notes(component),
+        _ => Vec::new(),
+    };
+    for (_, value) in &component.arguments.0 {
+        let inner = match value {
+            Value::List(values) => values.as_slice(),
+            value => std::slice::from_ref(value),
+        };
+        notes.extend(inner.iter().flat_map(|value| match value {
+            Value::Component(component) => notes_of(component),
+            _ => Vec::new(),
+        }));
+    }
+    notes
 }
 
 /// A base RTT, and whether a link layer on the way makes it longer.
