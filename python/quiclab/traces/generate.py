@@ -12,7 +12,7 @@ from quiclab._given import whole
 from quiclab._quiclab import Error, generate_series, generate_trace, series_models, trace_models
 from quiclab.traces.capacity import Capacity, write
 
-_LARGEST_SEED = (1 << 63) - 1
+_LARGEST_SEED = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
