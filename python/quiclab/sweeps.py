@@ -313,10 +313,10 @@ class Sweep:
     @contextmanager
     def _parquet(self, name: str) -> "Iterator[pq.ParquetFile]":
         with _stored.opened(self._path / name) as file:
+            needed = ["run", *_shape.NEEDED.get(Path(name).stem, ())]
             if name == RUNS:
-                _shape.has(
-                    self._path / name, file.schema_arrow, ["run", "repetition", "seed", "error", *self.parameters]
-                )
+                needed = ["run", "repetition", "seed", "error", *self.parameters]
+            _shape.has(self._path / name, file.schema_arrow, needed)
             yield file
 
     def _first(self, most: int) -> "pa.Table":

@@ -13,6 +13,7 @@ import typer
 
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
+from quiclab.commands.output import echo
 
 if TYPE_CHECKING:
     from quiclab._quiclab import Emulator
@@ -163,12 +164,12 @@ def _emulate(
         run = Run(whole, scenario, {table.name: table for table in results})
         run._write(path, figure=bool(whole["connections"]))
     if as_json:
-        typer.echo(json.dumps({"folder": str(place.final), **whole}, indent=2))
+        echo(json.dumps({"folder": str(place.final), **whole}, indent=2))
     else:
         assert place.final is not None, "the folder is complete"
         show(whole["emulation"], place.final)
         for note in run.notes:
-            typer.echo(f"note: {plain(note)}", err=True)
+            echo(f"note: {plain(note)}", err=True)
     warn_if_late(status["lateness"], status["tolerance_us"])
     raise typer.Exit(_code(emulation.applications, status["lateness"], max_lateness, until))
 
@@ -238,14 +239,14 @@ def show(emulation: Mapping[str, Any], folder: Path) -> None:
             for what in ("altered", "overflowed", "unreadable", "not_sent")
             if counts[what]
         ]
-        typer.echo(f"gate {name}: {', '.join(words)}", err=True)
+        echo(f"gate {name}: {', '.join(words)}", err=True)
     words = [f"{what.replace('_', ' ')} {count:,}" for what, count in emulation["network"].items() if count]
     if words:
-        typer.echo(f"network: {', '.join(words)}", err=True)
+        echo(f"network: {', '.join(words)}", err=True)
     late = emulation["lateness"]
     quantiles = [f"{late['median_us']:.0f} us median", f"{late['p99_us']:.0f} us at the 99th percentile"]
-    typer.echo(f"late: {', '.join(quantiles)}, {late['max_us']:.0f} us at most", err=True)
-    typer.echo(f"folder: {plain(folder)}", err=True)
+    echo(f"late: {', '.join(quantiles)}, {late['max_us']:.0f} us at most", err=True)
+    echo(f"folder: {plain(folder)}", err=True)
 
 
 def warn_if_late(late: Mapping[str, float], tolerance_us: float) -> None:
@@ -253,7 +254,7 @@ def warn_if_late(late: Mapping[str, float], tolerance_us: float) -> None:
     if late["p99_us"] > tolerance_us:
         limit = f"{tolerance_us / 1000:g} ms distorts the results"
         text = f"1 % of events were {late['p99_us'] / 1000:.1f} ms late or more, and {limit}"
-        typer.echo(f"warning: the machine is too slow: {text}; the table lateness has the details", err=True)
+        echo(f"warning: the machine is too slow: {text}; the table lateness has the details", err=True)
 
 
 def _code(applications: Sequence[Any], late: Mapping[str, float], max_lateness: float | None, until: str | None) -> int:
@@ -262,6 +263,6 @@ def _code(applications: Sequence[Any], late: Mapping[str, float], max_lateness: 
         if application.code and not (until is not None and application.was_ended):
             return 128 - application.code if application.code < 0 else int(application.code)
     if max_lateness is not None and late["p99_us"] > 1000 * max_lateness:
-        typer.echo(f"too late: 1 % of events were late by more than {max_lateness:g} ms", err=True)
+        echo(f"too late: 1 % of events were late by more than {max_lateness:g} ms", err=True)
         return 3
     return 0
