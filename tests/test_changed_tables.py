@@ -185,6 +185,13 @@ def test_no_command_writes_the_escapes_of_a_stranger(made: Path, tmp_path: Path)
         assert not set("\x1b\x07\x9b").intersection(done.stdout + done.stderr), words
 
 
+def test_commands_print_by_one_door() -> None:
+    folder = Path(quiclab.__file__).parent / "commands"
+    # The pager prints what rich has coloured, of the program's own pages.
+    others = [path.name for path in folder.glob("*.py") if "typer.echo(" in path.read_text(encoding="utf-8")]
+    assert sorted(others) == ["output.py", "pager.py"]
+
+
 def test_what_a_terminal_would_obey_is_escaped() -> None:
     assert harmless("plain\ttext\nof lines") == "plain\ttext\nof lines"
     assert harmless("\x1b[31m\x07\x7f\x9b\u202e") == "\\u001b[31m\\u0007\\u007f\\u009b\\u202e"

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from quiclab.plots import Choice, chart
-from quiclab.plots.limits import with_whole_marks
+from quiclab.plots.edges import with_whole_marks
 from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.plots.style import styled
 from quiclab.traces import figure as trace_figure

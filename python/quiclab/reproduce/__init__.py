@@ -223,7 +223,7 @@ def drawn(figure: Figure, points: Points) -> "Iterator[Drawing]":
     """The drawing, in the style of all figures."""
     import matplotlib
 
-    from quiclab.plots.limits import with_whole_marks
+    from quiclab.plots.edges import with_whole_marks
     from quiclab.plots.style import styled
 
     with styled():

@@ -380,7 +380,7 @@ pub fn file_notes(scenario: &Scenario) -> Vec<String> {
     let files = scenario.files();
     let without_folder = |words: String| {
         // The longest path first, as it may end with a shorter one.
-        let path = files.keys().filter(|path| words.starts_with(&*path.to_string_lossy())).next_back();
+        let path = files.keys().rfind(|path| words.starts_with(&*path.to_string_lossy()));
         match path.and_then(|path| Some((path.to_str()?, path.file_name()?.to_str()?))) {
             Some((path, name)) => format!("{name}{}", &words[path.len()..]),
             None => words,
