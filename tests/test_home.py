@@ -160,19 +160,19 @@ def test_sweeps_do_not_say_where_the_home_is(tmp_path: Path, home: Path, spellin
 def test_a_home_is_found_in_texts_and_nothing_else() -> None:
     from quiclab._folder import _in_text
 
-    pattern = _in_text("/home/ada")
+    pattern = _in_text("/people/ada")
     for text, expected in (
-        ("/home/ada", "~"),
-        ("/home/ada/x.csv", "~/x.csv"),
-        ("'/home//./ada/x'", "'~/x'"),
-        ("cannot read /home/ada.", "cannot read ~."),
-        ("see file:///home/ada/x", "see file:~/x"),
-        ("/home/adam/x", "/home/adam/x"),
-        ("/home/ada.old/x", "/home/ada.old/x"),
-        ("/data/home/ada/x", "/data/home/ada/x"),
-        ("../home/ada/x", "../home/ada/x"),
-        ("/home/ada-2", "/home/ada-2"),
-        ('a = "/home/ada/x", b = "/home/ada"', 'a = "~/x", b = "~"'),
+        ("/people/ada", "~"),
+        ("/people/ada/x.csv", "~/x.csv"),
+        ("'/people//./ada/x'", "'~/x'"),
+        ("cannot read /people/ada.", "cannot read ~."),
+        ("see file:///people/ada/x", "see file:~/x"),
+        ("/people/adam/x", "/people/adam/x"),
+        ("/people/ada.old/x", "/people/ada.old/x"),
+        ("/data/people/ada/x", "/data/people/ada/x"),
+        ("../people/ada/x", "../people/ada/x"),
+        ("/people/ada-2", "/people/ada-2"),
+        ('a = "/people/ada/x", b = "/people/ada"', 'a = "~/x", b = "~"'),
     ):
         assert pattern.sub("~", text) == expected, text
 
