@@ -208,7 +208,6 @@ def test_its_options_can_be_swept_and_the_workers_of_a_cluster_need_no_file(tmp_
             "def start(self):\n        raise RuntimeError('no')\n    def choose(self, view): pass",
             "own.py:5: RuntimeError: no",
         ),
-        ("def choose(self):\n        pass", "TypeError"),
         (
             "def choose(self, view): return 1\n    def abandon(self, view, underway): return 1",
             "own.py:5: abandon gave 1; expected None, or a representation below that of the download, 1",

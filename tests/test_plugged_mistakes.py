@@ -85,6 +85,33 @@ MISTAKES = (
     ("controller", "self.state = ", "self.sate = ", "nothing reads the attribute sate of .*state"),
     ("controller", "options = ", "option = ", "nothing reads Mine.option; expected options"),
     ("abr", "options = ", "Options = ", "nothing reads Mine.Options; expected options"),
+    # The same where the class reads what it sets.
+    ("controller", "self.window_bytes", "self.window_byte", "attribute window_byte of .*window_bytes"),
+    ("controller", "self.pacing_bps = ", "self.pacing_rate = self.pacing_rate or ", "pacing_rate of"),
+    ("controller", "self.window_bytes", "self.window_size", "attribute window_size of .*window_bytes"),
+    ("controller", "self.state = ", "setattr(self, 'window_bytse', 1); self.x = ", "the attribute window_bytse of"),
+    ("controller", "options =", "windows_bytes = 1\n    options =", "nothing reads Mine.windows_bytes; exp"),
+    # Methods that cannot be called as the lab calls them.
+    ("controller", "def on_ack(", "async def on_ack(", "Mine.on_ack is async, .*expected a method without async"),
+    ("controller", "def on_loss(", "async def on_loss(", "Mine.on_loss is async"),
+    ("scheduler", "def next(", "async def next(", "Mine.next is async"),
+    ("abr", "def on_download(", "async def on_download(", "Mine.on_download is async"),
+    ("controller", "self.state = ", "yield ", "Mine.on_ack has a yield, .*expected a method without yield"),
+    ("scheduler", "return min", "yield min", "Mine.next has a yield"),
+    ("controller", "def on_ack(self, ack)", "def on_ack(self)", r"on_ack\(self\) is called otherwise; .*\(self, ack\)"),
+    ("controller", "def on_ack(self, ack)", "def on_ack(self, ack, more)", "is called otherwise; expected def on_ack"),
+    ("controller", "def on_loss(self, loss)", "def on_loss(self)", "expected def on_loss"),
+    ("controller", "(self, datagram_bytes, initial_window_bytes, initial_rtt_s)", "(self)", "expected def start"),
+    ("scheduler", "def on_sent(self, stream, sent_bytes)", "def on_sent(self, stream)", "expected def on_sent"),
+    ("scheduler", "def next(self, view)", "def next(self, view, *, more)", "expected def next"),
+    ("abr", "def estimate(self)", "def estimate(self, view)", r"expected def estimate\(self\)"),
+    # Options.
+    ("controller", '{"beta": 0.5}', '["beta"]', r"options is \['beta'\]; expected names with defaults"),
+    ("abr", '{"part": 0.8}', "{1: 0.8}", r"options is \{1: 0.8\}; expected names with defaults"),
+    ("controller", '{"beta": 0.5}', '{"beta": 0.5, "window_bytes": 1}', "cannot be called window_bytes"),
+    ("controller", '{"beta": 0.5}', '{"beta": 0.5, "on_loss": 1}', "cannot be called on_loss"),
+    ("controller", "def start(", "def __init__(self): pass\n    def start(", r"__init__ does not .*\(self, beta\)"),
+    ("controller", "def start(", "window_bytes = property(lambda _: 3)\n    def start(", "window_bytes cannot be set"),
     # What is no method.
     ("controller", "def on_loss(self, loss):", "on_loss = 5\n    def x(self, y):", "on_loss is 5; expected a method"),
 )  # fmt: skip
@@ -111,6 +138,38 @@ def test_a_controller_that_decides_nothing_is_refused(tmp_path: Path) -> None:
         quiclab.ScenarioError, match=r"Mine decides nothing; expected that it sets window_bytes or pacing"
     ):
         read(tmp_path, "controller", text)
+    nothing = "import quiclab\n\nclass Mine(quiclab.Controller):\n    def on_ack(self, ack): pass\n"
+    # What another class of the file sets is not of this one.
+    for more in ("", CONTROLLER.replace("Mine", "Other"), "    window_bytes = 9000\n"):
+        with pytest.raises(quiclab.ScenarioError, match=r"mine\.py:\d+: Mine decides nothing"):
+            read(tmp_path, "controller", nothing + more)
+
+
+def test_what_a_helper_decides_is_decided(tmp_path: Path) -> None:
+    head = "import quiclab\n\nclass Mine(quiclab.Controller):\n    def on_ack(self, ack): "
+    (tmp_path / "elsewhere.py").write_text("def adapt(one): one.window_bytes = 30000\n")
+    path = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import elsewhere\n"
+    for text in (
+        head + "adapt(self)\n\ndef adapt(one): one.window_bytes = 30000\n",
+        head + "Window().adapt(self)\n\nclass Window:\n    def adapt(self, one): one.window_bytes = 30000\n",
+        head + "self.__dict__['window_bytes'] = 30000\n",
+        head + "setattr(self, 'pacing_bps', 1e6)\n",
+        path + head + "elsewhere.adapt(self)\n",
+    ):
+        read(tmp_path, "controller", text).run(tables=False)
+
+
+def test_a_wrong_value_ends_the_run_at_its_place(tmp_path: Path) -> None:
+    for right, wrong, problem in (
+        ('self.state = "growing"', "self.state = 5", "Mine.state is 5; expected a text"),
+        ("self.pacing_bps = None", "self.pacing_bps = -5", "Mine.pacing_bps is -5; expected None, or 1 bit/s"),
+        ("self.pacing_bps = None", "del self.window_bytes", "Mine.window_bytes is gone; expected that the class keeps"),
+        ("self.pacing_bps = None", "self.window_bytes = 'x'", "Mine.window_bytes is 'x'; expected a number of bytes"),
+    ):
+        assert right in CONTROLLER
+        scenario = read(tmp_path, "controller", CONTROLLER.replace(right, wrong))
+        with pytest.raises(quiclab.RunError, match=rf"mine\.py:\d+: {problem}"):
+            scenario.run(tables=False)
 
 
 @pytest.mark.parametrize("kind", PLACES)
@@ -130,6 +189,15 @@ def test_what_is_right_is_read(tmp_path: Path, kind: str) -> None:
         "@property\n    def windows(self): return 1\n    def on_mark(self, mark): self.windows",
         "@staticmethod\n    def rate(x): return x\n    def on_mark(self, mark): self.rate(1)",
         "ssthresh = None\n    def on_mark(self, mark): self.ssthresh = 1",
+        "def on_mark(self, mark): self.pacing = 1; self.x = self.pacing",
+        "def on_mark(self, mark): self.pacing_gain = 1; self.x = self.pacing_gain",
+        "def on_mark(self, mark): self.windows = {}; self.windows[1] = 2",
+        "def on_mark(self, mark): self.stats = []; self.stats.append(1)",
+        "def on_mark(self, mark, more=1): self.x = more",
+        "def on_mark(self, *mark): self.x = mark",
+        "@classmethod\n    def on_mark(cls, mark): pass",
+        "@staticmethod\n    def on_mark(mark): pass",
+        "def __init__(self, **options): super().__init__(**options)",
     ],
 )
 def test_own_names_are_free(tmp_path: Path, more: str) -> None:
@@ -149,3 +217,17 @@ def test_page_draws_takes_a_number(count: object) -> None:
     scenario = quiclab.Scenario.from_text(SCENARIO, [application])
     with pytest.raises(quiclab.Error, match=r"page_draws: count is .*; expected a whole number from 0 to"):
         scenario.page_draws("download", count)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "3", None, True, 10**30])
+def test_a_trace_is_generated_from_a_number(seed: object) -> None:
+    for kind in ("lte-driving", "leo"):
+        with pytest.raises(quiclab.Error, match=r"seed is .*; expected a whole number from 0 to"):
+            quiclab.traces.generate(kind, seed=seed)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("changes", [{5: 1}, [1], 5, {("a", "b"): 1}, [None], 1.5])
+def test_changes_are_paths_with_values(changes: object) -> None:
+    scenario = quiclab.Scenario.from_text(SCENARIO)
+    with pytest.raises(quiclab.ScenarioError, match=r"changes: .*; expected \{\"link.cell.rate\": \"5 Mbit/s\"\}"):
+        scenario.with_(changes)  # type: ignore[arg-type]

@@ -380,7 +380,7 @@ def test_one_bad_file_does_not_stop_a_folder(tmp_path: Path, command: Command) -
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert [entry["connection"] for entry in told["connections"]] == ["hand"]
-    assert told["notes"] == ["left out: a.qlog:1: not JSON: Expecting value", "left out: b.sqlog: is empty"]
+    assert told["notes"] == ["left out: a.qlog:1: not JSON: a value is missing", "left out: b.sqlog: is empty"]
     # Alone it is refused.
     done = command("view", "run/a.qlog")
     assert done.returncode == 2 and "a.qlog:1: not JSON" in done.stderr

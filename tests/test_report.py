@@ -78,7 +78,9 @@ def test_why_a_flow_was_not_completed_stands_below_its_name(tmp_path: Path) -> N
 
 def test_the_error_of_all_runs_stands_with_each(tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
-    code = "import quiclab\nclass Bad(quiclab.Controller):\n    def on_ack(self, ack): raise ValueError('of all')\n"
+    code = (
+        "import quiclab\nclass Bad(quiclab.Controller):\n    def on_ack(self, _): self.window_bytes = int('of all')\n"
+    )
     bad.write_text(code, encoding="utf-8")
     text = SCENARIO + f'[sweep]\nrepetitions = 2\nflow.download.transport.controller = ["{bad}:Bad"]\n'
     swept = quiclab.sweep(quiclab.Scenario.from_text(text), jobs=1)

@@ -143,7 +143,6 @@ def test_what_is_told() -> None:
             "def start(self):\n        raise RuntimeError('no')\n    def next(self, view): pass",
             "own.py:5: RuntimeError: no",
         ),
-        ("def next(self):\n        pass", "TypeError"),
     ],
 )
 def test_a_scheduler_that_fails_ends_the_run_and_says_where(tmp_path: Path, body: str, problem: str) -> None:

@@ -6,12 +6,13 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quiclab._nearest import hint, listed
 from quiclab._quiclab import OutputError
@@ -153,6 +154,36 @@ def shown(path: str | Path) -> str:
         with suppress(ValueError, OSError, RuntimeError):
             return f"{sign}{Path(os.path.normpath(path)).relative_to(start())}"
     return str(path)
+
+
+def without_home(value: Any) -> Any:
+    """A text for results, with `~` in place of the user's home; of lists and tables, the same with all their texts.
+
+    A path that begins with `~/` is read again as what it was.
+    """
+    if isinstance(value, str):
+        for pattern in _homes(os.environ.get("HOME")):
+            value = pattern.sub("~", value)
+        return value
+    if isinstance(value, Mapping):
+        return {without_home(key): without_home(one) for key, one in value.items()}
+    return [without_home(one) for one in value] if isinstance(value, list) else value
+
+
+@lru_cache(maxsize=8)
+def _homes(named: str | None) -> list[re.Pattern[str]]:
+    """The home as the system names it, and where links lead from there. `named` is that of the environment."""
+    with suppress(RuntimeError):
+        home = os.path.normpath(named or Path.home())
+        places = [place for place in dict.fromkeys([home, os.path.realpath(home)]) if place.strip("/")]
+        return [_in_text(place) for place in places if place.startswith("/")]
+    return []
+
+
+def _in_text(place: str) -> re.Pattern[str]:
+    """A folder as it stands in texts: not as a part of a longer name."""
+    names = "/(?:\\.?/)*".join(map(re.escape, place.strip("/").split("/")))
+    return re.compile(rf"(?<![\w.~-])/+{names}(?![\w-]|\.\w)")
 
 
 def default_file(path: Path) -> Path:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from quiclab import _folder
 from quiclab._lines import plain
 
 ROWS = 10
@@ -71,7 +72,9 @@ class Grid:
 
 def page(title: str, *parts: str) -> str:
     """HTML of a thing that is shown: its title in bold, and below it the parts that are not empty."""
-    return f"<div><div><strong>{escape(plain(title))}</strong></div>{''.join(part for part in parts if part)}</div>"
+    whole = f"<div><div><strong>{escape(plain(title))}</strong></div>{''.join(part for part in parts if part)}</div>"
+    # It is kept with a notebook, which others read.
+    return str(_folder.without_home(whole))
 
 
 def lines(texts: Iterable[str]) -> str:

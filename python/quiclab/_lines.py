@@ -1,6 +1,7 @@
 """Text for people, as lines of a terminal: control characters in names are shown as escapes, long lists are cut."""
 
 import re
+import unicodedata
 
 
 def plain(text: object) -> str:
@@ -10,6 +11,21 @@ def plain(text: object) -> str:
         for character in str(text)
     )
 
+
+def harmless(text: str) -> str:
+    """The same text, of any number of lines, for a terminal: control characters as JSON writes them in texts."""
+    if text.isprintable() or not (found := {letter for letter in text if unicodedata.category(letter) in _CONTROLS}):
+        return text
+    return text.translate({ord(letter): _escaped(letter) for letter in found - {"\n", "\t"}})
+
+
+def _escaped(letter: str) -> str:
+    units = letter.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+_CONTROLS = ("Cc", "Cf", "Cs")
+"""Categories of characters that are not shown themselves: control, format (which may turn text round), surrogates."""
 
 _LIST = re.compile(r"(?:[^,;:()]+, ){4,}[^,;:()]+")
 """A list of five or more."""

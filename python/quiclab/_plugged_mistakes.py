@@ -1,7 +1,8 @@
-"""Mistakes in the names of a class that a scenario names: methods that nothing calls, attributes that nothing reads."""
+"""Mistakes in a class that a scenario names: methods that nothing can call, attributes that nothing reads."""
 
 import inspect
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -15,50 +16,153 @@ _NEAR = 0.72
 """How alike a mistyped name and the right one are: `on_los` and `on_loss`, but not `stats` and `start`."""
 _NEAR_ATTRIBUTE = 0.6
 """The same for attributes that are set and never read: `window` and `window_bytes`."""
+_SURELY = 0.9
+"""How alike two names are of which one is a slip: `window_byte` and `window_bytes`, but not `windows`."""
+_SHORT = 8
+"""Letters of a name that is too short to tell a slip from a word of its own: `state` and `stats`."""
+_UNITS = {
+    "bps",
+    "kbps",
+    "mbps",
+    "gbps",
+    "bits",
+    "bit",
+    "byte",
+    "bytes",
+    "kb",
+    "mb",
+    "packets",
+    "segments",
+    "rate",
+    "size",
+}
+"""What may stand instead of the unit of an attribute: `pacing_rate` for `pacing_bps`."""
 _EVENT = "on_"
 
 
 def check(class_: "type[Plugged]", kind: "Part", module: ModuleType) -> None:
-    """Raises `Error` if a class lacks what it needs, or has a name that was most probably meant to be another."""
+    """Raises `Error` if a class lacks what it needs, cannot be called, or has a name that was meant to be another."""
     own = _own(class_, kind.base)
-    name = class_.__qualname__
-    known, loaded = _public(kind.base), _loaded(class_, kind.base, module)
+    known = _public(kind.base)
     methods = [word for word in known if inspect.isfunction(getattr(kind.base, word, None))]
+    _check_options(class_, known)
     for word, value in own.items():
+        if word in methods:
+            _check_method(class_, kind.base, word, value)
+        elif isinstance(value, property) and word in known and value.fset is None:
+            name = f"{_place(class_)}: {class_.__qualname__}.{word}"
+            raise Error(f"{name} cannot be set; expected an attribute, or a property with a setter")
+    _check_names(class_, kind.base, methods, _loaded(class_, kind.base, module))
+    if kind.needed not in own:
+        raise Error(f"{_place(class_)}: {class_.__qualname__} has no method {kind.needed}; expected {_signature(kind)}")
+    _check_attributes(class_, kind, module)
+
+
+def _check_options(class_: "type[Plugged]", known: list[str]) -> None:
+    """Raises `Error` if the options are no names with defaults, or if the class cannot be made with them."""
+    options: Any = class_.options
+    where, name = _place(class_), class_.__qualname__
+    if not isinstance(options, Mapping) or not all(isinstance(word, str) for word in options):
+        raise Error(f'{where}: {name}.options is {options!r}; expected names with defaults, like {{"gain": 2.0}}')
+    taken = next((word for word in options if word in known), None)
+    if taken is not None:
+        raise Error(f"{where}: an option of {name} cannot be called {taken}; the name has a meaning already")
+    made = vars(class_).get("__init__")
+    if isinstance(made, FunctionType) and not _fits(made, 1, options):
+        words = ", ".join(["self", *options])
+        raise Error(f"{_place(class_, made)}: {name}.__init__ does not take the options; expected ({words})")
+
+
+def _check_method(class_: "type[Plugged]", base: "type[Plugged]", word: str, value: Any) -> None:
+    """Raises `Error` if a method that the lab calls cannot be called as it does."""
+    name = f"{class_.__qualname__}.{word}"
+    if not callable(value) and not hasattr(value, "__get__"):
+        raise Error(f"{_place(class_)}: {name} is {value!r}; expected a method")
+    function = getattr(value, "__func__", value)
+    if not isinstance(function, FunctionType):
+        return
+    real, where = inspect.unwrap(function), _place(class_, function)
+    if inspect.iscoroutinefunction(real) or inspect.isasyncgenfunction(real):
+        raise Error(f"{where}: {name} is async, so that nothing runs it; expected a method without async")
+    if inspect.isgeneratorfunction(real):
+        raise Error(f"{where}: {name} has a yield, so that nothing runs it; expected a method without yield")
+    given = list(inspect.signature(getattr(base, word)).parameters)
+    if not _fits(function, len(given) - isinstance(value, staticmethod)):
+        raise Error(
+            f"{where}: {name}{inspect.signature(function)} is called otherwise; expected {_called(word, given)}"
+        )
+
+
+def _fits(function: FunctionType, arguments: int, words: Iterable[str] = ()) -> bool:
+    try:
+        inspect.signature(function).bind(*range(arguments), **dict.fromkeys(words))
+    except TypeError:
+        return False
+    return True
+
+
+def _check_names(
+    class_: "type[Plugged]", base: "type[Plugged]", methods: list[str], loaded: Mapping[str, FunctionType]
+) -> None:
+    """Raises `Error` if the class has a name that was meant to be one that the lab knows."""
+    name, known = class_.__qualname__, _public(base)
+    for word, value in _own(class_, base).items():
         if word in known:
-            if word in methods and not callable(value) and not isinstance(value, staticmethod | classmethod):
-                raise Error(f"{_place(class_)}: {name}.{word} is {value!r}; expected a method")
-            continue
-        if word in loaded:
             continue
         bare = word.strip("_")
-        near = get_close_matches(bare, methods, n=1, cutoff=_NEAR)
-        if inspect.isfunction(value) and (near or bare.startswith(_EVENT)):
-            raise Error(f"{_place(class_, value)}: nothing calls {name}.{word}; expected {_meant(near, methods)}")
-        near = get_close_matches(bare.lower(), ["options", *_attributes(kind.base)], n=1, cutoff=_NEAR)
-        if near and not callable(value):
+        if word not in loaded:
+            near = get_close_matches(bare, methods, n=1, cutoff=_NEAR)
+            if inspect.isfunction(value) and (near or bare.startswith(_EVENT)):
+                raise Error(f"{_place(class_, value)}: nothing calls {name}.{word}; expected {_meant(near, methods)}")
+        attributes = ["options", *_attributes(base)]
+        near = _slip(word, attributes) if word in loaded else get_close_matches(bare.lower(), attributes, 1, _NEAR)
+        if near and not callable(value) and not (isinstance(value, property) and word in loaded):
             raise Error(f"{_place(class_)}: nothing reads {name}.{word}; expected {near[0]}")
-    if kind.needed not in own:
-        raise Error(f"{_place(class_)}: {name} has no method {kind.needed}; expected {_signature(kind)}")
-    _check_attributes(class_, kind, module, {*loaded})
 
 
-def _check_attributes(class_: "type[Plugged]", kind: "Part", module: ModuleType, loaded: set[str]) -> None:
+def _check_attributes(class_: "type[Plugged]", kind: "Part", module: ModuleType) -> None:
     """Raises `Error` if an object sets an attribute that nobody reads instead of one that the lab reads."""
-    known = _attributes(kind.base)
+    known, loaded = _attributes(kind.base), _loaded(class_, kind.base, module)
     functions = list(_functions(class_, kind.base, module))
     own = [function for one in _above(class_, kind.base) for function in _functions_of(dict(vars(one)))]
-    stored = _names(own, "STORE_ATTR")
-    for word, function in stored.items():
-        near = get_close_matches(word, known, n=1, cutoff=_NEAR_ATTRIBUTE)
-        is_own = word[0] == "_" or word in known or word in loaded or word in class_.options
-        if near and not is_own:
+    named = dict(_texts(functions, everywhere=True))
+    properties = [word for word, value in _own(class_, kind.base).items() if isinstance(value, property)]
+    decided = {*_names(functions, "STORE_ATTR"), *named, *properties}.intersection(kind.decides)
+    for word, function in {**_names(own, "STORE_ATTR"), **dict(_texts(own))}.items():
+        if word[0] == "_" or word in known or word in class_.options:
+            continue
+        # What the class reads itself may be its own, unless it can only be a slip, or has another unit.
+        is_read = word in loaded
+        near = _slip(word, known) if is_read else get_close_matches(word, known, 1, _NEAR_ATTRIBUTE)
+        near = near or [one for one in kind.decides if one not in decided and _other_unit(word, one, not decided)]
+        if near:
             where = _place(class_, function)
             raise Error(f"{where}: nothing reads the attribute {word} of {class_.__qualname__}; expected {near[0]}")
-    # One that sets nothing at all keeps the first window, and may want to.
-    if kind.decides and stored and not loaded.union(_names(functions, "STORE_ATTR")).intersection(kind.decides):
+    if kind.decides and not decided and not _calls_elsewhere(own):
         words = " or ".join(kind.decides)
         raise Error(f"{_place(class_)}: {class_.__qualname__} decides nothing; expected that it sets {words}")
+
+
+def _slip(word: str, known: Iterable[str]) -> list[str]:
+    """The name of which this is surely a misspelling."""
+    long = [one for one in known if len(one) >= _SHORT]
+    return [one for one in get_close_matches(word, long, 1, _SURELY) if one != word]
+
+
+def _other_unit(word: str, known: str, or_none: bool) -> bool:
+    """Whether a name is another with another unit: `pacing_rate`; or, if wanted, without one: `window`."""
+    stem, _, _ = known.rpartition("_")
+    return (or_none and word == stem) or (word.startswith(f"{stem}_") and word[len(stem) + 1 :].lower() in _UNITS)
+
+
+def _calls_elsewhere(functions: list[FunctionType]) -> bool:
+    """Whether the functions use modules whose code is not known here, which may set what they do not set themselves."""
+    for function in functions:
+        used = {name for code in _codes(function.__code__) for name in code.co_names}
+        modules = (value for name in used if isinstance(value := function.__globals__.get(name), ModuleType))
+        if any(one.__name__.partition(".")[0] not in {*sys.stdlib_module_names, "quiclab"} for one in modules):
+            return True
+    return False
 
 
 def _meant(near: list[str], methods: list[str]) -> str:
@@ -66,8 +170,11 @@ def _meant(near: list[str], methods: list[str]) -> str:
 
 
 def _signature(kind: "Part") -> str:
-    parameters = ", ".join(inspect.signature(getattr(kind.base, kind.needed)).parameters)
-    return f"def {kind.needed}({parameters})"
+    return _called(kind.needed, inspect.signature(getattr(kind.base, kind.needed)).parameters)
+
+
+def _called(word: str, parameters: Iterable[str]) -> str:
+    return f"def {word}({', '.join(parameters)})"
 
 
 def _public(base: "type[Plugged]") -> list[str]:
@@ -92,11 +199,13 @@ def _above(class_: "type[Plugged]", base: "type[Plugged]") -> list[type]:
 
 
 def _functions(class_: "type[Plugged]", base: "type[Plugged]", module: ModuleType) -> Iterator[FunctionType]:
-    """The functions of the class, of the classes above it, and of its module."""
+    """The functions of the class, of the classes above it, and of its module, without those of other components."""
     places: list[dict[str, Any]] = [dict(vars(one)) for one in _above(class_, base)]
     inside = dict(vars(module))
     places += [
-        dict(vars(value)) for value in inside.values() if isinstance(value, type) and value.__module__ != "builtins"
+        dict(vars(value))
+        for value in inside.values()
+        if isinstance(value, type) and value.__module__ != "builtins" and not issubclass(value, base)
     ]
     for place in [*places, inside]:
         yield from _functions_of(place)
@@ -125,10 +234,17 @@ def _loaded(class_: "type[Plugged]", base: "type[Plugged]", module: ModuleType) 
     """The attributes that its code reads, by name or as a text, as `getattr` does."""
     functions = list(_functions(class_, base, module))
     found = _names(functions, "LOAD_ATTR", "LOAD_METHOD")
+    found.update(_texts(functions, everywhere=True))
+    return found
+
+
+def _texts(functions: list[FunctionType], everywhere: bool = False) -> Iterator[tuple[str, FunctionType]]:
+    """Names of attributes as texts in code that uses `setattr` or `getattr`; texts of all code if wanted."""
     for function in functions:
         for code in _codes(function.__code__):
-            found.update((word, function) for word in code.co_consts if isinstance(word, str))
-    return found
+            if everywhere or {"setattr", "getattr", "hasattr"}.intersection(code.co_names):
+                texts = (word for word in code.co_consts if isinstance(word, str) and word.isidentifier())
+                yield from ((word, function) for word in texts)
 
 
 def _names(functions: list[FunctionType], *operations: str) -> dict[str, FunctionType]:

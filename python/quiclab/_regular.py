@@ -56,7 +56,29 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     except RecursionError:
         raise ValueError("not JSON: nested too deep") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: line {error.lineno} column {error.colno}: {error.msg}") from error
+        raise ValueError(f"not JSON: line {error.lineno} column {error.colno}: {json_reason(error)}") from error
+
+
+_NOT_JSON = {
+    "Expecting value": "a value is missing",
+    "Expecting ',' delimiter": "a comma or a closing bracket is missing",
+    "Expecting ':' delimiter": "a colon is missing",
+    "Expecting property name enclosed in double quotes": "a name in quotation marks is missing",
+    "Extra data": "something stands behind the value",
+    "Unterminated string starting at": "a text has no end",
+    "Invalid control character at": "a text has a control character",
+    "Invalid \\escape": "a text has an unknown escape",
+    "Invalid \\uXXXX escape": "a text has an unknown escape",
+    "Illegal trailing comma before end of object": "a value is missing behind a comma",
+    "Illegal trailing comma before end of array": "a value is missing behind a comma",
+}
+"""What the module `json` says, as people say it."""
+
+
+def json_reason(error: json.JSONDecodeError) -> str:
+    """Why a text is no JSON."""
+    known = (words for start, words in _NOT_JSON.items() if error.msg.startswith(start))
+    return next(known, "it is cut off or changed there")
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:

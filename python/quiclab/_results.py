@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from quiclab._lines import harmless, plain
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -267,7 +269,7 @@ def _table(title: str | None, first: "Sequence[Column]", others: "Sequence[Colum
     from rich.table import Table
     from rich.text import Text
 
-    result = Table(title=title and Text(title), title_justify="left")
+    result = Table(title=title and Text(plain(title)), title_justify="left")
     columns = (*first, *others)
     # Heads have as few lines as there is width for. Where even one column is too wide, rich shares out what there is.
     most = max((column.lines for column in columns), default=1)
@@ -282,7 +284,7 @@ def _table(title: str | None, first: "Sequence[Column]", others: "Sequence[Colum
             size = next(wide for wide in map(column.within, range(1, lines + 1)) if wide - least <= free)
             free -= size - least
         head = column.head if size is None else "\n".join(column.folded(size))
-        result.add_column(Text(head), justify=justify, overflow="fold", width=size)
+        result.add_column(Text(harmless(head)), justify=justify, overflow="fold", width=size)
     for cells in zip(*(column.cells for column in columns), strict=True):
-        result.add_row(*map(Text, cells))
+        result.add_row(*(Text(harmless(cell)) for cell in cells))
     return result

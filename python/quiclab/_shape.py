@@ -1,6 +1,7 @@
 """What results look like that are read back: summaries, resolved scenarios, tables. Anybody may have changed them."""
 
 import math
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -43,15 +44,21 @@ def _kind(found: Any) -> str:
     if isinstance(found, bool):
         return str(found).lower()
     if isinstance(found, int | float):
+        if found != found:
+            return "not a number"
+        if isinstance(found, float) and math.isinf(found):
+            return "too large" if found > 0 else "too small"
         return f"{found:.6g}" if abs(found) < math.inf and len(str(found)) < 400 else "a number of many digits"
     words: dict[type, str] = {str: "a text", list: "a list", dict: "a table"}
     return words.get(type(found), f"of type {found}")
 
 
 def text(path: str, value: Any) -> None:
-    """A text."""
+    """A text, which a terminal shows as it is."""
     if not isinstance(value, str):
         raise WrongError(path, value, "a text")
+    if any(unicodedata.category(letter) == "Cc" and letter not in "\n\t" for letter in value):
+        raise WrongError(path, value, "one without control characters")
 
 
 def flag(path: str, value: Any) -> None:
@@ -62,8 +69,10 @@ def flag(path: str, value: Any) -> None:
 
 def number(path: str, value: Any) -> None:
     """A finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise WrongError(path, value, "a number")
+    if not abs(value) < _LARGEST:
+        raise WrongError(path, value, f"a number below {_LARGEST:g}")
 
 
 def count(path: str, value: Any) -> None:
@@ -217,6 +226,7 @@ summary = keyed(
         "media": listed(keyed({"name": text, "attachment": text}, {"to": text, **_CARRIER, **_MEASUREMENT}, result)),
         "nodes": listed(keyed({"name": text}, {"kind": text}, result)),
         "cross_traffic": listed(keyed({"name": text}, {}, result)),
+        "notes": listed(text),
         "memory": listed(
             keyed(
                 {
@@ -338,6 +348,60 @@ def columns(schema: "pa.Schema", names: Iterable[str]) -> None:
             right, expected = pa.types.is_floating(of) or pa.types.is_integer(of), "numbers"
         if not right:
             raise WrongError(f"column {name}", found, expected)
+
+
+NEEDED: dict[str, tuple[str, ...]] = {
+    "connection": (
+        *("time_s", "connection", "side", "cwnd_bytes", "bytes_in_flight", "ssthresh_bytes", "latest_rtt_ms"),
+        *("smoothed_rtt_ms", "min_rtt_ms", "pacing_rate_mbps", "delivery_rate_mbps"),
+    ),
+    "loss": ("time_s", "connection", "side"),
+    "event": ("time_s", "connection", "side", "event", "detail"),
+    "wait": (
+        *("time_s", "connection", "side", "wait", "in_gap", "handshake_s", "validation_s", "slow_start_s", "window_s"),
+        *("recovery_s", "timeout_s", "pacer_s", "stream_credit_s", "connection_credit_s", "stream_count_s"),
+        *("send_queue_s", "delivery_s", "application_s", "gap_s"),
+    ),
+    "stream": ("connection", "side", "stream", "opened_s", "closed_s", "sent_bytes", "received_bytes"),
+    "segment": (
+        *("connection", "kind", "segment", "representation", "bitrate_mbps", "duration_s", "size_bytes", "asked_s"),
+        *("first_byte_s", "ended_s", "outcome"),
+    ),
+    "playback": ("time_s", "connection", "event", "position_s", "buffer_s", "representation", "bitrate_mbps"),
+    "queue": ("time_s", "link", "packets", "bytes"),
+    "drop": ("time_s", "link", "length_bytes", "reason"),
+    "rate": ("time_s", "subject", "kind", "mbps"),
+    "node": ("time_s", "node", "gauge", "value"),
+    "air": ("time_s", "link", "sent_blocks", "again_blocks", "lost_blocks", "air_share", "packets", "queue_delay_ms"),
+    "series": ("run", "table", "subject", "quantity", "time_s", "value"),
+}
+"""The columns that readers of the tables need."""
+
+_SIGNED = {"value"}
+"""Columns of numbers that may be negative."""
+_ROUNDED = 1e-6
+"""So much below 0 is a 0 that was rounded."""
+_MOST = {"s": 9e9, "ms": 9e12, "us": 9e15}
+"""The largest number of a unit of time: its nanoseconds are a whole number of 64 bits."""
+
+
+def sound(table: "pa.Table") -> None:
+    """Checks that the numbers of a part of a run's table are possible. Raises `WrongError`, which names the first."""
+    import numpy as np
+    import pyarrow as pa
+
+    for name in table.column_names:
+        kind = table.schema.field(name).type
+        if name in _SIGNED or not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+            continue
+        most = _MOST.get(name.rpartition("_")[2], _LARGEST)
+        for chunk in table[name].chunks:
+            numbers = (chunk.drop_null() if chunk.null_count else chunk).to_numpy(zero_copy_only=False)
+            if len(numbers) and not (numbers.min() >= -_ROUNDED and numbers.max() < most):
+                wrong = numbers[np.flatnonzero(~((numbers >= -_ROUNDED) & (numbers < most)))[0]].item()
+                limit = f"{most:,.0f}" if most < _LARGEST else f"{most:g}"
+                expected = "a number of 0 or more" if wrong < 0 else f"a number below {limit}"
+                raise WrongError(f"column {name}", wrong, expected)
 
 
 def has(path: "Path", schema: "pa.Schema", names: Iterable[str]) -> None:

@@ -112,7 +112,7 @@ def whole(source: "_quiclab.Table | pa.Table | Path") -> "pa.Table":
     if isinstance(source, Path):
         # Not `pq.read_table`, which imports pandas, if it is installed.
         with opened(source) as file:
-            _check(file, file.schema_arrow.names)
+            _check(file, [*_shape.NEEDED.get(source.stem, ()), *file.schema_arrow.names])
             # Every part of a file has its own list of words.
             table = _checked(file.read().unify_dictionaries())
             text = _note_in(file.metadata)
@@ -206,6 +206,7 @@ def _check(file: "pq.ParquetFile", columns: Sequence[str]) -> None:
 
 def _checked(part: "pa.Table") -> "pa.Table":
     _shape.without_null(part)
+    _shape.sound(part)
     for at, name in enumerate(part.column_names):
         if name in _shape.TEXTS and not str(part.schema.field(at).type).startswith("dictionary"):
             # As other programs write it.

@@ -58,7 +58,7 @@ class Tables:
             for name in _kept_before(path):
                 (path / kept(name)).unlink(missing_ok=True)
             (path / INFO).unlink(missing_ok=True)
-            _write_text(path / DOCUMENT, document)
+            _write_text(path / DOCUMENT, _folder.without_home(document))
             self._columns()
             _write_table(path / RUNS, self._runs())
             if self._series:
@@ -78,7 +78,7 @@ class Tables:
 
     def _runs(self) -> "Iterator[pa.Table]":
         for first in range(0, self._total, _ROWS_AT_ONCE):
-            yield _stored.memory(self._finished.runs(first, _ROWS_AT_ONCE))
+            yield _without_home(_stored.memory(self._finished.runs(first, _ROWS_AT_ONCE)))
             self._far(min(self._total, first + _ROWS_AT_ONCE))
         self._end_pass()
 
@@ -102,6 +102,19 @@ class Tables:
 
     def _end_pass(self) -> None:
         self._passed += 1
+
+
+def _without_home(table: "pa.Table") -> "pa.Table":
+    """The table of runs, whose texts are values of the scenario and errors, as others may read it."""
+    import pyarrow as pa
+
+    for at, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) or pa.types.is_dictionary(field.type):
+            words = {word: _folder.without_home(word) for word in table.column(at).unique().to_pylist()}
+            if any(word != after for word, after in words.items()):
+                after = pa.array([words[word] for word in table.column(at).to_pylist()], pa.string())
+                table = table.set_column(at, field, after.cast(field.type))
+    return table
 
 
 def kept(name: str) -> str:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from quiclab.table import Table
     from quiclab.why import Answer
 
+_NOTES = "notes"
+"""The key of summary.json with what was left out of files."""
+
 
 class Run:
     """The results of a run: from `Scenario.run`, or read back by `load`.
@@ -46,6 +49,7 @@ class Run:
         else:
             self._inner = summary
         self._scenario = scenario
+        self._left_out: list[str] | None = None
         self._sources = dict(tables)
         self._tables: dict[str, Table] = {}
         self._traces: tempfile.TemporaryDirectory[str] | None = None
@@ -66,12 +70,10 @@ class Run:
         """The run folder; None if it was not saved."""
         return self._path
 
-    @property
+    @cached_property
     def scenario_toml(self) -> str:
         """The scenario as it was run, with every default filled in."""
-        if not isinstance(self._scenario, str):
-            self._scenario = self._scenario.to_toml()
-        return self._scenario
+        return self._scenario if isinstance(self._scenario, str) else self._scenario.to_toml()
 
     @cached_property
     def _document(self) -> dict[str, Any]:
@@ -168,9 +170,18 @@ class Run:
 
     @property
     def notes(self) -> list[str]:
-        """One sentence for each table from which rows are missing because there would have been too many."""
+        """What you should know before you use the results: a sentence for each thing that is missing in them.
+
+        First what was left out of the files of the scenario (entries of a HAR file, sets of an MPD), as
+        `Scenario.notes` says it; then the tables from which rows are missing because there would have been too many.
+        """
         notes = (_stored.note(source) for source in self._sources.values())
-        return [note for note in notes if note is not None]
+        return [*self._notes_of_files(), *(note for note in notes if note is not None)]
+
+    def _notes_of_files(self) -> list[str]:
+        if self._left_out is None:
+            self._left_out = [] if isinstance(self._scenario, str) else self._scenario.notes
+        return self._left_out
 
     @property
     def qlogs(self) -> list[Path]:
@@ -237,7 +248,8 @@ class Run:
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy, or another process, does not read the scenario again.
-        state = {**self.__dict__, "summary": self.summary, "_scenario": self.scenario_toml}
+        known = {"summary": self.summary, "_scenario": self.scenario_toml, "_left_out": self._notes_of_files()}
+        state = {**self.__dict__, **known}
         state.pop("_inner", None)
         return state
 
@@ -259,8 +271,10 @@ class Run:
         }
 
     def _write(self, path: Path, *, figure: bool) -> None:
-        (path / _folder.SCENARIO).write_text(self._toml_in(path), encoding="utf-8")
-        summary = json.dumps(self.summary, indent=2, ensure_ascii=False)
+        (path / _folder.SCENARIO).write_text(_folder.without_home(self._toml_in(path)), encoding="utf-8")
+        left_out = self._notes_of_files()
+        whole = {**self.summary, _NOTES: left_out} if left_out else self.summary
+        summary = json.dumps(_folder.without_home(whole), indent=2, ensure_ascii=False)
         (path / _folder.SUMMARY).write_text(summary + "\n", encoding="utf-8")
         if not self.tables:
             return
@@ -320,8 +334,9 @@ def load(path: str | PathLike[str]) -> Run:
         _shape.summary("", summary)
     except _shape.WrongError as wrong:
         raise OutputError(f"{where}: cannot be read as a run folder: {_folder.SUMMARY}: {wrong}") from wrong
+    left_out = summary.pop(_NOTES, [])
     run = Run(summary, scenario, {file.stem: file for file in sorted(where.glob("*.parquet"))})
-    run._path = where
+    run._path, run._left_out = where, left_out
     return run
 
 

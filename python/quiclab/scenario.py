@@ -6,8 +6,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from quiclab import _document, _folder, _quiclab, _regular, _stored
-from quiclab._quiclab import Error, ScenarioError
+from quiclab import _document, _folder, _given, _quiclab, _regular, _stored
+from quiclab._quiclab import ScenarioError
 from quiclab.progress import Callback, Progress, shown
 from quiclab.run import Run
 
@@ -139,15 +139,18 @@ class Scenario:
         """
         return self._inner.describe()
 
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each thing that is left out of the files that it names, such as requests of a HAR file."""
+        return self._inner.file_notes()
+
     def page_draws(self, flow: str, count: int) -> dict[str, bytes]:
         """The first random numbers, for each quantity, from which a run makes the web pages of a flow.
 
         By the name of the quantity (`main-size`), not rounded: bytes, objects or seconds, as doubles for
         `numpy.frombuffer`. Pages from a file have none. Raises `RunError` if the flow has no web pages.
         """
-        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST_DRAWS:
-            raise Error(f"page_draws: count is {count!r}; expected a whole number from 0 to {_MOST_DRAWS}")
-        return self._inner.page_draws(flow, count)
+        return self._inner.page_draws(flow, _given.whole("page_draws: count", count, 0, _MOST_DRAWS))
 
     def __reduce__(self) -> tuple[Callable[..., "Scenario"], tuple[str, Path, list[str]]]:
         # For other processes, and for copies: it is read again there, its files too.
@@ -248,8 +251,17 @@ def _report(callback: Callback | None) -> Callable[..., object] | None:
 
 
 def _sets(changes: Changes) -> list[str]:
-    if isinstance(changes, Mapping):
-        return [f"{key}={_document.literal(value, key)}" for key, value in changes.items()]
     if isinstance(changes, str):
         return [changes]
-    return list(changes)
+    if not isinstance(changes, Iterable):
+        raise ScenarioError(f"changes: {changes!r} is none; expected {_CHANGES}")
+    given = list(changes)
+    wrong = [one for one in given if not isinstance(one, str)]
+    if wrong:
+        raise ScenarioError(f"changes: {wrong[0]!r} is not the path of a key; expected {_CHANGES}")
+    if isinstance(changes, Mapping):
+        return [f"{key}={_document.literal(value, key)}" for key, value in changes.items()]
+    return given
+
+
+_CHANGES = '{"link.cell.rate": "5 Mbit/s"}, or ["link.cell.rate=5 Mbit/s"]'

@@ -128,7 +128,11 @@ class Sweep:
 
     @property
     def notes(self) -> list[str]:
-        """Values of the scenario that no run has, because the sweep varies them."""
+        """What you should know of the runs, a sentence for each thing.
+
+        Values of the scenario that none has, because the sweep varies them; what was left out of files (of the first
+        hundred values).
+        """
         return list(self.info.get("notes", []))
 
     @property
@@ -309,10 +313,10 @@ class Sweep:
     @contextmanager
     def _parquet(self, name: str) -> "Iterator[pq.ParquetFile]":
         with _stored.opened(self._path / name) as file:
+            needed = ["run", *_shape.NEEDED.get(Path(name).stem, ())]
             if name == RUNS:
-                _shape.has(
-                    self._path / name, file.schema_arrow, ["run", "repetition", "seed", "error", *self.parameters]
-                )
+                needed = ["run", "repetition", "seed", "error", *self.parameters]
+            _shape.has(self._path / name, file.schema_arrow, needed)
             yield file
 
     def _first(self, most: int) -> "pa.Table":
@@ -534,12 +538,13 @@ def _run(scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, repor
         "series": inner.series,
         "keep": inner.keep,
         "set": scenario._sets,
-        "notes": inner.notes,
+        "notes": [*inner.notes, *inner.file_notes()],
         "failures": [
             {"run": run, "repetition": repetition, "seed": seed, "values": dict(values), "error": error}
             for run, repetition, seed, values, error in finished.failures(_MOST_FAILURES)
         ],
     }
+    info = _folder.without_home(info)
     tables.write(path, scenario._text, info)
     result = Sweep(path, info)
     result.reused = reused

@@ -87,7 +87,9 @@ pub use graph::Network;
 pub use pages::{MAX_DRAWS, page_draws};
 pub use run::{Options, Outcome, Prepared, Progress, check, run, run_prepared, run_storing};
 pub use scenario::outside;
-pub use scenario::{MAX_FLOWS, Scenario, ScenarioError, describe, rooms, rooms_json, schema_json};
+pub use scenario::{
+    MAX_FLOWS, Scenario, ScenarioError, describe, file_notes, rooms, rooms_json, schema_json,
+};
 pub use stepper::Stepper;
 pub use summary::Summary;
 pub use summary::value::Value;

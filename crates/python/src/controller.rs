@@ -3,9 +3,11 @@
 //!
 //! Python is called once per ACK frame, and for the optional methods of its class.
 
-use crate::outside::{self, fail};
+use crate::error::Error;
+use crate::outside::{self, fail, place_of_method};
 use congestion::{AckSample, Allowance, Controller, Limit, Sent, Setup, Signal};
 use lab::outside::{Part, Wanted};
+use pyo3::exceptions::PyAttributeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -209,8 +211,8 @@ impl PythonController {
         let answer = Python::attach(|py| {
             let object = object.bind(py);
             call(py, object)?;
-            let allowance = read_allowance(py, object, self.setup.max_datagram_size)?;
-            Ok((allowance, read_state(py, object, self.state)?))
+            let allowance = read_allowance(object, self.setup.max_datagram_size)?;
+            Ok((allowance, read_state(object, self.state)?))
         });
         match answer {
             Ok((allowance, state)) => (self.allowance, self.state) = (allowance, state),
@@ -244,14 +246,35 @@ fn make<'py>(
     Ok((object, methods))
 }
 
+/// The error for an attribute with a wrong value, with the place of the class.
+fn wrong(object: &Bound<'_, PyAny>, name: &str, found: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    let found = found.repr().map_or_else(|_| "what has no text".to_owned(), |text| text.to_string());
+    let (place, class) = named(object);
+    Error::new_err(format!("{place}{class}{name} is {found}; expected {expected}"))
+}
+
+/// An attribute that the class may not delete.
+fn attribute<'py>(object: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+    object.getattr(name).map_err(|error| {
+        if !error.is_instance_of::<PyAttributeError>(object.py()) || object.hasattr(name).unwrap_or(true) {
+            return error;
+        }
+        let (place, class) = named(object);
+        Error::new_err(format!("{place}{class}{name} is gone; expected that the class keeps it"))
+    })
+}
+
+/// Where the class of an object is, and its name, as they begin a message.
+fn named(object: &Bound<'_, PyAny>) -> (String, String) {
+    let class = object.get_type().qualname().map_or_else(|_| String::new(), |class| format!("{class}."));
+    (place_of_method(object, "on_ack"), class)
+}
+
 /// Reads and checks `window_bytes` and `pacing_bps`.
-fn read_allowance(py: Python<'_>, object: &Bound<'_, PyAny>, least: u64) -> PyResult<Allowance> {
-    let wrong = |name: &str, found: &Bound<'_, PyAny>, expected: String| {
-        let found = found.repr().map_or_else(|_| "what has no text".to_owned(), |text| text.to_string());
-        let class = object.get_type().qualname().map_or_else(|_| String::new(), |class| format!("{class}."));
-        pyo3::exceptions::PyValueError::new_err(format!("{class}{name} is {found}; expected {expected}"))
-    };
-    let given = object.getattr(intern!(py, "window_bytes"))?;
+fn read_allowance(object: &Bound<'_, PyAny>, least: u64) -> PyResult<Allowance> {
+    let wrong =
+        |name: &str, found: &Bound<'_, PyAny>, expected: String| wrong(object, name, found, &expected);
+    let given = attribute(object, intern!(object.py(), "window_bytes"))?;
     let window = match given.extract::<f64>() {
         Ok(window) if window >= least as f64 => (window as u64).min(UNLIMITED),
         _ => {
@@ -259,7 +282,7 @@ fn read_allowance(py: Python<'_>, object: &Bound<'_, PyAny>, least: u64) -> PyRe
             return Err(wrong("window_bytes", &given, expected));
         }
     };
-    let given = object.getattr(intern!(py, "pacing_bps"))?;
+    let given = attribute(object, intern!(object.py(), "pacing_bps"))?;
     let pacing = match given.extract::<Option<f64>>() {
         Ok(None) => None,
         Ok(Some(rate)) if rate >= 1.0 => Some(Rate::from_bits_per_sec(rate as u64)),
@@ -269,10 +292,12 @@ fn read_allowance(py: Python<'_>, object: &Bound<'_, PyAny>, least: u64) -> PyRe
 }
 
 /// Reads `state` as a static string.
-fn read_state(py: Python<'_>, object: &Bound<'_, PyAny>, before: &'static str) -> PyResult<&'static str> {
+fn read_state(object: &Bound<'_, PyAny>, before: &'static str) -> PyResult<&'static str> {
     static STATES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let given = object.getattr(intern!(py, "state"))?;
-    let text = given.cast::<PyString>()?;
+    let given = attribute(object, intern!(object.py(), "state"))?;
+    let Ok(text) = given.cast::<PyString>() else {
+        return Err(wrong(object, "state", &given, "a text"));
+    };
     if text == before {
         return Ok(before);
     }

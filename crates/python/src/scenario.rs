@@ -84,12 +84,13 @@ impl Scenario {
         self.seed
     }
 
-    /// The document with all defaults filled in. Paths of files are absolute, or, if a folder is given, relative to it.
+    /// The document with all defaults filled in. Paths of files are relative to the folder, if one is given, or else absolute;
+    /// of files in the user's home they may begin with `~`.
     #[pyo3(signature = (folder=None))]
     fn to_toml(&self, folder: Option<PathBuf>) -> String {
         match folder {
             Some(folder) => self.inner().to_toml_in(&folder),
-            None => self.inner().to_toml(),
+            None => self.inner().to_toml_anywhere(),
         }
     }
 
@@ -100,6 +101,11 @@ impl Scenario {
             lab::check(&self.inner()).map_err(error::run)?;
         }
         Ok(lab::describe(&self.inner()))
+    }
+
+    /// A sentence for each thing that was left out of a file.
+    fn file_notes(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| lab::file_notes(&self.inner()))
     }
 
     /// The first random numbers of each quantity of a flow's web pages, by name: doubles as bytes, in native byte

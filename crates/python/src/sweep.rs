@@ -80,6 +80,11 @@ impl Sweep {
         py.detach(|| self.inner.notes())
     }
 
+    /// A sentence for each thing that was left out of a file of a run.
+    fn file_notes(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| self.inner.file_notes())
+    }
+
     /// The columns of the table of runs; None if determining them would take too long.
     fn columns(&self, py: Python<'_>) -> Option<Vec<String>> {
         py.detach(|| self.inner.columns())
@@ -261,7 +266,7 @@ impl FinishedSweep {
     /// The resolved scenario of a run, with its seed. The number counts from 1.
     fn scenario(&self, number: u64) -> PyResult<String> {
         let scenario = self.with(|finished| finished.scenario(number.saturating_sub(1)));
-        scenario.map(|scenario| scenario.to_toml()).map_err(error::scenario)
+        scenario.map(|scenario| scenario.to_toml_anywhere()).map_err(error::scenario)
     }
 
     /// At most `most` rows of the table of runs, from row `first` on.

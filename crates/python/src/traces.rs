@@ -4,6 +4,7 @@ use network::rate::{OPPORTUNITY, Trace, generated};
 use network::series::{self, Series};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use units::parameter::{Arguments, Kind, Value};
 use units::{Duration, Rate, Time};
 
@@ -77,13 +78,29 @@ fn numbers(steps: &[(Time, Rate)], lasts: Duration) -> Steps {
     (times, rates, lasts.as_nanos())
 }
 
+/// A seed. Python's own error for a negative number would not say what is right.
+fn whole(seed: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let number = if seed.is_instance_of::<PyBool>() { None } else { seed.extract().ok() };
+    let wrong = || {
+        let found = seed.repr().map_or_else(|_| "what has no text".to_owned(), |text| text.to_string());
+        Error::new_err(format!("seed is {found}; expected a whole number from 0 to {}", u64::MAX))
+    };
+    number.ok_or_else(wrong)
+}
+
 /// The trace of a model and a seed, as played by the rate `generated`.
 ///
 /// # Errors
 /// `Error` if there is no such model, or if the trace would be too short or too long.
 #[pyfunction]
 #[pyo3(signature = (model, seed, duration_ns))]
-pub(crate) fn generate_trace(py: Python<'_>, model: &str, seed: u64, duration_ns: u64) -> PyResult<Steps> {
+pub(crate) fn generate_trace(
+    py: Python<'_>,
+    model: &str,
+    seed: &Bound<'_, PyAny>,
+    duration_ns: u64,
+) -> PyResult<Steps> {
+    let seed = whole(seed)?;
     let steps = py.detach(|| generated::generate(model, Duration::from_nanos(duration_ns), seed));
     let steps = steps.map_err(|error| Error::new_err(error.to_string()))?;
     Ok(numbers(&steps, generated::STEP * steps.len() as u64))
@@ -128,10 +145,11 @@ fn columns(series: &Series) -> Columns {
 pub(crate) fn generate_series(
     py: Python<'_>,
     model: &str,
-    seed: u64,
+    seed: &Bound<'_, PyAny>,
     duration_ns: u64,
     options: Vec<(String, String)>,
 ) -> PyResult<String> {
+    let seed = whole(seed)?;
     let wrong = |problem: String| Error::new_err(problem);
     let rows = series::MODELS.iter().find(|known| known.name == model).map_or(&[][..], |row| row.parameters);
     let mut given = vec![("duration", Value::Duration(Duration::from_nanos(duration_ns)))];

@@ -39,6 +39,9 @@ pub(crate) fn parse(text: &str, units: &[Unit], expected: &'static str) -> Resul
     if unit.is_empty() {
         return Err(fail("the unit is missing"));
     }
+    if is_exponent(&trimmed[end..]) {
+        return Err(fail("a number with an exponent"));
+    }
     let scale = units.iter().find(|(name, _)| *name == unit).ok_or_else(|| fail("unknown unit"))?.1;
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
     if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
@@ -104,6 +107,12 @@ fn whole_exponent(text: &str) -> Option<i64> {
     };
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| sign * digits.parse::<i64>().unwrap_or(i64::MAX).min(1 << 40))
+}
+
+/// Whether the text goes on like `e3 Mbit/s`.
+fn is_exponent(rest: &str) -> bool {
+    rest.strip_prefix(['e', 'E'])
+        .is_some_and(|rest| rest.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// A regular expression, of the kind that JSON schemas have, for the texts that [`parse`] may accept. It does not know how

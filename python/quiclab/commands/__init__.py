@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quiclab.commands.group import Group, Row
+from quiclab.commands.output import echo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,7 +162,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from quiclab import __version__
 
-        typer.echo(f"quiclab {__version__}")
+        echo(f"quiclab {__version__}")
         raise typer.Exit
 
 

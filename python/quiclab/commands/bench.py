@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from quiclab.commands.arguments import Json
+from quiclab.commands.output import echo
 
 SCENARIO = Path(__file__).parent / "bench.toml"
 """The bulk transfer of docs/performance.md."""
@@ -68,7 +69,7 @@ def bench(
         for case in CASES
     ]
     if as_json:
-        typer.echo(json.dumps({"size": size, "rounds": rounds, "data_packets": packets, "cases": rows}, indent=2))
+        echo(json.dumps({"size": size, "rounds": rounds, "data_packets": packets, "cases": rows}, indent=2))
         return
     _print(rows, f"{size}, {packets:,} data packets, median of {rounds}")
 
@@ -118,4 +119,4 @@ def _print(rows: Sequence[dict[str, Any]], caption: str) -> None:
         table.add_row(row["case"], *numbers, f"{row['cost']:.2f}")
     console = Console(highlight=False)
     console.print(table)
-    typer.echo("cost: CPU time per packet, relative to the same case without traces; for tls, relative to null")
+    echo("cost: CPU time per packet, relative to the same case without traces; for tls, relative to null")

@@ -8,10 +8,9 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
+from quiclab.commands.output import echo
 
 if TYPE_CHECKING:
     from quiclab._quiclab import Sweep
@@ -42,12 +41,14 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
         sweep = Sweep.parse(scenario._text, scenario._origin, [])
         described += _sweep(sweep)
         described += [(f"sweep{_WARNING}", note) for note in sweep.notes]
+        told = {text for _, text in described}
+        described += [("sweep, files", note) for note in sweep.file_notes() if note not in told]
     warnings = [(subject.removesuffix(_WARNING), text) for subject, text in described if subject.endswith(_WARNING)]
     for subject, text in warnings:
-        typer.echo(f"warning: {subject}: {plain(text)}", err=True)
+        echo(f"warning: {subject}: {plain(text)}", err=True)
     if as_json:
-        told = {"scenario": name, "valid": True, "warnings": warnings, "description": described}
-        typer.echo(json.dumps(told, indent=2))
+        found = {"scenario": name, "valid": True, "warnings": warnings, "description": described}
+        echo(json.dumps(found, indent=2))
         return
     described = [line for line in described if not line[0].endswith(_WARNING)]
     width = max((len(subject) for subject, _ in described), default=0)
@@ -58,9 +59,9 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
     for subject, text in described:
         words = text.replace(here, "")
         for line in textwrap.wrap(words, room, break_on_hyphens=False) if room else [words]:
-            typer.echo(f"{'' if subject == before else subject:<{width}}  {line}")
+            echo(f"{'' if subject == before else subject:<{width}}  {line}")
             before = subject
-    typer.echo(f"{plain(file if str(file) != '-' else '<stdin>')}: a valid scenario")
+    echo(f"{plain(file if str(file) != '-' else '<stdin>')}: a valid scenario")
 
 
 def _is_of_results(file: Path) -> bool:

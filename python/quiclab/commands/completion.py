@@ -6,6 +6,7 @@ import typer
 
 from quiclab._nearest import checked
 from quiclab.commands import completions
+from quiclab.commands.output import echo
 
 _BASH = """\
 _quiclab() {
@@ -76,4 +77,4 @@ def completion(
 
     For fish: quiclab completion fish > ~/.config/fish/completions/quiclab.fish
     """
-    typer.echo(SCRIPTS[checked("shell", shell, SCRIPTS)], nl=False)
+    echo(SCRIPTS[checked("shell", shell, SCRIPTS)], nl=False)

@@ -10,6 +10,7 @@ import typer
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
+from quiclab.commands.output import echo
 
 _WIDEST = 44
 """Characters of a value that are printed; --json has all."""
@@ -38,15 +39,15 @@ def diff(
     if as_json:
         parts = {"scenario": found.scenario, "results": found.results}
         told = {name: [change.as_json() for change in part] for name, part in parts.items()}
-        typer.echo(json.dumps({"a": str(a), "b": str(b), **told, "notes": found.notes}, indent=2, ensure_ascii=False))
+        echo(json.dumps({"a": str(a), "b": str(b), **told, "notes": found.notes}, indent=2, ensure_ascii=False))
     elif not found:
-        typer.echo("nothing differs")
+        echo("nothing differs")
     else:
         values = [(change.key, value_text(change.a), value_text(change.b)) for change in found.scenario]
         _print(("scenario", "A", "B"), values)
         _print(("results", "A", "B", "B - A", "%"), [(change.key, *change.texts()) for change in found.results])
     for note in [] if as_json else found.notes:
-        typer.echo(f"note: {plain(note)}", err=True)
+        echo(f"note: {plain(note)}", err=True)
     if found:
         raise typer.Exit(1)
 
@@ -59,7 +60,7 @@ def _print(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     widths = [max(len(row[at]) for row in cells) for at in range(len(heads))]
     for first, *rest in cells:
         line = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
-        typer.echo("  ".join(line).rstrip())
+        echo("  ".join(line).rstrip())
 
 
 def _cut(text: str) -> str:

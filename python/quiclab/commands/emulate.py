@@ -13,6 +13,7 @@ import typer
 
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
+from quiclab.commands.output import echo
 
 if TYPE_CHECKING:
     from quiclab._quiclab import Emulator
@@ -160,13 +161,15 @@ def _emulate(
             counters.clear()
         whole = json.loads(summary)
         whole["emulation"] = summary_of(emulation, gates, status)
-        run = Run(whole, scenario.to_toml(), {table.name: table for table in results})
+        run = Run(whole, scenario, {table.name: table for table in results})
         run._write(path, figure=bool(whole["connections"]))
     if as_json:
-        typer.echo(json.dumps({"folder": str(place.final), **whole}, indent=2))
+        echo(json.dumps({"folder": str(place.final), **whole}, indent=2))
     else:
         assert place.final is not None, "the folder is complete"
         show(whole["emulation"], place.final)
+        for note in run.notes:
+            echo(f"note: {plain(note)}", err=True)
     warn_if_late(status["lateness"], status["tolerance_us"])
     raise typer.Exit(_code(emulation.applications, status["lateness"], max_lateness, until))
 
@@ -236,14 +239,14 @@ def show(emulation: Mapping[str, Any], folder: Path) -> None:
             for what in ("altered", "overflowed", "unreadable", "not_sent")
             if counts[what]
         ]
-        typer.echo(f"gate {name}: {', '.join(words)}", err=True)
+        echo(f"gate {name}: {', '.join(words)}", err=True)
     words = [f"{what.replace('_', ' ')} {count:,}" for what, count in emulation["network"].items() if count]
     if words:
-        typer.echo(f"network: {', '.join(words)}", err=True)
+        echo(f"network: {', '.join(words)}", err=True)
     late = emulation["lateness"]
     quantiles = [f"{late['median_us']:.0f} us median", f"{late['p99_us']:.0f} us at the 99th percentile"]
-    typer.echo(f"late: {', '.join(quantiles)}, {late['max_us']:.0f} us at most", err=True)
-    typer.echo(f"folder: {plain(folder)}", err=True)
+    echo(f"late: {', '.join(quantiles)}, {late['max_us']:.0f} us at most", err=True)
+    echo(f"folder: {plain(folder)}", err=True)
 
 
 def warn_if_late(late: Mapping[str, float], tolerance_us: float) -> None:
@@ -251,7 +254,7 @@ def warn_if_late(late: Mapping[str, float], tolerance_us: float) -> None:
     if late["p99_us"] > tolerance_us:
         limit = f"{tolerance_us / 1000:g} ms distorts the results"
         text = f"1 % of events were {late['p99_us'] / 1000:.1f} ms late or more, and {limit}"
-        typer.echo(f"warning: the machine is too slow: {text}; the table lateness has the details", err=True)
+        echo(f"warning: the machine is too slow: {text}; the table lateness has the details", err=True)
 
 
 def _code(applications: Sequence[Any], late: Mapping[str, float], max_lateness: float | None, until: str | None) -> int:
@@ -264,6 +267,6 @@ def _code(applications: Sequence[Any], late: Mapping[str, float], max_lateness: 
         if application.code and not ran_on:
             return 128 - application.code if application.code < 0 else int(application.code)
     if max_lateness is not None and late["p99_us"] > 1000 * max_lateness:
-        typer.echo(f"too late: 1 % of events were late by more than {max_lateness:g} ms", err=True)
+        echo(f"too late: 1 % of events were late by more than {max_lateness:g} ms", err=True)
         return 3
     return 0

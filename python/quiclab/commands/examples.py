@@ -10,6 +10,7 @@ import typer
 
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json
+from quiclab.commands.output import echo
 from quiclab.commands.pager import NoPager, console_text, show
 
 
@@ -34,16 +35,16 @@ def examples(
     if folder is None:
         found = list(_share.examples())
         if as_json:
-            typer.echo(json.dumps([{"scenario": name, "about": about} for name, about in found], indent=2))
+            echo(json.dumps([{"scenario": name, "about": about} for name, about in found], indent=2))
         else:
             show(_listed(found), no_pager)
         return
     files = _copied(folder)
     if as_json:
-        typer.echo(json.dumps({"folder": str(folder), "files": files}))
+        echo(json.dumps({"folder": str(folder), "files": files}))
         return
-    typer.echo(f"written  {plain(folder)} ({files} files)")
-    typer.echo(f"next     quiclab run {plain(folder / 'cellular.toml')}")
+    echo(f"written  {plain(folder)} ({files} files)")
+    echo(f"next     quiclab run {plain(folder / 'cellular.toml')}")
 
 
 def _listed(found: list[tuple[str, str]]) -> str:

@@ -14,6 +14,7 @@ from quiclab._nearest import hint
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 from quiclab.commands.keys import Keys, Option, example
+from quiclab.commands.output import echo
 from quiclab.commands.pager import NoPager, console_text, show
 from quiclab.commands.pages import rendered
 from quiclab.commands.sources import sources_of, without_sources
@@ -65,7 +66,7 @@ def explain(
     if not found:
         raise Error(f"nothing is called {key!r}{hint(key, _words(keys, columns))}")
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        echo(json.dumps(found, indent=2))
         return
     more = len(found) - _MOST
     text = "\n".join(map(_text, found[:_MOST]))

@@ -10,10 +10,11 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quiclab._lines import plain
+from quiclab._lines import harmless, plain
 from quiclab._nearest import checked, hint, listed
 from quiclab.commands import completions
 from quiclab.commands.changed import reading
+from quiclab.commands.output import echo
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,7 +88,7 @@ def export(
         else:
             with place.open("w", encoding="utf-8", newline="") as file:
                 _write(file, kind, schema, parts)
-    typer.echo(json.dumps({name: str(out)}) if as_json else f"{name}    {plain(out)}")
+    echo(json.dumps({name: str(out)}) if as_json else f"{name}    {plain(out)}")
 
 
 def _keep_own(folder: Path, out: Path) -> None:
@@ -199,7 +200,7 @@ def _write(file: IO[str], kind: str, schema: "pa.Schema", parts: "Iterator[pa.Ta
 
     if kind == "csv":
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(schema.names)
+        writer.writerow(map(harmless, schema.names))
         for part in parts:
             columns = (["" if value is None else _text(value) for value in one.to_pylist()] for one in part.columns)
             writer.writerows(zip(*columns, strict=True))
@@ -209,7 +210,7 @@ def _write(file: IO[str], kind: str, schema: "pa.Schema", parts: "Iterator[pa.Ta
     first = True
     for part in parts:
         for row in part.to_pylist():
-            file.write(("" if first else between) + json.dumps(row, ensure_ascii=False))
+            file.write(("" if first else between) + harmless(json.dumps(row, ensure_ascii=False)))
             first = False
     file.write("" if first and kind == "jsonl" else end)
 
@@ -217,6 +218,9 @@ def _write(file: IO[str], kind: str, schema: "pa.Schema", parts: "Iterator[pa.Ta
 def _text(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, str):
+        # Who looks at the file in a terminal, or opens it in another program, did not write them.
+        return harmless(value)
     return json.dumps(value) if isinstance(value, list | dict) else value
 
 

@@ -16,6 +16,7 @@ import typer
 from quiclab._lines import plain
 from quiclab.commands import wire
 from quiclab.commands.arguments import Json
+from quiclab.commands.output import echo
 from quiclab.commands.serve import read
 
 Watch = Callable[[int, int, int], object]
@@ -142,7 +143,7 @@ def fetch(
         # The server made its certificate itself, as `quiclab serve` does.
         raise _quiclab.Error(f"{error} (use --pin, --ca or --insecure to trust it)") from None
     if as_json:
-        typer.echo(json.dumps(told, indent=2))
+        echo(json.dumps(told, indent=2))
     else:
         show(told)
     if not told["complete"]:
@@ -179,9 +180,9 @@ def show(told: dict[str, Any]) -> None:
     """What became of all, for people."""
     for url in told["urls"]:
         if url["file"] is not None:
-            typer.echo(f"{plain(url['file'])}  {url['bytes']} B")
+            echo(f"{plain(url['file'])}  {url['bytes']} B")
         else:
-            typer.echo(plain(f"{url['url']}: {url['problem'] or 'not fetched'}"), err=True)
+            echo(plain(f"{url['url']}: {url['problem'] or 'not fetched'}"), err=True)
     for over in told["connections"]:
         seconds = over["duration_s"]
         size = sum(url["bytes"] for url in told["urls"])
@@ -189,7 +190,7 @@ def show(told: dict[str, Any]) -> None:
         how = ", resumed" if over["resumed"] else ""
         if over["capacity_returned_bytes"] is not None:
             how += f", capacity of {over['capacity_returned_bytes']} B sent back"
-        typer.echo(
+        echo(
             f"{over['remote']}: {over['protocol']}, version {over['version']:#x}{how}, {seconds:.3f} s{rate}, "
             f"{over['packets_lost']} packets lost"
         )

@@ -9,6 +9,7 @@ import typer
 
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json
+from quiclab.commands.output import echo
 
 
 def film(
@@ -44,7 +45,7 @@ def film(
         raise typer.BadParameter(f"{bitrates!r}: {expected}", param_hint="--bitrates") from None
     manifest = made.make(to, ladder, duration_s=duration, segment_s=segment, height=height, picture=picture)
     if as_json:
-        typer.echo(json.dumps({"film": str(manifest), "sizes": str(to / made.SIZES)}))
+        echo(json.dumps({"film": str(manifest), "sizes": str(to / made.SIZES)}))
         return
-    typer.echo(f"film     {plain(manifest)}")
-    typer.echo(f"sizes    {plain(to / made.SIZES)}")
+    echo(f"film     {plain(manifest)}")
+    echo(f"sizes    {plain(to / made.SIZES)}")

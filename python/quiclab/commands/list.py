@@ -9,6 +9,7 @@ import typer
 from quiclab._nearest import hint, listed
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
+from quiclab.commands.output import echo
 from quiclab.commands.pager import NoPager, console_text, show
 
 _PAGES = {
@@ -79,7 +80,7 @@ def list_(
                 f"unknown topic or component {what!r}: topics are {listed(known)}{hint(what, known + components)}"
             )
     if as_json:
-        typer.echo(json.dumps(chosen, indent=2))
+        echo(json.dumps(chosen, indent=2))
     elif what is None and not everything:
         show(_overview(topics), no_pager)
     else:

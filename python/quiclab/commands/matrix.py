@@ -12,6 +12,7 @@ import typer
 from quiclab._lines import plain
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
+from quiclab.commands.output import echo
 
 if TYPE_CHECKING:
     from quiclab.matrix import Cell, Matrix, Network, Outcome, Stack
@@ -104,19 +105,19 @@ def matrix(
     try:
         result = run(found, networks, task, out, runs=runs, seed=seed, jobs=jobs, again=again or (), progress=_progress)
     except KeyboardInterrupt:
-        typer.echo("finished runs are kept: the same command continues", err=True)
+        echo("finished runs are kept: the same command continues", err=True)
         raise
     if as_json:
-        typer.echo(json.dumps(_document(result), indent=2, ensure_ascii=False))
+        echo(json.dumps(_document(result), indent=2, ensure_ascii=False))
     else:
         _print(result)
     for cell, outcome in result.failed[:_FAILURES]:
-        typer.echo(plain(f"{cell.label}: failed: {outcome.reason}"), err=True)
+        echo(plain(f"{cell.label}: failed: {outcome.reason}"), err=True)
     if len(result.failed) > _FAILURES:
-        typer.echo(f"{len(result.failed) - _FAILURES} more failed: see the column reason of runs.parquet", err=True)
+        echo(f"{len(result.failed) - _FAILURES} more failed: see the column reason of runs.parquet", err=True)
     if result.late:
         limit = f"1 % of events were more than {max_lateness:g} ms late"
-        typer.echo(f"warning: in {len(result.late)} runs {limit}: --again late reruns them", err=True)
+        echo(f"warning: in {len(result.late)} runs {limit}: --again late reruns them", err=True)
     if result.failed:
         raise typer.Exit(1)
 
@@ -162,7 +163,7 @@ def _bytes(text: str) -> int:
 def _progress(done: int, total: int, cell: "Cell", outcome: "Outcome") -> None:
     if sys.stderr.isatty():
         told = "" if outcome.goodput_mbps is None else f" {outcome.goodput_mbps:.3g} Mbit/s"
-        typer.echo(plain(f"{done}/{total} {cell.label}: {outcome.result}{told}"), err=True)
+        echo(plain(f"{done}/{total} {cell.label}: {outcome.result}{told}"), err=True)
 
 
 def _cells(result: "Matrix") -> "list[list[tuple[Cell, Outcome]]]":
@@ -238,5 +239,5 @@ def _print(result: "Matrix") -> None:
     more = f"{len(cells) - _ROWS} more cells in runs.parquet" if len(cells) > _ROWS else None
     table.caption = more
     Console(highlight=False).print(table)
-    typer.echo(f"runs     {len(result.runs)}, {result.reused} reused, {len(result.failed)} failed")
-    typer.echo(f"folder   {plain(result.path)}")
+    echo(f"runs     {len(result.runs)}, {result.reused} reused, {len(result.failed)} failed")
+    echo(f"folder   {plain(result.path)}")

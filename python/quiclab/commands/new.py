@@ -12,6 +12,7 @@ from quiclab._lines import plain
 from quiclab._nearest import checked
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
+from quiclab.commands.output import echo
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 """The scenarios, in which NAME stands for the name that is given."""
@@ -52,10 +53,10 @@ def new(
     except OSError as error:
         raise OutputError(f"{file}: cannot be written: {error.strerror}") from error
     if as_json:
-        typer.echo(json.dumps({"scenario": str(file), "like": like}))
+        echo(json.dumps({"scenario": str(file), "like": like}))
         return
-    typer.echo(f"written  {plain(file)}")
-    typer.echo(f"next     quiclab run {plain(file)}")
+    echo(f"written  {plain(file)}")
+    echo(f"next     quiclab run {plain(file)}")
 
 
 @contextmanager

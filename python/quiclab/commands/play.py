@@ -10,6 +10,7 @@ import typer
 
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 from quiclab.commands.emulate import Counters, emulator_of, show, summary_of, warn_if_late
+from quiclab.commands.output import echo
 
 
 def play(
@@ -73,7 +74,7 @@ def play(
         raise Error(f"{bundle}: no such file")
     if not emulation.inside():
         for name in planned.left_out:
-            typer.echo(f"flow {name} does not run, because its host is now real", err=True)
+            echo(f"flow {name} does not run, because its host is now real", err=True)
         raise typer.Exit(emulation.enter(sys.argv[1:]))
     names = _folder.numbered(scenario.name, scenario.seed) if out is None else _folder.only(out)
     with _folder.complete(names) as (path, place), tempfile.TemporaryDirectory() as work:
@@ -99,13 +100,13 @@ def play(
             whole["connections"].insert(0, connection(planned, record, whole["emulation"]["gates"]))
             for name in {"segment", "playback"} & tables.keys():
                 tables[name] = record.added(name, planned.flow, pa.table(tables[name]))
-        run = Run(whole, scenario.to_toml(), tables)
+        run = Run(whole, scenario, tables)
         run._write(path, figure=False)
         if record is not None and record.has_started:
             plots.save(run, path / _folder.FIGURE, "playback")
     assert place.final is not None, "the folder is complete"
     if as_json:
-        typer.echo(json.dumps({"folder": str(place.final), **whole}, indent=2))
+        echo(json.dumps({"folder": str(place.final), **whole}, indent=2))
     else:
         console = Console(highlight=False)
         for table in results_of(whole, console.width):

@@ -12,6 +12,7 @@ from quiclab._nearest import checked
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
+from quiclab.commands.output import echo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,7 +138,7 @@ def plot(
             raise Error(f"{run}: not a sweep, and --{next(iter(given), 'subject')} is only for sweeps")
         else:
             plots.save(load(run), path, kind or "overview", connection)
-    typer.echo(json.dumps({"figure": str(path)}) if as_json else f"figure   {plain(path)}")
+    echo(json.dumps({"figure": str(path)}) if as_json else f"figure   {plain(path)}")
 
 
 def _sweep(sweep: "Sweep", path: Path, kind: str, subject: str | None, given: dict[str, Any]) -> None:
@@ -155,9 +156,9 @@ def _sweep(sweep: "Sweep", path: Path, kind: str, subject: str | None, given: di
     figure, note = plots.draw_sweep(sweep, kind, subject, given)
     plots.save_figures([figure], path)
     if chosen:
-        typer.echo(f"columns  {as_options(chosen)}", err=True)
+        echo(f"columns  {as_options(chosen)}", err=True)
     if note:
-        typer.echo(f"warning: {note}", err=True)
+        echo(f"warning: {note}", err=True)
 
 
 def as_options(columns: "Mapping[str, str]") -> str:

@@ -8,6 +8,7 @@ import typer
 
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
+from quiclab.commands.output import echo
 
 if TYPE_CHECKING:
     from quiclab import Run
@@ -63,7 +64,7 @@ def qoe(
         for name in playbacks:
             told[name] = model.inputs(result, name, resolutions=sizes, fps=fps, device=device)
     if inputs:
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
     scores = {name: model.score(one) for name, one in told.items()}
     if as_json:
@@ -74,7 +75,7 @@ def qoe(
                 one = scores[name]
                 entry["p1203"] = {"mos": one.mos, "audiovisual": one.audiovisual, "stalling": one.stalling}
             found.append(entry)
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
     _print(result, playbacks, scores)
 

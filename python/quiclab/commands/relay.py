@@ -11,6 +11,7 @@ import typer
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 from quiclab.commands.emulate import warn_if_late
+from quiclab.commands.output import echo
 
 
 def relay(
@@ -90,7 +91,7 @@ def relay(
 
     def ready(pairs: list[tuple[str, str]]) -> None:
         for clients, server in pairs:
-            typer.echo(f"relaying {clients} to {server}", err=as_json)
+            echo(f"relaying {clients} to {server}", err=as_json)
 
     # Ended by a supervisor as by a person: with complete captures.
     signal.signal(signal.SIGTERM, interrupted)
@@ -124,11 +125,11 @@ def relay(
             run = Run(whole, scenario.to_toml(), {table.name: table for table in tables})
             run._write(path, figure=bool(whole["connections"]))
     if as_json:
-        typer.echo(json.dumps({"seed": scenario.seed, **told}, indent=2))
+        echo(json.dumps({"seed": scenario.seed, **told}, indent=2))
     else:
         show(told)
         if out is not None:
-            typer.echo(f"folder: {plain(out)}", err=True)
+            echo(f"folder: {plain(out)}", err=True)
     warn_if_late(told["world"], told["tolerance_us"])
 
 
@@ -148,14 +149,14 @@ def period(text: str) -> tuple[str, str]:
 def show(told: dict[str, Any]) -> None:
     """What the relay did, for people."""
     for way, links in ("clients", "to_servers"), ("servers", "to_clients"):
-        typer.echo(f"from {way:<8} {told[f'from_{way}']:>9} datagrams, sent on {told[links]}")
+        echo(f"from {way:<8} {told[f'from_{way}']:>9} datagrams, sent on {told[links]}")
     for what in "blacked_out", "astray", "not_sent", "rebinds":
         if told[what]:
-            typer.echo(f"{what.replace('_', ' '):<13} {told[what]:>9}")
+            echo(f"{what.replace('_', ' '):<13} {told[what]:>9}")
     for link in told["links"]:
         counts = ", ".join(
             f"{name.replace('_', ' ')} {count}" for name, count in link.items() if name != "link" and count
         )
-        typer.echo(f"{link['link']:<13} {counts or 'nothing'}")
+        echo(f"{link['link']:<13} {counts or 'nothing'}")
     late = told["lateness"]
-    typer.echo(f"sent on late  {late['median_us']:.0f} us median, {late['p99_us']:.0f} us at the 99th percentile")
+    echo(f"sent on late  {late['median_us']:.0f} us median, {late['p99_us']:.0f} us at the 99th percentile")

@@ -9,6 +9,7 @@ import typer
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
+from quiclab.commands.output import echo
 
 
 def report(
@@ -48,10 +49,10 @@ def report(
     with reading(*folders):
         made = write(folders, out, show=show or ())
     if as_json:
-        typer.echo(json.dumps(made.as_json(), indent=2))
+        echo(json.dumps(made.as_json(), indent=2))
     else:
-        typer.echo(f"report   {plain(made.report)} ({made.size_bytes / 1e6:,.1f} MB)")
+        echo(f"report   {plain(made.report)} ({made.size_bytes / 1e6:,.1f} MB)")
         for note in made.notes:
-            typer.echo(f"note: {plain(note)}", err=True)
+            echo(f"note: {plain(note)}", err=True)
     if open_:
         typer.launch(str(made.report))

@@ -12,6 +12,7 @@ import typer
 from quiclab._lines import plain
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json
+from quiclab.commands.output import echo
 
 if TYPE_CHECKING:
     from quiclab.progress import SweepProgress
@@ -65,12 +66,12 @@ def reproduce(
             result = reproduce_one(figure.id, quick=quick, out=out, jobs=jobs, progress=progress)
         results.append(result)
         for warning in result.warnings:
-            typer.echo(f"warning: {figure.id}: {warning}", err=True)
+            echo(f"warning: {figure.id}: {warning}", err=True)
         if not as_json:
             show(result)
     if as_json:
         told = [{**result.to_dict(), "folder": str(result.folder)} for result in results]
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        echo(json.dumps(told, indent=2, ensure_ascii=False))
     if failed := overall([result.code for result in results]):
         raise typer.Exit(failed)
     return None
@@ -87,14 +88,14 @@ def show_list(as_json: bool) -> None:
             for paper in papers
             for figure in paper.figures
         ]
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
     every = [figure for paper in papers for figure in paper.figures]
     of_id, of_figure = max(len(figure.id) for figure in every), max(len(figure.figure) for figure in every)
     for paper in papers:
-        typer.echo(f"{paper.name}: {paper.title} ({paper.venue})")
+        echo(f"{paper.name}: {paper.title} ({paper.venue})")
         for figure in paper.figures:
-            typer.echo(f"  {figure.id:<{of_id}}  {figure.figure:<{of_figure}}  {figure.title}")
+            echo(f"  {figure.id:<{of_id}}  {figure.figure:<{of_figure}}  {figure.title}")
 
 
 def show(result: "Reproduced") -> None:
@@ -116,8 +117,8 @@ def show(result: "Reproduced") -> None:
         table.add_section()
     console.print(table)
     for line in notes(result):
-        typer.echo(line)
-    typer.echo(f"figure   {plain(result.folder / 'figure.svg')}")
+        echo(line)
+    echo(f"figure   {plain(result.folder / 'figure.svg')}")
 
 
 def notes(result: "Reproduced") -> list[str]:

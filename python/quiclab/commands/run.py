@@ -10,6 +10,7 @@ import typer
 
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
+from quiclab.commands.output import echo
 
 _SWEEP = re.compile(r"^\s*\[+\s*sweep\b", re.MULTILINE)
 """The head of the table."""
@@ -50,7 +51,8 @@ def run(
     folder = result.path
     assert folder is not None, "a run with `out` has a folder"
     if as_json:
-        typer.echo(json.dumps({"folder": str(folder), **result.summary}, indent=2))
+        notes = {"notes": result.notes} if result.notes else {}
+        echo(json.dumps({"folder": str(folder), **result.summary, **notes}, indent=2))
         return
     from rich.console import Console
 
@@ -70,13 +72,10 @@ def run(
     for what, where in rows:
         if where is not None:
             # Not through rich, which would break a long path into lines.
-            typer.echo(f"{what:<8} {plain(where)}")
+            echo(f"{what:<8} {plain(where)}")
     if result.tables and result.summary.get("connections"):
-        typer.echo(f"next     quiclab why {plain(shlex.quote(str(folder)))}")
+        echo(f"next     quiclab why {plain(shlex.quote(str(folder)))}")
     if _SWEEP.search(scenario._text):
-        typer.echo(f"note: one run, without the [sweep] table: quiclab sweep {plain(file)} makes all", err=True)
-    for subject, text in scenario.describe():
-        if subject.endswith(", files"):
-            typer.echo(f"note: {plain(text)}", err=True)
+        echo(f"note: one run, without the [sweep] table: quiclab sweep {plain(file)} makes all", err=True)
     for note in result.notes:
-        typer.echo(f"note: {plain(note)}", err=True)
+        echo(f"note: {plain(note)}", err=True)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from quiclab._lines import plain
+from quiclab.commands.output import echo
 
 
 def schema(
@@ -24,9 +25,9 @@ def schema(
 
     text = schema_json()
     if out is None:
-        typer.echo(text, nl=False)
+        echo(text, nl=False)
         return
     from quiclab._folder import write_whole
 
     write_whole(out, text)
-    typer.echo(plain(out))
+    echo(plain(out))

@@ -8,6 +8,7 @@ import typer
 
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json
+from quiclab.commands.output import echo
 
 
 def script(
@@ -36,10 +37,10 @@ def script(
             _tell(results[-1])
     failed = [result for result in results if not result["passed"]]
     if as_json:
-        typer.echo(json.dumps({"passed": not failed, "scripts": results}, indent=2))
+        echo(json.dumps({"passed": not failed, "scripts": results}, indent=2))
     else:
         packets = sum(result.get("packets", 0) for result in results)
-        typer.echo(f"{len(results) - len(failed)} of {len(results)} scripts pass, {packets} packets compared")
+        echo(f"{len(results) - len(failed)} of {len(results)} scripts pass, {packets} packets compared")
     mistakes = [result["error"] for result in failed if "error" in result]
     if mistakes:
         more = f" (and {len(mistakes) - 1} more with a mistake)" if len(mistakes) > 1 else ""
@@ -50,9 +51,9 @@ def script(
 
 def _tell(result: dict[str, Any]) -> None:
     word = "pass " if result["passed"] else "error" if "error" in result else "FAIL "
-    typer.echo(f"{word}  {plain(result['file'])}")
+    echo(f"{word}  {plain(result['file'])}")
     if "report" in result:
-        typer.echo(result["report"])
+        echo(result["report"])
 
 
 def _found(files: list[Path]) -> list[Path]:

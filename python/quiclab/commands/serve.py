@@ -9,6 +9,7 @@ import typer
 from quiclab._lines import plain
 from quiclab.commands import completions, wire
 from quiclab.commands.arguments import Json
+from quiclab.commands.output import echo
 
 MaxOfSource = Annotated[
     int | None,
@@ -110,12 +111,12 @@ def serve(
                 "public_key": public_key,
                 "certificate": certificate,
             }
-            typer.echo(json.dumps(told))
+            echo(json.dumps(told))
             return
         for address in addresses:
-            typer.echo(f"serving {plain(folder)} at {address}")
-        typer.echo(f"certificate SHA-256  {fingerprint}")
-        typer.echo(f"public key SHA-256   {public_key}")
+            echo(f"serving {plain(folder)} at {address}")
+        echo(f"certificate SHA-256  {fingerprint}")
+        echo(f"public key SHA-256   {public_key}")
 
     wire.end_on_signals()
     try:
@@ -146,16 +147,14 @@ def serve(
         file = next((file for words, file in files.items() if str(error).startswith(words)), None)
         raise error if file is None else _quiclab.Error(f"{file}: {error}") from None
     if as_json:
-        typer.echo(json.dumps(told))
+        echo(json.dumps(told))
     else:
-        typer.echo(
-            ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in told.items() if count) or "nobody came"
-        )
+        echo(", ".join(f"{count} {what.replace('_', ' ')}" for what, count in told.items() if count) or "nobody came")
 
 
 def complain(text: str) -> None:
     """A file that cannot be written, and what follows from that."""
-    typer.echo(f"warning: {text}", err=True)
+    echo(f"warning: {text}", err=True)
 
 
 def read(path: Path) -> bytes:

@@ -12,6 +12,7 @@ from quiclab._lines import plain
 from quiclab._nearest import checked
 from quiclab.commands import completions
 from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
+from quiclab.commands.output import echo
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -110,14 +111,14 @@ def sweep(
             if name and varied(name, paths) == name:
                 resolve(name, known)
     if not plan.parameters and plan.repetitions == 1:
-        typer.echo(
+        echo(
             "note: one run: nothing varies without a [sweep] table (docs/sweeps.md) or --set sweep.KEY=VALUES", err=True
         )
-    for note in plan.notes:
-        typer.echo(f"note: {plain(note)}", err=True)
+    for note in [*plan.notes, *plan.file_notes()]:
+        echo(f"note: {plain(note)}", err=True)
     warning = foretold(plan)
     if warning:
-        typer.echo(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)
     try:
         result = run_sweep(
             scenario,
@@ -128,7 +129,7 @@ def sweep(
             progress=True,
         )
     except KeyboardInterrupt:
-        typer.echo("finished runs are kept: the same command continues", err=True)
+        echo("finished runs are kept: the same command continues", err=True)
         raise
     columns = _columns(result, show)
     of = cast("Interval", interval)
@@ -149,7 +150,7 @@ def sweep(
         kept = pa.array(columns)
         means, counts = (table.filter(pc.is_in(table["column"], kept)) for table in (means, counts))
         parted = parts(_incomplete(counts))
-        typer.echo(f"note: no run has {', '.join(empty)}: endless, not completed, or failed", err=True)
+        echo(f"note: no run has {', '.join(empty)}: endless, not completed, or failed", err=True)
     if as_json:
         document = {
             "folder": str(result.path),
@@ -159,18 +160,18 @@ def sweep(
             "means": means.to_pylist(),
             "warnings": [*result.warnings, *parted],
         }
-        typer.echo(json.dumps(document, indent=2))
+        echo(json.dumps(document, indent=2))
     else:
         _print(result, columns, means, groups, show, interval)
     # What was said before the runs is not said again.
     for told in [*(result.warnings if warning is None else []), *parted]:
-        typer.echo(f"warning: {told}", err=True)
+        echo(f"warning: {told}", err=True)
     for failure in result.failures[:_FAILURES]:
         values = "".join(f" --set {path}='{value}'" for path, value in failure["values"].items())
         line = f"run {failure['run']} failed: --seed {failure['seed']}{values}: {failure['error']}"
-        typer.echo(plain(line), err=True)
+        echo(plain(line), err=True)
     if (more := result.info["failed"] - _FAILURES) > 0:
-        typer.echo(f"{more} more failed: see sweep.json", err=True)
+        echo(f"{more} more failed: see sweep.json", err=True)
     if result.failures:
         raise typer.Exit(1)
 
@@ -249,7 +250,7 @@ def _print(
     if any(cell["low"] is not None for _, cells in rows for cell in cells):
         each = {cell["total"] for _, cells in rows for cell in cells}
         of = f" of {each.pop()} runs in each row" if len(each) == 1 else ""
-        typer.echo(f"±        95 % interval of the mean{of} ({_INTERVAL_NAMES[interval]})")
+        echo(f"±        95 % interval of the mean{of} ({_INTERVAL_NAMES[interval]})")
     more = []
     mixed = [short(name, result.parameters) for name in result.parameters if name not in by]
     if mixed:
@@ -259,10 +260,10 @@ def _print(
     if len(columns) > _MOST:
         more.append(f"{len(columns) - _MOST} more columns: --show names others")
     for line in more:
-        typer.echo(line)
-    typer.echo(f"runs     {info['runs']}, {result.reused} reused, {info['failed']} failed")
-    typer.echo(f"folder   {plain(result.path)}")
-    typer.echo(f"next     {plain(_next(result, show))}")
+        echo(line)
+    echo(f"runs     {info['runs']}, {result.reused} reused, {info['failed']} failed")
+    echo(f"folder   {plain(result.path)}")
+    echo(f"next     {plain(_next(result, show))}")
 
 
 def _next(result: "Sweep", show: list[str] | None) -> str:

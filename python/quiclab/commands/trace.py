@@ -13,6 +13,7 @@ from quiclab._lines import plain
 from quiclab._nearest import checked
 from quiclab.commands.arguments import Json
 from quiclab.commands.group import Command, PlainGroup
+from quiclab.commands.output import echo
 
 trace = typer.Typer(
     cls=PlainGroup,
@@ -62,10 +63,10 @@ def info(
         "longest_outage_ms": max((end - start for start, end in outages), default=0) / 1e6,
     }
     if as_json:
-        typer.echo(json.dumps(numbers, indent=2))
+        echo(json.dumps(numbers, indent=2))
         return
     for name, value in numbers.items():
-        typer.echo(f"{name:18} {value:g}")
+        echo(f"{name:18} {value:g}")
 
 
 @trace.command(cls=Command, short_help="Draw its rate over time, and how its rates are spread.")
@@ -158,9 +159,9 @@ def generate(
     _tell({"trace": str(out), "shortest_s": KINDS[kind].shortest_s, "laws": kept}, out, as_json)
     if as_json:
         return
-    typer.echo(f"duration: at least {KINDS[kind].shortest_s:g} s for {kind}, a shorter one {KINDS[kind].too_short}")
+    echo(f"duration: at least {KINDS[kind].shortest_s:g} s for {kind}, a shorter one {KINDS[kind].too_short}")
     for line in kept:
-        typer.echo(line)
+        echo(line)
 
 
 def _seconds(duration: str | None) -> float | None:
@@ -197,4 +198,4 @@ def _save(out: Path, text: str) -> None:
 
 
 def _tell(told: dict[str, Any], out: Path, as_json: bool) -> None:
-    typer.echo(json.dumps(told, indent=2) if as_json else plain(out))
+    echo(json.dumps(told, indent=2) if as_json else plain(out))

@@ -9,6 +9,7 @@ import typer
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
+from quiclab.commands.output import echo
 
 
 def view(
@@ -40,24 +41,24 @@ def view(
     with reading(run), shown_reading("view") as told:
         shown = write(run, out, connections=connection or (), told=told)
     if as_json:
-        typer.echo(json.dumps(shown.as_json(), indent=2))
+        echo(json.dumps(shown.as_json(), indent=2))
     else:
         for entry in shown.connections:
             for numbers in entry["directions"]:
                 if not numbers["packets_sent"]:
-                    typer.echo(f"{entry['connection']}, from the {numbers['sender']}: window and round-trip times only")
+                    echo(f"{entry['connection']}, from the {numbers['sender']}: window and round-trip times only")
                     continue
                 one_stream = numbers["waited_one_stream_s"]
                 packets = _count(numbers["packets_sent"], "packet")
-                typer.echo(
+                echo(
                     f"{entry['connection']}, from the {numbers['sender']}: {packets}, "
                     f"{numbers['packets_declared_lost']} declared lost; {_count(numbers['streams'], 'stream')}, "
                     f"which waited {numbers['waited_s']:.3f} s"
                     + (f", as one byte stream {one_stream:.3f} s" if one_stream is not None else "")
                 )
-        typer.echo(f"view     {plain(shown.view)}")
+        echo(f"view     {plain(shown.view)}")
         for note in shown.notes:
-            typer.echo(f"note: {plain(note)}", err=True)
+            echo(f"note: {plain(note)}", err=True)
     if open_:
         typer.launch(str(shown.view))
 

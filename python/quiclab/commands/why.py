@@ -12,6 +12,7 @@ import typer
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json
 from quiclab.commands.changed import reading
+from quiclab.commands.output import echo
 
 if TYPE_CHECKING:
     from quiclab.why import Answer, Cause
@@ -38,19 +39,19 @@ def why(
     with reading(run):
         answers = load(run).why(connection, tries=not no_try)
     if as_json:
-        typer.echo(json.dumps([dataclasses.asdict(answer) for answer in answers], indent=2, ensure_ascii=False))
+        echo(json.dumps([dataclasses.asdict(answer) for answer in answers], indent=2, ensure_ascii=False))
         return
     if not answers:
-        typer.echo("the run has no connections")
+        echo("the run has no connections")
     for number, answer in enumerate(answers):
         _print(answer, first=number == 0)
 
 
 def _print(answer: "Answer", *, first: bool) -> None:
     if not first:
-        typer.echo()
+        echo()
     done = "completed" if answer.completed else "not completed"
-    typer.echo(plain(f"{answer.connection}: {answer.end_s - answer.start_s:,.3f} s, {done}"))
+    echo(plain(f"{answer.connection}: {answer.end_s - answer.start_s:,.3f} s, {done}"))
     if answer.unfinished is not None:
         _indented(f"Not completed: {answer.unfinished}.", 2)
     for text in answer.notes:
@@ -58,7 +59,7 @@ def _print(answer: "Answer", *, first: bool) -> None:
     for cause in answer.causes:
         _cause(cause)
     if answer.beside:
-        typer.echo("  At the same time:")
+        echo("  At the same time:")
     for cause in answer.beside:
         _cause(cause)
 
@@ -68,9 +69,9 @@ def _cause(cause: "Cause") -> None:
     longest = f"longest {start:,.3f} to {end:,.3f} s" if end > start else ""
     head = f"{cause.share:7.1%}  {cause.seconds:9,.3f} s  {cause.name:17}"
     if len(f"{head}  {longest}") <= _width():
-        typer.echo(f"{head}  {longest}".rstrip())
+        echo(f"{head}  {longest}".rstrip())
     else:
-        typer.echo(head.rstrip())
+        echo(head.rstrip())
         _indented(longest, 9)
     _indented(cause.advice, 9)
 
@@ -83,4 +84,4 @@ def _width() -> int:
 def _indented(text: str, by: int) -> None:
     """Wraps a text to the width of the terminal."""
     if text:
-        typer.echo(textwrap.fill(plain(text), _width(), initial_indent=" " * by, subsequent_indent=" " * by))
+        echo(textwrap.fill(plain(text), _width(), initial_indent=" " * by, subsequent_indent=" " * by))

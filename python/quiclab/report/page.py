@@ -4,14 +4,14 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
-from quiclab import __version__, _selfcontained
+from quiclab import __version__, _folder, _selfcontained
 from quiclab.report import figures, runs, sweep
 from quiclab.report.packed import packed
 from quiclab.report.tags import Html, joined, note
 from quiclab.run import Run
 from quiclab.sweeps import Sweep
 
-_FOLDER = "report/browser"
+_BROWSER = "report/browser"
 
 
 def page(shown: Sequence[Run], sweeps: Sequence[Sweep], show: Sequence[str], beside: Path) -> tuple[str, list[str]]:
@@ -29,16 +29,16 @@ def page(shown: Sequence[Run], sweeps: Sequence[Sweep], show: Sequence[str], bes
         data.append(values)
     title = ", ".join(labels) if len(labels) <= 3 else _many(len(shown), len(sweeps))
     words = {
-        "title": html.escape(title),
+        "title": _folder.without_home(html.escape(title)),
         "version": html.escape(__version__),
-        "body": joined([*map(note, notes), *parts]),
+        "body": _folder.without_home(joined([*map(note, notes), *parts])),
         "points": f"{figures.POINTS:,}",
         "data": packed({"figures": drawn, "sweeps": data}),
     }
-    template = _selfcontained.source(f"{_FOLDER}/index.html")
-    script = _selfcontained.bundle(f"{_FOLDER}/main.js")
+    template = _selfcontained.source(f"{_BROWSER}/index.html")
+    script = _selfcontained.bundle(f"{_BROWSER}/main.js")
     text = _selfcontained.filled(
-        template, script=script, style=_selfcontained.source(f"{_FOLDER}/style.css"), parts=words
+        template, script=script, style=_selfcontained.source(f"{_BROWSER}/style.css"), parts=words
     )
     return text, told
 

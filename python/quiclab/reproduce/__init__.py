@@ -227,9 +227,10 @@ def drawn(figure: Figure, points: Points) -> "Iterator[Drawing]":
     """The drawing, in the style of all figures."""
     import matplotlib
 
+    from quiclab.plots.edges import with_whole_marks
     from quiclab.plots.style import styled
 
     with styled():
         # Text stays text in the SVG: it is smaller, and can be searched.
         matplotlib.rcParams["svg.fonttype"] = "none"
-        yield figure.module.draw(points)
+        yield with_whole_marks(figure.module.draw(points))

@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
-from quiclab.plots.logarithmic import label_powers
+from quiclab.plots.around_zero import label_powers
 from quiclab.traces.capacity import Capacity
 
 if TYPE_CHECKING:
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _BINS, _SPREAD_BINS = 6_000, 100_000
 """The most bins that are drawn over time, and that the distribution is of."""
 _FINE_MS = 10
+_BEYOND = 1.3
+"""How far beyond the highest rate a logarithmic axis goes."""
 
 
 def draw(capacity: Capacity, name: str, bin_ms: int = 100) -> "Figure":
@@ -43,8 +45,9 @@ def draw(capacity: Capacity, name: str, bin_ms: int = 100) -> "Figure":
         # Linear up to the least power of ten that tells rates apart: a rate of zero has a place too.
         least = 10.0 ** math.floor(math.log10(high) - 2) if high > 0 else 1.0
         spread.set_xscale("symlog", linthresh=least)
-        label_powers(spread.xaxis, linthresh=least)
-        spread.set_xlim(left=0)
+        label_powers(spread.xaxis, least)
+        # What stands at the edge would be drawn by half.
+        spread.set_xlim(0, _BEYOND * high if high > 0 else 1)
     return figure
 
 

@@ -5,14 +5,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from quiclab import _selfcontained
+from quiclab import _folder, _selfcontained
 from quiclab.view.bottleneck import Bottleneck
 from quiclab.view.columns import Columns
 from quiclab.view.model import Connection, Direction
 from quiclab.view.records import Recorded
 
 _MODULE = "main.js"
-_FOLDER = "view/browser"
+_BROWSER = "view/browser"
 
 
 def page(title: str, connections: Sequence[Connection], notes: Sequence[str], version: str) -> str:
@@ -32,20 +32,20 @@ def page(title: str, connections: Sequence[Connection], notes: Sequence[str], ve
         "columns": columns.index,
     }
     parts = {
-        "title": html.escape(title),
+        "title": _folder.without_home(html.escape(title)),
         # "<" ends no script element where it is written so, and JSON reads it back.
-        "facts": json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c"),
+        "facts": _folder.without_home(json.dumps(facts, separators=(",", ":"))).replace("<", "\\u003c"),
         "columns": columns.packed(),
     }
-    style = _selfcontained.source(f"{_FOLDER}/style.css")
+    style = _selfcontained.source(f"{_BROWSER}/style.css")
     return _selfcontained.filled(
-        _selfcontained.source(f"{_FOLDER}/index.html"), script=bundle(_MODULE), style=style, parts=parts
+        _selfcontained.source(f"{_BROWSER}/index.html"), script=bundle(_MODULE), style=style, parts=parts
     )
 
 
 def bundle(name: str) -> str:
     """A module of the page and all that it imports as one script."""
-    return _selfcontained.bundle(f"{_FOLDER}/{name}")
+    return _selfcontained.bundle(f"{_BROWSER}/{name}")
 
 
 def _connection(columns: Columns, prefix: str, connection: Connection) -> dict[str, Any]:

@@ -96,8 +96,8 @@ pub use crate::event::Event;
 pub use crate::nearest::nearest;
 pub use connections::MAX_FLOWS;
 pub(crate) use connections::{client_port, server_port};
-pub use describe::describe;
 pub(crate) use describe::unqueued_rtt;
+pub use describe::{describe, file_notes};
 pub use error::ScenarioError;
 pub use flows::MAX_CROSS_TRAFFIC;
 pub(crate) use gate_names::is_host_name;
@@ -198,14 +198,21 @@ impl Scenario {
         write::to_toml(self)
     }
 
+    /// [`Scenario::to_toml`] for others to read: paths of files in the user's home begin with `~`. Reading it on this machine
+    /// gives an equal scenario, from any folder.
+    pub fn to_toml_anywhere(&self) -> String {
+        let homes = files::homes();
+        self.to_toml_with(&|file| files::anywhere(Path::new(&file.path), &homes))
+    }
+
     /// [`Scenario::to_toml`] for a file in a folder: paths of files are relative to it, or begin with `~` where only the way
     /// through the user's home would lead there. Nothing in it says where that home is.
     pub fn to_toml_in(&self, folder: &Path) -> String {
-        let home = std::env::home_dir();
+        let homes = files::homes();
         // Without links and dots, as ".." leads to the folder that is really above.
         let folder = folder.canonicalize().or_else(|_| std::path::absolute(folder));
         let folder = folder.unwrap_or_default();
-        self.to_toml_with(&|file| files::relative(Path::new(&file.path), &folder, home.as_deref()))
+        self.to_toml_with(&|file| files::relative(Path::new(&file.path), &folder, &homes))
     }
 }
 

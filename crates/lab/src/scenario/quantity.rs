@@ -1,6 +1,8 @@
 //! Values of a sweep as numbers with units, for ranges and for columns of tables.
 
+use super::files;
 use super::tree::{Item, Node};
+use std::path::Path;
 use units::parameter::Limit;
 use units::{Duration, Rate, Size};
 
@@ -166,6 +168,8 @@ pub(super) fn label(node: &Item) -> String {
 
 fn plain(node: &Node) -> String {
     match node {
+        // Where somebody's home is decides neither a name nor, by it, a seed.
+        Node::Text(text) if text.starts_with('/') => files::anywhere(Path::new(text), &files::homes()),
         Node::Text(text) | Node::Date(text) => text.clone(),
         Node::Integer(value) => value.to_string(),
         Node::Float(value) => format!("{value:?}"),

@@ -2,7 +2,7 @@
 
 use super::defaults;
 use super::error::ScenarioError;
-use super::files::{EXPECTED_HERE, Files, Unread};
+use super::files::{EXPECTED_HERE, Files, Unread, file};
 use super::kind::{expected, shorthand};
 use super::outside;
 use super::source::{self, Place, Source, one_of, quoted, suggestion};
@@ -284,6 +284,13 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A file by its name in the document, without its text.
+    fn named(&self, given: &str, item: &Item, path: &str) -> Result<Value, ScenarioError> {
+        let found = self.files.place(given).and_then(|path| file(&path, "".into()));
+        let wrong = |problem: String| self.wrong(item, &join(path, outside::SOURCE), &problem, "a path");
+        found.map(Value::File).map_err(wrong)
+    }
+
     /// A component whose code is not loaded, with the options that the document gives it.
     fn unloaded(
         &mut self,
@@ -312,6 +319,8 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let value = match &entry.item.node {
+                // Not read, but found again from wherever the document is written to.
+                Node::Text(given) if entry.key == outside::SOURCE => self.named(given, &entry.item, path)?,
                 Node::Flag(value) => Value::Flag(*value),
                 Node::Integer(value) if u64::try_from(*value).is_ok() => Value::Integer(*value as u64),
                 Node::Float(value) => Value::Number(*value),
@@ -537,6 +546,8 @@ fn quantity<T: std::str::FromStr<Err = ParseError>>(node: &Node) -> Result<T, St
 fn number(node: &Node, from: f64, to: f64) -> Result<Value, String> {
     let number = match node {
         Node::Float(number) => *number,
+        // Saturated: another number stands in the document.
+        Node::Integer(i128::MIN | i128::MAX) => return Err("out of range".to_owned()),
         Node::Integer(number) => *number as f64,
         _ => return Err("wrong type".to_owned()),
     };

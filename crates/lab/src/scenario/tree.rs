@@ -172,7 +172,7 @@ fn item(
     let node = match value {
         DeValue::String(text) => Node::Text(text.to_string()),
         DeValue::Integer(integer) => Node::Integer(whole(integer.as_str(), integer.radix())),
-        DeValue::Float(float) => Node::Float(float.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Float(float) => real(float.as_str()),
         DeValue::Boolean(flag) => Node::Flag(*flag),
         DeValue::Datetime(date) => Node::Date(date.to_string()),
         DeValue::Array(list) => {
@@ -182,6 +182,15 @@ fn item(
         DeValue::Table(table) => Node::Table(entries(table, place, depth)?),
     };
     Ok(Item { place: place(span.start), node })
+}
+
+/// Reads a number of TOML with a point or an exponent. One that is too large for 64 bits is a whole number that saturates.
+fn real(digits: &str) -> Node {
+    let number = digits.parse().unwrap_or(f64::NAN);
+    if f64::is_infinite(number) && !digits.contains("inf") {
+        return Node::Integer(if number < 0.0 { i128::MIN } else { i128::MAX });
+    }
+    Node::Float(number)
 }
 
 /// Reads a whole number of TOML, and saturates at 128 bits.

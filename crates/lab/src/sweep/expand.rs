@@ -1,9 +1,13 @@
 //! Expands a sweep to its runs one by one, without a list in memory.
 
-use crate::scenario::{Plan, Scenario, ScenarioError, Seeds, Template};
+use crate::scenario::{Plan, Scenario, ScenarioError, Seeds, Template, file_notes};
 use random::Stream;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
+
+/// The maximum number of scenarios of a sweep that are read for what is left out of their files.
+const MOST_READ_FOR_NOTES: usize = 100;
 
 /// A scenario with its `[sweep]` table.
 #[derive(Debug, Clone)]
@@ -44,6 +48,16 @@ impl Sweep {
     /// A line for each value of the document that no run uses because the sweep replaces it.
     pub fn notes(&self) -> Vec<String> {
         self.template.notes()
+    }
+
+    /// A sentence for each thing that was left out of a file of a run; of the first values only, if there are many.
+    pub fn file_notes(&self) -> Vec<String> {
+        let choices = self.template.choices().take(MOST_READ_FOR_NOTES);
+        let scenarios = choices.filter_map(|choice| self.template.scenario(&choice).ok());
+        let mut notes: Vec<String> = scenarios.flat_map(|scenario| file_notes(&scenario)).collect();
+        let mut seen = BTreeSet::new();
+        notes.retain(|note| seen.insert(note.clone()));
+        notes
     }
 
     /// A scenario for each value of each path, which together have all columns; `None` if there are more than `most`, or if

@@ -1,6 +1,5 @@
 //! The data of the events that are read, in the current schema and those of other stacks.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
@@ -49,7 +48,7 @@ pub(super) struct Lost<'a> {
 
 impl<'a> Lost<'a> {
     /// Type, number and trigger.
-    pub(super) fn known(&self) -> Option<(Cow<'a, str>, i64, &'a str)> {
+    pub(super) fn known(&self) -> Option<(&'static str, i64, &'a str)> {
         let above = self.packet_type.or(self.other_type);
         let (word, number) = match &self.header {
             Some(header) => (header.packet_type.or(above)?, header.packet_number?),
@@ -198,12 +197,12 @@ impl<'de> Visitor<'de> for PacketSeed<'_> {
         let word = header.as_ref().and_then(|header| header.packet_type).or(above.packet_type).or(other_type);
         let word = kind(word.ok_or_else(doubt)?).ok_or_else(doubt)?;
         let header = header.unwrap_or(above);
-        self.packet.number = match space(&word) {
+        self.packet.number = match space(word) {
             Some(_) => header.packet_number.ok_or_else(doubt)?.0,
             None => -1,
         };
         self.packet.kind.clear();
-        self.packet.kind.push_str(&word);
+        self.packet.kind.push_str(word);
         self.packet.size = match raw.and_then(|raw| raw.length).or(header.packet_size) {
             Some(size) => size.size().ok_or_else(doubt)?,
             None => -1,

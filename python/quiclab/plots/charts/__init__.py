@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from quiclab._lines import plain
 from quiclab._nearest import hint
 from quiclab._quiclab import Error
+from quiclab.plots.around_zero import show_all
 from quiclab.plots.charts import bar, box, ecdf, heatmap, line
 from quiclab.plots.charts.choice import Choice
 from quiclab.plots.charts.labels import value_text
 from quiclab.plots.charts.panels import Panel, Panels, panels
-from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.plots.looks import current, styled
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ def chart_with_note(table: "pa.Table", kind: str, choice: Choice, title: str = "
         raise Error(f"no chart {kind!r}: there are {', '.join(CHARTS)}{hint(kind, CHARTS)}")
     found = panels(table, kind, choice)
     with styled():
-        return _page(found, CHARTS[kind], choice, title), found.note
+        return _page(found, kind, choice, title), found.note
 
 
-def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: Choice, title: str) -> "Figure":
+def _page(found: Panels, kind: str, choice: Choice, title: str) -> "Figure":
     # Not through pyplot: a Figure by itself belongs to no window and no global list.
     from quiclab.plots.figure import Figure
 
@@ -72,14 +72,14 @@ def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: 
         panel = found.panels[place]
         # First the scale, by which some kinds lay out what they draw.
         if "x" in choice.log and found.x.numeric and not found.x.places:
-            set_logarithmic(cell, "x")
+            show_all(cell, "x", found.x.values)
             if len(found.x.values) <= _MOST_TICKS:
                 # What was run, and not the powers of ten between which it lies.
                 cell.set_xticks(found.x.values, [value_text(value) for value in found.x.values])
                 cell.minorticks_off()
         if "y" in choice.log and found.y is None:
-            set_logarithmic(cell, "y")
-        draw(cell, panel, found)
+            show_all(cell, "y", found.heights(kind))
+        CHARTS[kind](cell, panel, found)
         if panel.title:
             cell.set_title(panel.title, loc="left")
         if place % columns == 0:

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quiclab.plots import around_zero, logarithmic
 from quiclab.plots.charts import parts
 from quiclab.plots.charts.labels import tick, value_text
 from quiclab.plots.charts.panels import Axis, Cell, Panel, Panels, point
 from quiclab.plots.charts.places import name_places
 from quiclab.plots.downsample import Series
-from quiclab.plots.logarithmic import label_powers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,14 +24,18 @@ def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
 
     Hatched, with their number, where some runs have no value. With a spread the interval of each mean is below it.
     """
-    from matplotlib.colors import LogNorm, Normalize
+    from matplotlib.colors import LogNorm, Normalize, SymLogNorm
 
     assert all_.y is not None, "a heat map has a vertical axis"
     grid = _grid(panel, all_.x, all_.y, all_)
     whole = np.asarray([_grid(other, all_.x, all_.y, all_) for other in all_.panels])
     least, greatest = float(np.nanmin(whole)), float(np.nanmax(whole))
-    scale = LogNorm if "v" in all_.choice.log and least > 0 else Normalize
-    norm = scale(least, greatest)
+    # Linear around 0, if there are values that have no logarithm.
+    linear = around_zero.linear_up_to(whole.ravel())
+    if "v" not in all_.choice.log:
+        norm: Normalize = Normalize(least, greatest)
+    else:
+        norm = LogNorm(least, greatest) if linear is None else SymLogNorm(linear, vmin=least, vmax=greatest, base=10)
     image = axes.imshow(grid, origin="lower", aspect="auto", cmap="viridis", norm=norm, interpolation="nearest")
     axes.grid(visible=False)
     numbers = grid.size <= _MOST_NUMBERS and len(all_.panels) == 1
@@ -53,8 +57,10 @@ def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
         figure = axes.figure
         shown = [cell for cell in figure.axes if cell.get_visible()]
         bar = figure.colorbar(image, ax=shown, label=all_.choice.value_label or all_.value_label)
-        if scale is LogNorm:
-            label_powers(bar.ax.yaxis)
+        if isinstance(norm, LogNorm):
+            logarithmic.label_powers(bar.ax.yaxis)
+        elif linear is not None and isinstance(norm, SymLogNorm):
+            around_zero.label_powers(bar.ax.yaxis, linear)
 
 
 def _spread(cell: Cell, all_: Panels) -> list[str]:

@@ -151,6 +151,16 @@ class Panels:
         """The number of colours."""
         return len(self.labels)
 
+    def heights(self, kind: str) -> list[float]:
+        """What a chart of this kind draws over the vertical axis: the values of all runs, or their middles."""
+        if kind not in ("box", "line", "bar"):
+            return []
+        places = [(layer, x) for panel in self.panels for layer in panel.layers for x in layer.totals]
+        if kind == "box":
+            return [float(value) for layer, x in places for value in layer.at(x)]
+        points = (layer.point(x, self.choice) for layer, x in places)
+        return [point.middle for point in points if point is not None]
+
 
 def point(values: Series, choice: Choice) -> Point | None:
     """The middle of these values, and its band."""

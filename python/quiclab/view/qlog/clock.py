@@ -1,5 +1,6 @@
 """The times of a trace, whatever their format and their unit."""
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -42,7 +43,8 @@ class Clock:
     def read(self, value: Any) -> int:
         """A time in nanoseconds."""
         if isinstance(value, str):
-            value = float(value)
+            with suppress(ValueError):
+                value = float(value)
         latest = LATEST_MS * UNITS["ms"]
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < latest / self.unit:
             unit = next(name for name, unit in UNITS.items() if unit == self.unit)

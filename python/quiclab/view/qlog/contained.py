@@ -24,18 +24,22 @@ def read(source: Source) -> list[Reader]:
     no qlog, or if none of its traces can be read.
     """
     splitter = _passed(source)
-    document, is_cut = _document(source, splitter.skeleton)
+    document, is_cut, more = _document(source, splitter.skeleton)
     try:
         traces = _traces(document)
-        if not _is_split(traces, splitter.lists):
-            document, is_cut = json.loads(_whole(source)), False
+        if not _is_split(traces, splitter.lists, more):
+            document, is_cut = json.JSONDecoder().raw_decode(_whole(source).decode())[0], False
             traces = _traces(document)
     except WRONG as error:
         raise named(str(source.path), error) from error
     readers, why = _readers(source, document, traces)
     if not any(readers):
-        raise Error(f"{source.path}: {why}")
-    if _is_split(traces, splitter.lists):
+        told = "; records that follow each other stand on one line each" if more else ""
+        raise Error(f"{source.path}: {why}{told}")
+    if more:
+        note = "what stands behind its first document is left out"
+        next(reader for reader in readers if reader is not None).log.notes.append(f"{source.path.name}: {note}")
+    if _is_split(traces, splitter.lists, more):
         _events(source, [reader for reader, trace in zip(readers, traces, strict=True) if _has_events(trace)], is_cut)
     else:
         for reader, trace in zip(readers, traces, strict=True):
@@ -62,22 +66,24 @@ def _passed(source: Source) -> ViewSplitter:
     return splitter
 
 
-def _document(source: Source, skeleton: bytes) -> tuple[Any, bool]:
-    """The document without its events, and whether it was cut off and closed here."""
+def _document(source: Source, skeleton: bytes) -> tuple[Any, bool, bool]:
+    """The document without its events; whether it was cut off and closed here; whether something stands behind it."""
     for text, is_cut in ((skeleton, False), (_closed(skeleton), True)):
         try:
             if text is not None:
-                return json.loads(text), is_cut
+                words = text.decode().lstrip()
+                found, end = json.JSONDecoder().raw_decode(words)
+                return found, is_cut, bool(words[end:].strip())
         except WRONG:
             continue
     # The place of the first mistake is that in the whole document.
     try:
         json.loads(_whole(source))
     except json.JSONDecodeError as error:
-        raise Error(f"{source.path}:{error.lineno}: not JSON: {error.msg}") from error
+        raise Error(f"{source.path}:{error.lineno}: {said(error)}") from error
     except WRONG as error:
         raise named(str(source.path), error) from error
-    raise Error(f"{source.path}: not JSON")
+    raise Error(f"{source.path}: not JSON in UTF-8")
 
 
 def _whole(source: Source) -> bytes:
@@ -131,9 +137,11 @@ def _has_events(trace: Any) -> bool:
     return isinstance(trace, dict) and "events" in trace
 
 
-def _is_split(traces: list[Any], lists: int) -> bool:
+def _is_split(traces: list[Any], lists: int, more: bool) -> bool:
     """Whether the events of each trace were found: not if a key is given twice, or in another way of writing."""
-    return [trace["events"] for trace in traces if _has_events(trace)] == [[at] for at in range(lists)]
+    found = [trace["events"] for trace in traces if _has_events(trace)]
+    # More lists can be those of another document behind it.
+    return (len(found) == lists or (more and len(found) < lists)) and found == [[at] for at in range(len(found))]
 
 
 def _readers(source: Source, document: Any, traces: list[Any]) -> tuple[list[Reader | None], str]:
@@ -159,7 +167,7 @@ def _events(source: Source, readers: list[Reader | None], is_cut: bool) -> None:
     for chunk in source.chunks():
         at = 0
         while at < len(chunk):
-            reader = readers[splitter.lists - 1] if splitter.lists else None
+            reader = readers[splitter.lists - 1] if 0 < splitter.lists <= len(readers) else None
             at, event = splitter.feed(chunk, at, reader.events if reader is not None else None)
             if reader is not None and event is not None:
                 reader.take(f"{name}:{splitter.event_line}: event {splitter.events - 1}", event)
@@ -178,9 +186,7 @@ def _cut(source: Source, splitter: ViewSplitter) -> str:
     except json.JSONDecodeError as error:
         if error.pos < len(error.doc) - 1 and not error.msg.startswith("Unterminated string"):
             line = splitter.event_line + error.lineno - 1
-            return (
-                f"{source.path.name}:{line}: event {splitter.events}: not JSON: {error.msg}; nothing behind it is shown"
-            )
+            return f"{source.path.name}:{line}: event {splitter.events}: {said(error)}; nothing behind it is shown"
     except WRONG:
         pass
     why = f": {source.cut}" if source.cut else ""

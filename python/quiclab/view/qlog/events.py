@@ -7,11 +7,11 @@ from typing import Any
 
 from quiclab._quiclab import Error
 from quiclab.view.qlog.clock import Clock
-from quiclab.view.qlog.frames import kind, packet
-from quiclab.view.qlog.log import METRICS, Log
+from quiclab.view.qlog.frames import each, kind, packet
+from quiclab.view.qlog.log import METRICS, Log, Packets
 from quiclab.view.qlog.old import Translator
 from quiclab.view.qlog.skipped import Skipped
-from quiclab.view.qlog.wrong import WRONG, QlogError, named, number, said, whole
+from quiclab.view.qlog.wrong import WRONG, QlogError, named, number, part, said, whole
 
 _NO_LIMIT = 1 << 42
 """From here on a gauge means "none": windows without a limit are written as the largest integer of some type."""
@@ -41,8 +41,8 @@ class Reader:
         self._has_time = False
         self._frames: list[str] = []
         self._add: dict[str, Callable[[int, dict[str, Any]], None]] = {
-            "packet_sent": lambda time, data: log.sent.append(packet(time, data, self._frames)),
-            "packet_received": lambda time, data: log.received.append(packet(time, data, self._frames)),
+            "packet_sent": lambda time, data: self._packets(log.sent, time, data),
+            "packet_received": lambda time, data: self._packets(log.received, time, data),
             "packet_lost": self._lost,
             "metrics_updated": self._metrics,
             "recovery_metrics_updated": self._metrics,
@@ -75,7 +75,8 @@ class Reader:
 
     def _event(self, place: str, event: Any) -> None:
         """Adds an event, or nothing if the view does not need it. Raises one of `WRONG` if it cannot be read."""
-        if not (self._is_usual and isinstance(event, dict) and "name" in event):
+        name = event.get("name") if self._is_usual and isinstance(event, dict) else None
+        if not isinstance(name, str) or name.rpartition(":")[2] not in self._add:
             event = self._translate(event)
         self._clock.last = self.events.last
         time = self._clock.read(event["time"])
@@ -92,13 +93,17 @@ class Reader:
             self.skipped.add("frame", place, why)
         self._frames.clear()
 
+    def _packets(self, packets: Packets, time: int, data: dict[str, Any]) -> None:
+        for found in [packet(time, one, self._frames) for one in each(data)]:
+            packets.append(found)
+
     def _lost(self, time: int, data: dict[str, Any]) -> None:
-        header = data.get("header", data)
-        if "largest_lost_packet_num" in data and "packet_number" not in header:
-            # So mvfst sums them up.
-            raise QlogError("a sum of losses, which does not name the packets")
-        word, trigger = kind(data, header), whole(str(data.get("trigger", "")))
-        self.events.lose(time, word, number(header["packet_number"]), trigger)
+        lost = []
+        for one in each(data):
+            header = part(one, "header", one)
+            lost.append((kind(one, header), number(header["packet_number"]), whole(str(one.get("trigger", "")))))
+        for word, packet_number, trigger in lost:
+            self.events.lose(time, word, packet_number, trigger)
 
     def _moved(self, time: int, data: dict[str, Any]) -> None:
         """Data that went from the application to the transport. Other moves, or without a place, tell nothing."""
@@ -116,8 +121,15 @@ class Reader:
                 value = data.get("cwnd")
             if value is None:
                 continue
-            if isinstance(value, str):
-                value = float(value)
+            if isinstance(value, str | list | dict):
+                value = _number(name, value)
             if isinstance(value, bool) or not 0 <= value < _NO_LIMIT:
                 continue
             self.events.gauge(name, time, value)
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise QlogError(f"{name} is {value!r:.60}; expected a number") from None

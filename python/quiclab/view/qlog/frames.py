@@ -4,18 +4,21 @@ import re
 from typing import Any
 
 from quiclab.view.qlog.log import SPACES, Packet
-from quiclab.view.qlog.wrong import LARGEST, WRONG, QlogError, nanoseconds, number, said, size, whole
+from quiclab.view.qlog.wrong import LARGEST, WRONG, QlogError, nanoseconds, number, part, said, size
 
 
 def packet(time: int, data: dict[str, Any], odd: list[str]) -> Packet:
     """The packet of an event. Frames that cannot be read are kept as texts; `odd` gets what is wrong with them."""
     # A stateless reset has no header that could be read.
-    header = data.get("header", data)
+    header = part(data, "header", data)
     word = kind(data, header)
     packet_number = number(header["packet_number"]) if word in SPACES else -1
-    length = data.get("raw", {}).get("length", header.get("packet_size"))
+    length = part(data, "raw", {}).get("length", header.get("packet_size"))
     found = Packet(time, word, packet_number, -1 if length is None else size(length), [], [], [], [])
-    for frame in data.get("frames") or ():
+    frames = data.get("frames") or ()
+    if not isinstance(frames, list | tuple):
+        raise QlogError(f"frames is {frames!r:.60}; expected a list")
+    for frame in frames:
         try:
             _frame(found, frame)
         except WRONG as error:
@@ -26,17 +29,69 @@ def packet(time: int, data: dict[str, Any], odd: list[str]) -> Packet:
     return found
 
 
+def each(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The data of each packet of an event: some stacks name several in one, by their headers or their numbers."""
+    header = part(data, "header", data)
+    if header.get("packet_number") is not None:
+        return [data]
+    for place in (data, header):
+        listed = next((place[key] for key in _LISTS if isinstance(place.get(key), list)), None)
+        if listed is not None:
+            common = {key: value for key, value in {**header, **data}.items() if key in _COMMON}
+            return [{**common, **(one if isinstance(one, dict) else {"packet_number": one})} for one in listed]
+    if "largest_lost_packet_num" in data:
+        # So mvfst sums them up.
+        raise QlogError("a sum of losses, which does not name the packets")
+    return [data]
+
+
+_LISTS = ("packet_numbers", "packets", "lost_packets")
+"""What lists of packets are called."""
+_COMMON = ("packet_type", "type", "packet_number_space", "trigger")
+"""What all packets of a list have in common."""
+
+
 def kind(data: dict[str, Any], header: dict[str, Any]) -> str:
-    """The type of a packet, in lower case."""
-    # aioquic says `type` in packet_lost.
-    word = header.get("packet_type", data.get("packet_type", data.get("type")))
-    if not isinstance(word, str):
-        raise QlogError(f"packet_type is {word!r:.60}: expected a word")
-    return whole(word.lower())
+    """The type of a packet, as the schema spells it."""
+    # aioquic says `type` in packet_lost; mvfst and others name the space of the packet number.
+    places = ((header, "packet_type"), (data, "packet_type"), (data, "type"), (data, "packet_number_space"))
+    word = next((place[key] for place, key in places if place.get(key) is not None), None)
+    plain = "".join(filter(str.isalnum, word.lower())) if isinstance(word, str) else ""
+    if plain not in KINDS:
+        raise QlogError(f"packet_type is {word!r:.60}; expected one of {', '.join(dict.fromkeys(KINDS.values()))}")
+    return KINDS[plain]
+
+
+KINDS = {
+    "initial": "initial",
+    "handshake": "handshake",
+    "0rtt": "0rtt",
+    "1rtt": "1rtt",
+    "retry": "retry",
+    "versionnegotiation": "version_negotiation",
+    "statelessreset": "stateless_reset",
+    "unknown": "unknown",
+    # draft-00 and draft-01, mvfst, s2n-quic, lsquic and others.
+    "zerortt": "0rtt",
+    "0rttprotected": "0rtt",
+    "earlydata": "0rtt",
+    "onertt": "1rtt",
+    "1rttprotected": "1rtt",
+    "short": "1rtt",
+    "shortheader": "1rtt",
+    "protected": "1rtt",
+    "applicationdata": "1rtt",
+    "application": "1rtt",
+    "appdata": "1rtt",
+    "vneg": "version_negotiation",
+}
+"""The types of packets by their spellings, in lower case without `_`, `-` and blanks."""
 
 
 def _frame(found: Packet, frame: dict[str, Any]) -> None:
     """Adds a frame to a packet. Raises one of `WRONG`, and adds nothing, if it cannot be read."""
+    if not isinstance(frame, dict):
+        raise QlogError(f"a frame is {frame!r:.60}; expected an object")
     name = frame["frame_type"]
     if name == "stream":
         # The FIN bit is left out by some when it is not set.
@@ -70,7 +125,7 @@ def _length(frame: dict[str, Any]) -> int:
     """The length of a frame's data: a field of its own until 0.3, part of `raw` since."""
     value = frame.get("length")
     if value is None:
-        raw = frame.get("raw") or {}
+        raw = part(frame, "raw", {})
         value = raw.get("payload_length", raw.get("length"))
     if value is not None:
         return size(value)
@@ -79,7 +134,12 @@ def _length(frame: dict[str, Any]) -> int:
 
 def _ack(frame: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
     ranges = []
-    for entry in frame.get("acked_ranges", ()):
+    found = frame.get("acked_ranges") or ()
+    if not isinstance(found, list | tuple):
+        raise QlogError(f"acked_ranges is {found!r:.60}; expected a list")
+    for entry in found:
+        if not isinstance(entry, list) or len(entry) not in (1, 2):
+            raise QlogError(f"an acknowledged range is {entry!r:.60}; expected [first, last]")
         first, last = number(entry[0]), number(entry[-1])
         if first > last:
             raise QlogError(f"an acknowledged range ends before it begins: {entry!r:.60}")

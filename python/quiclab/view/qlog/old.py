@@ -25,18 +25,10 @@ EVENTS = {
     "metric_update": "metrics_updated",
     "congestion_metric_update": "metrics_updated",
     "packets_lost": "packet_lost",
+    "packets_sent": "packet_sent",
+    "packets_received": "packet_received",
 }
-"""Events that mvfst calls otherwise."""
-
-_KINDS = {
-    "zerortt": "0rtt",
-    "0-rtt": "0rtt",
-    "onertt": "1rtt",
-    "1-rtt": "1rtt",
-    "short": "1rtt",
-    "short_header": "1rtt",
-}
-"""Types of packets: mvfst, lsquic and others."""
+"""Events that mvfst and others call otherwise."""
 
 _FRAMES = {"rst_stream": "reset_stream", "crypto_frame": "crypto", "ack_ecn": "ack"}
 """Types of frames: mvfst, and drafts of QUIC."""
@@ -112,9 +104,6 @@ class Translator:
         data = {_GAUGES.get(key, key): value for key, value in data.items()}
         if isinstance(frames := data.get("frames"), list):
             data["frames"] = [self._frame(frame) for frame in frames]
-        for place in (data, data.get("header")):
-            if isinstance(place, dict) and isinstance(kind := place.get("packet_type"), str):
-                place["packet_type"] = _KINDS.get(kind.lower(), kind)
         return self._spans(data)
 
     def _frame(self, frame: Any) -> Any:

@@ -19,10 +19,11 @@ def is_sequence(head: bytes) -> bool:
         return True
     first, _, rest = head.lstrip().partition(b"\n")
     try:
-        json.loads(first)
+        record = json.loads(first)
     except (ValueError, RecursionError):
         return False
-    return bool(rest.strip())
+    # A whole document may have something behind it.
+    return bool(rest.strip()) and not (isinstance(record, dict) and "traces" in record)
 
 
 def read(source: Source, head: bytes) -> list[Reader]:

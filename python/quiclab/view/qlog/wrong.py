@@ -1,8 +1,10 @@
 """What is wrong with a record, without its place; and the numbers that records have."""
 
+import json
 from typing import Any
 
 from quiclab._quiclab import Error
+from quiclab._regular import json_reason
 
 LARGEST = 1 << 62
 """One more than what a variable-length integer of RFC 9000 section 16 can say."""
@@ -23,13 +25,18 @@ WRONG = (QlogError, KeyError, TypeError, ValueError, AttributeError, IndexError,
 
 
 def said(error: Exception) -> str:
-    """What is wrong, in a line."""
+    """What is wrong, in a line and in words of qlog, not in those of Python."""
+    if isinstance(error, QlogError):
+        return str(error)
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing"
     if isinstance(error, RecursionError):
         return "its values are nested too deeply"
-    text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return f"not JSON: {text}" if type(error).__name__ in ("JSONDecodeError", "UnicodeDecodeError") else text
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON: {json_reason(error)}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not text in UTF-8 (byte {error.start})"
+    return "a value has another type than the schema says"
 
 
 def named(place: str, error: Exception) -> Error:
@@ -60,10 +67,23 @@ def size(value: Any) -> int:
 
 def nanoseconds(value: Any) -> int:
     """A span of milliseconds in nanoseconds."""
-    span = float(value)
+    try:
+        span = float(value)
+    except (TypeError, ValueError, OverflowError):
+        span = -1.0
     if not 0 <= span < LATEST_MS:
         raise QlogError(f"{value!r:.60} is not a number of milliseconds")
     return round(span * 1_000_000)
+
+
+def part(data: dict[str, Any], key: str, instead: dict[str, Any]) -> dict[str, Any]:
+    """An object in an object; `instead` if it is not there or null."""
+    found = data.get(key)
+    if found is None:
+        return instead
+    if not isinstance(found, dict):
+        raise QlogError(f"{key} is {found!r:.60}; expected an object")
+    return found
 
 
 def shown(text: Any) -> str:

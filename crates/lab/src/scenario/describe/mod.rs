@@ -12,11 +12,15 @@ use network::medium::{Outlook, Way};
 use network::queue::{Bound, Setup};
 use network::{Hop, NodeId, Topology};
 use random::Stream;
+use std::collections::BTreeSet;
 use units::parameter::{Arguments, Component, Limit, Room, Value};
 use units::{Duration, Rate, Size};
 
 /// A scenario, and its graph.
 type Surveyed<'a> = (&'a Scenario, &'a Topology);
+
+/// The end of the subject of a line about files.
+const FILES: &str = ", files";
 
 /// The maximum number of links and flows that are described one by one.
 const SHOWN: usize = 100;
@@ -42,7 +46,7 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
         {
             let subject = format!("link {} {name}", link.name);
             lines.push((subject.clone(), format!("{from} to {to}: {}", direction(values, round_trip))));
-            lines.extend(file_notes(&subject, values));
+            lines.extend(told_of_files(&subject, values));
             lines.extend(
                 warnings::of_direction(values, round_trip)
                     .map(|(option, words)| (warnings::subject(&subject, &option), words)),
@@ -73,7 +77,7 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
     for cross in scenario.cross_traffic.iter().take(SHOWN) {
         lines.push(describe_cross_traffic(scenario, cross));
         let source = Value::Component(cross.source.clone());
-        lines.extend(file_notes(&lines[lines.len() - 1].0.clone(), &Arguments(vec![("source", source)])));
+        lines.extend(told_of_files(&lines[lines.len() - 1].0.clone(), &Arguments(vec![("source", source)])));
     }
     more(&mut lines, scenario.cross_traffic.len(), "cross-traffic sender");
     for known in scenario.memory.iter().take(SHOWN) {
@@ -251,7 +255,7 @@ fn describe_medium(scenario: &Scenario, medium: &Medium) -> Vec<(String, String)
     let options = options.map(|(name, value)| format!(", {}", option_words(name, value, rooms)));
     let words = format!("{}{}: {who}", medium.kind.name, options.collect::<String>());
     let mut lines = vec![(subject.clone(), words)];
-    lines.extend(file_notes(&subject, &medium.kind.arguments));
+    lines.extend(told_of_files(&subject, &medium.kind.arguments));
     for (number, attachment) in medium.attachments.iter().enumerate().take(SHOWN) {
         let own = attachment.arguments.0.iter();
         let own = own.filter(|(name, value)| medium.kind.arguments.get(name) != Some(value));
@@ -262,7 +266,7 @@ fn describe_medium(scenario: &Scenario, medium: &Medium) -> Vec<(String, String)
         }
         let own = attachment.arguments.0.iter();
         let own = own.filter(|(name, value)| medium.kind.arguments.get(name) != Some(value)).cloned();
-        lines.extend(file_notes(&subject, &Arguments(own.collect())));
+        lines.extend(told_of_files(&subject, &Arguments(own.collect())));
         if let Some(station) = attached.first().filter(|_| medium.station && number > 0)
             && outlook(medium, [0, number]).is_some_and(|outlook| outlook.rate == Rate::ZERO)
         {
@@ -363,7 +367,7 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         let subject = format!("{subject}, {} to {}", name(from), name(to));
         lines.push((subject, path_words((scenario, topology), path, base)));
     }
-    lines.extend(file_notes(&subject, &flow.application.arguments));
+    lines.extend(told_of_files(&subject, &flow.application.arguments));
     let route = warnings::Route { there: &there, back: &back, rtt: base.least };
     let foreseen = foreseen::warnings((scenario, topology), flow, &route);
     lines.extend(
@@ -374,12 +378,29 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
     lines
 }
 
+/// What a user should know about the files of a scenario: a sentence for each thing that is left out of them, with the names
+/// of the files without their folders.
+pub fn file_notes(scenario: &Scenario) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let lines = describe(scenario).into_iter().filter(|(subject, _)| subject.ends_with(FILES));
+    let files = scenario.files();
+    let without_folder = |words: String| {
+        // The longest path first, as it may end with a shorter one.
+        let path = files.keys().rfind(|path| words.starts_with(&*path.to_string_lossy()));
+        match path.and_then(|path| Some((path.to_str()?, path.file_name()?.to_str()?))) {
+            Some((path, name)) => format!("{name}{}", &words[path.len()..]),
+            None => words,
+        }
+    };
+    lines.map(|(_, words)| without_folder(words)).filter(|words| seen.insert(words.clone())).collect()
+}
+
 /// What a user should know about the files of these options and of the components in them: what is left out of them, and
 /// what was rounded.
-fn file_notes(subject: &str, arguments: &Arguments) -> Vec<(String, String)> {
+fn told_of_files(subject: &str, arguments: &Arguments) -> Vec<(String, String)> {
     let mut notes = Vec::new();
     arguments.0.iter().for_each(|(_, value)| collect_notes(value, &mut notes));
-    notes.into_iter().map(|words| (format!("{subject}, files"), words)).collect()
+    notes.into_iter().map(|words| (format!("{subject}{FILES}"), words)).collect()
 }
 
 fn collect_notes(value: &Value, notes: &mut Vec<String>) {
