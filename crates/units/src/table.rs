@@ -297,8 +297,10 @@ fn unquoted(cell: &str) -> &str {
     cell.strip_prefix('"').and_then(|inside| inside.strip_suffix('"')).map_or(cell, str::trim)
 }
 
-/// The words of the name of a column in small letters, joined by `_`.
+/// The words of the name of a column in small letters, joined by `_`. What makes another unit stays another name: percent
+/// (`%`, `‰`), and bytes a second (`MBps`) beside bits (`Mbps`).
 pub fn plain(name: &str) -> String {
+    let name = name.replace('%', " percent ").replace('‰', " permille ").replace("Bps", "bytes_ps");
     let words = name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
 }
@@ -369,6 +371,22 @@ mod tests {
         assert_eq!(of("# one\n1 2\n"), (false, vec![], 2, 2));
         assert_eq!(of(" \n\n"), (false, vec![], 0, 1));
         assert_eq!(of("1,inf\n"), (true, vec!["1", "inf"], 2, 1));
+    }
+
+    #[test]
+    fn another_unit_is_another_name() {
+        for (name, words) in [
+            ("Loss (%)", "loss_percent"),
+            ("loss%", "loss_percent"),
+            ("Loss [‰]", "loss_permille"),
+            ("Rate (MBps)", "rate_mbytes_ps"),
+            ("rate_kBps", "rate_kbytes_ps"),
+            ("Rate (Mbps)", "rate_mbps"),
+            ("RATE_MBPS", "rate_mbps"),
+            ("Time (ms)", "time_ms"),
+        ] {
+            assert_eq!(plain(name), words);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -131,14 +131,16 @@ def notes(result: "Reproduced") -> list[str]:
     for row in result.rows:
         if row.known or row.cannot_fail:
             reasons.setdefault(f"{row.outcome}: {row.known or row.cannot_fail}", []).append(row.name)
-    for reason, names in reasons.items():
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        lines.append(f"{names[0]}{more}: {reason}")
+    lines += [f"{_named(names)}: {reason}" for reason, names in reasons.items()]
     for claim in result.unjudged:
-        of = claim.rows[0] if len(claim.rows) == 1 else f"{len(claim.rows)} rows of {claim.claim}"
-        lines.append(f"not judged: {of}: {claim.reason}")
+        lines.append(f"not judged: {_named(claim.rows or [claim.claim])}: {claim.reason}")
         lines += [f"  in full it is known to differ: {name}: {reason}" for name, reason in claim.known.items()]
     return lines
+
+
+def _named(names: Sequence[str]) -> str:
+    """The first of some rows, and how many more there are."""
+    return names[0] if len(names) == 1 else f"{names[0]}, and {len(names) - 1} more"
 
 
 @contextmanager

@@ -177,7 +177,7 @@ def _seconds(duration: str | None) -> float | None:
 
 def _note(file: Path, notes: list[str]) -> None:
     for note in notes:
-        typer.echo(f"note: {plain(file)}, {plain(note)}", err=True)
+        echo(f"note: {plain(file)}, {plain(note)}", err=True)
 
 
 @contextmanager

@@ -128,8 +128,7 @@ class Trials:
     def _scenario(self) -> "Scenario | None":
         from quiclab.scenario import Scenario
 
-        if isinstance(self._run._scenario, Scenario):
-            return self._run._scenario
+        # The remedies are changes of the resolved scenario, in which each direction has its own options.
         origin = self._run.path / "scenario.toml" if self._run.path is not None else "scenario.toml"
         try:
             return Scenario.from_text(self._run.scenario_toml, origin=origin)

@@ -104,7 +104,7 @@ fn only_flows_with_pages_have_draws() {
 #[test]
 fn the_reader_of_scenarios_refuses_invalid_pages() {
     for (page, message) in [
-        (r#"{ type = "list", file = "pages/shop.har" }"#, "shop.har, line 1: column"),
+        (r#"{ type = "list", file = "pages/shop.har" }"#, "shop.har, line 1: no column"),
         (r#"{ type = "har", file = "pages/article.csv" }"#, "article.csv, not JSON: "),
         (
             r#"{ type = "ns3", main_size_max = "1 B", main_size_scale = 1e8 }"#,
