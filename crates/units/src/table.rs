@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
             .find(|line| !line.text.is_empty())
     }
 
-    /// The first line that is neither empty nor a comment; line 1 if there is none.
+    /// The first line with cells. A file without one gives an empty line with the number 1.
     pub fn first(&self) -> Line<'a> {
         self.first
     }

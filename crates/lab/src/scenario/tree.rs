@@ -231,7 +231,7 @@ mod tests {
         let document = read(&format!("a = {0}\nb = -{0}\nc = 1e999", "9".repeat(100))).unwrap();
         assert_eq!(document.get("a").unwrap().node, Node::Integer(i128::MAX));
         assert_eq!(document.get("b").unwrap().node, Node::Integer(i128::MIN));
-        // As far out of range as a whole number of so many digits.
+        // Too large for any number: saturated, as a whole number of 100 digits is.
         assert_eq!(document.get("c").unwrap().node, Node::Integer(i128::MAX));
     }
 

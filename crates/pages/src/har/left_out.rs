@@ -114,7 +114,7 @@ impl Doubts {
     pub(super) fn add(&mut self, what: Doubt, number: usize) {
         self.0.add(what as usize, number);
     }
-    /// A note for each kind, among so many entries.
+    /// A note for each kind: how many of all entries were left out, and why.
     pub(super) fn notes(&self, of: usize) -> impl Iterator<Item = String> {
         let words = move |(count, words, first)| {
             format!("{count} of {of} entries {words}; the first is entry {first}")

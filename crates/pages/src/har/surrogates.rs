@@ -30,7 +30,7 @@ pub(super) fn replaced(json: &str) -> Cow<'_, str> {
     text.into()
 }
 
-/// The code unit of an escape `\uXXXX` at a place.
+/// The UTF-16 code unit that an escape of four hexadecimal digits at this place stands for; `None` if none begins there.
 fn unit(bytes: &[u8], at: usize) -> Option<u32> {
     let escape = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
     let digits = escape.iter().all(u8::is_ascii_hexdigit).then(|| std::str::from_utf8(escape).ok())??;

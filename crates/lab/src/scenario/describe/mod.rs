@@ -76,8 +76,8 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
     more(&mut lines, scenario.flows.len(), "flow");
     for cross in scenario.cross_traffic.iter().take(SHOWN) {
         lines.push(describe_cross_traffic(scenario, cross));
-        let source = Value::Component(cross.source.clone());
-        lines.extend(told_of_files(&lines[lines.len() - 1].0.clone(), &Arguments(vec![("source", source)])));
+        let source = Arguments(vec![("source", Value::Component(cross.source.clone()))]);
+        lines.extend(told_of_files(&format!("cross traffic {}", cross.name), &source));
     }
     more(&mut lines, scenario.cross_traffic.len(), "cross-traffic sender");
     for known in scenario.memory.iter().take(SHOWN) {
@@ -259,14 +259,13 @@ fn describe_medium(scenario: &Scenario, medium: &Medium) -> Vec<(String, String)
     for (number, attachment) in medium.attachments.iter().enumerate().take(SHOWN) {
         let own = attachment.arguments.0.iter();
         let own = own.filter(|(name, value)| medium.kind.arguments.get(name) != Some(value));
-        let words: Vec<String> = own.map(|(name, value)| option_words(name, value, rooms)).collect();
+        let own = Arguments(own.cloned().collect());
+        let words: Vec<String> = own.0.iter().map(|(name, value)| option_words(name, value, rooms)).collect();
         let subject = format!("{subject}, {}", name(attachment));
         if !words.is_empty() {
             lines.push((subject.clone(), words.join(", ")));
         }
-        let own = attachment.arguments.0.iter();
-        let own = own.filter(|(name, value)| medium.kind.arguments.get(name) != Some(value)).cloned();
-        lines.extend(told_of_files(&subject, &Arguments(own.collect())));
+        lines.extend(told_of_files(&subject, &own));
         if let Some(station) = attached.first().filter(|_| medium.station && number > 0)
             && outlook(medium, [0, number]).is_some_and(|outlook| outlook.rate == Rate::ZERO)
         {
