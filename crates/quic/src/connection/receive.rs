@@ -151,23 +151,28 @@ impl Connection {
         if self.early.waiting.iter().any(|packet| packet.kind == PacketKind::OneRtt) {
             self.ask_for_handshake(SpaceKind::Handshake);
         }
+        if self.early.waiting.iter().any(|packet| packet.kind == PacketKind::Handshake) {
+            // Only at a client: a server that opens Initial packets has the keys of the handshake.
+            self.ask_for_handshake(SpaceKind::Initial);
+        }
     }
 
-    /// Sends a PING with an ACK in this space if the peer owes a message of the handshake, and nothing in flight there
-    /// makes it answer: without it, one lost ACK would leave the peer with its own timeouts, which double. The answers are
-    /// acknowledged with the next PING, so that the peer learns what was lost even if its own probes do not repeat it
-    /// (RFC 9002 section 6.2.3).
+    /// Sends a PING with an ACK in this space if the peer owes a message of the handshake, and nothing that was sent
+    /// there within a probe timeout makes it answer: without it, one lost ACK would leave the peer with its own timeouts,
+    /// which double, as do those here. The answers are acknowledged with the next PING, so that the peer learns what was
+    /// lost even if its own probes do not repeat it (RFC 9002 section 6.2.3).
     #[cold]
     fn ask_for_handshake(&mut self, kind: SpaceKind) {
         let owes = match kind {
             SpaceKind::Initial => self.crypto.level() == SpaceKind::Initial,
             _ => self.progress < Progress::Complete && self.keys.get(kind).is_some(),
         };
+        let answered_by = self.paths.current.recovery.rtt.pto();
         if let Some(space) = self.spaces.get_mut(kind)
             && owes
             && self.early.asked < MAX_ASKED
             && space.probing.left == 0
-            && space.sent.ack_eliciting() == 0
+            && (space.sent.ack_eliciting() == 0 || space.last_eliciting_at + answered_by <= self.now)
         {
             space.probing.left = 1;
             space.received.report();

@@ -320,6 +320,46 @@ fn a_client_that_misses_the_flight_asks_for_it() {
     assert!(pings.len() > 1 && pings.iter().all(|packet| packet.acks().is_some()), "{pings:?}");
 }
 
+/// The packets of a client since the mark that ask the server for more, by their kind.
+fn asked_by_client(pair: &Pair, mark: usize) -> Vec<PacketKind> {
+    let pings = pair.sent_from(mark, true).into_iter().filter(|packet| packet.has("PING") && packet.acks().is_some());
+    pings.map(|packet| packet.kind).collect()
+}
+
+/// RFC 9002 section 6.2.3: Handshake packets before the ServerHello show that Initial packets were lost. The client's
+/// ClientHello is acknowledged, so that nothing else makes the server send its own again before it times out.
+#[test]
+fn a_client_that_misses_the_server_hello_asks_for_it() {
+    let link = losing(10, |to_server, _| !to_server);
+    let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
+    pair.run_to(at(15));
+    pair.inject_raw(false, PacketKind::Initial, &[2, 0, 0, 0, 0]);
+    let mark = pair.mark();
+    pair.inject(false, PacketKind::Handshake, &[Frame::Ping]);
+    assert_eq!(asked_by_client(&pair, mark), [PacketKind::Initial]);
+    // What was sent just now may still be answered.
+    pair.inject(false, PacketKind::Handshake, &[Frame::Ping]);
+    assert_eq!(asked_by_client(&pair, mark).len(), 1);
+    check_padding(&pair);
+}
+
+/// A probe that was lost holds nothing back until the timeout, which doubles with each, declares it lost.
+#[test]
+fn a_lost_probe_does_not_keep_a_client_from_asking() {
+    let link = losing(10, |to_server, number| !to_server || number > 0);
+    let client = config(&[("initial_rtt", span(100))]);
+    let mut pair = Pair::new(null(), client, config(&[]), link);
+    pair.run_to(at(15));
+    pair.inject_raw(false, PacketKind::Initial, &[2, 0, 0, 0, 0]);
+    // Several probes, each after twice the time.
+    pair.run_to(at(3_000));
+    let mark = pair.mark();
+    pair.inject(false, PacketKind::Initial, &[Frame::Ping]);
+    assert_eq!(asked_by_client(&pair, mark), [PacketKind::Initial]);
+    pair.inject(false, PacketKind::Initial, &[Frame::Ping]);
+    assert_eq!(asked_by_client(&pair, mark).len(), 1, "the first may still be answered");
+}
+
 /// The client acknowledges each PING, and never sends its Finished.
 #[test]
 fn a_server_does_not_ask_for_ever() {
