@@ -71,8 +71,10 @@ pub struct Stats {
 pub(crate) struct Work {
     /// The number of its requests in progress: of streams that it opened in both directions.
     pub(crate) requests: u64,
-    /// The bytes of stream data that it has sent, and those that it has acknowledged.
+    /// The bytes of stream data that it has sent on streams in both directions, and those that it has acknowledged.
     pub(crate) bytes: u64,
+    /// Its smoothed round-trip time.
+    pub(crate) round_trip: Duration,
     /// A few of its round trips: three probe timeouts.
     pub(crate) patience: Duration,
 }

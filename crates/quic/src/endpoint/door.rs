@@ -2,13 +2,14 @@
 //!
 //! * A handshake gives way to a new one: the oldest of the network with the most handshakes.
 //! * A client gives way to one that has completed its handshake: one without a request, or one whose requests have made no
-//!   progress for a while, or one of a network that has more than its share.
+//!   progress for a while, or one of the network with the most clients, if that still has as many as the new one's, or one
+//!   whose first response could have been acknowledged by now.
 
 use super::EndpointOptions;
 use super::crowd::Crowd;
 use crate::ids::MAX_SLOTS;
 use crate::stats::Work;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use units::{Duration, Time};
 
@@ -21,8 +22,6 @@ const LEAST_PATIENCE: Duration = Duration::from_millis(100);
 const STEP: u64 = 4096;
 /// A client's age is renewed at most this often.
 const RENEWAL: Duration = Duration::from_millis(20);
-/// A network may keep this fraction of all places although others wait.
-const SHARE: usize = 10;
 /// While half of the places for handshakes are free, a handshake may take this many times its timeout.
 const LENIENCE: u64 = 3;
 
@@ -45,6 +44,14 @@ impl Member {
         let first = self.work.patience.clamp(LEAST_PATIENCE, STALL);
         self.at + if self.has_moved { STALL } else { first } <= now
     }
+    /// Whether a response could have been acknowledged since its requests began.
+    fn could_have_moved(&self, now: Time) -> bool {
+        self.at + self.work.round_trip * 2 <= now
+    }
+    /// Whether its requests have not moved yet.
+    fn waits(&self) -> bool {
+        self.work.requests > 0 && !self.has_moved
+    }
 }
 
 /// The places of a server.
@@ -62,7 +69,13 @@ pub(super) struct Door {
     /// Clients without and with requests in progress.
     idle: Crowd,
     busy: Crowd,
+    /// Of those with requests, the ones that have not moved yet, by age: they can be newer than one that moves slowly. The
+    /// last entry is none of them; it keeps the memory of the set.
+    asked: BTreeSet<(Time, u32)>,
 }
+
+/// The last entry of [`Door::asked`].
+const NOBODY: (Time, u32) = (Time::NEVER, u32::MAX);
 
 impl Door {
     pub(super) fn new(options: &EndpointOptions) -> Door {
@@ -81,6 +94,7 @@ impl Door {
             half_open: Crowd::default(),
             idle: Crowd::default(),
             busy: Crowd::default(),
+            asked: BTreeSet::from([NOBODY]),
         }
     }
 
@@ -117,19 +131,26 @@ impl Door {
 
     /// The client that gives way to a new one from this address.
     fn who_gives_way(&self, now: Time, remote: SocketAddr) -> Option<u32> {
-        let stalled = |slot: u32| self.members.get(&slot)?.is_stalled(now).then_some(slot);
+        let is = |slot: u32, matches: fn(&Member, Time) -> bool| {
+            self.members.get(&slot).is_some_and(|member| matches(member, now)).then_some(slot)
+        };
+        let stalled = |slot| is(slot, Member::is_stalled);
         if self.is_at_limit(remote) {
             let limit = self.max_clients_of_source;
             let idle = self.idle.first_out_near(remote, limit);
             return idle.or_else(|| stalled(self.busy.first_out_near(remote, limit)?));
         }
+        // Ten networks with a tenth each would keep everybody else out, whatever share one may keep.
         let greedy = || {
             let (slot, most) = self.busy.first_out()?;
-            let share = self.max_clients.div_ceil(SHARE);
-            (most > share && most > self.busy.share(remote).network + 1).then_some(slot)
+            (most > self.busy.share(remote).network + 1).then_some(slot)
         };
+        let asked = || self.asked.first().map(|(_, slot)| *slot);
         let idle = self.idle.first_out().map(|(slot, _)| slot);
-        idle.or_else(|| stalled(self.busy.oldest()?.1)).or_else(greedy)
+        idle.or_else(|| stalled(self.busy.oldest()?.1))
+            .or_else(|| stalled(asked()?))
+            .or_else(greedy)
+            .or_else(|| is(asked()?, Member::could_have_moved))
     }
 
     /// A handshake begins. Returns another one that gives way to it.
@@ -165,6 +186,9 @@ impl Door {
             false => Some(self.who_gives_way(now, remote).unwrap_or(slot)),
         };
         self.crowd(work).add(remote, (now, slot));
+        if work.requests > 0 {
+            self.asked.insert((now, slot));
+        }
         out
     }
 
@@ -181,8 +205,13 @@ impl Door {
         if !turns && (!progress || member.at + RENEWAL > now) {
             return;
         }
-        let (remote, before) = (member.remote, (member.at, member.work));
+        let (remote, before, waited) = (member.remote, (member.at, member.work), member.waits());
         (member.at, member.work, member.has_moved) = (now, work, !turns);
+        if member.waits() {
+            self.asked.insert((now, slot));
+        } else if waited {
+            self.asked.remove(&(before.0, slot));
+        }
         // First the new place, then the old one: in a crowd of one nothing is allocated.
         if before.0 != now || turns {
             self.crowd(work).add(remote, (now, slot));
@@ -218,6 +247,7 @@ impl Door {
             for crowd in [&mut self.half_open, &mut self.idle, &mut self.busy] {
                 crowd.remove(remote, (at, slot));
             }
+            self.asked.remove(&(at, slot));
         }
     }
 }

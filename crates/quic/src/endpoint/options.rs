@@ -53,9 +53,8 @@ pub struct EndpointOptions {
     /// The maximum number of open connections, by default and at most 2^24. Of a server's connections those count whose
     /// handshake is complete. If all places are taken, a client without a request in progress gives way to a new one,
     /// then one whose requests make no progress (4096 bytes within a second, the first within three probe
-    /// timeouts), then one of a network that has more than a tenth
-    /// of the places. If nobody gives way, the server refuses the new one with CONNECTION_REFUSED (RFC 9000 section
-    /// 5.2.2).
+    /// timeouts), then one of the network with the most clients, if that still has as many as the new one's network, then
+    /// one whose requests have moved nothing since they began two round trips ago. If nobody gives way, the server refuses the new one with CONNECTION_REFUSED (RFC 9000 section 5.2.2).
     pub max_connections: usize,
     /// The maximum number of accepted connections whose handshake is in progress, in addition to
     /// [`max_connections`](EndpointOptions::max_connections). Beyond it the oldest handshake of the network with the most

@@ -95,6 +95,9 @@ impl Streams {
             self.gaps = if half.counts_as_gap { self.gaps + 1 } else { self.gaps - 1 };
         }
         self.stats.received_bytes += fresh;
+        if id.direction() == Direction::Unidirectional {
+            self.stats.received_unidirectional += fresh;
+        }
         self.grant.receive(fresh)?;
         if report {
             self.events.push_back(Event::Readable(id));

@@ -103,6 +103,8 @@ pub struct StreamStats {
     pub acked_bytes: u64,
     /// Application bytes received for the first time, as counted for flow control.
     pub received_bytes: u64,
+    /// Those of them on unidirectional streams.
+    pub received_unidirectional: u64,
     /// Application bytes read.
     pub read_bytes: u64,
 }

@@ -322,7 +322,8 @@ fn a_client_that_misses_the_flight_asks_for_it() {
 
 /// The packets of a client since the mark that ask the server for more, by their kind.
 fn asked_by_client(pair: &Pair, mark: usize) -> Vec<PacketKind> {
-    let pings = pair.sent_from(mark, true).into_iter().filter(|packet| packet.has("PING") && packet.acks().is_some());
+    let pings =
+        pair.sent_from(mark, true).into_iter().filter(|packet| packet.has("PING") && packet.acks().is_some());
     pings.map(|packet| packet.kind).collect()
 }
 

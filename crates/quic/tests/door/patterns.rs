@@ -165,6 +165,29 @@ fn readers_of_a_site_that_read_slowly() {
     flood("slow readers", From::Site, Conduct::Trickles, 30);
 }
 
+/// All places are taken by clients that move, some of each network.
+#[test]
+fn readers_of_a_few_networks_that_read_slowly() {
+    for (networks, per_second) in [(2, 60), (5, 100), (10, 400)] {
+        // As many networks as places are that many customers.
+        let sizes = SIZES.into_iter().filter(|places| networks < *places as u64);
+        for clients in sizes {
+            let mut opened = 0;
+            withstands("moving readers", clients, |world, ms| {
+                while opened < ms * per_second / 1000 {
+                    world.open(From::Networks(networks).address(opened), Conduct::Trickles);
+                    opened += 1;
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn half_a_request_and_bytes_aside() {
+    flood("unidirectional", From::Networks(20), Conduct::Chatters, 100);
+}
+
 #[test]
 fn requests_that_are_never_ended() {
     flood("many streams", From::Networks(5), Conduct::ManyStreams, 20);

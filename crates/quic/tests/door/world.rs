@@ -39,6 +39,8 @@ pub(crate) enum Conduct {
     Blocks,
     /// It asks for a large object, and reads 500 bytes every 100 ms.
     Trickles,
+    /// It begins a request, does not end it, and sends 5000 bytes every 100 ms on a unidirectional stream.
+    Chatters,
     /// It begins a hundred requests and ends none.
     ManyStreams,
     /// It fetches a small object, and then sends PINGs.
@@ -78,6 +80,8 @@ pub(crate) struct Client {
     /// What it has received and not read yet.
     held: Vec<(Time, Vec<u8>)>,
     received: u64,
+    /// Its unidirectional stream.
+    aside: Option<StreamId>,
 }
 
 impl Client {
@@ -159,6 +163,7 @@ impl World {
             served_after: None,
             held,
             received: 0,
+            aside: None,
         };
         self.clients.push(client);
         self.by_address.insert(address, number);
@@ -195,7 +200,7 @@ impl World {
             while let Some(event) = connection.poll_event() {
                 let asks = match client.conduct {
                     Conduct::Good | Conduct::AsksOnce => 1,
-                    Conduct::Blocks | Conduct::Trickles => 1,
+                    Conduct::Blocks | Conduct::Trickles | Conduct::Chatters => 1,
                     Conduct::ManyStreams => 100,
                     _ => 0,
                 };
@@ -206,7 +211,10 @@ impl World {
                         let large = matches!(client.conduct, Conduct::Blocks | Conduct::Trickles);
                         let request: &[u8] = if large { b"large" } else { b"small" };
                         connection.write(now, stream, transport::Data::Bytes(request)).unwrap();
-                        if client.conduct != Conduct::ManyStreams {
+                        if client.conduct == Conduct::Chatters {
+                            client.aside = connection.open(Direction::Unidirectional).ok();
+                        }
+                        if !matches!(client.conduct, Conduct::ManyStreams | Conduct::Chatters) {
                             connection.finish(now, stream).unwrap();
                         }
                     }
@@ -281,6 +289,13 @@ impl World {
                 if let Some(connection) = client.endpoint.get_mut(client.handle) {
                     let _ = connection.skip(stream, 500);
                 }
+            }
+            if client.conduct == Conduct::Chatters
+                && now.as_nanos().is_multiple_of(100_000_000)
+                && let Some(stream) = client.aside
+                && let Some(connection) = client.endpoint.get_mut(client.handle)
+            {
+                connection.write(now, stream, transport::Data::Bytes(&[0; 5000])).unwrap();
             }
             client.endpoint.wake(now);
             self.say(number);
