@@ -567,7 +567,7 @@ fn lists_of_sizes_are_complete_and_fit() {
         ("low,1,0\n", "line 2: bytes is \"0\"; expected the bytes of a segment, as 86250"),
         ("low,1,5 kB\n", "line 2: bytes is \"5 kB\""),
         ("low,1,NaN\n", "line 2: bytes is \"NaN\""),
-        ("low,1\n", "line 2: 2 values for 3 columns"),
+        ("low,1\n", "line 2: 2 values for the 3 columns"),
     ] {
         let found = error(&[header, lines].concat());
         assert!(found.contains(told), "{lines}: {found}");
