@@ -272,7 +272,8 @@ def test_gzip_that_is_cut_or_broken_shows_what_was_unpacked(tmp_path: Path, form
     path = tmp_path / "x.qlog"
     path.write_bytes(packed[: len(packed) * 3 // 4])
     log = only(path)
-    assert len(log.sent) > 2 and "cut off in line" in log.notes[-1] and "gzip data end there" in log.notes[-1]
+    (cut,) = [note for note in log.notes if "cut off in line" in note]
+    assert len(log.sent) > 2 and "gzip data end there" in cut
     # The check sum alone is wrong: everything is there.
     path.write_bytes(packed[:-8] + bytes(8))
     assert "its gzip data are broken there" in " ".join(only(path).notes) or form == "contained"

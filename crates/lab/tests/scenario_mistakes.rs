@@ -472,7 +472,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         r#"delay = "20 ms""#,
         r#"jitter = { type = "trace", file = "words.csv" }"#,
-        r#"a.toml:9:35: link.cell.jitter.file: words.csv:1: found "...", expected names of columns: time_ms or time_s, and delay_ms"#,
+        r#"a.toml:9:35: link.cell.jitter.file: words.csv:1: found "...", expected names of columns: one of time_ms, time_s, time_us, time_ns, and one of delay_ms, delay_s, delay_us, delay_ns"#,
     ),
     mistake(
         r#"delay = "20 ms""#,

@@ -3,7 +3,7 @@
 use super::file::{self, Replay, TextError};
 use super::{After, Built, Fault, Kind, Laws, Model, Object, Page};
 use units::parameter::{Arguments, Default, Kind as OptionKind, Parameter, Row};
-use units::table::Reader;
+use units::table::{Reader, is_other_unit, plain, size_unit};
 use units::{Duration, Size};
 
 pub(super) const ROW: Row<Model> = Row {
@@ -48,8 +48,9 @@ fn parse(text: &str, reading: Duration) -> Result<(Page, Option<String>), TextEr
     if reader.count() == 0 {
         return Err(TextError::whole("no line"));
     }
-    let columns = columns(&reader).map_err(|problem| TextError::line(header, problem))?;
-    let skipped = reader.skipped(&COLUMNS);
+    let columns = columns(&mut reader).map_err(|problem| TextError::line(header, problem))?;
+    let kept: Vec<usize> = columns.iter().flatten().map(|(place, _)| *place).collect();
+    let skipped = reader.skipped_at((0..reader.names().len()).filter(|place| !kept.contains(place)));
     let mut objects = Vec::new();
     let mut cells = Vec::new();
     while let Some(line) = reader.next(&mut cells) {
@@ -64,34 +65,98 @@ fn parse(text: &str, reading: Duration) -> Result<(Page, Option<String>), TextEr
     Ok((page, skipped))
 }
 
+/// The place of each column of [`COLUMNS`], and the unit in its name.
+type Places<'a> = Vec<Option<(usize, Option<&'a str>)>>;
+
 /// The places of the columns.
-fn columns(reader: &Reader<'_>) -> Result<Vec<Option<usize>>, String> {
+fn columns<'a>(reader: &mut Reader<'a>) -> Result<Places<'a>, String> {
+    reader.settle(&COLUMNS, &[])?;
     if reader.names().is_empty() {
         let (first, columns) = (reader.first().quoted(), COLUMNS.join(", "));
         return Err(format!("found {first}; expected the names of columns: size, and any of {columns}"));
     }
-    let columns = reader.columns(&COLUMNS)?;
-    if columns[0].is_some() { Ok(columns) } else { Err("no column \"size\"".to_owned()) }
+    let mut places: Places<'a> = vec![None; COLUMNS.len()];
+    for (place, name) in reader.names().iter().enumerate() {
+        let words = plain(name);
+        let (word, behind) = words.split_once('_').unwrap_or((&words, ""));
+        let Some(at) = COLUMNS.iter().position(|column| *column == word) else { continue };
+        let unit = match unit(COLUMNS[at], name) {
+            _ if behind.is_empty() => None,
+            Some(unit) => Some(unit),
+            // What the values are is not known.
+            None if size_unit(name).is_some() || is_other_unit(name, word) => {
+                let sizes = SIZES.contains(&COLUMNS[at]);
+                let expected = if sizes { "B, kB, KiB, MB or MiB" } else { "s, ms, us or ns" };
+                let name = file::quoted(name);
+                return Err(format!("column {name} is in another unit; expected {expected}"));
+            }
+            None => continue,
+        };
+        if places[at].replace((place, unit)).is_some() {
+            return Err(format!("column {word:?} twice"));
+        }
+    }
+    match (places[0], reader.size_unit_in_comment()) {
+        (None, _) => Err("no column \"size\"".to_owned()),
+        (Some((_, None)), Some((line, unit))) => Err(format!(
+            "the comment in line {line} has {}; expected the unit in the name of the column, \"size (kB)\", or behind each size",
+            file::quoted(unit)
+        )),
+        _ => Ok(places),
+    }
+}
+
+/// The columns of sizes, and those of times.
+const SIZES: [&str; 3] = ["size", "request", "headers"];
+const TIMES: [&str; 2] = ["think", "parsing"];
+
+fn is_measured(column: &str) -> bool {
+    SIZES.contains(&column) || TIMES.contains(&column)
+}
+
+/// The unit in the name of a column, as sizes and durations have it.
+fn unit<'a>(column: &str, name: &'a str) -> Option<&'a str> {
+    if SIZES.contains(&column) {
+        let unit = size_unit(name)?;
+        return format!("1 {unit}").parse::<Size>().is_ok().then_some(unit);
+    }
+    let words = plain(name);
+    let unit = words.strip_prefix(column)?.strip_prefix('_')?;
+    ["s", "ms", "us", "ns"].into_iter().find(|known| *known == unit)
 }
 
 /// The object in a line; `place` is its index in the page.
 fn object<'a>(
-    columns: &[Option<usize>],
+    columns: &Places<'a>,
     reader: &mut Reader<'a>,
     cells: &[&'a str],
     place: usize,
 ) -> Result<Object, String> {
-    let last = columns.iter().flatten().max().copied().unwrap_or(0);
-    if !(last + 1..=reader.count()).contains(&cells.len()) {
-        return Err(format!("{} values for {} columns", cells.len(), reader.count()));
+    let last = columns.iter().flatten().map(|(at, _)| *at).max().unwrap_or(0);
+    if let Some(problem) = reader.miscounted(cells.len(), last + 1) {
+        return Err(problem);
     }
     let mut object = Object::new(if place == 0 { Kind::Main } else { Kind::Embedded }, 0);
     for (column, at) in COLUMNS.iter().zip(columns) {
-        let Some(value) = at.map(|at| cells[at]) else { continue };
+        let Some((value, unit)) = at.map(|(at, unit)| (cells[at], unit)) else { continue };
         // Sizes and times may have a decimal comma.
         let pointed = if *column == "after" { Some(value.into()) } else { reader.pointed(value) };
-        let set = set(&mut object, column, &pointed.unwrap_or(value.into()), place);
-        set.map_err(|expected| format!("{column} is {}; expected {expected}", file::quoted(value)))?;
+        let number = pointed.as_deref().unwrap_or(value);
+        let is_bare = number.ends_with(|sign: char| sign.is_ascii_digit());
+        let text = match unit.filter(|_| is_bare) {
+            Some(unit) => format!("{number} {unit}"),
+            None => number.to_owned(),
+        };
+        set(&mut object, column, &text, place).map_err(|expected| {
+            // That a unit is missing, or wrong, is said by what is expected.
+            let why = if is_measured(column) && is_bare { reader.whole_fault(value) } else { None };
+            let why = why.map_or(String::new(), |why| format!(": {why}"));
+            format!("{column} is {}{why}; expected {expected}", file::quoted(value))
+        })?;
+        if is_bare && SIZES.contains(column) && unit.is_none() && reader.whole(value).is_none() {
+            let why = reader.whole_fault(value).unwrap_or_default();
+            return Err(format!("{column} is {}: {why}; expected bytes, as 12000", file::quoted(value)));
+        }
     }
     Ok(object)
 }
@@ -191,7 +256,7 @@ mod tests {
             ("urgency\n3\n", "line 1: no column \"size\""),
             ("3,7\n", "line 1: found \"3,7\"; expected the names of columns: size, and any of size, kind, "),
             ("size,size\n", "line 1: column \"size\" twice"),
-            ("size,think\n1 kB\n", "line 2: 1 values for 2 columns"),
+            ("size,think\n1 kB\n", "line 2: 1 value for the 2 columns"),
             ("size\n\n#\nbig\n", "line 4: size is \"big\"; expected a size up to 1 TB"),
             ("size\n\"\"\n", "line 2: size is \"\""),
             ("size\n2000 GB\n", "line 2: size is \"2000 GB\""),
@@ -229,6 +294,40 @@ mod tests {
         }
         let skipped = parse("url,size\na,5\n", Duration::ZERO).unwrap().1;
         assert_eq!(skipped.unwrap(), "skipped a column that is not needed: \"url\"");
+    }
+
+    #[test]
+    fn units_in_names_and_comments_are_used_or_refused() {
+        let expected = read("size,think\n1.5 kB,20 ms\n5 kB,\n").unwrap();
+        for text in [
+            "size (kB),think (ms)\n1.5,20\n5,\n",
+            "Size [bytes];Think [s]\n1500;0,02\n5 kB;\n",
+            "# sizes in kB\nsize_kB,think\n1.5,20 ms\n5,\n",
+            "size (kB),think in msec,size of it\n1500 B,0.02 s,\n5,,\n",
+        ] {
+            assert_eq!(read(text).as_ref(), Ok(&expected), "{text}");
+        }
+        assert_eq!(read("size (kB)\n10\n").unwrap().objects[0].bytes, 10_000, "the only column");
+        for (text, told) in [
+            ("size (kbit)\n10\n", "line 1: column \"size (kbit)\" is in another unit; expected B, kB,"),
+            ("size (KB)\n10\n", "line 1: column \"size (KB)\" is in another unit"),
+            ("size,think (Ms)\n10,1\n", "line 1: column \"think (Ms)\" is in another unit; expected s, ms"),
+            (
+                "# in kB\nsize\n10\n",
+                "line 2: the comment in line 1 has \"kB\"; expected the unit in the name",
+            ),
+            (
+                "size;after\n1.000;\n",
+                "line 2: size is \"1.000\": \"1.000\" can have three decimals or a separator of thousands;",
+            ),
+            (
+                "size,after\n\"1,000\",\n",
+                "line 2: size is \"1,000\": \"1,000\" has a separator of thousands; write it without;",
+            ),
+        ] {
+            let found = read(text).unwrap_err();
+            assert!(found.contains(told), "{text:?}: {found}");
+        }
     }
 
     #[test]

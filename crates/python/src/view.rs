@@ -47,6 +47,17 @@ impl ViewLog {
         self.reader = Reader::new(is_delta, reference).leaving(!is_usual);
     }
 
+    /// Says which group, as JSON, records of `feed` may name.
+    fn group(&mut self, group: &str) {
+        self.reader.set_group(group);
+    }
+
+    /// Puts everything into the order of its times; returns how many events stood behind later ones of their kind.
+    fn sort(&mut self, py: Python<'_>) -> usize {
+        let log = Arc::make_mut(&mut self.log);
+        py.detach(|| log.sort())
+    }
+
     /// The time of the last event without the reference, where times are those since the event before.
     #[getter]
     fn last(&self) -> i64 {

@@ -109,6 +109,24 @@ impl Log {
             .reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))
     }
 
+    /// Puts everything into the order of its times; what has the same time stays as it was written down. Returns how many
+    /// packets, losses and writes stood behind later ones of their kind.
+    pub fn sort(&mut self) -> usize {
+        let behind = late(self.lost.iter().map(|lost| lost.time))
+            + late(self.written.iter().map(|written| written.time));
+        self.lost.sort_by_key(|lost| lost.time);
+        self.written.sort_by_key(|written| written.time);
+        for gauge in &mut self.gauges {
+            if !gauge.times.is_sorted() {
+                let mut pairs: Vec<(i64, f64)> =
+                    gauge.times.iter().copied().zip(gauge.values.iter().copied()).collect();
+                pairs.sort_by_key(|(time, _)| *time);
+                (gauge.times, gauge.values) = pairs.into_iter().unzip();
+            }
+        }
+        behind + self.sent.sort() + self.received.sort()
+    }
+
     /// Sets the clock forward.
     pub fn shift(&mut self, by: i64) {
         self.sent.shift(by);
@@ -117,5 +135,45 @@ impl Log {
         self.written.iter_mut().for_each(|written| written.time = written.time.wrapping_add(by));
         let times = self.gauges.iter_mut().flat_map(|gauge| &mut gauge.times);
         times.for_each(|time| *time = time.wrapping_add(by));
+    }
+}
+
+/// How many of these times are before one that came earlier.
+pub(crate) fn late(times: impl Iterator<Item = i64>) -> usize {
+    let mut latest = i64::MIN;
+    times
+        .filter(|&time| {
+            let is_late = time < latest;
+            latest = latest.max(time);
+            is_late
+        })
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packets::Packet;
+
+    #[test]
+    fn what_was_written_down_late_is_put_in_its_place() {
+        let mut log = Log::default();
+        for (time, number) in [(10, 0), (30, 1), (20, 2), (30, 3), (5, 4)] {
+            let other = crate::packets::Other { text: format!("ping {number} {{}}"), values: vec![number] };
+            let packet =
+                Packet { time, number, kind: "1rtt".to_owned(), others: vec![other], ..Packet::default() };
+            log.sent.push(&packet);
+            log.lose(time, "1rtt", number, "");
+            log.write(time, number, 7);
+            log.gauge(0, time, number as f64);
+        }
+        log.received.push(&Packet::default());
+        let before: Vec<Packet> = [4, 0, 2, 1, 3].into_iter().map(|at| log.sent.get(at)).collect();
+        assert_eq!(log.sort(), 6, "two of each kind but of gauges");
+        let after: Vec<Packet> = (0..5).map(|at| log.sent.get(at)).collect();
+        assert_eq!(after, before);
+        assert_eq!(log.series(0), (&[5, 10, 20, 30, 30][..], &[4.0, 0.0, 2.0, 1.0, 3.0][..]));
+        assert_eq!(log.lost.iter().map(|lost| lost.number).collect::<Vec<_>>(), [4, 0, 2, 1, 3]);
+        assert_eq!((log.written[0].stream, log.sort(), log.span()), (4, 0, Some((0, 30))));
     }
 }

@@ -212,6 +212,20 @@ impl Packets {
         }
     }
 
+    /// Puts them into the order of their times, those of the same time as they were; returns how many stood behind later
+    /// ones.
+    pub(crate) fn sort(&mut self) -> usize {
+        let behind = crate::log::late(self.times.iter().copied());
+        if behind > 0 {
+            let mut order: Vec<usize> = (0..self.len()).collect();
+            order.sort_by_key(|&at| self.times[at]);
+            let mut sorted = Packets::default();
+            order.into_iter().for_each(|at| sorted.push(&self.get(at)));
+            *self = sorted;
+        }
+        behind
+    }
+
     pub(crate) fn time(&self, at: usize) -> i64 {
         self.times[at]
     }

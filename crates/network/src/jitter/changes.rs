@@ -53,7 +53,7 @@ pub(crate) const FILE: Row<super::Build> = Row {
             kind: Kind::File("0 0.5\n5 1\n9.5 0\n"),
             default: Default::Required,
             about: "each line has a time in ms, counted from the first, and the delay in ms; or CSV with the header \
-                    time_ms,delay_ms (or time_s)",
+                    time_ms,delay_ms (or another unit)",
         },
         REPEAT,
     ],

@@ -55,7 +55,7 @@ pub(crate) const FILE: Row<super::Build> = Row {
             kind: Kind::File("0 0.5\n5 1\n9.5 0\n"),
             default: Default::Required,
             about: "each line has a time in ms, counted from the first, and a probability from 0 to 1; or CSV with the header \
-                    time_ms,loss (or time_s)",
+                    time_ms,loss (or another unit of time)",
         },
         REPEAT,
     ],

@@ -167,6 +167,8 @@ pub struct TraceError {
 /// What is wrong with a line of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TraceProblem {
+    /// A comment states another unit, in quotes, than milliseconds.
+    Unit(String),
     /// This is no whole number of milliseconds, or one above 2^32 - 1.
     NotANumber(String),
     /// The time is before that of the line above.
@@ -194,6 +196,7 @@ impl fmt::Display for TraceError {
                 let hint = "; CSV is for type = \"series\", and begins with the line time_ms,rate_mbps";
                 if found.trim().contains([',', ';', ' ', '\t']) { f.write_str(hint) } else { Ok(()) }
             }
+            TraceProblem::Unit(unit) => write!(f, "the comment has {unit}; expected milliseconds"),
             TraceProblem::Decreasing { before, at } => {
                 write!(f, "{at} ms comes after {before} ms; times must not decrease")
             }

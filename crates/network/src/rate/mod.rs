@@ -1,6 +1,7 @@
 //! Rates: when a packet is sent, and how long its transmission takes.
 
 mod changes;
+mod columns;
 mod dvb_rcs2;
 mod error;
 mod fixed;
@@ -13,6 +14,8 @@ mod trace;
 mod unlimited;
 
 pub use changes::Changes;
+pub use columns::LONGEST_DELAY;
+pub(crate) use columns::{Column, Kind as TableKind};
 pub use dvb_rcs2::DvbRcs2;
 pub use error::{ChangesError, RateError, SeriesError, TraceError, TraceProblem};
 pub use fixed::Fixed;
@@ -20,8 +23,8 @@ pub(crate) use offset::of as offset_of;
 pub use offset::room as offsets;
 pub use series::Series;
 pub(crate) use series::TABLE as SERIES_TABLE;
-pub(crate) use table::{Column, Kind as TableKind, Table};
-pub use table::{LONGEST_DELAY, MAX_LINES};
+pub use table::MAX_LINES;
+pub(crate) use table::Table;
 pub use token_bucket::TokenBucket;
 pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace};
 

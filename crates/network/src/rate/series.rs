@@ -2,9 +2,10 @@
 
 use super::Server;
 use super::changes::Changes;
+use super::columns::{Column, Kind as TableKind};
 use super::error::{RateError, SeriesError};
 use super::offset;
-use super::table::{Column, Kind as TableKind, Table};
+use super::table::Table;
 use units::parameter::{Default, Kind, Parameter, Row};
 use units::{Duration, Rate, Time};
 
@@ -147,10 +148,12 @@ mod tests {
         let error = |text: &str| Series::parse(text).unwrap_err().to_string();
         let mahimahi = error("3\n7\n");
         assert!(
-            mahimahi.ends_with("one of rate_mbps, rate_kbps, rate_bps; Mahimahi is for type = \"trace\""),
+            mahimahi.ends_with(
+                "one of rate_mbps, rate_kbps, rate_bps, rate_gbps; Mahimahi is for type = \"trace\""
+            ),
             "{mahimahi}"
         );
-        assert!(error("").starts_with("1: found \"\", expected names of columns: time_ms"));
+        assert!(error("").starts_with("1: found \"\", expected names of columns: one of time_ms"));
         assert!(error("time_ms,delay_ms\n0,1\n").starts_with("1: found \"time_ms,delay_ms\", expected"));
         assert_eq!(error("time_ms,rate_mbps\n"), "2: there is no line after the header");
         assert_eq!(

@@ -4,48 +4,13 @@
 //! Mbit/s in the traces of Pensieve and its successors. Times count from the first one. Lines of the same time become
 //! their mean. Values that are finer than the simulator's are rounded.
 
+use super::columns::{Column, Form, Kind, Values, names};
 use super::error::SeriesError;
 use units::table::{Line, Reader};
 use units::{Duration, Time};
 
 /// The most lines that are taken.
 pub const MAX_LINES: usize = 10_000_000;
-
-/// The maximum delay of a line.
-pub const LONGEST_DELAY: Duration = Duration::from_secs(3600);
-
-/// What a column has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Column {
-    /// In bit/s.
-    Rate,
-    /// In nanoseconds.
-    Delay,
-    /// A probability.
-    Loss,
-}
-
-/// The units of time by the names of the column: the power of ten that makes nanoseconds of them.
-const TIMES: [(&str, &str, u32); 4] =
-    [("time_ms", "ms", 6), ("time_s", "s", 9), ("time_us", "us", 3), ("time_ns", "ns", 0)];
-
-/// The other columns by their names, with their units, and the power of ten that makes bit/s or nanoseconds of them.
-const COLUMNS: [(&str, Column, &str, u32); 5] = [
-    ("rate_mbps", Column::Rate, "Mbit/s", 6),
-    ("rate_kbps", Column::Rate, "kbit/s", 3),
-    ("rate_bps", Column::Rate, "bit/s", 0),
-    ("delay_ms", Column::Delay, "ms", 6),
-    ("loss", Column::Loss, "", 0),
-];
-
-/// What a kind of files has.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Kind {
-    /// Its columns beside the time, of which at least one must be there. Others are skipped.
-    pub(crate) columns: &'static [Column],
-    /// The names of the columns of a file without names.
-    pub(crate) unnamed: [&'static str; 2],
-}
 
 /// How many lines have something, and the first of them.
 #[derive(Debug, Default, Clone, Copy)]
@@ -83,24 +48,6 @@ pub(crate) struct Table {
     joined: Tally,
 }
 
-/// What the columns of a file mean.
-#[derive(Debug)]
-struct Form {
-    time: usize,
-    time_unit: (&'static str, u32),
-    /// By their order in the file: the place, the meaning, and the unit.
-    columns: Vec<(usize, Column, &'static str, u32)>,
-    /// One more than the last place.
-    needed: usize,
-}
-
-/// The time and the values of a line, and whether one of them was rounded.
-struct Values {
-    time: Duration,
-    values: Vec<f64>,
-    is_rounded: bool,
-}
-
 impl Table {
     /// Reads a file of this kind.
     ///
@@ -110,14 +57,15 @@ impl Table {
         let mut reader = Reader::new(text);
         let first = reader.first();
         let form = Form::of(&mut reader, kind).map_err(|problem| fail(first.number, problem))?;
-        let columns = form.columns.iter().map(|(_, column, ..)| (*column, Vec::new())).collect();
+        let columns = form.columns.iter().map(|(_, column, _)| (*column, Vec::new())).collect();
         let skipped = reader.skipped(&names(kind).collect::<Vec<_>>());
         let mut table = Table { columns, last_line: first.number, skipped, ..Table::default() };
         let (mut origin, mut cells) = (None, Vec::new());
         while let Some(line) = reader.next(&mut cells) {
-            let wrong =
-                || fail(line.number, format!("found {}, expected {}", line.quoted(), form.expected()));
-            let values = form.values(&mut reader, &cells).ok_or_else(wrong)?;
+            let values = form.values(&mut reader, &cells).map_err(|fault| {
+                let (found, expected) = (line.quoted(), form.expected());
+                fail(line.number, format!("found {found}: {fault}; expected {expected}"))
+            })?;
             let (time, origin) = (values.time, *origin.get_or_insert(values.time));
             if table.lines >= MAX_LINES {
                 return Err(fail(line.number, format!("more than {MAX_LINES} lines")));
@@ -182,103 +130,6 @@ fn fail(line: usize, problem: String) -> SeriesError {
     SeriesError { line, problem }
 }
 
-/// The names of the columns of a kind.
-fn names(kind: Kind) -> impl Iterator<Item = &'static str> {
-    let others = COLUMNS.iter().filter(move |(_, column, ..)| kind.columns.contains(column));
-    TIMES.iter().map(|(name, ..)| *name).chain(others.map(|(name, ..)| *name))
-}
-
-impl Form {
-    /// The form of a file by its first line.
-    fn of(reader: &mut Reader<'_>, kind: Kind) -> Result<Form, String> {
-        let is_named = |reader: &Reader<'_>| {
-            reader
-                .columns(&names(kind).collect::<Vec<_>>())
-                .is_ok_and(|found| found.iter().any(Option::is_some))
-        };
-        if !reader.has_header() && reader.count() == 2 && !is_named(reader) {
-            reader.name(&kind.unnamed);
-        }
-        if let Some(form) = Form::named(reader, kind)? {
-            return Ok(form);
-        }
-        let known: Vec<&str> = names(kind).skip(TIMES.len()).collect();
-        let only = match known.len() {
-            1 => "",
-            2..4 => "one of ",
-            _ => "one or more of ",
-        };
-        // One number alone: a Mahimahi trace in the place of CSV.
-        let is_trace = reader.count() == 1 && !reader.has_header() && kind.columns.contains(&Column::Rate);
-        Err(format!(
-            "found {}, expected names of columns: time_ms or time_s, and {only}{}{}",
-            reader.first().quoted(),
-            known.join(", "),
-            if is_trace { "; Mahimahi is for type = \"trace\"" } else { "" }
-        ))
-    }
-
-    /// The form by the names of the columns; `None` if there is no time, or no value.
-    fn named(reader: &Reader<'_>, kind: Kind) -> Result<Option<Form>, String> {
-        let mut times = reader
-            .columns(&TIMES.map(|(name, ..)| name))?
-            .into_iter()
-            .zip(TIMES)
-            .filter_map(|(place, (name, unit, power))| Some((place?, name, unit, power)));
-        let Some((time, name, unit, power)) = times.next() else { return Ok(None) };
-        if let Some((_, other, ..)) = times.next() {
-            return Err(format!("two columns of times, {name} and {other}; expected one"));
-        }
-        let mut columns: Vec<(usize, Column, &'static str, u32)> = Vec::new();
-        for (place, (name, column, unit, power)) in
-            reader.columns(&COLUMNS.map(|(name, ..)| name))?.into_iter().zip(COLUMNS)
-        {
-            let Some(place) = place.filter(|_| kind.columns.contains(&column)) else { continue };
-            if columns.iter().any(|(_, known, ..)| *known == column) {
-                return Err(format!("a second column of rates, {name}; expected one"));
-            }
-            columns.push((place, column, unit, power));
-        }
-        columns.sort_unstable_by_key(|(place, ..)| *place);
-        let Some((last, ..)) = columns.last() else { return Ok(None) };
-        Ok(Some(Form { time, time_unit: (unit, power), needed: time.max(*last) + 1, columns }))
-    }
-
-    /// The values of a line.
-    fn values<'a>(&self, reader: &mut Reader<'a>, cells: &[&'a str]) -> Option<Values> {
-        if cells.len() < self.needed || cells.len() > reader.count() {
-            return None;
-        }
-        let (time, mut is_rounded) = reader.scaled(cells[self.time], self.time_unit.1)?;
-        let mut values = Vec::with_capacity(self.columns.len());
-        for (place, column, _, power) in &self.columns {
-            let cell = cells[*place];
-            if *column == Column::Loss {
-                values.push(reader.real(cell).filter(|loss| (0.0..=1.0).contains(loss))?);
-                continue;
-            }
-            let (value, changed) = reader.scaled(cell, *power)?;
-            if *column == Column::Delay && value > LONGEST_DELAY.as_nanos() {
-                return None;
-            }
-            is_rounded |= changed;
-            values.push(value as f64);
-        }
-        Some(Values { time: Duration::from_nanos(time), values, is_rounded })
-    }
-
-    /// What a line should be.
-    fn expected(&self) -> String {
-        let words = |(_, column, unit, _): &(usize, Column, &str, u32)| match column {
-            Column::Rate => format!("a rate in {unit}"),
-            Column::Delay => format!("a delay in {unit}, at most 3600000"),
-            Column::Loss => "a loss from 0 to 1".to_owned(),
-        };
-        let values: Vec<String> = self.columns.iter().map(words).collect();
-        format!("a time in {}, {}", self.time_unit.0, values.join(", "))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,14 +187,18 @@ mod tests {
     fn the_place_of_a_mistake_is_its_line() {
         let error = |text: &str| Table::parse(text, ALL).unwrap_err().to_string();
         let expected = "expected a time in s, a rate in Mbit/s";
-        assert_eq!(error("# c\n\n0 1\n\n1 x\n"), format!("5: found \"1 x\", {expected}"));
-        assert_eq!(error("time_s;rate_mbps\n0;1\n1;1,5,5\n"), format!("3: found \"1;1,5,5\", {expected}"));
-        assert_eq!(error("time_s;rate_mbps\n0;1,5\n1;1.000\n"), format!("3: found \"1;1.000\", {expected}"));
-        assert_eq!(error("3 1\n2 1\n"), "2: 2 s comes after 3 s; times must not decrease");
-        assert!(
-            error("1 2 3\n")
-                .starts_with("1: found \"1 2 3\", expected names of columns: time_ms or time_s, and one")
+        assert_eq!(
+            error("# c\n\n0 1\n\n1 x\n"),
+            format!("5: found \"1 x\": \"x\" is not a number; {expected}")
         );
+        assert!(
+            error("time_s;rate_mbps\n0;1\n1;1,5,5\n")
+                .starts_with("3: found \"1;1,5,5\": \"1,5,5\" has a separator")
+        );
+        assert_eq!(error("3 1\n2 1\n"), "2: 2 s comes after 3 s; times must not decrease");
+        assert!(error("1 2 3\n").starts_with(
+            "1: found \"1 2 3\", expected names of columns: one of time_ms, time_s, time_us, time_ns, and one"
+        ));
         assert_eq!(
             error("time_s,rate_mbps,rate_bps\n"),
             "1: a second column of rates, rate_bps; expected one"
@@ -362,6 +217,195 @@ mod tests {
                 assert!(found.starts_with("3: found "), "{line}: {found}");
             }
         }
+    }
+
+    /// A factor of a thousand: milliseconds that are read as seconds.
+    #[test]
+    fn names_and_units_in_comments_are_used_or_refused() {
+        let used = (vec![0, 100], vec![(Column::Rate, vec![10e6, 20e6])]);
+        for head in [
+            "# time_ms rate_mbps\n# recorded by x\n",
+            "# recorded by x\n# time_ms rate_mbps\n#\n",
+            "# time_ms,rate_mbps\n\n# one more\n# and two\n",
+            "# time_ms rate_mbps   (recorded 2023)\n",
+            "# units: time_ms rate_mbps\n",
+            "# columns: time_ms, rate_mbps\n# two words\n",
+            "# Time (ms) Rate (Mbit/s)\n# x\n",
+            "# time [msec]; rate [Mbps]\n",
+            "# time_ms rate_mbps\n# Time (ms),Rate (Mbps)\n",
+        ] {
+            assert_eq!(read(&format!("{head}0 10\n100 20\n")), used, "{head}");
+        }
+        assert_eq!(
+            read("# 5 minutes, every 100 ms, by us\n# loss trace\n0 10\n0.1 20\n"),
+            used,
+            "states no unit"
+        );
+        let error = |text: &str| Table::parse(text, ALL).unwrap_err().to_string();
+        let told = "but the columns have no names; expected a first line with their names and units, like time_s,rate_mbps";
+        assert_eq!(error("# time in ms\n0 10\n"), format!("2: the comment in line 1 has \"ms\", {told}"));
+        for head in [
+            "# ms, Mbit/s",
+            "# kbps",
+            "# times are in milliseconds",
+            "# time(ms) and rate(mbps), from Oslo",
+            "# rates in kbit/s",
+            "# recorded time_ms and rate_mbps",
+            "# unit of time: us",
+            "# (us)",
+            "# rate: MB/s",
+        ] {
+            let found = error(&format!("# x\n{head}\n0 10\n100 20\n"));
+            assert!(found.starts_with("3: the comment in line 2 has "), "{head}: {found}");
+            assert!(
+                error(&format!("0 10\n{head}\n100 20\n")).starts_with("1: the comment in line 2 has "),
+                "{head}"
+            );
+        }
+        let found = error("# time_ms rate_mbps\n# time_s rate_mbps\n0 10\n");
+        assert!(
+            found.starts_with(
+                "3: the columns have other names in the comment in line 1 than in that in line 2"
+            ),
+            "{found}"
+        );
+        let found = error("# in percent\ntime_s,loss\n0,0.5\n");
+        assert!(
+            found.starts_with("2: the comment in line 1 has \"percent\"; expected the unit in the name"),
+            "{found}"
+        );
+    }
+
+    /// The other way round: seconds that are read as milliseconds.
+    #[test]
+    fn the_units_of_delays_without_names_are_milliseconds() {
+        let read =
+            |text: &str| Table::parse(text, crate::jitter::TABLE).map(|table| table.times.last().copied());
+        let second = Some(Time::ZERO + Duration::from_secs(1));
+        assert_eq!(read("# time_s delay_ms\n# run 2\n0 5\n1 50\n"), Ok(second));
+        assert_eq!(read("# in ms\n# delays of LTE, 20 s apart\n0 5\n1000 50\n"), Ok(second));
+        assert!(read("# time in seconds\n0 5\n1 50\n").is_err());
+        assert!(read("# time (s), delay (s), both\n0 5\n1 50\n").is_err());
+    }
+
+    #[test]
+    fn units_in_names_are_used_or_refused() {
+        let rates = |values: &[f64]| (vec![0, 1_000], vec![(Column::Rate, values.to_vec())]);
+        for (head, factor) in [
+            ("Time (s),Rate (Mbit/s)", 1),
+            ("Time (sec),Rate [kbit/s]", 1_000),
+            ("time_s,rate_bps", 1_000_000),
+        ] {
+            let text = format!("{head}\n0,{}\n1,{}\n", 5 * factor, 6 * factor);
+            assert_eq!(read(&text), rates(&[5e6, 6e6]), "{head}");
+        }
+        assert_eq!(read("time_s,rate_gbps\n0,1\n1,2\n"), rates(&[1e9, 2e9]));
+        assert_eq!(read("TIME (MS),RATE_MBPS\n0,1\n1000,2\n"), rates(&[1e6, 2e6]));
+        for (head, cell) in
+            [("Delay (ms)", 20.0), ("delay_s", 0.02), ("Delay (µs)", 20_000.0), ("delay in nsec", 2e7)]
+        {
+            assert_eq!(
+                read(&format!("Time (s);{head}\n0;{cell}\n")).1,
+                [(Column::Delay, vec![20e6])],
+                "{head}"
+            );
+        }
+        for head in ["loss_percent", "Loss (%)", "loss%", "Loss [pct]"] {
+            assert_eq!(read(&format!("time_s,{head}\n0,50\n")).1, [(Column::Loss, vec![0.5])], "{head}");
+        }
+        let error = |text: &str| Table::parse(text, ALL).unwrap_err().to_string();
+        for head in [
+            "Time (Ms),Rate (Mbps)",
+            "time_MS,rate_mbps",
+            "Time (s),Rate (MBPS)",
+            "Time (min),rate_mbps",
+            "time_s,-rate_mbps",
+        ] {
+            assert!(
+                error(&format!("{head}\n0,1\n")).contains("expected names of columns: one of time_ms"),
+                "{head}"
+            );
+        }
+        for (head, known) in [
+            ("Loss (‰)", "loss, loss_percent"),
+            ("Delay (min)", "delay_ms, delay_s, delay_us, delay_ns"),
+            ("delay_Ms", "delay_ms, delay_s, delay_us, delay_ns"),
+        ] {
+            let found = error(&format!("time_s,rate_mbps,{head}\n0,1,1\n"));
+            let told = format!("1: column {head:?} has a unit that is not read; expected one of {known}");
+            assert_eq!(found, told);
+        }
+        assert_eq!(read("time_s,rate_mbps,loss_count\n0,1,7\n").1, [(Column::Rate, vec![1e6])], "no unit");
+    }
+
+    #[test]
+    fn the_true_reason_is_told() {
+        let error = |text: &str| Table::parse(text, ALL).unwrap_err().to_string();
+        for (text, told) in [
+            ("time_s,rate_mbps\n0,-1\n", "\"-1\" is below zero; expected a time in s, a rate in Mbit/s"),
+            ("time_s,rate_mbps\n\"-1,000\",1\n", "\"-1,000\" is below zero;"),
+            ("time_s,rate_mbps\n0,\u{2212}5\n", "is below zero;"),
+            ("time_s,rate_mbps\n0,1e300\n", "\"1e300\" is above 18446744073709 Mbit/s;"),
+            ("time_s,rate_mbps\n1e18,2\n", "\"1e18\" is above 18446744073 s;"),
+            ("time_s,delay_ms\n0,4e6\n", "\"4e6\" is above 3600000 ms;"),
+            ("time_s,loss\n0,1.5\n", "\"1.5\" is above 1; expected a time in s, a loss from 0 to 1"),
+            ("time_s,Loss (%)\n0,101\n", "\"101\" is above 100 %;"),
+            ("time_s,loss\n0,5%\n", "\"5%\" has a unit; write the number alone;"),
+            ("time_s,rate_mbps\n0,10 Mbps\n", "\"10 Mbps\" has a unit;"),
+            ("time_s,rate_mbps\n0,\"1,000\"\n", "\"1,000\" has a separator of thousands; write it without;"),
+            ("time_s;rate_mbps\n0;1 000\n", "\"1 000\" has a separator of thousands; write it without;"),
+            (
+                "time_s,rate_mbps\n0,1'000'000\n",
+                "\"1'000'000\" has a separator of thousands; write it without;",
+            ),
+            (
+                "time_s;rate_mbps\n0;1,5\n1;1.000\n",
+                "\"1.000\" has a separator of thousands; write it without;",
+            ),
+            (
+                "time_ms;rate_kbps\n0;1.000\n1000;2.500\n",
+                "\"1.000\" can have three decimals or a separator of thousands;",
+            ),
+            ("0;1,000\n1;2,000\n", "\"1,000\" can have three decimals or a separator of thousands;"),
+            ("0\t1,000\n1\t2,000\n", "expected names of columns"),
+            ("time_s,rate_mbps\n0,\n", "an empty cell;"),
+            ("time_s,rate_mbps\n0,NA\n", "\"NA\" is not a number;"),
+            ("time_s,rate_mbps\n0,nan\n", "\"nan\" is not a number;"),
+            ("time_s,rate_mbps\n2024-01-01T00:00:00Z,1\n", "\"2024-01-01T00:00:00Z\" is not a number;"),
+            ("time_s,rate_mbps\n1\n", "1 value for the 2 columns of line 1, separated by commas;"),
+            ("time_s;rate_mbps\n0,10\n", "1 value for the 2 columns of line 1, separated by semicolons;"),
+            (
+                "time_s rate_mbps\n1 0 10\n",
+                "3 values for the 2 columns of line 1, separated by blanks; expected a name for each",
+            ),
+        ] {
+            let found = error(text);
+            assert!(found.contains(told), "{text:?}: {found}");
+        }
+    }
+
+    /// R's write.table, matlab's tabs and blanks, a note of two lines, Excel's `sep=`.
+    #[test]
+    fn forms_of_other_tools_are_read() {
+        let expected = (vec![0, 1_000, 2_000], vec![(Column::Rate, vec![10e6, 20e6, 30e6])]);
+        for text in [
+            "\"time_s\" \"rate_mbps\"\n\"1\" 0 10\n\"2\" 1 20\n\"3\" 2 30\n",
+            "time_s rate_mbps\na 0 10\nb 1 20\nc 2 30\n",
+            "\"time_s\",\"rate_mbps\"\n\"1\",0,10\n\"2\",1,20\n\"3\",2,30\n",
+            "0 \t 10\n  1\t20  \n\t2   30\n",
+            "time_s\trate_mbps\n0\t10\n1   20\n\t2 \t30\n",
+            "time_s,rate_mbps,note\n0,10,\"a\nb\"\n1,20,x\n2,30,\"\"\n",
+            "\"time\n(s)\",\"rate (Mbps)\"\n0,10\n1,20\n2,30\n",
+            "note,time_s,rate_mbps\n6\" a,0,10\n\"b\n\nc, d\",1,20\n7\" e,2,30\n",
+            "sep=;\r\ntime_s;rate_mbps\r\n0;10\r\n1;20\r\n2;30\r\n",
+            "time_s\trate_mbps\n0\t10,0\n1\t20\n2,0\t30\n",
+            "time_s;rate_mbps\n0.000;10.000\n1.000;20.000\n2.000;30.000\n",
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+        let found =
+            Table::parse("time_s,rate_mbps,note\n0,10,\"a\nb\"\n1,x,c\n", ALL).unwrap_err().to_string();
+        assert!(found.starts_with("4: found \"1,x,c\": \"x\" is not a number"), "{found}");
     }
 
     /// Pensieve's own traces have 15 decimals; numpy writes 18, and an exponent.

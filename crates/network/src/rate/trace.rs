@@ -10,7 +10,7 @@ use super::error::{RateError, TraceError, TraceProblem};
 use super::offset;
 use std::sync::Arc;
 use units::parameter::{Default, Kind, Parameter, Row};
-use units::table::without_mark;
+use units::table::{unit_in_comment, without_mark};
 use units::{Duration, Rate, Size, Time};
 
 /// The bytes of one opportunity.
@@ -58,6 +58,9 @@ impl Trace {
 
     fn parse_up_to(limit: usize, text: &str) -> Result<Trace, TraceError> {
         let text = without_mark(text).trim_end();
+        if let Some((line, unit)) = unit_in_comment(text, &["time_ms"]) {
+            return Err(TraceError { line, problem: TraceProblem::Unit(unit) });
+        }
         let mut opportunities: Vec<u32> = Vec::with_capacity((text.len() / 5).min(limit));
         let fail = |line: usize, problem| Err(TraceError { line, problem });
         for (i, line) in text.lines().map(str::trim).enumerate() {
@@ -301,6 +304,8 @@ mod tests {
         assert_eq!(error("1\n2\nx\n"), "3: found \"x\", expected a whole number of milliseconds");
         assert_eq!(error("5\n4\n"), "2: 4 ms comes after 5 ms; times must not decrease");
         assert_eq!(Trace::parse("\u{feff}1\n2\n"), Trace::parse("1\n2\n"));
+        assert_eq!(error("# times in us\n1000\n"), "1: the comment has \"us\"; expected milliseconds");
+        assert_eq!(Trace::parse("# time (ms), 60 s\n5\n"), Trace::parse("5\n"));
         assert_eq!(Trace::parse("# ms\n1\n\n 2 \r\n\n"), Trace::parse("1\n2\n"));
         assert_eq!(error("1\n\nx\n"), "3: found \"x\", expected a whole number of milliseconds");
         let csv = error("time_ms,rate_mbps\n0,20\n");

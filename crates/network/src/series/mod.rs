@@ -81,7 +81,7 @@ static SERIES: &[Row<Build>] = &[
                 name: "file",
                 kind: Kind::File("time_ms,rate_mbps,delay_ms,loss\n0,20,15,0\n5,0,15,0\n9,7,12.5,0.5\n"),
                 default: Default::Required,
-                about: "CSV with the header time_ms (or time_s) and one or more of rate_mbps, delay_ms (one way), loss (0 to 1): from time 0 on, each line until the next one",
+                about: "CSV with the header time_ms (or another unit of time) and one or more of rate_mbps, delay_ms (one way), loss (0 to 1): from time 0 on, each line until the next one",
             },
             Parameter {
                 name: "circle",

@@ -49,6 +49,10 @@ impl Entry {
     ) -> Result<Result<Entry, Unused>, String> {
         let request = node.need("request")?;
         let Some((response, status)) = answered(node)? else { return Ok(Err(Unused::NeverMade)) };
+        let method = request.get("method").and_then(|method| method.text().ok());
+        if method.is_some_and(|method| method.trim().eq_ignore_ascii_case("CONNECT")) {
+            return Ok(Err(Unused::Connect));
+        }
         let url = request.need("url")?.text()?;
         if !is_http(url) {
             return Ok(Err(Unused::NotHttp));

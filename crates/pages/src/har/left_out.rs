@@ -11,13 +11,16 @@ pub(super) enum Unused {
     Local,
     /// The URL is not http or https.
     NotHttp,
+    /// The method is CONNECT: a tunnel through a proxy (RFC 9110 section 9.3.6), not a request for an object.
+    Connect,
 }
 
 /// The words for reasons, in the order of [`Unused`].
-const UNUSED: [&str; 3] = [
+const UNUSED: [&str; 4] = [
     "never made, blocked or given up (no HTTP status)",
     "from a cache, a service worker or the browser itself",
     "not http or https",
+    "with the method CONNECT, which asks a proxy for a tunnel and not for an object",
 ];
 
 /// What an entry says of itself that cannot all be true, or does not say.
@@ -78,7 +81,7 @@ impl<const REASONS: usize> Tally<REASONS> {
 
 /// The entries that were left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LeftOut(Tally<3>);
+pub(super) struct LeftOut(Tally<4>);
 
 impl LeftOut {
     pub(super) fn new() -> LeftOut {

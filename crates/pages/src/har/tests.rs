@@ -39,6 +39,31 @@ fn objects(entries: &[String]) -> Vec<Object> {
 
 const TEN: &str = r#", "bodySize": 10"#;
 
+/// A proxy writes them; they were played as objects of 0 bytes.
+#[test]
+fn tunnels_through_a_proxy_are_no_objects() {
+    let document = entry(30, 10, "https://a.example/", "", r#", "bodySize": 900"#, "");
+    for (url, method) in [
+        ("https://a.example:443/", "CONNECT"),
+        ("https://a.example/", "connect"),
+        ("a.example:443", " CONNECT "),
+        ("http://proxy.example/", "CONNECT"),
+    ] {
+        let method = format!(r#", "method": "{method}""#);
+        let tunnel = entry(0, 30, url, &method, r#", "bodySize": 0"#, "");
+        let text = archive(&[tunnel, document.clone()]);
+        assert_eq!(read(&text), read(&archive(std::slice::from_ref(&document))), "{url}");
+        let words = "1 with the method CONNECT, which asks a proxy for a tunnel and not for an object, the first is entry 1";
+        assert_eq!(left_out(&text), words);
+    }
+    let options = entry(0, 30, "https://a.example/", r#", "method": "OPTIONS""#, r#", "bodySize": 0"#, "");
+    assert_eq!(
+        read(&archive(&[options, document])).unwrap()[0].objects.len(),
+        2,
+        "an answer comes over the network"
+    );
+}
+
 #[test]
 fn the_example_is_read() {
     let pages = read(EXAMPLE).unwrap();

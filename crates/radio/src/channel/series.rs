@@ -30,7 +30,7 @@ pub struct Series {
 }
 
 /// Why points are not a series.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SeriesError {
     /// No points, or more than [`MAX_POINTS`].
     Count(usize),
@@ -38,6 +38,8 @@ pub enum SeriesError {
     Malformed(usize),
     /// The line or point, from 1, whose time is not after the one before.
     Order(usize),
+    /// The line, from 1, and what is wrong with the names of its columns, or with a cell.
+    Line(usize, String),
 }
 
 impl fmt::Display for SeriesError {
@@ -56,6 +58,7 @@ impl fmt::Display for SeriesError {
             SeriesError::Order(line) => {
                 write!(out, "line {line} of a series of SINR is not after the line before it")
             }
+            SeriesError::Line(line, problem) => write!(out, "line {line} of a series of SINR: {problem}"),
         }
     }
 }
@@ -79,17 +82,28 @@ impl Series {
 
     /// Reads a table of times and dB: of the series of `site`, counted from 0, where each line has a value for each of
     /// `sites`; a line with one value has it for all. Without names the first column is of seconds and the others of dB;
-    /// with names they are `time_s` or `time_ms`, and those that end with `db` or `sinr`, in their order.
+    /// with names they are a time in a unit (`time_s`, `time_ms`, `time_us`, `time_ns`), and those that end with `db` or `sinr`, in their order.
     pub fn parse(text: &str, between: Between, (site, sites): (usize, usize)) -> Result<Series, SeriesError> {
         let mut reader = Reader::new(text);
-        let malformed = SeriesError::Malformed(reader.first().number);
-        let (time, power, others) = columns(&reader).ok_or(malformed)?;
+        let first = reader.first();
+        // Times without names are in seconds, whatever the number of the other columns.
+        let is_bare = !reader.has_header();
+        settle(&mut reader).map_err(|problem| SeriesError::Line(first.number, problem))?;
+        let (time, power, others) = columns(&reader).ok_or_else(|| match is_bare {
+            true => SeriesError::Malformed(first.number),
+            false => {
+                let expected =
+                    "expected one of time_s, time_ms, time_us, time_ns, and names that end with db or sinr";
+                SeriesError::Line(first.number, format!("found {}, {expected}", first.quoted()))
+            }
+        })?;
         let mut points: Vec<(Time, f64)> = Vec::new();
         let mut cells = Vec::new();
         while let Some(line) = reader.next(&mut cells) {
-            let malformed = SeriesError::Malformed(line.number);
-            let at = cells.get(time).and_then(|cell| reader.scaled(cell, power)).map(|(at, _)| at);
-            let at = at.filter(|at| *at < LATEST).ok_or(malformed)?;
+            let malformed = || SeriesError::Malformed(line.number);
+            let cell = cells.get(time).copied().ok_or_else(malformed)?;
+            let at = reader.scaled(cell, power).map(|(at, _)| at).filter(|at| *at < LATEST);
+            let at = at.ok_or_else(|| wrong(&mut reader, line.number, cell))?;
             let values: Vec<&str> = match &others {
                 Some(places) => places.iter().filter_map(|place| cells.get(*place).copied()).collect(),
                 None => cells[1..].to_vec(),
@@ -97,12 +111,15 @@ impl Series {
             let mut decibels = Vec::with_capacity(values.len());
             for cell in &values {
                 let db = reader.real(cell).filter(|db| (-300.0..=300.0).contains(db));
-                decibels.push(db.ok_or(malformed)?);
+                // Here a number may be below zero.
+                decibels.push(db.ok_or_else(|| {
+                    wrong(&mut reader, line.number, cell.strip_prefix('-').unwrap_or(cell))
+                })?);
             }
             let own = match decibels[..] {
                 [one] => one,
                 _ if decibels.len() == sites => decibels[site],
-                _ => return Err(malformed),
+                _ => return Err(malformed()),
             };
             let point = (Time::from_nanos(at), own);
             if points.last().is_some_and(|last| last.0 >= point.0) {
@@ -118,7 +135,8 @@ impl Series {
 
     /// Which columns of such a file are skipped, as a note.
     pub fn skipped(text: &str) -> Option<String> {
-        let reader = Reader::new(text);
+        let mut reader = Reader::new(text);
+        settle(&mut reader).ok()?;
         let (time, _, others) = columns(&reader)?;
         let kept = others?.into_iter().chain([time]).map(|place| plain(reader.names()[place]));
         let kept: Vec<String> = kept.collect();
@@ -147,14 +165,31 @@ impl Series {
     }
 }
 
+/// What is wrong with a cell.
+fn wrong<'a>(reader: &mut Reader<'a>, line: usize, cell: &'a str) -> SeriesError {
+    match reader.fault(cell) {
+        Some(why) => SeriesError::Line(line, format!("{why}; expected a time and -300 to 300 dB")),
+        None => SeriesError::Malformed(line),
+    }
+}
+
+/// The names of the column of times, and the powers of ten that make nanoseconds of them.
+const TIMES: [(&str, u32); 4] = [("time_s", 9), ("time_ms", 6), ("time_us", 3), ("time_ns", 0)];
+
+/// Names the columns of numbers alone by their comments.
+fn settle(reader: &mut Reader<'_>) -> Result<(), String> {
+    let known = TIMES.iter().map(|(name, _)| *name).chain(["sinr_db", "sinr", "db"]).collect::<Vec<_>>();
+    reader.settle(&known, &["time_s"])
+}
+
 /// The place of the time, the power of ten that makes nanoseconds of it, and the places of the values; without names they
 /// are all others. `None` if the names do not say that.
 fn columns(reader: &Reader<'_>) -> Option<(usize, u32, Option<Vec<usize>>)> {
-    let times = reader.columns(&["time_s", "time_ms"]).ok()?;
-    let (time, power) = match times[..] {
-        [Some(time), None] => (time, 9),
-        [None, Some(time)] => (time, 6),
-        [None, None] if !reader.has_header() => return Some((0, 9, None)),
+    let times = reader.columns(&TIMES.map(|(name, _)| name)).ok()?;
+    let mut found = times.iter().zip(TIMES).filter_map(|(place, (_, power))| Some(((*place)?, power)));
+    let (time, power) = match (found.next(), found.next()) {
+        (Some(found), None) => found,
+        (None, _) if !reader.has_header() => return Some((0, 9, None)),
         _ => return None,
     };
     let is_value = |name: &str| {

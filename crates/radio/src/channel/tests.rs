@@ -51,10 +51,21 @@ fn a_bad_series_names_its_line() {
     let error = |text: &str| Series::parse(text, Between::Held, (0, 1)).unwrap_err();
     assert_eq!(error(""), SeriesError::Count(0));
     assert_eq!(error("0 1\n1 2 3"), SeriesError::Malformed(2));
-    assert_eq!(error("0 inf"), SeriesError::Malformed(1));
+    let line = |line, text: &str| SeriesError::Line(line, text.to_owned());
+    let range = "expected a time and -300 to 300 dB";
+    assert_eq!(
+        error("0 inf"),
+        line(
+            1,
+            "found \"0 inf\", expected one of time_s, time_ms, time_us, time_ns, and names that end with db or sinr"
+        )
+    );
+    assert_eq!(error("0 1\n1 inf"), line(2, &format!("\"inf\" is not a number; {range}")));
+    assert_eq!(error("0 1\n-1 5"), line(2, &format!("\"-1\" is below zero; {range}")));
+    assert_eq!(error("0 -301"), SeriesError::Malformed(1));
     assert_eq!(error("0 1\n\n0 2"), SeriesError::Order(3));
-    assert_eq!(error("time_s,note\n0,1"), SeriesError::Malformed(1));
-    assert_eq!(error("time_s,time_ms,sinr_db\n0,0,1"), SeriesError::Malformed(1));
+    assert!(matches!(error("time_s,note\n0,1"), SeriesError::Line(1, _)));
+    assert!(matches!(error("time_s,time_ms,sinr_db\n0,0,1"), SeriesError::Line(1, _)));
     assert_eq!(error("0 1e999"), SeriesError::Malformed(1));
     assert_eq!(Series::skipped("0 1 2\n"), None);
     let skipped = Series::skipped("note,sinr_db,time_ms\na,1,0\n");
@@ -169,13 +180,39 @@ fn fading_is_a_function_of_time_and_stream() {
     assert!((doppler_hz(30.0, 2e9) - 200.14).abs() < 0.01);
 }
 
+/// Milliseconds were read as seconds if another comment followed.
+#[test]
+fn the_unit_of_times_is_that_of_the_file() {
+    let last = |text: &str| {
+        let mut series =
+            Series::parse(text, Between::Held, (0, 1)).unwrap_or_else(|error| panic!("{text}: {error}"));
+        [series.at(seconds(0.999)), series.at(seconds(1.0))]
+    };
+    for text in [
+        "# time_ms sinr_db\n# recorded by x\n0 1\n1000 2\n",
+        "# time_s sinr_db\n# x\n0 1\n1 2\n",
+        "Time (us),SINR (dB)\n0,1\n1000000,2\n",
+        "time_ns;sinr_db\n0;1\n1000000000;2,0\n",
+    ] {
+        assert_eq!(last(text), [1.0, 2.0], "{text}");
+    }
+    for text in [
+        "# time in ms\n0 1\n",
+        "# time_ms and more\n0 1\n",
+        "Time (Ms),sinr_db\n0,1\n",
+        "time,sinr_db\n0,1\n",
+    ] {
+        assert!(matches!(Series::parse(text, Between::Held, (0, 1)), Err(SeriesError::Line(..))), "{text}");
+    }
+}
+
 #[test]
 fn a_series_has_a_value_for_all_sites_or_one_for_each() {
     let at = |text: &str, site| {
         Series::parse(text, Between::Held, (site, 3)).map(|mut series| series.at(seconds(1.0)))
     };
     assert_eq!([0, 1, 2].map(|site| at("0 10 5 -3\n", site)), [Ok(10.0), Ok(5.0), Ok(-3.0)]);
-    assert_eq!([0, 1, 2].map(|site| at("0 10\n", site)), [Ok(10.0); 3]);
+    assert_eq!([0, 1, 2].map(|site| at("0 10\n", site).unwrap()), [10.0; 3]);
     assert_eq!(at("0 10 5\n", 0), Err(SeriesError::Malformed(1)));
 }
 

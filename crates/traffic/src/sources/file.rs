@@ -4,7 +4,7 @@ use super::{Profile, Source};
 use crate::OptionError;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter};
-use units::table::Reader;
+use units::table::{Reader, quoted};
 
 pub(super) const ROW: units::parameter::Row<Profile> = units::parameter::Row {
     name: "file",
@@ -66,15 +66,17 @@ fn parse(text: &str) -> Result<(Vec<Row>, Vec<String>), String> {
     let mut reader = Reader::new(text);
     let header = reader.first();
     let (places, unit, power) =
-        columns(&reader).map_err(|problem| format!("{}: {problem}", header.number))?;
+        columns(&mut reader).map_err(|problem| format!("{}: {problem}", header.number))?;
     let mut notes: Vec<String> = reader.skipped(&COLUMNS).into_iter().collect();
     let mut rows: Vec<Row> = Vec::new();
     let (mut rounded, mut first, mut cells) = (0, 0, Vec::new());
     while let Some(line) = reader.next(&mut cells) {
         let at = line.number;
-        let (row, is_rounded) = row(&mut reader, &cells, places, power).ok_or_else(|| {
+        let (row, is_rounded) = row(&mut reader, &cells, places, power).map_err(|fault| {
             let found = line.quoted();
-            format!("{at}: found {found}, expected a time in {unit} and a size from 1 to {LARGEST} bytes")
+            format!(
+                "{at}: found {found}: {fault}; expected a time in {unit} and a size from 1 to {LARGEST} bytes"
+            )
         })?;
         if let Some((before, _)) = rows.last().filter(|(before, _)| *before > row.0) {
             return Err(format!("{at}: {} comes after {before}; times must not decrease", row.0));
@@ -99,7 +101,8 @@ fn parse(text: &str) -> Result<(Vec<Row>, Vec<String>), String> {
 }
 
 /// The places of time and size, the unit of the time, and the power of ten that makes nanoseconds of it.
-fn columns(reader: &Reader<'_>) -> Result<([usize; 2], &'static str, u32), String> {
+fn columns(reader: &mut Reader<'_>) -> Result<([usize; 2], &'static str, u32), String> {
+    reader.settle(&COLUMNS, &[])?;
     let places = reader.columns(&COLUMNS)?;
     let times: Vec<(usize, &'static str, u32)> = places
         .iter()
@@ -118,16 +121,27 @@ fn columns(reader: &Reader<'_>) -> Result<([usize; 2], &'static str, u32), Strin
 }
 
 /// The time and the size of a line, and whether the time was rounded.
+///
+/// # Errors
+/// What is wrong with the first cell that is not one.
 fn row<'a>(
     reader: &mut Reader<'a>,
     cells: &[&'a str],
     [time, size]: [usize; 2],
     power: u32,
-) -> Option<(Row, bool)> {
-    let fits = (time.max(size) + 1..=reader.count()).contains(&cells.len());
-    let (at, is_rounded) = reader.scaled(cells.get(time).filter(|_| fits)?, power)?;
-    let size = reader.whole(cells[size]).filter(|size| (1..=LARGEST).contains(size))?;
-    Some(((Duration::from_nanos(at), size), is_rounded))
+) -> Result<(Row, bool), String> {
+    if let Some(fault) = reader.miscounted(cells.len(), time.max(size) + 1) {
+        return Err(fault);
+    }
+    let (time, size) = (cells[time], cells[size]);
+    let Some((at, is_rounded)) = reader.scaled(time, power) else {
+        return Err(reader.fault(time).unwrap_or_else(|| format!("{} is too large", quoted(time))));
+    };
+    let bytes = reader.whole(size).filter(|size| (1..=LARGEST).contains(size));
+    let bytes = bytes.ok_or_else(|| {
+        reader.whole_fault(size).unwrap_or_else(|| format!("{} is out of range", quoted(size)))
+    })?;
+    Ok(((Duration::from_nanos(at), bytes), is_rounded))
 }
 
 struct Replay {
@@ -157,7 +171,7 @@ mod tests {
             "time_ms,size_bytes\n0,21\n12.5,242\r\n12.5,7\n",
             "\u{feff}Time_ms;Size_Bytes\r\n0;21\r\n12,5;242\r\n12,5;7\r\n",
             "# messages\n\"size_bytes\",\"time_s\"\n\"21\",\"0\"\n\"242\",\"0.0125\"\n7,1.25e-2\n",
-            "# time_us size_bytes\n0.0e+00 2.1e+01\n12500 242\n12500.0 7\n",
+            "# time_us size_bytes\n# by x\n0.0e+00 2.1e+01\n12500 242\n12500.0 7\n",
             "time (ms)\tsize (bytes)\n0\t21\n12.5\t242\n 12.5 \t 7\n",
         ] {
             assert_eq!(parse(text), Ok((rows.clone(), Vec::new())), "{text}");
@@ -195,6 +209,23 @@ mod tests {
             "units are not guessed"
         );
         assert!(error("time_ms,time_s,size_bytes\n1,1,2").starts_with("1: found "));
+        assert!(error("Time (Ms),size_bytes\n1,2").starts_with("1: found "));
+        assert!(
+            error("# time_ms and size_bytes\n1,2")
+                .starts_with("2: the comment in line 1 has \"time_ms\", but")
+        );
+        for (line, told) in [
+            ("1,0", "\"0\" is out of range; expected a time in ms and a size from 1 to 16777216 bytes"),
+            ("1,-5", "\"-5\" is below zero;"),
+            ("1,\"1,500\"", "\"1,500\" has a separator of thousands; write it without;"),
+            ("1,1.5", "\"1.5\" is not a whole number;"),
+            ("1,1.500", "\"1.500\" can have three decimals or a separator of thousands;"),
+            ("1e30,5", "\"1e30\" is too large;"),
+            ("1", "1 value for the 2 columns of line 1"),
+        ] {
+            let found = error(&format!("time_ms,size_bytes\n{line}\n"));
+            assert!(found.contains(told), "{line}: {found}");
+        }
         for line in [
             "1",
             "x,1",

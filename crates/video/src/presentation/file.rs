@@ -56,7 +56,7 @@ pub(super) fn csv(text: &str) -> Result<Reader<'_>, TextError> {
     Ok(reader)
 }
 
-/// The bytes of a segment.
+/// The whole number in a cell, as bytes of a segment.
 pub(super) fn bytes<'a>(reader: &mut Reader<'a>, cell: &'a str) -> Option<u64> {
     reader.whole(cell).filter(|bytes| (1..=super::MAX_SEGMENT_BYTES).contains(bytes))
 }

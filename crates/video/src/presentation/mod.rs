@@ -8,6 +8,7 @@ mod ladder;
 mod line;
 mod mpd;
 mod part;
+mod sized;
 mod sizes;
 #[cfg(test)]
 mod testing;

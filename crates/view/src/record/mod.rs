@@ -60,6 +60,8 @@ pub struct Reader {
     scratch: Scratch,
     /// Whether all records are left to the caller: their times are in other units.
     is_unusual: bool,
+    /// The JSON of the group that records may belong to; those of others are left to the caller.
+    group: String,
 }
 
 #[derive(Deserialize)]
@@ -69,6 +71,8 @@ struct Event<'a> {
     name: &'a str,
     #[serde(borrow, default)]
     data: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    group_id: Option<&'a RawValue>,
 }
 
 impl Reader {
@@ -82,6 +86,11 @@ impl Reader {
     #[must_use]
     pub fn leaving(self, is_unusual: bool) -> Self {
         Self { is_unusual, ..self }
+    }
+
+    /// Sets the group, as JSON, that records may name; without it they may name none.
+    pub fn set_group(&mut self, group: &str) {
+        group.clone_into(&mut self.group);
     }
 
     /// The time of the last event, in nanoseconds before the reference is added, if times are differences; else 0.
@@ -118,6 +127,9 @@ impl Reader {
             return None;
         }
         let event: Event<'_> = serde_json::from_str(std::str::from_utf8(record).ok()?).ok()?;
+        if event.group_id.is_some_and(|group| group.get() != self.group) {
+            return None;
+        }
         let (time, clock) = self.clock.after(event.time)?;
         // "quic:packet_sent", "transport:packet_sent".
         let name = event.name.rsplit_once(':').map_or(event.name, |(_, name)| name);

@@ -21,8 +21,17 @@ FAST = True
 """Whether the crate `view` reads what it can. Tests compare both ways."""
 
 
+_MOST_GROUPS = 1000
+"""A trace has the events of no more connections."""
+
+
+def group_name(group: Any) -> str:
+    """The name of a group of events: those of a connection."""
+    return group if isinstance(group, str) else json.dumps(group)
+
+
 class Reader:
-    """Adds events to a log.
+    """Adds events to a log; those of other connections (`group_id`) than its first one to logs of their own.
 
     :param translator: for events that are not objects with a name.
     :param is_usual: whether the crate `view` may read them.
@@ -32,6 +41,10 @@ class Reader:
         self.log = log
         self.events = log.events
         """The columns of the log."""
+        self.groups: dict[str, Log] = {}
+        """The logs of the connections that events name."""
+        if log.group:
+            self.events.group(json.dumps(log.group))
         self.skipped = Skipped()
         self._path = path
         self._clock = clock
@@ -40,9 +53,9 @@ class Reader:
         self.events.clock(clock.is_delta, clock.reference, is_usual and FAST)
         self._has_time = False
         self._frames: list[str] = []
-        self._add: dict[str, Callable[[int, dict[str, Any]], None]] = {
-            "packet_sent": lambda time, data: self._packets(log.sent, time, data),
-            "packet_received": lambda time, data: self._packets(log.received, time, data),
+        self._add: dict[str, Callable[[Log, int, dict[str, Any]], None]] = {
+            "packet_sent": lambda log, time, data: self._packets(log.sent, time, data),
+            "packet_received": lambda log, time, data: self._packets(log.received, time, data),
             "packet_lost": self._lost,
             "metrics_updated": self._metrics,
             "recovery_metrics_updated": self._metrics,
@@ -61,6 +74,30 @@ class Reader:
         except WRONG as error:
             self._skip(place, error)
         self.check()
+
+    @property
+    def logs(self) -> list[Log]:
+        """The logs of all connections: the first one's before those of others."""
+        return [self.log, *(log for log in self.groups.values() if log is not self.log)]
+
+    def _log_of(self, group: Any) -> Log:
+        """The log of the connection that an event names; without a name that of the trace."""
+        if group is None:
+            return self.log
+        name = group_name(group)
+        log = self.groups.get(name)
+        if log is None:
+            if len(self.groups) >= _MOST_GROUPS:
+                raise Error(f"{self._path}: has events of more than {_MOST_GROUPS} connections (group_id)")
+            is_own = self.log.group == name or not (self.log.group or self.groups)
+            if is_own:
+                log = self.log
+                log.group = name
+                self.events.group(json.dumps(group))
+            else:
+                log = Log(self.log.name, self.log.side, name, self.log.title)
+            self.groups[name] = log
+        return log
 
     def _skip(self, place: str, error: Exception) -> None:
         """Counts a record that cannot be read. Raises `Error` if all times behind it depend on its own, unknown one."""
@@ -88,7 +125,10 @@ class Reader:
             return
         if not isinstance(event["data"], dict):
             raise QlogError(f"data of {event['name']!r:.60} is not an object")
-        add(time, event["data"])
+        log = self._log_of(event.get("group_id"))
+        add(log, time, event["data"])
+        if log is not self.log and log.events.is_full:
+            raise Error(f"{self._path}: has more packets than can be shown")
         for why in self._frames:
             self.skipped.add("frame", place, why)
         self._frames.clear()
@@ -97,23 +137,23 @@ class Reader:
         for found in [packet(time, one, self._frames) for one in each(data)]:
             packets.append(found)
 
-    def _lost(self, time: int, data: dict[str, Any]) -> None:
+    def _lost(self, log: Log, time: int, data: dict[str, Any]) -> None:
         lost = []
         for one in each(data):
             header = part(one, "header", one)
             lost.append((kind(one, header), number(header["packet_number"]), whole(str(one.get("trigger", "")))))
         for word, packet_number, trigger in lost:
-            self.events.lose(time, word, packet_number, trigger)
+            log.events.lose(time, word, packet_number, trigger)
 
-    def _moved(self, time: int, data: dict[str, Any]) -> None:
+    def _moved(self, log: Log, time: int, data: dict[str, Any]) -> None:
         """Data that went from the application to the transport. Other moves, or without a place, tell nothing."""
         if data.get("from") != "application" or data.get("to") != "transport" or "stream_id" not in data:
             return
         length = data.get("length", (data.get("raw") or {}).get("length"))
         if length is not None and "offset" in data:
-            self.events.write(time, number(data["stream_id"]), number(data["offset"]) + number(length))
+            log.events.write(time, number(data["stream_id"]), number(data["offset"]) + number(length))
 
-    def _metrics(self, time: int, data: dict[str, Any]) -> None:
+    def _metrics(self, log: Log, time: int, data: dict[str, Any]) -> None:
         for name in METRICS:
             value = data.get(name)
             if value is None and name == "congestion_window":
@@ -125,7 +165,7 @@ class Reader:
                 value = _number(name, value)
             if isinstance(value, bool) or not 0 <= value < _NO_LIMIT:
                 continue
-            self.events.gauge(name, time, value)
+            log.events.gauge(name, time, value)
 
 
 def _number(name: str, value: Any) -> float:

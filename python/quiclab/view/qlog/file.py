@@ -8,6 +8,7 @@ from quiclab.view.qlog import contained, sequence
 from quiclab.view.qlog.events import Reader
 from quiclab.view.qlog.log import Log
 from quiclab.view.qlog.source import Source
+from quiclab.view.qlog.wrong import shown
 
 ENDINGS = (".sqlog", ".qlog", ".sqlog.gz", ".qlog.gz")
 """What the names of qlog files in folders end with."""
@@ -38,18 +39,35 @@ def read(path: Path, told: Callable[[int], object] | None = None) -> list[Log]:
 def _complete(path: Path, readers: list[Reader]) -> list[Log]:
     """The logs that have packets, with what a reader should know about them."""
     skipped = [note for reader in readers for note in reader.skipped.notes()]
-    full = [reader.log for reader in readers if reader.log.sent or reader.log.received]
+    full = [log for reader in readers for log in _with_packets(path, reader)]
     if not full:
         reasons = "".join(f"; {note}" for note in skipped[:1])
         raise Error(f"{path}: has neither packet_sent nor packet_received events: no packet to show{reasons}")
-    if len(full) < len(readers):
-        full[0].notes.append(f"{path.name}: {len(readers) - len(full)} of {len(readers)} traces have no packets")
-    for reader in readers:
-        reader.log.notes += reader.skipped.notes()
+    without = sum(not any(log.sent or log.received for log in reader.logs) for reader in readers)
+    if without:
+        full[0].notes.append(f"{path.name}: {without} of {len(readers)} traces have no packets")
     for log in full:
         if not log.side:
             log.side = _inferred(log)
             log.notes.append(f"{path.name}: vantage_point names no end; taken for the {log.side}, by its first packet")
+    return full
+
+
+def _with_packets(path: Path, reader: Reader) -> list[Log]:
+    """The logs of a trace that have packets, in the order of their times, each with a name of its own."""
+    for log in reader.logs:
+        if late := log.events.sort():
+            events = "event stood behind a later one" if late == 1 else "events stood behind later ones"
+            log.notes.append(f"{path.name}: {late} {events}: put into the order of their times")
+    full = [log for log in reader.logs if log.sent or log.received]
+    # Of a log without packets nobody sees the notes.
+    first = (full or reader.logs)[0]
+    first.notes += [*([] if first is reader.log else reader.log.notes), *reader.skipped.notes()]
+    if len(full) > 1:
+        note = f"{path.name}: its events are those of {len(full)} connections (group_id), which are shown one by one"
+        full[0].notes.append(note)
+        for log in full:
+            log.name = f"{log.name}, {shown(log.group)[:20].replace('/', '_') or 'without group_id'}"
     return full
 
 

@@ -1,13 +1,12 @@
 """What a file and its traces say of themselves: the version, the end that wrote it, names, and the form of times."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 from quiclab.view.qlog import old
 from quiclab.view.qlog.clock import UNITS, Clock
-from quiclab.view.qlog.events import Reader
+from quiclab.view.qlog.events import Reader, group_name
 from quiclab.view.qlog.log import Log
 from quiclab.view.qlog.wrong import QlogError, shown
 
@@ -41,7 +40,7 @@ def header(path: Path, document: Any, trace: Any) -> Reader:
 
 
 def _reader(path: Path, log: Log, trace: dict[str, Any], common: dict[str, Any]) -> Reader:
-    fields, unit = old.columns(trace), old.unit(trace)
+    fields, unit = old.columns(trace), old.unit(trace, common)
     configuration = trace.get("configuration")
     offset = configuration.get("time_offset", 0) if isinstance(configuration, dict) else 0
     clock = Clock(common, old.time_format(fields), unit, offset)
@@ -72,7 +71,7 @@ def _group(common: dict[str, Any], trace: dict[str, Any]) -> tuple[str, bool]:
     """What both ends' traces have in common, and whether it is the description: picoquic writes the connection ID."""
     group = common.get("group_id", common.get("ODCID", ""))
     if group:
-        return group if isinstance(group, str) else json.dumps(group), False
+        return group_name(group), False
     description = trace.get("description")
     if isinstance(description, str) and _CONNECTION_ID.fullmatch(description):
         return description, True

@@ -1,7 +1,8 @@
 """The words of old drafts in those of the current schema: rows of draft-00 and draft-01, and the habits of stacks.
 
 draft-marx-qlog-main-schema-01 (draft-00 is alike): an event is a row, whose columns `event_fields` names; the unit of
-all times is `configuration.time_units`, milliseconds if it is not said. draft-00 has names in capitals.
+all times is `configuration.time_units`, milliseconds if it is not said; some stacks write it into `common_fields`.
+draft-00 has names in capitals.
 """
 
 from typing import Any
@@ -43,13 +44,21 @@ _SPANS = ("smoothed_rtt", "latest_rtt", "min_rtt", "ack_delay")
 """What is in the unit of the times."""
 
 
-def unit(trace: dict[str, Any]) -> int:
-    """The nanoseconds of the unit of a trace's times."""
+def unit(trace: dict[str, Any], common: dict[str, Any]) -> int:
+    """The nanoseconds of the unit of a trace's times: `time_units` of its configuration, or of its common fields."""
     configuration = trace.get("configuration")
-    name = configuration.get("time_units", "ms") if isinstance(configuration, dict) else "ms"
-    if not isinstance(name, str) or name.lower() not in UNITS:
-        raise QlogError(f"configuration.time_units is {name!r:.60}; expected one of {', '.join(UNITS)}")
-    return UNITS[name.lower()]
+    places = {"configuration": configuration, "common_fields": common, "trace": trace}
+    units: dict[str, int] = {}
+    for place, fields in places.items():
+        name = fields.get("time_units") if isinstance(fields, dict) else None
+        if name is None:
+            continue
+        if not isinstance(name, str) or name.lower() not in UNITS:
+            raise QlogError(f"{place}.time_units is {name!r:.60}; expected one of {', '.join(UNITS)}")
+        units[place] = UNITS[name.lower()]
+    if len(set(units.values())) > 1:
+        raise QlogError(f"time_units differ between {' and '.join(units)}; expected one unit")
+    return next(iter(units.values()), UNITS["ms"])
 
 
 def columns(trace: dict[str, Any]) -> list[str] | None:
@@ -88,7 +97,9 @@ class Translator:
             raise KeyError("name")
         name = name.lower().rpartition(":")[2]
         data = event.get("data")
-        return {"time": time, "name": EVENTS.get(name, name), "data": self._data(data) if data else data}
+        group = event.get("group_id")
+        data = self._data(data) if data else data
+        return {"time": time, "name": EVENTS.get(name, name), "group_id": group, "data": data}
 
     def _row(self, row: list[Any]) -> dict[str, Any]:
         fields = self._fields

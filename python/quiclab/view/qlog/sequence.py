@@ -50,6 +50,8 @@ class _Sequence:
         self._readers: list[Reader] = []
         self._line = 1
         """The line of what is read next."""
+        self._has_cut = False
+        """Whether a note names the line in which the file is cut off."""
 
     def read(self) -> list[Reader]:
         for block in self._blocks():
@@ -59,8 +61,8 @@ class _Sequence:
                 self._lines(block)
         if not self._readers:
             raise Error(f"{self._source.path}: is empty")
-        if self._source.cut:
-            self._note_cut(self._source.cut)
+        if self._source.cut and not self._has_cut:
+            self._note_cut(self._line)
         return self._readers
 
     def _blocks(self) -> Iterator[bytes]:
@@ -109,7 +111,7 @@ class _Sequence:
         if self._readers and not (b'"trace"' in text and _begins_trace(text)):
             # RFC 7464 section 2.3: a text sequence may be cut off in its last record, and the others stand.
             if not raw.endswith((b"\n", _SEPARATOR)) and not _is_whole(text):
-                self._note_cut("", line)
+                self._note_cut(line)
             else:
                 self._readers[-1].take(f"{path.name}:{line}", text)
             return
@@ -119,9 +121,10 @@ class _Sequence:
         except WRONG as error:
             raise named(f"{path}:{line}", error) from error
 
-    def _note_cut(self, why: str, line: int | None = None) -> None:
-        reason = f": {why}" if why else ""
-        self._readers[-1].log.notes.append(f"{self._source.path.name} is cut off in line {line or self._line}{reason}")
+    def _note_cut(self, line: int) -> None:
+        self._has_cut = True
+        reason = f": {self._source.cut}" if self._source.cut else ""
+        self._readers[-1].log.notes.append(f"{self._source.path.name} is cut off in line {line}{reason}")
 
 
 def _begins_trace(text: bytes) -> bool:

@@ -40,6 +40,8 @@ class Source:
         self.cut, total = "", 0
         try:
             for chunk in self._unpacked():
+                if total == 0 and (code := _other_code(chunk)):
+                    raise Error(f"{self.path}: is {code}; expected UTF-8: save it as UTF-8")
                 text = chunk.removeprefix(_MARK) if total == 0 else chunk
                 total += len(chunk)
                 if total > _MOST:
@@ -75,6 +77,15 @@ class Source:
                     self._told(file.tell())
             if unpacker is not None and not unpacker.eof:
                 self.cut = "its gzip data end there"
+
+
+def _other_code(head: bytes) -> str:
+    """What a text is, if not UTF-8: JSON begins with two letters of ASCII. Empty if nothing speaks against UTF-8."""
+    if head.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
+        return "UTF-32"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(head) > 1 and (head[0] == 0) != (head[1] == 0)):
+        return "UTF-16"
+    return ""
 
 
 def _until_broken(unpacker: "zlib._Decompress", chunk: bytes) -> Iterator[bytes]:

@@ -25,8 +25,8 @@ const INITIALIZATION: &str = "init";
 pub(super) fn apply(text: &str, draft: &mut Draft) -> Result<Option<String>, TextError> {
     let mut reader = file::csv(text)?;
     let header = reader.first().number;
-    let columns =
-        Columns::read(&reader, draft.periods.len()).map_err(|problem| TextError::line(header, problem))?;
+    let columns = Columns::read(&mut reader, draft.periods.len())
+        .map_err(|problem| TextError::line(header, problem))?;
     let skipped = reader.skipped(&COLUMNS);
     let mut slots = Slots::of(draft);
     let mut cells = Vec::new();
@@ -57,7 +57,7 @@ struct Entry<'a> {
 pub(super) fn durations(text: &str) -> Listed {
     let mut listed = Listed::new();
     let Ok(mut reader) = file::csv(text) else { return listed };
-    let Ok(columns) = Columns::read(&reader, 1) else { return listed };
+    let Ok(columns) = Columns::read(&mut reader, 1) else { return listed };
     let mut cells = Vec::new();
     let mut left = MAX_SIZES;
     while reader.next(&mut cells).is_some() && left > 0 {
@@ -72,7 +72,8 @@ pub(super) fn durations(text: &str) -> Listed {
 }
 
 impl Columns {
-    fn read(reader: &Reader<'_>, periods: usize) -> Result<Columns, String> {
+    fn read(reader: &mut Reader<'_>, periods: usize) -> Result<Columns, String> {
+        reader.settle(&COLUMNS, &[])?;
         if reader.names().is_empty() {
             let first = reader.first().quoted();
             return Err(format!("found {first}; expected the names of columns: {}", COLUMNS.join(", ")));
@@ -90,8 +91,8 @@ impl Columns {
 
     fn entry<'a>(&self, reader: &mut Reader<'a>, cells: &[&'a str]) -> Result<Entry<'a>, String> {
         let last = self.0.iter().flatten().max().copied().unwrap_or(0);
-        if !(last + 1..=reader.count()).contains(&cells.len()) {
-            return Err(format!("{} values for {} columns", cells.len(), reader.count()));
+        if let Some(problem) = reader.miscounted(cells.len(), last + 1) {
+            return Err(problem);
         }
         let value = |column: usize| self.0[column].map(|at| cells[at]);
         let wrong = |column: usize, expected: &str| {

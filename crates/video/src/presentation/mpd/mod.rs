@@ -313,6 +313,19 @@ fn refused(error: roxmltree::Error, text: &str) -> TextError {
         roxmltree::Error::NodesLimitReached => {
             TextError::whole(format!("more than {MAX_NODES} elements and texts"))
         }
+        // These errors have no position either.
+        roxmltree::Error::NoRootNode if text.trim().is_empty() => {
+            TextError::whole("the document is empty; expected an MPD")
+        }
+        roxmltree::Error::NoRootNode
+        | roxmltree::Error::UnclosedRootNode
+        | roxmltree::Error::UnexpectedEndOfStream => {
+            let line = 1 + text.trim_end().matches('\n').count();
+            TextError::line(
+                line,
+                "not XML: the document ends here, before its elements do; expected all of it",
+            )
+        }
         // A message may contain pieces of the document.
         other => {
             let printable = |character: char| if character.is_control() { ' ' } else { character };

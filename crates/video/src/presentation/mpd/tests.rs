@@ -236,8 +236,25 @@ fn documents_that_attack_their_reader_are_refused() {
     assert!(fault(&sets(remote)).starts_with("line 4: AdaptationSet: xlink:href: nothing is fetched"));
     assert_eq!(fault("\u{feff}<MPD>\n&b;</MPD>"), "line 2: not XML: unknown entity reference 'b' at 2:1");
     assert!(fault(&" ".repeat(file::MAX_FILE_BYTES + 1)).starts_with("more than 64 MiB"));
-    assert!(fault("").starts_with("line 1: not XML: "));
+    assert_eq!(fault(""), "the document is empty; expected an MPD");
     assert!(fault("<MPD>\n<Period>\n</MPD>").starts_with("line 3: not XML: "));
+}
+
+/// The place was line 1, wherever the file ended.
+#[test]
+fn a_document_that_was_cut_names_the_line_where_it_ends() {
+    let text = sets(
+        "<!-- a\nb -->\n<AdaptationSet contentType=\"video\"\n lang='de'>\n<BaseURL>a</BaseURL>\n</AdaptationSet>",
+    );
+    let end = text.rfind("</MPD>").unwrap();
+    for at in (1..end).filter(|at| text.is_char_boundary(*at)) {
+        let cut = &text[..at];
+        let found = fault(cut);
+        // That of the last sign, or behind a line end the next one.
+        let line = |text: &str| format!("line {}: not XML: ", 1 + text.matches('\n').count());
+        let is_place = found.starts_with(&line(cut.trim_end())) || found.starts_with(&line(cut));
+        assert!(is_place, "{at}, {cut:?}: {found}");
+    }
 }
 
 #[test]
@@ -567,7 +584,7 @@ fn lists_of_sizes_are_complete_and_fit() {
         ("low,1,0\n", "line 2: bytes is \"0\"; expected the bytes of a segment, as 86250"),
         ("low,1,5 kB\n", "line 2: bytes is \"5 kB\""),
         ("low,1,NaN\n", "line 2: bytes is \"NaN\""),
-        ("low,1\n", "line 2: 2 values for 3 columns"),
+        ("low,1\n", "line 2: 2 values for the 3 columns"),
     ] {
         let found = error(&[header, lines].concat());
         assert!(found.contains(told), "{lines}: {found}");

@@ -1,0 +1,497 @@
+//! Tables in text files: CSV as people, tools and spreadsheets write it. The only reader of such files.
+//!
+//! The first line names the columns, in any order; a file of numbers alone may have the names in the comment above them, or
+//! none. Cells are separated by semicolons (then a comma is a decimal point), by commas, by tabs or by blanks, whichever
+//! the first line has. Quotes around cells, empty lines, comments (`#`), a byte order mark, and the line ends of any
+//! system are allowed. What the columns mean, and which of them somebody needs, is the matter of the caller.
+
+mod cells;
+mod comments;
+mod heading;
+mod number;
+
+use cells::{Cells, Lines, Separator, unquoted};
+pub use comments::unit_in_comment;
+pub use heading::{is_other_unit, plain, size_unit};
+use number::Sign;
+
+/// The text without the byte order mark that some programs write before it.
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// A line of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Its number in the file, from 1.
+    pub number: usize,
+    /// Its text without blanks around it.
+    pub text: &'a str,
+    /// Its text.
+    whole: &'a str,
+}
+
+impl Line<'_> {
+    /// Its beginning, in quotes, for errors.
+    pub fn quoted(&self) -> String {
+        quoted(self.text)
+    }
+}
+
+/// A piece of a file in quotes, shortened to fit an error.
+pub fn quoted(text: &str) -> String {
+    let short: String = text.chars().take(40).collect();
+    if short.len() < text.len() { format!("{short:?}...") } else { format!("{short:?}") }
+}
+
+/// The name of a column that has no unit.
+const SHARE: &str = "loss";
+
+/// Reads the lines of a table in turn.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    text: &'a str,
+    lines: Lines<'a>,
+    first: Line<'a>,
+    /// The first line, if it is the next one.
+    again: Option<Line<'a>>,
+    separator: Separator,
+    names: Vec<&'a str>,
+    /// The number of columns of the first line.
+    count: usize,
+    sign: Sign,
+}
+
+impl<'a> Reader<'a> {
+    /// Begins to read. A file without a line has no names and no columns.
+    pub fn new(text: &'a str) -> Reader<'a> {
+        let text = without_mark(text);
+        let mut reader = Reader {
+            text,
+            lines: Lines::new(text),
+            first: Line { number: 1, text: "", whole: "" },
+            again: None,
+            separator: Separator::None,
+            names: Vec::new(),
+            count: 0,
+            sign: Sign::default(),
+        };
+        let mut given = None;
+        while let Some(line) = reader.line(given) {
+            if given.is_none()
+                && let Some(sign) = excel_separator(line.text)
+            {
+                given = Some(Separator::Sign(sign));
+                continue;
+            }
+            reader.begin(line, given);
+            break;
+        }
+        reader
+    }
+
+    fn begin(&mut self, first: Line<'a>, given: Option<Separator>) {
+        self.first = first;
+        self.separator = given.unwrap_or_else(|| Separator::of(first.text));
+        let mut cells = Vec::new();
+        self.split(first, &mut cells);
+        if cells[0].is_empty() && cells.len() > 1 && cells[1..].iter().all(|cell| self.is_number(cell)) {
+            // Numbers behind a tab.
+            cells.remove(0);
+        }
+        let numbers = cells.iter().all(|cell| self.is_number(cell));
+        if !numbers {
+            self.name_columns(first, cells);
+        } else {
+            self.count = cells.len();
+            self.again = Some(first);
+        }
+    }
+
+    /// Takes the names of the columns from a header.
+    fn name_columns(&mut self, header: Line<'a>, mut cells: Vec<&'a str>) {
+        if self.separator == Separator::Blanks {
+            cells = names_of(header.text, self.separator);
+        }
+        let below = self.clone().line(Some(self.separator));
+        let cells_below = below.map_or(0, |below| Cells::new(below.whole, self.separator).count());
+        if self.separator == Separator::Blanks
+            && (cells.len() == 1 || (cells_below == 1 && size_unit(header.text).is_some()))
+        {
+            // The only column has a name of several words.
+            (self.separator, cells) = (Separator::None, vec![unquoted(header.text)]);
+        }
+        if cells_below == cells.len() + 1 && below.is_some_and(|below| self.is_row_name(below)) {
+            // R's write.table gives no name to the names of rows.
+            cells.insert(0, "");
+        }
+        while cells.len() > 1 && cells.last() == Some(&"") {
+            cells.pop();
+        }
+        self.count = cells.len();
+        self.names = cells;
+    }
+
+    /// Whether a line begins with the name of a row: the only cell in quotes, or with a letter, before numbers.
+    fn is_row_name(&self, line: Line<'a>) -> bool {
+        let mut cells = Cells::new(line.whole, self.separator);
+        let first = cells.next().unwrap_or("").trim();
+        let is_name = first.starts_with('"') || first.starts_with(char::is_alphabetic);
+        let mut numbers = cells.map(str::trim).peekable();
+        is_name && numbers.peek().is_some() && numbers.all(|cell| self.is_number(cell))
+    }
+
+    /// The next line that is neither empty nor a comment.
+    fn line(&mut self, separator: Option<Separator>) -> Option<Line<'a>> {
+        loop {
+            let (number, whole) = self.lines.next(separator)?;
+            let text = whole.trim();
+            if !text.is_empty() && !text.starts_with('#') {
+                return Some(Line { number, text, whole });
+            }
+        }
+    }
+
+    /// The first line with cells. A file without one gives an empty line with the number 1.
+    pub fn first(&self) -> Line<'a> {
+        self.first
+    }
+
+    /// Whether the first line names the columns: it is not of numbers alone.
+    pub fn has_header(&self) -> bool {
+        self.again.is_none() && self.count > 0
+    }
+
+    /// The number of columns.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The names of the columns as the file has them: those of the header, or those that [`Reader::settle`] took; none if
+    /// it has neither.
+    pub fn names(&self) -> &[&'a str] {
+        &self.names
+    }
+
+    /// Gives names to the columns of a file that has no header: those of the comment that names `known` ones, wherever it
+    /// stands; or else `unnamed` ones, if they are as many as the columns. Without `known` any names will do.
+    ///
+    /// # Errors
+    /// If comments name the columns differently, or state a name or a unit that is not used.
+    pub fn settle(&mut self, known: &[&str], unnamed: &[&'a str]) -> Result<(), String> {
+        if self.has_header() || self.count == 0 {
+            return self.check_shares(known);
+        }
+        let of_known = |names: &Vec<&str>| {
+            let found = names.iter().map(|name| plain(name)).filter(|name| known.contains(&name.as_str()));
+            // One word alone may be one of a sentence; with a unit it is a name.
+            found.map(|name| if name.contains('_') { self.count } else { 1 }).sum::<usize>()
+        };
+        let mut found: Option<(usize, Vec<&'a str>)> = None;
+        for comment in comments::of(self.text) {
+            let namings = comment.namings(self.count);
+            let is_naming = |names: &&Vec<&str>| known.is_empty() || of_known(names) >= self.count.min(2);
+            let namings = namings.iter().filter(is_naming);
+            let Some(naming) = namings.max_by_key(|names| of_known(names)).cloned() else { continue };
+            match &found {
+                Some((line, before))
+                    if before.iter().map(|name| plain(name)).ne(naming.iter().map(|name| plain(name))) =>
+                {
+                    return Err(format!(
+                        "the columns have other names in the comment in line {line} than in that in line {}; expected a first \
+                         line with their names",
+                        comment.line
+                    ));
+                }
+                Some(_) => {}
+                None => found = Some((comment.line, naming)),
+            }
+        }
+        if let Some((_, names)) = found {
+            self.names = names;
+            return Ok(());
+        }
+        let told = comments::of(self.text)
+            .find_map(|comment| Some((comment.line, comment.contradicts(known, unnamed)?)));
+        if let Some((line, told)) = told {
+            let example =
+                if unnamed.is_empty() { String::new() } else { format!(", like {}", unnamed.join(",")) };
+            return Err(format!(
+                "the comment in line {line} has {told}, but the columns have no names; expected a first line with their \
+                 names and units{example}"
+            ));
+        }
+        if self.count == unnamed.len() {
+            self.names = unnamed.to_vec();
+        }
+        Ok(())
+    }
+
+    /// Checks that no comment gives a column without a unit, `loss`, another one.
+    fn check_shares(&self, known: &[&str]) -> Result<(), String> {
+        if !known.contains(&SHARE) || !self.names.iter().any(|name| plain(name) == SHARE) {
+            return Ok(());
+        }
+        let told = unit_in_comment(self.text, &[SHARE]);
+        told.map_or(Ok(()), |(line, told)| {
+            Err(format!("the comment in line {line} has {told}; expected the unit in the name of the column: {SHARE}_percent"))
+        })
+    }
+
+    /// A unit of sizes other than bytes that a comment states: its line, and the unit.
+    pub fn size_unit_in_comment(&self) -> Option<(usize, &'a str)> {
+        comments::of(self.text).find_map(|comment| Some((comment.line, comment.size_unit()?)))
+    }
+
+    /// The place of each of these columns. Case, blanks and signs between words do not matter: see [`plain`].
+    ///
+    /// # Errors
+    /// If there are two of the same name.
+    pub fn columns(&self, known: &[&str]) -> Result<Vec<Option<usize>>, String> {
+        let mut places = vec![None; known.len()];
+        for (place, name) in self.names.iter().enumerate() {
+            let name = plain(name);
+            let Some(at) = known.iter().position(|known| *known == name) else { continue };
+            if places[at].replace(place).is_some() {
+                return Err(format!("column {name:?} twice"));
+            }
+        }
+        Ok(places)
+    }
+
+    /// The columns that are none of these and are skipped, as a note; `None` if there are none.
+    pub fn skipped(&self, known: &[&str]) -> Option<String> {
+        let others = (0..self.names.len()).filter(|at| !known.contains(&plain(self.names[*at]).as_str()));
+        self.skipped_at(others)
+    }
+
+    /// A note that the columns at these places are skipped; `None` if there are none.
+    pub fn skipped_at(&self, places: impl Iterator<Item = usize>) -> Option<String> {
+        let name = |at: usize| match self.names.get(at) {
+            Some(name) if !plain(name).is_empty() => quoted(name),
+            _ => (at + 1).to_string(),
+        };
+        let mut others: Vec<String> = places.map(name).collect();
+        let (more, count) = (others.len().saturating_sub(3), others.len());
+        others.truncate(3);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let words = if count > 1 { "columns that are not needed" } else { "a column that is not needed" };
+        (count > 0).then(|| format!("skipped {words}: {}{more}", others.join(", ")))
+    }
+
+    /// The next line that is neither empty nor a comment, with its cells.
+    pub fn next(&mut self, cells: &mut Vec<&'a str>) -> Option<Line<'a>> {
+        let line = match self.again.take() {
+            Some(first) => first,
+            None => self.line(Some(self.separator))?,
+        };
+        self.split(line, cells);
+        // Spreadsheets end lines with empty cells.
+        while cells.len() > self.count && cells.last() == Some(&"") {
+            cells.pop();
+        }
+        Some(line)
+    }
+
+    /// What is wrong with a line of so many cells; `None` if there is one for each of the columns up to the `needed` one.
+    pub fn miscounted(&self, cells: usize, needed: usize) -> Option<String> {
+        if (needed..=self.count).contains(&cells) {
+            return None;
+        }
+        let values = if cells == 1 { "1 value".to_owned() } else { format!("{cells} values") };
+        let columns = if self.count == 1 { "1 column".to_owned() } else { format!("{} columns", self.count) };
+        let (first, word) = (self.first.number, self.separator.word());
+        let row_names = cells == self.count + 1 && self.has_header();
+        let hint = if row_names {
+            "; expected a name for each column, also for one of row names (R: write.csv)"
+        } else {
+            ""
+        };
+        Some(format!("{values} for the {columns} of line {first}, separated by {word}{hint}"))
+    }
+
+    /// The cells of a line. A cell at an end may be empty.
+    fn split(&self, line: Line<'a>, cells: &mut Vec<&'a str>) {
+        cells.clear();
+        cells.extend(Cells::new(line.whole, self.separator).map(unquoted));
+        // Columns that are aligned by tabs and blanks, or by several tabs.
+        if self.separator != Separator::Sign('\t') || self.count == 0 {
+            return;
+        }
+        let is_miscounted = cells.len() != self.count;
+        if is_miscounted || cells.contains(&"") {
+            let words: Vec<&str> = Cells::new(line.whole, Separator::Blanks).map(unquoted).collect();
+            let are_numbers = || {
+                words.iter().all(|word| self.is_number(word))
+                    && !cells.iter().any(|cell| number::is_grouped(cell))
+            };
+            if words.len() == self.count && (is_miscounted || are_numbers()) {
+                *cells = words;
+            }
+        }
+    }
+}
+
+/// The sign of `sep=;`, the line by which Excel tells the separator.
+fn excel_separator(line: &str) -> Option<char> {
+    let sign = unquoted(line).strip_prefix("sep=")?;
+    [';', ',', '\t'].into_iter().find(|known| sign.chars().eq([*known]))
+}
+
+/// Names in a line. What is in brackets belongs to the word before it.
+fn names_of(line: &str, separator: Separator) -> Vec<&str> {
+    let words: Vec<&str> = Cells::new(line, separator).collect();
+    if separator != Separator::Blanks {
+        return words.into_iter().map(unquoted).collect();
+    }
+    let mut names: Vec<&str> = Vec::with_capacity(words.len());
+    let mut from = 0;
+    for word in words {
+        // Words are pieces of the line in turn.
+        let at = from + line[from..].find(word).unwrap_or(0);
+        let end = at + word.len();
+        match names.last_mut() {
+            Some(last) if word.starts_with(['(', '[']) || is_open(last) => {
+                let begin = last.as_ptr() as usize - line.as_ptr() as usize;
+                *last = &line[begin..end];
+            }
+            _ => names.push(&line[at..end]),
+        }
+        from = end;
+    }
+    names.into_iter().map(unquoted).collect()
+}
+
+/// Whether a bracket in a name is not closed.
+fn is_open(name: &str) -> bool {
+    name.matches(['(', '[']).count() > name.matches([')', ']']).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The places of columns, and the rows of a file.
+    fn read<'a>(text: &'a str, known: &[&str]) -> (Vec<Option<usize>>, Vec<Vec<&'a str>>) {
+        let mut reader = Reader::new(text);
+        let places = reader.columns(known).unwrap();
+        let (mut rows, mut cells) = (Vec::new(), Vec::new());
+        while reader.next(&mut cells).is_some() {
+            rows.push(cells.clone());
+        }
+        (places, rows)
+    }
+
+    #[test]
+    fn the_same_cells_are_read_from_every_form() {
+        for text in [
+            "time_ms,size\n0,12 kB\n2,5\n",
+            "\u{feff}time_ms,size\r\n0,12 kB\r\n2,5\r\n",
+            "time_ms,size\r0,12 kB\r2,5\r",
+            "# c\n\n time_ms , size \n# c\n 0 , 12 kB\n\n2,5,,\n",
+            "Time (ms);SIZE\n0;12 kB\n2;5",
+            "\"time-ms\",\"Size\"\n\"0\",\"12 kB\"\n\"2\",\"5\"\n",
+            "time_ms\tsize\n0\t12 kB\n2\t5\n",
+            "time_ms,size,\n0,12 kB,\n2,5,\n",
+        ] {
+            let (places, rows) = read(text, &["time_ms", "size"]);
+            assert_eq!(
+                (places, rows),
+                (vec![Some(0), Some(1)], vec![vec!["0", "12 kB"], vec!["2", "5"]]),
+                "{text}"
+            );
+        }
+        let (places, rows) = read("a b time_ms\n1 2 3\n", &["time_ms", "size"]);
+        assert_eq!((places, rows), (vec![Some(2), None], vec![vec!["1", "2", "3"]]));
+        assert_eq!(read("time_s\t\trate\n0\t\t5\n", &["rate"]).1, [["0", "", "5"]]);
+        assert_eq!(read("time_s\trate\n0\t\t5\n", &["rate"]).1, [["0", "5"]], "aligned by tabs");
+        assert_eq!(read("\ta\tb\n0\t1\t\n", &["a", "b"]), (vec![Some(1), Some(2)], vec![vec!["0", "1", ""]]));
+        assert_eq!(read("\t1\t2\n\t3\t4\n", &[]).1, [["1", "2"], ["3", "4"]], "indented by tabs");
+        assert_eq!(read("a,b\n\"1,5\",2\n", &["b"]).1, [["1,5", "2"]], "a separator in quotes");
+        assert_eq!(
+            read("\"a b\"  \"c\"\n 1 \"2 3\"\n", &["a_b", "c"]).1,
+            [["1", "2 3"]],
+            "quotes and blanks"
+        );
+        assert_eq!(read("\"the size\"\n12 kB\n", &["the_size"]).1, [["12 kB"]]);
+        assert_eq!(read("size\n12 kB\n\"5\"\n", &["size"]).1, [["12 kB"], ["5"]], "one column");
+    }
+
+    #[test]
+    fn names_of_several_words_and_of_rows() {
+        assert_eq!(read("size (kB)\n10\n", &["size_kb"]), (vec![Some(0)], vec![vec!["10"]]));
+        assert_eq!(read("size kB\n10\n", &["size_kb"]), (vec![Some(0)], vec![vec!["10"]]));
+        assert_eq!(read("Time (ms)  Size [B]\n1 2\n", &["time_ms", "size_bytes"]).0, [Some(0), Some(1)]);
+        assert_eq!(read("\"a\" \"b\"\n\"1\" 0 10\n", &["a", "b"]).0, [Some(1), Some(2)], "R");
+        assert_eq!(read("a b\n\"1\" \"0\" \"10\"\n", &["a", "b"]).0, [Some(0), Some(1)], "three values");
+        assert_eq!(read("a,b,\nx,0,10\n", &["a", "b"]).0, [Some(0), Some(1)], "a column without a name");
+        let mut short = Reader::new("a b\n1 0 10\n");
+        assert!(
+            short.next(&mut Vec::new()).is_some() && short.miscounted(3, 2).unwrap().contains("R: write.csv")
+        );
+    }
+
+    #[test]
+    fn names_are_in_the_header_or_in_the_comment_above() {
+        let of = |text| {
+            let mut reader = Reader::new(text);
+            reader.settle(&["time_ms", "rate"], &[]).unwrap();
+            (reader.has_header(), reader.names().to_vec(), reader.count(), reader.first().number)
+        };
+        assert_eq!(of("# x\na,b\n1,2\n"), (true, vec!["a", "b"], 2, 2));
+        assert_eq!(of("1 2\n"), (false, vec![], 2, 1));
+        assert_eq!(of("# time_ms,rate\n1e0,-2.5\n"), (false, vec!["time_ms", "rate"], 2, 2));
+        assert_eq!(
+            of("# what it is, and when\n## time_ms rate\n1 2\n"),
+            (false, vec!["time_ms", "rate"], 2, 3)
+        );
+        assert_eq!(of("# one\n1 2\n"), (false, vec![], 2, 2));
+        assert_eq!(of(" \n\n"), (false, vec![], 0, 1));
+        assert_eq!(of("1,inf\n"), (true, vec!["1", "inf"], 2, 1));
+    }
+
+    #[test]
+    fn another_unit_is_another_name() {
+        for (name, words) in [
+            ("Loss (%)", "loss_percent"),
+            ("loss%", "loss_percent"),
+            ("Loss [‰]", "loss_permille"),
+            ("Rate (MBps)", "rate_mbytes_ps"),
+            ("rate_kBps", "rate_kbytes_ps"),
+            ("Rate (Mbps)", "rate_mbps"),
+            ("RATE_MBPS", "rate_mbps"),
+            ("Time (ms)", "time_ms"),
+        ] {
+            assert_eq!(plain(name), words);
+        }
+    }
+
+    #[test]
+    fn columns_that_nobody_needs_are_told() {
+        let told = |text| Reader::new(text).skipped(&["size"]);
+        assert_eq!(told("size\n"), None);
+        assert_eq!(told("size,note\n").unwrap(), "skipped a column that is not needed: \"note\"");
+        assert_eq!(
+            told(",size,a,b,c\n").unwrap(),
+            "skipped columns that are not needed: 1, \"a\", \"b\" and 1 more"
+        );
+        assert_eq!(Reader::new("size,Size\n").columns(&["size"]).unwrap_err(), "column \"size\" twice");
+    }
+
+    #[test]
+    fn numbers_have_one_decimal_sign() {
+        let mut comma = Reader::new("a;b\n");
+        assert_eq!(comma.scaled("1,5", 1), Some((15, false)));
+        assert_eq!(
+            (comma.scaled("1.000,5", 1), comma.scaled("2.5", 1), comma.whole("2")),
+            (None, None, Some(2))
+        );
+        let mut point = Reader::new("a;b\n");
+        assert_eq!((point.real("-1.5e1"), point.real("2,5")), (Some(-15.0), None));
+        let mut plain = Reader::new("a,b\n");
+        assert_eq!((plain.whole("1,5"), plain.whole("1.2e1"), plain.whole("1.5")), (None, Some(12), None));
+        for wrong in ["nan", "inf", "1e999", "", "e5", "0x10", "1_0", "1 2", "--1", "\u{661}"] {
+            assert_eq!(plain.real(wrong), None, "{wrong}");
+        }
+    }
+}
