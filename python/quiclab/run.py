@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _folder, _libraries, _quiclab, _regular, _shape, _stored
+from quiclab import _folder, _given, _libraries, _quiclab, _regular, _shape, _stored
 from quiclab._quiclab import Error, OutputError
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ class Run:
         """
         from quiclab.table import Table
 
+        _given.text("table: name", name, "the name of a table")
         if name not in self._tables:
             self._tables[name] = Table(_stored.whole(self._source(name)))
         return self._tables[name]
@@ -147,7 +148,7 @@ class Run:
         """
         from quiclab.table import Table
 
-        source = self._source(name)
+        source = self._source(_given.text("parts: name", name, "the name of a table"))
         of_file = isinstance(source, Path) and name not in self._tables
         parts = _stored.parts(source if of_file else self.table(name).arrow, columns, backwards=backwards)
         return map(Table, parts)

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from quiclab import _folder, _quiclab, _regular, _shape, _stored, statistics
+from quiclab import _folder, _given, _quiclab, _regular, _shape, _stored, statistics
 from quiclab._quiclab import VERSION, Error, OutputError
 from quiclab._sweep_tables import INFO, RUNS, SERIES, Tables
 from quiclab._sweep_tables import kept as kept_file
@@ -36,6 +36,7 @@ _FINISHED = "finished"
 _MOST_FAILURES = 1000
 """Failed runs that sweep.json lists; runs.parquet has them all."""
 
+_MOST_JOBS = 1 << 16
 _SECONDS_BETWEEN_REPORTS = 0.1
 
 _ROWS_OF_MEANS = 1 << 14
@@ -493,9 +494,7 @@ def cores() -> int:
 def _jobs(jobs: int | None) -> int:
     if jobs is None:
         return cores()
-    if jobs < 1:
-        raise ValueError(f"{jobs} jobs; expected 1 or more")
-    return jobs
+    return _given.whole("sweep: jobs", jobs, 1, _MOST_JOBS)
 
 
 @dataclass(frozen=True)
