@@ -101,7 +101,7 @@ SUMMARIES: tuple[tuple[Change, str], ...] = (
     # Those of the scenario and the tables.
     (lambda summary: summary["connections"].clear(), "connections has none of the flow download; expected one of each"),
     (of_connection(name="other"), "connections has none of the flow download"),
-    (lambda summary: summary["links"].pop(1), "links has none of the link .* forward; expected one of each link"),
+    (lambda summary: summary["links"].pop(1), "links has none of the link cell backward; expected one of each link"),
     (lambda summary: summary.update(seed=99), "seed is 99; expected 1, as in scenario.toml"),
     (lambda summary: summary.update(scenario="other"), "scenario is other; expected .*, as in scenario.toml"),
 )  # fmt: skip
