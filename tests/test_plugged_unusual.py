@@ -9,6 +9,7 @@ import pytest
 import quiclab
 from conftest import SCENARIO, Command
 
+NAMES = ("statistics", "queue", "quiclab", "types", "numpy", "class", "my-law 2")
 ON = "def on_ack(self, ack): "
 GROW = "self.window_bytes += ack.acked_bytes"
 GROWS = ON + GROW
@@ -126,6 +127,17 @@ def test_a_good_class_runs_without_a_word(tmp_path: Path, capsys: pytest.Capture
     path.write_text(HEAD + textwrap.indent(body, "    ") + "\n")
     run = of_file(path).run(tables=False)
     assert run.summary["connections"][0]["packets_sent"] > 10
+    assert said(capsys) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_may_be_called_as_it_likes(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    path = tmp_path / f"{name}.py"
+    path.write_text(f"{HEAD}    law = Law()\n    {ON}self.law.apply(self, ack)\n    def on_los(self, loss): pass\n")
+    with pytest.raises(quiclab.ScenarioError, match=rf"{name}\.py:\d+: nothing calls Mine.on_los; expected on_loss"):
+        of_file(path)
+    path.write_text(f"{HEAD}    law = Law()\n    {ON}self.law.apply(self, ack)\n")
+    of_file(path).run(tables=False)
     assert said(capsys) == []
 
 

@@ -40,6 +40,8 @@ class Code:
     """It reads attributes whose names are not known before it runs."""
     sets_any: bool = False
     """It sets such attributes."""
+    homes: frozenset[str] = frozenset()
+    """The modules of the plug-in, whatever they are called."""
 
     def may_read(self, word: str) -> bool:
         """Whether it reads or calls this attribute for all that can be seen."""
@@ -52,9 +54,11 @@ class Code:
 
 def of_class(classes: Iterable[type]) -> tuple[list[FunctionType], Code]:
     """The functions of a class and of those above it, and what they and all that they use do."""
+    classes = list(classes)
     values = [value for one in classes for value in _inside(one)]
-    own = [one for one in _reached(values, Code(), outside=False) if isinstance(one, FunctionType)]
-    found = Code()
+    homes = frozenset(one.__module__ for one in classes)
+    own = list(_reached(values, Code(homes=homes), outside=False))
+    found = Code(homes=homes)
     for function in _reached(values, found, outside=True):
         _add(found, function.__code__, function)
     return own, found
@@ -70,7 +74,7 @@ def of_functions(functions: Iterable[FunctionType]) -> Code:
 
 def of_module(module: ModuleType) -> Code:
     """What the whole text of a module does, or its functions and classes if the text is not known."""
-    found = Code()
+    found = Code(homes=frozenset([module.__name__]))
     whole = getattr(module, "code", None)
     if isinstance(whole, CodeType):
         _add(found, whole, None)
@@ -81,9 +85,9 @@ def of_module(module: ModuleType) -> Code:
     return found
 
 
-def functions_in(value: object) -> list[FunctionType]:
-    """The functions of Python in the value of a class: its own, or one that a decorator or descriptor holds."""
-    return list(_reached([value], Code(), outside=False))
+def functions_in(value: object, class_: type) -> list[FunctionType]:
+    """The functions of Python in a value of a class: its own, or one that a decorator or descriptor holds."""
+    return list(_reached([value], Code(homes=frozenset([class_.__module__])), outside=False))
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
@@ -118,7 +122,7 @@ def _reached(roots: Iterable[Any], found: Code, outside: bool) -> Iterator[Funct
             return
         if isinstance(value, FunctionType):
             waiting += _held(value)
-            if not _is_known(value.__module__):
+            if not _is_known(value.__module__, found):
                 yield value
                 waiting += _used(value, found) if outside else ()
         else:
@@ -148,12 +152,12 @@ def _parts(value: Any, found: Code) -> list[Any]:
     if isinstance(value, property):
         return [value.fget, value.fset, value.fdel]
     if isinstance(value, type):
-        return [] if _is_known(value.__module__) else _inside(value)
+        return [] if _is_known(value.__module__, found) else _inside(value)
     if isinstance(value, staticmethod | classmethod | MethodType):
         return [value.__func__]
     kind, own = type(value), getattr(value, "__dict__", None)
     held = list(own.values()) if isinstance(own, dict) else []
-    if _is_known(kind.__module__):
+    if _is_known(kind.__module__, found):
         return held
     # What is called and was not written in Python may set anything.
     called = next((vars(one)["__call__"] for one in kind.__mro__ if "__call__" in vars(one)), None)
@@ -161,8 +165,9 @@ def _parts(value: Any, found: Code) -> list[Any]:
     return [kind, *held]
 
 
-def _is_known(module: object) -> bool:
-    return isinstance(module, str) and module.partition(".")[0] in _KNOWN
+def _is_known(module: object, found: Code) -> bool:
+    """Whether a module is of Python or of quiclab, and not the plug-in's own, which may be called `statistics`."""
+    return isinstance(module, str) and module not in found.homes and module.partition(".")[0] in _KNOWN
 
 
 def _used(function: FunctionType, found: Code) -> list[Any]:
@@ -173,7 +178,7 @@ def _used(function: FunctionType, found: Code) -> list[Any]:
         for value in values:
             if not isinstance(value, ModuleType):
                 used.append(value)
-            elif not _is_known(value.__name__):
+            elif not _is_known(value.__name__, found):
                 used += [getattr(value, name) for name in code.co_names if hasattr(value, name)]
     return used
 
@@ -209,7 +214,7 @@ def _add_step(
     elif step.opname in _LOADS:
         if not before or before[-1].opname not in ("COPY", "DUP_TOP"):
             found.reads.add(step.argval)
-    elif step.opname == "IMPORT_NAME" and function is not _none and not _is_known(step.argval):
+    elif step.opname == "IMPORT_NAME" and function is not _none and not _is_known(step.argval, found):
         found.reads_any = found.sets_any = True
     elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval in ("getattr", "setattr"):
         text = _named(steps[at + 1 :])

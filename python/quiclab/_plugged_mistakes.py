@@ -157,7 +157,7 @@ def _check_methods(seen: _Seen, methods: list[str]) -> None:
     for word, value in own.items():
         if word in methods or not _is_method(value) or seen.is_read(word):
             continue
-        function = next(iter(_plugged_code.functions_in(value)), None)
+        function = next(iter(_plugged_code.functions_in(value, seen.class_)), None)
         plain = _plain(word, seen.class_)
         slips = [known for known in methods if _is_slip(plain, known)]
         # A decorator may note a function somewhere, so that it is called by no name.
@@ -293,7 +293,7 @@ def place(class_: type, module: ModuleType | None, function: FunctionType | None
         if code.co_qualname == class_.__qualname__:
             return f"{code.co_filename}:{code.co_firstlineno}"
     for value in vars(class_).values():
-        for one in _plugged_code.functions_in(value):
+        for one in _plugged_code.functions_in(value, class_):
             return place(class_, module, one)
     file = getattr(module, "__file__", None)
     return _folder.shown(file) if file else class_.__module__
