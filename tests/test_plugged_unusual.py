@@ -37,6 +37,8 @@ BODIES = (
     f"{ON}operator.methodcaller('on_grow', ack)(self)\ndef on_grow(self, ack): {GROW}",
     f"table = {{'a': 'on_grow'}}\n{ON}getattr(self, self.table['a'])(ack)\ndef on_grow(self, ack): {GROW}",
     f"{ON}vars(type(self))['on_acks'](self, ack)\ndef on_acks(self, ack): {GROW}",
+    f"def on_slow(self, ack): {GROW}\ntable = {{'slow': on_slow}}\n{ON}self.table['slow'](self, ack)",
+    f"@noted\ndef on_lost(self, ack): {GROW}\n{ON}NOTED[-1](self, ack)",
     f"@noted\ndef on_growth(self, ack): {GROW}\n{ON}NOTED[0](self, ack)",
     # Attributes by names.
     f"{ON}[setattr(self, k, v) for k, v in {{'window_bytes': 50_000, 'pacing_bps': None}}.items()]",
@@ -71,6 +73,10 @@ import functools, operator
 import quiclab
 
 NOTED, FIELDS = [], ["window_bytes"]
+
+def registered(f):
+    f.name = "x"
+    return f
 
 def bare(f):
     def inner(*a): return f(*a)
@@ -130,6 +136,22 @@ def test_a_good_class_runs_without_a_word(tmp_path: Path, capsys: pytest.Capture
     assert said(capsys) == []
 
 
+def test_a_slip_beside_numpy_is_seen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.py"
+    text = (
+        f"import numpy as np{HEAD}    {ON}self.window_bytes = np.minimum(9e4, np.float32(3e4) + np.array([1e3])[0])\n"
+    )
+    path.write_text(f"{text}    def on_los(self, loss): pass\n")
+    with pytest.raises(quiclab.ScenarioError, match=r"nothing calls Mine.on_los; expected on_loss"):
+        of_file(path)
+    path.write_text(text.replace("window_bytes", "cwnd"))
+    with pytest.raises(quiclab.ScenarioError, match=r"Mine decides nothing"):
+        of_file(path)
+    path.write_text(text)
+    of_file(path).run(tables=False)
+    assert said(capsys) == []
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_may_be_called_as_it_likes(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     path = tmp_path / f"{name}.py"
@@ -143,7 +165,7 @@ def test_a_file_may_be_called_as_it_likes(tmp_path: Path, capsys: pytest.Capture
 
 SETS = "def on_ack(self, ack): self.window_bytes = 9000\n"
 SUSPICIONS = (
-    (f"{SETS}@noted\ndef on_lost(self, ack): pass", "Mine.on_lost; expected on_loss"),
+    (f"{SETS}@registered\ndef on_lost(self, ack): pass", "Mine.on_lost; expected on_loss"),
     (f"{SETS}def on_acks(self, ack): pass", "Mine.on_acks; did you mean on_ack"),
     (f"{SETS}def on_rto(self, ack): pass", "Mine.on_rto; did you mean one of on_ack, "),
     (f"def __init__(self): self.__dict__.update(cwnd=9)\n{ON}self.cwnd += 1", "Mine decides nothing"),
@@ -169,7 +191,7 @@ def test_check_has_the_warnings_in_its_json(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(SCENARIO)
     done = Command(tmp_path)("check", "s.toml", "--json", "--set", "flow.download.transport.controller=mine.py:Mine")
     (text,) = [text for subject, text in json.loads(done.stdout)["warnings"] if subject == "class"]
-    assert "mine.py:44: nothing calls Mine.on_rto" in text
+    assert "mine.py:48: nothing calls Mine.on_rto" in text
     assert done.stderr.splitlines().count(f"warning: {text}") == 1
 
 

@@ -12,7 +12,7 @@ from typing import Any
 _MOST = 20_000
 """Objects that are looked at; what is behind more of them is not known."""
 _PLAIN = (int, float, complex, bytes, bool, type(None))
-_KNOWN = {*sys.stdlib_module_names, "quiclab"}
+_KNOWN = {*sys.stdlib_module_names, "quiclab", "numpy", "scipy", "pandas", "torch"}
 """Modules that neither set nor call anything of a plug-in by a name of their own."""
 _READERS = {"getattr", "attrgetter", "methodcaller", "getmembers", "__getattribute__"}
 """Names with which code reads attributes whose names are texts."""
@@ -40,8 +40,17 @@ class Code:
     """It reads attributes whose names are not known before it runs."""
     sets_any: bool = False
     """It sets such attributes."""
+    is_whole: bool = True
+    """All that it uses was seen."""
+    kept: set[int] = field(default_factory=set)
+    """Functions, by their ids, that lists and tables have: they are called by no name."""
     homes: frozenset[str] = frozenset()
     """The modules of the plug-in, whatever they are called."""
+
+    def unseen(self) -> None:
+        """Notes that it uses what is not seen, which may read and set anything."""
+        self.reads_any = self.sets_any = True
+        self.is_whole = False
 
     def may_read(self, word: str) -> bool:
         """Whether it reads or calls this attribute for all that can be seen."""
@@ -118,7 +127,7 @@ def _reached(roots: Iterable[Any], found: Code, outside: bool) -> Iterator[Funct
             continue
         seen[id(value)] = value
         if len(seen) > _MOST:
-            found.reads_any = found.sets_any = True
+            found.unseen()
             return
         if isinstance(value, FunctionType):
             waiting += _held(value)
@@ -143,10 +152,10 @@ def _held(function: FunctionType) -> list[Any]:
 
 def _parts(value: Any, found: Code) -> list[Any]:
     """What is in a value that is no function."""
-    if isinstance(value, Mapping):
-        return [*value.keys(), *value.values()]
-    if isinstance(value, list | tuple | set | frozenset):
-        return list(value)
+    if isinstance(value, Mapping | list | tuple | set | frozenset):
+        inside = [*value.keys(), *value.values()] if isinstance(value, Mapping) else list(value)
+        found.kept.update(id(one) for one in inside if isinstance(one, FunctionType))
+        return inside
     if isinstance(value, partial | partialmethod):
         return [value.func, value.args, value.keywords]
     if isinstance(value, property):
@@ -161,7 +170,7 @@ def _parts(value: Any, found: Code) -> list[Any]:
         return held
     # What is called and was not written in Python may set anything.
     called = next((vars(one)["__call__"] for one in kind.__mro__ if "__call__" in vars(one)), None)
-    found.sets_any |= called is not None and not isinstance(called, FunctionType)
+    found.is_whole &= called is None or isinstance(called, FunctionType)
     return [kind, *held]
 
 
@@ -215,7 +224,7 @@ def _add_step(
         if not before or before[-1].opname not in ("COPY", "DUP_TOP"):
             found.reads.add(step.argval)
     elif step.opname == "IMPORT_NAME" and function is not _none and not _is_known(step.argval, found):
-        found.reads_any = found.sets_any = True
+        found.unseen()
     elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval in ("getattr", "setattr"):
         text = _named(steps[at + 1 :])
         if step.argval == "getattr":
