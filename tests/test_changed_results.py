@@ -241,7 +241,11 @@ def test_good_folders_are_read(folders: dict[str, Path], tmp_path: Path, capsys:
 
 def test_an_error_says_where_what_and_what_would_be_right(folders: dict[str, Path], tmp_path: Path) -> None:
     for path, value, told in (
-        (("connections", 0, "packets_sent"), None, "connections.0.packets_sent is null; expected a number"),
+        (
+            ("connections", 0, "packets_sent"),
+            None,
+            "connections.0.packets_sent is null; expected a whole number, 0 or more",
+        ),
         (("connections", 0, "name"), 7, "connections.0.name is 7; expected a text"),
         (("connections", 0, "goodput_mbps"), [], "connections.0.goodput_mbps is a list; expected a number"),
         (("duration_s",), "20 s", "duration_s is a text; expected a number"),

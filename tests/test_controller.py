@@ -131,9 +131,12 @@ def test_what_is_told_adds_up() -> None:
     ("body", "problem"),
     [
         ("def on_ack(self, ack):\n        self.window_bytes = 1 / 0", "own.py:5: ZeroDivisionError: division by zero"),
-        ("def on_ack(self, ack):\n        self.window_bytes = 10", "Own.window_bytes is 10; expected a number"),
+        ("def on_ack(self, ack):\n        self.window_bytes = 10", "Own.window_bytes is 10; expected a finite number"),
         ("def on_ack(self, ack):\n        self.window_bytes = float('nan')", "Own.window_bytes is nan; expected"),
-        ("def on_ack(self, ack):\n        self.pacing_bps = 0", "Own.pacing_bps is 0; expected None, or 1 bit/s"),
+        (
+            "def on_ack(self, ack):\n        self.pacing_bps = 0",
+            "Own.pacing_bps is 0; expected None, or a finite rate of 1 bit/s",
+        ),
         (
             "def start(self, *_):\n        raise RuntimeError('no')\n    def on_ack(self, ack): self.window_bytes = 1",
             "own.py:5: RuntimeError: no",
@@ -170,12 +173,12 @@ OWN = "import quiclab\nclass Own(quiclab.Controller):\n  def on_ack(self, ack): 
         (
             f"{OWN}  options = {{'a': -1}}\n",
             "Own",
-            "a has an unsupported default",
+            "own.py:2: option a of Own has the default -1; expected true or false",
         ),
         (
             f"{OWN}  options = {{'a': [1]}}\n",
             "Own",
-            "option a has a default of type list; expected a flag",
+            "own.py:2: option a of Own has the default \\[1\\]; expected true",
         ),
     ],
 )

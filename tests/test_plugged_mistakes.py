@@ -1,7 +1,10 @@
 """Mistakes in classes that a scenario names: what is missing or misspelt is said, and does not run silently."""
 
+import re
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,7 +71,6 @@ MISTAKES = (
     ("controller", "def on_ack(", "def onAck(", "nothing calls Mine.onAck; expected on_ack|no method on_ack"),
     ("controller", "def on_loss(", "def on_los(", "nothing calls Mine.on_los; expected on_loss"),
     ("controller", "def on_loss(", "def on_lost(", "nothing calls Mine.on_lost; expected on_loss"),
-    ("controller", "def on_loss(", "def on_timeout(", "Mine.on_timeout; expected one of on_ack, .*on_loss"),
     ("controller", "def on_loss(", "def onloss(", "nothing calls Mine.onloss; expected on_loss"),
     ("controller", "def on_loss(", "def _on_loss(", "nothing calls Mine._on_loss; expected on_loss"),
     ("controller", "def start(", "def strat(", "nothing calls Mine.strat; expected start"),
@@ -79,17 +81,15 @@ MISTAKES = (
     ("abr", "def estimate(", "def estimated(", "nothing calls Mine.estimated; expected estimate"),
     ("abr", "def start(", "def starts(", "nothing calls Mine.starts; expected start"),
     # Attributes that nothing reads.
-    ("controller", "self.window_bytes = ", "self.window_byte = ", "nothing reads the attribute window_byte of"),
-    ("controller", "self.window_bytes = ", "self.window = ", "nothing reads the attribute window of .*window_bytes"),
-    ("controller", "self.pacing_bps = ", "self.pacing_rate = ", "nothing reads the attribute pacing_rate .*pacing_bps"),
-    ("controller", "self.state = ", "self.sate = ", "nothing reads the attribute sate of .*state"),
+    ("controller", "self.window_bytes = ", "self.window_byte = ", "nothing reads Mine.window_byte; expected"),
+    ("controller", "self.pacing_bps = ", "self.pacing_rate = ", "nothing reads Mine.pacing_rate; expected pacing_bps"),
+    ("controller", "self.state = ", "self.sate = ", "nothing reads Mine.sate; expected state"),
     ("controller", "options = ", "option = ", "nothing reads Mine.option; expected options"),
     ("abr", "options = ", "Options = ", "nothing reads Mine.Options; expected options"),
     # The same where the class reads what it sets.
-    ("controller", "self.window_bytes", "self.window_byte", "attribute window_byte of .*window_bytes"),
-    ("controller", "self.pacing_bps = ", "self.pacing_rate = self.pacing_rate or ", "pacing_rate of"),
-    ("controller", "self.window_bytes", "self.window_size", "attribute window_size of .*window_bytes"),
-    ("controller", "self.state = ", "setattr(self, 'window_bytse', 1); self.x = ", "the attribute window_bytse of"),
+    ("controller", "self.window_bytes", "self.window_byte", "does not read Mine.window_byte; expected window_bytes"),
+    ("controller", "self.window_bytes", "self.window_size", "does not read Mine.window_size; expected window_bytes"),
+    ("controller", "self.state = ", "setattr(self, 'window_bytse', 1); self.x = ", "nothing reads Mine.window_bytse"),
     ("controller", "options =", "windows_bytes = 1\n    options =", "nothing reads Mine.windows_bytes; exp"),
     # Methods that cannot be called as the lab calls them.
     ("controller", "def on_ack(", "async def on_ack(", "Mine.on_ack is async, .*expected a method without async"),
@@ -115,6 +115,25 @@ MISTAKES = (
     # What is no method.
     ("controller", "def on_loss(self, loss):", "on_loss = 5\n    def x(self, y):", "on_loss is 5; expected a method"),
 )  # fmt: skip
+SUSPICIONS = (
+    (
+        "def on_loss(",
+        "def on_timeout(",
+        "nothing calls Mine.on_timeout; did you mean one of on_ack, on_loss, .*on_sent",
+    ),
+    (
+        "def on_loss(",
+        "def on_timer(self): pass\n    def on_loss(",
+        "nothing calls Mine.on_timer; did you mean one of on_ack",
+    ),
+    ("def on_loss(", "def on_lost(self, loss): pass\n    def on_loss(", "Mine.on_lost; did you mean on_loss"),
+    ("self.window_bytes = ", "self.window = ", "nothing reads Mine.window; expected window_bytes"),
+    ("self.window_bytes = ", "self.window_packets = ", "nothing reads Mine.window_packets; expected window_bytes"),
+    ("self.pacing_bps = ", "self.pacing_rate = self.pacing_rate or ", "not read Mine.pacing_rate; expected pacing_bps"),
+    ("self.last_s = -1.0", "getattr(self, f'on_{1}', 1); self.window_byte = 1", "nothing reads Mine.window_byte; exp"),
+    ("self.last_s = -1.0", "setattr(self, f'last_{1}', 1)", None),
+)
+"""What may be a mistake in a controller, and what is said of it."""
 
 
 def read(tmp_path: Path, kind: str, text: str) -> quiclab.Scenario:
@@ -130,6 +149,20 @@ def test_a_mistake_is_said_where_it_is(tmp_path: Path, kind: str, right: str, wr
     with pytest.raises(quiclab.ScenarioError, match=rf"mine\.py:\d+: .*({problem})") as error:
         read(tmp_path, kind, text.replace(right, wrong))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("right", "wrong", "told"), SUSPICIONS)
+def test_what_may_be_a_mistake_is_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], right: str, wrong: str, told: str | None
+) -> None:
+    assert right in CONTROLLER
+    read(tmp_path, "controller", CONTROLLER.replace(right, wrong))
+    lines = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("quiclab: the scenario runs")]
+    if told is None:
+        assert not lines
+    else:
+        (line,) = lines
+        assert re.match(rf"warning: .*mine\.py:\d+: .*({told})", line)
 
 
 def test_a_controller_that_decides_nothing_is_refused(tmp_path: Path) -> None:
@@ -162,9 +195,17 @@ def test_what_a_helper_decides_is_decided(tmp_path: Path) -> None:
 def test_a_wrong_value_ends_the_run_at_its_place(tmp_path: Path) -> None:
     for right, wrong, problem in (
         ('self.state = "growing"', "self.state = 5", "Mine.state is 5; expected a text"),
-        ("self.pacing_bps = None", "self.pacing_bps = -5", "Mine.pacing_bps is -5; expected None, or 1 bit/s"),
+        (
+            "self.pacing_bps = None",
+            "self.pacing_bps = -5",
+            "Mine.pacing_bps is -5; expected None, or a finite rate of 1 bit/s",
+        ),
         ("self.pacing_bps = None", "del self.window_bytes", "Mine.window_bytes is gone; expected that the class keeps"),
-        ("self.pacing_bps = None", "self.window_bytes = 'x'", "Mine.window_bytes is 'x'; expected a number of bytes"),
+        (
+            "self.pacing_bps = None",
+            "self.window_bytes = 'x'",
+            "Mine.window_bytes is 'x'; expected a finite number of bytes",
+        ),
     ):
         assert right in CONTROLLER
         scenario = read(tmp_path, "controller", CONTROLLER.replace(right, wrong))
@@ -217,6 +258,21 @@ def test_page_draws_takes_a_number(count: object) -> None:
     scenario = quiclab.Scenario.from_text(SCENARIO, [application])
     with pytest.raises(quiclab.Error, match=r"page_draws: count is .*; expected a whole number from 0 to"):
         scenario.page_draws("download", count)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [None, 5, [], 1.5, b"x", {"a": 1}])
+def test_names_are_texts(value: object) -> None:
+    scenario = quiclab.Scenario.from_text(SCENARIO)
+    run = scenario.run()
+    calls: list[tuple[str, Callable[[Any], object]]] = [
+        ("page_draws: flow", lambda value: scenario.page_draws(value, 1)),
+        ("from_text: text", quiclab.Scenario.from_text),
+        ("table: name", run.table),
+        ("parts: name", lambda value: run.parts(value, ["time_s"])),
+    ]
+    for what, call in calls:
+        with pytest.raises(quiclab.Error, match=rf"{what} is {re.escape(repr(value))}; expected .*"):
+            call(value)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "3", None, True, 10**30])

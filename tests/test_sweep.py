@@ -162,7 +162,7 @@ def test_mistakes_name_their_line(file: Path) -> None:
     with pytest.raises(quiclab.ScenarioError, match=r"sweep\.toml:\d+:\d+: .*ack_ration.*ack_ratio"):
         file.write_text(SWEEP.replace("ack_ratio", "ack_ration"), encoding="utf-8")
         quiclab.sweep(file)
-    with pytest.raises(ValueError, match="0 jobs"):
+    with pytest.raises(quiclab.Error, match="sweep: jobs is 0; expected a whole number"):
         quiclab.sweep(quiclab.Scenario.from_text(SCENARIO), jobs=0)
 
 

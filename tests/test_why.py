@@ -515,6 +515,9 @@ def test_a_run_without_connections_says_so(tmp_path: Path) -> None:
     scenario().run(out=folder, figure=False)
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     (folder / "summary.json").write_text(json.dumps({**summary, "connections": []}), encoding="utf-8")
+    # As a scenario of gates, which has no flow.
+    text = (folder / "scenario.toml").read_text(encoding="utf-8")
+    (folder / "scenario.toml").write_text(text.partition("[[flow]]")[0], encoding="utf-8")
     told = CliRunner().invoke(app, ["why", str(folder)])
     assert (told.exit_code, told.stdout) == (0, "the run has no connections\n")
     exported = CliRunner().invoke(app, ["export", str(folder)])

@@ -13,3 +13,10 @@ def whole(what: str, value: Any, least: int, most: int) -> int:
         shown = repr(value) if number is None or abs(number) < 10**30 else "a number of many digits"
         raise Error(f"{what} is {shown}; expected a whole number from {least} to {most}")
     return int(number)
+
+
+def text(what: str, value: Any, expected: str) -> str:
+    """A text. Raises `Error`, which begins with `what` and says what is expected: "the name of a table"."""
+    if not isinstance(value, str):
+        raise Error(f"{what} is {value!r}; expected {expected}")
+    return value

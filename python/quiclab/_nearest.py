@@ -10,6 +10,9 @@ def hint(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'line'?`, or nothing if no known word is near."""
     from difflib import get_close_matches
 
+    if not isinstance(word, str):
+        # What callers from Python may give.
+        return ""
     words = list(dict.fromkeys(known))
     near = get_close_matches(word, words, n=1, cutoff=0.6)
     if not near:

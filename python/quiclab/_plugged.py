@@ -2,12 +2,13 @@
 
 import importlib
 import importlib.util
+import linecache
 import sys
 from collections import OrderedDict
 from pathlib import Path
-from types import ModuleType, TracebackType
-from typing import Any, ClassVar, NamedTuple
-from weakref import WeakSet
+from types import CodeType, FunctionType, ModuleType, TracebackType
+from typing import Any, ClassVar, NamedTuple, NoReturn
+from weakref import WeakKeyDictionary
 
 from quiclab import _folder, _plugged_mistakes
 from quiclab._lines import plain
@@ -32,6 +33,18 @@ class Plugged:
             raise TypeError(f"{type(self).__name__} has no option {unknown[0]!r}; its options: {known}")
         for name, value in {**self.options, **options}.items():
             setattr(self, name, value)
+
+
+class Ready(dict[int, Any]):
+    """The ready streams of a scheduler, which only the lab changes."""
+
+    def _kept(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError(
+            "self.ready cannot be changed; expected that the class only reads it, or a copy: dict(self.ready)"
+        )
+
+    __setitem__ = __delitem__ = __ior__ = _kept
+    pop = popitem = clear = update = setdefault = _kept
 
 
 _MODULES = {"controller": "controller", "scheduler": "scheduler", "rate adaptation": "abr"}
@@ -79,10 +92,6 @@ _files: OrderedDict[tuple[str, str], ModuleType] = OrderedDict()
 def describe_(word: str, path: str, text: str | None, name: str) -> tuple[str, list[tuple[str, Option]]]:
     """What a class is in one line, and its options with their defaults."""
     class_ = _class(word, path, text, name)
-    for option, default in class_.options.items():
-        if not isinstance(default, Option):
-            kind = type(default).__name__
-            raise Error(f"{name}: option {option} has a default of type {kind}; expected a flag, a number or a text")
     about = (class_.__doc__ or "").strip().partition("\n")[0] if class_.__doc__ != _part(word).base.__doc__ else ""
     return about or f"a {word} in Python: {name}", list(class_.options.items())
 
@@ -90,23 +99,48 @@ def describe_(word: str, path: str, text: str | None, name: str) -> tuple[str, l
 def make_(word: str, path: str, text: str | None, name: str, options: dict[str, Option]) -> tuple[Plugged, set[str]]:
     """A component, and which of the methods that need not be there it has."""
     class_ = _class(word, path, text, name)
-    kind = _part(word)
+    kind, known = _part(word), _checked[class_]
     own = {method for method in kind.called if getattr(class_, method) is not getattr(kind.base, method)}
-    return class_(**options), own
+    try:
+        return class_(**options), own | known.bound
+    except Exception as error:
+        if _lines(error.__traceback__):
+            raise
+        raise Error(f"{known.place}: {name} cannot be made: {_kind(error)}") from error
 
 
-def told_(error: BaseException, where: TracebackType | None) -> str:
-    """An exception in one line: where it was raised, and what it is."""
-    import traceback
-
-    kind = traceback.format_exception_only(error)[-1].strip().replace("\n", " ")
+def told_(error: BaseException, where: TracebackType | None, object_: Plugged | None = None) -> str:
+    """An exception in one line: where it was raised, or the class of the object, and what it is."""
     if isinstance(error, Error):
         return str(error)
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: SyntaxError: {error.msg}"
+    if own := _lines(where):
+        return f"{own[-1]}: {_kind(error)}"
+    known = _checked.get(type(object_)) if object_ is not None else None
+    return f"{known.place}: {_kind(error)}" if known else _kind(error)
+
+
+def place_(object_: Plugged, name: str) -> str:
+    """Where a method of an object is, or its class: `mine.py:7`."""
+    function = getattr(getattr(object_, name, None), "__func__", None)
+    if isinstance(function, FunctionType):
+        return _plugged_mistakes.place(type(object_), None, function)
+    return _checked[type(object_)].place
+
+
+def _lines(where: TracebackType | None) -> list[str]:
+    """The lines of plug-ins through which an exception came, the last one at the end."""
+    import traceback
+
     frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(where)]
-    own = [(name, line) for name, line in frames if name != __file__ and not name.startswith("<frozen ")]
-    return f"{own[-1][0]}:{own[-1][1]}: {kind}" if own else kind
+    return [f"{name}:{line}" for name, line in frames if name != __file__ and not name.startswith("<frozen ")]
+
+
+def _kind(error: BaseException) -> str:
+    import traceback
+
+    return traceback.format_exception_only(error)[-1].strip().replace("\n", " ")
 
 
 def _class(word: str, path: str, text: str | None, name: str) -> type[Plugged]:
@@ -119,13 +153,35 @@ def _class(word: str, path: str, text: str | None, name: str) -> type[Plugged]:
             raise Error(f"{name} is not a {word}: expected a class derived from quiclab.{base.__name__}")
         raise Error(f"no {word} {name}; {path} has: {', '.join(known) or 'none'}")
     if class_ not in _checked:
-        _plugged_mistakes.check(class_, kind, module)
-        _checked.add(class_)
+        warnings, bound = _plugged_mistakes.check(class_, kind, module)
+        _checked[class_] = _Known(_plugged_mistakes.place(class_, module), bound)
+        for text in warnings:
+            _warn(text)
     return class_
 
 
-_checked: "WeakSet[type[Plugged]]" = WeakSet()
-"""Classes without mistakes in their names."""
+class _Known(NamedTuple):
+    """What is known of a class without mistakes in its names."""
+
+    place: str
+    """Where it is: `mine.py:3`."""
+    bound: set[str]
+    """Methods that its objects set for themselves, as in `self.on_loss = self.halve`."""
+
+
+_checked: WeakKeyDictionary[type, _Known] = WeakKeyDictionary()
+"""Classes that were checked."""
+
+warnings: list[str] = []
+"""What may be a mistake in the classes that were named in this process, each a line that begins with its place."""
+
+
+def _warn(text: str) -> None:
+    """Says on standard error what may be a mistake, once in a process."""
+    if text not in warnings:
+        warnings.append(text)
+        if sys.stderr is not None:
+            print(f"warning: {plain(text)}", file=sys.stderr, flush=True)
 
 
 def _is_own(value: object, base: type[Plugged]) -> bool:
@@ -172,16 +228,26 @@ _announced: set[str] = set()
 """The files that were named: each once in a process."""
 
 
+class _File(ModuleType):
+    """A file that a scenario names, as a module."""
+
+    code: CodeType
+    """Its text, compiled."""
+
+
 def _file(path: str, text: str) -> ModuleType:
     """The file as a module. It is run once for each text that it had."""
     if (known := _files.get((path, text))) is not None:
         _files.move_to_end((path, text))
         return known
     _announce(path)
-    module = ModuleType(Path(path).stem)
-    module.__file__ = path
     # Errors name the file as people see it, also in results that they pass on.
-    exec(compile(text, _folder.shown(path), "exec"), vars(module))
+    shown = _folder.shown(path)
+    module = _File(Path(path).stem)
+    module.__file__ = path
+    module.code = compile(text, shown, "exec")
+    linecache.cache[shown] = (len(text), None, text.splitlines(keepends=True), shown)
+    exec(module.code, vars(module))
     _files[path, text] = module
     if len(_files) > _MOST_FILES:
         _files.popitem(last=False)

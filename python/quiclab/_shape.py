@@ -15,11 +15,18 @@ if TYPE_CHECKING:
 Check = Callable[[str, Any], None]
 """Raises `WrongError` for a value, whose path it is told."""
 
-_LARGEST = 1e18
+LARGEST = 1e18
 """A larger number is none that a run has."""
+_WHOLE = 1.01
+"""The largest share: a busy time may count what has only begun."""
 _DEEPEST = 8
-_COUNTED = {"bytes", "packets", "blocks", "handovers", "corrupted", "utilisation", "attempt"}
+_SHARES = {"utilisation", "air_share"}
+_COUNTED = {"bytes", "packets", "blocks", "handovers", "corrupted", "attempt", *_SHARES}
 """The last word of numbers that are always there."""
+_MEANS = {"mean", "index"}
+"""Words in the names of numbers that need not be whole."""
+BELOW_ZERO = "qoe_"
+"""How the names of numbers begin that may be negative."""
 _MEASURED = {"s", "ms", "us", "mbps"}
 """The units of numbers that may be null: nothing was measured."""
 _ALWAYS = {"packets_sent", "packets_lost", "packets_declared_lost", "packets_spuriously_lost", "probe_timeouts"}
@@ -30,12 +37,14 @@ _ALWAYS |= {"stalls", "switches", "number", "missing", "air_share", "dropped_at_
 class WrongError(Exception):
     """A value that results do not have: where it is, what was found, what was expected."""
 
-    def __init__(self, path: str, found: Any, expected: str) -> None:
-        shown = f"is {_kind(found)}" if found is not _MISSING else "is missing"
+    def __init__(self, path: str, found: Any, expected: str, *, said: str = "") -> None:
+        """`said` is said of it instead of its kind."""
+        shown = said or f"is {_kind(found)}" if found is not MISSING else "is missing"
         super().__init__(f"{path} {shown}; expected {expected}")
 
 
-_MISSING = object()
+MISSING = object()
+"""Stands for a value that is not there."""
 
 
 def _kind(found: Any) -> str:
@@ -71,8 +80,22 @@ def number(path: str, value: Any) -> None:
     """A finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise WrongError(path, value, "a number")
-    if not abs(value) < _LARGEST:
-        raise WrongError(path, value, f"a number below {_LARGEST:g}")
+    if not abs(value) < LARGEST:
+        raise WrongError(path, value, f"a number below {LARGEST:g}")
+
+
+def amount(path: str, value: Any) -> None:
+    """A finite number, 0 or more."""
+    number(path, value)
+    if value < 0:
+        raise WrongError(path, value, "a number of 0 or more")
+
+
+def share(path: str, value: Any) -> None:
+    """A part of a whole."""
+    amount(path, value)
+    if value > _WHOLE:
+        raise WrongError(path, value, "a number from 0 to 1")
 
 
 def count(path: str, value: Any) -> None:
@@ -124,7 +147,7 @@ def keyed(needed: Mapping[str, Check], known: Mapping[str, Check], others: Check
         where = f"{path}." if path else ""
         for key, of in needed.items():
             if key not in value:
-                raise WrongError(f"{where}{key}", _MISSING, _expected(of))
+                raise WrongError(f"{where}{key}", MISSING, _expected(of))
         for key, one in value.items():
             of_key = needed.get(key) or known.get(key) or others
             if of_key is not None:
@@ -135,7 +158,7 @@ def keyed(needed: Mapping[str, Check], known: Mapping[str, Check], others: Check
 
 def _expected(of: Check) -> str:
     try:
-        of("", _MISSING)
+        of("", MISSING)
     except WrongError as wrong:
         return str(wrong).rpartition("expected ")[2]
     return "a value"
@@ -152,10 +175,12 @@ def _result(path: str, value: Any, depth: int) -> None:
     if isinstance(value, dict) and name not in _ALWAYS and unit not in _COUNTED | _MEASURED and depth < _DEEPEST:
         for key, one in value.items():
             _result(f"{path}.{key}", one, depth + 1)
+    elif name in _SHARES:
+        share(path, value)
     elif name in _ALWAYS or unit in _COUNTED:
-        number(path, value)
+        (amount if _MEANS.intersection(name.split("_")) else count)(path, value)
     elif unit in _MEASURED or value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-        optional(number)(path, value)
+        optional(number if name.startswith(BELOW_ZERO) else amount)(path, value)
     elif isinstance(value, list):
         raise WrongError(path, value, "a number")
     elif not isinstance(value, str | bool):
@@ -166,8 +191,8 @@ _TALLY = keyed(
     {
         "number": count,
         "completed": count,
-        "delay_mean_ms": optional(number),
-        "delay_p95_ms": optional(number),
+        "delay_mean_ms": optional(amount),
+        "delay_p95_ms": optional(amount),
         "deadline_misses": optional(count),
     },
     {},
@@ -177,7 +202,7 @@ _PAGE = keyed(
     {
         "pages": count,
         "pages_complete": count,
-        "load_mean_s": optional(number),
+        "load_mean_s": optional(amount),
         "objects": count,
         "objects_complete": count,
     },
@@ -186,17 +211,17 @@ _PAGE = keyed(
 )
 _PLAYBACK = keyed(
     {
-        "start_up_s": optional(number),
+        "start_up_s": optional(amount),
         "stalls": count,
-        "stalled_s": optional(number),
+        "stalled_s": optional(amount),
         "switches": count,
-        "bitrate_mean_mbps": optional(number),
+        "bitrate_mean_mbps": optional(amount),
         "qoe_lin": optional(number),
     },
     {},
-    optional(number),
+    result,
 )
-_PART = keyed({"completion_s": optional(number)}, {"completed": flag, "messages": _TALLY, "requests": _TALLY}, result)
+_PART = keyed({"completion_s": optional(amount)}, {"completed": flag, "messages": _TALLY, "requests": _TALLY}, result)
 _CONNECTION = keyed(
     {"name": text},
     {
@@ -215,15 +240,16 @@ _CONNECTION = keyed(
     result,
 )
 _CARRIER = {"name": text, "drops": tabled(count)}
-_MEASUREMENT = {"offered_packets": count, "delivered_packets": count, "queue_mean_packets": number}
+_MEASUREMENT = {"offered_packets": count, "delivered_packets": count, "queue_mean_packets": amount}
 
 summary = keyed(
-    {"scenario": text, "seed": count, "duration_s": number},
+    {"scenario": text, "seed": count, "duration_s": amount},
     {
         "version": text,
         "connections": listed(_CONNECTION),
         "links": listed(keyed({"name": text, "direction": text}, {**_CARRIER, **_MEASUREMENT}, result)),
         "media": listed(keyed({"name": text, "attachment": text}, {"to": text, **_CARRIER, **_MEASUREMENT}, result)),
+        "processing": listed(keyed({"name": text}, {}, result)),
         "nodes": listed(keyed({"name": text}, {"kind": text}, result)),
         "cross_traffic": listed(keyed({"name": text}, {}, result)),
         "notes": listed(text),
@@ -234,8 +260,8 @@ summary = keyed(
                     "peer": text,
                     "protocol": text,
                     "capacity_bytes": count,
-                    "rtt_ms": number,
-                    "age_s": number,
+                    "rtt_ms": amount,
+                    "age_s": amount,
                 },
                 {"ip": count, "address": text},
             )
@@ -247,7 +273,7 @@ summary = keyed(
 
 def _component(path: str, value: Any) -> None:
     if isinstance(value, dict):
-        text(f"{path}.type", value.get("type", _MISSING))
+        text(f"{path}.type", value.get("type", MISSING))
     else:
         text(path, value)
 
@@ -337,7 +363,7 @@ def columns(schema: "pa.Schema", names: Iterable[str]) -> None:
 
     for name in names:
         if schema.get_field_index(name) < 0:
-            raise WrongError(f"column {name}", _MISSING, "it as quiclab wrote it, each column once")
+            raise WrongError(f"column {name}", MISSING, "it as quiclab wrote it, each column once")
         found = schema.field(name).type
         of = found.value_type if pa.types.is_dictionary(found) else found
         if name in TEXTS:
@@ -394,12 +420,12 @@ def sound(table: "pa.Table") -> None:
         kind = table.schema.field(name).type
         if name in _SIGNED or not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
             continue
-        most = _MOST.get(name.rpartition("_")[2], _LARGEST)
+        most = _MOST.get(name.rpartition("_")[2], LARGEST)
         for chunk in table[name].chunks:
             numbers = (chunk.drop_null() if chunk.null_count else chunk).to_numpy(zero_copy_only=False)
             if len(numbers) and not (numbers.min() >= -_ROUNDED and numbers.max() < most):
                 wrong = numbers[np.flatnonzero(~((numbers >= -_ROUNDED) & (numbers < most)))[0]].item()
-                limit = f"{most:,.0f}" if most < _LARGEST else f"{most:g}"
+                limit = f"{most:,.0f}" if most < LARGEST else f"{most:g}"
                 expected = "a number of 0 or more" if wrong < 0 else f"a number below {limit}"
                 raise WrongError(f"column {name}", wrong, expected)
 
@@ -408,7 +434,7 @@ def has(path: "Path", schema: "pa.Schema", names: Iterable[str]) -> None:
     """Checks that a table has these columns, whatever is in them. Raises `OutputError`."""
     for name in names:
         if schema.get_field_index(name) < 0:
-            raise OutputError(f"{path}: cannot be read: {WrongError(f'column {name}', _MISSING, 'each column once')}")
+            raise OutputError(f"{path}: cannot be read: {WrongError(f'column {name}', MISSING, 'each column once')}")
 
 
 def without_null(table: "pa.Table") -> None:

@@ -3,11 +3,13 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _grid, _results, statistics
+from quiclab import _folder, _grid, _results, statistics
 from quiclab._grid import ROWS, Grid
 from quiclab._quiclab import OutputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
     from quiclab.run import Run
@@ -28,6 +30,11 @@ _MEANS = ("goodput_mbps", "completion_s", "rtt_mean_ms")
 _MOST_MEANS = 6
 
 
+def _place(folder: "Path") -> str:
+    """A folder as it may stand in what is kept of a notebook."""
+    return str(_folder.without_home(str(folder)))
+
+
 def scenario_html(scenario: "Scenario") -> str:
     """What a scenario describes."""
     # Files are named as the scenario names them: what is kept of a notebook has no path of a machine.
@@ -42,7 +49,7 @@ def scenario_html(scenario: "Scenario") -> str:
 def run_text(run: "Run") -> str:
     """A line about a run, and one for each of its connections."""
     summary = run.summary
-    where = f" in {run.path}" if run.path else ""
+    where = f" in {_place(run.path)}" if run.path else ""
     connections = summary.get("connections") or []
     metrics = {key: write for _, key, write in _results.METRICS}
     without_end = _results.endless(run)
@@ -78,7 +85,7 @@ def run_html(run: "Run") -> str:
     grid = Grid(heads, cells, [True, *[False] * (len(heads) - 1)])
     lines = _grid.more(len(every) - ROWS, "connection")
     lines += [f"tables: {', '.join(run.tables)}"] if run.tables else ["made without tables"]
-    lines += [f"folder: {run.path}"] if run.path else []
+    lines += [f"folder: {_place(run.path)}"] if run.path else []
     with suppress(OutputError):
         # Of files that are gone there is nothing to say.
         lines += run.notes
@@ -87,7 +94,7 @@ def run_html(run: "Run") -> str:
 
 def sweep_text(sweep: "Sweep") -> str:
     """A line about a sweep, and one for each thing that it varies."""
-    where = f" in {sweep.path}" if sweep.path else ""
+    where = f" in {_place(sweep.path)}" if sweep.path else ""
     lines = [f"  {path}: {values}" for path, values in _varied(sweep)]
     return "\n".join([f"<quiclab.Sweep of {sweep.info['scenario']!r}, {_counts(sweep)}{where}>", *lines])
 
@@ -99,7 +106,7 @@ def sweep_html(sweep: "Sweep") -> str:
     lines = [f"run {failure['run']} failed: {failure['error']}" for failure in failures[:_FAILURES]]
     lines += _grid.more(len(failures) - _FAILURES, "failure")
     lines += [*sweep.warnings, *sweep.notes]
-    lines += [f"folder: {sweep.path}"] if sweep.path else []
+    lines += [f"folder: {_place(sweep.path)}"] if sweep.path else []
     title = f"Sweep of {sweep.info['scenario']}, {_counts(sweep)}"
     return _grid.page(title, varied.html() if varied.rows else "", _means(sweep), _grid.lines(lines))
 

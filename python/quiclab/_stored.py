@@ -149,7 +149,7 @@ def parts(
     """
     if isinstance(source, Path):
         with opened(source) as file:
-            _check(file, columns or file.schema_arrow.names)
+            _check(file, columns or [*_shape.NEEDED.get(source.stem, ()), *file.schema_arrow.names])
             groups = range(file.num_row_groups)
             for group in reversed(groups) if backwards else groups:
                 yield _checked(file.read_row_group(group, columns, use_threads=False))
@@ -238,7 +238,7 @@ def _every_second(parts: "Iterable[pa.Table]", subject: Sequence[str]) -> "Itera
     seen: dict[int, int] = {}
     """The rows of each subject so far."""
     for part in parts:
-        found, places = np.unique(_subjects(part, subject, words), return_inverse=True)
+        found, places = np.unique(subjects(part, subject, words), return_inverse=True)
         counts = np.bincount(places)
         # The how-manieth row of its subject each row is, within the part.
         ranks = np.empty(len(places), np.int64)
@@ -249,7 +249,7 @@ def _every_second(parts: "Iterable[pa.Table]", subject: Sequence[str]) -> "Itera
         seen.update((int(one), int(earlier + more)) for one, earlier, more in zip(found, before, counts, strict=True))
 
 
-def _subjects(part: "pa.Table", columns: Sequence[str], words: dict[str, int]) -> "npt.NDArray[np.int64]":
+def subjects(part: "pa.Table", columns: Sequence[str], words: dict[str, int]) -> "npt.NDArray[np.int64]":
     """A number for the subject of each row: the same in all parts with the same `words`."""
     import numpy as np
 

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from quiclab import _quiclab, _regular
+from quiclab import _quiclab, _regular, _table_differences
 from quiclab._quiclab import Error, OutputError
 from quiclab._results import important
 from quiclab._rounded import decimals, is_number, text
@@ -76,7 +76,8 @@ class Diff:
     scenario: list[Change] = field(default_factory=list)
     """Keys of the resolved scenarios; of two sweeps, of their scenario files."""
     results: list[Change] = field(default_factory=list)
-    """Numbers of the summaries; of two sweeps, means over the runs of each combination."""
+    """Numbers of the summaries, or where these are the same, of the tables; of two sweeps, the numbers of runs, and
+    means over the runs of each combination."""
     notes: list[str] = field(default_factory=list)
     """What could not be compared."""
 
@@ -111,7 +112,9 @@ def diff(a: Comparable, b: Comparable) -> Diff:
     assert not isinstance(one, Sweep) and not isinstance(other, Sweep)
     scenario = changes(_values(one), _values(other))
     if isinstance(one, Run) and isinstance(other, Run):
-        return Diff(scenario, changes(results(one.summary), results(other.summary)))
+        found = changes(results(one.summary), results(other.summary))
+        # The same numbers come from the same rows, unless somebody changed them.
+        return Diff(scenario, found or [Change(*each) for each in _table_differences.differences(one, other)])
     notes = []
     if isinstance(one, Run) or isinstance(other, Run):
         notes = [f"{_told(b if isinstance(one, Run) else a)} is a scenario: it has no results to compare"]
@@ -271,12 +274,16 @@ def _recorded(path: Path) -> _quiclab.Scenario:
 
 
 def folder(path: Path) -> Run | Sweep:
-    """The run or the sweep of a folder. Raises `OutputError` if it is neither."""
+    """The run or the sweep of a folder. Raises `OutputError` if it is neither, or if its files do not agree."""
     from quiclab.run import load
     from quiclab.sweeps import load_sweep
 
     is_sweep = (path / "sweep.json").exists() or (path / "finished").is_dir()
-    return load_sweep(path) if is_sweep else load(path)
+    if is_sweep:
+        return load_sweep(path)
+    run = load(path)
+    run._check()
+    return run
 
 
 def _told(given: Comparable) -> str:
@@ -321,7 +328,8 @@ def _of_sweeps(a: Sweep, b: Sweep) -> Diff:
     scenario = changes(_values(a), _values(b))
     one, other = _means(a), _means(b)
     both = [key for key in one if key in other]
-    found = [Change(key, one[key], other[key]) for key in both if one[key] != other[key]]
+    found = [Change(key, a.info[key], b.info[key]) for key in ("runs", "failed") if a.info.get(key) != b.info.get(key)]
+    found += [Change(key, one[key], other[key]) for key in both if one[key] != other[key]]
     notes = [
         f"{len(keys)} means are only in the {which} sweep: the other lacks their combinations or columns"
         for which, keys in (("first", one.keys() - other.keys()), ("second", other.keys() - one.keys()))

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _folder, _libraries, _quiclab, _regular, _shape, _stored
+from quiclab import _agreement, _folder, _given, _libraries, _quiclab, _regular, _shape, _stored
 from quiclab._quiclab import Error, OutputError
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class Run:
         self._tables: dict[str, Table] = {}
         self._traces: tempfile.TemporaryDirectory[str] | None = None
         self._path: Path | None = None
+        self._is_checked = True
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -120,6 +121,7 @@ class Run:
         """
         from quiclab.table import Table
 
+        _given.text("table: name", name, "the name of a table")
         if name not in self._tables:
             self._tables[name] = Table(_stored.whole(self._source(name)))
         return self._tables[name]
@@ -147,10 +149,17 @@ class Run:
         """
         from quiclab.table import Table
 
-        source = self._source(name)
+        source = self._source(_given.text("parts: name", name, "the name of a table"))
         of_file = isinstance(source, Path) and name not in self._tables
         parts = _stored.parts(source if of_file else self.table(name).arrow, columns, backwards=backwards)
         return map(Table, parts)
+
+    def _check(self) -> None:
+        """Raises `OutputError` if its folder was changed so that its summary, scenario and tables do not agree."""
+        if not self._is_checked and self._path is not None:
+            with _libraries.loaded(figures=False):
+                _agreement.of_run(self, self._path)
+            self._is_checked = True
 
     def _source(self, name: str) -> "_quiclab.Table | pa.Table | Path":
         if name not in self._sources:
@@ -332,11 +341,12 @@ def load(path: str | PathLike[str]) -> Run:
         raise OutputError(f"{where}: cannot be read as a run folder: {name}: {_regular.reason(error)}") from error
     try:
         _shape.summary("", summary)
+        _agreement.summary(summary)
     except _shape.WrongError as wrong:
         raise OutputError(f"{where}: cannot be read as a run folder: {_folder.SUMMARY}: {wrong}") from wrong
     left_out = summary.pop(_NOTES, [])
     run = Run(summary, scenario, {file.stem: file for file in sorted(where.glob("*.parquet"))})
-    run._path, run._left_out = where, left_out
+    run._path, run._left_out, run._is_checked = where, left_out, False
     return run
 
 

@@ -81,7 +81,7 @@ class Scenario:
         >>> quiclab.Scenario.from_text(text, origin="examples/cellular.toml")
         <quiclab.Scenario 'cellular' seed 1>
         """
-        return cls._new(text, Path(origin), _sets(set))
+        return cls._new(_given.text("from_text: text", text, "a scenario in TOML"), Path(origin), _sets(set))
 
     @classmethod
     def _new(cls, text: str, origin: Path, sets: list[str]) -> "Scenario":
@@ -150,6 +150,7 @@ class Scenario:
         By the name of the quantity (`main-size`), not rounded: bytes, objects or seconds, as doubles for
         `numpy.frombuffer`. Pages from a file have none. Raises `RunError` if the flow has no web pages.
         """
+        _given.text("page_draws: flow", flow, "the name of a flow with web pages")
         return self._inner.page_draws(flow, _given.whole("page_draws: count", count, 0, _MOST_DRAWS))
 
     def __reduce__(self) -> tuple[Callable[..., "Scenario"], tuple[str, Path, list[str]]]:

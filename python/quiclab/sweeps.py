@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from quiclab import _folder, _quiclab, _regular, _shape, _stored, statistics
+from quiclab import _agreement, _folder, _given, _quiclab, _regular, _shape, _stored, statistics
 from quiclab._quiclab import VERSION, Error, OutputError
 from quiclab._sweep_tables import INFO, RUNS, SERIES, Tables
 from quiclab._sweep_tables import kept as kept_file
@@ -36,6 +36,7 @@ _FINISHED = "finished"
 _MOST_FAILURES = 1000
 """Failed runs that sweep.json lists; runs.parquet has them all."""
 
+_MOST_JOBS = 1 << 16
 _SECONDS_BETWEEN_REPORTS = 0.1
 
 _ROWS_OF_MEANS = 1 << 14
@@ -72,6 +73,7 @@ class Sweep:
         """The contents of sweep.json: scenario, version, runs, failed, repetitions, combinations, identical (whose
         repetitions all gave the same), parameters, series, keep, set, and failures."""
         self._tables: dict[str, Table] = {}
+        self._is_checked = False
         self._held: tempfile.TemporaryDirectory[str] | None = None
         self.reused = 0
         """Runs that the folder had already when the sweep began."""
@@ -317,7 +319,22 @@ class Sweep:
             if name == RUNS:
                 needed = ["run", "repetition", "seed", "error", *self.parameters]
             _shape.has(self._path / name, file.schema_arrow, needed)
+            if name == RUNS and not self._is_checked:
+                self._agree(file)
             yield file
+
+    def _check(self) -> None:
+        """Raises `OutputError` if the table of runs cannot be read, or does not agree with sweep.json."""
+        with self._parquet(RUNS):
+            pass
+
+    def _agree(self, file: "pq.ParquetFile") -> None:
+        """Raises `OutputError` if the table of runs was changed so that it and sweep.json do not agree."""
+        try:
+            _agreement.of_sweep(file, self.info)
+        except _shape.WrongError as error:
+            raise OutputError(f"{self._path / RUNS}: cannot be read: {error}") from error
+        self._is_checked = True
 
     def _first(self, most: int) -> "pa.Table":
         """The first runs, at most so many."""
@@ -493,9 +510,7 @@ def cores() -> int:
 def _jobs(jobs: int | None) -> int:
     if jobs is None:
         return cores()
-    if jobs < 1:
-        raise ValueError(f"{jobs} jobs; expected 1 or more")
-    return jobs
+    return _given.whole("sweep: jobs", jobs, 1, _MOST_JOBS)
 
 
 @dataclass(frozen=True)

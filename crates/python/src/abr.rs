@@ -324,7 +324,7 @@ impl PythonAbr {
                 };
                 abr.object = Some(object.unbind());
             }
-            Err(error) => fail(error),
+            Err(error) => fail(error, None),
         }
         abr
     }
@@ -335,8 +335,7 @@ impl PythonAbr {
         match Python::attach(|py| call(py, object.bind(py))) {
             Ok(value) => Some(value),
             Err(error) => {
-                self.object = None;
-                fail(error);
+                fail(error, self.object.take().as_ref());
                 None
             }
         }
@@ -425,7 +424,7 @@ impl Abr for PythonAbr {
             rate.ok_or_else(|| wrong(object, "estimate", &answer, "None, or a rate in bit/s"))
         });
         estimate.unwrap_or_else(|error| {
-            fail(error);
+            fail(error, self.object.as_ref());
             None
         })
     }

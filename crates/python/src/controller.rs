@@ -188,7 +188,7 @@ impl PythonController {
                 controller.methods = methods;
                 controller.start();
             }
-            Err(error) => fail(error),
+            Err(error) => fail(error, None),
         }
         controller
     }
@@ -216,10 +216,7 @@ impl PythonController {
         });
         match answer {
             Ok((allowance, state)) => (self.allowance, self.state) = (allowance, state),
-            Err(error) => {
-                self.object = None;
-                fail(error);
-            }
+            Err(error) => fail(error, self.object.take().as_ref()),
         }
     }
 
@@ -276,17 +273,19 @@ fn read_allowance(object: &Bound<'_, PyAny>, least: u64) -> PyResult<Allowance> 
         |name: &str, found: &Bound<'_, PyAny>, expected: String| wrong(object, name, found, &expected);
     let given = attribute(object, intern!(object.py(), "window_bytes"))?;
     let window = match given.extract::<f64>() {
-        Ok(window) if window >= least as f64 => (window as u64).min(UNLIMITED),
+        Ok(window) if window.is_finite() && window >= least as f64 => (window as u64).min(UNLIMITED),
         _ => {
-            let expected = format!("a number of bytes, of one packet ({least}) at least");
+            let expected = format!("a finite number of bytes, of one packet ({least}) at least");
             return Err(wrong("window_bytes", &given, expected));
         }
     };
     let given = attribute(object, intern!(object.py(), "pacing_bps"))?;
     let pacing = match given.extract::<Option<f64>>() {
         Ok(None) => None,
-        Ok(Some(rate)) if rate >= 1.0 => Some(Rate::from_bits_per_sec(rate as u64)),
-        _ => return Err(wrong("pacing_bps", &given, "None, or 1 bit/s at least".to_owned())),
+        Ok(Some(rate)) if rate.is_finite() && rate >= 1.0 => Some(Rate::from_bits_per_sec(rate as u64)),
+        _ => {
+            return Err(wrong("pacing_bps", &given, "None, or a finite rate of 1 bit/s at least".to_owned()));
+        }
     };
     Ok(Allowance::new(window, pacing))
 }

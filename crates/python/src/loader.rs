@@ -24,7 +24,7 @@ impl Loader for Reader {
             let value = |(name, value): (String, Py<PyAny>)| Ok((name, outside::read_value(value.bind(py))?));
             Ok(Described { about, options: options.into_iter().map(value).collect::<PyResult<_>>()? })
         })
-        .map_err(|error: PyErr| outside::one_line(&error))
+        .map_err(|error: PyErr| outside::one_line(&error, None))
     }
 
     fn controller(&self, wanted: &Wanted, arguments: &Arguments, setup: Setup) -> Box<dyn Controller> {

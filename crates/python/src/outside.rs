@@ -65,10 +65,15 @@ pub(crate) fn read_value(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     value.extract().map(Value::Text)
 }
 
-/// An exception in one line.
-pub(crate) fn one_line(error: &PyErr) -> String {
+/// The dictionary of ready streams, which only this crate changes.
+pub(crate) fn ready(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    Ok(py.import(MODULE)?.getattr("Ready")?.call0()?.cast_into()?)
+}
+
+/// An exception in one line, which names the class of `object` if no line of code raised it.
+pub(crate) fn one_line(error: &PyErr, object: Option<&Py<PyAny>>) -> String {
     Python::attach(|py| {
-        let given = (error.value(py), error.traceback(py));
+        let given = (error.value(py), error.traceback(py), object);
         let one_line = py.import(MODULE).and_then(|module| module.call_method1("told_", given));
         one_line.and_then(|one_line| one_line.extract()).unwrap_or_else(|_| error.to_string())
     })
@@ -77,11 +82,9 @@ pub(crate) fn one_line(error: &PyErr) -> String {
 /// The location of an object's method as a message prefix: `mine.py:7: `; empty if unknown.
 pub(crate) fn place_of_method(object: &Bound<'_, PyAny>, name: &str) -> String {
     let place = || -> PyResult<String> {
-        let code = object.getattr(name)?.getattr("__code__")?;
-        let file: String = code.getattr("co_filename")?.extract()?;
-        Ok(format!("{file}:{}: ", code.getattr("co_firstlineno")?.extract::<u32>()?))
+        object.py().import(MODULE)?.call_method1("place_", (object, name))?.extract()
     };
-    place().unwrap_or_default()
+    place().map_or_else(|_| String::new(), |place| format!("{place}: "))
 }
 
 thread_local! {
@@ -98,9 +101,9 @@ pub(crate) fn with_cause(py: Python<'_>, error: lab::RunError) -> PyErr {
     error
 }
 
-/// Ends the run with this exception.
-pub(crate) fn fail(error: PyErr) {
-    fault::raise(one_line(&error));
+/// Ends the run with this exception, which came from this object.
+pub(crate) fn fail(error: PyErr, object: Option<&Py<PyAny>>) {
+    fault::raise(one_line(&error, object));
     CAUSE.with_borrow_mut(|cause| {
         cause.get_or_insert(error);
     });

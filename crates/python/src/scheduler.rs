@@ -111,7 +111,7 @@ impl PythonScheduler {
                 };
                 scheduler.objects = Some(objects);
             }
-            Err(error) => fail(error),
+            Err(error) => fail(error, None),
         }
         scheduler
     }
@@ -122,8 +122,7 @@ impl PythonScheduler {
         match Python::attach(|py| call(py, objects)) {
             Ok(value) => Some(value),
             Err(error) => {
-                self.objects = None;
-                fail(error);
+                fail(error, self.objects.take().map(|objects| objects.object).as_ref());
                 None
             }
         }
@@ -162,7 +161,7 @@ impl PythonScheduler {
 
 fn make(py: Python<'_>, wanted: &Wanted, arguments: &Arguments) -> PyResult<(Objects, BTreeSet<String>)> {
     let (object, own) = outside::make(py, Part::Scheduler, wanted, arguments)?;
-    let ready = PyDict::new(py);
+    let ready = outside::ready(py)?;
     object.setattr(intern!(py, "ready"), &ready)?;
     object.call_method0(intern!(py, "start"))?;
     let default = Py::new(py, Priority::from(quic::Priority::default()))?;

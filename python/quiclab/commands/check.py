@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quiclab import _plugged
 from quiclab._lines import plain
 from quiclab.commands.arguments import Json, ScenarioInput, Sets, read_scenario
 from quiclab.commands.output import echo
@@ -46,6 +47,8 @@ def check(file: ScenarioInput, set_: Sets = None, as_json: Json = False) -> None
     warnings = [(subject.removesuffix(_WARNING), text) for subject, text in described if subject.endswith(_WARNING)]
     for subject, text in warnings:
         echo(f"warning: {subject}: {plain(text)}", err=True)
+    # What may be wrong in classes that it names was said when they were read.
+    warnings += [("class", text) for text in _plugged.warnings]
     if as_json:
         found = {"scenario": name, "valid": True, "warnings": warnings, "description": described}
         echo(json.dumps(found, indent=2))

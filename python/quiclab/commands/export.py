@@ -128,10 +128,12 @@ def _table(folder: Path, table: str | None, columns: list[str]) -> "tuple[str, p
 
     if (folder / "sweep.json").exists() or (folder / "finished").is_dir():
         sweep = load_sweep(folder)
+        sweep._check()
         known = ["runs", *(["series"] if sweep.info["series"] else []), *sweep.info.get("keep", [])]
         name = _known(folder, table or "runs", known)
         return name, *_of_file(folder / f"{name}.parquet", columns)
     run = load(folder)
+    run._check()
     if table is None:
         return "connections", *_of_summary(run.summary.get("connections") or [], columns)
     name = _known(folder, table, run.tables)

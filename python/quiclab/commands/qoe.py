@@ -51,6 +51,7 @@ def qoe(
     from quiclab import p1203 as model
 
     result = load(run)
+    result._check()
     playbacks = _playbacks(result)
     if connection is not None:
         if connection not in playbacks:

@@ -194,6 +194,7 @@ def _rows(part: "pa.Table", where: Mapping[str, str | None]) -> Truths:
 
 def views(run: "Run", connection: str | None) -> list[View]:
     """The views of a run, one per connection, or the one that is named. Raises `Error` if there is none."""
+    run._check()
     if not run.tables:
         raise Error("nothing to plot: the run was made without tables")
     if "connection" not in run.tables:

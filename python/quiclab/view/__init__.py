@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab import _folder, _libraries, _regular, _shape
+from quiclab import _agreement, _folder, _libraries, _regular, _shape
 from quiclab._quiclab import Error, OutputError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def write(
     paths = _files(where, bool(without_packets))
     logs, wrong = [], list[Error]()
     for index, path in enumerate(paths):
-        size = max(path.stat().st_size, 1)
+        size = max(path.stat().st_size if path.exists() else 0, 1)
 
         def heard(seen: int, index: int = index, size: int = size, path: Path = path) -> None:
             if told is not None:
@@ -154,6 +154,7 @@ def _summary(where: Path) -> dict[str, Any]:
             # A file of that name that something else wrote.
             return {}
         _shape.summary("", summary)
+        _agreement.summary(summary)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, _shape.WrongError) as error:

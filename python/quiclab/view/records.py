@@ -33,6 +33,7 @@ def read(where: Path, summary: dict[str, Any], names: Collection[str]) -> dict[s
     from quiclab.run import load
 
     run = load(where)
+    run._check()
     entries = {str(entry.get("name")): entry for entry in summary.get("connections", [])}
     entries = {name: entry for name, entry in entries.items() if not names or name in names}
     if "rate" not in run.tables:

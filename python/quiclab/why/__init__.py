@@ -35,6 +35,7 @@ def why(run: "Run", connection: str | None = None, *, tries: bool = True) -> lis
     from quiclab.why.records import Records
     from quiclab.why.trial import Trials
 
+    run._check()
     if not run.tables:
         raise Error("the run was made without tables")
     missing = [table for table in ("wait", "rate") if table not in run.tables]

@@ -79,8 +79,11 @@ def _inferred(log: Log) -> str:
 
 
 def records(path: Path) -> Iterator[Path]:
-    """The qlog files of a folder in the order of their names; or the file itself."""
+    """What is called a qlog file in a folder, in the order of the names; or the file itself.
+
+    Some may be no files: `read` says so without opening them.
+    """
     if path.is_dir():
-        yield from sorted(file for file in path.iterdir() if file.name.endswith(ENDINGS) and file.is_file())
+        yield from sorted(file for file in path.iterdir() if file.name.endswith(ENDINGS))
     else:
         yield path
