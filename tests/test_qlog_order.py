@@ -71,6 +71,8 @@ def test_connections_in_one_trace_are_not_mixed(
     assert [(log.group, log.name) for log in logs] == [("A", "x, A"), ("B", "x, B"), ("C", "x, C")]
     note = "x.qlog: its events are those of 3 connections (group_id), which are shown one by one"
     assert [log.notes for log in logs] == [[note], [], []]
+    logs = read(tmp_path, form(grouped(SERVER, "ODCID", A=0, B=0)))
+    assert ([truth(log) for log in logs], [log.group for log in logs]) == (expected * 2, ["A", "B"])
     # One group is one connection, whatever stands in the common fields.
     for common in ({}, {"group_id": "A"}, {"ODCID": "A"}):
         extra = {"common_fields": common} if form is document else common

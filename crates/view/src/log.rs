@@ -1,6 +1,6 @@
 //! A log: what one end of a connection wrote down.
 
-use crate::packets::Packets;
+use crate::packets::{Packets, late};
 use crate::words::Words;
 
 /// The gauges of recovery that are kept, as qlog calls them: bytes, milliseconds, bit/s.
@@ -136,18 +136,6 @@ impl Log {
         let times = self.gauges.iter_mut().flat_map(|gauge| &mut gauge.times);
         times.for_each(|time| *time = time.wrapping_add(by));
     }
-}
-
-/// How many of these times are before one that came earlier.
-pub(crate) fn late(times: impl Iterator<Item = i64>) -> usize {
-    let mut latest = i64::MIN;
-    times
-        .filter(|&time| {
-            let is_late = time < latest;
-            latest = latest.max(time);
-            is_late
-        })
-        .count()
 }
 
 #[cfg(test)]

@@ -215,7 +215,7 @@ impl Packets {
     /// Puts them into the order of their times, those of the same time as they were; returns how many stood behind later
     /// ones.
     pub(crate) fn sort(&mut self) -> usize {
-        let behind = crate::log::late(self.times.iter().copied());
+        let behind = late(self.times.iter().copied());
         if behind > 0 {
             let mut order: Vec<usize> = (0..self.len()).collect();
             order.sort_by_key(|&at| self.times[at]);
@@ -312,4 +312,16 @@ fn of<T>(column: &[(u32, T)], at: usize) -> &[(u32, T)] {
     let start = column.partition_point(|&(packet, _)| packet < at);
     let count = column[start..].iter().take_while(|&&(packet, _)| packet == at).count();
     &column[start..start + count]
+}
+
+/// How many of these times are before one that came earlier.
+pub(crate) fn late(times: impl Iterator<Item = i64>) -> usize {
+    let mut latest = i64::MIN;
+    times
+        .filter(|&time| {
+            let is_late = time < latest;
+            latest = latest.max(time);
+            is_late
+        })
+        .count()
 }

@@ -89,7 +89,10 @@ impl Trace {
     pub fn is_form_of(text: &str) -> bool {
         let mut lines = without_mark(text).lines().map(str::trim);
         let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-        first.is_none_or(|line| !line.contains([',', ';', '\t', ' ']) && !line.starts_with("time_"))
+        let is_table = |line: &str| {
+            line.contains([',', ';', '\t', ' ']) || line.starts_with("time_") || line.starts_with("sep=")
+        };
+        first.is_none_or(|line| !is_table(line))
     }
 
     /// The duration until it repeats.

@@ -73,7 +73,7 @@ impl<'a> Comment<'a> {
                 && (!is_word(unit) || is_marked(*at))
         };
         let unit = stated.iter().find(is_other_unit).map(|(at, ..)| words[*at]);
-        words.iter().copied().find(|word| is_other_name(&word)).or(unit).map(quoted)
+        words.iter().copied().find(is_other_name).or(unit).map(quoted)
     }
 
     /// A unit of sizes that it states, unless that is bytes, or belongs to a quantity (12 kB).

@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
         let mut given = None;
         while let Some(line) = reader.line(given) {
             if given.is_none()
-                && let Some(sign) = excel_separator(line.text)
+                && let Some(sign) = excel_separator(line.whole)
             {
                 given = Some(Separator::Sign(sign));
                 continue;
@@ -334,7 +334,8 @@ impl<'a> Reader<'a> {
 
 /// The sign of `sep=;`, the line by which Excel tells the separator.
 fn excel_separator(line: &str) -> Option<char> {
-    let sign = unquoted(line).strip_prefix("sep=")?;
+    let line = line.trim_matches(['"', '\r', ' ']);
+    let sign = line.strip_prefix("sep=")?;
     [';', ',', '\t'].into_iter().find(|known| sign.chars().eq([*known]))
 }
 

@@ -66,16 +66,54 @@ impl Clock {
                 );
                 return Err(TextError::line(*line, problem));
             }
-            start = start + *duration;
+            start += *duration;
         }
         Ok(())
     }
 }
 
-/// Words of columns that count the segments.
-const COUNTERS: [&str; 20] = [
-    "segment", "segments", "seg", "chunk", "chunks", "fragment", "frag", "number", "no", "nr", "num", "n",
-    "index", "idx", "id", "i", "sequence", "seq", "count", "row",
+/// Words of columns that are not sizes: they count the segments, or say something else of them.
+const OTHERS: [&str; 40] = [
+    "segment",
+    "segments",
+    "seg",
+    "chunk",
+    "chunks",
+    "fragment",
+    "frag",
+    "number",
+    "no",
+    "nr",
+    "num",
+    "n",
+    "index",
+    "idx",
+    "id",
+    "i",
+    "sequence",
+    "seq",
+    "count",
+    "row",
+    "frame",
+    "frames",
+    "pos",
+    "position",
+    "period",
+    "bitrate",
+    "bandwidth",
+    "rate",
+    "mean",
+    "quality",
+    "level",
+    "psnr",
+    "ssim",
+    "vmaf",
+    "fps",
+    "width",
+    "height",
+    "resolution",
+    "throughput",
+    "buffer",
 ];
 /// Words of columns that say when segments start.
 const STARTS: [&str; 8] = ["time", "start", "starts", "t", "pts", "timestamp", "begin", "at"];
@@ -98,10 +136,13 @@ fn role(name: &str, place: usize) -> Result<Role, String> {
     let mut words: Vec<&str> = words.split('_').collect();
     let is_time = |word: &&str| STARTS.contains(word) || DURATIONS.contains(word);
     let unit = words.last().and_then(|last| TIMES.iter().find(|(unit, _)| unit == last));
-    if unit.is_some() && words.iter().any(|word| is_time(&word)) {
+    if unit.is_some() && words.iter().any(&is_time) {
         words.pop();
     }
-    let are_known = words.iter().all(|word| word.is_empty() || COUNTERS.contains(word) || is_time(&word));
+    if words.len() > 1 && words.last().is_some_and(|last| ["bps", "kbps", "mbps", "gbps"].contains(last)) {
+        words.pop();
+    }
+    let are_known = words.iter().all(|word| word.is_empty() || OTHERS.contains(word) || is_time(word));
     if are_known {
         let clock = |power| Clock {
             name: name.to_owned(),
@@ -110,7 +151,7 @@ fn role(name: &str, place: usize) -> Result<Role, String> {
             is_duration: words.iter().any(|word| DURATIONS.contains(word)),
             times: Vec::new(),
         };
-        let power = unit.filter(|_| words.iter().any(|word| is_time(&word))).map(|(_, power)| *power);
+        let power = unit.filter(|_| words.iter().any(&is_time)).map(|(_, power)| *power);
         return Ok(power.map_or(Role::Skipped, |power| Role::Clock(clock(power))));
     }
     if !name.contains(char::is_alphabetic) {
@@ -326,6 +367,7 @@ mod tests {
             let notes = (ROW.build.notes)(&arguments(&ROW, &[("file", &text)]));
             assert!(notes.len() == 1 && notes[0].contains("skipped a column"), "{name}: {notes:?}");
         }
+        assert_eq!(sizes("bitrate (kbps),Mean_Quality,low\n7,9,4\n5,8,5\n"), [[4, 5]]);
         assert_eq!(sizes("low,seg,url\n4,1,a.m4s\n5,2,b.m4s\n"), [[4, 5]]);
         assert_eq!(sizes("x,low\n17,4\n18,9\n19,6\n"), [[4, 9, 6]], "not all of a film");
         assert_eq!(sizes("low,high\n4,17\n5,18\n"), [[4, 5], [17, 18]], "two lines are none");

@@ -73,6 +73,9 @@ struct Event<'a> {
     data: Option<&'a RawValue>,
     #[serde(borrow, default)]
     group_id: Option<&'a RawValue>,
+    /// What some stacks write instead.
+    #[serde(borrow, default, rename = "ODCID")]
+    odcid: Option<&'a RawValue>,
 }
 
 impl Reader {
@@ -127,7 +130,7 @@ impl Reader {
             return None;
         }
         let event: Event<'_> = serde_json::from_str(std::str::from_utf8(record).ok()?).ok()?;
-        if event.group_id.is_some_and(|group| group.get() != self.group) {
+        if event.group_id.or(event.odcid).is_some_and(|group| group.get() != self.group) {
             return None;
         }
         let (time, clock) = self.clock.after(event.time)?;

@@ -30,6 +30,12 @@ def group_name(group: Any) -> str:
     return group if isinstance(group, str) else json.dumps(group)
 
 
+def named_group(event: dict[str, Any]) -> Any:
+    """The group that an event names, None if it names none; some stacks write the connection ID instead (ODCID)."""
+    group = event.get("group_id")
+    return event.get("ODCID") if group is None else group
+
+
 class Reader:
     """Adds events to a log; those of other connections (`group_id`) than its first one to logs of their own.
 
@@ -125,7 +131,7 @@ class Reader:
             return
         if not isinstance(event["data"], dict):
             raise QlogError(f"data of {event['name']!r:.60} is not an object")
-        log = self._log_of(event.get("group_id"))
+        log = self._log_of(named_group(event))
         add(log, time, event["data"])
         if log is not self.log and log.events.is_full:
             raise Error(f"{self._path}: has more packets than can be shown")

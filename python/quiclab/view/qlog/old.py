@@ -19,6 +19,9 @@ _COLUMNS = ("time", "category", "event", "data")
 _NAMES = ("name", "event", "event_type", "type")
 """How the column of an event's name is called, by draft and stack."""
 
+_GROUPS = ("group_id", "ODCID", "odcid")
+"""The group of an event, in objects and in columns."""
+
 _OPTIONAL = "trigger"
 """A column of draft-00 that rows may leave out: mvfst does."""
 
@@ -97,7 +100,7 @@ class Translator:
             raise KeyError("name")
         name = name.lower().rpartition(":")[2]
         data = event.get("data")
-        group = event.get("group_id")
+        group = next((event[key] for key in _GROUPS if event.get(key) is not None), None)
         data = self._data(data) if data else data
         return {"time": time, "name": EVENTS.get(name, name), "group_id": group, "data": data}
 
