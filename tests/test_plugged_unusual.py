@@ -247,6 +247,10 @@ AT_ONCE = (
     (f"{RIGHT}    @staticmethod\n    def on_los(loss): pass\n", "5: nothing calls Mine.on_los; expected"),
     (f"{RIGHT}    on_los = functools.partialmethod(on_ack)\n", "4: nothing calls Mine.on_los; expected"),
     (
+        f"{RIGHT}    def on_los(self, loss):\n        'Like on_loss.'\n        getattr(self, 'last', 0)\n",
+        "5: nothing calls Mine.on_los; expected on_loss",
+    ),
+    (
         f"{RIGHT}    @abc.abstractmethod\n    def grow(self): pass\n",
         "3: Mine is abstract; expected a class with .* grow",
     ),

@@ -2,6 +2,7 @@
 
 import dis
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,8 +17,8 @@ _KNOWN = {*sys.stdlib_module_names, "quiclab", "numpy", "scipy", "pandas", "torc
 """Modules that neither set nor call anything of a plug-in by a name of their own."""
 _READERS = {"getattr", "attrgetter", "methodcaller", "getmembers", "__getattribute__"}
 """Names with which code reads attributes whose names are texts."""
-_SETTERS = {"setattr", "__setattr__"}
 _BOTH = {"vars", "__dict__", "exec", "eval", "import_module", "__import__"}
+_WORDS = re.compile(r"\w+")
 _MAKES_TEXT = ("BINARY_", "BUILD_STRING", "FORMAT_", "CONVERT_")
 _LOADS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD")
 
@@ -33,7 +34,7 @@ class Code:
     reads: set[str] = field(default_factory=set)
     """The attributes that it reads or calls, but for `x.name += 1`, which only sets."""
     texts: set[str] = field(default_factory=set)
-    """Texts in it, which may have names of attributes in them."""
+    """The words of its texts, which may be names of attributes."""
     reads_texts: bool = False
     """It reads attributes whose names are texts, so that each of its texts may be read."""
     reads_any: bool = False
@@ -54,11 +55,11 @@ class Code:
 
     def may_read(self, word: str) -> bool:
         """Whether it reads or calls this attribute for all that can be seen."""
-        return word in self.reads or (self.reads_texts and any(word in text for text in self.texts))
+        return word in self.reads or (self.reads_texts and word in self.texts)
 
     def may_set(self, word: str) -> bool:
         """Whether it sets it for all that can be seen."""
-        return word in self.sets or (self.sets_any and any(word in text for text in self.texts))
+        return word in self.sets or (self.sets_any and word in self.texts)
 
 
 def of_class(classes: Iterable[type]) -> tuple[list[FunctionType], Code]:
@@ -122,7 +123,7 @@ def _reached(roots: Iterable[Any], found: Code, outside: bool) -> Iterator[Funct
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):
-            found.texts.add(value)
+            found.texts.update(_WORDS.findall(value))
         if isinstance(value, (*_PLAIN, str, ModuleType)) or id(value) in seen:
             continue
         seen[id(value)] = value
@@ -203,7 +204,7 @@ def _add(found: Code, whole: CodeType, function: FunctionType | None) -> None:
         set_texts: set[str] = set()
         for at, step in enumerate(steps):
             _add_step(found, steps, at, step, function or _none, set_texts)
-        texts = {text for value in code.co_consts for text in _texts(value)}
+        texts = {word for value in code.co_consts for text in _texts(value) for word in _WORDS.findall(text)}
         found.texts |= texts - (set_texts if "getattr" not in names else set())
 
 
