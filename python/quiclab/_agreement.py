@@ -135,6 +135,7 @@ def of_sweep(file: "pq.ParquetFile", info: Mapping[str, Any]) -> None:
 
     The numbers are read only where the file does not say how small and how large they are.
     """
+    import numpy as np
     import pyarrow as pa
 
     schema, parameters = file.schema_arrow, {parameter["column"] for parameter in info["parameters"]}
@@ -156,7 +157,7 @@ def of_sweep(file: "pq.ParquetFile", info: Mapping[str, Any]) -> None:
         if is_number and not name.startswith(_shape.BELOW_ZERO):
             _in_range(file, field.name)
     numbers = file.read(["run"])["run"].to_numpy()
-    if len(set(numbers.tolist())) < runs:
+    if len(np.unique(numbers)) < runs:
         raise WrongError("column run", int(numbers[0]), "each run once", said="has a run twice")
 
 

@@ -73,7 +73,7 @@ class Sweep:
         """The contents of sweep.json: scenario, version, runs, failed, repetitions, combinations, identical (whose
         repetitions all gave the same), parameters, series, keep, set, and failures."""
         self._tables: dict[str, Table] = {}
-        self._is_checked = False
+        self._is_checked = True
         self._held: tempfile.TemporaryDirectory[str] | None = None
         self.reused = 0
         """Runs that the folder had already when the sweep began."""
@@ -497,7 +497,9 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
         raise OutputError(f"{where}: not a finished sweep: {why}") from error
     except (OSError, ValueError, _shape.WrongError) as error:
         raise OutputError(f"{where}: cannot be read as a sweep: {INFO}: {_regular.reason(error)}") from error
-    return Sweep(where, info)
+    sweep = Sweep(where, info)
+    sweep._is_checked = False
+    return sweep
 
 
 def cores() -> int:
