@@ -116,7 +116,10 @@ def saved(tmp_path_factory: pytest.TempPathFactory, run: quiclab.Run) -> Path:
     return run.save(tmp_path_factory.mktemp("saved") / "run")
 
 
-_REAL_TIME = ("cluster", "emulate", "emulate_end", "emulate_icmp", "matrix", "play", "real_traffic", "relay", "web")
+_REAL_TIME = (
+    *("cluster", "emulate", "emulate_end", "emulate_icmp", "emulate_names", "emulate_shell", "matrix", "play"),
+    *("real_traffic", "relay", "signals", "terminal_gone", "web"),
+)
 """The files of tests in real time, with real datagrams, or in namespaces of the machine."""
 
 

@@ -338,15 +338,31 @@ def _name_hosts(names: Iterable[tuple[str, Sequence[str]]]) -> bool:
     if not HOSTS.exists():
         # There is nothing to mount over, and nobody to be asked for names.
         return False
-    known = HOSTS.read_text(encoding="utf-8", errors="replace")
-    ours = [f"{address} {name}\n" for name, addresses in names for address in addresses]
-    with tempfile.NamedTemporaryFile("w", prefix="quiclab-hosts-", encoding="utf-8") as file:
-        file.write("".join(ours) + known)
+    known = HOSTS.read_text(encoding="utf-8", errors="surrogateescape")
+    with tempfile.NamedTemporaryFile("w", prefix="quiclab-hosts-", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(_hosts(list(names), known))
         file.flush()
         Path(file.name).chmod(0o644)
         # The mount keeps the file when its name is gone.
         _run(["mount", "--bind", file.name, str(HOSTS)])
     return True
+
+
+def _hosts(names: Sequence[tuple[str, Sequence[str]]], known: str) -> str:
+    """A file of hosts with these names, and with what the machine's own says of other names.
+
+    A program asks for all addresses of a name, and tries those of the machine itself first.
+    """
+    ours = [f"{address} {name}" for name, addresses in names for address in addresses]
+    taken = {name.lower() for name, _ in names}
+    for line in known.split("\n"):
+        address, *theirs = line.partition("#")[0].split() or [""]
+        left = [name for name in theirs if name.lower() not in taken]
+        if len(left) == len(theirs):
+            ours.append(line)
+        elif left:
+            ours.append(" ".join([address, *left]))
+    return "\n".join(ours)
 
 
 def _variable(name: str) -> str:
