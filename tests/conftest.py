@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import quiclab
+from quiclab import _signals
 
 SCENARIO = (Path(__file__).parent / "bulk.toml").read_text(encoding="utf-8")
 """A download of 300 kB over a lossy link of 5 Mbit/s: a run of a few milliseconds."""
@@ -79,11 +80,12 @@ class Command:
     def start(self, *arguments: str, before: Callable[[], None] | None = None) -> "subprocess.Popen[str]":
         """Start the command without waiting for it. `before` is called in the new process.
 
-        Whoever starts the tests in the background may ignore SIGINT: the command does not.
+        Whoever starts the tests in the background, or by `nohup`, may ignore signals: the command does not.
         """
 
         def prepare() -> None:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            for number in _signals.ENDING:
+                signal.signal(number, signal.SIG_DFL)
             if before is not None:
                 before()
 
