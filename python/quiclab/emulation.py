@@ -12,13 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from quiclab import _signals
 from quiclab._quiclab import Error
 
 if TYPE_CHECKING:
@@ -26,12 +27,10 @@ if TYPE_CHECKING:
 
 LEASH = "QUICLAB_LEASH"
 """The variable with the descriptor by which the process outside ends the one inside: a byte for a signal, or EOF."""
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""The signals that end a run. Its results are then written as at any other end."""
 OF_THE_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 """Those that a shell in a gate handles itself."""
-SHIELD = ("sh", "-c", f"trap '' {' '.join(str(int(number)) for number in ENDING)}; exec \"$@\"", "sh")
-"""The beginning of a command for a process that these signals do not end."""
+SHIELD = ("sh", "-c", f"trap '' {' '.join(str(int(number)) for number in _signals.ENDING)}; exec \"$@\"", "sh")
+"""The beginning of a command for a process that the signals that end a run do not end."""
 TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2"}
 """The programs that are needed, and the packages of Debian that have them."""
 HOSTS = Path("/etc/hosts")
@@ -63,28 +62,27 @@ def enter(arguments: Sequence[str], *, interactive: bool = False, program: Seque
 
     # A signal to the process group reaches this process alone, which passes it on: the others have a session of their
     # own, unless the application inside needs the terminal of this one.
-    with _handling(end, interactive=interactive):
-        namespaces = _namespaces()
-        probe = ["unshare", *namespaces, "true"]
-        probed = subprocess.run(probe, capture_output=True, start_new_session=True, check=False).returncode
-        if probed < 0:
-            # A signal to the group came before the probe had its session.
-            return 128 - probed
-        if probed != 0:
-            raise Error(
-                "this user may not create namespaces here: run it as root, or allow it with the sysctl "
-                "user.max_user_namespaces (and kernel.apparmor_restrict_unprivileged_userns = 0 on Ubuntu)"
-            )
-        environment = {**os.environ, LEASH: str(kept)}
-        command = [*SHIELD, "unshare", *namespaces, sys.executable, *program, *arguments]
-        with subprocess.Popen(command, env=environment, pass_fds=[kept], start_new_session=not interactive) as process:
-            os.close(kept)
-            code = None
-            while code is None:
-                # A signal just before a wait without a limit would be handled after it, when the run is over.
-                with suppress(subprocess.TimeoutExpired):
-                    code = process.wait(timeout=_LOOK_S)
-    os.close(held)
+    handle(end, interactive=interactive)
+    namespaces = _namespaces()
+    probe = ["unshare", *namespaces, "true"]
+    probed = subprocess.run(probe, capture_output=True, start_new_session=True, check=False).returncode
+    if probed < 0:
+        # A signal to the group came before the probe had its session.
+        return 128 - probed
+    if probed != 0:
+        raise Error(
+            "this user may not create namespaces here: run it as root, or allow it with the sysctl "
+            "user.max_user_namespaces (and kernel.apparmor_restrict_unprivileged_userns = 0 on Ubuntu)"
+        )
+    environment = {**os.environ, LEASH: str(kept)}
+    command = [*SHIELD, "unshare", *namespaces, sys.executable, *program, *arguments]
+    with subprocess.Popen(command, env=environment, pass_fds=[kept], start_new_session=not interactive) as process:
+        os.close(kept)
+        code = None
+        while code is None:
+            # A signal just before a wait without a limit would be handled after it, when the run is over.
+            with suppress(subprocess.TimeoutExpired):
+                code = process.wait(timeout=_LOOK_S)
     return code if code >= 0 else 128 - code
 
 
@@ -104,33 +102,22 @@ def _namespaces() -> list[str]:
     return options if os.geteuid() == 0 else [*options, "--map-root-user"]
 
 
-@contextmanager
-def _handling(end: Callable[[int, FrameType | None], None], *, interactive: bool) -> Iterator[None]:
-    """Lets `end` handle the signals that end a run, for a while."""
-    before = handle(end, interactive=interactive)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def handle(end: Callable[[int, FrameType | None], None], *, interactive: bool) -> dict[signal.Signals, Any]:
-    """Lets `end` handle the signals that end a run, from now on; returns the handlers before.
+def handle(end: _signals.Handler, *, interactive: bool) -> None:
+    """Lets `end` handle the signals that end a run, from now on.
 
     Those of the terminal do nothing if a shell has it. A function that does nothing, and not `SIG_IGN`, which the
-    shell would inherit. After `nohup`, SIGHUP ends nothing.
+    shell would inherit. What was ignored at the beginning ends nothing; inside, all are, by `SHIELD`.
     """
 
-    def nothing(number: int, frame: FrameType | None) -> None:
-        pass
+    def heeded(number: int, frame: FrameType | None) -> None:
+        if not (interactive and number in OF_THE_TERMINAL):
+            end(number, frame)
 
-    before = {}
-    for number in ENDING:
-        if number == signal.SIGHUP and not inside() and signal.getsignal(number) == signal.SIG_IGN:
-            continue
-        before[number] = signal.signal(number, nothing if interactive and number in OF_THE_TERMINAL else end)
-    return before
+    if not inside():
+        _signals.heed(heeded)
+        return
+    for number in _signals.ENDING:
+        signal.signal(number, heeded)
 
 
 def check_tools() -> None:
@@ -173,29 +160,32 @@ class Gate:
     name: str
     ipv4: str
     ipv6: str
-    holder: subprocess.Popen[str]
-    """The process that keeps the namespace."""
+    space: int
+    """The descriptor that keeps the namespace: a process for that could be killed by commands in any gate."""
 
     def command(self, words: Sequence[str]) -> list[str]:
         """The command that runs these words in the namespace."""
-        return ["nsenter", f"--net=/proc/{self.holder.pid}/ns/net", "--", *words]
+        return ["nsenter", f"--net=/proc/{os.getpid()}/fd/{self.space}", "--", *words]
 
 
 def open_gate(entry: Mapping[str, Any]) -> Gate:
     """Makes the namespace of a gate, and moves its device into it with addresses and routes."""
-    # In a session of its own: what ends a process group leaves the gate alone.
-    holder = subprocess.Popen(
-        ["unshare", "--net", "--", "sh", "-c", "echo ready; exec sleep infinity"],
+    # In a session of its own: what ends a process group leaves it alone.
+    maker = subprocess.Popen(
+        ["unshare", "--net", "--", "sh", "-c", "echo ready; read end"],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    assert holder.stdout is not None
-    if holder.stdout.readline().strip() != "ready":
-        raise Error(f"no network namespace for the gate {entry['name']}")
+    with maker:
+        assert maker.stdout is not None
+        if maker.stdout.readline().strip() != "ready":
+            raise Error(f"no network namespace for the gate {entry['name']}")
+        _run(["ip", "link", "set", "dev", entry["device"], "netns", str(maker.pid)])
+        space = os.open(f"/proc/{maker.pid}/ns/net", os.O_RDONLY)
     ipv4, ipv6 = entry["addresses"]
-    gate, device = Gate(entry["name"], ipv4, ipv6, holder), entry["device"]
-    _run(["ip", "link", "set", "dev", device, "netns", str(holder.pid)])
+    gate, device = Gate(entry["name"], ipv4, ipv6, space), entry["device"]
     lines = [
         "link set dev lo up",
         f"address add {ipv4}/32 dev {device}",
@@ -325,11 +315,12 @@ class Emulation:
                 application.process.kill()
                 application.code = application.process.wait()
         for gate in self.gates.values():
-            gate.holder.kill()
-            gate.holder.wait()
+            os.close(gate.space)
         self.gates = {}
         if self._has_named:
-            _run(["umount", str(HOSTS)])
+            # A command may have done so: there is no other mount namespace for it.
+            with suppress(Error):
+                _run(["umount", str(HOSTS)])
             self._has_named = False
 
 
