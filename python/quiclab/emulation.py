@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 LEASH = "QUICLAB_LEASH"
 """The variable with the descriptor by which the process outside ends the one inside: a byte for a signal, or EOF."""
+TERMINAL = "QUICLAB_TERMINAL"
+"""The variable that says to the process inside that it may give the terminal to a shell."""
 OF_THE_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 """Those that a shell in a gate handles itself."""
 SHIELD = ("sh", "-c", f"trap '' {' '.join(str(int(number)) for number in _signals.ENDING)}; exec \"$@\"", "sh")
@@ -74,7 +76,8 @@ def enter(arguments: Sequence[str], *, interactive: bool = False, program: Seque
             "this user may not create namespaces here: run it as root, or allow it with the sysctl "
             "user.max_user_namespaces (and kernel.apparmor_restrict_unprivileged_userns = 0 on Ubuntu)"
         )
-    environment = {**os.environ, LEASH: str(kept)}
+    has_terminal = interactive and _is_in_foreground()
+    environment = {**os.environ, LEASH: str(kept), **({TERMINAL: "1"} if has_terminal else {})}
     command = [*SHIELD, "unshare", *namespaces, sys.executable, *program, *arguments]
     with subprocess.Popen(command, env=environment, pass_fds=[kept], start_new_session=not interactive) as process:
         os.close(kept)
@@ -83,7 +86,35 @@ def enter(arguments: Sequence[str], *, interactive: bool = False, program: Seque
             # A signal just before a wait without a limit would be handled after it, when the run is over.
             with suppress(subprocess.TimeoutExpired):
                 code = process.wait(timeout=_LOOK_S)
+    if has_terminal:
+        with suppress(OSError):
+            _give_terminal_to(os.getpgrp())
     return code if code >= 0 else 128 - code
+
+
+def _is_in_foreground() -> bool:
+    """Whether standard input is the terminal of this process group, which then gets its Ctrl-C."""
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return False
+
+
+def _give_terminal_to(group: int) -> None:
+    """Makes a process group that of the foreground, also from the background."""
+    before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    os.tcsetpgrp(0, group)
+    signal.signal(signal.SIGTTOU, before)
+
+
+def _take_terminal() -> None:
+    """Of a new process: a group of its own that has the terminal.
+
+    The group that had it is outside of the process namespace, so that a shell could not give it back at its end.
+    """
+    os.setpgid(0, 0)
+    _give_terminal_to(os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
 
 
 def permitted() -> bool:
@@ -227,6 +258,10 @@ class Emulation:
         self._requests = 0
         """How often the run was asked to end."""
         handle(self._request, interactive=interactive)
+        self._has_terminal = interactive and TERMINAL in os.environ
+        if self._has_terminal:
+            # The shell is in the foreground, and what is told at the end is told from behind it.
+            signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         self.applications: list[Application] = []
         self._emulator = emulator
         self._leash = int(os.environ[LEASH])
@@ -249,11 +284,12 @@ class Emulation:
     def start(self, gate: str, words: Sequence[str]) -> Application:
         """Starts a command in the namespace of a gate: with the terminal, or in a session of its own."""
         application = Application(gate, words)
-        environment = {key: value for key, value in os.environ.items() if key != LEASH}
+        environment = {key: value for key, value in os.environ.items() if key not in (LEASH, TERMINAL)}
         application.process = subprocess.Popen(
             self.gates[gate].command(words),
             env={**environment, **self._environment, "QUICLAB_GATE": gate},
             start_new_session=not self._interactive,
+            preexec_fn=_take_terminal if self._has_terminal else None,
         )
         self.applications.append(application)
         return application
@@ -274,6 +310,8 @@ class Emulation:
                 status(now)
             for application in self.applications:
                 if application.code is None and application.process is not None:
+                    if self._has_terminal:
+                        _continue(application.process.pid)
                     application.code = application.process.poll()
                     application.ended_s = math.inf if application.code is None else time.monotonic()
             awaited = [one for one in self.applications if until in (None, one.gate)]
@@ -304,7 +342,8 @@ class Emulation:
         for application in running:
             assert application.process is not None
             application.was_ended = True
-            application.process.terminate()
+            # An interactive shell ignores SIGTERM.
+            application.process.send_signal(signal.SIGHUP if self._interactive else signal.SIGTERM)
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline and self.requests() < 2:
             if all(one.process is None or one.process.poll() is not None for one in running):
@@ -322,6 +361,14 @@ class Emulation:
             with suppress(Error):
                 _run(["umount", str(HOSTS)])
             self._has_named = False
+
+
+def _continue(group: int) -> None:
+    """Lets a process group with the terminal go on if its leader was stopped: nobody else could."""
+    # One that has ended cannot be stopped any more, and then there is nothing to wait for.
+    with suppress(ChildProcessError, ProcessLookupError):
+        if os.waitid(os.P_PID, group, os.WSTOPPED | os.WNOHANG) is not None:
+            os.killpg(group, signal.SIGCONT)
 
 
 def _name_hosts(names: Iterable[tuple[str, Sequence[str]]]) -> bool:
